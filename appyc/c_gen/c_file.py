@@ -253,7 +253,7 @@ def _entry(module: ModuleContext, layout: FrameLayout, entry: str, program: str)
                 writer.line(f"const {c_type(symbol.dtype)} {name} = {_from_slot(ctx, symbol.dtype, slot)};")
                 arguments.append(name)
         for guard in module.fn.guards:
-            writer.line(f"/* {ctx.place(guard.loc)}: {guard.reason.replace('*/', '* /')} */")
+            writer.line(f"/* {ctx.location(guard.loc)}: {guard.reason.replace('*/', '* /')} */")
             writer.line(f"if (!{expression(ctx, guard.holds)}) return {int(Status.GUARD)};")
         writer.line(f"{program}({', '.join(arguments)});")
         writer.line(f"return fault[0] < 0 ? {int(Status.OK)} : {int(Status.FAULT)};")

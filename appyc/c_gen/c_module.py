@@ -101,7 +101,7 @@ class FunctionContext:
     def extent(self, array: Symbol, axis: int) -> str:
         return self.module.names.extent(array, axis)
 
-    def place(self, loc: Loc) -> str:
+    def location(self, loc: Loc) -> str:
         """A source location in the user's program, for a comment."""
         file = loc.file.rsplit("/", 1)[-1].replace("*/", "* /")
         return f"{file}:{loc.line}"

@@ -19,14 +19,14 @@ def precedes(x, y):
     return x < y or (np.isnan(y) and not np.isnan(x))
 
 
-def places(a, v, side, rises):
+def insertion_points(a, v, side, rises):
     """The number of elements of a sorted vector, or one that falls, before each value, or not behind it."""
     n = len(a)
     rounds, top = 0, 1
     while top <= n:
         rounds, top = rounds + 1, 2 * top
 
-    def place(x):
+    def insertion_point(x):
         at, step = 0, top // 2
         for _ in range(rounds):
             if at + step <= n:
@@ -36,7 +36,7 @@ def places(a, v, side, rises):
             step //= 2
         return at if rises else n - at
 
-    return each(place, v)
+    return each(insertion_point, v)
 
 
 @of(np.searchsorted, method="searchsorted")
@@ -44,7 +44,7 @@ def searchsorted(a: np.ndarray, v: np.ndarray, side="left", sorter=None):
     """The number of elements of a sorted vector before each value; with side="right", not behind it."""
     if side not in ("left", "right") or a.ndim != 1 or a.dtype.kind == "c":
         refuse("np.searchsorted of this is not compiled")
-    return places(a if sorter is None else a[sorter], v, side, True)
+    return insertion_points(a if sorter is None else a[sorter], v, side, True)
 
 
 @of(np.digitize)
@@ -55,4 +55,4 @@ def digitize(x: np.ndarray, bins: np.ndarray, right=False):
     rises, falls = np.all(bins[:-1] <= bins[1:]), np.all(bins[:-1] >= bins[1:])
     if not (rises or falls):
         raise ValueError("bins must be monotonically increasing or decreasing")
-    return places(bins, x, "left" if right else "right", rises)
+    return insertion_points(bins, x, "left" if right else "right", rises)

@@ -59,5 +59,5 @@ def surely_apart(loop: For) -> frozenset[Symbol]:
 
 def _rows(index: tuple[Expr, ...], var: Symbol) -> set[tuple[int, int]]:
     """The axes on which an index is the loop variable plus a constant, each with that constant."""
-    found = ((axis, distance(place, var)) for axis, place in enumerate(index))
+    found = ((axis, distance(subscript, var)) for axis, subscript in enumerate(index))
     return {(axis, added) for axis, added in found if added is not None}

@@ -32,7 +32,7 @@ def filled_by(loop: For, alloc: Alloc, equal: EqualExtents) -> Filled | None:
         stmt = stmt.body[0]
     if not isinstance(stmt, Store) or stmt.array != alloc.array or may_raise(stmt):
         return None
-    axes = tuple(place.symbol for place in stmt.index if isinstance(place, Var))
+    axes = tuple(subscript.symbol for subscript in stmt.index if isinstance(subscript, Var))
     if len(axes) != len(stmt.index) or axes != tuple(loops):
         return None
     if not all(is_whole(loops[var], extent, equal) for var, extent in zip(axes, alloc.shape, strict=True)):

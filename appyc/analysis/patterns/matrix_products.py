@@ -183,8 +183,8 @@ def _by_sums(rows: For, columns: For) -> Product | None:
     if last.array in (terms[0].left.array, terms[0].right.array):
         return None
     stored = _value_stored(columns.body, summed, update.target, last)
-    place = Load(last.array, last.index, checked=False, loc=last.loc)
-    parts = None if stored is None else _Parts(update.target, place, nest).of(stored)
+    loaded = Load(last.array, last.index, checked=False, loc=last.loc)
+    parts = None if stored is None else _Parts(update.target, loaded, nest).of(stored)
     if parts is None or parts.total is None or parts.has_rest:
         return None
     scale = _times(parts.total, terms[0].scale)
@@ -255,15 +255,15 @@ def _value_stored(body: tuple[Stmt, ...], summed: For, total: Symbol, last: Stor
 
     The element is the last store's; no other may be touched in its array, nor written in any.
     """
-    place = Load(last.array, last.index, checked=False, loc=last.loc)
+    loaded = Load(last.array, last.index, checked=False, loc=last.loc)
     scalars: dict[Symbol, Expr] = {}
-    element: Expr = place
+    element: Expr = loaded
 
     def now(value: Expr) -> Expr:
         def rule(node: Node) -> Node:
             if isinstance(node, Var):
                 return scalars.get(node.symbol, node)
-            return element if node == place else node
+            return element if node == loaded else node
 
         return rewrite(value, rule)
 
@@ -301,7 +301,7 @@ class _Parts:
     """Takes a value apart into multiples of a sum and of an element."""
 
     total: Symbol
-    place: Load
+    loaded: Load
     nest: tuple[For, ...]
 
     def of(self, value: Expr) -> _Linear | None:
@@ -309,7 +309,7 @@ class _Parts:
         match value:
             case Var() if value.symbol == self.total:
                 return _Linear(total=one)
-            case Load() if value == self.place:
+            case Load() if value == self.loaded:
                 return _Linear(old=one)
             case Const() if value.value == 0:
                 return _Linear()

@@ -154,8 +154,8 @@ def _lies_before(load: Load, steps: Steps) -> bool:
     """Whether along some axis a step reads no further on than where it stands, and the update is behind that."""
     for read, written in zip(load.index, steps.update.index, strict=True):
         reach = distance(read, steps.outer.var)
-        places = [distance(written, loop.var) for loop in (steps.rows, steps.columns)]
-        if reach is not None and any(place is not None and reach <= place for place in places):
+        distances = [distance(written, loop.var) for loop in (steps.rows, steps.columns)]
+        if reach is not None and any(apart is not None and reach <= apart for apart in distances):
             return True
     return False
 

@@ -53,7 +53,7 @@ def emit_packing(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Statem
     _, stores, counter = _parts(loop)
     start, stop, count = fresh("start"), fresh("stop"), fresh("count")
     parts = {store.array: fresh(f"{store.array.name}_part") for store in stores}
-    place, var = ctx.name(counter), ctx.name(loop.var)
+    position, var = ctx.name(counter), ctx.name(loop.var)
     for array, part in parts.items():
         writer.line(f"{storage_type(array.dtype)} {part}[{PART}];")
     writer.line(f"int64_t {start} = {lo};")
@@ -62,12 +62,12 @@ def emit_packing(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Statem
         writer.line(f"int64_t {count} = 0;")
         _emit_part(ctx, loop, parts, (start, stop, count))
         checked = [store.array for store in stores if store.checked]
-        fits = " && ".join(f"{place} + {count} <= {ctx.extent(array, 0)}" for array in checked)
-        with writer.block(f"if ({place} >= 0 && {fits})" if checked else f"if ({count})"):
+        fits = " && ".join(f"{position} + {count} <= {ctx.extent(array, 0)}" for array in checked)
+        with writer.block(f"if ({position} >= 0 && {fits})" if checked else f"if ({count})"):
             for array, part in parts.items():
-                target = element(ctx, array, [place])
+                target = element(ctx, array, [position])
                 writer.line(f"__builtin_memcpy(&{target}, {part}, (uint64_t){count} * sizeof *{part});")
-            writer.line(f"{place} += {count};")
+            writer.line(f"{position} += {count};")
         if checked:
             with writer.block(f"else for (int64_t {var} = {start}; {var} < {stop}; {var} += 1)"):
                 body(ctx, loop.body)

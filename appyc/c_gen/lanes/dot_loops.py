@@ -96,7 +96,7 @@ def _emit_block(tile: _Tile, statements: tuple[Stmt, ...]) -> None:
             for copy in tile.copies:
                 tile.body(copy, (stmt,))
             continue
-        first.writer.line(f"/* {first.place(stmt.loc)}: {stmt.mode.value} */")
+        first.writer.line(f"/* {first.location(stmt.loc)}: {stmt.mode.value} */")
         if stmt.var in tile.plan.dots:
             with first.writer.block():
                 _emit_dot(tile, stmt)

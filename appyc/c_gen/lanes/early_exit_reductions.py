@@ -38,13 +38,13 @@ def emit_decided(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Statem
     """Writes the loop from `lo` to `hi`."""
     updates = [stmt for stmt in loop.body if isinstance(stmt, Update)]
     flags = [update for update in updates if update.op != "min"]
-    places = [(u, u.value.orelse) for u in updates if u.op == "min" and isinstance(u.value, Select)]
+    searches = [(u, u.value.orelse) for u in updates if u.op == "min" and isinstance(u.value, Select)]
     width = flag_bits(loop.body)
     writer, fresh = ctx.writer, ctx.module.names.fresh
     var, stop = fresh("start"), fresh("stop")
     found = {update.target: fresh(f"{update.target.name}_found") for update in flags}
     decided = [ctx.name(u.target) if u.op == "or" else f"!{ctx.name(u.target)}" for u in flags]
-    for update, none in places:
+    for update, none in searches:
         total = ctx.name(update.target)
         decided.append(f"{total} <= {var} && {total} <= {expression(ctx, none)}")
     writer.line(f"int64_t {var} = {lo};")
@@ -53,7 +53,7 @@ def emit_decided(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Statem
         for name in found.values():
             writer.line(f"uint{width}_t {name} = 0;")
         clauses = [f"reduction(| : {name})" for name in found.values()]
-        clauses += [f"reduction(min : {ctx.name(update.target)})" for update, _ in places]
+        clauses += [f"reduction(min : {ctx.name(update.target)})" for update, _ in searches]
         writer.line(" ".join(["#pragma omp simd", *clauses]))
         k = ctx.name(loop.var)
         with writer.block(f"for (int64_t {k} = {var}; {k} < {stop}; {k} += 1)"):

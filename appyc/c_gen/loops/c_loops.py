@@ -12,7 +12,7 @@ from appyc.ir.nodes import For
 
 def emit_loop(ctx: FunctionContext, loop: For, body: Body) -> None:
     """Writes a loop in the fastest form that its mode and its body allow."""
-    ctx.writer.line(f"/* {ctx.place(loop.loc)}: {loop.mode.value} */")
+    ctx.writer.line(f"/* {ctx.location(loop.loc)}: {loop.mode.value} */")
     if loop.product is not None and not ctx.in_piece and not ctx.module.sequential:
         with ctx.writer.block():
             called = product_call(ctx, loop)

@@ -112,23 +112,25 @@ def draw(ctx: FunctionContext, name: str, operands: Sequence[str]) -> str:
     return f"{ctx.module.helpers.plain(name)}((struct generator *){', '.join(operands)})"
 
 
-def element(ctx: FunctionContext, array: Symbol, places: Sequence[str]) -> str:
+def element(ctx: FunctionContext, array: Symbol, positions: Sequence[str]) -> str:
     """An array's element, as something that can be assigned to."""
     data = ctx.name(array)
     names = ctx.module.names
-    if not places:
+    if not positions:
         return f"{data}[0]"
     layout = array.array.layout
     if layout is Layout.STRIDED:
         const = "const " if array.array.readonly else ""
-        terms = [f"{place} * {names.stride(array, axis)}" for axis, place in enumerate(places)]
+        terms = [f"{position} * {names.stride(array, axis)}" for axis, position in enumerate(positions)]
         address = f"({const}char *){data} + ({' + '.join(terms)})"
         return f"*({const}{storage_type(array.dtype)} *)({address})"
-    order = range(len(places)) if layout is Layout.C else range(len(places) - 1, -1, -1)
+    order = range(len(positions)) if layout is Layout.C else range(len(positions) - 1, -1, -1)
     offset = ""
     for axis in order:
-        offset = f"({offset} * {names.extent(array, axis)} + {places[axis]})" if offset else places[axis]
-    return f"{data}[{offset[1:-1] if len(places) > 1 else offset}]"
+        offset = (
+            f"({offset} * {names.extent(array, axis)} + {positions[axis]})" if offset else positions[axis]
+        )
+    return f"{data}[{offset[1:-1] if len(positions) > 1 else offset}]"
 
 
 def element_at(ctx: FunctionContext, array: Symbol, index: Sequence[Expr]) -> str:
@@ -221,7 +223,7 @@ def _bytes_of(ctx: FunctionContext, array: Symbol) -> tuple[str, str]:
     return f"(const char *){ctx.name(array)}", stride
 
 
-def checked_places(
+def checked_positions(
     ctx: FunctionContext, array: Symbol, index: Sequence[Expr], loc: Loc
 ) -> list[tuple[str, str]]:
     """For each axis a name and the text of the index after its check (-1 where it fails)."""
@@ -231,13 +233,13 @@ def checked_places(
             extent = ctx.extent(array, axis)
             outside = f"__builtin_expect((uint64_t)index{axis} >= (uint64_t){extent}, 0)"
             declared = f"const int64_t index{axis} = {expression(ctx, position)};"
-            out.append((f"place{axis}", f"({{ {declared} if ({outside}) break; index{axis}; }})"))
+            out.append((f"position{axis}", f"({{ {declared} if ({outside}) break; index{axis}; }})"))
         return out
     ctx.module.helpers.plain("at")
     for axis, position in enumerate(index):
         fault = ctx.module.index_fault(array, axis, loc)
         extent = ctx.extent(array, axis)
-        out.append((f"place{axis}", f"at({expression(ctx, position)}, {extent}, {fault}, fault, &failed)"))
+        out.append((f"position{axis}", f"at({expression(ctx, position)}, {extent}, {fault}, fault, &failed)"))
     return out
 
 
@@ -246,9 +248,9 @@ def _load(ctx: FunctionContext, load: Load) -> str:
     if not load.checked or not load.index:
         value = _value(load.array, element_at(ctx, load.array, load.index))
     else:
-        places = checked_places(ctx, load.array, load.index, load.loc)
-        declared = "".join(f"const int64_t {name} = {text}; " for name, text in places)
-        names = [name for name, _ in places]
+        positions = checked_positions(ctx, load.array, load.index, load.loc)
+        declared = "".join(f"const int64_t {name} = {text}; " for name, text in positions)
+        names = [name for name, _ in positions]
         found = _value(load.array, element(ctx, load.array, names))
         if not ctx.leaves_fast_loop:
             found = f"({' | '.join(names)}) < 0 ? {zero} : {found}"

@@ -40,8 +40,8 @@ class Names:
 
     def __init__(self, fn: Function) -> None:
         whole = [fn, *(callee.function for callee in fn.callees)]
-        places = {f"place{axis}" for axis in range(MAX_NDIM)}
-        self._taken = {*_words(), *places, *C_TYPES.values(), *reserved_names()}
+        positions = {f"position{axis}" for axis in range(MAX_NDIM)}
+        self._taken = {*_words(), *positions, *C_TYPES.values(), *reserved_names()}
         self._symbols = {symbol: self._fresh_family(symbol.name) for symbol in symbols_of(whole)}
         arrays = [symbol for symbol in self._symbols if symbol.is_array]
         self._extents = {a: self._axes(a, "n") for a in arrays}

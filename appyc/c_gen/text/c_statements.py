@@ -11,7 +11,7 @@ from typing import assert_never
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.callee_functions import emit_call
 from appyc.c_gen.loops.c_loops import emit_loop
-from appyc.c_gen.text.c_expressions import checked_places, combine, draw, element, element_at, expression
+from appyc.c_gen.text.c_expressions import checked_positions, combine, draw, element, element_at, expression
 from appyc.c_gen.text.c_types import c_type, storage_type
 from appyc.errors import InternalError
 from appyc.ir.nodes import (
@@ -112,13 +112,13 @@ def _emit_element(ctx: FunctionContext, stmt: Store | Update) -> None:
     with ctx.writer.block():
         ctx.writer.line(f"const {c_type(array.dtype)} value = {expression(ctx, stmt.value)};")
         if stmt.checked:
-            places_and_texts = checked_places(ctx, array, stmt.index, stmt.loc)
+            positions = checked_positions(ctx, array, stmt.index, stmt.loc)
         else:
-            places_and_texts = [(f"place{a}", expression(ctx, i)) for a, i in enumerate(stmt.index)]
-        for name, text in places_and_texts:
+            positions = [(f"position{a}", expression(ctx, i)) for a, i in enumerate(stmt.index)]
+        for name, text in positions:
             ctx.writer.line(f"const int64_t {name} = {text};")
         ctx.leave_if_failed()
-        _emit_write(ctx, stmt, element(ctx, array, [name for name, _ in places_and_texts]), "value")
+        _emit_write(ctx, stmt, element(ctx, array, [name for name, _ in positions]), "value")
 
 
 def _emit_write(ctx: FunctionContext, stmt: Store | Update, target: str, value: str) -> None:
@@ -186,7 +186,7 @@ def _emit_scalar_update(ctx: FunctionContext, stmt: Update) -> None:
 def _emit_while(ctx: FunctionContext, stmt: While) -> None:
     cond = expression(ctx, stmt.cond)
     writer = ctx.writer
-    writer.line(f"/* {ctx.place(stmt.loc)} */")
+    writer.line(f"/* {ctx.location(stmt.loc)} */")
     if not can_fault(stmt.cond):
         with writer.block(f"while ({cond})"):
             emit_statements(ctx, stmt.body)

@@ -227,7 +227,7 @@ class _Blocks:
         one = self._integer(1)
         at, last = self._var(self.at), Binary("-", self._var(self.end), one, loc=self.loc)
         second = Binary("min", Binary("+", at, one, loc=self.loc), last, loc=self.loc)
-        first, *others = (substitute(whole, {self.loop.var: place}) for place in (at, second, last))
+        first, *others = (substitute(whole, {self.loop.var: index}) for index in (at, second, last))
         for other in others:
             first = Logical("or", first, other, loc=self.loc)
         return first
@@ -291,8 +291,8 @@ class _Blocks:
         to the test."""
         if any(isinstance(n, While) for n in statements(rest)):
             return True
-        places = [index for n in walk(rest) for index in _index(n)]
-        return bool(scalars_read(places) & (self._tested(cond) | self.written))
+        subscripts = [index for n in walk(rest) for index in _index(n)]
+        return bool(scalars_read(subscripts) & (self._tested(cond) | self.written))
 
     def _tested(self, cond: Expr) -> set[Symbol]:
         """The scalars that a condition says something about; elements of arrays tell nothing of their indices."""
@@ -349,14 +349,14 @@ class _Blocks:
         axis = next(a for a, i in enumerate(index) if self._moves(i))
         start = shifted(self._var(self.at), apart(index[axis])[1])
         stop = shifted(self._var(self.end), apart(index[axis])[1])
-        place = self.names.fresh("place", DType.INT64)
-        element = tuple(self._var(place) if a == axis else i for a, i in enumerate(index))
-        number = (Binary("-", self._var(place), start, loc=self.loc),)
+        element_index = self.names.fresh("element_index", DType.INT64)
+        element = tuple(self._var(element_index) if a == axis else i for a, i in enumerate(index))
+        number = (Binary("-", self._var(element_index), start, loc=self.loc),)
         one, other = ((array, element), (kept, number)) if back else ((kept, number), (array, element))
         copy = Store(*one, Load(*other, checked=False, loc=self.loc), checked=False, loc=self.loc)
         lo = Binary("max", start, self._integer(0), loc=self.loc)
         hi = Binary("min", stop, Extent(array, axis, loc=self.loc), loc=self.loc)
-        loop = For(place, lo, hi, 1, (copy,), LoopMode.SIMD, loc=self.loc)
+        loop = For(element_index, lo, hi, 1, (copy,), LoopMode.SIMD, loc=self.loc)
         inside = [
             Logical("and", Compare(">=", i, self._integer(0), loc=self.loc), less(i, Extent(array, a, loc=self.loc)),
                     loc=self.loc)

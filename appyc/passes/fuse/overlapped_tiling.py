@@ -305,13 +305,13 @@ class _OverlappedTiling:
     def _clearing(self, alloc: Alloc, first: Expr, last: Expr) -> For:
         """The loops that clear a block's rows."""
         loc, array = alloc.loc, alloc.array
-        places = [self.names.fresh("k", DType.INT64) for _ in alloc.shape]
-        index = tuple(Var(place, loc=loc) for place in places)
+        counters = [self.names.fresh("k", DType.INT64) for _ in alloc.shape]
+        index = tuple(Var(counter, loc=loc) for counter in counters)
         inner: Stmt = Store(array, index, zero(array.dtype, loc), checked=False, loc=loc)
-        for place, size in zip(places[:0:-1], alloc.shape[:0:-1], strict=True):
-            inner = For(place, integer(0, loc), size, 1, (inner,), loc=loc)
+        for counter, size in zip(counters[:0:-1], alloc.shape[:0:-1], strict=True):
+            inner = For(counter, integer(0, loc), size, 1, (inner,), loc=loc)
         end = binary("min", last, alloc.shape[0])
-        return For(places[0], first, end, 1, (inner,), loc=loc)
+        return For(counters[0], first, end, 1, (inner,), loc=loc)
 
     def _parts(
         self, one: Member, chain: _Chain, rows: tuple[Expr, Expr], homes: dict[Symbol, _Home]

@@ -102,16 +102,16 @@ class _ShiftedFusion:
         ):  # one loop, which was distributed
             out.append(second)
             return
-        places = placed(first, second, out[at + 1 :], Texts())
+        around = placed(first, second, out[at + 1 :], Texts())
         reach = _reach(first, second)
-        if places is None or reach is None or not self._may_be_cut(first, second, reach):
+        if around is None or reach is None or not self._may_be_cut(first, second, reach):
             out.append(second)
             return
         loops = self._in_blocks(first, second, reach)
         if not may_be_cut(loops[0], self.ctx):
             out.append(second)
             return
-        before, behind = places
+        before, behind = around
         out[at:] = [*before, *loops, *behind]
         peeled = reach[1] - reach[0]
         self.ctx.remark(
@@ -190,9 +190,9 @@ def _reach(first: For, second: For) -> tuple[int, int] | None:
     accesses = list(_accesses(second))
     meets = False
     for array, index, writes in _accesses(first):
-        for other, place, also in accesses:
+        for other, subscript, also in accesses:
             if array == other and (writes or also):
-                apart = _apart(first, index, second, place)
+                apart = _apart(first, index, second, subscript)
                 if apart is None:
                     return None
                 meets = True
@@ -203,12 +203,12 @@ def _reach(first: For, second: For) -> tuple[int, int] | None:
 def _pays(first: For, second: For) -> bool:
     """Whether arrays that both loops access with the same stride make up much of the memory traffic."""
     one, two = traffic_of(first), traffic_of(second)
-    places = [(array, index) for array, index, _ in _accesses(second)]
+    around = [(array, index) for array, index, _ in _accesses(second)]
     alike = {
         array
         for array, index, _ in _accesses(first)
-        for other, place in places
-        if array == other and _apart(first, index, second, place) is not None
+        for other, subscript in around
+        if array == other and _apart(first, index, second, subscript) is not None
     }
     return is_worthwhile(one, two, alike)
 
@@ -228,9 +228,9 @@ def _is_flat(loop: For) -> bool:
     return all(variables <= scalars_read(index) for index in written)
 
 
-def _apart(first: For, index: tuple[Expr, ...], second: For, place: tuple[Expr, ...]) -> int | None:
+def _apart(first: For, index: tuple[Expr, ...], second: For, subscript: tuple[Expr, ...]) -> int | None:
     """The dependence distance: the first loop's variable minus the second's, where both access one element."""
-    for mine, other in zip(index, place, strict=True):
+    for mine, other in zip(index, subscript, strict=True):
         here, there = distance(mine, first.var), distance(other, second.var)
         if here is not None and there is not None:
             return there - here

@@ -118,10 +118,10 @@ def _far(group: _Group, step: For, versions: ProductVersions) -> tuple[Stmt, ...
     array = versions.names.fresh("total", ArrayType(update.value.dtype, 2, Layout.C))
     sides = [trip_count(loop.lo, loop.hi, 1) for loop in (rows, wide)]
     shape = tuple(larger(side, integer(0, loc)) for side in sides)
-    place = tuple(trip_count(loop.lo, Var(loop.var, loc=loc), 1) for loop in (rows, columns))
-    memory = Operand(array, place, loc=loc)
+    sizes = tuple(trip_count(loop.lo, Var(loop.var, loc=loc), 1) for loop in (rows, columns))
+    memory = Operand(array, sizes, loc=loc)
     found = ProductSum(0, replace(step, body=(update,)), update, steps.terms)
-    total = Load(array, place, checked=False, loc=loc)
+    total = Load(array, sizes, checked=False, loc=loc)
     added = versions.copy(_nest(steps, rows, columns, replace(update, value=total)))
     return (Alloc(array, shape, zero=False, loc=loc), *versions.computed(rows, wide, found, memory), added)
 

@@ -26,19 +26,19 @@ Groups = Sequence[tuple[int, ...]]
 
 
 def why_not_fission(graph: StatementGraph, groups: Groups) -> str | None:
-    place = {number: at for at, group in enumerate(groups) for number in group if number in graph.nodes}
+    group_of = {number: at for at, group in enumerate(groups) for number in group if number in graph.nodes}
     for source in graph.nodes:
         for sink in graph.successors(source):
-            if place[source] > place[sink]:
+            if group_of[source] > group_of[sink]:
                 lines = graph.body[source].loc.line, graph.body[sink].loc.line
                 return f"line {lines[1]} needs what line {lines[0]} does"
-            in_text = [number for number in groups[place[source]] if number in (source, sink)]
+            in_text = [number for number in groups[group_of[source]] if number in (source, sink)]
             if (
-                place[source] == place[sink]
+                group_of[source] == group_of[sink]
                 and in_text != sorted(in_text)
                 and (source, sink) in graph.ordered
             ):
-                return "statements of one loop change places"
+                return "statements of one loop are exchanged"
     return None
 
 

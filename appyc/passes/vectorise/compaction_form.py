@@ -27,23 +27,25 @@ def is_compaction(loop: For, *, boundscheck: bool) -> bool:
             pass
         case _:
             return False
-    place = step.target
-    if place.is_array or loop.step != 1 or not 1 <= len(stores) <= MOST:
+    counter = step.target
+    if counter.is_array or loop.step != 1 or not 1 <= len(stores) <= MOST:
         return False
-    kept = tuple(store for store in stores if isinstance(store, Store) and _is_at(store, place))
+    kept = tuple(store for store in stores if isinstance(store, Store) and _is_at(store, counter))
     filled = {store.array for store in kept}
     if len(filled) < len(stores) or can_fault((cond, *(store.value for store in kept))):
         return False
-    if any(isinstance(n, Load) and n.array in filled for n in walk(loop.body)) or place in scalars_read(cond):
+    if any(isinstance(n, Load) and n.array in filled for n in walk(loop.body)) or counter in scalars_read(
+        cond
+    ):
         return False
     if not all(any(isinstance(n, Load) for n in walk(part)) for part in _parts(cond)):
         return False
     known = {n for n in walk(cond) if isinstance(n, Load)} if not boundscheck else None
-    return all(_is_cheap(store.value, place, known) for store in kept)
+    return all(_is_cheap(store.value, counter, known) for store in kept)
 
 
-def _is_at(store: Store, place: Symbol) -> bool:
-    at = Var(place, loc=store.loc)
+def _is_at(store: Store, counter: Symbol) -> bool:
+    at = Var(counter, loc=store.loc)
     return store.index == (at,) and store.mask is None and store.array.array.layout is Layout.C
 
 
@@ -56,11 +58,11 @@ def _parts(cond: Expr) -> Iterator[Expr]:
         yield cond
 
 
-def _is_cheap(value: Expr, place: Symbol, known: set[Load] | None) -> bool:
+def _is_cheap(value: Expr, counter: Symbol, known: set[Load] | None) -> bool:
     """Whether a value may be computed for all elements. known: the loads that are in range; None where all are."""
     for node in walk(value):
         match node:
-            case Var(symbol=symbol) if symbol != place:
+            case Var(symbol=symbol) if symbol != counter:
                 continue
             case Const() | Cast():
                 continue
