@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from appyc.library.primitives import refuse
+
 
 def sort_vector(a, n):
     """Sorts the first n elements of a vector in place, with the gaps ..., 40, 13, 4, 1."""
@@ -41,3 +43,59 @@ def median(a):
     if n > 0 and not np.isnan(ordered[n - 1]):
         middle = (real(ordered[(n - 1) // 2]) + real(ordered[n // 2])) / real(2)
     return middle
+
+
+def argsort(a):
+    """The indices of a vector's elements in order, those of equal elements in their own order."""
+    out = np.arange(len(a))
+    step = 1
+    while step < len(a) // 3:
+        step = 3 * step + 1
+    while step >= 1:
+        for i in range(step, len(a)):
+            moved = out[i]
+            j = i
+            while j >= step:
+                before, after = a[out[j - step]], a[moved]
+                is_behind = before > after or (np.isnan(before) and not np.isnan(after))
+                is_equal = before == after or (np.isnan(before) and np.isnan(after))
+                if not (is_behind or (is_equal and out[j - step] > moved)):
+                    break
+                out[j] = out[j - step]
+                j -= step
+            out[j] = moved
+        step //= 3
+    return out
+
+
+def quantile(a, q):
+    """The value below which a fraction of the elements is, linear between two elements; NaN where an element is."""
+    if a.dtype.name == "float32":
+        refuse("np.quantile of float32 is not compiled")
+    if not 0 <= q <= 1:
+        raise ValueError("Quantiles must be in the range [0, 1]")
+    ordered = sort(np.ravel(a))
+    n = len(ordered)
+    found = np.nan
+    if n > 0 and not np.isnan(ordered[n - 1]):
+        position = q * (n - 1)
+        first = int(position)
+        share = position - first
+        low, high = np.float64(ordered[first]), np.float64(ordered[min(first + 1, n - 1)])
+        found = low + (high - low) * share if share < 0.5 else high - (high - low) * (1 - share)
+    return found
+
+
+def percentile(a, q):
+    """The value below which so many percent of the elements are, linear between two elements."""
+    if not 0 <= q <= 100:
+        raise ValueError("Percentiles must be in the range [0, 100]")
+    return quantile(a, q / 100)
+
+
+def unique(ar):
+    """The distinct elements in order; NaN is one of them at most once."""
+    ordered = sort(np.ravel(ar))
+    kept = np.ones(len(ordered), np.bool_)
+    kept[1:] = (ordered[1:] != ordered[:-1]) & ~np.isnan(ordered[:-1])
+    return ordered[kept]

@@ -89,3 +89,20 @@ def medians_of_samples(x, places):
     for b in range(places.shape[0]):
         out[b] = np.median(x[places[b]])
     return out
+
+
+@PROGRAMS.on(ints(5, 7, lo=0, hi=4))
+@PROGRAMS.on(ints(5, 30, lo=0, hi=9, dtype=np.uint8))
+@PROGRAMS.on(floats(4, 1))
+@PROGRAMS.on(_HOLES)
+def orders_of_rows(a):
+    """Indices that sort, quantiles and distinct elements, where elements are equal and where there are NaN."""
+    ranks = np.zeros(a.shape, np.int64)
+    middle = np.zeros((a.shape[0], 3))
+    #pragma parallel for
+    for i in range(a.shape[0]):
+        ranks[i] = np.argsort(a[i], kind="stable")
+        middle[i, 0] = np.quantile(a[i], 0.3)
+        middle[i, 1] = np.percentile(a[i], 80)
+        middle[i, 2] = np.unique(a[i]).shape[0]
+    return ranks, middle

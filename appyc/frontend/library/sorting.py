@@ -1,6 +1,6 @@
-"""Sorting in compiled code: `window.sort()` of a list, `sorted(...)`, and np.sort and np.median of little.
+"""Sorting in compiled code: `window.sort()` of a list, `sorted(...)`, and np.sort, np.median and their like of little.
 
-NumPy's own sort is faster for large arrays, so np.sort and np.median are compiled where two loops stand around them or
+NumPy's own sort is faster for large arrays, so these functions are compiled where two loops stand around them or
 one with a pragma, and where the number of elements is known and small; elsewhere the library is called.
 
 Does not handle: lists of tuples, `key` and `reverse`, other axes than the last of a vector, complex numbers.
@@ -8,6 +8,7 @@ Does not handle: lists of tuples, `key` and `reverse`, other axes than the last 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, product
 from appyc.frontend.expressions.inlining import inlined
-from appyc.frontend.library.axis_arguments import Arguments, Entry
+from appyc.frontend.library.axis_arguments import Arguments, Entry, one_axis
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import ArrayRef, Number, Value
 from appyc.ir.nodes import Const, Expr, Symbol
@@ -35,11 +36,13 @@ def sort_in_place(scope: Scope, array: Symbol, count: Expr, loc: Loc) -> None:
     inlined(scope, sorting.sort_vector, arguments, loc, trusted=True)
 
 
-def _of_few(text: Callable[..., Any], *, of_all: bool) -> Entry:
-    """A text that sorts. Raises UnsupportedError where the library is better. of_all: along all axes."""
+def _of_few(text: Callable[..., Any], *ways: str, of_all: bool = False) -> Entry:
+    """A text that sorts what its first parameter is. Raises UnsupportedError where the library is better.
+    ways: arguments that change nothing of what is computed. of_all: along all axes."""
+    first, *others = names = (*inspect.signature(text).parameters,)
 
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        tensor = as_tensor(scope, given["a"], loc)
+        tensor = as_tensor(scope, given[first], loc)
         count = product(tensor.extents, loc)
         asked = any(
             frame.asked for frame in scope.loops
@@ -50,15 +53,21 @@ def _of_few(text: Callable[..., Any], *, of_all: bool) -> Entry:
             not is_vector
             or tensor.element.dtype.is_complex
             or not (asked or len(scope.loops) > 1 or is_small)
+            or not all(isinstance(given[name], Number) for name in others)
+            or one_axis(given, loc, -1) not in (-1, 0)
         ):
             name = text.__name__
             raise UnsupportedError(f"np.{name} is left to the library, which sorts many elements faster", loc)
-        return inlined(scope, text, {"a": given["a"]}, loc, trusted=True)
+        return inlined(scope, text, {name: given[name] for name in names}, loc, trusted=True)
 
-    return ("a",), make
+    return (*names, *ways), make
 
 
 FUNCTIONS: dict[object, Entry] = {
-    np.sort: _of_few(sorting.sort, of_all=False),
+    np.sort: _of_few(sorting.sort, "axis", "kind"),
+    np.argsort: _of_few(sorting.argsort, "axis", "kind"),
     np.median: _of_few(sorting.median, of_all=True),
+    np.quantile: _of_few(sorting.quantile, of_all=True),
+    np.percentile: _of_few(sorting.percentile, of_all=True),
+    np.unique: _of_few(sorting.unique, of_all=True),
 }
