@@ -2,6 +2,7 @@
 
 from appyc.library import accumulations as accumulations
 from appyc.library import arranging as arranging
+from appyc.library import bessel as bessel
 from appyc.library import comparing as comparing
 from appyc.library import elementary as elementary
 from appyc.library import histograms as histograms

@@ -156,6 +156,17 @@ def gamma_functions(x):
     )
 
 
+@PROGRAMS.on(np.array([0.0, -0.0, 0.25, -3.5, 8.0, -8.0, 30.0, -40.5, 710.0, np.nan, 1e-300, 1e4]))
+@PROGRAMS.on(np.array([np.inf, -np.inf]))
+@PROGRAMS.on(floats(3, 4) * 20)
+@PROGRAMS.on(floats(9, dtype=np.float32))
+@PROGRAMS.on(ints(6))
+def bessel_functions(x):
+    return (
+        special.i0(x), special.i0e(x), special.i1(x), special.i1e(x), special.j0(x), special.j1(x), np.i0(x),
+    )  # fmt: skip
+
+
 @PROGRAMS.on(
     np.array([0.0, 0.25, 0.5, 0.9, 1.0, np.nan, 2.0]), np.array([0.5, 0.0, 1.5, 0.9, np.nan, 2.0, 0.0])
 )
