@@ -297,8 +297,8 @@ def run(fn: Function, passes: tuple[Pass, ...], ctx: PassContext, *, verify: boo
             ctx.go_back_to(before)
             _leave_out(transform, fn, ctx)
             continue
+        if verify and found is not fn:
+            check(found, transform.__name__)
         fn = found
-        if verify:
-            check(fn, transform.__name__)
     ctx.facts.forget()
     return fn

@@ -76,18 +76,17 @@ def run_everywhere(
     joined: bool = False,
     strict: bool = False,
     shared: SharedAnalyses | None = None,
-    optimise: bool = True,
 ) -> None:
     """Calls `fn` with copies of `args` as Python and on each target. Raises Mismatch where they differ.
 
     joined: a returned number may have the type in which those of several paths meet.
     strict: nothing may be left to Python. A CompileError passes through.
-    shared: analysed functions of calls before, where `fn` reads the same globals now. optimise: as in `settings`.
+    shared: analysed functions of calls before, where `fn` reads the same globals now.
     """
     expected = call(fn, args)
     shared = shared or SharedAnalyses()
     for target in targets:
-        found = run_on(fn, args, target, strict=strict, shared=shared, optimise=optimise)
+        found = run_on(fn, args, target, strict=strict, shared=shared)
         compare(expected, found, target, joined=joined)
 
 
@@ -98,10 +97,9 @@ def run_on(
     *,
     strict: bool = False,
     shared: SharedAnalyses | None = None,
-    optimise: bool = True,
 ) -> Outcome:
     """The outcome of a compiled call on copies of the arguments."""
-    with settings(target, optimise=optimise), shared_analyses(shared):
+    with settings(target), shared_analyses(shared):
         function = compiled(fn, target, strict=strict)
         return call(_resident(function) if target == "resident" else function, args)
 
@@ -160,15 +158,19 @@ def _resident(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextmanager
-def settings(target: str, *, verify: bool = True, optimise: bool = True) -> Iterator[None]:
+def settings(target: str, *, verify: bool = True) -> Iterator[None]:
     """What compiling and calling takes for a target.
 
-    verify: the IR is verified after every pass. optimise: gcc's usual level; else -O1, which makes lanes of
+    verify: the IR is verified after every pass. With cut loops, gcc compiles with -O1, which makes lanes of
     `omp simd` loops as well, in two thirds of the time.
     """
     checked = functools.partial(pipeline.run, verify=verify)
     chunks = contextlib.nullcontext() if target == "cpu" else small_chunks()
-    flags = toolchain._FLAGS if optimise else tuple("-O1" if f == "-O3" else f for f in toolchain._FLAGS)
+    flags = (
+        toolchain._FLAGS
+        if target != "threads"
+        else tuple("-O1" if f == "-O3" else f for f in toolchain._FLAGS)
+    )
     level = mock.patch("appyc.runtime.toolchain._FLAGS", flags)
     with mock.patch("appyc.pipeline.run", checked), shared_builds(), level, chunks:
         if target != "threads":

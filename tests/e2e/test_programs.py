@@ -1,8 +1,7 @@
 """Every program of tests/programs through every back end, against plain Python.
 
 A program's first arguments go through all of them. With the others, which differ in types, lengths and
-paths, it runs as C with every parallel loop cut up, compiled with -O1: `-m slow` runs these on the other
-targets too.
+paths, it runs as C with every parallel loop cut up: `-m slow` runs these on the other targets too.
 """
 
 from __future__ import annotations
@@ -35,10 +34,7 @@ def all_runs() -> list[Any]:
             name = f"{info.name}.{run.fn.__name__}"
             for target in run.targets:
                 marks = () if count[name] == 0 or target == _usual(run) else pytest.mark.slow
-                optimise = count[name] == 0 or target != _usual(run)
-                params.append(
-                    pytest.param(run, target, optimise, id=f"{name}-{count[name]}-{target}", marks=marks)
-                )
+                params.append(pytest.param(run, target, id=f"{name}-{count[name]}-{target}", marks=marks))
             count[name] += 1
     return params
 
@@ -48,6 +44,6 @@ def _usual(run: Run) -> str:
     return "threads" if "threads" in run.targets else run.targets[0]
 
 
-@pytest.mark.parametrize(("run", "target", "optimise"), all_runs())
-def test_program_does_what_python_does(run: Run, target: str, optimise: bool) -> None:
+@pytest.mark.parametrize(("run", "target"), all_runs())
+def test_program_does_what_python_does(run: Run, target: str) -> None:
     run_everywhere(run.fn, *run.args, targets=(target,), joined=run.joined, strict=run.strict, shared=SHARED)

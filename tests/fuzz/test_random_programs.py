@@ -14,10 +14,10 @@ from tests.fuzz.generator import Program
 from tests.fuzz.pragmas import Marked, check_marked, order_matters
 
 BATCHES = (
-    *((seed, 50, ("cpu",)) for seed in range(2)),
-    *((seed, 50, ("threads",)) for seed in range(2, 4)),
-    *((seed, 20, ("interpret",)) for seed in range(4, 6)),
-    (6, 8, ("cuda:80", "cuda:90")),
+    *((seed, 25, ("cpu",)) for seed in range(2)),
+    *((seed, 25, ("threads",)) for seed in range(2, 4)),
+    *((seed, 12, ("interpret",)) for seed in range(4, 6)),
+    (6, 6, ("cuda:80", "cuda:90")),
 )
 
 
@@ -48,7 +48,7 @@ def test_random_pragmas_are_refused_or_keep_the_results(
 
 @pytest.mark.parametrize(
     ("seed", "count", "targets"),
-    [(40, 40, ("cpu",)), (41, 30, ("threads",)), (42, 12, ("interpret",)), (43, 5, ("cuda:80", "cuda:90"))],
+    [(40, 20, ("cpu",)), (41, 20, ("threads",)), (42, 8, ("interpret",)), (43, 4, ("cuda:80", "cuda:90"))],
     ids=str,
 )
 def test_random_tensor_programs_do_what_numpy_does(seed: int, count: int, targets: tuple[str, ...]) -> None:
