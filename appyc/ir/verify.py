@@ -13,66 +13,37 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from appyc.errors import InternalError
-from appyc.ir.draw_functions import DRAWS
-from appyc.ir.intrinsics import INTRINSICS
 from appyc.ir.nodes import (
     BINARY_OPS,
     OWN_ERRORS,
     REDUCTION_OPS,
     Alloc,
-    AnyLane,
-    Apart,
-    Ascending,
     Assign,
-    Binary,
     Break,
     Call,
-    Callee,
-    Cast,
-    Compare,
-    Const,
     Continue,
     Draw,
-    Expr,
-    Extent,
     Fail,
     For,
     ForAll,
     Function,
     If,
-    Intrinsic,
-    Likely,
     Load,
-    Logical,
     LoopMode,
     Node,
-    Reduce,
     Reduction,
-    Select,
     Stmt,
     Store,
     Symbol,
-    Unary,
     Update,
-    Var,
     View,
     While,
-    Workers,
 )
-from appyc.ir.printer import print_expr
 from appyc.ir.results import leaves
 from appyc.ir.schedule import Dots, OuterLanes
 from appyc.ir.types import DType, Layout
+from appyc.ir.verify_expressions import KINDS_OF_OP, ExpressionVerifier
 from appyc.ir.visit import loops_of, scalars_read, scalars_written, symbols_of, walk
-
-_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
-_ORDERED = "biuf"
-_KINDS_OF_OP = {
-    "+": "biufc", "-": "iufc", "*": "biufc", "/": "fc", "//": "iuf", "%": "iuf", "**": "iufc",
-    "&": "biu", "|": "biu", "^": "biu", "<<": "iu", ">>": "iu",
-    "min": _ORDERED, "max": _ORDERED, "minimum": "biufc", "maximum": "biufc", "and": "b", "or": "b",
-}  # fmt: skip
-"""The element kinds that each operation of BINARY_OPS and REDUCTION_OPS works on."""
 
 
 def verify(fn: Function) -> list[str]:
@@ -91,15 +62,8 @@ def check(fn: Function, where: str) -> None:
         raise InternalError(where, "malformed IR:\n  " + "\n  ".join(faults))
 
 
-class _Verifier:
+class _Verifier(ExpressionVerifier):
     """One walk in program order. `known` holds the symbols that may be used where the walk is."""
-
-    def __init__(self, fn: Function, callees: tuple[Callee, ...]) -> None:
-        self.fn = fn
-        self.callees = {callee.function.name: callee.function for callee in callees}
-        self.faults: list[str] = []
-        self.known: set[Symbol] = set(fn.params)
-        self.loops: list[For | While] = []
 
     def run(self) -> list[str]:
         self.symbols()
@@ -109,13 +73,6 @@ class _Verifier:
         self.scheduled()
         self.results()
         return self.faults
-
-    def fault(self, node: Node, text: str) -> None:
-        self.faults.append(f"line {node.loc.line}: {text}")
-
-    def expect(self, holds: bool, node: Node, text: str) -> None:
-        if not holds:
-            self.fault(node, text)
 
     # ------------------------------------------------------------ symbols
 
@@ -132,126 +89,7 @@ class _Verifier:
             self.expect(symbol not in fn.params, fn, f"the loop variable {symbol} is a parameter")
             self.expect(symbol not in written, fn, f"the loop variable {symbol} is assigned")
 
-    def use(self, symbol: Symbol, node: Node, *, array: bool) -> bool:
-        """Checks that the symbol may be used here, as an array or as a scalar."""
-        self.expect(symbol in self.known, node, f"{symbol} is used before it is defined")
-        is_right = symbol.is_array == array
-        self.expect(is_right, node, f"{symbol} is used as {'an array' if array else 'a scalar'}")
-        return is_right
-
     # ------------------------------------------------------------ expressions
-
-    def condition(self, expr: Expr) -> None:
-        self.expr(expr, DType.BOOL)
-
-    def index(self, array: Symbol, index: tuple[Expr, ...], node: Node) -> None:
-        if self.use(array, node, array=True) and len(index) != array.array.ndim:
-            self.fault(node, f"{array} has {array.array.ndim} axes and {len(index)} indices")
-        for item in index:
-            self.expr(item, DType.INT64)
-
-    def mask(self, mask: Expr | None) -> None:
-        if mask is not None:
-            self.condition(mask)
-
-    def index_array(self, array: Symbol, node: Node) -> None:
-        if self.use(array, node, array=True):
-            fits = array.array.ndim == 1 and array.dtype.is_integer
-            self.expect(fits, node, f"{array} is no one-dimensional array of integers")
-
-    def expr(self, expr: Expr, wanted: DType | None = None) -> None:
-        """Checks an expression, and that it has the type wanted, if any."""
-        match expr:
-            case Workers():
-                pass
-            case Const():
-                self.expect(_fits(expr), expr, f"the constant {expr.value!r} is not of type {expr.dtype}")
-            case Var():
-                self.use(expr.symbol, expr, array=False)
-            case Extent():
-                if self.use(expr.array, expr, array=True):
-                    in_range = 0 <= expr.axis < expr.array.array.ndim
-                    self.expect(in_range, expr, f"{expr.array} has no axis {expr.axis}")
-            case Apart():
-                self.expect(bool(expr.writes), expr, "iterations that write nowhere")
-                for indices in (*expr.writes, *expr.reads):
-                    if indices.array is not None:
-                        self.index_array(indices.array, indices)
-                for part in (expr.lo, expr.hi, *(p.offset for p in (*expr.writes, *expr.reads)), expr.extent):
-                    self.expr(part, DType.INT64)
-            case Ascending():
-                self.index_array(expr.array, expr)
-                for part in (expr.lo, expr.hi):
-                    self.expr(part, DType.INT64)
-            case Load():
-                self.index(expr.array, expr.index, expr)
-                self.mask(expr.mask)
-            case Unary():
-                kinds = {"-": "iufc", "~": "biu"}.get(expr.op, "")
-                self.expect(expr.dtype.kind in kinds, expr, f"unary {expr.op!r} of {expr.dtype}")
-                self.expr(expr.arg)
-            case Binary():
-                known = expr.op in BINARY_OPS and expr.dtype.kind in _KINDS_OF_OP[expr.op]
-                self.expect(known, expr, f"operation {expr.op!r} on {expr.dtype}")
-                self.expr(expr.lhs)
-                self.expr(expr.rhs, expr.lhs.dtype)
-            case Compare():
-                ops = _COMPARISONS[4:] if expr.lhs.dtype.is_complex else _COMPARISONS
-                self.expect(expr.op in ops, expr, f"comparison {expr.op!r} of {expr.lhs.dtype}")
-                self.expr(expr.lhs)
-                self.expr(expr.rhs, expr.lhs.dtype)
-            case Logical():
-                self.expect(expr.op in ("and", "or"), expr, f"logical operation {expr.op!r}")
-                self.condition(expr.lhs)
-                self.condition(expr.rhs)
-            case Select():
-                self.condition(expr.cond)
-                self.expr(expr.then)
-                self.expr(expr.orelse, expr.then.dtype)
-            case Cast():
-                self.expr(expr.arg)
-            case Intrinsic():
-                self.intrinsic(expr)
-            case Draw():
-                self.fault(expr, "a draw is no part of another expression")
-            case AnyLane() | Likely():
-                self.condition(expr.arg)
-            case Call():
-                self.fault(expr, f"the call of {expr.callee} is a part of a larger expression")
-            case Reduce():
-                self.reduce(expr)
-            case _:
-                assert_never(expr)
-        if wanted is not None and expr.dtype is not wanted:
-            self.fault(expr, f"{print_expr(expr)!r} is {expr.dtype}, not {wanted}")
-
-    def intrinsic(self, expr: Intrinsic) -> None:
-        for arg in expr.args:
-            self.expr(arg, expr.args[0].dtype)
-        info = INTRINSICS.get(expr.name)
-        if info is None:
-            self.fault(expr, f"no intrinsic {expr.name!r}")
-            return
-        if len(expr.args) != info.arity:
-            self.fault(expr, f"{expr.name!r} takes {info.arity} arguments, not {len(expr.args)}")
-            return
-        taken = expr.args[0].dtype
-        self.expect(taken.kind in info.kinds, expr, f"{expr.name!r} of {taken}")
-        match info.result:
-            case "bool":
-                fits = expr.dtype is DType.BOOL
-            case "part":
-                fits = expr.dtype is taken.part
-            case "complex":
-                fits = expr.dtype.is_complex and expr.dtype.part is taken
-            case _:
-                fits = expr.dtype is taken
-        self.expect(fits, expr, f"{expr.name!r} of {taken} gives no {expr.dtype}")
-
-    def draw(self, expr: Draw) -> None:
-        self.expr(expr.where, DType.UINT64)
-        for arg, dtype in zip(expr.args, DRAWS[expr.name].arguments, strict=True):
-            self.expr(arg, dtype)
 
     # ------------------------------------------------------------ statements
 
@@ -335,7 +173,7 @@ class _Verifier:
 
     def update(self, stmt: Update) -> None:
         dtype = stmt.target.dtype
-        works = stmt.op in REDUCTION_OPS and dtype.kind in _KINDS_OF_OP[stmt.op]
+        works = stmt.op in REDUCTION_OPS and dtype.kind in KINDS_OF_OP[stmt.op]
         self.expect(works, stmt, f"update with {stmt.op!r} of {dtype}")
         if stmt.target.is_array:
             self.index(stmt.target, stmt.index, stmt)
@@ -358,21 +196,6 @@ class _Verifier:
             self.expect(layout is Layout.C, stmt, f"{array} is allocated with layout {layout.value}")
 
     # ------------------------------------------------------------ tensors
-
-    def axes(self, node: ForAll | Reduce) -> None:
-        self.expect(len(node.axes) == len(node.extents), node, "axes and extents differ in number")
-        self.expect(len(node.clauses) in (0, len(node.axes)), node, "axes and clauses differ in number")
-        for extent in node.extents:
-            self.expr(extent, DType.INT64)
-        self.known |= set(node.axes)
-
-    def reduce(self, expr: Reduce) -> None:
-        works = expr.op in REDUCTION_OPS and expr.dtype.kind in _KINDS_OF_OP[expr.op]
-        self.expect(works, expr, f"reduction with {expr.op!r} of {expr.dtype}")
-        self.expr(expr.start, expr.dtype)
-        self.axes(expr)
-        self.expr(expr.value)
-        self.known -= set(expr.axes)
 
     def for_all(self, stmt: ForAll) -> None:
         self.axes(stmt)
@@ -447,7 +270,7 @@ class _Verifier:
 
     def reduction(self, reduction: Reduction, loop: For) -> None:
         dtype = reduction.symbol.dtype
-        works = reduction.op in REDUCTION_OPS and dtype.kind in _KINDS_OF_OP[reduction.op]
+        works = reduction.op in REDUCTION_OPS and dtype.kind in KINDS_OF_OP[reduction.op]
         self.expect(works, loop, f"reduction with {reduction.op!r} of {dtype}")
         if reduction.symbol.is_array:
             self.combined_array(reduction, loop)
@@ -494,14 +317,3 @@ class _Verifier:
         for guard in fn.guards:
             for symbol in symbols_of(guard):
                 self.expect(symbol in allowed, guard, f"a guard reads {symbol}, which is no parameter")
-
-
-def _fits(const: Const) -> bool:
-    """Whether the value is one of the type."""
-    value, dtype = const.value, const.dtype
-    if dtype is DType.BOOL or isinstance(value, bool):
-        return dtype is DType.BOOL and isinstance(value, bool)
-    if dtype.is_integer:
-        low = -(1 << (dtype.bits - 1)) if dtype.kind == "i" else 0
-        return isinstance(value, int) and low <= value < low + (1 << dtype.bits)
-    return isinstance(value, int | float) or dtype.is_complex

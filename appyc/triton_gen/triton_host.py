@@ -10,6 +10,7 @@ import keyword
 from dataclasses import replace
 
 from appyc.errors import InternalError
+from appyc.ir.expression_printer import constant
 from appyc.ir.gpu_program import (
     Branch,
     CheckFaults,
@@ -26,7 +27,7 @@ from appyc.ir.gpu_program import (
 from appyc.ir.kernel_scalars import free_scalars
 from appyc.ir.names import spellings
 from appyc.ir.nodes import Alloc, Assign, Break, Continue, Expr, Symbol
-from appyc.ir.printer import constant, expression_printer
+from appyc.ir.printer import expression_printer
 from appyc.ir.visit import symbols_of
 from appyc.triton_gen.triton_kernel import KernelText, Param
 from appyc.triton_gen.triton_writer import Writer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from appyc.analysis.accesses.set_once import set_once
@@ -26,12 +25,10 @@ from appyc.ir.nodes import (
     Load,
     Logical,
     LoopMode,
-    Node,
     Reduction,
     Stmt,
     Store,
     Symbol,
-    Unary,
     Update,
     Var,
     While,
@@ -40,7 +37,6 @@ from appyc.ir.raising import may_raise, raises_itself
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import (
-    children,
     map_loops,
     rename,
     rewrite,
@@ -50,6 +46,7 @@ from appyc.ir.visit import (
     substitute,
     walk,
 )
+from appyc.passes.checks.range_tests import bits_outside, outside_loads, subscripts_of
 from appyc.passes.node_builders import integer, less, most_trips, shifted
 from appyc.passes.pass_context import PassContext
 
@@ -270,7 +267,7 @@ class _Blocks:
                     relies = self._relies((*rest, *after), cond)
                     if relies and after:
                         return None
-                    seen = self._integer(1) if relies else _bits_outside(plain)
+                    seen = self._integer(1) if relies else bits_outside(plain)
                     note = Update(self.unfit, (), "|", seen, loc=stmt.loc)
                     new = (If(plain, (note,), behind, loc=stmt.loc),) if relies else (note, *behind)
                     return (*out, *new)
@@ -291,12 +288,12 @@ class _Blocks:
         to the test."""
         if any(isinstance(n, While) for n in statements(rest)):
             return True
-        subscripts = [index for n in walk(rest) for index in _index(n)]
+        subscripts = [index for n in walk(rest) for index in subscripts_of(n)]
         return bool(scalars_read(subscripts) & (self._tested(cond) | self.written))
 
     def _tested(self, cond: Expr) -> set[Symbol]:
         """The scalars that a condition says something about; elements of arrays tell nothing of their indices."""
-        found = {n.symbol for n in _outside_loads(cond) if isinstance(n, Var)}
+        found = {n.symbol for n in outside_loads(cond) if isinstance(n, Var)}
         assigned = [
             n for n in walk(self.loop.body) if isinstance(n, Assign | Update) and not n.target.is_array
         ]
@@ -305,7 +302,7 @@ class _Blocks:
                 n.symbol
                 for a in assigned
                 if a.target in found
-                for n in _outside_loads(a.value)
+                for n in outside_loads(a.value)
                 if isinstance(n, Var)
             }
             if new <= found:
@@ -374,29 +371,3 @@ class _Blocks:
 
     def _integer(self, value: int) -> Expr:
         return integer(value, self.loc)
-
-
-def _bits_outside(cond: Expr) -> Expr:
-    """An int64 that is not 0 where a test fails: of `not 0 <= v <= 255`, the bits of v that are beyond the last 8."""
-    match cond:
-        case Unary(
-            "~",
-            Logical("and", Compare(">=", v, Const(value=int(lo))), Compare("<=", same, Const(value=int(hi)))),
-        ) if v == same and v.dtype is DType.INT64 and (hi - lo) & (hi - lo + 1) == 0:
-            above = Binary("-", v, integer(lo, v.loc), loc=v.loc) if lo else v
-            return Binary("&", above, integer(~(hi - lo), v.loc), loc=v.loc)
-        case _:
-            return Cast(cond, DType.INT64, loc=cond.loc)
-
-
-def _index(node: Node) -> tuple[Expr, ...]:
-    return node.index if isinstance(node, Load | Store | Update) else ()
-
-
-def _outside_loads(expr: Expr) -> Iterator[Node]:
-    stack: list[Node] = [expr]
-    while stack:
-        node = stack.pop()
-        yield node
-        if not isinstance(node, Load):
-            stack += children(node)

@@ -21,12 +21,11 @@ from appyc.ir.nodes import (
     Function,
     Logical,
     LoopMode,
-    Reduction,
     Symbol,
-    Update,
     While,
 )
-from appyc.ir.visit import arrays_written, loops_of, map_loops, symbols_of, walk
+from appyc.ir.visit import loops_of, map_loops, symbols_of, walk
+from appyc.passes.checks.clause_checks import check_private_clause, check_reduction_clause
 from appyc.passes.parallelise.plain_loops import is_plain
 from appyc.passes.pass_context import PassContext
 
@@ -171,8 +170,8 @@ def _insist(loop: For, clauses: Clauses, verdict: LoopVerdict) -> None:
     is_free = verdict.may_run_on_threads if clauses.request == "parallel" else verdict.may_run_in_any_order
     if not (is_free or verdict.guard is not None or as_scan or may_get_lanes(loop, verdict)):
         raise refusal(clauses, verdict)
-    _check_reduction_clause(loop, clauses, verdict)
-    _check_private_clause(loop, clauses, verdict)
+    check_reduction_clause(loop, clauses, verdict)
+    check_private_clause(loop, clauses, verdict)
 
 
 def _inspected(loop: For, legality: Legality, verdict: LoopVerdict, *, asked: bool) -> LoopVerdict:
@@ -218,41 +217,6 @@ def _sentence(clauses: Clauses, verdict: LoopVerdict) -> str:
     if verdict.verdict is Verdict.REDUCTION:
         return f"{loop_text(verdict.var, clauses)} cannot run in parallel as it stands: {verdict.reason}"
     return verdict.reason
-
-
-def _check_reduction_clause(loop: For, clauses: Clauses, verdict: LoopVerdict) -> None:
-    found = {part.symbol: part.op for part in verdict.combined}
-    for reduction in clauses.reductions:
-        name, op = reduction.symbol.name, found.get(reduction.symbol)
-        if op is None and reduction.symbol in arrays_written(loop.body):
-            op = _operator(loop, reduction)  # every iteration combines into elements of its own
-        if op != reduction.op:
-            what = f"combines '{name}' with '{op}'" if op else f"does not combine anything into '{name}'"
-            raise PragmaError(
-                f"the clause reduction({reduction.op}: {name}) does not fit: the loop {what}",
-                clauses.loc,
-                related=(Note(loop.loc, "the loop"),),
-                hints=("drop the clause: reductions are recognised without it",),
-            )
-
-
-def _operator(loop: For, wanted: Reduction) -> str:
-    """The operator of the loop's updates of an array; the one wanted where there are none left."""
-    updates = (n.op for n in walk(loop.body) if isinstance(n, Update) and n.target == wanted.symbol)
-    return next(updates, wanted.op)
-
-
-def _check_private_clause(loop: For, clauses: Clauses, verdict: LoopVerdict) -> None:
-    for symbol in clauses.private:
-        shared = [part.symbol for part in verdict.combined]
-        if symbol in shared:
-            how = "combine into it" if shared.index(symbol) < len(verdict.all_reductions) else "hand it on"
-            raise PragmaError(
-                f"'{symbol.name}' is not private: iterations {how}",
-                clauses.loc,
-                related=(Note(loop.loc, "the loop"),),
-                hints=(f"take '{symbol.name}' out of the clause, or assign it before it is updated",),
-            )
 
 
 def _decided(loop: For, clauses: Clauses | None, verdict: LoopVerdict, ctx: PassContext) -> For:

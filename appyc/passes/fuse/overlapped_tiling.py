@@ -56,14 +56,11 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
     Assign,
-    Binary,
-    Const,
     Expr,
     Extent,
     For,
     Function,
     Load,
-    Node,
     Stmt,
     Store,
     Symbol,
@@ -72,12 +69,11 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_read, loops_of, map_blocks, rename, rewrite_all, walk
-from appyc.passes.checks.lengths import tested
+from appyc.ir.visit import arrays_read, loops_of, map_blocks, rename, walk
 from appyc.passes.fuse.shifted_fusion import may_be_cut
-from appyc.passes.loop_ops.cut import cut
+from appyc.passes.fuse.tiled_loops import Home, cut_to_rows, into_buffers, storing, with_buffers
 from appyc.passes.loop_ops.strip_mine import Strips
-from appyc.passes.node_builders import binary, combine, fresh_variables, integer, shifted, zero
+from appyc.passes.node_builders import binary, fresh_variables, integer, shifted, zero
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import FusionGroup, PassContext
 
@@ -159,7 +155,9 @@ class _OverlappedTiling:
             new = None if chain is None else self._in_blocks(chain, [*out, *body])
             if chain is not None and new is not None:
                 stmts, cleared = new
-                out = [part for s in [*out, *stmts] for part in _made(s, chain.fresh.temporary, cleared)]
+                out = [
+                    part for s in [*out, *stmts] for part in with_buffers(s, chain.fresh.temporary, cleared)
+                ]
                 at += chain.end
                 continue
             inner = not isinstance(stmt, For) or (
@@ -208,7 +206,7 @@ class _OverlappedTiling:
     def _found_member(self, loop: For) -> Member | None:
         (combining,) = recognise_reductions(alone(loop), PassContext(self.ctx.options)).body
         assert isinstance(combining, For)
-        found = member(_storing(combining))
+        found = member(storing(combining))
         return found if found is not None and may_be_cut(combining, self.ctx) else None
 
     def _goes_on(self, members: Sequence[Member], behind: Sequence[Stmt], one: Member) -> bool:
@@ -262,13 +260,13 @@ class _OverlappedTiling:
         strips = Strips(low, high, chain.rows, self.names.fresh("block", DType.INT64), loc)
         block, first, last = strips.number, strips.start, strips.end
         body: list[Stmt] = []
-        homes: dict[Symbol, _Home] = {}
+        homes: dict[Symbol, Home] = {}
         cleared = self._cleared(chain, allocs, (low, high))
         for one in members:
             body += [self._clearing(allocs[array], first, last) for array in cleared if array in one.writes]
             for array in sorted(one.writes & held.keys(), key=lambda a: a.uid):
                 near, far = (one.near, one.far) if array in one.wanted else (0, 0)
-                home = _Home(self.names.fresh(array.name, array.type), shifted(first, near),
+                home = Home(self.names.fresh(array.name, array.type), shifted(first, near),
                              array not in chain.fresh.temporary)  # fmt: skip
                 alloc = held[array]
                 size = integer(chain.rows + far - near, loc)
@@ -314,21 +312,25 @@ class _OverlappedTiling:
         return For(counters[0], first, end, 1, (inner,), loc=loc)
 
     def _parts(
-        self, one: Member, chain: _Chain, rows: tuple[Expr, Expr], homes: dict[Symbol, _Home]
+        self, one: Member, chain: _Chain, rows: tuple[Expr, Expr], homes: dict[Symbol, Home]
     ) -> list[Stmt]:
         """The member's loops for one block."""
         first, last = rows
         if one.is_temporary(chain.fresh):
-            return [_moved(_cut(one, shifted(first, one.near), shifted(last, one.far)), homes, one.writes)]
-        out: list[Stmt] = [_moved(_cut(one, first, last), homes, one.writes)]
+            return [
+                into_buffers(
+                    cut_to_rows(one, shifted(first, one.near), shifted(last, one.far)), homes, one.writes
+                )
+            ]
+        out: list[Stmt] = [into_buffers(cut_to_rows(one, first, last), homes, one.writes)]
         unwanted = one.writes - one.wanted
         rest = only(one.loop.body, one.totals, unwanted)
         alone_there = {array: replace(home, is_copy=False) for array, home in homes.items()}
         for lo, hi in ((shifted(first, one.near), first), (last, shifted(last, one.far))):
             if lo != hi:
-                part = _cut(replace(one, loop=replace(one.loop, body=rest)), lo, hi)
+                part = cut_to_rows(replace(one, loop=replace(one.loop, body=rest)), lo, hi)
                 part = rename(part, fresh_variables(part, self.names))
-                out.append(_moved(part, alone_there, one.writes))
+                out.append(into_buffers(part, alone_there, one.writes))
         return out
 
     def _end(self, op: str, ends: Sequence[Expr]) -> Expr:
@@ -369,79 +371,3 @@ class _OverlappedTiling:
         """The original loops of a fused loop, or the loop itself."""
         before = reduce(total, traffic_of(loop).values(), NONE)  # type: ignore[arg-type]
         return self.ctx.fusions.get(loop.var) or FusionGroup(loop.var, (loop.var,), (loop.loc,), before)
-
-
-def _storing(loop: For) -> For:
-    """The loop with stores in place of updates of elements, so that rows which are computed twice stay correct."""
-
-    def rule(node: Node) -> Node:
-        match node:
-            case Update(mask=None, atomic=False) if node.target.is_array:
-                before = Load(node.target, node.index, checked=node.checked, loc=node.loc)
-                value = combine(node.op, before, node.value)
-                return Store(node.target, node.index, value, checked=node.checked, loc=node.loc)
-            case _:
-                return node
-
-    return replace(loop, body=rewrite_all(loop.body, rule))
-
-
-@dataclass(frozen=True, slots=True)
-class _Home:
-    """The block's own array. base: the row that its first one is. is_copy: the array itself is stored, too."""
-
-    array: Symbol
-    base: Expr
-    is_copy: bool
-
-
-def _cut(one: Member, first: Expr, last: Expr) -> For:
-    """The iterations of a member for some rows."""
-    loop = one.loop
-    lo, hi = shifted(first, -one.row), shifted(last, -one.row)
-    starts = loop.lo == integer(0, loop.loc) and _is_count(lo)
-    return replace(cut(loop, lo, hi), lo=lo) if starts else cut(loop, lo, hi)
-
-
-def _is_count(expr: Expr) -> bool:
-    """Whether a number of blocks times their rows, with what is added, is seen to be 0 or more."""
-    match expr:
-        case Binary("*", Var(), Const()):
-            return True
-        case Binary("+", lhs, rhs):
-            return _is_count(lhs) and _is_count(rhs)
-        case _:
-            return isinstance(expr, Const) and expr.value.real >= 0
-
-
-def _moved(loop: For, homes: dict[Symbol, _Home], writes: frozenset[Symbol]) -> For:
-    """The loop with the block's own arrays."""
-
-    def index(home: _Home, given: tuple[Expr, ...]) -> tuple[Expr, ...]:
-        return (Binary("-", given[0], home.base, loc=given[0].loc), *given[1:])
-
-    def rule(node: Node) -> Node | tuple[Node, ...]:
-        match node:
-            case Load() if node.array in homes:
-                home = homes[node.array]
-                return replace(node, array=home.array, index=index(home, node.index))
-            case Store() if node.array in homes and node.array in writes:
-                home = homes[node.array]
-                own = replace(node, array=home.array, index=index(home, node.index))
-                if not home.is_copy:
-                    return own
-                there = Load(home.array, own.index, checked=False, loc=node.loc)
-                return own, replace(node, value=there)
-            case _:
-                return node
-
-    (found,) = rewrite_all((loop,), rule)
-    return found
-
-
-def _made(stmt: Stmt, gone: frozenset[Symbol], cleared: frozenset[Symbol]) -> tuple[Stmt, ...]:
-    """The replacement for a statement. The allocation of a temporary is reduced to the test of its shape; that of an
-    array which blocks clear is not filled with zeros."""
-    if isinstance(stmt, Alloc) and stmt.array in gone:
-        return tested(stmt)
-    return (replace(stmt, zero=False),) if isinstance(stmt, Alloc) and stmt.array in cleared else (stmt,)

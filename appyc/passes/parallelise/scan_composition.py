@@ -37,12 +37,7 @@ from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import rewrite_all, scalars_written, walk
 from appyc.passes.node_builders import identity, integer, truth
 from appyc.passes.parallelise.plain_loops import is_plain
-
-CALL_COST = 10
-"""The cost of an intrinsic, in operations."""
-
-WAITS = {"+": 4, "*": 4, "min": 4, "max": 4, "minimum": 4, "maximum": 4, LINEAR: 8}
-"""The latency of a loop-carried step on floats, by operator, in operations that could run meanwhile."""
+from appyc.passes.parallelise.scan_costs import WAITS, Cost, operations_of
 
 LARGEST_START = {DType.FLOAT64: 1e150, DType.FLOAT32: 1e18}
 """The largest start value of a chunk of a linear recurrence. The product of the factors may have been flushed to 0
@@ -50,14 +45,6 @@ below the least normal number; up to this start value, that error is negligible.
 
 LANES = 4
 """The assumed number of lanes of a first pass that can be vectorised."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """Operations of one iteration: of the sequential loop with its latency, and of both passes of the chunks."""
-
-    in_order: int
-    in_chunks: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +243,7 @@ class Totals:
 
     def cost(self) -> Cost:
         loop = self.loop()
-        body, steps = _operations(self.source.body), _operations(loop.body)
+        body, steps = operations_of(self.source.body), operations_of(loop.body)
         floats = [scan.op for scan in self.source.scans if scan.symbol.dtype.kind in "fc"]
         waits = sum(WAITS.get(op, 1) for op in floats)
         return Cost(body + waits, body + (steps // LANES if loop.mode is LoopMode.SIMD else steps))
@@ -300,18 +287,3 @@ def _size(factor: Expr) -> Expr:
 
 def _store(array: Symbol, index: Expr, value: Symbol) -> Store:
     return Store(array, (index,), Var(value, loc=index.loc), checked=False, loc=index.loc)
-
-
-def _operations(body: tuple[Stmt, ...]) -> int:
-    count = 1
-    for node in walk(body):
-        match node:
-            case Intrinsic(name=name) if name not in ("abs", "real", "imag"):
-                count += CALL_COST
-            case Binary(op="/" | "//" | "%" | "**"):
-                count += CALL_COST
-            case Binary() | Intrinsic() | Load() | Store() | Update() | Compare():
-                count += 1
-            case _:
-                pass
-    return count
