@@ -10,30 +10,22 @@ from __future__ import annotations
 
 import ast
 import linecache
-import sys
-import tokenize
-import zlib
 from ast import AST, FunctionDef, stmt
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from types import CodeType, FunctionType, MethodType
-from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.source_history import FUTURE_FLAGS, block_length, from_history
 from appyc.frontend.syntax.tree import parameters_of
 
 if TYPE_CHECKING:  # a warm start reads no pragmas
     from appyc.frontend.pragmas.pragma_nodes import Pragma
 
 V = TypeVar("V")
-
-_HISTORY_SEARCHED = 400
-"""The number of lines of an interactive session's history that are searched for a function."""
-
-_FUTURE_FLAGS = 0x1FF0000
-"""The bits of `co_flags` that `from __future__ import` sets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +264,7 @@ def capture(fn: FunctionType | MethodType) -> Snippet:
     linecache.checkcache(file)  # an entry from before an edit and a reload is of no use
     lines: Sequence[str] = linecache.getlines(file, fn.__globals__)
     if not lines and file == "<stdin>":
-        file, lines = _from_history(code)
+        file, lines = from_history(code)
     return Snippet(code, file, lines, code.co_firstlineno)
 
 
@@ -289,7 +281,7 @@ def read_source(fn: FunctionType | MethodType | Snippet) -> Source:
             hints=("put the function into a file and import it from there",),
         )
     rest = snippet.lines[first - 1 :]
-    lines = tuple(rest[: _block_length(rest)])
+    lines = tuple(rest[: block_length(rest)])
     indent = len(lines[0]) - len(lines[0].lstrip()) if lines else 0
     return Source(name, file, lines, first, indent)
 
@@ -315,7 +307,7 @@ def _lambda(snippet: Snippet) -> Source:
 def _code_of(node: ast.Lambda, like: CodeType) -> CodeType:
     """The code object of a lambda whose free names are all globals."""
     whole = compile(
-        ast.Expression(node), like.co_filename, "eval", like.co_flags & _FUTURE_FLAGS, dont_inherit=True
+        ast.Expression(node), like.co_filename, "eval", like.co_flags & FUTURE_FLAGS, dont_inherit=True
     )
     return next(c for c in whole.co_consts if isinstance(c, CodeType))
 
@@ -332,87 +324,4 @@ def lambda_definition(node: ast.Lambda, name: str) -> FunctionDef:
     return ast.copy_location(FunctionDef(name, node.args, [value], []), node)
 
 
-def _block_length(lines: Sequence[str]) -> int:
-    """The number of lines of the function that starts at the first line, decorators included.
-
-    Comments behind the last statement count if they are indented deeper than `def`: a
-    pragma among them is an error to report.
-    """
-    column = len(lines[0]) - len(lines[0].lstrip())
-    depth = base = end = 0
-    at_line_start, in_decorator, header_done = True, False, False
-    try:
-        for token in tokenize.generate_tokens(iter(lines).__next__):
-            if token.type == tokenize.INDENT:
-                depth += 1
-            elif token.type == tokenize.DEDENT:
-                depth -= 1
-            elif token.type == tokenize.COMMENT:
-                if header_done and token.start[1] > column:
-                    end = token.end[0]
-            elif token.type == tokenize.NEWLINE:
-                at_line_start = True
-                if not header_done and not in_decorator:
-                    header_done, base = True, depth
-            elif token.type != tokenize.NL:
-                if token.type == tokenize.ENDMARKER or (header_done and at_line_start and depth <= base):
-                    break
-                if at_line_start:
-                    in_decorator = not header_done and token.string == "@"
-                at_line_start = False
-                end = token.end[0]
-    except IndentationError:
-        return end  # a line that is less indented than `def`, in a block that began before it
-    except (tokenize.TokenError, SyntaxError):
-        return len(lines)  # not Python: parsing will say so
-    return end
-
-
 # ---------------------------------------------------------------- the interactive interpreter
-
-
-class _History(Protocol):
-    def get_current_history_length(self) -> int: ...
-    def get_history_item(self, index: int, /) -> str | None: ...
-
-
-def _from_history(code: CodeType) -> tuple[str, Sequence[str]]:
-    """The text of a function entered in the interactive interpreter, from the line editor's history.
-
-    Before 3.13 Python keeps no text of interactive input. The history lacks blank lines and
-    repeated lines, so text is accepted only if it compiles to the same code object.
-    """
-    history = cast("_History | None", sys.modules.get("readline"))
-    if history is None:
-        return code.co_filename, ()
-    length = history.get_current_history_length()
-    numbers = range(max(1, length - _HISTORY_SEARCHED), length + 1)
-    lines = [(history.get_history_item(i) or "") + "\n" for i in numbers]
-    for start in range(len(lines) - 1, -1, -1):
-        if lines[start][0].isspace() or not any(code.co_name in line for line in lines[start:]):
-            continue
-        statement = lines[start:]
-        statement = statement[: _block_length(statement)]
-        if _compiles_to("".join(statement), code):
-            return _remember("".join(statement)), statement
-    return code.co_filename, ()
-
-
-def _compiles_to(text: str, code: CodeType) -> bool:
-    try:
-        pending = [compile(text, code.co_filename, "exec", code.co_flags & _FUTURE_FLAGS, dont_inherit=True)]
-    except (SyntaxError, ValueError):
-        return False
-    while pending:
-        found = pending.pop()
-        if found == code:
-            return True
-        pending.extend(const for const in found.co_consts if isinstance(const, CodeType))
-    return False
-
-
-def _remember(text: str) -> str:
-    """Registers the text in `linecache`, so that errors and tracebacks find its lines; gives its file name."""
-    name = f"<python-input-{zlib.crc32(text.encode()):08x}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    return name

@@ -12,6 +12,7 @@ from typing import assert_never
 
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.text.c_types import c_type, constant, is_promoted, storage_type
+from appyc.c_gen.text.coalesced_subscripts import coalesced_position
 from appyc.c_gen.text.math_functions import POWERS
 from appyc.errors import InternalError, Loc
 from appyc.ir.nodes import (
@@ -135,7 +136,7 @@ def element(ctx: FunctionContext, array: Symbol, positions: Sequence[str]) -> st
 
 def element_at(ctx: FunctionContext, array: Symbol, index: Sequence[Expr]) -> str:
     """An array's element at indices that are in range."""
-    position = _position(array, index)
+    position = coalesced_position(array, index)
     if position is None:
         return element(ctx, array, [expression(ctx, i) for i in index])
     at, start = position
@@ -143,33 +144,6 @@ def element_at(ctx: FunctionContext, array: Symbol, index: Sequence[Expr]) -> st
         return f"{ctx.name(array)}[{expression(ctx, at)}]"
     row = element(ctx, array, [expression(ctx, i) if i is not None else "0" for i in start])
     return f"(&{row})[{expression(ctx, at)}]"
-
-
-def _position(array: Symbol, index: Sequence[Expr]) -> tuple[Expr, list[Expr | None]] | None:
-    """The position that the last indices are the quotients and remainders of (`coalesce_loops`), and the index
-    of the element that it counts from, None for 0: x // n + d, x % n is x, from element d, 0 on."""
-    if len(index) < 2 or array.array.layout is not Layout.C:
-        return None
-    match index[-1]:
-        case Binary("%", x, Extent()):
-            pass
-        case _:
-            return None
-    quotient: Expr = x
-    for axis in range(len(index) - 1, -1, -1):
-        extent = Extent(array, axis, loc=quotient.loc)
-        start: list[Expr | None] = [*index[:axis], None, *([None] * (len(index) - 1 - axis))]
-        match index[axis]:
-            case same if same == quotient:
-                return x, start
-            case Binary("+", same, offset) if same == quotient:
-                start[axis] = offset
-                return x, start
-            case Binary("%", same, n) if same == quotient and n == extent:
-                quotient = Binary("//", quotient, extent, loc=quotient.loc)
-            case _:
-                return None
-    return None
 
 
 def _wide(ctx: FunctionContext, cast: Cast) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import array_creation
-from appyc.frontend.arrays.reshaping import concatenated, ravelled, repeated, reshaped, rolled, stacked
+from appyc.frontend.arrays.reshaping import ravelled, repeated, reshaped, rolled
 from appyc.frontend.arrays.tensors import as_tensor, as_value, materialise, permuted, with_axis
 from appyc.frontend.arrays.where_arguments import given_destination, given_mask, put, reduce_where
 from appyc.frontend.control.comprehensions import collected
@@ -28,6 +28,18 @@ from appyc.frontend.library import (
     texts,
 )
 from appyc.frontend.library.accumulations import given_back
+from appyc.frontend.library.array_makers import (
+    arange,
+    concatenate,
+    eye,
+    full,
+    linspace,
+    new_array,
+    new_like,
+    result_type,
+    stack,
+    triangle,
+)
 from appyc.frontend.library.array_reductions import reduce_array, variance
 from appyc.frontend.library.axis_arguments import (
     Arguments,
@@ -35,16 +47,13 @@ from appyc.frontend.library.axis_arguments import (
     Entry,
     Maker,
     along,
-    flag,
     given_dtype,
     integers,
     is_none,
     refuse,
-    several,
 )
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import is_list, tuple_in_place
-from appyc.frontend.types.numbers import NumberType, promote
 from appyc.frontend.types.values import (
     ArrayRef,
     ListValue,
@@ -57,7 +66,6 @@ from appyc.frontend.types.values import (
     describe,
 )
 from appyc.ir.nodes import Binary, Expr, Symbol, Var
-from appyc.ir.types import DType
 from appyc.ir.visit import substitute
 from appyc.library import primitives
 from appyc.library.table import text_of
@@ -283,16 +291,6 @@ def _flat(*, copied: bool) -> Maker:
     return make
 
 
-def _concatenate(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    axis = (integers(given.get("axis"), loc, "axis") or (0,))[0]
-    return concatenated(scope, several(scope, given["arrays"], loc), axis, loc)
-
-
-def _stack(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    axis = (integers(given.get("axis"), loc, "axis") or (0,))[0]
-    return stacked(scope, several(scope, given["arrays"], loc), axis, loc)
-
-
 def _roll(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
     axis = integers(given.get("axis"), loc, "axis")
@@ -324,84 +322,6 @@ def _dimensions(scope: Scope, given: Arguments, loc: Loc) -> Value:
 def _shape(scope: Scope, given: Arguments, loc: Loc) -> Value:
     extents = as_tensor(scope, given["a"], loc).extents
     return TupleValue(tuple(Number(extent, python=True) for extent in extents))
-
-
-def _result_type(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    """The type in which NumPy computes with numbers and arrays."""
-    arrays = given["arrays"]
-    joined: NumberType | None = None
-    for value in arrays.items if isinstance(arrays, TupleValue) else (arrays,):
-        tensor = as_tensor(scope, value, loc)
-        kind = value.type if isinstance(value, Number) else NumberType(tensor.element.dtype, python=False)
-        joined = kind if joined is None else promote(joined, kind)
-        if joined is None:
-            raise UnsupportedError("these have no common type", loc)
-    assert joined is not None, "at least one is given"
-    return Opaque(joined.dtype.numpy)
-
-
-def _new(value: int | None) -> Maker:
-    """np.zeros, np.ones, and np.empty where there is no value."""
-
-    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        shape = array_creation.shape_from(scope, given["shape"], loc)
-        dtype = given_dtype(given.get("dtype"), loc) or DType.FLOAT64
-        if value:
-            return array_creation.filled(scope, shape, arithmetic.python_number(value, loc), dtype, loc)
-        return array_creation.allocate(scope, shape, dtype, loc, zero=value is not None)
-
-    return make
-
-
-def _new_like(value: int | None) -> Maker:
-    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        shape, kind = array_creation.shape_like(scope, given["a"], loc)
-        dtype = given_dtype(given.get("dtype"), loc) or kind
-        if value:
-            return array_creation.filled(scope, shape, arithmetic.python_number(value, loc), dtype, loc)
-        return array_creation.allocate(scope, shape, dtype, loc, zero=value is not None)
-
-    return make
-
-
-def _full(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    value = expressions.number(given["fill_value"], loc, "fill_value")
-    if "a" in given:
-        shape, kind = array_creation.shape_like(scope, given["a"], loc)
-        return array_creation.filled(scope, shape, value, given_dtype(given.get("dtype"), loc) or kind, loc)
-    shape = array_creation.shape_from(scope, given["shape"], loc)
-    return array_creation.filled(scope, shape, value, given_dtype(given.get("dtype"), loc), loc)
-
-
-def _arange(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    bounds = [expressions.number(given[n], loc, n) for n in ("start", "stop", "step") if n in given]
-    return array_creation.arange(scope, bounds, given_dtype(given.get("dtype"), loc), loc)
-
-
-def _linspace(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    start, stop = (expressions.number(given[n], loc, n) for n in ("start", "stop"))
-    count = expressions.number(given.get("num", arithmetic.python_number(50, loc)), loc, "num")
-    endpoint = "endpoint" not in given or flag(given["endpoint"], loc, "endpoint")
-    return array_creation.linspace(
-        scope, start, stop, count, endpoint, given_dtype(given.get("dtype"), loc), loc
-    )
-
-
-def _eye(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    (rows,) = array_creation.shape_from(scope, given["N"], loc)
-    (columns,) = array_creation.shape_from(scope, given["M"], loc) if "M" in given else (rows,)
-    offset = (integers(given.get("k"), loc, "k") or (0,))[0]
-    return array_creation.eye(
-        scope, rows, columns, offset, given_dtype(given.get("dtype"), loc) or DType.FLOAT64, loc
-    )
-
-
-def _triangle(*, upper: bool) -> Maker:
-    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        offset = (integers(given.get("k"), loc, "k") or (0,))[0]
-        return array_creation.triangle(scope, given["m"], offset, loc, upper=upper)
-
-    return make
 
 
 _REDUCED = ("a", "axis", "dtype", "out", "keepdims", "initial", "where")
@@ -447,21 +367,21 @@ _FUNCTIONS: dict[object, Entry] = {
     np.swapaxes: _METHODS["swapaxes"], np.copy: _METHODS["copy"], np.dot: _METHODS["dot"],
     np.flip: (("a", "axis"), _flip), np.expand_dims: (("a", "axis"), _expand_dims),
     np.matmul: (("a", "b"), _matmul), np.linalg.matmul: (("a", "b"), _matmul),
-    np.result_type: (("*arrays",), _result_type), np.ndim: (("a",), _dimensions), np.shape: (("a",), _shape),
+    np.result_type: (("*arrays",), result_type), np.ndim: (("a",), _dimensions), np.shape: (("a",), _shape),
     np.add.outer: (("a", "b"), _pairs("+")), np.subtract.outer: (("a", "b"), _pairs("-")),
     np.multiply.outer: (("a", "b"), _pairs("*")),
     np.reshape: (("a", "shape"), _reshape), np.ravel: (("a",), _flat(copied=False)),
-    np.concatenate: (("arrays", "axis"), _concatenate), np.stack: (("arrays", "axis"), _stack),
+    np.concatenate: (("arrays", "axis"), concatenate), np.stack: (("arrays", "axis"), stack),
     np.roll: (("a", "shift", "axis"), _roll),
     np.repeat: (("a", "repeats", "axis"), _repeat),
-    np.zeros: (("shape", "dtype"), _new(0)), np.ones: (("shape", "dtype"), _new(1)),
-    np.empty: (("shape", "dtype"), _new(None)), np.ndarray: (("shape", "dtype"), _new(None)),
-    np.full: (("shape", "fill_value", "dtype"), _full),
-    np.zeros_like: (("a", "dtype"), _new_like(0)), np.ones_like: (("a", "dtype"), _new_like(1)),
-    np.empty_like: (("a", "dtype"), _new_like(None)),
-    np.full_like: (("a", "fill_value", "dtype"), _full),
-    np.arange: (("start", "stop", "step", "dtype"), _arange),
-    np.linspace: (("start", "stop", "num", "endpoint", "dtype"), _linspace),
-    np.eye: (("N", "M", "k", "dtype"), _eye), np.identity: (("N", "dtype"), _eye),
-    np.triu: (("m", "k"), _triangle(upper=True)), np.tril: (("m", "k"), _triangle(upper=False)),
+    np.zeros: (("shape", "dtype"), new_array(0)), np.ones: (("shape", "dtype"), new_array(1)),
+    np.empty: (("shape", "dtype"), new_array(None)), np.ndarray: (("shape", "dtype"), new_array(None)),
+    np.full: (("shape", "fill_value", "dtype"), full),
+    np.zeros_like: (("a", "dtype"), new_like(0)), np.ones_like: (("a", "dtype"), new_like(1)),
+    np.empty_like: (("a", "dtype"), new_like(None)),
+    np.full_like: (("a", "fill_value", "dtype"), full),
+    np.arange: (("start", "stop", "step", "dtype"), arange),
+    np.linspace: (("start", "stop", "num", "endpoint", "dtype"), linspace),
+    np.eye: (("N", "M", "k", "dtype"), eye), np.identity: (("N", "dtype"), eye),
+    np.triu: (("m", "k"), triangle(upper=True)), np.tril: (("m", "k"), triangle(upper=False)),
 }  # fmt: skip
