@@ -8,11 +8,7 @@ import tokenize
 import zlib
 from collections.abc import Sequence
 from types import CodeType
-from typing import TYPE_CHECKING, Protocol, cast
-
-if TYPE_CHECKING:  # a warm start reads no pragmas
-    pass
-
+from typing import Protocol, cast
 
 _HISTORY_SEARCHED = 400
 """The number of lines of an interactive session's history that are searched for a function."""
