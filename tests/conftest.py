@@ -9,6 +9,7 @@ import pytest
 
 from appyc.c_gen.c_file import CModule
 from appyc.options import Options
+from tests.e2e.shared import LESS_OPTIMISED
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -20,7 +21,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Tests neither read nor fill the user's cache, and none measures the machine, or runs in
-    Python what is still being compiled, but those about that."""
+    Python what is still being compiled, but those about that. gcc optimises less."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("APPYC_MACHINE", "default")
         patch.setenv(
@@ -28,6 +29,7 @@ def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
         )  # on a busy machine, too, it is compiled code that is tested
         patch.setenv("APPYC_PROGRESS", "0")
         patch.setenv("APPYC_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.setattr("appyc.runtime.toolchain._FLAGS", LESS_OPTIMISED)
         yield
 
 

@@ -21,10 +21,9 @@ import numpy as np
 import appyc
 from appyc import pipeline
 from appyc.ir.machine_model import Machine
-from appyc.runtime import toolchain
 from appyc.runtime.machine_rates import using
 from appyc.runtime.threads import get_num_threads, set_num_threads
-from tests.e2e.shared import SharedAnalyses, shared_analyses, shared_builds
+from tests.e2e.shared import LESS_OPTIMISED, USERS_FLAGS, SharedAnalyses, shared_analyses, shared_builds
 
 TARGETS = ("cpu", "threads", "interpret")
 """cpu: C as users get it. threads: C with every parallel loop cut up, however small it is."""
@@ -161,18 +160,13 @@ def _resident(function: Callable[..., Any]) -> Callable[..., Any]:
 def settings(target: str, *, verify: bool = True) -> Iterator[None]:
     """What compiling and calling takes for a target.
 
-    verify: the IR is verified after every pass. With cut loops, gcc compiles with -O1, which makes lanes of
-    `omp simd` loops as well, in two thirds of the time.
+    verify: the IR is verified after every pass. gcc optimises as it does for users on `cpu` alone.
     """
     checked = functools.partial(pipeline.run, verify=verify)
     chunks = contextlib.nullcontext() if target == "cpu" else small_chunks()
-    flags = (
-        toolchain._FLAGS
-        if target != "threads"
-        else tuple("-O1" if f == "-O3" else f for f in toolchain._FLAGS)
-    )
-    level = mock.patch("appyc.runtime.toolchain._FLAGS", flags)
-    with mock.patch("appyc.pipeline.run", checked), shared_builds(), level, chunks:
+    level = USERS_FLAGS if target == "cpu" else LESS_OPTIMISED
+    flags = mock.patch("appyc.runtime.toolchain._FLAGS", level)
+    with mock.patch("appyc.pipeline.run", checked), shared_builds(), flags, chunks:
         if target != "threads":
             yield
             return

@@ -26,6 +26,7 @@ from appyc.ir.arguments import ArgType
 from appyc.options import Options
 from appyc.passes.parallelise.parallel_scan import parallel_scan
 from appyc.passes.pass_context import PassContext
+from appyc.runtime import toolchain
 
 T = TypeVar("T")
 
@@ -113,6 +114,13 @@ def shared_analyses(shared: SharedAnalyses | None) -> Iterator[None]:
             stack.enter_context(mock.patch("appyc.compiler.cpu.analyse", shared.analyse))
             stack.enter_context(mock.patch("appyc.compiler.versions.analyse", shared.analyse))
         yield
+
+
+USERS_FLAGS = toolchain._FLAGS
+"""What gcc is given where appyc is used."""
+
+LESS_OPTIMISED = tuple("-O1" if flag == "-O3" else flag for flag in USERS_FLAGS)
+"""What it is given in tests, but for the target `cpu`: -O1 makes lanes of `omp simd` loops too, in half the time."""
 
 
 def shared_builds() -> contextlib.AbstractContextManager[object]:

@@ -217,7 +217,7 @@ def test_three_axes_are_one_loop() -> None:
 
 
 @pytest.mark.parametrize("fn", [*COALESCED, *NESTED])
-@pytest.mark.parametrize(("rows", "columns"), [(5, 3), (1, 1), (40, 1), (1, 40), (300, 3), (7, 129)])
+@pytest.mark.parametrize(("rows", "columns"), [(5, 3), (1, 1), (1, 40), (7, 129)])
 def test_values_stay(fn: Numbers, rows: int, columns: int) -> None:
     if (fn is transposed and rows < columns) or (fn is part_of_rows and columns == 1):
         return  # not for such a shape
