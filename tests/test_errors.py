@@ -990,7 +990,7 @@ double(np.ones(4), 2)
 def middles(a, out):
     #pragma parallel for
     for i in range(a.shape[0]):
-        out[i] = np.linalg.norm(a[i], 3)
+        out[i] = np.nanmedian(a[i])
 
 middles(np.ones((4, 3)), np.ones(4))
 """,
