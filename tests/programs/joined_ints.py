@@ -213,3 +213,29 @@ def constant_floats_that_no_integer_holds(a, k, out):
         out[1:] = -np.inf
     else:
         out[2] = 1e30
+
+
+def _of_two(one, two):
+    """Calls with elements of two types, some of them negative or as large where the type has no such."""
+    values = np.array([-3, 2, 100])
+    for flag in (True, False):
+        args = values.astype(one), values.astype(two), np.array([2, 5, 3]), flag, np.zeros((8, 3))
+        yield PROGRAMS.on(*args, joined=True)
+
+
+def elements_of_two_types(a, c, m, flag, out):
+    for i in range(3):
+        s = c[i] if flag else a[i]
+        out[0, i] = s - m[i]
+        out[1, i] = s / 2
+        out[2, i] = s * 0.5
+        out[3, i] = np.minimum(s, m[i])
+        out[4, i] = s / m[i]
+        out[5, i] = s < m[i]
+        out[6, i] = (s if flag else -3) / 2
+        out[7, i] = s // np.float64(m[i])
+
+
+for _pair in ((np.int32, np.uint16), (np.uint8, np.int16), (np.int8, np.uint8), (np.uint32, np.int64)):
+    for _run in _of_two(*_pair):
+        _run(elements_of_two_types)

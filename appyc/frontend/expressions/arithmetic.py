@@ -137,12 +137,15 @@ def _in_each_type(make: Callable[[Sequence[Number]], Number], operands: Sequence
     Raises PartedTypesError if it is not.
     """
     k, mixed = next((k, n) for k, n in enumerate(operands) if n.either is not None)
-    ways = [
-        _in_each_type_or_one(make, [*operands[:k], way, *operands[k + 1 :]], loc) for way in ways_of(mixed)
-    ]
+    wide = Number(mixed.expr, python=False)  # of a type that has the values of all
+    *ways, whole = (
+        _in_each_type_or_one(make, [*operands[:k], way, *operands[k + 1 :]], loc)
+        for way in (*ways_of(mixed), wide)
+    )
     found = [way for way in ways if way is not None]
     weak = [range_of(n.expr) for n in operands if n.type == PY_INT]
-    if len(found) == len(ways) and (out := _one_of(found, weak)) is not None:
+    exact = [n for n in (whole, ways[0] if mixed.either and mixed.either.python else None) if n is not None]
+    if len(found) == len(ways) and (out := _one_of(found, exact, weak)) is not None:
         return out
     raise PartedTypesError(mixed.either, loc)
 
@@ -170,25 +173,26 @@ def ways_of(number: Number) -> list[Number]:
     return out + [Number(cast(number.expr, dtype), python=False) for dtype in dtypes]
 
 
-def _one_of(results: Sequence[Number], weak: Sequence[Range]) -> Number | None:
-    """The common value of the results for each type; None if they may differ. weak: ranges of Python int operands."""
-    first, last = results[0], results[-1]
+def _one_of(results: Sequence[Number], exact: Sequence[Number], weak: Sequence[Range]) -> Number | None:
+    """The common value of the results for each type; None if they may differ. exact: results of operands that are
+    converted to no narrower type. weak: ranges of Python int operands."""
     dtypes = {n.type.dtype for n in results}
-    if len(dtypes) == 1 and len({n.python for n in results if n.either is None}) == 1:
-        return first  # the value converts from the wider type to this one
-    if len(dtypes) == 1 and (last.type.dtype is DType.INT64 or not last.type.dtype.is_integer):
-        if not last.type.dtype.is_integer:
-            return last
-    elif not all(dtype.is_integer for dtype in dtypes):
+    is_one = len(dtypes) == 1
+    if is_one and len({n.python for n in results if n.either is None}) == 1:
+        return next((n for n in exact if n.type.dtype in dtypes), None)
+    if is_one and not results[0].type.dtype.is_integer:
+        found = next((n for n in exact if n.type.dtype in dtypes), None)
+        return found and replace(found, python=results[-1].python)
+    if not exact or not all(dtype.is_integer for dtype in dtypes):
         return None
-    else:
-        exact = range_of(max(results, key=lambda n: n.type.dtype.bits).expr)
-        if not all(is_within(each, limits(dtype)) for each in (exact, *weak) for dtype in dtypes):
+    if dtypes != {DType.INT64}:
+        values = range_of(exact[0].expr)
+        if not all(is_within(each, limits(dtype)) for each in (values, *weak) for dtype in dtypes):
             return None
-    t: NumberType | None = first.type
+    t: NumberType | None = results[0].type
     for n in results[1:]:
         t = joined(t, n.type) if t is not None else None
-    return None if t is None else to_type(last, t)
+    return None if t is None else to_type(exact[0], t)
 
 
 def _fold(op: str, a: Number, b: Number, loc: Loc) -> Number | None:
