@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
+from functools import cache
 
 from appyc.ir.nodes import (
     Binary,
@@ -29,6 +30,7 @@ _BITS = {"&": operator.and_, "|": operator.or_, "^": operator.xor}
 NOTHING_KNOWN: Mapping[Symbol, Range] = {}
 
 
+@cache
 def limits(dtype: DType) -> Range:
     """The least and the greatest value of an integer type, or of bool."""
     if dtype is DType.BOOL:
