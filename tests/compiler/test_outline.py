@@ -265,6 +265,28 @@ def test_a_time_loop_that_is_left_by_break_has_compiled_loops_inside():
     assert [(r.index, r.mode) for r in report.loops] == [("i", "parallel")]
 
 
+def test_a_break_behind_an_inner_loop_leaves_the_outer_one():
+    def f(a, most):
+        seen = set()
+        for t in range(9):
+            for i in range(a.shape[0]):
+                a[i] = a[i] + t
+            else:
+                if t > most:
+                    break
+            k = 0
+            while k < a.shape[0]:
+                k += 1
+            else:
+                if t == 7:
+                    continue
+            seen.add(float(a[0]))
+        return seen, t
+
+    same(f, np.ones(5), 3)
+    same(f, np.ones(5), 30)
+
+
 def test_an_early_return_leaves_other_loops_compiled():
     def f(a, x):
         names = ["a"]

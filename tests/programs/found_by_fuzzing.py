@@ -175,3 +175,12 @@ def recurrence_with_steps_that_only_add(a, c, k):
         for j in range(a.shape[1]):
             s += k * a[i, j]
     return s
+
+
+@PROGRAMS.on(floats(5), 0, 2)
+@PROGRAMS.on(floats(5), 4, 2)
+@PROGRAMS.on(floats(5), 4, 9)
+def assertion_with_an_index_out_of_range(a, i, w):
+    """A guard made one side of `or` true, and the other side, which raises, was not evaluated any more."""
+    assert a[i + 1] > 100.0 or w < a.shape[0], "neither"
+    return i

@@ -31,6 +31,7 @@ from appyc.frontend.syntax.none_tests import known_as_numbers, proven
 from appyc.frontend.syntax.tree import may_return, statements_in
 from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor
 from appyc.ir.nodes import Fail, If, Likely, Unary, Var
+from appyc.ir.raising import can_fault
 
 _UNSUPPORTED: dict[type[ast.stmt], tuple[str, str]] = {
     ast.Try: ("a try statement", "catch exceptions outside the compiled function"),
@@ -253,7 +254,9 @@ def _assert(scope: Scope, test: ast.expr, msg: ast.expr | None, loc: Loc) -> Non
     if (
         known is None
     ):  # likely true: where it can be hoisted to the function's entry, all passes may assume it
-        scope.emit(If(Unary("~", Likely(cond, loc=loc), loc=loc), (fail,), loc=loc))
+        # What may raise itself is evaluated by each call: a guard that implies the condition does not.
+        tested = cond if can_fault(cond) else Likely(cond, loc=loc)
+        scope.emit(If(Unary("~", tested, loc=loc), (fail,), loc=loc))
     elif not known:
         scope.emit(fail)
 
