@@ -271,13 +271,13 @@ def test_a_break_behind_an_inner_loop_leaves_the_outer_one():
         for t in range(9):
             for i in range(a.shape[0]):
                 a[i] = a[i] + t
-            else:
+            else:  # noqa: PLW0120
                 if t > most:
                     break
             k = 0
             while k < a.shape[0]:
                 k += 1
-            else:
+            else:  # noqa: PLW0120
                 if t == 7:
                     continue
             seen.add(float(a[0]))
