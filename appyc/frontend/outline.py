@@ -369,7 +369,9 @@ def jumps_out(stmt: ast.stmt, in_loop: bool = False) -> bool:
         case ast.Break() | ast.Continue():
             return not in_loop
         case ast.For() | ast.While():
-            return any(jumps_out(s, True) for s in stmt.body) or any(jumps_out(s, in_loop) for s in stmt.orelse)
+            return any(jumps_out(s, True) for s in stmt.body) or any(
+                jumps_out(s, in_loop) for s in stmt.orelse
+            )
         case ast.Try() | ast.FunctionDef() | ast.ClassDef() | ast.Match():
             return True
         case _:
