@@ -163,7 +163,9 @@ class _Blocks:
         at, end = self._var(self.at), self._var(self.end)
         last = Binary("min", Binary("+", at, self._integer(self.size), loc=self.loc), loop.hi, loc=self.loc)
         noting = (Reduction("|", self.unfit),) if self.notes else ()
+        stays = scalars_written(body) | scalars_read(body)
         lanes = replace(loop, lo=at, hi=end, body=body, mode=LoopMode.SIMD, clauses=None,
+                        private=tuple(s for s in loop.private if s in stays),
                         reductions=(*loop.reductions, *noting))  # fmt: skip
         restored = [self._copied(store, array, back=True) for store, array in kept.items()]
         failed = Compare("!=", self._var(self.unfit), self._integer(0), loc=self.loc)
