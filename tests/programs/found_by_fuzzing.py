@@ -184,3 +184,16 @@ def assertion_with_an_index_out_of_range(a, i, w):
     """A guard made one side of `or` true, and the other side, which raises, was not evaluated any more."""
     assert a[i + 1] > 100.0 or w < a.shape[0], "neither"
     return i
+
+
+@PROGRAMS.on(floats(5), np.array([[3]], np.uint8), np.array([1, 2], np.int8), 3, 5, 0.5)
+def private_scalars_of_a_test_alone(a, m, ix, k, n, t):
+    """Iterations in lanes had private scalars of the branch that their block's test had replaced."""
+    f1 = a[(k | m[0, 0]) % n] / np.sum(a)
+    for x3, x4 in zip(a, a):
+        match 3:
+            case 0:
+                a[128 % n] = ((x3 - a[-1]) + t) + (a[(k * k) % n] * a[(ix[-1] + ix[0]) % n])
+            case 1 | 2:
+                i5 = n
+    return f1
