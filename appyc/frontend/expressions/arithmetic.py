@@ -185,14 +185,15 @@ def _one_of(results: Sequence[Number], exact: Sequence[Number], weak: Sequence[R
         return found and replace(found, python=results[-1].python)
     if not exact or not all(dtype.is_integer for dtype in dtypes):
         return None
+    widest = max(exact, key=lambda n: n.type.dtype.bits)  # the one that does not wrap
     if dtypes != {DType.INT64}:
-        values = range_of(exact[0].expr)
+        values = range_of(widest.expr)
         if not all(is_within(each, limits(dtype)) for each in (values, *weak) for dtype in dtypes):
             return None
     t: NumberType | None = results[0].type
     for n in results[1:]:
         t = joined(t, n.type) if t is not None else None
-    return None if t is None else to_type(exact[0], t)
+    return None if t is None else to_type(widest, t)
 
 
 def _fold(op: str, a: Number, b: Number, loc: Loc) -> Number | None:
