@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -107,8 +108,8 @@ class Writer:
         out: list[ast.stmt] = []
         view: ast.expr = name_of(self.found.name(target))
         items: ast.expr = ast.Constant(...)
-        for step in path[:-1]:
-            view = self._step(view, step)
+        for step, following in pairwise(path):
+            view = self._step(view, step, following)
         if path and _is_index(path[-1]):  # `p[3] = x`, which may be one element
             items = self._items(path[-1])
         elif path:
@@ -127,8 +128,8 @@ class Writer:
     ) -> list[ast.stmt]:
         value, *indices = operands
         view: ast.expr = name_of(self.found.name(target))
-        for step in path:
-            view = self._step(view, step)
+        for step, following in zip(path, (*path[1:], None), strict=False):
+            view = self._step(view, step, following)
         out: list[ast.stmt] = []
         if path:
             named, view = self._named(view)
@@ -225,10 +226,14 @@ class Writer:
             items += [ast.Constant(0), ast.Constant(None)] if axis else [ast.Slice()]
         return ast.Subscript(found, ast.Tuple(items, ast.Load()), ast.Load())
 
-    def _step(self, view: ast.expr, step: object) -> ast.expr:
+    def _step(self, view: ast.expr, step: object, following: object = None) -> ast.expr:
+        """A step of the path to a view. following: the next step to a view that is stored into."""
         match step:
-            case ("index", _):
-                return ast.Subscript(view, self._items(step), ast.Load())
+            case ("index", tuple(items)):
+                whole = self._items(step)
+                if not any(item is None or _is_slice(item) for item in items) and _adds_axes(following):
+                    whole.elts.append(ast.Constant(...))  # a view, where NumPy gives a number without it
+                return ast.Subscript(view, whole, ast.Load())
             case ("transpose", tuple(axes)):
                 numbers: list[ast.expr] = [ast.Constant(a) for a in axes]
                 return ast.Call(ast.Attribute(view, "transpose", ast.Load()), numbers, [])
@@ -238,7 +243,7 @@ class Writer:
             case _:
                 raise AssertionError(f"no text for {step}")
 
-    def _items(self, step: object) -> ast.expr:
+    def _items(self, step: object) -> ast.Tuple:
         assert isinstance(step, tuple)
         return ast.Tuple([self._item(item) for item in step[1]], ast.Load())
 
@@ -271,6 +276,21 @@ class Writer:
 
 def _is_index(step: object) -> bool:
     return isinstance(step, tuple) and step[0] == "index"
+
+
+def _is_slice(item: object) -> bool:
+    return isinstance(item, tuple) and item[0] in ("slice", "moving slice")
+
+
+def _adds_axes(step: object) -> bool:
+    """Whether a step may lead to a view of an array without axes."""
+    match step:
+        case ("reshape", _):
+            return True
+        case ("index", tuple(items)):
+            return bool(items) and all(item is None for item in items)
+        case _:
+            return False
 
 
 def _step_of(step: object) -> ast.expr | None:

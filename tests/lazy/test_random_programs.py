@@ -50,6 +50,10 @@ FOUND = {
         {"a": numpy.array([1.5, 2.0])},
         ("x = a.prod()", "x.fill(7)", "y = x + 1", "x.put(0, 5)", "z = x * a"),
     ),
+    "stores through a view of one element": (
+        {"a": numpy.arange(8.0)},
+        ("x = abs(a)", "y = x[..., 2]", "y.reshape(-1)[0] = 1", "x[1:][..., 2][None][0] = 7", "z = x * 2"),
+    ),
 }
 """Programs that did not do what NumPy does."""
 
