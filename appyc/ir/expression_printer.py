@@ -33,6 +33,19 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.types import DType
 
+CALLED_OPS = {"min": "min", "max": "max", "minimum": "np.minimum", "maximum": "np.maximum"}
+_DIVISIONS = ("/", "//", "%")
+_PYTHON_TYPES = {
+    DType.BOOL: "bool",
+    DType.INT64: "int",
+    DType.FLOAT64: "float",
+    DType.COMPLEX128: "complex",
+}
+"""Types whose constants may be Python's literals, with Python's name for them."""
+PYTHON_KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
+SOME_WORKERS = 8
+"""What `Workers` is where nothing runs in parallel: any number will do."""
+
 
 class ExpressionPrinter:
     """Prints expressions. Precedence is Python's; parentheses stand around every operation inside another."""
@@ -162,12 +175,6 @@ class ExpressionPrinter:
         return call if spelling.startswith("np.") else f"np.{expr.dtype}({call})"
 
 
-CALLED_OPS = {"min": "min", "max": "max", "minimum": "np.minimum", "maximum": "np.maximum"}
-
-
-_DIVISIONS = ("/", "//", "%")
-
-
 def constant(value: bool | int | float | complex, dtype: DType) -> str:
     """A literal of this type."""
     text = _literal(value, dtype)
@@ -225,18 +232,6 @@ def _is_numpy(expr: Expr) -> bool:
             assert_never(expr)
 
 
-_PYTHON_TYPES = {
-    DType.BOOL: "bool",
-    DType.INT64: "int",
-    DType.FLOAT64: "float",
-    DType.COMPLEX128: "complex",
-}
-"""Types whose constants may be Python's literals, with Python's name for them."""
-
-
-PYTHON_KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
-
-
 def strided(base: str, rank: int, first: list[str], shape: list[str], steps: list[str]) -> str:
     """A view of an array of `rank` axes, from one element on. steps: as in `View`."""
     corner = ", ".join(f"{n}:{n} + 1" for n in first)
@@ -245,7 +240,3 @@ def strided(base: str, rank: int, first: list[str], shape: list[str], steps: lis
         for k in range(0, len(steps), rank)
     )
     return f"np.lib.stride_tricks.as_strided({base}[{corner}], ({', '.join(shape)},), ({strides},))"
-
-
-SOME_WORKERS = 8
-"""What `Workers` is where nothing runs in parallel: any number will do."""

@@ -40,6 +40,15 @@ from appyc.ir.nodes import (
 from appyc.ir.printer import print_expr
 from appyc.ir.types import DType
 
+_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+_ORDERED = "biuf"
+KINDS_OF_OP = {
+    "+": "biufc", "-": "iufc", "*": "biufc", "/": "fc", "//": "iuf", "%": "iuf", "**": "iufc",
+    "&": "biu", "|": "biu", "^": "biu", "<<": "iu", ">>": "iu",
+    "min": _ORDERED, "max": _ORDERED, "minimum": "biufc", "maximum": "biufc", "and": "b", "or": "b",
+}  # fmt: skip
+"""The element kinds that each operation of BINARY_OPS and REDUCTION_OPS works on."""
+
 
 class ExpressionVerifier:
     """Collects what is wrong with expressions."""
@@ -191,20 +200,6 @@ class ExpressionVerifier:
         self.axes(expr)
         self.expr(expr.value)
         self.known -= set(expr.axes)
-
-
-_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
-
-
-_ORDERED = "biuf"
-
-
-KINDS_OF_OP = {
-    "+": "biufc", "-": "iufc", "*": "biufc", "/": "fc", "//": "iuf", "%": "iuf", "**": "iufc",
-    "&": "biu", "|": "biu", "^": "biu", "<<": "iu", ">>": "iu",
-    "min": _ORDERED, "max": _ORDERED, "minimum": "biufc", "maximum": "biufc", "and": "b", "or": "b",
-}  # fmt: skip
-"""The element kinds that each operation of BINARY_OPS and REDUCTION_OPS works on."""
 
 
 def _fits(const: Const) -> bool:

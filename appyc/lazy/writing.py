@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import itertools
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -105,40 +104,33 @@ class Writer:
         value = self._value(operation, operands)
         if path is None:
             return [ast.Assign([ast.Name(self.found.name(target), ast.Store())], value)]
-        out: list[ast.stmt] = []
-        view: ast.expr = name_of(self.found.name(target))
-        items: ast.expr = ast.Constant(...)
-        for step, following in pairwise(path):
-            view = self._step(view, step, following)
-        if path and _is_index(path[-1]):  # `p[3] = x`, which may be one element
-            items = self._items(path[-1])
-        elif path:
-            view = self._step(view, path[-1])
-        if not isinstance(view, ast.Name):
-            named, view = self._named(view)
-            out.append(named)
-        return [*out, ast.Assign([ast.Subscript(view, items, ast.Store())], value)]
+        is_indexed = bool(path) and _is_index(path[-1])  # `p[3] = x`, which may be one element
+        naming, view = self._stored_view(target, path, len(path) - is_indexed)
+        items = self._items(path[-1]) if is_indexed else ast.Constant(...)
+        return [*naming, ast.Assign([ast.Subscript(view, items, ast.Store())], value)]
 
-    def _named(self, view: ast.expr) -> tuple[ast.stmt, ast.expr]:
+    def _stored_view(
+        self, target: int, path: tuple[object, ...], count: int
+    ) -> tuple[list[ast.stmt], ast.expr]:
+        """The view of a target by the first `count` steps of a path, and the statement that binds it to a name."""
+        view: ast.expr = name_of(self.found.name(target))
+        if count == 0:
+            return [], view
+        for step, following in zip(path[:count], (*path[1:], None), strict=False):
+            view = self._step(view, step, following)
         name = f"v{next(self.views)}"
-        return ast.Assign([ast.Name(name, ast.Store())], view), name_of(name)
+        return [ast.Assign([ast.Name(name, ast.Store())], view)], name_of(name)
 
     def _scatter(
         self, operation: Scatter, operands: list[ast.expr], target: int, path: tuple[object, ...]
     ) -> list[ast.stmt]:
         value, *indices = operands
-        view: ast.expr = name_of(self.found.name(target))
-        for step, following in zip(path, (*path[1:], None), strict=False):
-            view = self._step(view, step, following)
-        out: list[ast.stmt] = []
-        if path:
-            named, view = self._named(view)
-            out.append(named)
+        naming, view = self._stored_view(target, path, len(path))
         items = ast.Tuple(indices, ast.Load()) if len(indices) > 1 else indices[0]
         if operation.ufunc is None:
-            return [*out, ast.Assign([ast.Subscript(view, items, ast.Store())], value)]
+            return [*naming, ast.Assign([ast.Subscript(view, items, ast.Store())], value)]
         function = ast.Attribute(_numpy(operation.ufunc.__name__), "at", ast.Load())
-        return [*out, ast.Expr(ast.Call(function, [view, items, value], []))]
+        return [*naming, ast.Expr(ast.Call(function, [view, items, value], []))]
 
     def _number(self) -> ast.expr:
         return name_of(f"s{next(self.numbers)}")

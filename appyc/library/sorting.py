@@ -7,19 +7,26 @@ from __future__ import annotations
 import numpy as np
 
 from appyc.library.primitives import refuse
+from appyc.library.searching import precedes
 
 
-def sort_vector(a, n):
-    """Sorts the first n elements of a vector in place, with the gaps ..., 40, 13, 4, 1."""
+def widest_gap(n):
+    """The first gap of Shell's sort of n elements: of 1, 4, 13, 40, ..., the first that is at least a third of n."""
     step = 1
     while step < n // 3:
         step = 3 * step + 1
+    return step
+
+
+def sort_vector(a, n):
+    """Sorts the first n elements of a vector in place."""
+    step = widest_gap(n)
     while step >= 1:
         for i in range(step, n):
             moved = a[i]
             j = i
             while j >= step:
-                if not (a[j - step] > moved or (np.isnan(a[j - step]) and not np.isnan(moved))):
+                if not precedes(moved, a[j - step]):
                     break
                 a[j] = a[j - step]
                 j -= step
@@ -48,18 +55,14 @@ def median(a):
 def argsort(a):
     """The indices of a vector's elements in order, those of equal elements in their own order."""
     out = np.arange(len(a))
-    step = 1
-    while step < len(a) // 3:
-        step = 3 * step + 1
+    step = widest_gap(len(a))
     while step >= 1:
         for i in range(step, len(a)):
             moved = out[i]
             j = i
             while j >= step:
                 before, after = a[out[j - step]], a[moved]
-                is_behind = before > after or (np.isnan(before) and not np.isnan(after))
-                is_equal = before == after or (np.isnan(before) and np.isnan(after))
-                if not (is_behind or (is_equal and out[j - step] > moved)):
+                if precedes(before, after) or (not precedes(after, before) and out[j - step] < moved):
                     break
                 out[j] = out[j - step]
                 j -= step

@@ -178,11 +178,11 @@ def _one_of(results: Sequence[Number], exact: Sequence[Number], weak: Sequence[R
     converted to no narrower type. weak: ranges of Python int operands."""
     dtypes = {n.type.dtype for n in results}
     is_one = len(dtypes) == 1
+    fitting = next((n for n in exact if n.type.dtype in dtypes), None)
     if is_one and len({n.python for n in results if n.either is None}) == 1:
-        return next((n for n in exact if n.type.dtype in dtypes), None)
+        return fitting
     if is_one and not results[0].type.dtype.is_integer:
-        found = next((n for n in exact if n.type.dtype in dtypes), None)
-        return found and replace(found, python=results[-1].python)
+        return fitting and replace(fitting, python=results[-1].python)
     if not exact or not all(dtype.is_integer for dtype in dtypes):
         return None
     widest = max(exact, key=lambda n: n.type.dtype.bits)  # the one that does not wrap

@@ -163,7 +163,7 @@ class _Blocks:
         at, end = self._var(self.at), self._var(self.end)
         last = Binary("min", Binary("+", at, self._integer(self.size), loc=self.loc), loop.hi, loc=self.loc)
         noting = (Reduction("|", self.unfit),) if self.notes else ()
-        stays = scalars_written(body) | scalars_read(body)
+        stays = scalars_written(body)
         lanes = replace(loop, lo=at, hi=end, body=body, mode=LoopMode.SIMD, clauses=None,
                         private=tuple(s for s in loop.private if s in stays),
                         reductions=(*loop.reductions, *noting))  # fmt: skip
