@@ -84,10 +84,6 @@ class For(Node):
     order, by whoever knows what the scans hold where each starts.
 
     product: all that the nest does, where that is a product of matrices; a library may do it instead.
-
-    row_lanes, of parallel loops on a GPU only: each loop inside has at most so many iterations, all the
-    same ones, and of an array that is made inside an iteration of theirs has an element of its own. A program
-    may have a lane for each, and no memory for those arrays.
     """
 
     var: Symbol
@@ -105,7 +101,6 @@ class For(Node):
     implied: bool = field(default=False, compare=False)
     scans: tuple[Scan, ...] = ()
     product: Product | None = None
-    row_lanes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

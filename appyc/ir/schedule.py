@@ -202,12 +202,17 @@ class LoopSchedule:
     threads may share, for the choice between them and one. nontemporal: arrays that the iterations fill in order and
     that are not read in the function: where they exceed the caches, non-temporal stores may write them. skew: of a loop
     around one other: its iterations may overlap, each so many iterations of the inner loop behind the one before.
+
+    row_lanes, of parallel loops on a GPU: each loop inside has the same iterations, at most so many, and each of these
+    has an element of its own of every array that the body allocates. One program runs them, a lane for each iteration,
+    with those arrays in registers.
     """
 
     cost: LoopCost | None = None
     nontemporal: tuple[Symbol, ...] = ()
     skew: int | None = None
     form: Form | None = None
+    row_lanes: int | None = None
 
     @property
     def is_simd(self) -> bool:

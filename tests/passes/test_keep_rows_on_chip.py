@@ -30,7 +30,8 @@ def kept(fn, *args: object) -> tuple[Function, PassContext]:
 
 
 def lanes(fn: Function) -> set[int]:
-    return {n.row_lanes for n in walk(fn) if isinstance(n, For) and n.row_lanes is not None}
+    decided = (fn.schedule[n.var].row_lanes for n in walk(fn) if isinstance(n, For))
+    return {count for count in decided if count is not None}
 
 
 def softmax(x, y):

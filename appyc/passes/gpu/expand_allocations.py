@@ -58,12 +58,12 @@ def expand_allocations(fn: Function, ctx: PassContext) -> Function:
 
     Requires: loops have their modes. First of the passes for the GPU that look at arrays.
 
-    Rows that lanes keep (`For.row_lanes`) stay where they are.
+    Rows that lanes keep (`LoopSchedule.row_lanes`) stay where they are.
 
     Does not handle: extents, and bounds of those loops, that are known only inside. Such loops
     stay as they are, and `split_kernels` says that they do not run in parallel.
     """
-    expander = _Expander(NameSupply.after(fn), ctx)
+    expander = _Expander(fn, ctx)
     body = expander.block(fn.body)
     return replace(fn, body=body) if expander.changed else fn
 
@@ -85,15 +85,15 @@ class _Axis:
 
 
 class _Expander:
-    def __init__(self, names: NameSupply, ctx: PassContext) -> None:
-        self.names, self.ctx = names, ctx
+    def __init__(self, fn: Function, ctx: PassContext) -> None:
+        self.names, self.schedule, self.ctx = NameSupply.after(fn), fn.schedule, ctx
         self.changed = False
 
     def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """Statements around which no loop runs in parallel."""
         out: list[Stmt] = []
         for stmt in body:
-            if isinstance(stmt, For) and stmt.row_lanes is not None:
+            if isinstance(stmt, For) and self.schedule[stmt.var].row_lanes is not None:
                 out.append(stmt)
             elif isinstance(stmt, For) and stmt.mode is not LoopMode.SEQUENTIAL:
                 out += self.nest(stmt)

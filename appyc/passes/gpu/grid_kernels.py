@@ -74,20 +74,25 @@ class Axis:
 
 
 class GridKernel:
-    """Builds the kernel of one nest; `host` has the statements that replace the nest on the host."""
+    """Builds the kernel of one nest; `host` has the statements that replace the nest on the host.
 
-    def __init__(self, nest: For, names: NameSupply, sites: FaultSites, name: str) -> None:
+    row_lanes: as in `LoopSchedule`.
+    """
+
+    def __init__(
+        self, nest: For, row_lanes: int | None, names: NameSupply, sites: FaultSites, name: str
+    ) -> None:
         self.names, self.sites, self.name, self.loc = names, sites, name, nest.loc
-        self.mapping: GridMapping = map_gpu(nest)
+        self.mapping: GridMapping = map_gpu(nest, row_lanes)
         self.host: list[ScheduledStmt] = []
         lanes, self.warps = requested(self.mapping.chain, GRID_LANES if self.mapping.lane else STRIP_LANES)
         strips = frozenset[Symbol]() if self.mapping.lane else choose_lane_loops(self.mapping.body)
         if not self.mapping.lane and not strips:
             lanes, self.warps = 1, 1
         self.lower = KernelLowering(names, sites, lanes, strips)
-        if nest.row_lanes is not None:
-            self.warps = nest.row_lanes // ROW_LANES_OF_A_WARP
-            self.lower = RowLowering(names, sites, nest)
+        if row_lanes is not None:
+            self.warps = row_lanes // ROW_LANES_OF_A_WARP
+            self.lower = RowLowering(names, sites, nest, row_lanes)
 
     def build(self) -> list[ScheduledStmt]:
         axes = [self._axis(loop) for loop in self.mapping.chain]

@@ -52,6 +52,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.raising import may_raise
+from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import ArrayType
 from appyc.ir.visit import (
     arrays_read,
@@ -77,8 +78,9 @@ SIZES = (1024, 4096)
 
 def keep_rows_on_chip(fn: Function, ctx: PassContext) -> Function:
     """The function with such nests in three versions."""
-    body = _RowsOnChip(fn, NameSupply.after(fn), ctx).block(fn.body)
-    return fn if body == fn.body else replace(fn, body=body)
+    rows = _RowsOnChip(fn, NameSupply.after(fn), ctx, {})
+    body = rows.block(fn.body)
+    return replace(fn, body=body, schedule=fn.schedule.updated(rows.decided)) if rows.decided else fn
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,7 @@ class _RowsOnChip:
     fn: Function
     names: NameSupply
     ctx: PassContext
+    decided: dict[Symbol, LoopSchedule]
 
     def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """Statements around which no loop runs in parallel."""
@@ -152,6 +155,7 @@ class _RowsOnChip:
         }
         rows = {a.array: self.names.fresh(a.array.name, ArrayType(a.array.dtype, 1)) for a in row.made}
         fresh |= {a.array: self.names.fresh(a.array.name, a.array.type) for a in row.own}
+        self.decided.update((fresh[var], LoopSchedule(row_lanes=lanes)) for var in row.chain)
         row_axes = {a.array: _axis(a.array, row.loops, row.chain, row.nest) for a in row.made}
         own = tuple(
             replace(a, array=rows[a.array], shape=(a.shape[at],))
@@ -165,7 +169,7 @@ class _RowsOnChip:
                     return replace(node, array=rows[node.array], index=(node.index[at],))
                 case For() if node.var in row.chain:
                     body = (*own, *node.body) if node.var == row.chain[-1] else node.body
-                    return replace(node, body=body, row_lanes=lanes)
+                    return replace(node, body=body)
                 case _:
                     return node
 

@@ -54,10 +54,10 @@ class GridMapping:
         return self.chain[-1].body
 
 
-def map_gpu(nest: For) -> GridMapping:
-    """The mapping of a nest whose outermost loop is parallel."""
-    chain = perfect_chain(nest)
-    if nest.row_lanes is not None:
+def map_gpu(nest: For, row_lanes: int | None = None) -> GridMapping:
+    """The mapping of a nest whose outermost loop is parallel. row_lanes: as in `LoopSchedule`."""
+    chain = perfect_chain(nest, row_lanes)
+    if row_lanes is not None:
         return GridMapping(chain, None)
     best = max(chain, key=lambda loop: (stride_score(nest, loop.var), chain.index(loop)))
     inner = [loop for loop in loops_of(chain[-1].body) if may_be_lanes(loop)]
@@ -81,17 +81,18 @@ def choose_lane_loops(body: tuple[Stmt, ...]) -> frozenset[Symbol]:
     return frozenset(chosen)
 
 
-def may_be_lanes(loop: For) -> bool:
+def may_be_lanes(loop: For, row_lanes: int | None = None) -> bool:
     """Whether lanes may run a loop inside a program: its iterations are free, or are linked by scans."""
-    return (loop.mode is not LoopMode.SEQUENTIAL or bool(loop.scans)) and why_not_parallel(loop) is None
+    is_free = loop.mode is not LoopMode.SEQUENTIAL or bool(loop.scans)
+    return is_free and why_not_parallel(loop, row_lanes) is None
 
 
-def why_not_parallel(loop: For) -> str | None:
+def why_not_parallel(loop: For, row_lanes: int | None = None) -> str | None:
     """What keeps a loop that may run in any order from running so on a GPU."""
     for node in walk(loop.body):
         if isinstance(node, Update) and node.atomic and not has_atomic(node):
             return f"a GPU has no atomic '{node.op}' on {node.target.dtype}"
-        if isinstance(node, Alloc) and loop.row_lanes is None:
+        if isinstance(node, Alloc) and row_lanes is None:
             return f"every iteration has an array '{node.array.name}' of its own"
     return None
 
@@ -139,13 +140,13 @@ def mentions(node: Node, symbols: set[Symbol]) -> bool:
     return any(isinstance(n, Var) and n.symbol in symbols for n in walk(node))
 
 
-def perfect_chain(nest: For) -> tuple[For, ...]:
+def perfect_chain(nest: For, row_lanes: int | None = None) -> tuple[For, ...]:
     """The nest's loops from the outside in, as long as each holds the next one alone and its
     bounds do not depend on those around it."""
     chain = [nest]
     while len(chain[-1].body) == 1:
         inner = chain[-1].body[0]
-        if not isinstance(inner, For) or not may_be_lanes(inner) or inner.last or chain[-1].last:
+        if not isinstance(inner, For) or not may_be_lanes(inner, row_lanes) or inner.last or chain[-1].last:
             break
         if inner.scans:
             break

@@ -10,7 +10,7 @@
         y[i, j] = e[j] * 2.0
 
 What one loop has read, or put into an array of the iteration's own, the next ones find in the lane. Which
-loops may be lowered so is `keep_rows_on_chip`'s to say (`For.row_lanes`).
+loops may be lowered so is `keep_rows_on_chip`'s to say (`LoopSchedule.row_lanes`).
 """
 
 from __future__ import annotations
@@ -30,9 +30,8 @@ from appyc.passes.vectorise.divergence import divergence
 class RowLowering(KernelLowering):
     """Lowers the body of a nest with `row_lanes`."""
 
-    def __init__(self, names: NameSupply, sites: FaultSites, nest: For) -> None:
-        assert nest.row_lanes is not None
-        super().__init__(names, sites, nest.row_lanes, frozenset(loop.var for loop in loops_of(nest.body)))
+    def __init__(self, names: NameSupply, sites: FaultSites, nest: For, row_lanes: int) -> None:
+        super().__init__(names, sites, row_lanes, frozenset(loop.var for loop in loops_of(nest.body)))
         made = [n.array for n in walk(nest) if isinstance(n, Alloc)]
         self.rows = {array: names.fresh(array.name, array.dtype) for array in made}
         self.written = arrays_written(nest)

@@ -135,7 +135,7 @@ class _Splitter:
         """Outside of host loops a loop that only asks for lanes is worth a grid as well."""
         if loop.mode is LoopMode.SEQUENTIAL or (in_loop and loop.mode is LoopMode.SIMD):
             return False
-        reason = why_not_parallel(loop)
+        reason = why_not_parallel(loop, self.fn.schedule[loop.var].row_lanes)
         if reason is not None:
             self.ctx.missed(loop.loc, f"the loop does not run in parallel on the GPU: {reason}", ANOTHER_LOOP)
         return reason is None
@@ -151,9 +151,10 @@ class _Splitter:
         bounds = {id(e): self.on_host(e, before) for e in (nest.lo, nest.hi)}
         ready = For(
             nest.var, bounds[id(nest.lo)], bounds[id(nest.hi)], nest.step, nest.body, nest.mode,
-            nest.clauses, nest.private, nest.last, nest.reductions, row_lanes=nest.row_lanes, loc=nest.loc,
+            nest.clauses, nest.private, nest.last, nest.reductions, loc=nest.loc,
         )  # fmt: skip
-        out = before + GridKernel(ready, self.names, self.sites, self._name()).build()
+        row_lanes = self.fn.schedule[nest.var].row_lanes
+        out = before + GridKernel(ready, row_lanes, self.names, self.sites, self._name()).build()
         self._check((nest,), out)
         return out
 
