@@ -8,62 +8,73 @@ Integers wrap, and sums of them wrap alike, so the normal form is exact.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from appyc.errors import Loc
 from appyc.ir.nodes import Binary, Const, Expr, Node, Symbol, Unary, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite, walk
 
+Term = TypeVar("Term", bound=Hashable)
+
 
 @dataclass(frozen=True, slots=True)
-class LinearForm:
-    """A linear form: a sum of terms with integer coefficients.
+class LinearForm(Generic[Term]):
+    """A linear form: a sum of terms (expressions, or names) with integer coefficients.
 
     terms: the coefficient of each, in the order of their first occurrence, none of them 0.
     """
 
-    terms: Mapping[Expr, int]
+    terms: Mapping[Term, int]
     constant: int = 0
 
-    def plus(self, other: LinearForm, times: int = 1) -> LinearForm:
+    def __hash__(self) -> int:
+        return hash((frozenset(self.terms.items()), self.constant))
+
+    def plus(self, other: LinearForm[Term], times: int = 1) -> LinearForm[Term]:
         terms = dict(self.terms)
         for term, factor in other.terms.items():
             terms[term] = terms.get(term, 0) + times * factor
         kept = {term: factor for term, factor in terms.items() if factor}
         return LinearForm(kept, self.constant + times * other.constant)
 
-    def naming(self, symbols: frozenset[Symbol]) -> Mapping[Expr, int]:
-        """The terms that any of the scalars occur in."""
-        return {
-            term: factor
-            for term, factor in self.terms.items()
-            if any(isinstance(n, Var) and n.symbol in symbols for n in walk(term))
-        }
 
-    def written(self, loc: Loc) -> Expr:
-        """The sum as an expression: added terms before subtracted ones."""
-        out: Expr | None = None
-        number = Const(abs(self.constant), DType.INT64, loc=loc)
-        ordered = sorted(self.terms.items(), key=lambda item: item[1] < 0)  # stable
-        if self.constant > 0:
-            positive = sum(factor > 0 for _, factor in ordered)
-            ordered.insert(positive, (number, 1))
-        elif self.constant < 0 or not ordered:
-            ordered.append((number, -1 if self.constant else 1))
-        for term, factor in ordered:
-            times = Const(abs(factor), DType.INT64, loc=loc)
-            part = term if abs(factor) == 1 else Binary("*", term, times, loc=loc)
-            if out is None:
-                out = part if factor > 0 else Unary("-", part, loc=loc)
-            else:
-                out = Binary("+" if factor > 0 else "-", out, part, loc=loc)
-        assert out is not None
-        return out
+def terms_with(form: LinearForm[Expr], symbols: frozenset[Symbol]) -> Mapping[Expr, int]:
+    """The terms that any of the scalars occur in."""
+    return {
+        term: factor
+        for term, factor in form.terms.items()
+        if any(isinstance(n, Var) and n.symbol in symbols for n in walk(term))
+    }
 
 
-def linear_form(expr: Expr) -> LinearForm:
+def written(form: LinearForm[Expr], loc: Loc) -> Expr:
+    """The sum as an expression: added terms before subtracted ones."""
+    out: Expr | None = None
+    number = Const(abs(form.constant), DType.INT64, loc=loc)
+    ordered = sorted(form.terms.items(), key=lambda item: item[1] < 0)  # stable
+    if form.constant > 0:
+        positive = sum(factor > 0 for _, factor in ordered)
+        ordered.insert(positive, (number, 1))
+    elif form.constant < 0 or not ordered:
+        ordered.append((number, -1 if form.constant else 1))
+    for term, factor in ordered:
+        times = Const(abs(factor), DType.INT64, loc=loc)
+        part = term if abs(factor) == 1 else Binary("*", term, times, loc=loc)
+        if out is None:
+            out = part if factor > 0 else Unary("-", part, loc=loc)
+        else:
+            out = Binary("+" if factor > 0 else "-", out, part, loc=loc)
+    assert out is not None
+    return out
+
+
+NO_TERMS: LinearForm[Expr] = LinearForm({})
+
+
+def linear_form(expr: Expr) -> LinearForm[Expr]:
     """The normal form of an int64 expression."""
     match expr:
         case Const(value=int(number)):
@@ -74,9 +85,9 @@ def linear_form(expr: Expr) -> LinearForm:
             Binary(op="*", lhs=inner, rhs=Const(value=int(factor)), trap=False)
             | Binary(op="*", lhs=Const(value=int(factor)), rhs=inner, trap=False)
         ):
-            return LinearForm({}).plus(linear_form(inner), factor)
+            return NO_TERMS.plus(linear_form(inner), factor)
         case Unary(op="-"):
-            return LinearForm({}).plus(linear_form(expr.arg), -1)
+            return NO_TERMS.plus(linear_form(expr.arg), -1)
         case _:
             return LinearForm({expr: 1})
 
@@ -91,7 +102,7 @@ def _regular(expr: Expr) -> Expr:
 
     def rule(node: Node) -> Node:
         if isinstance(node, Binary | Unary) and node.op in ("+", "-", "*") and node.dtype is DType.INT64:
-            return linear_form(node).written(node.loc)
+            return written(linear_form(node), node.loc)
         return node
 
     return rewrite(expr, rule)
@@ -99,7 +110,7 @@ def _regular(expr: Expr) -> Expr:
 
 def coefficient(index: Expr, var: Symbol) -> int | None:
     """The coefficient of a scalar in an index; None where the index is not linear in it."""
-    found = linear_form(index).naming(frozenset({var}))
+    found = terms_with(linear_form(index), frozenset({var}))
     if not found:
         return 0
     ((term, factor), *others) = found.items()

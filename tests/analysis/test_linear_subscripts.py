@@ -9,14 +9,15 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from appyc.analysis.algebra.linear_subscripts import Linear, Question
+from appyc.analysis.algebra.linear_subscripts import Question
 from appyc.analysis.sets.presburger import Presburger
+from appyc.ir.affine import LinearForm
 
 RANGE = range(-6, 7)
 
 
-def linear(constant: int, **terms: int) -> Linear:
-    return Linear(tuple(sorted((name, factor) for name, factor in terms.items() if factor)), constant)
+def linear(constant: int, **terms: int) -> LinearForm[str]:
+    return LinearForm({name: factor for name, factor in terms.items() if factor}, constant)
 
 
 def asked(step: int = 1) -> Question:
@@ -24,8 +25,8 @@ def asked(step: int = 1) -> Question:
     return Question("i", step, lambda name: name == "o")
 
 
-def value(what: Linear, at: dict[str, int]) -> int:
-    return what.constant + sum(factor * at[name] for name, factor in what.terms)
+def value(what: LinearForm[str], at: dict[str, int]) -> int:
+    return what.constant + sum(factor * at[name] for name, factor in what.terms.items())
 
 
 factors = st.integers(-3, 3)
@@ -36,7 +37,7 @@ linears = st.builds(
 
 @given(linears, linears, st.sampled_from([1, 2, 3, -1, -2]))
 @hypothesis_settings(max_examples=60, deadline=None, derandomize=True)
-def test_indices_that_never_meet_do_not(earlier: Linear, later: Linear, step: int) -> None:
+def test_indices_that_never_meet_do_not(earlier: LinearForm[str], later: LinearForm[str], step: int) -> None:
     meets = any(
         value(earlier, {"i": i, "o": o, "x": x}) == value(later, {"i": i + moved * step, "o": o, "x": y})
         for i, o, x, y in product(RANGE, range(3), range(-3, 4), range(-3, 4))

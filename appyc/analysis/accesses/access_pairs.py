@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses.accesses import Access, FunctionAccesses
 from appyc.analysis.accesses.delinearise import TakenApart, take_apart
-from appyc.analysis.algebra.linear_subscripts import Linear, Question
+from appyc.analysis.algebra.linear_subscripts import Question
+from appyc.ir.affine import LinearForm
 from appyc.ir.nodes import For, Symbol
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Meetings:
         self.found = found
         self.sets = found.sets
         self._elements: dict[int, tuple[isl.Set, tuple[isl.PwAff, ...]]] = {}
-        self._numbers: dict[int, tuple[Linear | None, ...]] = {}
+        self._numbers: dict[int, tuple[LinearForm[str] | None, ...]] = {}
         self._taken: dict[tuple[Symbol, int, int, int], TakenApart | None] = {}
 
     def element(self, access: Access) -> tuple[isl.Set, tuple[isl.PwAff, ...]]:
@@ -68,7 +69,7 @@ class Meetings:
             for mine, other in zip(self._linear(source), self._linear(sink), strict=True)
         )
 
-    def _linear(self, access: Access) -> tuple[Linear | None, ...]:
+    def _linear(self, access: Access) -> tuple[LinearForm[str] | None, ...]:
         known = self._numbers.get(id(access))
         if known is None:
             element = self.element(access)[1] if access.checked else access.index

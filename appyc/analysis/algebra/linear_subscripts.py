@@ -12,17 +12,7 @@ from dataclasses import dataclass
 from functools import reduce
 from math import gcd
 
-
-@dataclass(frozen=True, slots=True)
-class Linear:
-    """A linear subscript: a constant and named values with coefficients. terms: by name, none with coefficient 0."""
-
-    terms: tuple[tuple[str, int], ...]
-    constant: int
-
-    @property
-    def names(self) -> frozenset[str]:
-        return frozenset(name for name, _ in self.terms)
+from appyc.ir.affine import LinearForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +27,7 @@ class Question:
     step: int
     is_shared: Callable[[str], bool]
 
-    def never_equal(self, earlier: Linear, later: Linear) -> bool:
+    def never_equal(self, earlier: LinearForm[str], later: LinearForm[str]) -> bool:
         """Whether two subscripts are surely different in the two iterations: there is no dependence."""
         gap = earlier.constant - later.constant
         mine, other = dict(earlier.terms), dict(later.terms)

@@ -20,8 +20,8 @@ from functools import reduce
 from math import prod
 from typing import TypeAlias
 
-from appyc.analysis.algebra.linear_subscripts import Linear
 from appyc.errors import GENERATED
+from appyc.ir.affine import LinearForm
 from appyc.ir.nodes import Binary, Cast, Expr
 from appyc.ir.types import DType
 
@@ -50,22 +50,22 @@ class Products:
         self.factors[name] = factors
         return name
 
-    def has_any(self, value: Linear) -> bool:
-        return any(name in self.factors for name, _ in value.terms)
+    def has_any(self, value: LinearForm[str]) -> bool:
+        return any(name in self.factors for name in value.terms)
 
-    def polynomial(self, value: Linear) -> dict[Factors, int]:
+    def polynomial(self, value: LinearForm[str]) -> dict[Factors, int]:
         """The factor of each product in a sum; of () the constant."""
-        terms = {self.factors_of(name): factor for name, factor in value.terms}
+        terms = {self.factors_of(name): factor for name, factor in value.terms.items()}
         return terms | ({(): value.constant} if value.constant else {})
 
-    def evaluated(self, value: Linear, at: Mapping[str, int]) -> int:
+    def evaluated(self, value: LinearForm[str], at: Mapping[str, int]) -> int:
         """The value of a sum with these numbers for its names; 0 for names that are not given."""
         return sum(
             number * _multiplied([at.get(name, 0) for name in factors], len(set(factors)) < len(factors))
             for factors, number in self.polynomial(value).items()
         )
 
-    def times(self, lhs: Linear, rhs: Linear) -> dict[Factors, int] | None:
+    def times(self, lhs: LinearForm[str], rhs: LinearForm[str]) -> dict[Factors, int] | None:
         """The product of two sums; None where it would have too many factors, or is no sum of such."""
         out: dict[Factors, int] = {}
         for mine, one in self.polynomial(lhs).items():

@@ -21,11 +21,11 @@ from functools import reduce
 from math import prod
 from typing import TYPE_CHECKING, assert_never
 
-from appyc.analysis.algebra.linear_subscripts import Linear
 from appyc.analysis.algebra.reachable import State as Bounds
 from appyc.analysis.algebra.value_products import Factors, Products, written_out
 from appyc.analysis.sets.presburger import Presburger
 from appyc.errors import GENERATED
+from appyc.ir.affine import LinearForm
 from appyc.ir.integers import Range
 from appyc.ir.nodes import (
     AnyLane,
@@ -367,13 +367,13 @@ class Affine:
         if terms is None:
             return None
         if self.wary:
-            if all(self.names[name].depth == 0 for name in one.names | two.names):
+            if all(self.names[name].depth == 0 for name in one.terms.keys() | two.terms.keys()):
                 return None  # as good with a name for the whole
             if not (self._adds_up(lhs) and self._adds_up(rhs)):
                 return None
         return self.sum_of(terms, expr if self._is_fixed(expr, state) else None)
 
-    def _factor(self, expr: Expr, value: isl.PwAff, other: isl.PwAff, state: State) -> Linear | None:
+    def _factor(self, expr: Expr, value: isl.PwAff, other: isl.PwAff, state: State) -> LinearForm[str] | None:
         """A value that is multiplied by another, as a sum. One that is fixed for the call, while
         the other moves, is kept whole: the `n - 2` of `i*(n - 2) + j` is the length of a row."""
         numbers = self.sets.linear_of(value)

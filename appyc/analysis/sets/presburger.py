@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from appyc.analysis.algebra.linear_subscripts import Linear
 from appyc.analysis.sets.allowance import Allowance
+from appyc.ir.affine import LinearForm
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -133,19 +133,19 @@ class Presburger:
         low, high = value.min_val(), value.max_val()
         return _number(low) if low.is_int() and low.eq(high) else None
 
-    def linear_of(self, value: isl.PwAff) -> Linear | None:
+    def linear_of(self, value: isl.PwAff) -> LinearForm[str] | None:
         """An expression as numbers; None where it has cases or rounds."""
         if value.n_piece() != 1:
             return None
         domain, piece = value.get_pieces()[0]
         if not domain.plain_is_universe() or not piece.get_denominator_val().is_one():
             return None
-        terms: list[tuple[str, int]] = []
+        terms: dict[str, int] = {}
         for factor, part in self.terms(piece):
             if not isinstance(part, str):
                 return None
-            terms.append((part, factor))
-        return Linear(tuple(sorted(terms)), self.constant_term(piece)[0])
+            terms[part] = factor
+        return LinearForm(dict(sorted(terms.items())), self.constant_term(piece)[0])
 
     def largest_factor(self, value: isl.PwAff) -> int:
         """The largest factor of a parameter in any of the pieces, in absolute value."""

@@ -240,7 +240,7 @@ class _Bounds:
                 numbers, length = self.sets.linear_of(index), self.sets.linear_of(extent)
                 what: tuple[Hashable, Hashable, Hashable] = (id(access.domain), id(index), id(extent))
                 if numbers is not None and length is not None:
-                    what = (id(access.domain), numbers.terms, length)
+                    what = (id(access.domain), replace(numbers, constant=0), length)
                 for above in (False, True):
                     side = _Side((what, above), 0 if numbers is None else numbers.constant)
                     known.append(side)

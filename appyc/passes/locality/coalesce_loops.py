@@ -30,7 +30,7 @@ from dataclasses import replace
 from appyc.analysis.cost.costs import cost_of
 from appyc.analysis.dependences.fusion_legality import EqualExtents
 from appyc.analysis.patterns.fill_pattern import is_whole
-from appyc.ir.affine import linear_form
+from appyc.ir.affine import linear_form, terms_with
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Load, LoopMode, Store, Symbol, Update, Var
 from appyc.ir.schedule import LoopSchedule
@@ -139,5 +139,5 @@ def _is_adjacent(access: Load | Store, run: Sequence[For], variables: frozenset[
         and access.array.array.layout is Layout.C
         and not any(set(scalars_read(i)) & variables for i in around)
         and all(isinstance(i, Var) and i.symbol == loop.var for i, loop in zip(rest, run[1:], strict=True))
-        and linear_form(first).naming(variables) == {Var(run[0].var, loc=first.loc): 1}
+        and terms_with(linear_form(first), variables) == {Var(run[0].var, loc=first.loc): 1}
     )

@@ -20,7 +20,7 @@ from dataclasses import replace
 from functools import reduce
 
 from appyc.analysis.dependences.fusion_legality import EqualExtents
-from appyc.ir.affine import LinearForm, linear_form
+from appyc.ir.affine import NO_TERMS, LinearForm, linear_form, written
 from appyc.ir.nodes import Binary, Expr, Extent, For, Load, LoopMode, Node, Store, Symbol, Var
 from appyc.ir.visit import rewrite_all, scalars_read
 from appyc.passes.node_builders import integer
@@ -75,6 +75,6 @@ def _delinearised(access: Load | Store, run: Sequence[For], at: Symbol) -> tuple
         out.insert(0, Binary("%", rest, extent, loc=access.loc))
         rest = Binary("//", rest, extent, loc=access.loc)
     offset = linear_form(access.index[start]).plus(LinearForm({Var(run[0].var, loc=access.loc): 1}), -1)
-    if offset != LinearForm({}):
-        rest = Binary("+", rest, offset.written(access.loc), loc=access.loc)
+    if offset != NO_TERMS:
+        rest = Binary("+", rest, written(offset, access.loc), loc=access.loc)
     return (*access.index[:start], rest, *out)

@@ -21,7 +21,7 @@ from dataclasses import replace
 
 from appyc.analysis.patterns.matrix_products import added_up
 from appyc.analysis.patterns.product_terms import is_fixed
-from appyc.ir.affine import LinearForm, linear_form
+from appyc.ir.affine import LinearForm, linear_form, terms_with, written
 from appyc.ir.nodes import (
     Binary,
     Const,
@@ -87,7 +87,7 @@ def _not_cut_off(loop: For) -> Expr:
             return loop.hi
 
 
-def _start(loop: For, around: frozenset[Symbol]) -> LinearForm | None:
+def _start(loop: For, around: frozenset[Symbol]) -> LinearForm[Expr] | None:
     """The offset of the loop's subscripts from its variable, if the offset varies in an enclosing loop.
 
     The offsets of two subscripts may differ by loop-invariant terms."""
@@ -95,27 +95,27 @@ def _start(loop: For, around: frozenset[Symbol]) -> LinearForm | None:
         return None
     var = Var(loop.var, loc=loop.loc)
     inner = frozenset(n.var for n in loops_of(loop.body))
-    starts: list[LinearForm] = []
+    starts: list[LinearForm[Expr]] = []
     for node in walk(loop.body):
         for index in node.index if isinstance(node, Load | Store | Update) else ():
             total = linear_form(index)
-            mine = total.naming(frozenset({loop.var}))
+            mine = terms_with(total, frozenset({loop.var}))
             if not mine:
                 continue
             start = total.plus(LinearForm({var: 1}), -1)
-            if mine != {var: 1} or start.naming(inner):
+            if mine != {var: 1} or terms_with(start, inner):
                 return None
             starts.append(start)
-    if len({frozenset(start.naming(around).items()) for start in starts}) != 1:
+    if len({frozenset(terms_with(start, around).items()) for start in starts}) != 1:
         return None
     first = starts[0]
-    return first if first.naming(around) and is_fixed(first.terms, (loop,)) else None
+    return first if terms_with(first, around) and is_fixed(first.terms, (loop,)) else None
 
 
-def _from(loop: For, start: LinearForm) -> For:
+def _from(loop: For, start: LinearForm[Expr]) -> For:
     """The loop with its range shifted by `start`, and `var - start` for its variable in the body."""
     var, loc = Var(loop.var, loc=loop.loc), loop.loc
-    before = LinearForm({var: 1}).plus(start, -1).written(loc)
+    before = written(LinearForm[Expr]({var: 1}).plus(start, -1), loc)
 
     def rule(node: Node) -> Node:
         match node:
@@ -128,10 +128,10 @@ def _from(loop: For, start: LinearForm) -> For:
             case _:
                 return node
 
-    lo, hi = (linear_form(bound).plus(start).written(loc) for bound in (loop.lo, loop.hi))
+    lo, hi = (written(linear_form(bound).plus(start), loc) for bound in (loop.lo, loop.hi))
     return replace(loop, lo=lo, hi=hi, body=rewrite_all(loop.body, rule))
 
 
 def _together(index: Expr) -> Expr:
     """An index with like terms combined."""
-    return linear_form(index).written(index.loc)
+    return written(linear_form(index), index.loc)
