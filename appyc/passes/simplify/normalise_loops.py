@@ -115,7 +115,8 @@ def _start(loop: For, around: frozenset[Symbol]) -> LinearForm[Expr] | None:
 def _from(loop: For, start: LinearForm[Expr]) -> For:
     """The loop with its range shifted by `start`, and `var - start` for its variable in the body."""
     var, loc = Var(loop.var, loc=loop.loc), loop.loc
-    before = written(LinearForm[Expr]({var: 1}).plus(start, -1), loc)
+    number: LinearForm[Expr] = LinearForm({var: 1})
+    before = written(number.plus(start, -1), loc)
 
     def rule(node: Node) -> Node:
         match node:
