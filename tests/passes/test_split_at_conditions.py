@@ -72,8 +72,17 @@ def bound_that_moves(x, y):
     return out
 
 
+def left_early(x, y):
+    out = np.zeros_like(x)
+    for i in range(x.shape[0]):
+        out[i] = x[i - 1] + 1.0 if i > 0 else y[i]
+        if x[i] > 0.05:
+            break
+    return out
+
+
 CUT = (joined, joined_with_itself, rolled, neighbour, from_the_other_side, triangle)
-LEFT = (chosen_by_values, in_steps_of_two, bound_that_moves)
+LEFT = (chosen_by_values, in_steps_of_two, bound_that_moves, left_early)
 
 
 def prepared(fn: Callable[..., Any], size: int = 5, **options: Any) -> tuple[Function, PassContext]:

@@ -3,12 +3,12 @@
     for i in range(lo, hi):                     for i in range(max(lo, start), min(hi, end)):
         ...                          ->             ...
 
-The iterations keep their order, so that parts which together cover the range are legal for any loop. Which windows
-run, and in which order, is for the caller to justify.
+The iterations keep their order, so that parts which together cover the range are legal for any loop whose iterations
+all run. Which windows run, and in which order, is for the caller to justify.
 
 Requires: the bounds of a part may be evaluated where the part is (`has_fixed_bounds`).
 
-Does not handle: steps other than 1.
+Does not handle: loops that `break`; steps other than 1.
 """
 
 from __future__ import annotations
@@ -16,14 +16,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from appyc.analysis.accesses.accesses import own_statements
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Alloc, Assign, Expr, For, Function, Symbol, Var
+from appyc.ir.nodes import Alloc, Assign, Break, Expr, For, Function, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import map_loops, rename, symbols_of, walk
 from appyc.passes.node_builders import fresh_variables, larger, smaller
 
 
 def why_not_cut(loop: For) -> str | None:
+    if any(isinstance(stmt, Break) for stmt in own_statements(loop.body)):
+        return "it may end early"
     return None if loop.step == 1 else f"its step is {loop.step}"
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from appyc.analysis.accesses.accesses import own_statements
 from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Verdict, named
 from appyc.analysis.sets.conditions import expression_of
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Break, Const, Expr, For, Function, Stmt, Symbol
+from appyc.ir.nodes import Const, Expr, For, Function, Stmt, Symbol
 from appyc.ir.visit import loops_of, map_loops, walk
-from appyc.passes.loop_ops.cut import split
+from appyc.passes.loop_ops.cut import split, why_not_cut
 from appyc.passes.node_builders import shifted
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds
 from appyc.passes.pass_context import PassContext
@@ -90,9 +89,7 @@ def _is_candidate(loop: For, ctx: PassContext) -> bool:
         wanted = ctx.options.auto and not asked and not _is_short(loop)
     else:
         wanted = _is_asked(loop) and not clauses.independent and clauses.collapse == 1
-    if not wanted or loop.step != 1 or not has_fixed_bounds(loop):
-        return False
-    if any(isinstance(stmt, Break) for stmt in own_statements(loop.body)):
+    if not wanted or why_not_cut(loop) is not None or not has_fixed_bounds(loop):
         return False
     return sum(1 for _ in walk(loop.body)) <= MAX_NODES
 

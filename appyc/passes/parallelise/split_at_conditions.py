@@ -41,7 +41,7 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, map_loops, rename, rewrite_all, scalars_written, walk
-from appyc.passes.loop_ops.cut import split
+from appyc.passes.loop_ops.cut import split, why_not_cut
 from appyc.passes.node_builders import shifted, truth
 from appyc.passes.pass_context import PassContext
 
@@ -69,7 +69,7 @@ def split_at_conditions(fn: Function, ctx: PassContext) -> Function:
     names = NameSupply.after(fn)
 
     def rule(loop: For) -> Stmt | tuple[Stmt, ...]:
-        if loop.var in with_products or loop.step != 1:
+        if loop.var in with_products or why_not_cut(loop) is not None:
             return loop
         parts = _cut(fn, loop, names, MAX_CUTS)
         return parts if len(parts) > 1 else loop

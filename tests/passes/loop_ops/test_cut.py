@@ -45,6 +45,14 @@ def test_parts_run_every_iteration_once_and_in_order(points, length):
     agrees(with_loop(fn, loop, *before, *parts), running, np.arange(float(length)))
 
 
-def test_a_step_refuses():
+def left_early(a):
+    for i in range(a.shape[0]):
+        if a[i] > 3.0:
+            break
+        a[i] = a[i] + 1.0
+
+
+def test_a_step_and_a_jump_refuse():
+    assert why_not_cut(the_loop(analysed(left_early, A), "i")) == "it may end early"
     assert why_not_cut(the_loop(analysed(running, A), "i")) is None
     assert why_not_cut(the_loop(analysed(strided, A), "i")) == "its step is 2"
