@@ -197,3 +197,50 @@ def private_scalars_of_a_test_alone(a, m, ix, k, n, t):
             case 1 | 2:
                 i5 = n
     return f1
+
+
+@PROGRAMS.on(floats(5), np.full(5, 4), np.arange(5, dtype=np.uint8))
+@PROGRAMS.on(-np.arange(6.0), np.full(6, 4), np.arange(6, dtype=np.uint8))
+def left_from_an_inner_loop_beside_an_index_that_turns(a, b, m):
+    n = len(a)
+    for i in range(n):
+        s = i
+        for j in range(n):
+            if i <= a[m[j] % n]:
+                return 0.5
+            b[i] = 1
+            s -= a[-i]
+    return 1.5
+
+
+@PROGRAMS.on(floats(5), floats(2), np.zeros(2))
+@PROGRAMS.on(floats(4), floats(2), np.zeros(2))
+@PROGRAMS.on(floats(3), floats(2), np.zeros(2))  # -4 + 3 is an index again
+@PROGRAMS.on(floats(2), floats(2), np.zeros(2))
+@PROGRAMS.on(floats(5), floats(1), np.zeros(2))
+@PROGRAMS.on(floats(0), floats(1), np.zeros(2))
+def constants_from_the_end(a, b, out):
+    for i in range(len(out)):
+        out[i] = a[-4] + b[-2]
+
+
+@PROGRAMS.on(floats(3, 5), 2)
+@PROGRAMS.on(floats(2, 5), 2)
+@PROGRAMS.on(floats(5, 1), 1)
+def rows_from_the_end(a, k):
+    a[-3, -k] = 1.0
+    a[-3] = a[-1] * 2.0
+    return a[-3].sum()
+
+
+@PROGRAMS.on(floats(2))
+@PROGRAMS.on(floats(4))
+def an_element_that_is_not_there_and_not_used(a):
+    if a[-4] > 0.5:
+        pass
+
+
+@PROGRAMS.on(np.uint16(49))
+@PROGRAMS.on(np.uint16(1))
+def a_chain_whose_last_operand_may_raise(s):
+    return 1 if s <= 1 <= s * -2 else 0

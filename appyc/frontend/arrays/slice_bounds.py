@@ -205,7 +205,19 @@ def tested_position(scope: Scope, number: Number, extent: Expr, loc: Loc) -> Exp
 def checked_position(scope: Scope, number: Number, extent: Expr, loc: Loc) -> Expr:
     """The same along an array's own axis, where the access itself is checked."""
     index = cast(number.expr, DType.INT64)
-    if isinstance(index, Const):
-        value = int(index.value.real)
-        return index if value >= 0 else Binary("-", extent, integer(-value, loc), loc=loc)
-    return pinned(scope, "at", index)
+    return constant_position(index, extent) if isinstance(index, Const) else pinned(scope, "at", index)
+
+
+def constant_position(index: Const, extent: Expr) -> Expr:
+    """A constant index of a checked access; a negative one as a distance from the start, so that the access is affine.
+
+    In an array of three elements `a[-4]` must not become `a[-1]`, which is in range: it stays as it is there.
+    """
+    value, loc = int(index.value.real), index.loc
+    if value >= 0:
+        return index
+    from_start = Binary("-", extent, integer(-value, loc), loc=loc)
+    if value == -1:
+        return from_start
+    inside = Likely(Compare(">=", extent, integer(-value, loc), loc=loc), loc=loc)
+    return Select(inside, from_start, index, loc=loc)

@@ -65,7 +65,7 @@ def lower_bool_op(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -
         cond = truth_of(kept.expr)
         pair = (second, kept) if is_and else (kept, second)
         blocks = (block, []) if is_and else ([], block)
-        first = _choose(scope, cond, pair, blocks, loc)
+        first = choose(scope, cond, pair, blocks, loc)
     return first
 
 
@@ -101,11 +101,11 @@ def logical_chain(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -
         decided = Number(arithmetic.const(not is_and, DType.BOOL, loc), python=True)
         rest = Number(nxt, python=True)
         pair, blocks = ((rest, decided), (block, [])) if is_and else ((decided, rest), ([], block))
-        out = _choose(scope, out, pair, blocks, loc).expr
+        out = choose(scope, out, pair, blocks, loc).expr
     return out
 
 
-def _choose(
+def choose(
     scope: Scope, cond: Expr, pair: tuple[Number, Number], blocks: tuple[list[Stmt], list[Stmt]], loc: Loc
 ) -> Number:
     """A select instruction, or an `if` where a side needs statements of its own."""
@@ -149,7 +149,7 @@ def lower_conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.
     if tensors.is_array(then) and tensors.is_array(other):
         return chosen_array(scope, cond, ((then, then_block), (other, other_block)), loc)
     pair = (expressions.number(then, scope.loc(body)), expressions.number(other, scope.loc(orelse)))
-    return _choose(scope, cond, pair, (then_block, other_block), loc)
+    return choose(scope, cond, pair, (then_block, other_block), loc)
 
 
 def _choose_items(scope: Scope, cond: Expr, then: TupleValue, other: TupleValue, loc: Loc) -> TupleValue:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays import tensors
+from appyc.frontend.control.conditionals import choose
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.tuple_comparisons import compare_tuples
 from appyc.frontend.scope import Scope, constant_truth
@@ -37,27 +38,46 @@ def lower_comparison(
         value = expressions.lower_or_none(scope, left)
         if isinstance(value, MaybeNone):
             return value.is_none if isinstance(ops[0], ast.Eq) else arithmetic.logical_not(value.is_none, loc)
+    if len(ops) > 1:
+        return _chain(scope, expressions.lower_or_none(scope, left), ops, [left, *comparators], loc)
     values = expressions.lower_operands(scope, [left, *comparators])
-    if len(ops) == 1 and (text := _compare_objects(values, ops[0], loc)) is not None:
+    if (text := _compare_objects(values, ops[0], loc)) is not None:
         return text
-    if len(ops) == 1 and any(tensors.is_array(v) for v in values):
+    if any(tensors.is_array(v) for v in values):
         symbol = _COMPARE[type(ops[0])]
         return tensors.elementwise(
             scope, values, lambda numbers: arithmetic.compare(symbol, numbers[0], numbers[1], loc), loc
         )
-    nodes = [left, *comparators]
-    out: Number | None = None
-    for k, op in enumerate(ops):
-        part = compare_tuples(values[k], op, values[k + 1], loc)
-        if part is None:
-            one, other = (expressions.number(values[n], scope.loc(nodes[n])) for n in (k, k + 1))
-            part = arithmetic.compare(_COMPARE[type(op)], one, other, loc)
-        if out is None:
-            out = part
-        else:
-            out = Number(Logical("and", out.expr, part.expr, loc=loc), out.python and part.python)
-    assert out is not None
-    return out
+    return _compared(scope, values, ops[0], [left, *comparators], loc)
+
+
+def _chain(scope: Scope, value: Value, ops: list[ast.cmpop], nodes: list[ast.expr], loc: Loc) -> Number:
+    """A chain of comparisons, of whose operands the first has this value. Statements that the third or a later one
+    needs run only where the comparisons before hold."""
+    with scope.collect() as block:
+        second = expressions.lower_or_none(scope, nodes[1])
+    if block and isinstance(value, Number):
+        value = replace(value, expr=scope.temp("operand", value.expr))
+    scope.block.extend(block)
+    first = _compared(scope, [value, second], ops[0], nodes, loc)
+    if len(ops) == 1:
+        return first
+    with scope.collect() as block:
+        rest = _chain(scope, second, ops[1:], nodes[1:], loc)
+    if not block:
+        return Number(Logical("and", first.expr, rest.expr, loc=loc), first.python and rest.python)
+    fails = replace(rest, expr=arithmetic.const(False, rest.expr.dtype, loc))
+    return choose(scope, first.expr, (rest, fails), (block, []), loc)
+
+
+def _compared(scope: Scope, values: list[Value], op: ast.cmpop, nodes: list[ast.expr], loc: Loc) -> Number:
+    found = compare_tuples(values[0], op, values[1], loc)
+    if found is not None:
+        return found
+    one, other = (
+        expressions.number(value, scope.loc(node)) for value, node in zip(values, nodes, strict=False)
+    )
+    return arithmetic.compare(_COMPARE[type(op)], one, other, loc)
 
 
 def _is_none_literal(node: ast.expr) -> bool:

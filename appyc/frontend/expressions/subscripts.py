@@ -154,12 +154,11 @@ def _axis_index(scope: Scope, owner: ArrayRef, axis: int, value: Value, node: as
         largest = Const(2**63 - 1, DType.UINT64, loc=loc)
         position = Number(Binary("min", position.expr, largest, loc=loc), position.python)
     out = cast(position.expr, DType.INT64)
-    if isinstance(out, Const) and isinstance(out.value, int) and out.value < 0:
-        # A negative constant index is normalised here, so that the access is affine and unchecked.
-        out = Binary("-", Extent(owner.symbol, axis, loc=loc), integer(-out.value, loc), loc=loc)
+    extent = Extent(owner.symbol, axis, loc=loc)
+    if isinstance(out, Const):
+        out = slice_bounds.constant_position(out, extent)
     elif (back := slice_bounds.back_from_end(out)) is not None:
         # The same for an index `-n`, on the likely path.
-        extent = Extent(owner.symbol, axis, loc=loc)
         counts = Compare(">", back, integer(0, loc), loc=loc)
         inside = Logical("and", counts, Compare("<=", back, extent, loc=loc), loc=loc)
         out = Select(Likely(inside, loc=loc), Binary("-", extent, back, loc=loc), out, loc=loc)
