@@ -19,6 +19,7 @@ from unittest import mock
 
 import numpy as np
 
+from appyc.runtime.kernel_variants import Variant, common_divisor
 from appyc.runtime.triton_build import CompiledKernel
 from appyc.runtime.triton_interpret import InterpretedKernels
 from appyc.triton_gen.triton_kernel import KernelText
@@ -223,11 +224,13 @@ class Driver:
     """As `cupy.cuda.driver`, for the kernels that were built. launches: how many there were."""
 
     def __init__(self) -> None:
-        self.kernels: list[tuple[KernelText, InterpretedKernels, CompiledKernel]] = []
+        self.kernels: list[tuple[KernelText, InterpretedKernels, CompiledKernel, Variant]] = []
         self.programs: dict[int, tuple[InterpretedKernels, TritonProgram]] = {}
         self.launches = 0
 
-    def build(self, program: TritonProgram, text: KernelText, names: Any, target: str) -> CompiledKernel:
+    def build(
+        self, program: TritonProgram, text: KernelText, names: Any, target: str, variant: Variant
+    ) -> CompiledKernel:
         """In place of compiling: a cubin that only this driver knows."""
         assert target == "cuda:90"
         if id(program) not in self.programs:
@@ -237,22 +240,23 @@ class Driver:
         compiled = CompiledKernel(
             text.name, f"{text.name}_entry", number, "", "", 32 * text.num_warps, 0, 0, 0, 0
         )
-        self.kernels.append((text, functions, compiled))
+        self.kernels.append((text, functions, compiled, variant))
         return compiled
 
     def launchKernel(self, function: int, x: int, y: int, z: int, threads: int, ty: int, tz: int, shared: int,
                      stream: int, pointers: int, extra: int) -> None:  # fmt: skip
-        text, functions, compiled = self.kernels[function]
+        text, functions, compiled, variant = self.kernels[function]
         assert x > 0
         assert (y, z, ty, tz, extra) == (1, 1, 1, 1, 0)
         assert threads == compiled.threads <= _MOST_THREADS
         assert shared == compiled.shared <= _MOST_SHARED
         places = (ctypes.c_void_p * (len(text.params) + 2)).from_address(pointers)
         values = [_read(p.type, at) for p, at in zip(text.params, places, strict=False)]
+        assert common_divisor(text.params, values) % variant.divisor == 0
         assert [_read("u64", at) for at in places[len(text.params) :]] == [0, 0]
         self.launches += 1
         with functions.running():
-            functions.launch(text.name, x, values)
+            functions.launch(text.name, x, variant.lanes, values)
 
 
 def _read(type_: str, address: int) -> Any:
@@ -290,7 +294,7 @@ def installed() -> Iterator[Any]:
     cupy.cuda = SimpleNamespace(
         driver=driver,
         function=SimpleNamespace(Module=lambda: _Module(driver)),
-        Device=lambda: SimpleNamespace(id=0, compute_capability="90"),
+        Device=lambda: SimpleNamespace(id=0, compute_capability="90", attributes={"MultiProcessorCount": 1}),
         runtime=SimpleNamespace(deviceSynchronize=lambda: None),
         get_current_stream=lambda: SimpleNamespace(ptr=0, synchronize=lambda: None),
     )

@@ -13,6 +13,7 @@ its `mask` keeps it inside the array.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -121,18 +122,42 @@ class Fault(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class LaneIndex:
+    """A loop variable in lanes: base + step * lane, with a uniform base."""
+
+    base: Symbol
+    step: int
+    lane: Symbol
+
+
+@dataclass(frozen=True, slots=True)
 class Kernel(Node):
     """One kernel. What it takes follows from what its body reads.
 
-    lanes: how many lanes a program has (a power of two). lane_scalars: the scalars with
-    one value a lane. num_warps: how many warps run them.
+    lanes, fewest_lanes: how many lanes a program has, at most and at least (powers of two). chosen: the scalar that is
+    the number of lanes, where `ChooseLanes` sets it. lane_scalars: the scalars with one value a lane. num_warps: how
+    many warps run them. indices: loop variables in lanes.
     """
 
     name: str
     body: tuple[ScheduledStmt, ...]
     lanes: int
+    fewest_lanes: int
+    chosen: Symbol | None
     num_warps: int
     lane_scalars: frozenset[Symbol]
+    indices: Mapping[Symbol, LaneIndex]
+
+
+@dataclass(frozen=True, slots=True)
+class ChooseLanes(Node):
+    """`target` = how many lanes the programs of a kernel get, for `rows` rows of `count` iterations, each in programs
+    of its own."""
+
+    target: Symbol
+    kernel: str
+    rows: Expr
+    count: Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +225,7 @@ ScheduledStmt: TypeAlias = (
     | LaneScan
     | Barrier
     | Fault
+    | ChooseLanes
     | Launch
     | ReadBack
     | Multiply

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from appyc.ir.gpu_program import (
     Branch,
+    ChooseLanes,
     LaneReduce,
     Lanes,
     LaneScan,
@@ -31,7 +32,7 @@ def free_scalars(body: Iterable[ScheduledStmt]) -> list[Symbol]:
 def targets_of(stmt: ScheduledStmt) -> tuple[Symbol, ...]:
     """The scalars that a statement sets itself, those in its body left out."""
     match stmt:
-        case Assign(target) | Lanes(target) | LaneReduce(target) | ReadBack(target):
+        case Assign(target) | Lanes(target) | LaneReduce(target) | ReadBack(target) | ChooseLanes(target):
             return (target,)
         case ProgramIndex(targets) | LaneScan(targets):
             return targets

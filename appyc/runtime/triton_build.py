@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from appyc.errors import InternalError, ToolchainError
+from appyc.runtime.kernel_variants import Variant
 from appyc.runtime.triton_source import load_source
 from appyc.triton_gen.triton_kernel import KernelText
 from appyc.triton_gen.triton_module import TritonProgram
@@ -49,15 +50,26 @@ def check_target(target: str) -> None:
 
 
 def compile_cubin(program: TritonProgram, target: str) -> list[CompiledKernel]:
-    """Every kernel of the program for a target such as "cuda:90"."""
+    """Every kernel of the program for a target such as "cuda:90", each with the most lanes that spill no registers."""
     names = load_source(program)
-    return [compile_kernel(program, kernel, names, target) for kernel in program.kernels]
+    return [_widest(program, kernel, names, target) for kernel in program.kernels]
+
+
+def _widest(
+    program: TritonProgram, kernel: KernelText, names: Mapping[str, Any], target: str
+) -> CompiledKernel:
+    lanes = kernel.lanes
+    while True:
+        found = compile_kernel(program, kernel, names, target, Variant(lanes))
+        if lanes == kernel.fewest_lanes or found.spill_bytes == 0:
+            return found
+        lanes //= 2
 
 
 def compile_kernel(
-    program: TritonProgram, kernel: KernelText, names: Mapping[str, Any], target: str
+    program: TritonProgram, kernel: KernelText, names: Mapping[str, Any], target: str, variant: Variant
 ) -> CompiledKernel:
-    """One kernel of a program, of whose text these are the names."""
+    """A variant of one kernel of a program, of whose text these are the names."""
     import triton  # noqa: PLC0415
     from triton.backends.compiler import GPUTarget  # noqa: PLC0415
     from triton.compiler import ASTSource  # noqa: PLC0415
@@ -68,7 +80,9 @@ def compile_kernel(
         raise ValueError(f"a target is written as 'cuda:90', not {target!r}")
     try:
         built = triton.compile(
-            ASTSource(names[kernel.name], kernel.signature, constexprs=kernel.constexprs),
+            ASTSource(
+                names[kernel.name], kernel.signature, {"LANES": variant.lanes}, variant.attributes(kernel)
+            ),
             target=GPUTarget("cuda", int(capability), 32),
             options={
                 "num_warps": kernel.num_warps,

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from appyc.runtime.faults import located_error
 from appyc.runtime.gpu_products import multiply
+from appyc.runtime.kernel_variants import choose_lanes
 from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
 from appyc.runtime.triton_libdevice import Libdevice
 from appyc.runtime.triton_source import load_source, plain_functions
@@ -68,7 +69,7 @@ class InterpretedKernels:
         with _interpreted(self._functions), np.errstate(all="ignore"):
             yield
 
-    def launch(self, name: str, programs: int, values: Sequence[Any]) -> None:
+    def launch(self, name: str, programs: int, lanes: int, values: Sequence[Any]) -> None:
         """Runs the programs in order. values: numbers, and addresses for arrays."""
         from triton.runtime.interpreter import interpreter_builder  # noqa: PLC0415
 
@@ -77,7 +78,7 @@ class InterpretedKernels:
         interpreter_builder.set_grid_dim(programs, 1, 1)
         for number in range(programs):
             interpreter_builder.set_grid_idx(number, 0, 0)
-            function(*tensors, text.lanes)
+            function(*tensors, lanes)
 
 
 class _InterpreterDevice:
@@ -88,9 +89,12 @@ class _InterpreterDevice:
         self.kernels = kernels
         self.faults = np.zeros(fault_words(program.sites), np.int64)
 
-    def launch(self, name: str, programs: int, *args: Any) -> None:
+    def lanes(self, name: str, rows: int, count: int) -> int:
+        return choose_lanes(self.kernels.texts[name], rows, count, 0)
+
+    def launch(self, name: str, programs: int, lanes: int, *args: Any) -> None:
         values = [a.__array_interface__["data"][0] if isinstance(a, np.ndarray) else a for a in args]
-        self.kernels.launch(name, int(programs), values)
+        self.kernels.launch(name, int(programs), int(lanes), values)
 
     def array(self, shape: tuple[int, ...], dtype: str, zero: bool) -> NDArray[Any]:
         return np.zeros(shape, dtype) if zero else np.empty(shape, dtype)

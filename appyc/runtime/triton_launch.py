@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from appyc.errors import ToolchainError
-from appyc.ir.abi import FaultSite
 from appyc.ir.types import Layout
 from appyc.runtime.faults import located_error
 from appyc.runtime.gpu_products import multiply
+from appyc.runtime.kernel_variants import Variant, choose_lanes, common_divisor
 from appyc.runtime.triton_build import CompiledKernel, compile_kernel
 from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
 from appyc.runtime.triton_interpret import Compiled
@@ -110,7 +110,8 @@ class _Program:
     def __init__(self, program: TritonProgram) -> None:
         self.program = program
         self._texts = {text.name: text for text in program.kernels}
-        self._kernels: dict[str, GpuKernel] = {}
+        self._kernels: dict[tuple[str, Variant], GpuKernel] = {}
+        self._spilling: set[tuple[str, int]] = set()
         self._lock = threading.Lock()
 
     @cached_property
@@ -123,23 +124,35 @@ class _Program:
     def _target(self) -> str:
         return f"cuda:{_cupy().cuda.Device().compute_capability}"
 
-    def kernel(self, name: str) -> GpuKernel:
-        found = self._kernels.get(name)
+    def lanes(self, name: str, rows: int, count: int, processors: int) -> int:
+        """The lanes of a kernel's programs: fewer where so many were compiled before, and spilled registers."""
+        text = self._texts[name]
+        lanes = choose_lanes(text, rows, count, processors)
+        while lanes > text.fewest_lanes and (name, lanes) in self._spilling:
+            lanes //= 2
+        return lanes
+
+    def kernel(self, name: str, lanes: int, values: Sequence[Any]) -> GpuKernel:
+        """The variant for these arguments, compiled when it is first needed."""
+        text = self._texts[name]
+        key = name, Variant(lanes, common_divisor(text.params, values))
+        found = self._kernels.get(key)
         if found is not None:
             return found
         with self._lock:
-            if name not in self._kernels:
-                text = self._texts[name]
-                compiled = compile_kernel(self.program, text, self._names, self._target)
-                self._kernels[name] = GpuKernel(text, compiled, _cupy())
-            return self._kernels[name]
+            if key not in self._kernels:
+                compiled = compile_kernel(self.program, text, self._names, self._target, key[1])
+                if compiled.spill_bytes:
+                    self._spilling.add((name, lanes))
+                self._kernels[key] = GpuKernel(text, compiled, _cupy())
+            return self._kernels[key]
 
     def run(self, args: list[Any]) -> list[Any]:
         cupy = _cupy()
         with self._lock:
             host = self._names["host"]
         memory = DeviceArguments(self.program, args, cupy)
-        device = _GpuDevice(self.program.sites, self.kernel, cupy)
+        device = _GpuDevice(self, cupy)
         try:
             with np.errstate(all="ignore"):
                 results = host(device, *memory.values)
@@ -210,15 +223,20 @@ def shared_memory(arrays: list[NDArray[Any]]) -> dict[int, tuple[int, int]]:
 class _GpuDevice:
     """The device interface of a host function, on a GPU through CuPy."""
 
-    def __init__(self, sites: tuple[FaultSite, ...], kernel: Callable[[str], GpuKernel], cupy: Any) -> None:
-        self.sites, self.kernel, self.cupy = sites, kernel, cupy
+    def __init__(self, program: _Program, cupy: Any) -> None:
+        self.program, self.cupy = program, cupy
+        self.sites = sites = program.program.sites
+        self.processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
         self.stream = cupy.cuda.get_current_stream().ptr
         self.faults = cupy.zeros(fault_words(sites), np.int64) if sites else None
 
-    def launch(self, name: str, programs: int, *args: Any) -> None:
+    def lanes(self, name: str, rows: int, count: int) -> int:
+        return self.program.lanes(name, int(rows), int(count), self.processors)
+
+    def launch(self, name: str, programs: int, lanes: int, *args: Any) -> None:
         if programs > 0:
             values = [a.data.ptr if isinstance(a, self.cupy.ndarray) else plain_number(a) for a in args]
-            self.kernel(name)(int(programs), self.stream, values)
+            self.program.kernel(name, int(lanes), values)(int(programs), self.stream, values)
 
     def array(self, shape: tuple[int, ...], dtype: str, zero: bool) -> Any:
         return self.cupy.zeros(shape, dtype) if zero else self.cupy.empty(shape, dtype)

@@ -8,10 +8,12 @@ next to an int64 tensor, which take its type.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import assert_never
 
 from appyc.errors import InternalError
+from appyc.ir.affine import LinearForm, linear_form, written
+from appyc.ir.gpu_program import LaneIndex
 from appyc.ir.nodes import (
     AnyLane,
     Apart,
@@ -56,12 +58,18 @@ _LIBDEVICE = {
 
 
 class ExpressionEmitter:
-    """Text of expressions in one kernel. `uses` what it takes beside scalars: the arrays, and the
+    """Text of expressions in one kernel. It notes what it takes beside scalars: the arrays, and the
     extents and strides ("n", "s") of their axes, in the order of first use."""
 
-    def __init__(self, name: Callable[[Symbol], str], lane_scalars: frozenset[Symbol]) -> None:
+    def __init__(
+        self,
+        name: Callable[[Symbol], str],
+        lane_scalars: frozenset[Symbol],
+        indices: Mapping[Symbol, LaneIndex],
+    ) -> None:
         self.name = name
         self.lane_scalars = lane_scalars
+        self.indices = indices
         self.arrays: dict[Symbol, None] = {}
         self.sizes: dict[tuple[Symbol, str, int], None] = {}
         self.helpers: set[str] = set()
@@ -131,18 +139,46 @@ class ExpressionEmitter:
         """The address of an element, or of one part of a complex one; `lanes`: one for every lane,
         even where all are the same."""
         self.arrays.setdefault(array)
-        offset = self._offset(array, index)
-        if array.dtype.is_complex:
-            doubled = offset if array.array.layout is Layout.STRIDED else f"2 * {offset}"
-            offset = f"({doubled} + {part})" if part else f"({doubled})"
-        text = f"{self.name(array)} + {offset}" if index else self.name(array)
+        text = self.name(array)
+        for offset in self._offsets(array, index):
+            if array.dtype.is_complex and array.array.layout is not Layout.STRIDED:
+                offset = f"2 * {offset}"
+            text = f"{text} + {offset}"
+        if array.dtype.is_complex and part:
+            text = f"{text} + {part}"
         if lanes and not any(self.is_varying(i) for i in index):
             return f"tl.broadcast_to({text}, (LANES,))"
         return text
 
-    def _offset(self, array: Symbol, index: tuple[Expr, ...]) -> str:
-        if not index:
-            return "0"
+    def _offsets(self, array: Symbol, index: tuple[Expr, ...]) -> list[str]:
+        """The offset of an element in two parts, one for all lanes and one of each lane:
+
+            a[i, j + 1], j = j_base + lane      ->      i * a_n1 + (j_base + 1),  lane
+
+        The address of the first lane is then computed once for a program.
+        """
+        parts = [self._of_lanes(each) for each in index]
+        split = [each if part is None else part[0] for each, part in zip(index, parts, strict=True)]
+        out = [self._offset(array, split)] if index else []
+        for axis, part in enumerate(parts):
+            if part is not None:
+                sizes = [self.size(array, kind, k) for kind, k in _sizes_below(array, axis, len(index))]
+                out.append(" * ".join([self.expr(part[1]), *sizes]))
+        return out
+
+    def _of_lanes(self, index: Expr) -> tuple[Expr, Expr] | None:
+        """An index as a uniform part and a multiple of the lane; None where it is not so, or is uniform."""
+        form = linear_form(index)
+        match [(term, factor) for term, factor in form.terms.items() if self.is_varying(term)]:
+            case [(Var(symbol=symbol) as var, factor)] if symbol in self.indices:
+                of = self.indices[symbol]
+                moved: LinearForm[Expr] = LinearForm({Var(of.base, loc=index.loc): factor, var: -factor})
+                lane: LinearForm[Expr] = LinearForm({Var(of.lane, loc=index.loc): factor * of.step})
+                return written(form.plus(moved), index.loc), written(lane, index.loc)
+            case _:
+                return None
+
+    def _offset(self, array: Symbol, index: list[Expr]) -> str:
         axes = list(range(len(index)))
         if array.array.layout is Layout.STRIDED:
             return "(" + " + ".join(f"{self.expr(index[k])} * {self.size(array, 's', k)}" for k in axes) + ")"
@@ -273,6 +309,17 @@ class ExpressionEmitter:
                 return f"libdevice.{_LIBDEVICE[e.name]}({', '.join(args)})"
             case _:
                 raise InternalError("triton_gen", f"{e.name} on {arg.dtype}")
+
+
+def _sizes_below(array: Symbol, axis: int, rank: int) -> list[tuple[str, int]]:
+    """The sizes ("n": extents, "s": strides) whose product is the stride of an axis."""
+    match array.array.layout:
+        case Layout.STRIDED:
+            return [("s", axis)]
+        case Layout.F:
+            return [("n", k) for k in range(axis)]
+        case Layout.C:
+            return [("n", k) for k in range(axis + 1, rank)]
 
 
 def typed(value: bool | int | float | complex, dtype: DType, shape: str = "()") -> str:

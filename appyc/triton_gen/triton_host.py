@@ -14,6 +14,7 @@ from appyc.ir.expression_printer import constant
 from appyc.ir.gpu_program import (
     Branch,
     CheckFaults,
+    ChooseLanes,
     Fault,
     GpuProgram,
     Launch,
@@ -115,9 +116,16 @@ class _HostEmitter:
                 self.w.line(f"rt.fail({site}, {numbers})  # {self.program.sites[site].error}")
             case Multiply():
                 self.block(f"if not {self._multiplied(s)}:", s.orelse)
+            case ChooseLanes(target, kernel, rows, count):
+                args = [f'"{kernel}"', self.expr(rows), self.expr(count)]
+                self.w.line(f"{self.name(target)} = rt.lanes({', '.join(args)})")
             case Launch(kernel, programs):
                 args = [self._argument(p) for p in self.kernels[kernel.name].params]
-                self.w.line(f'rt.launch("{kernel.name}", {", ".join([self.expr(programs), *args])})')
+                grid = [
+                    self.expr(programs),
+                    str(kernel.lanes) if kernel.chosen is None else self.name(kernel.chosen),
+                ]
+                self.w.line(f'rt.launch("{kernel.name}", {", ".join([*grid, *args])})')
             case _:
                 raise InternalError("triton_gen", f"{type(s).__name__} on the host")
 

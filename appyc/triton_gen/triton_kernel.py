@@ -60,22 +60,19 @@ class Param:
 
 @dataclass(frozen=True, slots=True)
 class KernelText:
-    """A kernel as generated. lanes is the value of its constexpr LANES."""
+    """A kernel as generated. lanes, fewest_lanes: bounds of its constexpr LANES, which is a power of two."""
 
     name: str
     text: str
     params: tuple[Param, ...]
     lanes: int
+    fewest_lanes: int
     num_warps: int
     helpers: frozenset[str]
 
     @property
     def signature(self) -> dict[str, str]:
         return {**{p.name: p.type for p in self.params}, "LANES": "constexpr"}
-
-    @property
-    def constexprs(self) -> dict[str, int]:
-        return {"LANES": self.lanes}
 
 
 def emit_kernel(kernel: Kernel) -> KernelText:
@@ -89,13 +86,15 @@ class _KernelEmitter(ExpressionEmitter):
         # What comes from outside keeps the user's names; temporaries give way.
         outside = [s for s in symbols if s.is_array] + free_scalars(kernel.body)
         names = spellings([*outside, *symbols], {*RESERVED, kernel.name})
-        super().__init__(names.__getitem__, kernel.lane_scalars)
+        if kernel.chosen is not None:
+            names[kernel.chosen] = "LANES"
+        super().__init__(names.__getitem__, kernel.lane_scalars, kernel.indices)
         self.w = Writer()
         self.faults = False
 
     def emit(self) -> KernelText:
         free = free_scalars(self.kernel.body)
-        given = [s for s in free if s not in self.lane_scalars]
+        given = [s for s in free if s not in self.lane_scalars and s != self.kernel.chosen]
         for symbol in _declared(self.kernel.body, set(given)):
             self._declare(symbol)
         for stmt in self.kernel.body:
@@ -111,6 +110,7 @@ class _KernelEmitter(ExpressionEmitter):
             f"{head.text()}\n{body}\n",
             params,
             self.kernel.lanes,
+            self.kernel.fewest_lanes,
             self.kernel.num_warps,
             frozenset(self.helpers),
         )
@@ -185,11 +185,13 @@ class _KernelEmitter(ExpressionEmitter):
                 self.stmt(stmt)
 
     def _program_index(self, s: ProgramIndex) -> None:
-        rest = "tl.program_id(0).to(tl.int64)"
+        """Divides in 32 bits, which takes a fifth of the instructions: no grid has 2**31 programs."""
+        rest = "tl.program_id(0).to(tl.uint32)" if s.counts else "tl.program_id(0)"
         for target, count in list(zip(s.targets[1:], s.counts, strict=True))[::-1]:
-            self.w.line(f"{self.name(target)} = {rest} % {self.expr(count)}")
-            rest = f"({rest} // {self.expr(count)})"
-        self.w.line(f"{self.name(s.targets[0])} = {rest}")
+            divisor = f"{self.expr(count)}.to(tl.uint32)"
+            self.w.line(f"{self.name(target)} = ({rest} % {divisor}).to(tl.int64)")
+            rest = f"({rest} // {divisor})"
+        self.w.line(f"{self.name(s.targets[0])} = {rest}.to(tl.int64)")
 
     def _lane_reduce(self, s: LaneReduce) -> None:
         value = self._over_lanes(s.value)

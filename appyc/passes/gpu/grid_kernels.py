@@ -14,11 +14,14 @@ in the same order on every run.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from appyc.errors import Loc
 from appyc.ir.gpu_program import (
     Branch,
+    ChooseLanes,
     Kernel,
     LaneReduce,
     Lanes,
@@ -50,10 +53,21 @@ from appyc.passes.gpu.map_gpu import GridMapping, choose_lane_loops, map_gpu
 from appyc.passes.gpu.place_barriers import place_barriers
 from appyc.passes.gpu.predicate_lanes import KernelLowering
 from appyc.passes.gpu.row_lanes import RowLowering
-from appyc.passes.node_builders import both, identity, integer, is_simple, iteration, less, trip_count
+from appyc.passes.node_builders import (
+    both,
+    identity,
+    integer,
+    is_simple,
+    iteration,
+    less,
+    shifted,
+    trip_count,
+)
 
-GRID_LANES = 128
-"""Lanes where the grid's programs are blocks of a loop: one for each thread of four warps."""
+GRID_LANES = 1024
+"""The most lanes where the grid's programs are blocks of a loop: eight for each thread of four warps."""
+FEWEST_LANES = 128
+"""One for each thread."""
 MAX_LANES = 4096
 """More make a thread hold more values than it has registers for."""
 STRIP_LANES = 256
@@ -64,12 +78,11 @@ ROW_LANES_OF_A_WARP = 256
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One loop of the grid. number: its iteration (or block) in a program, count: how many there are."""
+    """One loop of the grid. count: of its iterations. number: its iteration, or block, in a program."""
 
     loop: For
     lo: Expr
     count: Var
-    programs: Var
     number: Symbol
 
 
@@ -85,7 +98,12 @@ class GridKernel:
         self.names, self.sites, self.name, self.loc = names, sites, name, nest.loc
         self.mapping: GridMapping = map_gpu(nest, row_lanes)
         self.host: list[ScheduledStmt] = []
-        lanes, self.warps = requested(self.mapping.chain, GRID_LANES if self.mapping.lane else STRIP_LANES)
+        self.chosen: Symbol | None = None
+        self.is_requested = any(
+            loop.clauses is not None and loop.clauses.block for loop in self.mapping.chain
+        )
+        usual = GRID_LANES if self.mapping.lane else STRIP_LANES
+        lanes, self.warps = requested(self.mapping.chain, usual)
         strips = frozenset[Symbol]() if self.mapping.lane else choose_lane_loops(self.mapping.body)
         if not self.mapping.lane and not strips:
             lanes, self.warps = 1, 1
@@ -96,16 +114,15 @@ class GridKernel:
 
     def build(self) -> list[ScheduledStmt]:
         axes = [self._axis(loop) for loop in self.mapping.chain]
-        total: Expr = axes[0].programs
-        for axis in axes[1:]:
-            total = Binary("*", total, axis.programs, loc=self.loc)
-        programs = self._on_host("programs", total)
+        self.lanes = self._lanes(axes)
+        counts = [self._programs(axis) for axis in axes]
+        programs = self._on_host("programs", self._product(counts))
         merged = replace(
             self.mapping.chain[-1], reductions=self._reductions(), last=self.mapping.chain[0].last
         )
         loop, kept = self.lower.as_lanes(merged) if self.mapping.lane else self._as_program(merged)
         body: list[ScheduledStmt] = []
-        where = self._enter_grid(axes, loop, body)
+        where = self._enter_grid(axes, counts, loop, body)
         body = self._starts(kept) + body + self.lower.block(loop.body, where)
         after: list[ScheduledStmt] = []
         for reduction in self._reductions():
@@ -116,8 +133,11 @@ class GridKernel:
             self.name,
             place_barriers(tuple(body)),
             self.lower.lanes,
+            self.lower.lanes if self.chosen is None else FEWEST_LANES,
+            self.chosen,
             self.warps,
             frozenset(self.lower.varying),
+            self.lower.indices,
             loc=self.loc,
         )
         self.host.append(Launch(kernel, programs, loc=self.loc))
@@ -133,22 +153,38 @@ class GridKernel:
         count = self._on_host(
             f"{loop.var.name}_count", Binary("max", trips, integer(0, loop.loc), loc=loop.loc)
         )
-        programs, lanes = count, self.lower.lanes
-        if loop.var == self.mapping.lane and lanes > 1:
-            blocks = trip_count(integer(0, loop.loc), count, lanes)
-            programs = self._on_host(f"{loop.var.name}_blocks", blocks)
-        number = self.names.fresh(f"{loop.var.name}_number", DType.INT64)
-        return Axis(loop, lo, count, programs, number)
+        return Axis(loop, lo, count, self.names.fresh(f"{loop.var.name}_number", DType.INT64))
+
+    def _lanes(self, axes: list[Axis]) -> Expr:
+        """How many lanes a program has: as the user asked, else chosen on the host for the number of iterations."""
+        for axis in axes:
+            if axis.loop.var == self.mapping.lane and not self.is_requested:
+                self.chosen = self.names.fresh("lanes", DType.INT64)
+                rows = self._product([other.count for other in axes if other is not axis])
+                self.host.append(ChooseLanes(self.chosen, self.name, rows, axis.count, loc=self.loc))
+                return Var(self.chosen, loc=self.loc)
+        return integer(self.lower.lanes, self.loc)
+
+    def _programs(self, axis: Axis) -> Var:
+        """The number of programs along an axis."""
+        if axis.loop.var != self.mapping.lane:
+            return axis.count
+        rounded = Binary("+", axis.count, shifted(self.lanes, -1), loc=self.loc)
+        return self._on_host(f"{axis.loop.var.name}_blocks", Binary("//", rounded, self.lanes, loc=self.loc))
+
+    def _product(self, factors: Sequence[Expr]) -> Expr:
+        if not factors:
+            return integer(1, self.loc)
+        return reduce(lambda a, b: Binary("*", a, b, loc=self.loc), factors)
 
     def _on_host(self, name: str, value: Expr) -> Var:
         symbol = self.names.fresh(name, value.dtype)
         self.host.append(Assign(symbol, value, loc=value.loc))
         return Var(symbol, loc=value.loc)
 
-    def _enter_grid(self, axes: list[Axis], loop: For, body: list[ScheduledStmt]) -> Where:
+    def _enter_grid(self, axes: list[Axis], counts: list[Var], loop: For, body: list[ScheduledStmt]) -> Where:
         """Sets every axis's variable; says which lanes act."""
-        counts = tuple(axis.programs for axis in axes[1:])
-        body.append(ProgramIndex(tuple(axis.number for axis in axes), counts, loc=self.loc))
+        body.append(ProgramIndex(tuple(axis.number for axis in axes), tuple(counts[1:]), loc=self.loc))
         where = Where()
         for axis in axes:
             number: Expr = Var(axis.number, loc=self.loc)
@@ -158,9 +194,9 @@ class GridKernel:
             lane = self.names.fresh("lane", DType.INT64)
             self.lower.varying.add(lane)
             body.append(Lanes(lane, loc=self.loc))
-            first = Binary("*", number, integer(self.lower.lanes, self.loc), loc=self.loc)
-            at = Binary("+", first, Var(lane, loc=self.loc), loc=self.loc)
-            where = self.lower.enter(replace(axis.loop, body=loop.body), axis.lo, at, axis.count, body)
+            first = self.lower.temp("first", Binary("*", number, self.lanes, loc=self.loc), body)
+            whole = replace(axis.loop, body=loop.body)
+            where = self.lower.enter(whole, axis.lo, first, lane, axis.count, body)
         return where
 
     def _as_program(self, loop: For) -> tuple[For, dict[Symbol, Symbol]]:
@@ -238,7 +274,17 @@ def finish_kernel(
         body.append(Store(cell, (integer(0, loc),), Var(symbol, loc=loc), checked=False, loc=loc))
         back.append(ReadBack(symbol, cell, loc=loc))
     lanes, warps = (lower.lanes, 4) if lower.varying else (1, 1)
-    kernel = Kernel(name, place_barriers(tuple(body)), lanes, warps, frozenset(lower.varying), loc=loc)
+    kernel = Kernel(
+        name,
+        place_barriers(tuple(body)),
+        lanes,
+        lanes,
+        None,
+        warps,
+        frozenset(lower.varying),
+        lower.indices,
+        loc=loc,
+    )
     return [*host, Launch(kernel, integer(1, loc), loc=loc), *back]
 
 
@@ -249,5 +295,5 @@ def requested(chain: tuple[For, ...], lanes: int) -> tuple[int, int]:
         if clauses.block:
             lanes = 1 << max(0, math.prod(clauses.block) - 1).bit_length()
     lanes = min(lanes, MAX_LANES)
-    warps = 4 if lanes >= GRID_LANES else max(1, lanes // 32)
+    warps = max(1, min(4, lanes // 32))
     return lanes, next((c.num_warps for c in asked if c.num_warps is not None), warps)

@@ -22,7 +22,7 @@ from dataclasses import replace
 from typing import assert_never, cast
 
 from appyc.errors import InternalError, UnsupportedError
-from appyc.ir.gpu_program import Branch, LaneReduce, Lanes, Loop, Repeat, ScheduledStmt
+from appyc.ir.gpu_program import Branch, LaneIndex, LaneReduce, Lanes, Loop, Repeat, ScheduledStmt
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
@@ -83,6 +83,7 @@ class KernelLowering(ExpressionLowering):
         self.counts_alone = False
         """Whether each lane counts its own iterations of a loop with divergent bounds, unless the loop variable is in a
         subscript."""
+        self.indices: dict[Symbol, LaneIndex] = {}
         self.unmasked: set[Symbol] = set()
         """Scalars that inactive lanes may overwrite, as their previous values are dead."""
 
@@ -242,7 +243,7 @@ class KernelLowering(ExpressionLowering):
         self.varying.add(lane)
         number = Binary("+", Var(base, loc=loc), Var(lane, loc=loc), loc=loc)
         body: list[ScheduledStmt] = [Lanes(lane, loc=loc)]
-        where = self.enter(loop, lo, number, count, body)
+        where = self.enter(loop, lo, Var(base, loc=loc), lane, count, body)
         if s.scans:
             start_lanes(self, s, kept, where, Var(lane, loc=loc), body)
         body += self.block(loop.body, where)
@@ -261,16 +262,17 @@ class KernelLowering(ExpressionLowering):
             value = combine(reduction.op, Var(reduction.symbol, loc=loc), Var(total, loc=loc))
             out.append(Assign(reduction.symbol, value, loc=loc))
 
-    def enter(self, loop: For, lo: Expr, number: Expr, count: Expr, out: list[ScheduledStmt]) -> Where:
-        """Sets the loop's variable for the lanes' iterations, `number` in all counted from 0."""
-        loc = loop.loc
+    def enter(
+        self, loop: For, lo: Expr, first: Expr, lane: Symbol, count: Expr, out: list[ScheduledStmt]
+    ) -> Where:
+        """Sets the loop's variable in each lane to that of the iteration `first + lane`, counted from 0."""
+        loc, here = loop.loc, Var(lane, loc=loop.loc)
         self.varying.add(loop.var)
-        reach: Expr = Var(loop.var, loc=loc)
-        if iteration(lo, loop.step, number) is not number:
-            reach = self.temp("number", number, out)
-            number = iteration(lo, loop.step, reach)
-        out.append(Assign(loop.var, number, loc=loc))
-        inside = self.temp("inside", less(reach, count), out)
+        base = self.temp(f"{loop.var.name}_base", iteration(lo, loop.step, first), out)
+        out.append(Assign(loop.var, iteration(base, loop.step, here), loc=loc))
+        self.indices[loop.var] = LaneIndex(base.symbol, loop.step, lane)
+        rest = count if first == integer(0, loc) else Binary("-", count, first, loc=loc)
+        inside = self.temp("inside", less(here, rest), out)
         self.varying |= divergence(loop.body, self.varying)
         return Where(inside, lanes=True)
 

@@ -23,7 +23,7 @@ from appyc.ir.visit import arrays_written, loops_of, rename, walk
 from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.predicate_lanes import KernelLowering
-from appyc.passes.node_builders import identity, trip_count, zero
+from appyc.passes.node_builders import identity, integer, trip_count, zero
 from appyc.passes.vectorise.divergence import divergence
 
 
@@ -51,7 +51,7 @@ class RowLowering(KernelLowering):
             self.varying.add(lane)
             out.append(Lanes(lane, loc=s.loc))
             count = self.temp("count", trip_count(lo, self.expr(s.hi, Where(), out), s.step), out)
-            self.position = s.var, self.enter(loop, lo, Var(lane, loc=s.loc), count, out)
+            self.position = s.var, self.enter(loop, lo, integer(0, s.loc), lane, count, out)
         var, where = self.position
         body = tuple(rename(stmt, {s.var: var}) for stmt in loop.body) if s.var != var else loop.body
         self.varying |= divergence(body, self.varying)

@@ -1,0 +1,65 @@
+"""Variants of one kernel: how many lanes its programs have, and what the compiler may assume of its arguments.
+
+The host asks for lanes before it launches, since they decide how many programs there are. A thread of a program of
+1024 lanes has eight elements, whose addresses share what is computed once; but a row of 130 elements would leave most
+of them idle, and a small grid most of the GPU.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from appyc.triton_gen.triton_kernel import KernelText, Param
+
+ALIGNMENT = 16
+"""Bytes of the widest access of a thread. Triton makes one where the pointer is a multiple of it, and the extents,
+strides and offsets are multiples of as many elements."""
+DIVISORS = (16, 4)
+"""Common divisors of the integer arguments that a variant is compiled for: of 16 elements of one byte or 4 of four."""
+
+PROGRAMS_EACH = 2
+"""Programs that each multiprocessor should get."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """lanes: the value of the kernel's constexpr LANES. divisor: of all int64 arguments; where it is not 1, all
+    pointers are multiples of 16."""
+
+    lanes: int
+    divisor: int = 1
+
+    def attributes(self, kernel: KernelText) -> dict[tuple[int, ...], list[list[Any]]]:
+        """What Triton's compiler is told of the arguments."""
+        if self.divisor == 1:
+            return {}
+        divisors = {"*": ALIGNMENT, "i": self.divisor}
+        return {(at,): [["tt.divisibility", divisors[p.type[0]]]] for at, p in _measured(kernel.params)}
+
+
+def common_divisor(params: Sequence[Param], values: Sequence[Any]) -> int:
+    """The divisor of the variant for these arguments: numbers, and addresses for arrays."""
+    measured = [(p, values[at]) for at, p in _measured(params)]
+    if any(value % ALIGNMENT for p, value in measured if p.type[0] == "*"):
+        return 1
+    common = math.gcd(ALIGNMENT, *(value for p, value in measured if p.type[0] == "i"))
+    return next((divisor for divisor in DIVISORS if common % divisor == 0), 1)
+
+
+def _measured(params: Sequence[Param]) -> Iterator[tuple[int, Param]]:
+    return ((number, p) for number, p in enumerate(params) if p.type == "i64" or p.type[0] == "*")
+
+
+def choose_lanes(kernel: KernelText, rows: int, count: int, processors: int) -> int:
+    """The lanes of a program, for rows of `count` iterations: as many as leave at most an eighth of them idle, with
+    programs enough for all multiprocessors."""
+    lanes = kernel.lanes
+    while lanes > kernel.fewest_lanes:
+        programs = -(-count // lanes)
+        if 8 * programs * lanes <= 9 * count and rows * programs >= PROGRAMS_EACH * processors:
+            break
+        lanes //= 2
+    return lanes

@@ -1,0 +1,84 @@
+"""Which variant of a kernel a launch takes, and that results do not depend on it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from appyc.runtime.kernel_variants import Variant, choose_lanes, common_divisor
+from appyc.runtime.triton_build import compile_kernel
+from appyc.runtime.triton_interpret import interpret
+from appyc.runtime.triton_source import load_source
+from appyc.triton_gen.triton_kernel import KernelText, Param
+from appyc.triton_gen.triton_module import TritonProgram
+from tests.triton_gen.source_runner import program_of
+
+WIDEST = KernelText("k", "", (), 1024, 128, 4, frozenset())
+FIXED = KernelText("k", "", (), 64, 64, 2, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("rows", "count", "processors", "lanes"),
+    [
+        (1, 0, 132, 128),
+        (1, 1, 0, 128),
+        (1, 1000, 0, 1024),
+        (1, 1 << 24, 132, 1024),
+        (1, 1 << 17, 132, 256),  # 1024 lanes would be 128 programs
+        (1 << 20, 130, 132, 128),
+        (1 << 20, 256, 132, 256),
+        (1 << 20, 260, 132, 128),  # 512 lanes would idle
+        (1 << 20, 1030, 132, 128),
+    ],
+)
+def test_lanes_are_busy_and_programs_many(rows: int, count: int, processors: int, lanes: int) -> None:
+    assert choose_lanes(WIDEST, rows, count, processors) == lanes
+
+
+def test_lanes_that_the_user_set_stay() -> None:
+    assert choose_lanes(FIXED, 1, 7, 132) == 64
+
+
+@pytest.mark.parametrize(
+    ("address", "extent", "scalar", "divisor"),
+    [(256, 1024, 1.5, 16), (256, 1000, 1.5, 4), (256, 1002, 1.5, 1), (264, 1024, 1.5, 1), (256, 0, 7.0, 16)],
+)
+def test_divisor_is_of_addresses_and_integers(address: int, extent: int, scalar: float, divisor: int) -> None:
+    params = (Param("a", "*fp64", "array"), Param("a_n0", "i64", "n"), Param("x", "fp64", "scalar"))
+    assert common_divisor(params, [address, extent, scalar]) == divisor
+
+
+def stencil(a, b):
+    for i in range(1, a.shape[0] - 1):
+        for j in range(2, a.shape[1] - 2, 3):
+            b[i, j] = a[i, j - 2] + a[i - 1, j] * a[i, j + 2]
+
+
+def with_lanes(program: TritonProgram, lanes: int) -> TritonProgram:
+    kernels = tuple(replace(k, lanes=lanes, fewest_lanes=lanes) for k in program.kernels)
+    return replace(program, kernels=kernels)
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 16, 128, 1024])
+def test_results_do_not_depend_on_the_lanes(lanes: int) -> None:
+    a = np.random.default_rng(3).normal(size=(5, 301))
+    expected, found = np.zeros_like(a), np.zeros_like(a)
+    stencil(a, expected)
+    interpret(with_lanes(program_of(stencil, a, found), lanes))([a, found])
+    np.testing.assert_array_equal(found, expected)
+
+
+def triad(a, b, c, s):
+    for i in range(a.shape[0]):
+        a[i] = b[i] + s * c[i]
+
+
+@pytest.mark.parametrize("divisor", [1, 4, 16])
+def test_accesses_of_an_aligned_variant_are_wide(divisor: int) -> None:
+    program = program_of(triad, *(np.zeros(64) for _ in range(3)), 2.0)
+    (kernel,) = program.kernels
+    built = compile_kernel(program, kernel, load_source(program), "cuda:90", Variant(1024, divisor))
+    assert ("ld.global.v2" in built.ptx) == (divisor > 1)
+    assert ("st.global.v2" in built.ptx) == (divisor > 1)
