@@ -41,10 +41,10 @@ def test_kernel_agrees_with_numpy(kernel: Kernel, form: str, target: str, data: 
     assert kernel.error(reference(kernel, given), result) <= kernel.allowed_error(data)
 
 
-@every_form
 @every_kernel
-def test_kernel_agrees_with_numpy_in_tritons_interpreter(kernel: Kernel, form: str) -> None:
-    """Two time steps are enough there: the interpreter is slow."""
+def test_kernel_agrees_with_numpy_in_tritons_interpreter(kernel: Kernel) -> None:
+    """Two time steps and one form of each are enough there: the interpreter is slow."""
+    form = FORMS[list(KERNELS).index(kernel.name) % len(FORMS)]
     sizes = {
         name: min(size, 2) if name in ("TSTEPS", "TMAX") else size
         for name, size in kernel.sizes["MINI"].items()

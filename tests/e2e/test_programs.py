@@ -1,22 +1,28 @@
 """Every program of tests/programs through every back end, against plain Python.
 
-A program's first arguments go through all of them. With the others, which differ in types, lengths and
-paths, it runs as C with every parallel loop cut up: `-m slow` runs these on the other targets too.
+A program runs with all of its arguments as C with every parallel loop cut up, with its smallest ones that fill
+more than one program of a GPU in Triton's interpreter, and of three programs one runs with its first arguments
+as C that is compiled as for users. `-m slow` runs all arguments on all targets.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections import Counter
+import zlib
+from collections import defaultdict
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tests.programs as package
 from tests.e2e.harness import run_everywhere
 from tests.e2e.shared import SharedAnalyses
 from tests.programs.registry import Programs, Run
+
+ENOUGH = 128
+"""More elements than the fewest lanes of a program."""
 
 SHARED = SharedAnalyses()
 """Of the program that was tested last: its next test is often the same call on another target."""
@@ -29,19 +35,28 @@ def all_runs() -> list[Any]:
         programs = getattr(importlib.import_module(f"tests.programs.{info.name}"), "PROGRAMS", None)
         if not isinstance(programs, Programs):
             continue
-        count: Counter[str] = Counter()
+        runs: defaultdict[str, list[Run]] = defaultdict(list)
         for run in reversed(programs.runs):  # decorators apply from the bottom up
-            name = f"{info.name}.{run.fn.__name__}"
-            for target in run.targets:
-                marks = () if count[name] == 0 or target == _usual(run) else pytest.mark.slow
-                params.append(pytest.param(run, target, id=f"{name}-{count[name]}-{target}", marks=marks))
-            count[name] += 1
+            runs[f"{info.name}.{run.fn.__name__}"].append(run)
+        for name, given in runs.items():
+            interpreted = min(given, key=_interpreted_first)
+            for number, run in enumerate(given):
+                usual = {"threads"} if "threads" in run.targets else {run.targets[0]}
+                if run is interpreted:
+                    usual.add("interpret")
+                if run is given[0] and zlib.crc32(name.encode()) % 3 == 0:
+                    usual.add("cpu")
+                for target in run.targets:
+                    marks = () if target in usual else pytest.mark.slow
+                    params.append(pytest.param(run, target, id=f"{name}-{number}-{target}", marks=marks))
     return params
 
 
-def _usual(run: Run) -> str:
-    """The target on which a program runs with all of its arguments."""
-    return "threads" if "threads" in run.targets else run.targets[0]
+def _interpreted_first(run: Run) -> tuple[bool, int]:
+    """Orders calls for the interpreter, which is slow: those with enough elements first, of them the smallest."""
+    elements = sum(a.size for a in run.args if isinstance(a, np.ndarray))
+    is_enough = "interpret" in run.targets and elements > ENOUGH
+    return not is_enough, elements if is_enough else -elements
 
 
 @pytest.mark.parametrize(("run", "target"), all_runs())

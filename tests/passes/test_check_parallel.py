@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from appyc.analysis.dependences.verdicts import Verdict
@@ -16,6 +14,7 @@ from appyc.passes.checks.check_bounds import check_bounds
 from appyc.passes.checks.check_parallel import check_parallel
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import PassContext
+from tests.counting import calls_of
 from tests.ir_makers import (
     Program,
     add,
@@ -501,12 +500,8 @@ def test_without_auto_loops_without_a_request_are_left_alone():
 def test_gemm_takes_a_few_milliseconds():
     c = Case()
     nest = gemm(c)
-    times = []
-    for _ in range(5):  # the first one imports isl
-        start = time.process_time()
-        c.check(nest)
-        times.append(time.process_time() - start)
-    assert min(times) < 0.05
+    c.check(nest)  # imports isl
+    assert calls_of(lambda: c.check(nest)) < 20_000
 
 
 def deep_nest(depth: int, statements: int) -> tuple[Function, Program]:
@@ -532,10 +527,8 @@ def deep_nest(depth: int, statements: int) -> tuple[Function, Program]:
 
 def test_pathological_nest_is_given_up_in_time():
     fn, _ = deep_nest(8, 20)
-    start = time.process_time()
     context = PassContext()
-    check_parallel(check_bounds(fn, context), context)
-    assert time.process_time() - start < 3
+    assert calls_of(lambda: check_parallel(check_bounds(fn, context), context)) < 1_500_000
     assert not any(verdict.may_run_in_any_order for verdict in context.verdicts.values())
 
 

@@ -75,8 +75,8 @@ def bound_that_moves(x, y):
 def left_early(x, y):
     out = np.zeros_like(x)
     for i in range(x.shape[0]):
-        out[i] = x[i - 1] + 1.0 if i > 0 else y[i]
-        if x[i] > 0.05:
+        out[i] = out[i - 1] + x[i] if i > 0 else y[i]
+        if out[i] > 0.05:
             break
     return out
 

@@ -232,7 +232,7 @@ def means_and_deviations_of_rows(x):
 
 
 @PROGRAMS.on(floats(9001))
-@PROGRAMS.on(1e9 + floats(9001))
+@PROGRAMS.on(1e8 + floats(9001))
 @PROGRAMS.on(floats(9001)[::-2])
 @PROGRAMS.on(ints(4097))
 @PROGRAMS.on(floats(3, 5003))
