@@ -32,6 +32,9 @@ class ValueMethods(Array):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """For other libraries: a read-only view, through which later changes are seen."""
+        if (withheld := STATE.withheld) is not None and withheld[0] is self.buffer:
+            STATE.withheld = None
+            raise withheld[1]
         found = self.computed()
         if copy or (dtype is not None and np.dtype(dtype) != self.dtype):
             return np.array(found, dtype, copy=copy is not False)
@@ -72,10 +75,18 @@ class ValueMethods(Array):
         return importlib.import_module("appyc.numpy")  # which imports this module
 
     def __buffer__(self, flags: int) -> memoryview:
-        """A read-only buffer, of numbers: of those NumPy reads back the type. Before Python 3.12 the extension asks."""
+        """A read-only buffer, of numbers: of those NumPy reads back the type. Before Python 3.12 the extension asks.
+
+        What computing raises, it raises once. NumPy, which asks for a buffer first, drops the error: what it asks next
+        raises it again.
+        """
         if self.dtype.kind not in "biufc":
             raise BufferError(f"a recorded array of {self.dtype} has no buffer: use numpy.asarray(a)")
-        return self.__array__().data
+        try:
+            return self.__array__().data
+        except Exception as error:
+            STATE.withheld = self.buffer, error
+            raise
 
     @property
     def __array_interface__(self) -> dict[str, Any]:

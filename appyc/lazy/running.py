@@ -75,6 +75,7 @@ class State:
 
     habits: of each structure, what became of its results. least_left: bytes of results that are left recorded.
     least_donated: of an array whose memory results may take. target: None for what the environment says.
+    withheld: an error that NumPy drops, and the buffer that could not be computed.
     """
 
     recording: Recording = field(
@@ -88,6 +89,7 @@ class State:
     last: list[Ran] = field(default_factory=list)
     worth: int = WORTH_COMPILING
     target: str | None = None
+    withheld: tuple[Buffer, Exception] | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy
 import pytest
 from hypothesis import given
@@ -109,6 +112,19 @@ def test_an_error_of_a_flush_names_the_recorded_line(worth: int) -> None:
         with pytest.raises(RuntimeError, match="never computed"):
             print(later)
         assert STATE.recording.statements == []
+
+
+@pytest.mark.parametrize("read", [numpy.asarray, numpy.array, memoryview, str])
+@pytest.mark.parametrize("size", [0, 1])
+def test_whoever_reads_first_gets_the_error_of_a_flush(read: Callable[[Any], Any], size: int) -> None:
+    """NumPy asks for a buffer before all else, and drops what is raised then."""
+    flush()
+    with compiling("cpu", 0):
+        out = np.array(numpy.zeros(size))
+        picked(np.arange(5.0), np.array([0, 9, 0]), out)
+        with pytest.raises(IndexError):
+            read(out)
+        assert out.tolist() == [0.0][:size]
 
 
 STORES = (
