@@ -19,6 +19,7 @@ from unittest import mock
 
 import numpy as np
 
+from appyc.runtime.cache import Cache
 from appyc.runtime.kernel_variants import Variant, common_divisor
 from appyc.runtime.triton_build import CompiledKernel
 from appyc.runtime.triton_interpret import InterpretedKernels
@@ -229,7 +230,7 @@ class Driver:
         self.launches = 0
 
     def build(
-        self, program: TritonProgram, text: KernelText, names: Any, target: str, variant: Variant
+        self, program: TritonProgram, text: KernelText, variant: Variant, target: str, disk: Cache
     ) -> CompiledKernel:
         """In place of compiling: a cubin that only this driver knows."""
         assert target == "cuda:90"
@@ -238,7 +239,7 @@ class Driver:
         functions, _ = self.programs[id(program)]
         number = str(len(self.kernels)).encode()
         compiled = CompiledKernel(
-            text.name, f"{text.name}_entry", number, "", "", 32 * text.num_warps, 0, 0, 0, 0
+            text.name, f"{text.name}_entry", number, b"", b"", 32 * text.num_warps, 0, 0, 0, 0
         )
         self.kernels.append((text, functions, compiled, variant))
         return compiled
@@ -301,7 +302,7 @@ def installed() -> Iterator[Any]:
     real = sys.modules.get("cupy")  # `patch.dict` would forget every module that is imported meanwhile
     sys.modules["cupy"] = cupy
     try:
-        with mock.patch("appyc.runtime.triton_launch.compile_kernel", driver.build):
+        with mock.patch("appyc.runtime.triton_launch.cached_kernel", driver.build):
             yield cupy
     finally:
         del sys.modules["cupy"]

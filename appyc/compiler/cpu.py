@@ -11,10 +11,7 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from types import FunctionType
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,6 +23,7 @@ from appyc.compiler.analyse import (
     analyse_units,
     simplified,
 )
+from appyc.compiler.disk_cache import disk_cache
 from appyc.compiler.waiting import Notice
 from appyc.errors import GENERATED, ToolchainError, TypeInferenceError, defects_of
 from appyc.frontend.access import AccessPath, closure_of, find, plain_form, python_function
@@ -35,17 +33,14 @@ from appyc.ir.aliasing import Sharing
 from appyc.ir.arguments import ArgType, writeable
 from appyc.options import Options, c_compiler, cache_dir
 from appyc.runtime import blas, team, temporary_memory
-from appyc.runtime.cache import Cache, Entry
+from appyc.runtime.cache import Entry
 from appyc.runtime.fingerprint import binary_fingerprint, digest
 from appyc.runtime.frame import Interface, Kernel
-from appyc.runtime.index import Dependency, Found, Index, index_key
+from appyc.runtime.index import Dependency, Found, index_key
 from appyc.runtime.interface_json import SourceExtent, from_json, to_json
 from appyc.runtime.machine_rates import attach
 from appyc.runtime.signature import typeof
 from appyc.runtime.trusted import workspace
-
-if TYPE_CHECKING:
-    from tempfile import TemporaryDirectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +141,7 @@ class CpuCompiler:
             except (LookupError, AttributeError):
                 return None
 
-        return _disk(cache_dir())[1].find(key, current)
+        return disk_cache(cache_dir())[1].find(key, current)
 
     def _build(self, analysed: Analysed, key: str, plain: bool) -> CpuVersion:
         from appyc.c_gen.c_file import generate  # noqa: PLC0415  (not needed on a warm start)
@@ -164,7 +159,7 @@ class CpuCompiler:
         except RecursionError:
             raise too_deep(function) from None
         interface = describe(function, analysed.arguments, module.faults)
-        cache_, index = _disk(cache_dir() if self.options.cache else None)
+        cache_, index = disk_cache(cache_dir() if self.options.cache else None)
         entry_key = digest(
             module.text,
             np.__version__,
@@ -242,22 +237,6 @@ def _loaded(entry: Entry, name: str, interface: Interface, outside: CompiledFor)
 def _draws_in_python(outside: CompiledFor) -> bool:
     """Whether a generator is one of Python's, which only the interpreter's lock keeps from others."""
     return any(path.steps[-1] == (GENERATOR, PYTHON) for path in outside.captures)
-
-
-@cache
-def _disk(root: Path | None) -> tuple[Cache, Index]:
-    """The cache in a folder, or one that lasts as long as the process."""
-    if root is None:
-        return _disk(Path(_process_folder().name))
-    found = Cache(root)
-    return found, Index(found)
-
-
-@cache
-def _process_folder() -> TemporaryDirectory[str]:
-    from tempfile import TemporaryDirectory  # noqa: PLC0415  (not needed where there is a disk cache)
-
-    return TemporaryDirectory(prefix="appyc-")
 
 
 def _type_digest(value: object) -> str | None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from appyc.compiler.analyse import Analysed, analyse_shared
+from appyc.compiler.disk_cache import disk_cache
 from appyc.compiler.shared import SharedVersions
 from appyc.errors import ToolchainError, defects_of
 from appyc.ir.aliasing import Sharing
 from appyc.ir.nodes import Function, Result, Symbol
 from appyc.ir.results import ResultTree, nested
+from appyc.options import Options, cache_dir
 from appyc.runtime.frame import flat_values
 from appyc.runtime.overlap import find_overlap
 from appyc.runtime.triton_faults import GuardFailed
@@ -70,7 +73,7 @@ def gpu_runner(analysed: Analysed, target: str) -> Callable[[tuple[object, ...]]
     with every access checked.
     """
     _require_triton()
-    make = _interpreter if target == "interpret" else _launcher
+    make = _interpreter if target == "interpret" else partial(_launcher, analysed.context.options)
     program = triton_program(analysed.function, analysed)
     usual = make(program)
     results = _Results(analysed.function.tree, analysed.function.results)
@@ -106,17 +109,15 @@ def _interpreter(program: TritonProgram) -> Runner:
     return interpret(program)
 
 
-def _launcher(program: TritonProgram) -> Runner:
+def _launcher(options: Options, program: TritonProgram) -> Runner:
     from appyc.runtime.triton_launch import launch  # noqa: PLC0415  (imports CuPy)
 
-    return launch(program)
+    return launch(program, disk_cache(cache_dir() if options.cache else None)[0])
 
 
 def _require_triton() -> None:
-    try:
-        import triton  # noqa: F401, PLC0415  (optional)
-    except ImportError:
-        raise ToolchainError("this target needs Triton. Install it: pip install 'appyc[gpu]'") from None
+    if find_spec("triton") is None:
+        raise ToolchainError("this target needs Triton. Install it: pip install 'appyc[gpu]'")
 
 
 def _handed(value: Any, result: Result) -> Any:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from appyc.errors import InternalError, ToolchainError
 from appyc.runtime.kernel_variants import Variant
@@ -26,8 +24,8 @@ _USAGE = re.compile(r"REG:(\d+) STACK:(\d+).*?LOCAL:(\d+)")
 class CompiledKernel:
     """One kernel for one architecture.
 
-    entry: the name of its function in the cubin. threads, shared: what a launch needs, in
-    threads a program and bytes. registers, stack_bytes, spill_bytes: what ptxas gave it.
+    entry: the name of its function in the cubin. threads, shared:
+    what a launch needs, in threads a program and bytes. registers, stack_bytes, spill_bytes: what ptxas gave it.
     """
 
     name: str
@@ -51,25 +49,22 @@ def check_target(target: str) -> None:
 
 def compile_cubin(program: TritonProgram, target: str) -> list[CompiledKernel]:
     """Every kernel of the program for a target such as "cuda:90", each with the most lanes that spill no registers."""
-    names = load_source(program)
-    return [_widest(program, kernel, names, target) for kernel in program.kernels]
+    return [_widest(program, kernel, target) for kernel in program.kernels]
 
 
-def _widest(
-    program: TritonProgram, kernel: KernelText, names: Mapping[str, Any], target: str
-) -> CompiledKernel:
+def _widest(program: TritonProgram, kernel: KernelText, target: str) -> CompiledKernel:
     lanes = kernel.lanes
     while True:
-        found = compile_kernel(program, kernel, names, target, Variant(lanes))
+        found = compile_kernel(program, kernel, target, Variant(lanes))
         if lanes == kernel.fewest_lanes or found.spill_bytes == 0:
             return found
         lanes //= 2
 
 
 def compile_kernel(
-    program: TritonProgram, kernel: KernelText, names: Mapping[str, Any], target: str, variant: Variant
+    program: TritonProgram, kernel: KernelText, target: str, variant: Variant
 ) -> CompiledKernel:
-    """A variant of one kernel of a program, of whose text these are the names."""
+    """A variant of one kernel of a program."""
     import triton  # noqa: PLC0415
     from triton.backends.compiler import GPUTarget  # noqa: PLC0415
     from triton.compiler import ASTSource  # noqa: PLC0415
@@ -78,10 +73,14 @@ def compile_kernel(
     backend, _, capability = target.partition(":")
     if backend != "cuda" or not capability.isdigit():
         raise ValueError(f"a target is written as 'cuda:90', not {target!r}")
+    function = load_source(program)[kernel.name]
     try:
         built = triton.compile(
             ASTSource(
-                names[kernel.name], kernel.signature, {"LANES": variant.lanes}, variant.attributes(kernel)
+                function,
+                kernel.signature,
+                {"LANES": variant.lanes},
+                variant.attributes(kernel),
             ),
             target=GPUTarget("cuda", int(capability), 32),
             options={

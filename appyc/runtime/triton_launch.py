@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -19,12 +19,15 @@ from numpy.typing import NDArray
 
 from appyc.errors import ToolchainError
 from appyc.ir.types import Layout
+from appyc.runtime.cache import Cache
+from appyc.runtime.cubins import cached_kernel
 from appyc.runtime.faults import located_error
 from appyc.runtime.gpu_products import multiply
 from appyc.runtime.kernel_variants import Variant, choose_lanes, common_divisor
-from appyc.runtime.triton_build import CompiledKernel, compile_kernel
+from appyc.runtime.triton_build import CompiledKernel
 from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
 from appyc.runtime.triton_interpret import Compiled
+from appyc.runtime.triton_source import load_host
 from appyc.triton_gen.triton_kernel import KernelText
 from appyc.triton_gen.triton_module import TritonProgram
 
@@ -36,9 +39,9 @@ _MAX_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 _SHARED_WITHOUT_ASKING = 48 * 1024
 
 
-def launch(program: TritonProgram) -> Compiled:
-    """The program as a function of its arguments' list; it compiles at the first call."""
-    compiled = _Program(program)
+def launch(program: TritonProgram, disk: Cache) -> Compiled:
+    """The program as a function of its arguments' list; it compiles at the first call. disk: where cubins are kept."""
+    compiled = _Program(program, disk)
     return compiled.run
 
 
@@ -107,18 +110,16 @@ def plain_number(value: Any) -> Any:
 class _Program:
     """A program for the GPU that is current at its first call. A kernel is compiled when it is first launched."""
 
-    def __init__(self, program: TritonProgram) -> None:
-        self.program = program
+    def __init__(self, program: TritonProgram, disk: Cache) -> None:
+        self.program, self._disk = program, disk
         self._texts = {text.name: text for text in program.kernels}
         self._kernels: dict[tuple[str, Variant], GpuKernel] = {}
         self._spilling: set[tuple[str, int]] = set()
         self._lock = threading.Lock()
 
     @cached_property
-    def _names(self) -> dict[str, Any]:
-        from appyc.runtime.triton_source import load_source  # noqa: PLC0415  (imports Triton)
-
-        return load_source(self.program)
+    def _host(self) -> Callable[..., list[Any]]:
+        return load_host(self.program)
 
     @cached_property
     def _target(self) -> str:
@@ -141,7 +142,7 @@ class _Program:
             return found
         with self._lock:
             if key not in self._kernels:
-                compiled = compile_kernel(self.program, text, self._names, self._target, key[1])
+                compiled = cached_kernel(self.program, text, key[1], self._target, self._disk)
                 if compiled.spill_bytes:
                     self._spilling.add((name, lanes))
                 self._kernels[key] = GpuKernel(text, compiled, _cupy())
@@ -149,13 +150,11 @@ class _Program:
 
     def run(self, args: list[Any]) -> list[Any]:
         cupy = _cupy()
-        with self._lock:
-            host = self._names["host"]
         memory = DeviceArguments(self.program, args, cupy)
         device = _GpuDevice(self, cupy)
         try:
             with np.errstate(all="ignore"):
-                results = host(device, *memory.values)
+                results = self._host(device, *memory.values)
         finally:
             memory.copy_back()
         return [memory.handed_back(result) for result in results]

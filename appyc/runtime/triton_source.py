@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import linecache
+from collections.abc import Callable
+from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -12,6 +14,7 @@ from appyc.ir.names import in_ascii
 from appyc.triton_gen.triton_module import TritonProgram
 
 
+@lru_cache(maxsize=8)
 def load_source(program: TritonProgram) -> dict[str, Any]:
     """The names that a program's text defines, its kernels as Triton's JITFunctions.
 
@@ -29,6 +32,14 @@ def load_source(program: TritonProgram) -> dict[str, Any]:
     names: dict[str, Any] = {"__name__": f"appyc_triton_{digest}"}
     exec(compile(program.text, filename, "exec"), names)
     return names
+
+
+def load_host(program: TritonProgram) -> Callable[..., list[Any]]:
+    """The host function of a program, which needs no Triton."""
+    names: dict[str, Any] = {}
+    exec(compile(program.host, f"<appyc host {program.name}>", "exec"), names)
+    host: Callable[..., list[Any]] = names["host"]
+    return host
 
 
 def plain_functions(names: dict[str, Any], replaced: dict[str, Any]) -> dict[str, Any]:

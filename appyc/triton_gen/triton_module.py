@@ -14,10 +14,12 @@ from appyc.triton_gen.triton_helpers import helper_text
 from appyc.triton_gen.triton_host import emit_host
 from appyc.triton_gen.triton_kernel import KernelText, emit_kernel
 
-_HEAD = """\
+_HOST_HEAD = """\
 import math
 import numpy as np
-import triton
+"""
+_HEAD = f"""\
+{_HOST_HEAD}import triton
 import triton.language as tl
 from triton.language.extra import libdevice
 """
@@ -27,13 +29,14 @@ from triton.language.extra import libdevice
 class TritonProgram:
     """What is generated for one function.
 
-    text: the whole source. kernels: each kernel with its signature. params: the function's
-    parameters. sites: what a fault's number means. written: which parameters are arrays that a
-    kernel may write. fuse_multiply_add: whether the compiler may contract to FMA.
+    text: the whole source. host: that of the host function alone. kernels: each kernel with its
+    signature. params: the function's parameters. sites: what a fault's number means. written: which
+    parameters are arrays that a kernel may write. fuse_multiply_add: whether the compiler may contract to FMA.
     """
 
     name: str
     text: str
+    host: str
     kernels: tuple[KernelText, ...]
     params: tuple[Symbol, ...]
     sites: tuple[FaultSite, ...]
@@ -47,17 +50,22 @@ def generate(program: GpuProgram, options: Options) -> TritonProgram:
     used = {helper for kernel in kernels.values() for helper in kernel.helpers}
     inspector = INSPECTORS if any(isinstance(n, Apart | Ascending) for n in walk(program)) else ""
     texts = [k.text for k in kernels.values()]
-    parts = [_HEAD, helper_text(used), *texts, inspector, emit_host(program, kernels)]
+    host = [inspector, emit_host(program, kernels)]
     written = arrays_written(program.body)
     return TritonProgram(
         program.name,
-        "\n\n".join(part for part in parts if part),
+        _joined(_HEAD, helper_text(used), *texts, *host),
+        _joined(_HOST_HEAD, *host),
         tuple(kernels.values()),
         program.params,
         program.sites,
         tuple(p in written for p in program.params),
         options.fastmath,
     )
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part)
 
 
 def _kernels_of(program: GpuProgram) -> list[Kernel]:

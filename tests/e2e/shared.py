@@ -125,5 +125,5 @@ LESS_OPTIMISED = tuple("-O1" if flag == "-O3" else flag for flag in USERS_FLAGS)
 
 def shared_builds() -> contextlib.AbstractContextManager[object]:
     """Compilations that do not use the disk cache keep machine code in `BUILT`, where its text is the key."""
-    disk = cpu._disk
-    return mock.patch("appyc.compiler.cpu._disk", lambda root: disk(BUILT if root is None else root))
+    disk = cpu.disk_cache
+    return mock.patch("appyc.compiler.cpu.disk_cache", lambda root: disk(BUILT if root is None else root))

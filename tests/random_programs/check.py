@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import linecache
 import random
 import re
 import resource
@@ -14,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -220,8 +222,46 @@ def _other_fault(program: Program, expected: Outcome, found: Outcome) -> str:
         return "another fault" if type(found.error) is not type(expected.error) else ""
     if program.joined and str(expected.error) == "float division by zero" and found.error is None:
         return "a float of Python's or NumPy's"  # of its joined type, NumPy's
-    is_empty = any(isinstance(a, np.ndarray) and not a.size for a in expected.args)
-    return "fault in a statement without elements" if is_empty and found.error is None else ""
+    if found.error is None and _has_no_elements(expected):
+        return "fault in a statement without elements"
+    return ""
+
+
+def _has_no_elements(expected: Outcome) -> bool:
+    """Whether the fault is in a statement about an empty array, or an empty slice of one."""
+    if any(isinstance(a, np.ndarray) and not a.size for a in expected.args):
+        return True
+    assert expected.error is not None
+    frame, line = list(traceback.walk_tb(expected.error.__traceback__))[-1]
+    tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))
+    covering = [
+        n for n in ast.walk(tree) if isinstance(n, ast.stmt) and n.lineno <= line <= (n.end_lineno or 0)
+    ]
+    if not covering:
+        return False
+    statement = max(covering, key=lambda n: n.lineno)
+    slices = [n for n in ast.walk(statement) if isinstance(n, ast.Subscript) and _has_slice(n)]
+    return any(_size(_whole_axes(n), frame) == 0 for n in slices)
+
+
+def _has_slice(node: ast.Subscript) -> bool:
+    return any(isinstance(n, ast.Slice) for n in ast.walk(node.slice))
+
+
+def _whole_axes(node: ast.Subscript) -> ast.expr:
+    """The same subscript with all of each axis that it has an index for."""
+    items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    parts: list[ast.expr] = [n if isinstance(n, ast.Slice) else ast.Slice() for n in items]
+    return ast.Subscript(node.value, ast.Tuple(parts, ast.Load()), ast.Load())
+
+
+def _size(node: ast.expr, frame: FrameType) -> int | None:
+    """The number of elements of an array; None where it cannot be told."""
+    code = compile(ast.fix_missing_locations(ast.Expression(node)), "<slice>", "eval")
+    try:
+        return int(np.size(eval(code, frame.f_globals, frame.f_locals)))
+    except Exception:  # noqa: BLE001  (another fault of the same statement)
+        return None
 
 
 def _shared(outcome: Outcome) -> list[tuple[int, int]]:

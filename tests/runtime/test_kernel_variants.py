@@ -10,7 +10,6 @@ import pytest
 from appyc.runtime.kernel_variants import Variant, choose_lanes, common_divisor
 from appyc.runtime.triton_build import compile_kernel
 from appyc.runtime.triton_interpret import interpret
-from appyc.runtime.triton_source import load_source
 from appyc.triton_gen.triton_kernel import KernelText, Param
 from appyc.triton_gen.triton_module import TritonProgram
 from tests.triton_gen.source_runner import program_of
@@ -79,6 +78,6 @@ def triad(a, b, c, s):
 def test_accesses_of_an_aligned_variant_are_wide(divisor: int) -> None:
     program = program_of(triad, *(np.zeros(64) for _ in range(3)), 2.0)
     (kernel,) = program.kernels
-    built = compile_kernel(program, kernel, load_source(program), "cuda:90", Variant(1024, divisor))
+    built = compile_kernel(program, kernel, "cuda:90", Variant(1024, divisor))
     assert ("ld.global.v2" in built.ptx) == (divisor > 1)
     assert ("st.global.v2" in built.ptx) == (divisor > 1)
