@@ -23,6 +23,9 @@ DIVISORS = (16, 4)
 PROGRAMS_EACH = 2
 """Programs that each multiprocessor should get."""
 
+COST_OF_A_PROGRAM = 192
+"""The lanes whose instructions take as long as what a program does once (five-point stencil, sm_90)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Variant:
@@ -54,12 +57,16 @@ def _measured(params: Sequence[Param]) -> Iterator[tuple[int, Param]]:
 
 
 def choose_lanes(kernel: KernelText, rows: int, count: int, processors: int) -> int:
-    """The lanes of a program, for rows of `count` iterations: as many as leave at most an eighth of them idle, with
-    programs enough for all multiprocessors."""
-    lanes = kernel.lanes
-    while lanes > kernel.fewest_lanes:
+    """The lanes of a program, for rows of `count` iterations: those that issue the fewest instructions, idle lanes and
+    what programs do once counted, with programs enough for all multiprocessors."""
+
+    def cost(lanes: int) -> tuple[bool, int]:
         programs = -(-count // lanes)
-        if 8 * programs * lanes <= 9 * count and rows * programs >= PROGRAMS_EACH * processors:
-            break
-        lanes //= 2
-    return lanes
+        if rows * programs < PROGRAMS_EACH * processors:
+            return True, -programs
+        return False, programs * (lanes + COST_OF_A_PROGRAM)
+
+    sizes = [kernel.fewest_lanes]
+    while sizes[-1] < kernel.lanes:
+        sizes.append(2 * sizes[-1])
+    return min(sizes, key=cost)

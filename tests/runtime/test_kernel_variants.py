@@ -26,10 +26,11 @@ FIXED = KernelText("k", "", (), 64, 64, 2, frozenset())
         (1, 1000, 0, 1024),
         (1, 1 << 24, 132, 1024),
         (1, 1 << 17, 132, 256),  # 1024 lanes would be 128 programs
-        (1 << 20, 130, 132, 128),
-        (1 << 20, 256, 132, 256),
-        (1 << 20, 260, 132, 128),  # 512 lanes would idle
-        (1 << 20, 1030, 132, 128),
+        (1, 300, 132, 128),  # no size gives programs enough: the most of them
+        (1 << 20, 120, 132, 128),
+        (1 << 20, 130, 132, 256),
+        (1 << 20, 260, 132, 512),
+        (1 << 20, 1030, 132, 512),  # 1024 lanes would idle
     ],
 )
 def test_lanes_are_busy_and_programs_many(rows: int, count: int, processors: int, lanes: int) -> None:

@@ -1,0 +1,229 @@
+"""Bounds on the GPU kernels of the suite, from what the assembler made of them. No GPU is needed.
+
+    python -m benchmarks.gpu_static [KERNEL ...] [--form loops] [--dataset LARGE] [--arch 90] [--json FILE]
+
+The host part of each program runs with a device that launches nothing and notes what would be launched. Each kernel
+that it asks for is compiled in the variant that these arguments get. A figure is of one element of a lane in the
+innermost loop with the most arithmetic, or in the whole kernel where there is none:
+
+    issued      instructions; `beside` those that are neither arithmetic of floats nor accesses
+    bytes       loaded and stored, what caches serve included
+    in flight   bytes that a multiprocessor has asked for at once, if each thread asks for all that the loop loads
+    bound       what takes the longest on the GPU: memory, latency, issue or float64 units
+    of copy     the rate at which bytes move then, in parts of the rate of a copy
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import appyc
+from appyc.compiler.triton_kernels import triton_program
+from appyc.runtime.kernel_variants import Variant, choose_lanes, common_divisor
+from appyc.runtime.triton_build import compile_kernel
+from appyc.runtime.triton_faults import fault_words
+from appyc.runtime.triton_source import load_host
+from appyc.triton_gen.triton_module import TritonProgram
+from benchmarks.machine import write_results
+from benchmarks.polybench.suite import KERNELS
+from benchmarks.sass import counts, disassembled, unrolled
+
+_THREADS, _BLOCKS, _REGISTERS = 2048, 32, 65536
+"""What one multiprocessor holds at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """processors: multiprocessors. clock: Hz. doubles: float64 operations of one in a cycle. rate: bytes a second of
+    a copy. latency: seconds of a load. shared: bytes of shared memory of one."""
+
+    name: str
+    processors: int
+    clock: float
+    doubles: int
+    rate: float
+    latency: float
+    shared: int
+
+
+GPUS = {
+    "80": Gpu("A100", 108, 1.41e9, 32, 1.8e12, 5.5e-7, 167_936),
+    "90": Gpu("H200", 132, 1.83e9, 64, 4.3e12, 6.5e-7, 233_472),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One kernel of one program; see the module's text."""
+
+    program: str
+    kernel: str
+    launches: int
+    programs: int
+    lanes: int
+    registers: int
+    spilled: int
+    widths: tuple[int, ...]
+    issued: float
+    beside: float
+    bytes: float
+    in_flight: int
+    bound: str
+    of_copy: float
+
+
+class CountingDevice:
+    """The device of a host program that launches nothing. launches: how often each variant, and its programs."""
+
+    def __init__(self, program: TritonProgram, processors: int) -> None:
+        self.texts = {text.name: text for text in program.kernels}
+        self.processors = processors
+        self.faults = np.zeros(fault_words(program.sites), np.int64)
+        self.launches: Counter[tuple[str, Variant]] = Counter()
+        self.programs: Counter[tuple[str, Variant]] = Counter()
+
+    def lanes(self, name: str, rows: int, count: int) -> int:
+        return choose_lanes(self.texts[name], rows, count, self.processors)
+
+    def launch(self, name: str, programs: int, lanes: int, *args: Any) -> None:
+        values = [
+            0 if isinstance(a, np.ndarray) else a for a in args
+        ]  # CuPy's memory starts at multiples of 512
+        key = name, Variant(int(lanes), common_divisor(self.texts[name].params, values))
+        self.launches[key] += 1
+        self.programs[key] += int(programs)
+
+    def array(self, shape: tuple[int, ...], dtype: str, zero: bool) -> Any:
+        return np.empty(shape, dtype)
+
+    def read(self, cell: Any) -> Any:
+        return cell.dtype.type(0)
+
+    def multiply(self, *product: Any) -> bool:
+        return True
+
+    def require(self, holds: bool, reason: str) -> None:
+        if not holds:
+            raise ValueError(f"the arguments do not have what was assumed: {reason}")
+
+    def fail(self, site: int, value: int, extent: int) -> None:
+        raise IndexError(f"fault at site {site}")
+
+    def check(self) -> None:
+        pass
+
+
+def rows_of(name: str, function: Any, arguments: Sequence[Any], gpu: Gpu, target: str) -> list[Row]:
+    """The kernels that a call of a jitted function launches."""
+    analysed = function._analyse(function._request(function._given(arguments, {}), "gpu"), "gpu")
+    program = triton_program(analysed.function, analysed)
+    device = CountingDevice(program, gpu.processors)
+    typed = [
+        a if p.is_array else p.dtype.numpy.type(a) for p, a in zip(program.params, arguments, strict=True)
+    ]
+    with np.errstate(all="ignore"):
+        load_host(program)(device, *typed)
+    return [_row(name, program, kernel, variant, device, gpu, target) for kernel, variant in device.launches]
+
+
+def _row(
+    name: str,
+    program: TritonProgram,
+    kernel: str,
+    variant: Variant,
+    device: CountingDevice,
+    gpu: Gpu,
+    target: str,
+) -> Row:
+    built = compile_kernel(program, device.texts[kernel], target, variant)
+    found = counts(disassembled(built.cubin))
+    elements = unrolled(found, built.ptx) * max(1.0, variant.lanes / built.threads)
+    resident = min(
+        _THREADS // built.threads,
+        _BLOCKS,
+        _REGISTERS // (built.threads * -(-max(built.registers, 1) // 8) * 8),
+        gpu.shared // max(built.shared + 1024, 1),
+    )
+    in_flight = resident * built.threads * found.loaded
+    moved = (found.loaded + found.stored) / elements
+    lanes_a_cycle = gpu.processors * gpu.clock
+    seconds = {
+        "memory": moved / gpu.rate,
+        "issue": found.issued / elements / (128 * lanes_a_cycle),
+        "float64": found.doubles / elements / (gpu.doubles * lanes_a_cycle),
+        "latency": moved * gpu.latency / (in_flight * gpu.processors) if in_flight else 0.0,
+    }
+    bound = max(seconds, key=lambda what: seconds[what])
+    key = kernel, variant
+    return Row(
+        name,
+        kernel,
+        device.launches[key],
+        device.programs[key] // device.launches[key],
+        variant.lanes,
+        built.registers,
+        built.spill_bytes,
+        found.widths,
+        found.issued / elements,
+        (found.issued - found.arithmetic - found.accesses) / elements,
+        moved,
+        in_flight,
+        bound,
+        seconds["memory"] / seconds[bound] if moved else 0.0,
+    )
+
+
+def table(rows: Sequence[Row], gpu: Gpu) -> Table:
+    out = Table(title=f"predicted for one {gpu.name}")
+    for head in ("kernel", "launches", "programs", "lanes", "registers", "access", "issued", "beside", "bytes",
+                 "in flight", "bound", "of copy"):  # fmt: skip
+        out.add_column(head, justify="left" if head == "kernel" else "right")
+    for row in rows:
+        out.add_row(
+            row.kernel, str(row.launches), str(row.programs), str(row.lanes),
+            f"{row.registers}{f' + {row.spilled} B' if row.spilled else ''}",
+            "/".join(map(str, row.widths)), f"{row.issued:.1f}", f"{row.beside:.1f}", f"{row.bytes:.1f}",
+            f"{row.in_flight / 1000:.0f} kB", row.bound, f"{row.of_copy:.2f}",
+        )  # fmt: skip
+    return out
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("kernels", nargs="*", metavar="KERNEL", help="all, where none is named")
+    parser.add_argument("--form", choices=("loops", "tensors"), default="loops")
+    parser.add_argument("--dataset", default="LARGE")
+    parser.add_argument("--arch", choices=tuple(GPUS), default="90")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args(argv)
+    gpu, rows = GPUS[options.arch], []
+    for name in options.kernels or KERNELS:
+        kernel = KERNELS[name]
+        arguments = list(kernel.initialise(**kernel.sizes[options.dataset]).values())
+        function = appyc.jit(target="gpu")(getattr(kernel, options.form).py_func)
+        rows += rows_of(name, function, arguments, gpu, f"cuda:{options.arch}")
+    Console(width=140).print(table(rows, gpu))
+    if options.json:
+        command = (
+            f"python -m benchmarks.gpu_static --form {options.form} --dataset {options.dataset} "
+            f"--arch {options.arch}"
+        )
+        write_results(
+            options.json, {"command": command, "gpu": asdict(gpu), "rows": [asdict(r) for r in rows]}
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

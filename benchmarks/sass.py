@@ -1,0 +1,132 @@
+"""Instructions of a GPU kernel, as the assembler left them, and what its innermost loop issues.
+
+LDG.E.128.CONSTANT R4, desc[UR6][R2.64]     ->      Access("load", 16)
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import triton
+
+_TOOL = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
+_LINE = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(@!?U?P\w+\s+)?([A-Z][A-Z0-9_]*)([.\w]*)([^;]*);")
+_JUMP = re.compile(r"\bbra(?:\.uni)?\s+(\$\w+);")
+_WIDTH = re.compile(r"\.(U8|S8|U16|S16|64|128)\b")
+_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
+
+_DOUBLE = frozenset({"DADD", "DMUL", "DFMA", "DSETP", "DMNMX", "DMMA"})
+_SINGLE = frozenset({"FADD", "FMUL", "FFMA", "FSETP", "FMNMX", "FSEL", "MUFU", "FCHK", "HMMA"})
+_MEMORY = frozenset({"LDG", "STG", "LDS", "STS", "ATOMG", "RED", "ATOM", "LDL", "STL", "LDGSTS"})
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """address: in bytes. name: without suffixes. rest: suffixes and operands."""
+
+    address: int
+    name: str
+    rest: str
+
+    @property
+    def width(self) -> int:
+        """Bytes that a load or store moves for a thread."""
+        found = _WIDTH.search(self.rest.split()[0] if self.rest.split() else "")
+        return _BYTES[found.group(1)] if found else 4
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Of one thread in the innermost loop with the most arithmetic, or in the whole kernel where there is none.
+
+    issued: all instructions. doubles: those of float64. arithmetic: those of any float. accesses: of memory.
+    loads: how many of global memory. loaded, stored: its bytes, each access with its width in `widths`. in_loop:
+    whether it is a loop.
+    """
+
+    issued: int
+    doubles: int
+    arithmetic: int
+    accesses: int
+    loads: int
+    loaded: int
+    stored: int
+    widths: tuple[int, ...]
+    in_loop: bool = False
+
+
+def disassembled(cubin: bytes) -> list[Instruction]:
+    """The instructions of a cubin with one kernel, in their order, those that only fill up left out."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "kernel.cubin"
+        path.write_bytes(cubin)
+        text = subprocess.run([_TOOL, "-sass", path], capture_output=True, text=True, check=True).stdout
+    found = [Instruction(int(at, 16), name, more + rest) for at, _, name, more, rest in _LINE.findall(text)]
+    return [i for i in found if i.name != "NOP" and _target(i) != i.address]
+
+
+def counts(instructions: list[Instruction]) -> Counts:
+    """What the hot region of a kernel issues."""
+    jumps = [(i.address, target) for i in instructions if (target := _target(i)) is not None]
+    regions = [
+        [i for i in instructions if first <= i.address <= last] for first, last in _innermost_loops(jumps)
+    ]
+    found = max((_counted(r) for r in regions), key=_weight, default=None)
+    return _counted(instructions) if found is None else replace(found, in_loop=True)
+
+
+def unrolled(found: Counts, ptx: str) -> int:
+    """How often the assembler has put the body of the innermost loop into it: by the loads that there are before."""
+    lines = ptx.splitlines()
+    labels = {line.partition(":")[0]: at for at, line in enumerate(lines) if line.startswith("$")}
+    jumps = [
+        (at, labels[name.group(1)])
+        for at, line in enumerate(lines)
+        if (name := _JUMP.search(line)) is not None
+    ]
+    loads = [
+        sum("ld.global" in line for line in lines[first:last]) for first, last in _innermost_loops(jumps)
+    ]
+    before = max(loads, default=0)
+    return max(1, round(found.loads / before)) if found.in_loop and before else 1
+
+
+def _innermost_loops(jumps: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The ranges from the target of a jump back to the jump that hold no other such range."""
+    loops = [(target, at) for at, target in jumps if target < at]
+    return [
+        (first, last)
+        for first, last in loops
+        if not any((first, last) != (a, b) and first <= a and b <= last for a, b in loops)
+    ]
+
+
+def _target(instruction: Instruction) -> int | None:
+    """The address that a branch goes to."""
+    found = re.search(r"0x([0-9a-f]+)\s*$", instruction.rest) if instruction.name == "BRA" else None
+    return int(found.group(1), 16) if found else None
+
+
+def _weight(found: Counts) -> int:
+    return found.arithmetic + found.loaded + found.stored
+
+
+def _counted(region: list[Instruction]) -> Counts:
+    loads = [i.width for i in region if i.name == "LDG"]
+    stores = [i.width for i in region if i.name == "STG"]
+    doubles = sum(i.name in _DOUBLE for i in region)
+    return Counts(
+        len(region),
+        doubles,
+        doubles + sum(i.name in _SINGLE for i in region),
+        sum(i.name in _MEMORY for i in region),
+        len(loads),
+        sum(loads),
+        sum(stores),
+        tuple(sorted(set(loads + stores))),
+    )

@@ -1,0 +1,88 @@
+"""The static model of GPU kernels: what it reads from the assembler's output, and figures that must not get worse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import appyc
+from benchmarks.gpu_static import GPUS, rows_of
+from benchmarks.sass import Instruction, counts
+
+
+def triad(a, b, c, s):
+    for i in range(a.shape[0]):
+        a[i] = b[i] + s * c[i]
+
+
+def five_points(a, b):
+    for i in range(1, a.shape[0] - 1):
+        for j in range(1, a.shape[1] - 1):
+            b[i, j] = 0.2 * (a[i, j] + a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1])
+
+
+def row_sums(a, s):
+    for i in range(a.shape[0]):
+        total = 0.0
+        for j in range(a.shape[1]):
+            total += a[i, j]
+        s[i] = total
+
+
+def softmax(x):
+    e = np.exp(x - np.max(x, axis=1)[:, None])
+    return e / np.sum(e, axis=1)[:, None]
+
+
+def plane(rows: int, columns: int) -> np.ndarray:
+    return np.zeros((rows, columns))
+
+
+PROGRAMS: list[tuple[Callable[..., Any], list[Any]]] = [
+    (triad, [np.zeros(1 << 20), np.zeros(1 << 20), np.zeros(1 << 20), 2.0]),
+    (
+        triad,
+        [np.zeros(1 << 20, np.float32), np.zeros(1 << 20, np.float32), np.zeros(1 << 20, np.float32), 2.0],
+    ),
+    (five_points, [plane(2048, 2048), plane(2048, 2048)]),
+    (row_sums, [plane(4096, 4096), np.zeros(4096)]),
+    (softmax, [plane(4096, 1024)]),
+]
+
+
+@pytest.mark.parametrize("arch", GPUS)
+def test_figures_are_the_golden_ones(golden: Callable[[str, str], None], arch: str) -> None:
+    lines = []
+    for function, arguments in PROGRAMS:
+        jitted = appyc.jit(target="gpu", cache=False)(function)
+        for row in rows_of(function.__name__, jitted, arguments, GPUS[arch], f"cuda:{arch}"):
+            lines.append(
+                f"{row.kernel}: {row.programs} programs of {row.lanes} lanes, {row.registers} registers, "
+                f"{row.spilled} spilled, accesses of {row.widths} bytes, {row.issued:.1f} issued, {row.beside:.1f} "
+                f"beside, {row.bytes:.0f} bytes, bound by {row.bound}, {row.of_copy:.2f} of copy"
+            )
+    golden(f"gpu_static_{arch}.txt", "\n".join(lines) + "\n")
+
+
+def listing(*lines: str) -> list[Instruction]:
+    return [Instruction(16 * n, *line.split(maxsplit=1)) for n, line in enumerate(lines)]
+
+
+def test_the_innermost_loop_counts() -> None:
+    found = counts(
+        listing(
+            "MOV R1, R2", "LDG .E.64 R4, [R2]", "FADD R1, R1, R3",
+            "LDG .E.128 R8, [R2]", "DADD R8, R8, R10", "BRA 0x30",
+            "STG .E.64 [R2], R8", "BRA 0x10", "EXIT now",
+        )
+    )  # fmt: skip
+    assert (found.issued, found.doubles, found.arithmetic, found.accesses) == (3, 1, 1, 1)
+    assert (found.loaded, found.stored, found.widths) == (16, 0, (16,))
+
+
+def test_without_a_loop_all_counts() -> None:
+    found = counts(listing("LDG .E R4, [R2]", "FADD R1, R1, R4", "STG .E [R2], R1", "EXIT now"))
+    assert (found.issued, found.loaded, found.stored, found.widths) == (4, 4, 4, (4,))
