@@ -282,6 +282,7 @@ def python_takes(monkeypatch, nanoseconds):
 def test_regions_that_lose_hand_the_whole_function_to_python(monkeypatch):
     python_takes(monkeypatch, 1)
     monkeypatch.setattr(Race, "limit", 10**12)
+    monkeypatch.setattr("appyc.compiler.compiled_function.limit_for", lambda nanoseconds: 10**12)
     jitted = appyc.jit(looping)
     a = np.arange(5.0)
     for _ in range(8):

@@ -23,7 +23,14 @@ from appyc import pipeline
 from appyc.ir.machine_model import Machine
 from appyc.runtime.machine_rates import using
 from appyc.runtime.threads import get_num_threads, set_num_threads
-from tests.e2e.shared import LESS_OPTIMISED, USERS_FLAGS, SharedAnalyses, shared_analyses, shared_builds
+from tests.e2e.shared import (
+    LESS_OPTIMISED,
+    NOT_OPTIMISED,
+    USERS_FLAGS,
+    SharedAnalyses,
+    shared_analyses,
+    shared_builds,
+)
 
 TARGETS = ("cpu", "threads", "interpret")
 """cpu: C as users get it. threads: C with every parallel loop cut up, however small it is."""
@@ -75,17 +82,19 @@ def run_everywhere(
     joined: bool = False,
     strict: bool = False,
     shared: SharedAnalyses | None = None,
+    optimise: bool = True,
 ) -> None:
     """Calls `fn` with copies of `args` as Python and on each target. Raises Mismatch where they differ.
 
     joined: a returned number may have the type in which those of several paths meet.
     strict: nothing may be left to Python. A CompileError passes through.
     shared: analysed functions of calls before, where `fn` reads the same globals now.
+    optimise: whether gcc does.
     """
     expected = call(fn, args)
     shared = shared or SharedAnalyses()
     for target in targets:
-        found = run_on(fn, args, target, strict=strict, shared=shared)
+        found = run_on(fn, args, target, strict=strict, shared=shared, optimise=optimise)
         compare(expected, found, target, joined=joined)
 
 
@@ -96,9 +105,10 @@ def run_on(
     *,
     strict: bool = False,
     shared: SharedAnalyses | None = None,
+    optimise: bool = True,
 ) -> Outcome:
     """The outcome of a compiled call on copies of the arguments."""
-    with settings(target), shared_analyses(shared):
+    with settings(target, optimise=optimise), shared_analyses(shared):
         function = compiled(fn, target, strict=strict)
         return call(_resident(function) if target == "resident" else function, args)
 
@@ -157,14 +167,14 @@ def _resident(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextmanager
-def settings(target: str, *, verify: bool = True) -> Iterator[None]:
+def settings(target: str, *, verify: bool = True, optimise: bool = True) -> Iterator[None]:
     """What compiling and calling takes for a target.
 
-    verify: the IR is verified after every pass. gcc optimises as it does for users on `cpu` alone.
+    verify: the IR is verified after every pass. optimise: whether gcc does; as it does for users on `cpu` alone.
     """
     checked = functools.partial(pipeline.run, verify=verify)
     chunks = contextlib.nullcontext() if target == "cpu" else small_chunks()
-    level = USERS_FLAGS if target == "cpu" else LESS_OPTIMISED
+    level = USERS_FLAGS if target == "cpu" else LESS_OPTIMISED if optimise else NOT_OPTIMISED
     flags = mock.patch("appyc.runtime.toolchain._FLAGS", level)
     with mock.patch("appyc.pipeline.run", checked), shared_builds(), flags, chunks:
         if target != "threads":

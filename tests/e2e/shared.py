@@ -119,6 +119,7 @@ def shared_analyses(shared: SharedAnalyses | None) -> Iterator[None]:
 USERS_FLAGS = toolchain._FLAGS
 """What gcc is given where appyc is used."""
 
+NOT_OPTIMISED = tuple("-O0" if flag == "-O3" else flag for flag in USERS_FLAGS)
 LESS_OPTIMISED = tuple("-O1" if flag == "-O3" else flag for flag in USERS_FLAGS)
 """What it is given in tests, but for the target `cpu`: -O1 makes lanes of `omp simd` loops too, in half the time."""
 
