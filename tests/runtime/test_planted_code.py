@@ -192,23 +192,21 @@ def test_every_key_of_machine_code_has_the_processor(monkeypatch):
 
 @pytest.mark.parametrize("kept", ["index and entry", "entry"])
 def test_an_entry_that_cannot_be_loaded_is_made_anew(kept, tmp_path, monkeypatch):
-    from appyc.compiler import cpu
-
     def f(a):
         for i in range(a.shape[0]):
             a[i] += 3.0
         return a
 
     monkeypatch.setenv("APPYC_CACHE_DIR", str(tmp_path / "cache"))
-    real = cpu.Cache.store
+    real = Cache.store
 
     def spoiled(self, key, files, meta):
         return real(self, key, {n: b"no code" if n == "kernel.so" else c for n, c in files.items()}, meta)
 
-    monkeypatch.setattr(cpu.Cache, "store", spoiled)
+    monkeypatch.setattr(Cache, "store", spoiled)
     with pytest.raises(appyc.ToolchainError, match="cannot be loaded"):
         appyc.jit(f)(np.ones(3))
-    monkeypatch.setattr(cpu.Cache, "store", real)
+    monkeypatch.setattr(Cache, "store", real)
     if kept == "entry":
         for file in (tmp_path / "cache" / "v1" / "index").iterdir():
             file.unlink()
