@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from appyc.ir.machine_model import ENOUGH, FEWEST
+from appyc.ir.machine_model import ENOUGH_APART, FEWEST
 
 ElementIndex: TypeAlias = tuple[int, ...]
 
@@ -27,7 +27,7 @@ def multiply(
     None for 1, and where the target is not read.
     """
     rows, columns, summed = (int(side) for side in sides)
-    if min(rows, columns, summed) < FEWEST or rows * columns * summed < ENOUGH:
+    if min(rows, columns, summed) < FEWEST or rows * columns * summed < ENOUGH_APART:
         return False
     product = library.matmul(_view(library, left, (rows, summed)), _view(library, right, (summed, columns)))
     if scale is not None:

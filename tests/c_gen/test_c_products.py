@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.ir.machine_model import ENOUGH, FEWEST, Machine
+from appyc.ir.machine_model import ENOUGH, ENOUGH_APART, FEWEST, Machine
 from appyc.runtime import blas
 from appyc.runtime.machine_rates import using
 
@@ -379,11 +379,11 @@ def test_two_matrices_of_one_size_are_not_taken_for_one() -> None:
 @pytest.mark.parametrize(
     ("sides", "large"),
     [
-        ((FEWEST - 1, 500, 500), False),
-        ((500, FEWEST - 1, 500), False),
-        ((500, 500, FEWEST - 1), False),
-        ((FEWEST, FEWEST, -(-ENOUGH // FEWEST**2)), True),
-        ((FEWEST, FEWEST, ENOUGH // FEWEST**2 - 1), False),
+        ((1, 1, ENOUGH), True),
+        ((1, ENOUGH, 1), True),
+        ((ENOUGH, 1, 1), True),
+        ((8, 8, -(-ENOUGH // 64)), True),
+        ((7, 8, ENOUGH // 64), False),
         ((1, 1, 1), False),
         ((0, 0, 0), False),
         ((0, 700, 700), False),
@@ -392,21 +392,39 @@ def test_two_matrices_of_one_size_are_not_taken_for_one() -> None:
 )
 def test_small_products_stay_in_loops(sides: tuple[int, int, int], large: bool) -> None:
     rows, columns, summed = sides
-    wanted = ["gemm"] if large else []
-    assert called(product, matrix(rows, summed), matrix(summed, columns)) == wanted
-    assert called(layer, matrix(rows, summed), matrix(summed, columns), matrix(1, columns)[0]) == wanted
+    assert called(product, matrix(rows, summed), matrix(summed, columns)) == (["gemm"] if large else [])
 
 
-def test_strides_that_the_library_cannot_take_stay_in_loops() -> None:
+@pytest.mark.parametrize(
+    ("sides", "large"),
+    [
+        ((FEWEST - 1, 500, 500), False),
+        ((500, FEWEST - 1, 500), False),
+        ((500, 500, FEWEST - 1), False),
+        ((FEWEST, FEWEST, -(-ENOUGH_APART // FEWEST**2)), True),
+        ((FEWEST, FEWEST, ENOUGH_APART // FEWEST**2 - 1), False),
+        ((0, 700, 700), False),
+    ],
+)
+def test_products_among_other_work_are_apart_where_they_are_large(
+    sides: tuple[int, int, int], large: bool
+) -> None:
+    rows, columns, summed = sides
+    given = (matrix(rows, summed), matrix(summed, columns), matrix(1, columns)[0])
+    assert called(layer, *given) == (["gemm"] if large else [])
+
+
+def test_factors_with_strides_that_the_library_cannot_take_are_copied() -> None:
     a, b = matrix(30, 80), matrix(40, 50)
-    assert called(product, a[:, ::2], b) == []
-    assert called(product, a[:, 39::-1], b) == []
-    assert called(product, a[::-1, :40], b) == []
-    assert called(product, np.broadcast_to(a[0, :40], (30, 40)), b) == []
-    assert called(product, a[::2, :40], b) == ["gemm"]
     fields = np.zeros((30, 40), [("pad", "f8"), ("x", "f8")])
     fields["x"] = a[:, :40]
-    assert called(product, fields["x"], b) == []
+    windows = np.lib.stride_tricks.sliding_window_view(matrix(1, 100)[0], 40)
+    for left in (a[:, ::2], a[:, 39::-1], a[::-1, :40], a[::2, :40], fields["x"], windows):
+        assert called(product, left, b) == ["gemm"]
+        assert called(product, b.T, left.T) == ["gemm"]
+    assert called(product, a[:, ::2], matrix(100, 80)[::2, 79::-2][:40]) == ["gemm"]
+    repeated = np.broadcast_to(a[0, :40], (30, 40))
+    assert called(product, repeated, b) == []  # a copy may be larger than all else
 
 
 def test_zero_factors_keep_nan() -> None:
@@ -494,7 +512,7 @@ def test_stacks_of_products(dtype: Any, threads: int) -> None:
                 (a, b[0] if count else b),
                 (a[::-1], b),
                 (np.swapaxes(stack(count, 41, 30), 1, 2), b),
-                (a[:, :, :5], b[:, :5]),
+                (a[:, :4, :5], b[:, :5, :8]),
             ):
                 with calls(dtype) as made:
                     np.testing.assert_allclose(compiled(left, right), left @ right, rtol=rough, atol=rough)

@@ -1,8 +1,8 @@
 // The C functions that compute matrix products by calls of a BLAS library.
 //
 // A library takes matrices that lie by rows or by columns, with one element next to the other. The function looks
-// at the strides when it is called, transposes the product where the target lies by columns, and returns false for
-// operands that BLAS does not take. It returns false, too, where BLAS would differ from the loops: for a scale of
+// at the strides when it is called, transposes the product where the target lies by columns, copies factors that BLAS
+// does not take, and returns false for such a target. It returns false, too, where BLAS would differ from the loops: for a scale of
 // 0 BLAS skips the product, and so loses the NaN of 0 times infinity.
 //
 // Of triangles, and of a matrix times its own transpose, half is computed: rectangles as products, and squares on the
@@ -167,7 +167,26 @@ static void triangle_D(
     }
 }
 
-//: product_D <- shapes piece_start threads_pay threads_used wanted both triangle mirrored | shared
+//: is_taken
+/* Whether BLAS takes a matrix with these strides, in elements. */
+static inline bool is_taken(const int64_t rows, const int64_t columns, const int64_t row, const int64_t column) {
+    return (column == 1 && row >= columns) || (row == 1 && column >= rows);
+}
+
+//: dense_D <- memory
+/* A copy by rows of a matrix; none where there is no memory for it, or where elements are repeated: the copy of an
+   array that is broadcast may be larger than all else. */
+static __attribute__((noinline)) T *dense_D(
+    const T *const from, const int64_t rows, const int64_t columns, const int64_t row, const int64_t column) {
+    if ((row == 0 && rows > 1) || (column == 0 && columns > 1)) return 0;
+    const __SIZE_TYPE__ bytes = sizeof(T) * (__SIZE_TYPE__)(rows * columns);
+    T *const to = aligned_alloc(64, (bytes / 64 + 1) * 64);
+    for (int64_t i = 0; to && i < rows; i += 1)
+        for (int64_t j = 0; j < columns; j += 1) to[i * columns + j] = from[i * row + j * column];
+    return to;
+}
+
+//: product_D <- shapes piece_start threads_pay threads_used wanted both triangle mirrored is_taken dense | shared
 /* c = keep * c + scale * a b, for m by l and l by n matrices with strides in bytes; false where nothing
    was done. shape: all elements, or in row r those before first + r, or those from there on. a_too, b_too: none, or
    two more matrices whose product is added; a_too's rows lie as b's columns do, b_too's columns as a's rows. */
@@ -192,12 +211,21 @@ static __attribute__((noinline)) bool product_D(
         a_row = b_column, a_column = b_row, b_row = column, b_column = row;
         if (shape != shape_all) shape = shape == shape_before ? shape_from : shape_before, first = 1 - first;
     }
-    const bool turn_a = a_column != 1, turn_b = b_column != 1;
+    if (c_column != 1 || c_row < n) return false;
+    T *copy_a = 0, *copy_b = 0;
+    if (!is_taken(m, l, a_row, a_column)) {
+        if (a_too || !(copy_a = dense_D(a, m, l, a_row, a_column))) return false;
+        a = copy_a, a_row = l, a_column = 1;
+    }
+    if (!is_taken(l, n, b_row, b_column)) {
+        if (a_too || !(copy_b = dense_D(b, l, n, b_row, b_column))) return free(copy_a), false;
+        b = copy_b, b_row = n, b_column = 1;
+    }
+    const bool turn_a = a_column != 1 || a_row < l, turn_b = b_column != 1 || b_row < n;
     const int64_t a_step = turn_a ? a_column : a_row, b_step = turn_b ? b_column : b_row;
-    if (c_column != 1 || c_row < n || (turn_a && a_row != 1) || (turn_b && b_row != 1)) return false;
-    if (a_step < (turn_a ? m : l) || b_step < (turn_b ? l : n)) return false;
     const int64_t sides[] = {m, n, l, c_row, a_step, b_step};
-    for (int i = 0; i < 6; i += 1) if (sides[i] > appyc_blas->longest) return false;
+    for (int i = 0; i < 6; i += 1)
+        if (sides[i] > appyc_blas->longest) return free(copy_a), free(copy_b), false;
     const T start = keeps ? keep : (T)0;
     /* A matrix by itself, transposed, is computed by half. */
     const bool mirror = shape == shape_all && !a_too && a == b && m == n && a_row == b_column && a_column == b_row
@@ -248,6 +276,7 @@ static __attribute__((noinline)) bool product_D(
     }
     if (share > 1) threads_used();
     if (busy > 1) appyc_blas->set_threads(busy);
+    free(copy_a), free(copy_b);
     return true;
 }
 

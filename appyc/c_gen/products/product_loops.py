@@ -1,7 +1,8 @@
 """Loop nests that are matrix products: a BLAS call where it pays, else the loops.
 
     const int64_t rows = m, columns = n, summed = l;
-    if (!(rows >= 8 && ... && product_float64(threads, rows, columns, summed, shape_all, 0, 1, false, 0, &C[0], ...))) {
+    if (!((double)rows * (double)columns * (double)summed >= 512
+          && product_float64(threads, rows, columns, summed, shape_all, 0, 1, false, 0, &C[0], ...))) {
         ... the loops ...
     }
 
@@ -15,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.text.c_expressions import element_at, expression
-from appyc.ir.machine_model import ENOUGH, FEWEST
+from appyc.ir.machine_model import ENOUGH, ENOUGH_IN_STACK
 from appyc.ir.nodes import Binary, Expr, For, Symbol, Var
 from appyc.ir.schedule import Operand, Product, ProductShape
 from appyc.ir.visit import loops_of, walk
@@ -67,8 +68,8 @@ def product_call(ctx: FunctionContext, loop: For) -> str:
     if product.stack is None:
         matrices += _exchanged(first, product, edges) if product.exchanged else ("0", "0")
     arguments = ["threads", *stacked, *sides.values(), *shape, scale, keep, *matrices]
-    tests += [f"{side} >= {FEWEST}" for side in sides.values()]
-    tests.append(f"(double){' * (double)'.join(sides.values())} >= {ENOUGH}")
+    enough = ENOUGH if product.stack is None else ENOUGH_IN_STACK
+    tests.append(f"(double){' * (double)'.join(sides.values())} >= {enough}")
     name = "product" if product.stack is None else "products"
     call = f"{ctx.module.helpers.typed(name, dtype)}({', '.join(arguments)})"
     return " && ".join([*tests, call])

@@ -16,7 +16,7 @@ CuPy's library.
 A sum with more around it than that gets a second version, for large products. What is around stays as it
 is, and finds the sum in memory:
 
-                                                     if m * n * l >= ENOUGH and ...:
+                                                     if m * n * l >= ENOUGH_APART and ...:
                                                          T = np.empty((m, n))
     for i in range(m):                                   # a product of matrices: T = A B
         for j in range(n):                               ...

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from appyc.analysis.patterns.matrix_products import product_of
 from appyc.analysis.patterns.product_sums import ProductSum, memory_of_result
 from appyc.analysis.patterns.product_terms import is_fixed
-from appyc.ir.machine_model import ENOUGH, ENOUGH_FOR_ALL, FEWEST
+from appyc.ir.machine_model import ENOUGH_APART, ENOUGH_FOR_ALL, FEWEST
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
@@ -136,7 +136,7 @@ def _widest(product: Product, nest: For) -> list[For]:
     return [rows, wide, summed]
 
 
-def _is_large(nest: Sequence[For], least: int = ENOUGH) -> Expr:
+def _is_large(nest: Sequence[For], least: int = ENOUGH_APART) -> Expr:
     """Whether a product is worth a call: no side too short, and multiplications enough."""
     loc = nest[0].loc
     sides = [trip_count(loop.lo, loop.hi, loop.step) for loop in nest]

@@ -36,10 +36,23 @@ def choose_forms(fn: Function, ctx: PassContext) -> Function:
     """The function, and those that it calls, with a form for each loop that has one."""
     callees = tuple(Callee(choose_forms(callee.function, ctx)) for callee in fn.callees)
     decided: dict[Symbol, LoopSchedule] = {}
+    little = _loops_of_little_work(fn)
     for loop in loops_of(fn.body):
-        found = replace(fn.schedule[loop.var], form=given_form(loop.var, _form(loop, ctx), ctx.asked))
+        form = _plain_form(loop) if loop.var in little else _form(loop, ctx)
+        found = replace(fn.schedule[loop.var], form=given_form(loop.var, form, ctx.asked))
         decided[loop.var] = without_dropped(loop.var, found, ctx.asked)
     return replace(fn, callees=callees, schedule=fn.schedule.updated(decided))
+
+
+def _loops_of_little_work(fn: Function) -> frozenset[Symbol]:
+    """The loops of matrix products, which run where a product is too small for the library: code for more than
+    lanes takes longer to compile than it saves."""
+    alone = (n for n in loops_of(fn.body) if n.product is not None and n.product.stack is None)
+    return frozenset(loop.var for nest in alone for loop in loops_of(nest))
+
+
+def _plain_form(loop: For) -> Form | None:
+    return Simd() if why_not_simd(loop) is None else None
 
 
 def _form(loop: For, ctx: PassContext) -> Form | None:
