@@ -277,9 +277,11 @@ def _region(
     work: _Work, body: list[ast.stmt], after: frozenset[str], before: frozenset[str]
 ) -> list[ast.stmt]:
     """Outlines the statements as one region, and gives its call; the statements themselves if that is impossible."""
-    inputs = sorted(live_before(body, frozenset()) & work.names)
     outputs = sorted(names_assigned(body) & after)
-    uncertain = sorted(set(outputs) - surely_assigned(body) - set(inputs))
+    unsure = frozenset(outputs) - surely_assigned(body)
+    # Between the parts of an expression no flag can be set: what `:=` may bind keeps the value from before.
+    inputs = sorted((live_before(body, frozenset()) & work.names) | (unsure & _named_in_expressions(body)))
+    uncertain = sorted(unsure - set(inputs))
     unbound = sorted(set(inputs) - before)
     seen = sorted(names_assigned(body) & work.captured)
     if unbound or seen:
@@ -312,6 +314,12 @@ def _region(
     received = [given.get(n, n) for n in outputs]
     call = region_call(callee, inputs, [*received, *flags.values()], first)
     return [call, *(_taken(work, n, given[n], flag) for n, flag in flags.items())]
+
+
+def _named_in_expressions(body: list[ast.stmt]) -> frozenset[str]:
+    """Names that `:=` binds in the statements."""
+    nodes = (n for stmt in body for n in ast.walk(stmt))
+    return frozenset(n.target.id for n in nodes if isinstance(n, ast.NamedExpr))
 
 
 def _flagged(work: _Work, body: list[ast.stmt], flags: dict[str, str]) -> list[ast.stmt]:

@@ -10,6 +10,7 @@ it has failed, the dependences are solved again for the values of these argument
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,12 +76,18 @@ def _meeting(
     dependences = Legality.of(function).dependences
     names = dependences.found.affine.names
     origins = {name: entry.origin for name, entry in names.items() if entry.origin is not None}
-    numbers = {name: int(evaluate(origin, known)) for name, origin in origins.items()}
+    numbers: dict[str, int] = {}
+    for name, origin in origins.items():
+        with suppress(LookupError):  # a value of the loop, or of what is not evaluated here
+            numbers[name] = int(evaluate(origin, known))
     for conflict in sorted(dependences.conflicts(loop), key=gravity):
+        if conflict.instances is None:
+            continue
+        used = [n for n in dependences.sets.names(conflict.instances) if n in origins]
+        if not numbers.keys() >= set(used):
+            continue
         witness = dependences.meeting(conflict, numbers)
         if witness is not None:
-            assert conflict.instances is not None
-            used = [n for n in dependences.sets.names(conflict.instances) if n in numbers]
             values = [f"{print_expr(origins[n])} = {numbers[n]}" for n in used]
             return DependenceError(
                 f"{loop_text(loop.var, loop.clauses)} carries a dependence{_where(values)}: "

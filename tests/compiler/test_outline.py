@@ -375,3 +375,31 @@ def test_a_name_bound_in_a_condition_is_there_behind_a_part_in_python():
 
     assert bound(1.0) == 2.0
     assert bound(2.0) == "2.0"
+
+
+def test_a_name_that_an_expression_may_bind_in_a_region_keeps_its_value():
+    def in_a_condition(a, k, n):
+        for i in range(n):
+            if (k := i * 2) > 100:
+                a[i] = 1
+        text = f"{n}"
+        return text, k
+
+    def behind_an_and(a, k, n):
+        for i in range(a.shape[0]):
+            a[i] += 1
+        x = n > 2 and (k := n) > 0
+        text = f"{n}"
+        return text, k, x
+
+    def in_a_while(a, k, n):
+        i = 0
+        while i < n and (k := i + 5) < 7:
+            i += 1
+            a[0] += i
+        text = f"{n}"
+        return text, k, i
+
+    for fn in (in_a_condition, behind_an_and, in_a_while):
+        for n in (0, 3):
+            same(fn, np.arange(4), 7, n)

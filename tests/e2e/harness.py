@@ -318,7 +318,8 @@ def _widened(value: Any, like: Any) -> Any:
         return np.bool_(value)
     given = value if isinstance(value, np.generic) else value * 1  # a Python number is weak
     wide = np.result_type(given, type(like) if isinstance(like, np.generic) else like)
-    if wide != np.asarray(like).dtype:
+    integers = isinstance(value, np.integer) and isinstance(like, np.integer)
+    if wide != np.asarray(like).dtype and not (integers and like.itemsize >= value.itemsize):
         return value
     try:
         return type(like)(value)
