@@ -27,5 +27,5 @@ def test_the_iterations_have_the_values_of_the_call():
 
 
 def test_values_that_are_not_evaluated_do_not_hide_the_refusal():
-    with pytest.raises(appyc.DependenceError, match="carries a dependence|may carry"):
+    with pytest.raises(appyc.DependenceError, match=r"carries a dependence|may carry"):
         appyc.jit(beside_a_power)(np.zeros(20), np.arange(20), 3, 2)
