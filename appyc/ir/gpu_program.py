@@ -32,6 +32,8 @@ from appyc.ir.nodes import (
     Symbol,
     Update,
 )
+from appyc.ir.product_call import ProductCall
+from appyc.ir.schedule import ProductShape
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,30 +179,20 @@ class ReadBack(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Matrix(Node):
-    """A matrix in an array: the indices of its first element, of the one below that, and of the one beside it."""
-
-    array: Symbol
-    first: tuple[Expr, ...]
-    below: tuple[Expr, ...]
-    beside: tuple[Expr, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Multiply(Node):
-    """`target = keep * target + scale * left @ right` by a library where that is large, else what `orelse` does.
+    """`target = keep * target + scale * left @ right`, by a library where that is large, else by a kernel of tiles.
 
-    sides: rows and columns of the target, and the length that is summed over. scale: None for 1. keep: None where
-    the target is not read.
+    kernel: its name. sides: rows and columns of the target, and the length that is summed over. count: of the products
+    in a stack. scale: None for 1. keep: None where the target is not read. shape: which elements are computed.
     """
 
+    kernel: str
     sides: tuple[Expr, Expr, Expr]
-    target: Matrix
-    left: Matrix
-    right: Matrix
+    count: Expr | None
+    call: ProductCall
     scale: Expr | None
     keep: Expr | None
-    orelse: tuple[ScheduledStmt, ...]
+    shape: ProductShape
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,10 +60,7 @@ def _scan(body: tuple[ScheduledStmt, ...], known: set[Symbol], free: dict[Symbol
                 _scan(orelse, after_else, free)
                 known |= after_then & after_else
             case Multiply():
-                for part in (*stmt.sides, stmt.target, stmt.left, stmt.right, stmt.scale, stmt.keep):
-                    if part is not None:
-                        _need(part, known, free)
-                _scan(stmt.orelse, set(known), free)
+                _need(stmt, known, free)
             case Launch(kernel, programs):
                 _need(programs, known, free)
                 for symbol in free_scalars(kernel.body):

@@ -1,47 +1,88 @@
-"""Matrix products of a GPU program's host function, computed by the array library: cuBLAS, through CuPy."""
+"""Matrix products of a GPU program's host function: by the array library (cuBLAS, through CuPy) or a tiled kernel."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from appyc.ir.machine_model import ENOUGH_APART, FEWEST
+from appyc.triton_gen.triton_products import TILE
 
 ElementIndex: TypeAlias = tuple[int, ...]
 
-Matrix: TypeAlias = tuple[Any, ElementIndex, ElementIndex, ElementIndex]
-"""An array, and the indices of three elements: the matrix's first, the next in its column, the next in its row."""
+Matrix: TypeAlias = tuple[Any, ...]
+"""An array, and the indices of elements: the matrix's first, the next in its column, the next in its row, and in a
+stack the first of the next matrix."""
 
 
 def multiply(
     library: Any,
+    launch: Callable[..., None],
+    kernel: str,
     sides: tuple[int, int, int],
     scale: Any,
     keep: Any,
     target: Matrix,
     left: Matrix,
     right: Matrix,
-) -> bool:
-    """`target = keep * target + scale * (left @ right)`; False, and nothing done, where that is not worth a call.
+    *exchanged: Matrix,
+    edge: int | None = None,
+    count: int | None = None,
+) -> None:
+    """`target = keep * target + scale * (left @ right)`, of a triangle or for a stack too.
 
-    library: NumPy or CuPy. sides: rows and columns of the target, and the length that is summed over. scale, keep:
-    None for 1, and where the target is not read.
+    library: NumPy or CuPy. launch: of the device. sides: rows and columns of the target, and the length that is summed
+    over. scale, keep: None for 1, and where the target is not read. exchanged, edge: as of `ProductCall`. count: of a
+    stack.
     """
     rows, columns, summed = (int(side) for side in sides)
-    if min(rows, columns, summed) < FEWEST or rows * columns * summed < ENOUGH_APART:
-        return False
-    product = library.matmul(_view(library, left, (rows, summed)), _view(library, right, (summed, columns)))
+    members = 1 if count is None else int(count)
+    if rows <= 0 or columns <= 0 or members <= 0:
+        return
+    shapes = ((rows, columns), (rows, summed), (summed, columns), (rows, summed), (summed, columns))
+    views = [
+        _view(library, matrix, (members, *shape))
+        for matrix, shape in zip((target, left, right, *exchanged), shapes, strict=False)
+    ]
+    if edge is None and count is None and not exchanged and _is_large(rows, columns, summed):
+        _by_library(library, scale, keep, *(view[0] for view in views))
+        return
+    strides = [[n // view.dtype.itemsize for n in view.strides] for view in views]
+    layout = sum(_unit_stride(n) * 3**digit for digit, n in enumerate(strides[:3]))
+    programs = members * -(-rows // TILE) * -(-columns // TILE)
+    numbers = [n for n in (scale, keep) if n is not None]
+    sizes = (rows, columns, summed, int(edge or 0))
+    launch(kernel, programs, layout, *views, *sizes, *(n for group in strides for n in group), *numbers)
+
+
+def _is_large(*sides: int) -> bool:
+    """Whether a product is worth a call of the library."""
+    return min(sides) >= FEWEST and sides[0] * sides[1] * sides[2] >= ENOUGH_APART
+
+
+def _by_library(library: Any, scale: Any, keep: Any, target: Any, left: Any, right: Any) -> None:
+    product = library.matmul(left, right)
     if scale is not None:
         product *= scale
-    into = _view(library, target, (rows, columns))
     if keep is not None:
-        product += into * keep
-    into[...] = product
-    return True
+        product += target * keep
+    target[...] = product
 
 
-def _view(library: Any, matrix: Matrix, shape: tuple[int, int]) -> Any:
-    array, first, below, beside = matrix
-    strides = (_distance(array, first, below), _distance(array, first, beside))
+def _unit_stride(strides: list[int]) -> int:
+    """The digit of a matrix in the constexpr LAYOUT of a kernel."""
+    _, row, column = strides
+    return 1 if column == 1 else 2 if row == 1 else 0
+
+
+def _view(library: Any, matrix: Matrix, shape: tuple[int, int, int]) -> Any:
+    """The matrices of a stack, or the only one, as an array with three axes."""
+    array, first, below, beside, *beyond = matrix
+    strides = (
+        _distance(array, first, beyond[0]) if beyond else 0,
+        _distance(array, first, below),
+        _distance(array, first, beside),
+    )
     corner = array[tuple(slice(int(n), int(n) + 1) for n in first)]
     return library.lib.stride_tricks.as_strided(corner, shape, strides)
 

@@ -79,7 +79,7 @@ def compile_kernel(
             ASTSource(
                 function,
                 kernel.signature,
-                {"LANES": variant.lanes},
+                {kernel.constant: variant.lanes},
                 variant.attributes(kernel),
             ),
             target=GPUTarget("cuda", int(capability), 32),

@@ -102,8 +102,8 @@ class _InterpreterDevice:
     def read(self, cell: NDArray[Any]) -> Any:
         return cell[0]
 
-    def multiply(self, *product: Any) -> bool:
-        return multiply(np, *product)
+    def multiply(self, *product: Any, **more: Any) -> None:
+        multiply(np, self.launch, *product, **more)
 
     def require(self, holds: bool, reason: str) -> None:
         if not holds:

@@ -243,8 +243,8 @@ class _GpuDevice:
     def read(self, cell: Any) -> Any:
         return self.cupy.asnumpy(cell)[0]
 
-    def multiply(self, *product: Any) -> bool:
-        return multiply(self.cupy, *product)
+    def multiply(self, *product: Any, **more: Any) -> None:
+        multiply(self.cupy, self.launch, *product, **more)
 
     def require(self, holds: bool, reason: str) -> None:
         if not holds:

@@ -7,7 +7,6 @@ and the arguments: arrays of the device, and scalars of NumPy's types.
 from __future__ import annotations
 
 import keyword
-from dataclasses import replace
 
 from appyc.errors import InternalError
 from appyc.ir.expression_printer import constant
@@ -19,7 +18,6 @@ from appyc.ir.gpu_program import (
     GpuProgram,
     Launch,
     Loop,
-    Matrix,
     Multiply,
     ReadBack,
     Repeat,
@@ -29,6 +27,7 @@ from appyc.ir.kernel_scalars import free_scalars
 from appyc.ir.names import spellings
 from appyc.ir.nodes import Alloc, Assign, Break, Continue, Expr, Symbol
 from appyc.ir.printer import expression_printer
+from appyc.ir.product_call import Matrix
 from appyc.ir.visit import symbols_of
 from appyc.triton_gen.triton_kernel import KernelText, Param
 from appyc.triton_gen.triton_writer import Writer
@@ -115,7 +114,7 @@ class _HostEmitter:
                 numbers = f"{self.expr(value)}, {self.expr(extent)}"
                 self.w.line(f"rt.fail({site}, {numbers})  # {self.program.sites[site].error}")
             case Multiply():
-                self.block(f"if not {self._multiplied(s)}:", s.orelse)
+                self.w.line(self._multiplied(s))
             case ChooseLanes(target, kernel, rows, count):
                 args = [f'"{kernel}"', self.expr(rows), self.expr(count)]
                 self.w.line(f"{self.name(target)} = rt.lanes({', '.join(args)})")
@@ -131,11 +130,17 @@ class _HostEmitter:
 
     def _multiplied(self, s: Multiply) -> str:
         numbers = ["None" if n is None else self.expr(n) for n in (s.scale, s.keep)]
-        matrices = [self._matrix(m) for m in (s.target, s.left, s.right)]
-        return f"rt.multiply({', '.join([self._tuple(s.sides), *numbers, *matrices])})"
+        call = s.call
+        matrices = [self._matrix(m) for m in (call.target, call.left, call.right, *call.exchanged)]
+        more = [
+            f"{name}={self.expr(n)}" for name, n in (("edge", call.edge), ("count", s.count)) if n is not None
+        ]
+        given = [f'"{s.kernel}"', self._tuple(s.sides), *numbers, *matrices, *more]
+        return f"rt.multiply({', '.join(given)})"
 
     def _matrix(self, m: Matrix) -> str:
-        return f"({', '.join([self.name(m.array), *map(self._tuple, (m.first, m.below, m.beside))])})"
+        indices = [index for index in (m.first, m.below, m.beside, m.beyond) if index]
+        return f"({', '.join([self.name(m.array), *map(self._tuple, indices)])})"
 
     def _tuple(self, items: tuple[Expr, ...]) -> str:
         return f"({', '.join(map(self.expr, items))}{',' * (len(items) == 1)})"
@@ -158,10 +163,6 @@ def _host_symbols(stmt: ScheduledStmt) -> list[Symbol]:
     if isinstance(stmt, Launch):
         arrays = [s for s in symbols_of(stmt.kernel.body) if s.is_array]
         return [*symbols_of(stmt.programs), *arrays, *free_scalars(stmt.kernel.body)]
-    if isinstance(stmt, Multiply):
-        return symbols_of(replace(stmt, orelse=())) + [
-            s for inner in stmt.orelse for s in _host_symbols(inner)
-        ]
     bodies = [inner for name in ("body", "then", "orelse") for inner in getattr(stmt, name, ())]
     if not bodies:
         return symbols_of(stmt)

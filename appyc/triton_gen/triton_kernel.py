@@ -31,7 +31,7 @@ from appyc.triton_gen.triton_writer import Writer
 FAULT_WORDS = "fault_words"
 RESERVED = frozenset({*keyword.kwlist, *HELPER_NAMES, "tl", "triton", "libdevice", "LANES", FAULT_WORDS})
 
-_SIGNATURE = {
+SIGNATURE = {
     DType.BOOL: "i1", DType.FLOAT32: "fp32", DType.FLOAT64: "fp64",
     **{d: f"{'u' if d.kind == 'u' else 'i'}{d.bits}" for d in DType if d.is_integer},
 }  # fmt: skip
@@ -60,7 +60,7 @@ class Param:
 
 @dataclass(frozen=True, slots=True)
 class KernelText:
-    """A kernel as generated. lanes, fewest_lanes: bounds of its constexpr LANES, which is a power of two."""
+    """A kernel as generated. lanes, fewest_lanes: bounds of its constexpr `constant`, for lanes a power of two."""
 
     name: str
     text: str
@@ -69,10 +69,11 @@ class KernelText:
     fewest_lanes: int
     num_warps: int
     helpers: frozenset[str]
+    constant: str = "LANES"
 
     @property
     def signature(self) -> dict[str, str]:
-        return {**{p.name: p.type for p in self.params}, "LANES": "constexpr"}
+        return {**{p.name: p.type for p in self.params}, self.constant: "constexpr"}
 
 
 def emit_kernel(kernel: Kernel) -> KernelText:
@@ -116,9 +117,9 @@ class _KernelEmitter(ExpressionEmitter):
         )
 
     def _params(self, given: list[Symbol]) -> tuple[Param, ...]:
-        out = [Param(self.name(a), "*" + _SIGNATURE[a.dtype.part], "array", a) for a in self.arrays]
+        out = [Param(self.name(a), "*" + SIGNATURE[a.dtype.part], "array", a) for a in self.arrays]
         out += [Param(f"{self.name(a)}_{kind}{axis}", "i64", kind, a, axis) for a, kind, axis in self.sizes]
-        out += [Param(self.name(s), _SIGNATURE[s.dtype], "scalar", s) for s in given]
+        out += [Param(self.name(s), SIGNATURE[s.dtype], "scalar", s) for s in given]
         if self.faults:
             out.append(Param(FAULT_WORDS, "*i64", "faults"))
         return tuple(out)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from appyc.ir.abi import FaultSite
-from appyc.ir.gpu_program import GpuProgram, Kernel
+from appyc.ir.gpu_program import GpuProgram, Kernel, Multiply
 from appyc.ir.nodes import Apart, Ascending, Symbol
 from appyc.ir.printer import INSPECTORS
 from appyc.ir.visit import arrays_written, walk
@@ -13,6 +14,9 @@ from appyc.options import Options
 from appyc.triton_gen.triton_helpers import helper_text
 from appyc.triton_gen.triton_host import emit_host
 from appyc.triton_gen.triton_kernel import KernelText, emit_kernel
+from appyc.triton_gen.triton_products import emit_product
+
+T = TypeVar("T")
 
 _HOST_HEAD = """\
 import math
@@ -46,12 +50,14 @@ class TritonProgram:
 
 def generate(program: GpuProgram, options: Options) -> TritonProgram:
     """The program's text."""
-    kernels = {k.name: emit_kernel(k) for k in _kernels_of(program)}
+    kernels = {k.name: emit_kernel(k) for k in _of(program, Kernel)}
+    products = _of(program, Multiply)
+    kernels |= {p.kernel: emit_product(p, fastmath=options.fastmath) for p in products}
     used = {helper for kernel in kernels.values() for helper in kernel.helpers}
     inspector = INSPECTORS if any(isinstance(n, Apart | Ascending) for n in walk(program)) else ""
     texts = [k.text for k in kernels.values()]
     host = [inspector, emit_host(program, kernels)]
-    written = arrays_written(program.body)
+    written = arrays_written(program.body) | {product.call.target.array for product in products}
     return TritonProgram(
         program.name,
         _joined(_HEAD, helper_text(used), *texts, *host),
@@ -68,5 +74,6 @@ def _joined(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _kernels_of(program: GpuProgram) -> list[Kernel]:
-    return [n for n in walk(program.body) if isinstance(n, Kernel)]
+def _of(program: GpuProgram, kind: type[T]) -> list[T]:
+    """The nodes of a kind in a program."""
+    return [n for n in walk(program.body) if isinstance(n, kind)]

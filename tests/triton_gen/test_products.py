@@ -1,4 +1,4 @@
-"""Products of matrices in programs for a GPU: large ones are the library's, small ones are kernels."""
+"""Products of matrices in programs for a GPU: large ones are the library's, others are a kernel of tiles."""
 
 from __future__ import annotations
 
@@ -10,9 +10,15 @@ import numpy as np
 import pytest
 
 import appyc
+from appyc.passes.locality import product_steps
 from appyc.runtime import gpu_products
+from appyc.runtime.kernel_variants import Variant
+from appyc.runtime.triton_build import compile_kernel
+from appyc.triton_gen import triton_products
+from benchmarks.sass import disassembled
 from tests import stand_in_cupy
 from tests.e2e.harness import run_on
+from tests.triton_gen.source_runner import program_of
 
 RNG = np.random.default_rng(5)
 
@@ -47,8 +53,56 @@ def steps(c, a, b):
         c += b
 
 
+def lower(c, a, b):
+    for i in range(c.shape[0]):
+        for j in range(i + 1):
+            s = 0.0
+            for k in range(a.shape[1]):
+                s += a[i, k] * b[k, j]
+            c[i, j] = s
+
+
+def above(c, a, b):
+    for i in range(1, c.shape[0]):
+        for j in range(i + 2, c.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += 0.5 * a[i, k] * b[k, j]
+
+
+def exchanged(c, a, b):
+    for i in range(c.shape[0]):
+        for j in range(i + 1):
+            s = 0.0
+            for k in range(a.shape[1]):
+                s += a[i, k] * b[j, k] + b[i, k] * a[j, k]
+            c[i, j] = 0.25 * c[i, j] + 1.5 * s
+
+
+def stack(c, a, b):
+    for n in range(c.shape[0]):
+        c[n] = a[n] @ b[n]
+
+
+def eliminated(a):
+    n = a.shape[0]
+    for k in range(n):
+        for i in range(k + 1, n):
+            a[i, k] /= a[k, k]
+        for i in range(k + 1, n):
+            for j in range(k + 1, n):
+                a[i, j] -= a[i, k] * a[k, j]
+
+
 def square(n: int, dtype: Any = np.float64) -> np.ndarray:
     return RNG.uniform(-1, 1, (n, n)).astype(dtype)
+
+
+@pytest.fixture
+def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiles of which a small matrix has several, in bands."""
+    monkeypatch.setattr(triton_products, "TILE", 16)
+    monkeypatch.setattr(triton_products, "BAND", 2)
+    monkeypatch.setattr(gpu_products, "TILE", 16)
 
 
 @pytest.fixture(autouse=True)
@@ -62,19 +116,10 @@ def check(fn: Callable[..., Any], *args: Any, calls: int) -> None:
     ours = [a.copy("K") if isinstance(a, np.ndarray) else a for a in args]
     expected = fn(*ours)
     for target in ("interpret", "gpu", "resident"):
-        made: list[bool] = []
-
-        def multiply(*product: Any, made: list[bool] = made) -> bool:
-            made.append(gpu_products.multiply(*product))
-            return made[-1]
-
-        with (
-            mock.patch("appyc.runtime.triton_launch.multiply", multiply),
-            mock.patch("appyc.runtime.triton_interpret.multiply", multiply),
-        ):
+        with mock.patch.object(gpu_products, "_by_library", wraps=gpu_products._by_library) as made:
             found = run_on(fn, args, target, strict=True)
         assert found.error is None
-        assert sum(made) == calls
+        assert made.call_count == calls
         for one, two in zip((*ours, expected), (*found.args, found.value), strict=True):
             if one is not None:
                 single = args[-1].dtype == np.float32  # sums in another order, some of them near zero
@@ -114,6 +159,51 @@ def test_nan_and_infinity_are_not_lost() -> None:
 
 def test_complex_numbers_stay_in_kernels() -> None:
     check(gemm, 1.5, 1.25, *(square(28) + 1j * square(28) for _ in range(3)), calls=0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("sides", [(1, 1), (5, 7), (16, 16), (33, 20), (40, 3), (20, 0)])
+def test_of_triangles_nothing_else_is_written(sides: tuple[int, int], dtype: Any, small_tiles: None) -> None:
+    rows, summed = sides
+    a, b = (RNG.uniform(-1, 1, (rows, summed)).astype(dtype) for _ in range(2))
+    check(lower, square(rows, dtype), a, b.T, calls=0)
+    check(above, square(rows, dtype), a, np.ascontiguousarray(b.T), calls=0)
+    check(exchanged, square(rows, dtype), a, b, calls=0)
+
+
+@pytest.mark.parametrize("turn", [lambda m: m, np.asfortranarray, lambda m: m[::-1], lambda m: m[:, ::-1]])
+def test_tiles_of_matrices_that_lie_in_any_way(turn: Callable[..., Any], small_tiles: None) -> None:
+    a, b, c = square(21), square(21), square(21)
+    check(lower, turn(c), a, b, calls=0)
+    check(lower, c, turn(a), b, calls=0)
+    check(lower, c, a, turn(b), calls=0)
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_stacks(count: int, small_tiles: None) -> None:
+    a, b, c = (RNG.uniform(-1, 1, (count, *shape)) for shape in ((9, 5), (5, 18), (9, 18)))
+    check(stack, c, a, b, calls=0)
+    check(stack, c, a[:, ::-1], np.swapaxes(np.ascontiguousarray(np.swapaxes(b, 1, 2)), 1, 2), calls=0)
+
+
+def test_a_matrix_that_is_changed_in_place(small_tiles: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("STEPS", 4), ("WORTH", 8), ("FEWEST", 1)):
+        monkeypatch.setattr(product_steps, name, value)
+    check(eliminated, square(20) + 20 * np.eye(20), calls=0)
+    assert "tl.dot" in program_of(eliminated, square(3)).text
+
+
+@pytest.mark.parametrize("capability", [80, 90])
+@pytest.mark.parametrize(("dtype", "instruction"), [(np.float64, "DMMA"), (np.float32, "FFMA")])
+def test_tiles_use_the_tensor_cores_and_spill_nothing(capability: int, dtype: Any, instruction: str) -> None:
+    program = program_of(above, *(square(3, dtype) for _ in range(3)))
+    (kernel,) = (k for k in program.kernels if k.constant == "LAYOUT")
+    found = compile_kernel(program, kernel, f"cuda:{capability}", Variant(kernel.lanes, 16))
+    issued = disassembled(found.cubin)
+    assert found.spill_bytes == 0
+    assert instruction in {i.name for i in issued}
+    # Strips are on the way, 16 bytes a thread, while others are multiplied.
+    assert {i.width for i in issued if i.name == "LDGSTS"} == {16}
 
 
 @pytest.mark.parametrize("option", [{"blas": False}, {"exact": True}])

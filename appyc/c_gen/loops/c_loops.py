@@ -5,7 +5,7 @@ from __future__ import annotations
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.loops.counted_loops import Body, emit_counted
 from appyc.c_gen.loops.thread_loops import emit_threads, runs_in_threads
-from appyc.c_gen.products.product_loops import product_call
+from appyc.c_gen.products.product_loops import library_call
 from appyc.c_gen.text.loop_bounds import bound_text
 from appyc.ir.nodes import For
 
@@ -15,7 +15,7 @@ def emit_loop(ctx: FunctionContext, loop: For, body: Body) -> None:
     ctx.writer.line(f"/* {ctx.location(loop.loc)}: {loop.mode.value} */")
     if loop.product is not None and not ctx.in_piece and not ctx.module.sequential:
         with ctx.writer.block():
-            called = product_call(ctx, loop)
+            called = library_call(ctx, loop)
             with ctx.writer.block(f"if (!({called}))"):
                 _emit_iterations(ctx, loop, body)
         return

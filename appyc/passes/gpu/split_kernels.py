@@ -16,7 +16,6 @@ Preconditions: `lower_jumps` and `split_complex` have run.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 from appyc.errors import InternalError
 from appyc.ir.gpu_program import (
@@ -25,7 +24,6 @@ from appyc.ir.gpu_program import (
     Fault,
     GpuProgram,
     Loop,
-    Matrix,
     Multiply,
     Repeat,
     ScheduledStmt,
@@ -52,15 +50,16 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
+from appyc.ir.product_call import product_call
 from appyc.ir.raising import may_raise, overflow_error, traps_overflow
-from appyc.ir.schedule import Operand, Product
-from appyc.ir.visit import loops_of, scalars_read, scalars_written, substitute, walk
+from appyc.ir.schedule import Product
+from appyc.ir.visit import scalars_read, scalars_written, walk
 from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.grid_kernels import GridKernel, finish_kernel
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.map_gpu import ANOTHER_LOOP, choose_lane_loops, why_not_parallel
 from appyc.passes.gpu.predicate_lanes import KernelLowering
-from appyc.passes.node_builders import combine, integer, shifted, trip_count, truth
+from appyc.passes.node_builders import combine, integer, trip_count, truth
 from appyc.passes.pass_context import PassContext
 
 SEQUENTIAL_LANES = 256
@@ -101,7 +100,7 @@ class _Splitter:
             self._one_program(tuple(group), in_loop, out)
             group = []
             if isinstance(stmt, For) and stmt.product is not None:
-                out.append(self._multiply(stmt, stmt.product, in_loop))
+                out.append(self._multiply(stmt, stmt.product))
             elif isinstance(stmt, For) and self._becomes_grid(stmt, in_loop):
                 out += self._grid(stmt)
             elif _touches_arrays(stmt) and not _has_parallel(stmt):
@@ -158,18 +157,18 @@ class _Splitter:
         self._check((nest,), out)
         return out
 
-    def _multiply(self, nest: For, product: Product, in_loop: bool) -> Multiply:
-        """A call of a library where the product is large, and the kernels of the nest where it is not."""
-        loops = {n.var: n for n in loops_of(nest)}
-        rows, columns, summed = (loops[s] for s in (product.rows, product.columns, product.summed))
+    def _multiply(self, nest: For, product: Product) -> Multiply:
+        call = product_call(product, nest)
+        rows, columns, summed = (trip_count(n.lo, n.hi, n.step) for n in call.sides)
+        count = None if call.stack is None else trip_count(call.stack.lo, call.stack.hi, 1)
         return Multiply(
-            tuple(trip_count(n.lo, n.hi, n.step) for n in (rows, columns, summed)),  # type: ignore[arg-type]
-            _matrix(product.target, rows, columns),
-            _matrix(product.left, rows, summed),
-            _matrix(product.right, summed, columns),
+            self._name(),
+            (rows, columns, summed),
+            count,
+            call,
             product.scale,
             product.keep,
-            tuple(self.block((replace(nest, product=None),), in_loop)),
+            product.shape,
             loc=nest.loc,
         )
 
@@ -242,19 +241,6 @@ class _Splitter:
         again = self.on_host(stmt.cond, body)
         body.append(Assign(cond.symbol, again, loc=stmt.loc))
         out.append(Repeat(cond, tuple(body), loc=stmt.loc))
-
-
-def _matrix(operand: Operand, slow: For, fast: For) -> Matrix:
-    """The operand as a matrix whose rows follow one loop, and whose columns the other."""
-    first = {loop.var: loop.lo for loop in (slow, fast)}
-
-    def index_at(at: dict[Symbol, Expr]) -> tuple[Expr, ...]:
-        return tuple(substitute(index, at) for index in operand.index)
-
-    def after(loop: For) -> tuple[Expr, ...]:
-        return index_at({**first, loop.var: shifted(loop.lo, loop.step)})
-
-    return Matrix(operand.array, index_at(first), after(slow), after(fast), loc=operand.loc)
 
 
 def _reads(tree: Node | tuple[Stmt, ...]) -> Counter[Symbol]:

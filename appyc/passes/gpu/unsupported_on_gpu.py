@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from appyc.analysis.dependences.verdicts import named
 from appyc.ir.nodes import For, Function, Node, Workers
-from appyc.ir.schedule import ProductShape
 from appyc.ir.visit import map_loops, rewrite
 from appyc.passes.node_builders import integer
 from appyc.passes.pass_context import PassContext
@@ -42,15 +41,11 @@ def scans_of_reals(fn: Function, ctx: PassContext) -> Function:
 
 
 def products_of_reals(fn: Function, ctx: PassContext) -> Function:
-    """Products of complex matrices run in kernels: their parts become arrays that no library takes for one. So do
-    triangles, of which the library would compute too much."""
+    """Products of complex matrices run in kernels: their parts become arrays that no library takes for one."""
 
     def rule(loop: For) -> For:
-        product = loop.product
-        if product is None:
-            return loop
-        is_for_library = not product.target.array.dtype.is_complex and product.shape is ProductShape.ALL
-        return loop if is_for_library else replace(loop, product=None)
+        is_complex = loop.product is not None and loop.product.target.array.dtype.is_complex
+        return replace(loop, product=None) if is_complex else loop
 
     return map_loops(fn, rule)
 

@@ -53,7 +53,6 @@ from appyc.analysis.patterns.product_sums import pieces_of, sums_in
 from appyc.analysis.patterns.step_pattern import steps_of
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, If, Stmt
-from appyc.ir.schedule import ProductShape
 from appyc.ir.visit import loops_of, map_blocks
 from appyc.passes.locality.interchange_loops import has_threads
 from appyc.passes.locality.product_panels import of_panels
@@ -98,14 +97,14 @@ class _Search:
         if not self._is_free(loop):
             return replace(loop, body=self.block(loop.body, (*around, loop)))
         product = product_of(loop)
-        if product is not None and (product.shape is ProductShape.ALL or not self.ctx.options.on_gpu):
+        if product is not None:
             self._tell(loop, f"a product of matrices, which {self._library} computes where it is large")
             return replace(loop, product=product)
-        stack = None if self.ctx.options.on_gpu else stack_of(loop)
+        stack = stack_of(loop)
         if stack is not None:
             self._tell(loop, f"products of matrices, which {self._library} computes where they are large")
             return replace(loop, product=stack)
-        versions = ProductVersions(self.names, self.ctx.copies, triangles=not self.ctx.options.on_gpu)
+        versions = ProductVersions(self.names, self.ctx.copies)
         made = self._in_versions(loop, versions)
         if made is not None:
             self._tell(loop, f"the products in it are computed by {self._library} where they are large")

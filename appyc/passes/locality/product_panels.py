@@ -81,7 +81,7 @@ def of_panels(panels: Panels, versions: ProductVersions) -> If:
     """The nest as it was for small products, and in panels for large ones."""
     cut, loc = panels.cut, panels.outer.loc
     first = versions.names.fresh("first", DType.INT64)
-    size = WIDE_PANEL if panels.leaves_nothing and versions.triangles else PANEL
+    size = WIDE_PANEL if panels.leaves_nothing else PANEL
     end = smaller(shifted(Var(first, loc=loc), size), cut.hi)
     last = versions.names.fresh("end", DType.INT64)
     panel = _Panel(panels, first, Var(last, loc=loc))
@@ -129,8 +129,7 @@ def _of_sum(
         larger(trip_count(lo, hi, 1), integer(0, loc)),
     )
     whole = replace(panels.cut, lo=first, hi=panel.end)
-    alone = panels.is_triangle and versions.triangles
-    wide = across if alone else replace(across, lo=lo, hi=hi)
+    wide = across if panels.is_triangle else replace(across, lo=lo, hi=hi)
     common = replace(found, loop=replace(loop, lo=start, hi=stop))
     memory = Operand(array, index, loc=loc)
     apart: list[Stmt] = [Alloc(array, shape, zero=False, loc=loc)]

@@ -36,7 +36,7 @@ from appyc.ir.nodes import (
     Stmt,
     Var,
 )
-from appyc.ir.schedule import Operand, ProductShape
+from appyc.ir.schedule import Operand
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import substitute
 from appyc.passes.locality.product_versions import ProductVersions, conjunction
@@ -110,8 +110,7 @@ def _far(group: _Group, step: For, versions: ProductVersions) -> tuple[Stmt, ...
     if is_apart(steps):
         nests = [versions.copy(nest) for nest in _in_place(steps, rows, columns, step)]
         products = [product_of(nest, apart=True) for nest in nests]
-        shapes = {product.shape for product in products if product is not None}
-        if all(products) and (versions.triangles or shapes == {ProductShape.ALL}):
+        if all(products):
             return tuple(replace(n, product=product) for n, product in zip(nests, products, strict=True))
     last_row = Binary("-", rows.hi, integer(1, loc), loc=loc)
     wide = replace(columns, hi=substitute(columns.hi, {rows.var: last_row}))

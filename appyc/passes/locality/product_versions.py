@@ -26,20 +26,19 @@ from appyc.ir.nodes import (
     Update,
     Var,
 )
-from appyc.ir.schedule import Operand, Product, ProductShape
+from appyc.ir.product_call import widest
+from appyc.ir.schedule import Operand
 from appyc.ir.types import ArrayType, Layout
-from appyc.ir.visit import loops_of, rename, substitute
+from appyc.ir.visit import loops_of, rename
 from appyc.passes.node_builders import fresh_variables, integer, trip_count, zero
 
 
 @dataclass(frozen=True, slots=True)
 class ProductVersions:
-    """Makes them. copies: takes up the variables of the new loops, with those of the loops they are copies of.
-    triangles: whether a library may be asked for those alone."""
+    """Makes them. copies: takes up the variables of the new loops, with those of the loops they are copies of."""
 
     names: NameSupply
     copies: dict[Symbol, Symbol]
-    triangles: bool = True
 
     def of_sums(self, rows: For, sums: list[ProductSum]) -> If:
         """The nest as it was for small products, and with the sums in memory for large ones."""
@@ -93,7 +92,7 @@ class ProductVersions:
             nest = replace(loop, body=piece)
             product = product_of(nest)
             if product is not None:
-                tests.append(_is_large(_widest(product, nest)))
+                tests.append(_is_large(widest(product, nest)))
             part = self.copy(nest)
             apart.append(replace(part, product=product_of(part)))
         return If(conjunction(tests), tuple(apart), (loop,), loc=loop.loc)
@@ -107,7 +106,7 @@ class ProductVersions:
         sides: list[For] = []
         for nest in nests:
             assert nest.product is not None
-            sides += _widest(nest.product, nest)
+            sides += widest(nest.product, nest)
         if not nests or not is_fixed([e for n in sides for e in (n.lo, n.hi)], loops_of(marked)):
             return loop
         tests = [_is_large(sides[at : at + 3], ENOUGH_FOR_ALL) for at in range(0, len(sides), 3)]
@@ -124,16 +123,6 @@ def _index(rows: For, columns: For) -> tuple[Expr, Expr]:
     """Which iteration of each loop this is."""
     row, column = (trip_count(loop.lo, Var(loop.var, loc=loop.loc), 1) for loop in (rows, columns))
     return row, column
-
-
-def _widest(product: Product, nest: For) -> list[For]:
-    """The loops of a product; its columns as they are in the row that has the most of them."""
-    loops = {n.var: n for n in loops_of(nest)}
-    rows, columns, summed = (loops[symbol] for symbol in (product.rows, product.columns, product.summed))
-    last = Binary("-", rows.hi, integer(1, rows.loc), loc=rows.loc)
-    there = {rows.var: last if product.shape is ProductShape.BEFORE else rows.lo}
-    wide = replace(columns, lo=substitute(columns.lo, there), hi=substitute(columns.hi, there))
-    return [rows, wide, summed]
 
 
 def _is_large(nest: Sequence[For], least: int = ENOUGH_APART) -> Expr:

@@ -1,0 +1,115 @@
+"""Generates the Triton text of a kernel for matrix products: a tile of the target for each program, by `tl.dot`.
+
+    target = keep * target + scale * (left @ right)           for each matrix of a stack
+
+A program adds up strips of STEP columns of `left` and rows of `right`; Triton loads the next strips meanwhile. Double
+precision goes to the tensor cores (DMMA), single precision does only with `fastmath`, in TF32. Of a triangle, a program
+whose tile has no wanted element adds nothing up. Programs run through bands of BAND tiles, whose factors stay in the L2
+cache.
+
+The constexpr LAYOUT says for the target, the left and the right factor, as digits of base 3, which stride is known to
+be 1: 0 none, 1 that between columns, 2 that between rows. With it, threads load adjacent elements together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from appyc.ir.gpu_program import Multiply
+from appyc.ir.schedule import ProductShape
+from appyc.ir.types import DType
+from appyc.triton_gen.triton_kernel import SIGNATURE, KernelText, Param
+
+TILE, STEP, BAND = 64, 16, 8
+"""Rows and columns of a tile, columns of a strip (the least that `tl.dot` takes), rows of tiles in a band."""
+
+WARPS = 8
+"""Of a program. On sm_90 a thread has 117 to 200 registers in double precision, and spills none; with four warps up to
+255, for half as many warps on a multiprocessor."""
+
+LAYOUT = 1 + 3 + 9
+"""All matrices by rows."""
+
+_NAMES = "target", "left", "right", "left_too", "right_too"
+
+
+def emit_product(product: Multiply, *, fastmath: bool) -> KernelText:
+    """The kernel of one product. fastmath: whether single precision may be TF32."""
+    dtype = product.call.target.array.dtype
+    params = tuple(_params(product, dtype))
+    names = ", ".join([*(p.name for p in params), "LAYOUT: tl.constexpr"])
+    body = "\n".join(f"    {line}" if line else "" for line in _lines(product, dtype, fastmath=fastmath))
+    text = f"@triton.jit\ndef {product.kernel}({names}):\n{body}\n"
+    return KernelText(product.kernel, text, params, LAYOUT, LAYOUT, WARPS, frozenset(), "LAYOUT")
+
+
+def _params(product: Multiply, dtype: DType) -> Iterator[Param]:
+    """In the order in which `runtime.gpu_products.multiply` passes them."""
+    names = _NAMES[: 3 + len(product.call.exchanged)]
+    for name in names:
+        yield Param(name, "*" + SIGNATURE[dtype], "array")
+    for name in ("rows", "columns", "summed", "edge"):
+        yield Param(name, "i64", "scalar")
+    for name in names:
+        for stride in ("next", "row", "column"):
+            yield Param(f"{name}_{stride}", "i64", "scalar")
+    for name, value in (("scale", product.scale), ("keep", product.keep)):
+        if value is not None:
+            yield Param(name, SIGNATURE[dtype], "scalar")
+
+
+def _along(name: str, direction: str, product: Multiply) -> Iterator[str]:
+    """The strides of a matrix along a direction: its own, and that of the factor which is the same matrix exchanged."""
+    yield f"{name}_{direction}"
+    if product.call.exchanged and name != "target":
+        other = "right_too" if name == "left" else "left_too"
+        yield f"{other}_{'row' if direction == 'column' else 'column'}"
+
+
+def _lines(product: Multiply, dtype: DType, *, fastmath: bool) -> Iterator[str]:
+    number = f"tl.{dtype}"
+    precision = "tf32" if fastmath and dtype is DType.FLOAT32 else "ieee"
+    pairs = [("left", "right"), *([("left_too", "right_too")] if product.call.exchanged else ())]
+    for digit, name in enumerate(_NAMES[:3]):
+        yield f"if LAYOUT // {3**digit} % 3 == 1:"
+        yield from (f"    {stride} = 1" for stride in _along(name, "column", product))
+        yield f"if LAYOUT // {3**digit} % 3 == 2:"
+        yield from (f"    {stride} = 1" for stride in _along(name, "row", product))
+    yield f"down, along = (rows + {TILE - 1}) // {TILE}, (columns + {TILE - 1}) // {TILE}"
+    yield "program = tl.program_id(0).to(tl.int64)"
+    yield "member, program = program // (down * along), program % (down * along)"
+    yield f"band = program // ({BAND} * along) * {BAND}"
+    yield f"height = tl.minimum(down - band, {BAND})"
+    yield f"program = program % ({BAND} * along)"
+    yield f"top, first = (band + program % height) * {TILE}, program // height * {TILE}"
+    yield f"i = (top + tl.arange(0, {TILE}))[:, None]"
+    yield f"j = (first + tl.arange(0, {TILE}))[None, :]"
+    yield f"k = tl.arange(0, {STEP}).to(tl.int64)"
+    yield "inside = (i < rows) & (j < columns)"
+    match product.shape:
+        case ProductShape.ALL:
+            pass
+        case ProductShape.BEFORE:
+            yield "inside = inside & (j < edge + i)"
+            yield f"summed = tl.where(first < edge + top + {TILE - 1}, summed, 0)"
+        case ProductShape.FROM:
+            yield "inside = inside & (j >= edge + i)"
+            yield f"summed = tl.where(first + {TILE - 1} >= edge + top, summed, 0)"
+    for one, other in pairs:
+        yield f"{one} += member * {one}_next + i * {one}_row + k[None, :] * {one}_column"
+        yield f"{other} += member * {other}_next + k[:, None] * {other}_row + j * {other}_column"
+    yield f"total = tl.full(({TILE}, {TILE}), 0, {number})"
+    yield f"for step in range(0, summed, {STEP}):"
+    yield "    rest = summed - step"
+    for one, other in pairs:
+        yield f"    strip = tl.load({one}, mask=(i < rows) & (k[None, :] < rest), other=0)"
+        yield f"    {other}_strip = tl.load({other}, mask=(k[:, None] < rest) & (j < columns), other=0)"
+        yield f'    total = tl.dot(strip, {other}_strip, total, input_precision="{precision}", out_dtype={number})'
+        yield f"    {one} += {STEP} * {one}_column"
+        yield f"    {other} += {STEP} * {other}_row"
+    yield "target += member * target_next + i * target_row + j * target_column"
+    if product.scale is not None:
+        yield "total = total * scale"
+    if product.keep is not None:
+        yield "total = total + tl.load(target, mask=inside, other=0) * keep"
+    yield "tl.store(target, total, mask=inside)"
