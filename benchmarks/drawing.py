@@ -79,6 +79,27 @@ def metropolis(rng, n, width):
     return accepted, total / n
 
 
+def metropolis_of_python(n):
+    x = 0.0
+    chain = []
+    for _ in range(n):
+        y = x + random.gauss(0.0, 1.0)
+        if random.random() < min(1.0, math.exp((x * x - y * y) / 2)):
+            x = y
+        chain.append(x)
+    return chain
+
+
+def walk_of_choices(n):
+    x = 0
+    y = 0
+    for _ in range(n):
+        dx, dy = random.choice([(0, 1), (1, 0), (0, -1), (-1, 0)])
+        x += dx
+        y += dy
+    return x, y
+
+
 def ising(spins, sweeps, beta):
     n = spins.shape[0]
     for _ in range(sweeps * n * n):
@@ -134,6 +155,8 @@ DRAWING: tuple[tuple[Callable[..., Any], Callable[[], tuple[Any, ...]]], ...] = 
     (option, lambda: (_rng(), 2_000, 50, *_PRICED)),
     (option_legacy, lambda: (2_000, 50, *_PRICED)),
     (metropolis, lambda: (_rng(), 100_000, 1.5)),
+    (metropolis_of_python, lambda: (100_000,)),
+    (walk_of_choices, lambda: (100_000,)),
     (ising, lambda: (_spins(), 20, 0.44)),
     (walk, lambda: (100_000,)),
     (walk_of_generator, lambda: (_rng(), np.zeros(100_000))),

@@ -115,6 +115,11 @@ class CompiledFunction(Entry, Generic[R]):
     def _text(self) -> Source:
         return self._part if self._part is not None else read_source(self._snippet)
 
+    @functools.cached_property
+    def _kept_text(self) -> Source:
+        """The text that is only looked at: calls that come while a thread compiles do not parse it again."""
+        return self._text()
+
     # ------------------------------------------------------------ calls
 
     def _call(self, *args: object, **keywords: object) -> object:
@@ -369,7 +374,9 @@ class CompiledFunction(Entry, Generic[R]):
         return self._compilations.has_waited(
             wanted.key,
             lambda: self._version(wanted, named),
-            lambda: is_short(self._text(), {**self.py_func.__globals__, **closure_of(self.py_func), **named}),
+            lambda: is_short(
+                self._kept_text, {**self.py_func.__globals__, **closure_of(self.py_func), **named}
+            ),
         )
 
     def is_ready(self, args: tuple[object, ...], *, begins: bool, waits: bool) -> bool:

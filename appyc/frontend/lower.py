@@ -33,6 +33,7 @@ from appyc.frontend.syntax.tree import parameters_of, walk
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
+    ListSlots,
     ListValue,
     Masked,
     MaybeNone,
@@ -47,6 +48,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
+    describe,
 )
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.names import NameSupply
@@ -312,6 +314,15 @@ def lower_inline(
     return returned_choices.with_chosen_arrays(caller, scope, value, loc)
 
 
+def _given_list(value: ListValue, names: Names, loc: Loc) -> ListSlots:
+    """The list that a function is given by its caller. Raises UnsupportedError where it is no library text, which gives
+    a list no other name."""
+    if names.path.steps[0][0] != "own":
+        raise UnsupportedError(f"{describe(value)} is given to functions of the library alone", loc,
+                               hints=("give it as an array: np.array(...)",))  # fmt: skip
+    return value.slots
+
+
 def lower_callee(
     caller: Scope, source: Source, names: Names, key: object, loc: Loc
 ) -> Callable[[Mapping[str, Value], frozenset[Symbol]], LoweredCallee]:
@@ -353,10 +364,13 @@ def _called(
                     scope.env[name] = value
                 elif isinstance(value, Number | Wide | TupleValue | DictValue | MaybeNone):
                     scope.bind(name, value, loc)
+                elif isinstance(value, ListValue):
+                    scope.env[name] = scope.lists[name] = _given_list(value, names, loc)
+                    scope.list_names |= {name}
                 else:
-                    assert not isinstance(
-                        value, ReturnedView | ReturnedChoice | ReturnedList | Masked | ListValue
-                    ), "no argument: the caller has made it one"
+                    assert not isinstance(value, ReturnedView | ReturnedChoice | ReturnedList | Masked), (
+                        "no argument: the caller has made it one"
+                    )
                     scope.env[name] = value
             _lower_body(scope, scope.source.ast)
             value = returns.final_value(scope, loc)

@@ -87,9 +87,9 @@ class Environment:
 
 
 def is_of_library(fn: FunctionType, name: str) -> bool:
-    """Whether a non-local name of a function is bound to a module of an array library."""
+    """Whether a non-local name of a function is bound to a module whose functions keep no list that they are given."""
     value = closure_of(fn).get(name, fn.__globals__.get(name))
-    return isinstance(value, ModuleType) and value.__name__.partition(".")[0] in _ARRAY_LIBRARIES
+    return isinstance(value, ModuleType) and value.__name__.partition(".")[0] in _LIBRARIES
 
 
 class Names:
@@ -115,7 +115,7 @@ class Names:
         raise UnknownNameError(f"name {name!r} is not defined", loc, label=_did_you_mean(name, known))
 
     def is_of_library(self, name: str) -> bool:
-        """Whether a non-local name is bound to a module of an array library."""
+        """Whether a non-local name is bound to a module whose functions keep nothing of a list that they are given."""
         return is_of_library(self.fn, name)
 
     def find(self, name: str) -> ArrayRef | None:
@@ -205,7 +205,7 @@ class Names:
         return Opaque(value, path)
 
 
-_ARRAY_LIBRARIES = ("numpy", "scipy", "cupy")
+_LIBRARIES = ("numpy", "scipy", "cupy", "random")
 LIBRARIES = ("numpy", "math", "cmath", "operator", "builtins", "appyc")
 """Modules whose members are taken to be constant, and whose import has no side effects."""
 

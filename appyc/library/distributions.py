@@ -544,4 +544,8 @@ def empty(shape, dtype):
     return np.empty(shape, dtype)
 
 
+def as_array(a):
+    return np.array(a)
+
+
 FILLED: tuple[Any, ...] = (filled_1, filled_2, filled_3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import linecache
 import random
 from collections.abc import Callable
@@ -15,6 +16,7 @@ import pytest
 import appyc
 from appyc.errors import DependenceError, UnsupportedError
 from benchmarks.drawing import DRAWING
+from tests.counting import calls_of
 
 Generator = Any
 
@@ -232,8 +234,25 @@ def swapped(rng: Generator, n: int) -> tuple[float, float]:
     return x, y
 
 
+def chosen(rng: Generator, n: int) -> tuple[float, int]:
+    widths, s, flags = [0.5, 1.5, 4.0], 0.0, 0
+    for _i in range(n):
+        s = s / 2 + rng.choice([-1, 1]) * rng.choice(widths)
+        flags += rng.choice([True, False])
+    return s, flags
+
+
+def dealt(rng: Generator, n: int) -> tuple[int, list[int]]:
+    cards, kept = [i * i for i in range(n)], 0
+    for i in range(n):
+        if i % 20 == 0:
+            rng.shuffle(cards)
+        kept += cards[i] * i + int(rng.choice(cards))
+    return kept, cards
+
+
 PROGRAMS = (walk, on_some_paths, listed, two_loops, columns_first, unread, one_for_all, helped, unrolled, arrays,
-            searched, any_drawn, counted, trees, swapped)  # fmt: skip
+            searched, any_drawn, counted, trees, swapped, chosen, dealt)  # fmt: skip
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
@@ -242,8 +261,47 @@ def test_draws_keep_their_number_and_order(program: Callable[..., Any], target: 
     compiled = appyc.jit(program, target=target)
     for n in (0, 1, 61):
         one, other = np.random.default_rng(n), np.random.default_rng(n)
-        np.testing.assert_array_equal(compiled(other, n), program(one, n))
+        for found, wanted in zip(leaves(compiled(other, n)), leaves(program(one, n)), strict=True):
+            np.testing.assert_array_equal(found, wanted)
         assert state(one) == state(other)
+
+
+def leaves(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, tuple) else [value]
+
+
+def steps_of_a_walk(n: int) -> tuple[int, int, list[int]]:
+    moves, seen, x, y = [(0, 1), (1, 0), (0, -1), (-1, 0)], [0], 0, 0
+    for _i in range(n):
+        dx, dy = random.choice(moves)
+        x, y = x + dx, y + dy
+        seen.append(x * y + random.choice([2, 3]))
+    random.shuffle(seen)
+    return x, y, seen
+
+
+def test_python_chooses_from_lists_and_shuffles_them() -> None:
+    compiled, results = appyc.jit(strict=True)(steps_of_a_walk), []
+    for function in (steps_of_a_walk, compiled):
+        random.seed(6)
+        results.append((function(300), random.getstate()))
+    assert results[0] == results[1]
+
+
+class Chooser:
+    """Something that is no generator, and keeps the list that it is given."""
+
+    def choice(self, items: list[float]) -> float:
+        self.items = items
+        return items[0]
+
+    def shuffle(self, items: list[int]) -> None:
+        items.reverse()
+
+
+@pytest.mark.parametrize("program", [chosen, dealt])
+def test_methods_of_other_classes_get_the_list_itself(program: Callable[..., Any]) -> None:
+    assert appyc.jit(program)(Chooser(), 25) == program(Chooser(), 25)
 
 
 @pytest.mark.parametrize(("program", "arguments"), DRAWING, ids=[program.__name__ for program, _ in DRAWING])
@@ -316,6 +374,38 @@ def test_a_global_generator_may_become_another(monkeypatch: pytest.MonkeyPatch) 
         found = compiled(9)
         monkeypatch.setitem(globals(), "source_of_numbers", make(4))
         assert found == from_outside(9)
+
+
+def draws_in_several_ways(out: Any) -> None:
+    for i in range(out.shape[0]):
+        step = random.gauss(0.0, 1.0)
+        out[i] = (
+            step if random.random() < 0.5 else random.randint(1, 6) + np.random.rand() * np.random.randint(9)
+        )
+
+
+def test_functions_of_one_module_draw_from_one_generator_without_python(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled = appyc.jit(strict=True)(draws_in_several_ways)
+    compiled(np.zeros(9))
+    results = []
+    for function in (draws_in_several_ways, compiled, compiled):
+        random.seed(3)
+        np.random.seed(3)
+        out = np.zeros(1000)
+        calls = calls_of(functools.partial(function, out))
+        results.append(out.tolist())
+    assert results[0] == results[1] == results[2]
+    assert calls < 1000
+
+    for function in (draws_in_several_ways, compiled):
+        monkeypatch.setattr(random, "gauss", random.Random(7).gauss)
+        random.seed(3)
+        np.random.seed(3)
+        function(out)
+        results.append(out.tolist())
+    assert results[0] != results[3] == results[4]
 
 
 def from_two(a: Generator, b: Generator, out: Any) -> None:

@@ -77,7 +77,7 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
         return generator_calls.lower_primitive(scope, node, callee.obj, loc)
     if (own := lower_maker(scope, node, _hashable(callee.obj), loc)) is not None:
         return own
-    generator = generator_calls.generator_of(callee)
+    generator = generator_calls.generator_of(scope, callee)
     if generator is not None:
         found_there = generator_calls.lower_method(scope, node, generator, callee.obj.__name__, loc)  # type: ignore[attr-defined]
         if found_there is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import numpy as np
 
 from appyc.errors import CompileError, LibraryCallError, Loc, TypeInferenceError
 from appyc.frontend.access import AccessPath
+from appyc.frontend.arrays.tensors import as_tensor
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.inlining import bind, inlined
 from appyc.frontend.library.generator_state import (
@@ -29,17 +31,30 @@ from appyc.frontend.library.made_generators import (
     lower_bits_method,
     next_of,
     of_text,
+    with_tuples,
 )
 from appyc.frontend.library.scalar_functions import as_dtype
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.generators import MadeGenerator, MadeMethod, made
-from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value, dtype_of
+from appyc.frontend.types.values import (
+    ArrayRef,
+    ListValue,
+    Number,
+    Opaque,
+    Tensor,
+    TupleValue,
+    Value,
+    dtype_of,
+)
 from appyc.ir.draw_functions import DRAWS
 from appyc.ir.nodes import Draw, Expr, Load
 from appyc.ir.types import DType, Layout
 from appyc.library import bit_generators, distributions
 
 Arguments = dict[str, Value]
+
+_OF_MODULES = ((np.random.mtrand, "_rand"), (random, "_inst"))
+"""The generators that functions of modules share, so that calls of several are draws from one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +64,18 @@ class OneOf(Opaque):
     index: Expr | None = None
 
 
-def generator_of(callee: Opaque) -> Opaque | None:
+def generator_of(scope: Scope, callee: Opaque) -> Opaque | None:
     """The generator that a method is bound to."""
     owner = getattr(callee.obj, "__self__", None)
     if kind_of(owner) is None or not isinstance(callee.obj, MethodType | BuiltinFunctionType):
         return None
-    if owner is np.random.mtrand._rand:
-        return Opaque(owner, AccessPath((("module", "numpy.random.mtrand"), ("attr", "_rand"))))
-    return Opaque(owner, callee.root.step("attr", "__self__") if callee.root is not None else None)
+    root = callee.root.step("attr", "__self__") if callee.root is not None else None
+    for module, name in _OF_MODULES:
+        if owner is getattr(module, name):
+            if root is not None:
+                scope.names.environment.depend(root, owner)
+            root = AccessPath((("module", module.__name__), ("attr", name)))
+    return Opaque(owner, root)
 
 
 def is_generators(owner: Opaque) -> bool:
@@ -81,7 +100,7 @@ def lower_method(scope: Scope, node: ast.Call, owner: Opaque, name: str, loc: Lo
         raise LibraryCallError(f"{ast.unparse(node.func)} cannot be compiled: only the library has it", loc,
                                hints=("call it before the loop",))  # fmt: skip
     with or_library(node, loc):
-        return _drawn(scope, node, owner, fn, name, loc)
+        return _drawn(scope, with_tuples(node), owner, fn, name, loc)
 
 
 def lower_made_method(scope: Scope, node: ast.Call, method: MadeMethod, loc: Loc) -> Value:
@@ -120,12 +139,17 @@ def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: 
         given: Arguments = {"size": TupleValue(tuple(dims))} if dims else {}
     else:
         given = bind(scope, node, name, _signature(fn, name), owner, loc)
+    for parameter, value in given.items():
+        if isinstance(value, ListValue) and name != "shuffle" and kind_of(owner.obj) != PYTHON:
+            given[parameter] = as_tensor(scope, value, loc)
     size, out, dtype = (_given(given.pop(n, None)) for n in ("size", "out", "dtype"))
     parameters = inspect.signature(fn).parameters
     arguments = {
         n: given.get(n, owner if n == "rng" else scope.names.constant(p.default, None, loc))
         for n, p in parameters.items()
     }
+    if name == "choice" and kind_of(owner.obj) != PYTHON and isinstance(chosen := arguments["a"], TupleValue):
+        arguments["a"] = inlined(scope, cast(FunctionType, distributions.as_array), {"a": chosen}, loc)
     result = _result(name, arguments, dtype, loc)
     if result is np.float32:
         fn = getattr(distributions, f"{name}_float32")

@@ -42,11 +42,7 @@ def lower_maker(scope: Scope, node: ast.Call, callee: object, loc: Loc) -> Value
     kind = _MAKERS.get(callee)
     if kind is None or not (scope.loops or scope.is_inlined):
         return None
-    args = [as_tuple(a) if isinstance(a, ast.List) else a for a in node.args]
-    named = [
-        ast.keyword(k.arg, as_tuple(k.value)) if isinstance(k.value, ast.List) else k for k in node.keywords
-    ]
-    node = ast.copy_location(ast.Call(node.func, args, named), node)
+    node = with_tuples(node)
     given = bind(scope, node, ast.unparse(node.func), inspect.signature(callee), None, loc)  # type: ignore[arg-type]
     given = {n: v for n, v in given.items() if not (isinstance(v, Opaque) and v.obj is None)}
     one = made(next(iter(given.values()), Opaque(None)))
@@ -56,6 +52,15 @@ def lower_maker(scope: Scope, node: ast.Call, callee: object, loc: Loc) -> Value
         raise _refused("no seed", loc)
     bits = _philox(scope, given, loc) if kind == "philox" else _pcg64(scope, *given.values(), loc=loc)
     return Opaque(replace(bits, draws=kind == "default"))
+
+
+def with_tuples(node: ast.Call) -> ast.Call:
+    """The call with tuples for the lists that are written out among its arguments."""
+    args = [as_tuple(a) if isinstance(a, ast.List) else a for a in node.args]
+    named = [
+        ast.keyword(k.arg, as_tuple(k.value)) if isinstance(k.value, ast.List) else k for k in node.keywords
+    ]
+    return ast.copy_location(ast.Call(node.func, args, named), node)
 
 
 def lower_bits_method(scope: Scope, node: ast.Call, bits: MadeGenerator, name: str, loc: Loc) -> Value:

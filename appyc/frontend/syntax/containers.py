@@ -45,7 +45,7 @@ def list_names(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) 
 
     They are bound to new lists (`[]`, `[0, 1]`, `[0] * n`, `list(...)`, a comprehension, a copy or a slice of another
     such list), and only changed by their methods, indexed, stored into, run over, measured, tested, looked into,
-    returned, or given to a library or a function of Python's that looks at the items.
+    returned, or given to a library or a function of Python's that looks at the items, or to a generator's `shuffle`.
     is_of_library: whether an outer name is an array library's.
     """
     nodes = walk(function)
@@ -124,6 +124,8 @@ def _copied(value: ast.expr) -> ast.Name | None:
 
 def _used(node: ast.AST) -> Iterator[ast.Name]:
     match node:
+        case ast.Call(func=ast.Attribute(attr="shuffle" | "choice"), args=[ast.Name() as name, *_]):
+            yield name  # to a generator; what else has such a method is not compiled with a list
         case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr=method), args=args, keywords=[]):
             if len(args) in METHODS.get(method, ()):
                 yield name
@@ -252,7 +254,9 @@ def looked_at(node: ast.AST, is_of_library: Callable[[str], bool]) -> Iterator[t
             if isinstance(func, ast.Name) and func.id in _TAKERS:
                 yield from ((a, func.id == "len") for a in given)
             elif (root := _root(func)) is not None and is_of_library(root):
-                yield from ((a, True) for a in given)
+                method = func.attr if isinstance(func, ast.Attribute) else ""
+                if method != "shuffle":
+                    yield from ((a, method != "choice") for a in given)
         case _:
             return
 
