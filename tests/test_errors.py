@@ -1501,7 +1501,7 @@ def add(a, b, c):
 add(np.ones((4, 4)), np.ones((4, 3)), np.ones((4, 4)))
 """,
     "read_only_array": """
-@appyc.jit
+@appyc.jit(strict=True)
 def scale(a):
     for i in range(a.shape[0]):
         a[i] *= 2.0

@@ -291,7 +291,12 @@ def _holds_readonly(flat: Sequence[object], written: frozenset[int]) -> bool:
 
 
 def _refuse_readonly(job: Job, named: Mapping[str, object]) -> None:
-    """Compiles with the arrays marked as what they are, which raises at the first store."""
+    """Compiles with the arrays marked as what they are, which raises at the first store. Python decides whether there
+    is one, where neither `strict` nor a pragma asks for compiled code."""
+    from appyc.frontend.fault_paths import has_annotation  # noqa: PLC0415  (a warm start parses nothing)
+
+    if not job.options.strict and not has_annotation(job.source):
+        raise LeftToPython
     loc, objects = Loc(job.source.file, job.source.first_line), job.wanted.objects
     types = {n: t if n in objects else typeof(named[n], n, loc) for n, t in job.wanted.types.items()}
     analyse(job.fn, job.source, types, objects, job.options)

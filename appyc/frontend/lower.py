@@ -21,7 +21,7 @@ from appyc.frontend.desugar.joined_returns import with_joined_returns
 from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const
 from appyc.frontend.expressions.callee_facts import Callees, Known, with_callees
 from appyc.frontend.expressions.indexed_tuples import table_of
-from appyc.frontend.expressions.list_storage import refuse_mixed
+from appyc.frontend.expressions.list_storage import given_list, refuse_mixed
 from appyc.frontend.expressions.recursion import Called, lower_recursive
 from appyc.frontend.expressions.recursion import Lowered as LoweredCallee
 from appyc.frontend.facts import Facts, NoValue, Recursive, Restart
@@ -33,7 +33,6 @@ from appyc.frontend.syntax.tree import parameters_of, walk
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
-    ListSlots,
     ListValue,
     Masked,
     MaybeNone,
@@ -48,7 +47,6 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
-    describe,
 )
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.names import NameSupply
@@ -314,15 +312,6 @@ def lower_inline(
     return returned_choices.with_chosen_arrays(caller, scope, value, loc)
 
 
-def _given_list(value: ListValue, names: Names, loc: Loc) -> ListSlots:
-    """The list that a function is given by its caller. Raises UnsupportedError where it is no library text, which gives
-    a list no other name."""
-    if names.path.steps[0][0] != "own":
-        raise UnsupportedError(f"{describe(value)} is given to functions of the library alone", loc,
-                               hints=("give it as an array: np.array(...)",))  # fmt: skip
-    return value.slots
-
-
 def lower_callee(
     caller: Scope, source: Source, names: Names, key: object, loc: Loc
 ) -> Callable[[Mapping[str, Value], frozenset[Symbol]], LoweredCallee]:
@@ -365,7 +354,7 @@ def _called(
                 elif isinstance(value, Number | Wide | TupleValue | DictValue | MaybeNone):
                     scope.bind(name, value, loc)
                 elif isinstance(value, ListValue):
-                    scope.env[name] = scope.lists[name] = _given_list(value, names, loc)
+                    scope.env[name] = scope.lists[name] = given_list(value, names, loc)
                     scope.list_names |= {name}
                 else:
                     assert not isinstance(value, ReturnedView | ReturnedChoice | ReturnedList | Masked), (

@@ -93,6 +93,10 @@ class ArrayMethods(Array):
         is NumPy's own array."""
         if type(shape) is Buffer:
             return Array.__new__(cls, shape, *args)  # type: ignore[call-arg]
+        if isinstance(shape, list | tuple) and any(isinstance(n, Array) and n.ndim for n in shape):
+            return np.asarray(
+                shape
+            )  # no shape: other libraries convert sequences by the class of their items
         kind = np.ndarray if cls is ndarray else cls
         return evaluation.adopted(np.ndarray.__new__, (kind, shape, *args), keywords)
 

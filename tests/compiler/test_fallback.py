@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import datetime
 import enum
 import time
@@ -38,6 +39,40 @@ def queued(a, n):
 
 def first(x):
     return x[0]
+
+
+def length(x):
+    return len(x)
+
+
+def total(x):
+    found = 0
+    for item in x:
+        found += item
+    return found
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "told"),
+    [
+        (length, [1] * 99, r"the length of a list is not compiled\n.*np\.array\(x\)"),
+        (first, np.zeros(2, [("x", "f8"), ("y", "i4")]), r"a structured array is not compiled\n.*a\['x'\]"),
+        (total, np.ones(3, np.float16), r"a loop over an array of float16 is not compiled\n.*np\.float32"),
+        (first, np.zeros(2, "M8[D]"), r"an array of datetime64\[D\] is not compiled\n.*np\.int64"),
+        (first, np.array([1, "x"], object), r"an array of objects is not compiled"),
+        (total, b"bytes", r"a loop over a bytes is not compiled\n.*numpy\.frombuffer"),
+        (total, [datetime.timedelta(1)] * 2, r"a sequence of timedelta objects is not compiled"),
+    ],
+)
+def test_a_warning_tells_what_is_not_compiled_and_what_to_pass_instead(function, given, told):
+    with pytest.warns(appyc.FallbackWarning, match=f"(?s){told}"):
+        tried(appyc.jit(function), given)
+
+
+def tried(function, given):
+    for _ in range(5):
+        with contextlib.suppress(TypeError):
+            function(given)
 
 
 class Point:
@@ -389,3 +424,23 @@ def test_the_programs_of_the_benchmark_do_what_python_does():
             for _ in range(9):
                 one, other = program.arguments(), program.arguments()
                 compare_values(program.function(*other), jitted(*one), program.function.__name__)
+
+
+def zeroed(a, flag):
+    total = 0.0
+    for i in range(len(a)):
+        if flag:
+            a[i] = 0.0
+        total += a[i]
+    return total
+
+
+def test_python_decides_whether_a_read_only_array_is_stored_into():
+    given = np.arange(5.0)
+    given.flags.writeable = False
+    compiled = appyc.jit(zeroed)
+    assert compiled(given, False) == 10.0
+    with pytest.raises(ValueError, match="read-only"):
+        compiled(given, True)
+    with pytest.raises(ValueError, match="'a' is read-only, and this assigns to it"):
+        appyc.jit(strict=True)(zeroed)(given, False)

@@ -49,6 +49,12 @@ def boxes(a: Any) -> Any:
     return [line.get_ydata() for line in found["medians"] + found["whiskers"]]
 
 
+def errors(a: Any) -> Any:
+    x, below, above = a[:, 0], abs(a[:, 1]), abs(a[:, 2])
+    found = drawn(lambda axes: axes.errorbar(x, a[:, 1], yerr=[below, above], xerr=below))
+    return [numpy.array(bars.get_segments()) for bars in found.lines[2]]
+
+
 def violins(a: Any) -> Any:
     found = drawn(lambda axes: axes.violinplot(a))
     return [body.get_paths()[0].vertices for body in found["bodies"]]
@@ -113,6 +119,7 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "plots: hist of lists": bars,
     "plots: violinplot": lambda np, a: violins(a),
     "plots: violinplot of one": lambda np, a: violins(a[:, 1]),
+    "plots: errorbar": lambda np, a: errors(a),
     "plots: others": others,
     "images: grey": lambda np, a: Image.fromarray(bytes_of(a, np.uint8)).tobytes(),
     "images: colours": lambda np, a: Image.fromarray(bytes_of(a, np.uint8).reshape(8, 5, 3)).tobytes(),

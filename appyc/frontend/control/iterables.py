@@ -15,8 +15,8 @@ from appyc.frontend.expressions.expressions import (
     lower_expression,
     lower_operands,
     number,
+    refused,
     with_items,
-    wrong_kind,
 )
 from appyc.frontend.pragmas.prange import prange
 from appyc.frontend.scope import Scope
@@ -96,9 +96,9 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
         kept_value = kept(scope, value, "items", loc)
         assert isinstance(kept_value, ArrayRef | Tensor), "it has axes"
         return _over_view(as_tensor(scope, kept_value, loc), loc)
-    raise wrong_kind(value)(
-        f"a loop cannot run over {describe(value)}", loc,
-        hints=("loop over range(...), an array, enumerate(...) or zip(...)",),
+    raise refused(
+        value, "a loop over", f"a loop cannot run over {describe(value)}", loc,
+        "loop over range(...), an array, enumerate(...) or zip(...)",
     )  # fmt: skip
 
 

@@ -270,7 +270,7 @@ def _len(scope: Scope, node: ast.Call, loc: Loc) -> Value:
         case Opaque(obj=str(text)):
             return arithmetic.python_number(len(text), loc)
         case _:
-            raise expressions.wrong_kind(value)(f"{describe(value)} has no len()", loc)
+            raise expressions.refused(value, "the length of", f"{describe(value)} has no len()", loc)
 
 
 def _divmod(scope: Scope, node: ast.Call, loc: Loc) -> Value:

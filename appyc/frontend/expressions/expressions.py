@@ -18,6 +18,7 @@ from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import PY_BOOL, PY_LARGE_INT
+from appyc.frontend.types.objects import instead_of, is_collection
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -166,6 +167,16 @@ def wrong_kind(value: Value) -> type[CompileError]:
     )
 
 
+def refused(value: Value, operation: str, fault: str, loc: Loc, *hints: str) -> CompileError:
+    """The error for an operation on a value of the wrong kind. operation: in words, before an object that Python may do
+    this with; fault, hints: for all other values."""
+    if isinstance(value, Opaque) and value.obj is not None:
+        return UnsupportedError(
+            f"{operation} {describe(value)} is not compiled", loc, hints=(instead_of(value.obj),)
+        )
+    return wrong_kind(value)(fault, loc, hints=hints)
+
+
 def number(value: Value, loc: Loc, what: str = "this") -> Number:
     """The value as a number; a 0-dimensional array is loaded. Raises CompileError for other values."""
     match value:
@@ -183,7 +194,10 @@ def number(value: Value, loc: Loc, what: str = "this") -> Number:
             raise TypeInferenceError(f"{what} is text, where a number is needed", loc,
                                      hints=("work with text outside the compiled function",))  # fmt: skip
         case _:
-            raise wrong_kind(value)(f"{what} is {describe(value)}, where a number is needed", loc)
+            hints = (instead_of(value.obj),) if isinstance(value, Opaque) and is_collection(value.obj) else ()
+            raise wrong_kind(value)(
+                f"{what} is {describe(value)}, where a number is needed", loc, hints=hints
+            )
 
 
 def _index_fully(array: ArrayRef | Tensor) -> str:

@@ -14,6 +14,7 @@ from appyc.frontend.control.iterables import item_at
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.facts import Restart
+from appyc.frontend.resolve import Names
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import PY_FLOAT, PY_INT, NumberType, promote
 from appyc.frontend.types.values import ListSlots, ListValue, Number, TupleValue, Value, describe
@@ -28,6 +29,15 @@ def list_named(scope: Scope, name: str, loc: Loc) -> ListValue:
     value = scope.read(name, loc)
     assert isinstance(value, ListValue), "the name is bound to lists alone"
     return value
+
+
+def given_list(value: ListValue, names: Names, loc: Loc) -> ListSlots:
+    """The list that a function is given by its caller. Raises UnsupportedError where it is no library text, which gives
+    a list no other name."""
+    if names.path.steps[0][0] != "own":
+        raise UnsupportedError(f"{describe(value)} is given to functions of the library alone", loc,
+                               hints=("give it as an array: np.array(...)",))  # fmt: skip
+    return value.slots
 
 
 def list_item(scope: Scope, owner: ListValue, index: Number, loc: Loc) -> Value:

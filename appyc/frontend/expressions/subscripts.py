@@ -56,12 +56,13 @@ def lower_subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> 
         case ArrayRef() | Tensor():
             return _array_item(scope, owner, index, loc)
         case _:
-            hint = (
-                "make it an array or a tuple"
-                if isinstance(owner, Opaque)
-                else "only arrays and tuples can be"
+            raise expressions.refused(
+                owner,
+                "an index into",
+                f"{describe(owner)} cannot be indexed",
+                loc,
+                "only arrays and tuples can be",
             )
-            raise expressions.wrong_kind(owner)(f"{describe(owner)} cannot be indexed", loc, hints=(hint,))
 
 
 def _flat_item(scope: Scope, array: ArrayRef | Tensor, index: ast.expr, loc: Loc) -> Value:

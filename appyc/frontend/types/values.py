@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from appyc.errors import Loc
 from appyc.frontend.access import AccessPath
 from appyc.frontend.types.numbers import Either, NumberType
+from appyc.frontend.types.objects import describe_object
 from appyc.ir.nodes import Const, Expr, Extent, Symbol
 from appyc.ir.types import DType
 
@@ -388,9 +389,7 @@ def describe(value: Value | Binding) -> str:
         case Opaque(obj=None):
             return "None"
         case Opaque():
-            name = getattr(value.obj, "__name__", None)
-            kind = type(value.obj).__name__
-            return f"{kind} {name!r}" if isinstance(name, str) else f"a {kind}"
+            return describe_object(value.obj)
         case Conflict():
             return value.reason
 
