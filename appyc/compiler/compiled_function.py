@@ -21,6 +21,7 @@ from appyc.compiler.fallback import (
     Hosted,
     R,
     Race,
+    calling_itself,
     frames_of_ours,
     limit_for,
     warn_of_defect,
@@ -285,12 +286,23 @@ class CompiledFunction(Entry, Generic[R]):
     def _leave(self, kind: Kind | None, limit: int, error: CompileError) -> None:
         """Runs calls of a kind in Python from now on, until one takes more than `limit` nanoseconds (0: always)."""
         if kind is not None:
-            self.handed[kind] = (self.py_func, limit)
+            itself = self._calling_itself
+            is_bound = itself is not None and self.py_func.__globals__.get(self.__name__) is self
+            self.handed[kind] = (
+                (itself, limit, self.py_func.__globals__, self.__name__)
+                if itself is not None and is_bound
+                else (self.py_func, limit)
+            )
         self.is_in_python = True
         if self._on_loss is not None:
             self._on_loss()
         else:
             self._warn(error)
+
+    @functools.cached_property
+    def _calling_itself(self) -> FunctionType | None:
+        """The Python function, its calls of itself without the dispatcher; None for one that is not recursive."""
+        return calling_itself(self.py_func, self._text) if self._part is None else None
 
     def _warn(self, error: CompileError) -> None:
         if not self._has_warned and self._on_loss is None:
@@ -300,7 +312,7 @@ class CompiledFunction(Entry, Generic[R]):
     def _on_regions_loss(self) -> None:
         """If all regions run in Python, makes the next call of the function decide anew."""
         vain = [hosted.host for hosted in self._regions.values() if hosted.is_vain]
-        for kind, (function, _) in list(self.handed.items()):
+        for kind, (function, *_) in list(self.handed.items()):
             if function in vain:
                 self.handed.pop(kind, None)
 

@@ -9,6 +9,7 @@ the race starts again.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import warnings
 from collections.abc import Callable
@@ -23,12 +24,15 @@ from appyc.errors import (
     InternalWarning,
     Loc,
     Note,
+    UnsupportedError,
     render_fallback,
 )
+from appyc.frontend.access import closure_cells
 from appyc.runtime.dispatch import Entry
 
 if TYPE_CHECKING:
     from appyc.frontend.outline import PythonPart
+    from appyc.frontend.source import Source
 
 Kind = tuple[object, ...]
 """Of a call: see `Entry.kind`."""
@@ -153,6 +157,31 @@ class Hosted(Generic[R]):
         for region in self.regions:
             region.is_in_python = False
             region.handed.clear()
+
+
+def calling_itself(fn: FunctionType, text: Callable[[], Source]) -> FunctionType | None:
+    """The function with its global name for itself bound to it, so that what it calls is no compiled function; None
+    where it does not call itself by that name, or its text cannot be read."""
+    name = fn.__name__
+    if fn.__code__.co_name != name or name in closure_cells(fn):
+        return None
+    try:
+        tree = text().ast
+    except UnsupportedError:
+        return None
+    nodes = [node for statement in tree.body for node in ast.walk(statement)]
+    calls_itself = any(isinstance(node, ast.Name) and node.id == name for node in nodes)
+    if not calls_itself or any(isinstance(node, ast.Global) for node in nodes):
+        return None
+    from appyc.frontend.regions import function_of  # noqa: PLC0415  (few functions are recursive)
+
+    tree.decorator_list = []
+    itself = function_of(fn, tree, {name: fn})
+    cells = dict(zip(itself.__code__.co_freevars, itself.__closure__ or (), strict=True))
+    if name not in cells:
+        return None
+    cells[name].cell_contents = itself
+    return itself
 
 
 def warn_of_python(name: str, error: CompileError) -> None:

@@ -176,6 +176,7 @@ typedef struct {
     PyObject *fallback, *on_fault;
     PyObject *before;           /* asked before the fallback, or None */
     PyObject *handed;           /* {kind of call: (function, most nanoseconds)}: see _kinds.h */
+    LastKind last_kind;
     PyObject *names;            /* of the parameters, None for positional-only ones; () for a function with others */
     PyObject *defaults;         /* of the last parameters */
     PyObject *specialisations;  /* a tuple, replaced and never changed, so that a call in flight is safe */
@@ -329,7 +330,7 @@ static PyObject *call_bound(Entry *self, PyObject *const *args, size_t flags, Py
         return is_done < 0 ? NULL : Py_NewRef(Py_None);
     if (PyDict_GET_SIZE(self->handed) > 0) {
         PyObject *handed = Py_NewRef(self->handed);
-        out = call_handed(handed, args, flags, keywords, &called);
+        out = call_handed((PyObject *)self, handed, &self->last_kind, args, flags, keywords, &called);
         Py_DECREF(handed);
         if (called)
             return out;
@@ -420,6 +421,7 @@ static int entry_traverse(Entry *self, visitproc visit, void *arg)
     Py_VISIT(self->on_fault);
     Py_VISIT(self->before);
     Py_VISIT(self->handed);
+    Py_VISIT(self->last_kind.kind);
     Py_VISIT(self->names);
     Py_VISIT(self->defaults);
     Py_VISIT(self->specialisations);
@@ -432,6 +434,7 @@ static int entry_clear(Entry *self)
     Py_CLEAR(self->on_fault);
     Py_CLEAR(self->before);
     Py_CLEAR(self->handed);
+    Py_CLEAR(self->last_kind.kind);
     Py_CLEAR(self->names);
     Py_CLEAR(self->defaults);
     Py_CLEAR(self->specialisations);

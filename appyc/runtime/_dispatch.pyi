@@ -6,7 +6,7 @@ from appyc.runtime.frame import Kernel, OnFault
 
 class Entry:
     before: Callable[..., bool] | None
-    handed: dict[tuple[object, ...], tuple[Callable[..., object], int]]
+    handed: dict[tuple[object, ...], tuple[Callable[..., object], int, *tuple[object, ...]]]
     def __init__(
         self,
         fallback: Callable[..., object],

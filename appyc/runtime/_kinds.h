@@ -63,6 +63,59 @@ static PyObject *kind_of_call(PyObject *const *args, Py_ssize_t positional, PyOb
     return kind;
 }
 
+enum { FEW_ARGUMENTS = 8 };
+
+/* The kind of the last call whose arguments are told by their classes: a recursive function that runs in Python comes
+ * by here at each of its calls. */
+typedef struct {
+    PyObject *kind;               /* keeps the classes; NULL: none */
+    Py_ssize_t count;
+    PyTypeObject *classes[FEW_ARGUMENTS];
+    int long_lists[FEW_ARGUMENTS];
+} LastKind;
+
+static int is_long_list(PyObject *value)
+{
+    return PyList_CheckExact(value) && PyList_GET_SIZE(value) > LONGEST_LIST;
+}
+
+static int is_of_last_kind(const LastKind *last, PyObject *const *args, Py_ssize_t count)
+{
+    if (!last->kind || last->count != count)
+        return 0;
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (Py_TYPE(args[i]) != last->classes[i] || is_long_list(args[i]) != last->long_lists[i])
+            return 0;
+    return 1;
+}
+
+/* Keeps the kind of a call if nothing but classes and lengths of lists is in it. */
+static void keep_kind(LastKind *last, PyObject *kind, PyObject *const *args, Py_ssize_t count)
+{
+    Py_CLEAR(last->kind);
+    if (!kind || count > FEW_ARGUMENTS)
+        return;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (PyArray_Check(args[i]) || PyTuple_Check(args[i]) || PyFunction_Check(args[i]) || PyType_Check(args[i]))
+            return;
+        last->classes[i] = Py_TYPE(args[i]);
+        last->long_lists[i] = is_long_list(args[i]);
+    }
+    last->count = count;
+    last->kind = Py_NewRef(kind);
+}
+
+static PyObject *kind_again(LastKind *last, PyObject *const *args, Py_ssize_t positional, PyObject *names)
+{
+    if (names && PyTuple_GET_SIZE(names) > 0)
+        return kind_of_call(args, positional, names);
+    if (is_of_last_kind(last, args, positional))
+        return Py_NewRef(last->kind);
+    PyObject *kind = kind_of_call(args, positional, NULL);
+    keep_kind(last, kind, args, positional);
+    return kind;
+}
+
 static int64_t nanoseconds(void)
 {
     struct timespec now;
@@ -70,12 +123,25 @@ static int64_t nanoseconds(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* A call of a kind that `handed` has, where it says: {kind: (function, most nanoseconds)}. A call that takes longer
- * than that takes its kind out again; 0 for no limit. `*found` says whether there was one. */
-static PyObject *call_handed(PyObject *handed, PyObject *const *args, size_t flags, PyObject *names, int *found)
+/* Whether what was handed still stands: the name that a function calls itself by, in its globals, is bound to `self`. */
+static int still_stands(PyObject *self, PyObject *entry)
 {
-    PyObject *kind = kind_of_call(args, PyVectorcall_NARGS(flags), names), *out = NULL;
+    return PyTuple_GET_SIZE(entry) == 2
+           || PyDict_GetItemWithError(PyTuple_GET_ITEM(entry, 2), PyTuple_GET_ITEM(entry, 3)) == self;
+}
+
+/* A call of a kind that `handed` has, where it says: {kind: (function, most nanoseconds)}, or four items with the
+ * globals and the name that the function calls itself by. A call that takes longer than that takes its kind out again;
+ * 0 for no limit. `*found` says whether there was one. */
+static PyObject *call_handed(PyObject *self, PyObject *handed, LastKind *last, PyObject *const *args, size_t flags,
+                             PyObject *names, int *found)
+{
+    PyObject *kind = kind_again(last, args, PyVectorcall_NARGS(flags), names), *out = NULL;
     PyObject *entry = kind ? PyDict_GetItemWithError(handed, kind) : NULL;
+    if (entry && !still_stands(self, entry)) {
+        PyDict_DelItem(handed, kind);
+        entry = NULL;
+    }
     *found = entry != NULL;
     if (entry) {
         Py_INCREF(entry);

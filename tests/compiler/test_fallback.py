@@ -426,6 +426,34 @@ def test_the_programs_of_the_benchmark_do_what_python_does():
                 compare_values(program.function(*other), jitted(*one), program.function.__name__)
 
 
+def leaves(tree, weight=1):
+    if isinstance(tree, int):
+        return weight
+    return sum(leaves(branch, weight) for branch in tree)
+
+
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+def test_a_recursive_function_in_python_calls_itself_and_not_the_dispatcher(monkeypatch):
+    tree = [1, [2, [3, 4]], [], [[5], 6]]
+    plain, compiled = leaves, appyc.jit(leaves)
+    monkeypatch.setitem(globals(), "leaves", compiled)
+    assert [compiled(tree) for _ in range(20)] == [6] * 20
+    handed, _, names, name = compiled.handed[compiled.kind((tree, 1), {})]
+    assert handed is not plain
+    assert (names[name], handed.__qualname__, handed.__globals__) == (compiled, "leaves", globals())
+    assert handed.__code__.co_firstlineno == plain.__code__.co_firstlineno
+
+    calls = []
+
+    def counted(branch, weight):
+        calls.append(branch)
+        return compiled(branch, weight)
+
+    monkeypatch.setitem(globals(), "leaves", counted)
+    assert compiled(tree) == 6
+    assert len(calls) == 11
+
+
 def zeroed(a, flag):
     total = 0.0
     for i in range(len(a)):
