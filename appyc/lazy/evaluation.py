@@ -170,14 +170,16 @@ def _is_value(result: Any) -> bool:
 
 def _traced(values: np.ndarray, given: list[arrays.ndarray], *, of_ghosts: bool = False) -> Any:
     """An array of a function's result: of an argument's memory, if it lies there."""
+    holders: list[tuple[arrays.ndarray, np.ndarray, np.ndarray]] = []
     for array in given:
         memory = ghost_of(array.buffer) if of_ghosts else array.buffer.memory
-        if memory is None or not is_within(values, memory):
-            continue
-        view = array.ghost() if of_ghosts else array.computed()
+        if memory is not None and is_within(values, memory):
+            holders.append((array, memory, array.ghost() if of_ghosts else array.computed()))
+    for array, _, view in reversed(holders):  # `out` is the last argument
         if address(values) == address(view) and (values.shape, values.strides, values.dtype) == (
             view.shape, view.strides, view.dtype) and is_writeable(values):  # fmt: skip
             return array
+    for array, memory, view in holders:
         steps = None if array.is_window else steps_between(view, values)
         if steps is None:
             return array.windowed(view_of(ghost_of(array.buffer), (window(values, memory),)))

@@ -252,3 +252,14 @@ def test_the_real_part_is_set_as_by_numpy(dtype: str) -> None:
     expected, found = numpy.zeros(3, dtype), np.zeros(3, dtype)
     expected.real = found.real = -1
     assert numpy.array_equal(expected, numpy.asarray(found))
+
+
+@pytest.mark.parametrize(
+    "part", [(slice(0, 3),), (slice(None), slice(1, 5)), (slice(None, None, 2),), (Ellipsis,)]
+)
+def test_an_array_that_a_library_function_fills_is_its_result(part: tuple[Any, ...]) -> None:
+    a = np.asarray(numpy.arange(36.0).reshape(6, 6) + 0j)
+    out = a[part]
+    wanted = numpy.fft.fft(numpy.asarray(a), n=out.shape[-1])[: len(out)]
+    assert np.fft.fft(a[: len(out)], n=out.shape[-1], out=out) is out
+    numpy.testing.assert_allclose(numpy.asarray(out), wanted)
