@@ -41,7 +41,11 @@ def whole(memory: np.ndarray) -> Any:
 
 
 def _owned(values: np.ndarray) -> Any:
-    """An array with these values. Its axes have their order in memory."""
+    """An array with these values. Its axes have their order in memory; what is stretched stays a view."""
+    if values.size and 0 in values.strides and not is_writeable(values):
+        once = values[tuple(slice(1) if step == 0 else slice(None) for step in values.strides)]
+        if once.size < values.size:
+            return _views_by(np.broadcast_to, (_owned(once.copy()), values.shape), {})
     if values.flags.carray and values.base is None:
         return whole(values)
     order = memory_order([values], values.ndim)

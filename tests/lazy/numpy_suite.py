@@ -47,12 +47,14 @@ REASONS: dict[str, str] = {
         "for code in C a recorded array is none"
     ),
     r"Cannot change data-type for array of references": "a view of NumPy's own arrays takes numpy.ndarray",
-    r"read-only": "what other libraries are given is a read-only view",
+    r"read-only|writeable_memoryview": "what other libraries are given is a read-only view",
     r"Signature|test_overrides|mappingproxy|unexpected keyword|module 'numpy'": (
         "signatures, modules and the `like` argument are not NumPy's"
     ),
     r"test_dlpack.*assert \(": "references are counted on another object",
-    r"full_like\(\) missing|TestNanFunctions_": "the test took NumPy's function before it was replaced",
+    r"full_like\(\) missing|TestNanFunctions_|nan_mask|replace_nan|fftn_out_and_s|test_instance_methods": (
+        "the test took NumPy's function or class before it was replaced"
+    ),
     r"swapaxes|rollaxis|\bis\b|base": "flags.owndata and base do not say which array of NumPy's holds the memory",
 }
 """Why tests fail here: a pattern for the name of the test and its error, and a line of docs/lazy.md or of the test."""

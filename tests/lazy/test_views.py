@@ -263,3 +263,11 @@ def test_an_array_that_a_library_function_fills_is_its_result(part: tuple[Any, .
     wanted = numpy.fft.fft(numpy.asarray(a), n=out.shape[-1])[: len(out)]
     assert np.fft.fft(a[: len(out)], n=out.shape[-1], out=out) is out
     numpy.testing.assert_allclose(numpy.asarray(out), wanted)
+
+
+def test_a_number_that_is_stretched_over_more_than_memory_holds_is_a_view() -> None:
+    whole = np.broadcast_to([2], (1 << 40, 2))
+    assert (whole.shape, whole.strides, whole.flags.writeable) == ((1 << 40, 2), (0, 0), False)
+    assert [part.shape for part in np.array_split(whole, 4)] == [(1 << 38, 2)] * 4
+    assert whole[5:9].sum() == 16
+    assert numpy.broadcast_to([[3], [4]], (2, 5)).tolist() == np.broadcast_to([[3], [4]], (2, 5)).tolist()
