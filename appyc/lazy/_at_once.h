@@ -125,12 +125,12 @@ static int is_python_number(PyObject *value)
 }
 
 /* What NumPy is given for a value: itself, or a small array's memory. NULL without an error where it takes more to
- * tell, or something must run before. */
-static PyObject *plain_value(const Tally *tally, PyObject *value)
+ * tell, or something must run before; with `to_write`, before the array is written to. */
+static PyObject *plain_value(const Tally *tally, PyObject *value, int to_write)
 {
     if (PyObject_TypeCheck(value, &ViewType)) {
         View *view = (View *)value;
-        if (!is_small(tally, size_of(view->shape)) || !is_settled(tally, view->buffer, 0))
+        if (!is_small(tally, size_of(view->shape)) || !is_settled(tally, view->buffer, to_write))
             return NULL;
         PyObject *values = values_of(view);
         return !values ? NULL
@@ -202,7 +202,7 @@ static PyObject *plain_item(const Tally *tally, PyObject *item)
     }
     if (PyList_CheckExact(item))
         return is_small(tally, PyList_GET_SIZE(item)) && is_list_of_numbers(item) ? Py_NewRef(item) : NULL;
-    return plain_value(tally, item);
+    return plain_value(tally, item, 0);
 }
 
 /* An index as NumPy is given it. NULL without an error as for `plain_value`. */
@@ -223,19 +223,10 @@ static PyObject *plain_index(const Tally *tally, PyObject *key)
 
 /* ------------------------------------------------------------------ results */
 
-/* An array of the type with memory of its own. Takes the reference to the values; NULL for one too. */
-static PyObject *array_with(PyTypeObject *type, PyObject *values, PyArray_Descr *dtype)
+/* An array of the type with this memory, new and in C order. Takes the reference. */
+static PyObject *array_with(PyTypeObject *type, PyObject *values)
 {
     PyArrayObject *array = (PyArrayObject *)values;
-    if (array && (!PyArray_CheckExact(values) || !PyArray_IS_C_CONTIGUOUS(array) || PyArray_BASE(array)
-                  || Py_REFCNT(values) != 1 || !PyArray_EquivTypes(PyArray_DESCR(array), dtype))) {
-        Py_INCREF(dtype);  /* which the conversion takes */
-        Py_SETREF(values, PyArray_FromAny(values, dtype, 0, 0, NPY_ARRAY_CARRAY | NPY_ARRAY_FORCECAST | NPY_ARRAY_ENSURECOPY,
-                                          NULL));
-        array = (PyArrayObject *)values;
-    }
-    if (!array)
-        return NULL;
     int rank = PyArray_NDIM(array);
     PyObject *shape = PyTuple_New(rank), *whole = PyTuple_New(0);
     Buffer *buffer = NULL;
@@ -340,7 +331,7 @@ static PyObject *load_at_once(const Tally *tally, View *view, PyObject *key)
     PyObject *values = index ? values_of(view) : NULL;
     if (values && (out = PyObject_GetItem(values, index)) && PyArray_Check(out)) {
         if (PyArray_IS_C_CONTIGUOUS((PyArrayObject *)out) && !PyArray_BASE((PyArrayObject *)out))
-            out = array_with(Py_TYPE(view), out, (PyArray_Descr *)view->dtype);
+            out = array_with(Py_TYPE(view), out);
         else  /* its axes have an order of their own in memory */
             Py_SETREF(out, call_method((PyObject *)view, "_wrapped", out));
     }
@@ -408,7 +399,7 @@ static int store_at_once(const Tally *tally, View *view, PyObject *key, PyObject
 {
     PyObject *index = plain_index(tally, key), *given = NULL;
     if (index)
-        given = PyList_CheckExact(value) && is_list_of_numbers(value) ? Py_NewRef(value) : plain_value(tally, value);
+        given = PyList_CheckExact(value) && is_list_of_numbers(value) ? Py_NewRef(value) : plain_value(tally, value, 0);
     PyObject *values = given ? values_of(view) : NULL;
     int failed = values ? PyObject_SetItem(values, index, given) : 0;
     Py_XDECREF(index);

@@ -1,5 +1,6 @@
-/* Operations that have been recorded before: what is recorded for operands of these types and shapes is known, and
- * is recorded again without a look at what it means. Part of _nodes.c, which alone includes it.
+/* Functions of NumPy's. Of small arrays that are there NumPy computes them at once. What has been recorded before is
+ * recorded again without a look at what it means, for operands of the same types and shapes. Part of _nodes.c, which
+ * alone includes it.
  *
  * The first time an operation is recorded by the function in Python (`slowly`), whose last statement is then looked
  * at: where it has the operands of the call, the same will do for each call with operands of the same types and
@@ -8,7 +9,7 @@
 #ifndef APPYC_KNOWN_H
 #define APPYC_KNOWN_H
 
-enum { MOST_OPERANDS = 3, MOST_VALUES = 8, MOST_PARTS = 32, MOST_PLANS = 1 << 12 };
+enum { MOST_OPERANDS = 3, MOST_ARGUMENTS = 12, MOST_PARTS = 32, MOST_PLANS = 1 << 12 };
 
 /* ------------------------------------------------------------------ plans */
 
@@ -17,11 +18,9 @@ typedef struct {
     PyObject *operation, *shape, *dtype;
     PyObject *operands;     /* where they are the same each time, else NULL */
     PyObject *convert;      /* called on a number that is stored, or NULL */
-    PyObject *run;          /* what NumPy calls for the operation */
     Py_ssize_t taken;       /* how many of the call's operands the statement has */
     long long least, most;  /* of Python's integers among them */
     long long nbytes;       /* of the result */
-    Py_ssize_t size;        /* of the largest array that the call has to do with, in elements */
     char is_number;         /* whether the result is NumPy's scalar */
 } Plan;
 
@@ -32,7 +31,6 @@ static void plan_dealloc(Plan *self)
     Py_XDECREF(self->dtype);
     Py_XDECREF(self->operands);
     Py_XDECREF(self->convert);
-    Py_XDECREF(self->run);
     PyObject_Free(self);
 }
 
@@ -47,15 +45,21 @@ static PyTypeObject PlanType = {
 
 /* ------------------------------------------------------------------ calls */
 
-enum { MAKES, UPDATES, STORES };  /* a new array; the first operand; the first argument, which is no operand */
+/* A new array; the first operand; the first argument, which is no operand; what NumPy alone knows, of which no call is
+ * like another. */
+enum { MAKES, UPDATES, STORES, RUNS };
+
+/* What bounds the elements of a result: those of each argument, of which it may be a view, of all as they are broadcast,
+ * of a product, or the product of the first two arguments, arrays or lengths. */
+enum { EACH, BROADCAST, PRODUCT, GROWN };
 
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
-    PyObject *slowly, *plain, *backup, *direct, *plans, *attributes, *weak_references;
+    PyObject *slowly, *direct, *finished, *plans, *attributes, *weak_references;
     PyTypeObject *array_type, *number_type;
     Tally *tally;
-    int operands, what, is_swapped, is_by_value, is_product;
+    int operands, what, bound, is_swapped, is_by_value;
 } Known;
 
 static PyTypeObject KnownType;
@@ -234,54 +238,6 @@ static PyObject *record_new(const Known *self, const Plan *plan, const Request *
     return out;
 }
 
-/* What NumPy is given for the operands: their number, 0 where something must run before, -1 for an error. */
-static int values_for(const Known *self, const Plan *plan, const Request *request, PyObject **values)
-{
-    for (int i = 0; i < plan->taken; i++) {
-        PyObject *operand = request->operands[i];
-        if (plan->operands)
-            values[i] = Py_NewRef(PyTuple_GET_ITEM(plan->operands, i));
-        else if (is_array(self, operand))
-            values[i] = plain_value(self->tally, operand);
-        else
-            values[i] = plan->convert ? PyObject_CallOneArg(plan->convert, operand) : Py_NewRef(operand);
-        if (!values[i]) {
-            while (i--)
-                Py_DECREF(values[i]);
-            return PyErr_Occurred() ? -1 : 0;
-        }
-    }
-    return 1;
-}
-
-/* The operation of the plan by NumPy, at once. NULL without an error where something must run before. */
-static PyObject *run_planned(const Known *self, const Plan *plan, const Request *request)
-{
-    View *target = request->target;
-    PyObject *values[MOST_VALUES + 1], *into = NULL, *out = NULL;
-    if (plan->taken > MOST_VALUES || (target && !is_settled(self->tally, target->buffer, 1))
-        || (target && !(into = values_of(target))) || values_for(self, plan, request, values) <= 0)
-        return NULL;
-    Py_ssize_t count = plan->taken;
-    if (!target) {
-        out = PyObject_Vectorcall(plan->run, values, (size_t)count, NULL);
-        if (out && !plan->is_number)
-            out = array_with(self->array_type, out, (PyArray_Descr *)plan->dtype);
-        else if (out && PyArray_Check(out))
-            out = PyArray_Return((PyArrayObject *)out);
-    } else if (Py_TYPE(plan->run) == &PyUFunc_Type && plan->shape == target->shape) {
-        values[count] = into;
-        out = PyObject_Vectorcall(plan->run, values, (size_t)count + 1, NULL);
-    } else if ((out = PyObject_Vectorcall(plan->run, values, (size_t)count, NULL))
-               && PyObject_SetItem(into, Py_Ellipsis, out) < 0)
-        Py_CLEAR(out);
-    while (count--)
-        Py_DECREF(values[count]);
-    if (out && target)
-        Py_SETREF(out, Py_NewRef(self->what == STORES ? Py_None : (PyObject *)target));
-    return out;
-}
-
 static PyObject *caller(PyObject *module, PyObject *folder);
 
 /* What the plan says. NULL without an error where something must run before. */
@@ -291,12 +247,7 @@ static PyObject *record_planned(const Known *self, const Plan *plan, const Reque
         return NULL;
     if (self->what == STORES && is_array(self, request->operands[0]) && is_same_view(request->operands[0], request->target))
         return Py_NewRef(Py_None);  /* `a[i] += x` stores what it changed into itself */
-    if (is_small(self->tally, plan->size)) {
-        PyObject *out = run_planned(self, plan, request);
-        if (out || PyErr_Occurred())
-            return out;
-    }
-    if (is_usual(self->tally) <= 0)
+    if ((self->direct == Py_None && is_small(self->tally, size_of(plan->shape))) || is_usual(self->tally) <= 0)
         return NULL;
     PyObject *site = self->tally->folder ? caller(NULL, self->tally->folder) : NULL, *out = NULL;
     if (site && has_room(self->tally, site))
@@ -384,11 +335,6 @@ static int takes_operands(const Known *self, Plan *plan, const Request *request,
     return 1;
 }
 
-/* What a call recorded, or what was done at once instead. Borrowed. */
-typedef struct {
-    PyObject *operation, *operands, *shape;
-} Found;
-
 /* Whether the statement is what the call recorded. */
 static int is_of(const Known *self, const Request *request, const Statement *statement, PyObject *result)
 {
@@ -411,41 +357,6 @@ static Statement *last_statement(const Tally *tally)
     return last && Py_TYPE(last) == &StatementType ? (Statement *)last : NULL;
 }
 
-/* What the call did last: (operation, operands, shape, result or target) is what was done at once. */
-static int find_done(const Known *self, const Request *request, PyObject *result, const Statement *before, Found *found)
-{
-    PyObject *done = self->tally->done;
-    if (done && PyTuple_Check(done) && PyTuple_GET_SIZE(done) == 4) {
-        PyObject *wanted = request->target ? (PyObject *)request->target : result;
-        *found = (Found){PyTuple_GET_ITEM(done, 0), PyTuple_GET_ITEM(done, 1), PyTuple_GET_ITEM(done, 2)};
-        return PyTuple_GET_ITEM(done, 3) == wanted && (Py_TYPE(wanted) == self->array_type || PyArray_IsScalar(wanted, Generic));
-    }
-    Statement *last = last_statement(self->tally);
-    if (!last || last == before || !is_of(self, request, last, result))
-        return 0;
-    *found = (Found){last->operation, last->operands, last->shape};
-    return 1;
-}
-
-static PyObject *dtype_of(const Request *request, PyObject *result)
-{
-    if (request->target)
-        return Py_NewRef(request->target->dtype);
-    return PyObject_TypeCheck(result, &ViewType) ? Py_NewRef(((View *)result)->dtype)
-                                                 : (PyObject *)PyArray_DescrFromScalar(result);
-}
-
-static Py_ssize_t largest_of(const Known *self, const Plan *plan, const Request *request)
-{
-    Py_ssize_t size = size_of(plan->shape);
-    for (int i = -1; i < request->count; i++) {
-        PyObject *value = i < 0 ? (PyObject *)request->target : request->operands[i];
-        Py_ssize_t other = value && PyObject_TypeCheck(value, &ViewType) ? size_of(((View *)value)->shape) : 0;
-        size = other > size ? other : size;
-    }
-    return size;
-}
-
 static int keep(Known *self, PyObject *key, PyObject *plan)
 {
     if (PyDict_GET_SIZE(self->plans) >= MOST_PLANS)
@@ -453,31 +364,28 @@ static int keep(Known *self, PyObject *key, PyObject *plan)
     return PyDict_SetItem(self->plans, key, plan);
 }
 
-/* Keeps what a call did last as the plan for calls like this one, where it is one, else that there is none. -1: an error. */
+/* Keeps the statement that a call recorded as the plan for calls like this one, where there is nothing else to it, or
+ * that there is none. What was computed at once says nothing. -1: an error. */
 static int learn(Known *self, const Request *request, PyObject *key, PyObject *result, const Statement *before)
 {
-    Found found;
-    if (!find_done(self, request, result, before, &found))
+    Statement *last = last_statement(self->tally);
+    if (!last || last == before)
+        return 0;
+    if (!is_of(self, request, last, result))
         return keep(self, key, Py_None);
     Plan *plan = PyObject_New(Plan, &PlanType);
     if (!plan)
         return -1;
     plan->operands = plan->convert = NULL;
-    plan->operation = Py_NewRef(found.operation);
-    plan->shape = Py_NewRef(found.shape);
-    plan->dtype = dtype_of(request, result);
+    plan->operation = Py_NewRef(last->operation);
+    plan->shape = Py_NewRef(last->shape);
+    plan->dtype = Py_NewRef(request->target ? request->target->dtype : ((View *)result)->dtype);
     plan->is_number = Py_TYPE(result) != self->array_type;
-    plan->run = PyObject_GetAttrString(found.operation, "run");
-    if (!plan->run || !plan->dtype) {
-        Py_DECREF(plan);
-        return -1;
-    }
-    plan->size = largest_of(self, plan, request);
     plan->nbytes = PyDataType_ELSIZE((PyArray_Descr *)plan->dtype);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(plan->shape); i++)
         plan->nbytes *= PyLong_AsLongLong(PyTuple_GET_ITEM(plan->shape, i));
     narrow_by(self, plan, request);
-    int failed = keep(self, key, takes_operands(self, plan, request, found.operands) ? (PyObject *)plan : Py_None) < 0;
+    int failed = keep(self, key, takes_operands(self, plan, request, last->operands) ? (PyObject *)plan : Py_None) < 0;
     Py_DECREF(plan);
     return failed || PyErr_Occurred() ? -1 : 0;
 }
@@ -486,28 +394,15 @@ static int learn(Known *self, const Request *request, PyObject *key, PyObject *r
 static PyObject *slowly(Known *self, const Request *request, PyObject *key, PyObject *const *args, size_t flags,
                         PyObject *keywords)
 {
-    Tally *tally = self->tally;
-    Statement *before = (Statement *)Py_XNewRef((PyObject *)last_statement(tally));
-    char was_learning = tally->is_learning;
-    tally->is_learning = key != NULL;
-    Py_CLEAR(tally->done);
+    Statement *before = (Statement *)Py_XNewRef((PyObject *)last_statement(self->tally));
     PyObject *out = PyObject_Vectorcall(self->slowly, args, flags, keywords);
     if (out && key && learn(self, request, key, out, before) < 0)
         Py_CLEAR(out);
-    tally->is_learning = was_learning;
-    Py_CLEAR(tally->done);
     Py_XDECREF(before);
     return out;
 }
 
-/* Whether all operands are numbers, and there are some: then the result is there, and it is NumPy's. */
-static int is_of_numbers(const Request *request)
-{
-    for (int i = 0; i < request->count; i++)
-        if (PyObject_TypeCheck(request->operands[i], &ViewType))
-            return 0;
-    return request->count && !request->target;
-}
+/* ------------------------------------------------------------------ at once */
 
 /* A bound on the elements of what is computed element by element. */
 static Py_ssize_t size_of_all(PyObject *const *args, Py_ssize_t count)
@@ -544,32 +439,55 @@ static Py_ssize_t size_of_product(PyObject *const *args, Py_ssize_t count)
     return size;
 }
 
-/* What is computed element by element, or is a product, at once. NULL without an error where it takes more to tell. */
-static PyObject *compute_directly(const Known *self, PyObject *const *args, Py_ssize_t count)
+/* The elements of an array, or a length or shape. */
+static Py_ssize_t extent_of(PyObject *value)
 {
-    PyObject *given[MOST_OPERANDS], *out = NULL;
-    Py_ssize_t done = 0;
-    if (count != self->operands || !is_small(self->tally, self->is_product ? size_of_product(args, count) : size_of_all(args, count))
-        || (self->what == UPDATES && !is_settled(self->tally, ((View *)args[0])->buffer, 1)))
+    if (PyObject_TypeCheck(value, &ViewType))
+        return size_of(((View *)value)->shape);
+    if (PyArray_Check(value))
+        return PyArray_SIZE((PyArrayObject *)value);
+    if (is_tuple_of_integers(value))
+        return size_of(value);
+    int overflow;
+    long long length = PyLong_CheckExact(value) ? PyLong_AsLongLongAndOverflow(value, &overflow) : 1;
+    return length < 0 || PyList_Check(value) || PyTuple_Check(value) ? PY_SSIZE_T_MAX : length;
+}
+
+/* Whether the result is known to be small, where each argument is. */
+static int is_bounded(const Known *self, PyObject *const *args, Py_ssize_t count)
+{
+    switch (self->bound) {
+    case BROADCAST:
+        return is_small(self->tally, size_of_all(args, count));
+    case PRODUCT:
+        return count == 2 && is_small(self->tally, size_of_product(args, count));
+    case GROWN:
+        return count && is_small(self->tally, times(extent_of(args[0]), count > 1 ? extent_of(args[1]) : 1));
+    default:
+        return 1;
+    }
+}
+
+/* What NumPy gives for the call. NULL without an error where it takes more to tell, or something must run before. */
+static PyObject *call_directly(const Known *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords)
+{
+    Py_ssize_t all = count + (keywords ? PyTuple_GET_SIZE(keywords) : 0), done = 0;
+    int writes = self->what == RUNS || (self->what == MAKES && all > self->operands);
+    int is_first_written = self->what == UPDATES || self->what == STORES;
+    PyObject *given[MOST_ARGUMENTS], *out = NULL;
+    if (self->direct == Py_None || self->tally->at_once <= 0 || all > MOST_ARGUMENTS
+        || (is_first_written && (keywords || all != 2 || Py_TYPE(args[0]) != self->array_type))
+        || !is_bounded(self, args, count))
         return NULL;
-    while (done < count && (given[self->is_swapped ? count - 1 - done : done] = plain_value(self->tally, args[done])))
+    while (done < all && (given[done] = plain_argument(self->tally, args[done], 3, writes || (is_first_written && done == 0))))
         done++;
-    if (done == count)
-        out = PyObject_Vectorcall(self->direct, given, (size_t)count, NULL);
-    for (; done; done--)
-        Py_DECREF(given[self->is_swapped ? count - done : done - 1]);
-    if (!out || !PyArray_Check(out))
-        return out;
-    if (self->what == UPDATES)
-        Py_SETREF(out, Py_NewRef(args[0]));
-    else if (PyArray_ISCARRAY((PyArrayObject *)out) && !PyArray_BASE((PyArrayObject *)out))
-        out = array_with(self->array_type, out, PyArray_DESCR((PyArrayObject *)out));
-    else  /* its axes have an order of their own in memory */
-        for (Py_ssize_t i = 0; i < count; i++)
-            if (PyObject_TypeCheck(args[i], &ViewType)) {
-                Py_SETREF(out, call_method(args[i], "_wrapped", out));
-                break;
-            }
+    if (done == all && (Py_TYPE(self->direct) != &PyMethodDescr_Type || (count && PyArray_Check(given[0])))) {
+        PyObject *swapped[] = {all > 1 ? given[1] : NULL, all ? given[0] : NULL};
+        out = PyObject_Vectorcall(self->direct, self->is_swapped ? swapped : given, (size_t)count, keywords);
+        out = finish(self->array_type, self->finished, out, args, given, all, self->bound == EACH);
+    }
+    while (done--)
+        Py_DECREF(given[done]);
     return out;
 }
 
@@ -577,32 +495,18 @@ static PyObject *known_call(PyObject *callable, PyObject *const *args, size_t fl
 {
     Known *self = (Known *)callable;
     Request request;
-    if (self->direct != Py_None && !keywords && self->tally->at_once > 0) {
-        PyObject *out = compute_directly(self, args, PyVectorcall_NARGS(flags));
-        if (out || PyErr_Occurred())
-            return out;
-    }
+    PyObject *out = call_directly(self, args, PyVectorcall_NARGS(flags), keywords);
+    if (out || PyErr_Occurred())
+        return out;
     request.target = NULL;
     request.count = request.used = 0;
     if (keywords && PyTuple_GET_SIZE(keywords) == 0)
         keywords = NULL;
-    if (!read_request(self, &request, args, PyVectorcall_NARGS(flags), keywords))
-        return self->backup != Py_None && !self->tally->is_learning ? PyObject_Vectorcall(self->backup, args, flags, keywords)
-                                                                    : slowly(self, &request, NULL, args, flags, keywords);
-    if (self->plain != Py_None && is_of_numbers(&request) && self->tally->at_once > 0) {
-        PyObject *found = PyObject_Vectorcall(self->plain, args, flags, keywords);
-        return found && PyArray_Check(found) ? array_with(self->array_type, found, PyArray_DESCR((PyArrayObject *)found)) : found;
-    }
-    PyObject *key = key_of(&request), *out = NULL;
+    if (self->what == RUNS || !read_request(self, &request, args, PyVectorcall_NARGS(flags), keywords))
+        return PyObject_Vectorcall(self->slowly, args, flags, keywords);
+    PyObject *key = key_of(&request);
     Plan *plan = key ? (Plan *)PyDict_GetItemWithError(self->plans, key) : NULL;
-    if (plan && Py_TYPE(plan) != &PlanType) {
-        plan = NULL;  /* a call like this one has been looked at, and is several operations, say */
-        if (self->backup != Py_None && self->tally->at_once > 0 && !self->tally->is_learning) {
-            Py_DECREF(key);
-            return PyObject_Vectorcall(self->backup, args, flags, keywords);
-        }
-    }
-    if (plan) {
+    if (plan && Py_TYPE(plan) == &PlanType) {
         Py_INCREF(plan);  /* what is recorded may free things, and that may run anything */
         out = record_planned(self, plan, &request);
         Py_DECREF(plan);
@@ -615,22 +519,29 @@ static PyObject *known_call(PyObject *callable, PyObject *const *args, size_t fl
 
 /* ------------------------------------------------------------------ the type */
 
+/* Which of the names it is; -1 where it is none. */
+static int number_of(const char *name, const char *const *names, int count)
+{
+    while (count-- && strcmp(name, names[count]) != 0)
+        ;
+    return count;
+}
+
 static PyObject *known_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"slowly", "tally", "array_type", "number_type", "operands", "what", "swapped", "by_value", "plain", "backup", "direct", "product",
-                            NULL};
-    static const char *const kinds[] = {"makes", "updates", "stores"};
-    PyObject *slowly, *tally, *array_type, *number_type, *plain = Py_None, *direct = Py_None, *backup = Py_None;
-    const char *what = "makes";
-    int operands, is_swapped = 0, is_by_value = 0, is_product = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO!O!O!i|$sppOOOp:Known", names, &slowly, &TallyType, &tally,
-                                     &PyType_Type, &array_type, &PyType_Type, &number_type, &operands, &what,
-                                     &is_swapped, &is_by_value, &plain, &backup, &direct, &is_product))
+    static char *names[] = {"slowly", "tally", "array_type", "number_type", "finished", "operands", "what", "bound",
+                            "swapped", "by_value", "direct", NULL};
+    static const char *const kinds[] = {"makes", "updates", "stores", "runs"};
+    static const char *const bounds[] = {"each", "broadcast", "product", "grown"};
+    PyObject *slowly, *tally, *array_type, *number_type, *finished, *direct = Py_None;
+    const char *what = "makes", *bound = "each";
+    int operands, is_swapped = 0, is_by_value = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO!O!O!Oi|$ssppO:Known", names, &slowly, &TallyType, &tally,
+                                     &PyType_Type, &array_type, &PyType_Type, &number_type, &finished, &operands, &what,
+                                     &bound, &is_swapped, &is_by_value, &direct))
         return NULL;
-    int kind = 0;
-    while (kind < 3 && strcmp(what, kinds[kind]) != 0)
-        kind++;
-    if (kind == 3 || operands < 0 || operands > MOST_OPERANDS
+    int kind = number_of(what, kinds, 4), bounded = number_of(bound, bounds, 4);
+    if (kind < 0 || bounded < 0 || operands < 0 || operands > MOST_OPERANDS
         || !PyType_IsSubtype((PyTypeObject *)array_type, &ViewType) || !PyType_IsSubtype((PyTypeObject *)number_type, &ViewType))
         return PyErr_Format(PyExc_ValueError, "Known of %i operands that %s", operands, what);
     Known *self = (Known *)type->tp_alloc(type, 0);
@@ -638,15 +549,14 @@ static PyObject *known_new(PyTypeObject *type, PyObject *args, PyObject *keyword
         return NULL;
     self->vectorcall = known_call;
     self->slowly = Py_NewRef(slowly);
-    self->plain = Py_NewRef(plain);
     self->direct = Py_NewRef(direct);
-    self->backup = Py_NewRef(backup);
-    self->is_product = is_product;
+    self->finished = Py_NewRef(finished);
     self->tally = (Tally *)Py_NewRef(tally);
     self->array_type = (PyTypeObject *)Py_NewRef(array_type);
     self->number_type = (PyTypeObject *)Py_NewRef(number_type);
     self->operands = operands;
     self->what = kind;
+    self->bound = bounded;
     self->is_swapped = is_swapped;
     self->is_by_value = is_by_value;
     if (!(self->plans = PyDict_New()))
@@ -659,9 +569,8 @@ static void known_dealloc(Known *self)
     if (self->weak_references)
         PyObject_ClearWeakRefs((PyObject *)self);
     Py_XDECREF(self->slowly);
-    Py_XDECREF(self->plain);
     Py_XDECREF(self->direct);
-    Py_XDECREF(self->backup);
+    Py_XDECREF(self->finished);
     Py_XDECREF(self->plans);
     Py_XDECREF(self->attributes);
     Py_XDECREF(self->array_type);
@@ -673,7 +582,12 @@ static void known_dealloc(Known *self)
 /* A function of NumPy's looks like that. */
 static PyObject *known_repr(Known *self)
 {
-    return self->plain == Py_None ? PyObject_Repr(self->slowly) : PyObject_Repr(self->plain);
+    PyObject *of = PyObject_GetAttrString((PyObject *)self, "__wrapped__"), *out;
+    if (!of)
+        PyErr_Clear();
+    out = PyObject_Repr(of ? of : self->slowly);
+    Py_XDECREF(of);
+    return out;
 }
 
 static PyObject *known_get(PyObject *self, PyObject *object, PyObject *Py_UNUSED(type))

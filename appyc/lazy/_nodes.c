@@ -21,7 +21,7 @@
 #include "_runs.h"
 
 /* As in appyc/lazy/recorded_nodes.py: of what this module offers. */
-enum { NODES_FORMAT = 11 };
+enum { NODES_FORMAT = 12 };
 
 static PyMethodDef module_methods[] = {
     {"indexed", (PyCFunction)(void (*)(void))indexed, METH_FASTCALL, "The view that a basic index leads to, or None."},
@@ -47,7 +47,7 @@ PyMODINIT_FUNC PyInit__nodes(void)
     import_array();
     import_umath();
     PyTypeObject *types[] = {&BufferType, &ViewType, &IndexType, &OwnType,
-                             &StatementType, &TallyType, &RunType, &PlanType, &KnownType, &KnownMethodType, &PlainType};
+                             &StatementType, &TallyType, &RunType, &PlanType, &KnownType, &KnownMethodType};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (PyType_Ready(types[i]) < 0)
             return NULL;
@@ -60,7 +60,7 @@ PyMODINIT_FUNC PyInit__nodes(void)
         PyTypeObject *type;
     } offered[] = {{"Buffer", &BufferType}, {"View", &ViewType}, {"Index", &IndexType}, {"Own", &OwnType},
                    {"Statement", &StatementType}, {"Tally", &TallyType}, {"Run", &RunType}, {"Known", &KnownType},
-                   {"KnownMethod", &KnownMethodType}, {"Plain", &PlainType}};
+                   {"KnownMethod", &KnownMethodType}};
     for (size_t i = 0; module && i < sizeof offered / sizeof *offered; i++)
         if (PyModule_AddObjectRef(module, offered[i].name, (PyObject *)offered[i].type) < 0)
             Py_CLEAR(module);

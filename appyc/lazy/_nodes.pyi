@@ -55,7 +55,6 @@ class Tally:
     statements: list[Any]
     left: list[Any]
     folder: str
-    done: tuple[Any, ...] | None
     nbytes: int
     most_bytes: int
     few: int
@@ -65,8 +64,6 @@ class Tally:
     running: bool
     errors: ContextVar[Any]
     usual: object
-    @property
-    def is_learning(self) -> bool: ...
 
 class Run:
     function: object
@@ -84,32 +81,19 @@ class Known:
         tally: Tally,
         array_type: type[Any],
         number_type: type[Any],
+        finished: Callable[[Any, tuple[Any, ...]], Any],
         operands: int,
         *,
         what: str = "makes",
+        bound: str = "each",
         swapped: bool = False,
         by_value: bool = False,
-        plain: Callable[..., Any] | None = None,
-        backup: Callable[..., Any] | None = None,
         direct: Callable[..., Any] | None = None,
-        product: bool = False,
     ) -> None: ...
     def __call__(self, *args: Any, **keywords: Any) -> Any: ...
 
 class KnownMethod(Known):
     def __get__(self, instance: Any, owner: Any) -> Any: ...
-
-class Plain:
-    slowly: Callable[..., Any]
-    def __init__(
-        self,
-        of: Callable[..., Any],
-        slowly: Callable[..., Any],
-        finished: Callable[[Any, tuple[Any, ...]], Any],
-        tally: Tally,
-        array_type: type[Any],
-    ) -> None: ...
-    def __call__(self, *args: Any, **keywords: Any) -> Any: ...
 
 class Statement:
     operation: Operation

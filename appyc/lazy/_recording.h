@@ -10,10 +10,10 @@ enum { CALLERS = 8 };
 
 typedef struct {
     PyObject_HEAD
-    PyObject *statements, *left, *folder, *done, *errors, *usual;
+    PyObject *statements, *left, *folder, *errors, *usual;
     long long nbytes, most_bytes;
     Py_ssize_t few, most_statements, at_once;
-    char busy, running, is_learning;
+    char busy, running;
 } Tally;
 
 static PyObject *tally_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(keywords))
@@ -26,7 +26,6 @@ static void tally_dealloc(Tally *self)
     Py_XDECREF(self->statements);
     Py_XDECREF(self->left);
     Py_XDECREF(self->folder);
-    Py_XDECREF(self->done);
     Py_XDECREF(self->errors);
     Py_XDECREF(self->usual);
     Py_TYPE(self)->tp_free((PyObject *)self);
@@ -36,7 +35,6 @@ static PyMemberDef tally_members[] = {
     {"statements", T_OBJECT_EX, offsetof(Tally, statements), 0, NULL},
     {"left", T_OBJECT_EX, offsetof(Tally, left), 0, NULL},
     {"folder", T_OBJECT_EX, offsetof(Tally, folder), 0, NULL},
-    {"done", T_OBJECT, offsetof(Tally, done), 0, NULL},
     {"errors", T_OBJECT_EX, offsetof(Tally, errors), 0, NULL},
     {"usual", T_OBJECT_EX, offsetof(Tally, usual), 0, NULL},
     {"nbytes", T_LONGLONG, offsetof(Tally, nbytes), 0, NULL},
@@ -46,7 +44,6 @@ static PyMemberDef tally_members[] = {
     {"at_once", T_PYSSIZET, offsetof(Tally, at_once), 0, NULL},
     {"busy", T_BOOL, offsetof(Tally, busy), 0, NULL},
     {"running", T_BOOL, offsetof(Tally, running), 0, NULL},
-    {"is_learning", T_BOOL, offsetof(Tally, is_learning), READONLY, NULL},
     {NULL},
 };
 

@@ -14,7 +14,7 @@ eagerly are NumPy's.
 At first only single elements are small, so that programs that try recording with a few small arrays see it. The limit
 grows once many statements on small arrays have run, or fewer on tiny ones (`Recording.has_run`).
 
-`_at_once.h` does the same for calls in the cache (`call_cache`) and for indices.
+`_at_once.h` does the same for calls of functions (`call_cache`) and for indices.
 """
 
 from __future__ import annotations

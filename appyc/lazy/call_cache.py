@@ -1,7 +1,9 @@
-"""Call cache of NumPy's functions: calls with equal types, shapes and simple arguments record the same operation.
+"""NumPy's functions as they are called: at once by NumPy, recorded as before, or by the function in Python.
 
-A function decides by types, shapes and simple arguments what to record; `Known` looks at these alone, where the same
-has been decided before. Each name is one object, whether it is called as a function, a method or an operator.
+`Known` gives small arrays that are there to NumPy. A function in Python decides by types, shapes and simple arguments
+what to record of others; `Known` looks at these alone, where the same has been decided before: calls with equal types,
+shapes and simple arguments record the same operation. Each name is one object, whether it is called as a function, a
+method or an operator.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import applying, arrays, evaluation, numpy_functions, recorder, ufuncs
-from appyc.lazy._nodes import Known, KnownMethod, Plain
+from appyc.lazy._nodes import Known, KnownMethod
 from appyc.lazy.running import STATE
 
 _OPERANDS: dict[Any, int] = {
@@ -29,13 +31,32 @@ _OPERANDS: dict[Any, int] = {
 """Functions that record one statement for arrays in order, and how many of their first arguments are operands."""
 
 
-_GROWING: frozenset[Any] = frozenset((np.zeros, np.ones, np.empty, np.where, np.tile, np.repeat, np.pad))
-"""Those among them that may give far more than they are given."""
+_BOUNDS: dict[Any, str] = {
+    np.zeros: "grown", np.ones: "grown", np.empty: "grown", np.tile: "grown", np.repeat: "grown",
+    np.where: "broadcast", np.dot: "product",
+}  # fmt: skip
+"""What bounds the elements of their results, where that is not the size of each argument."""
+
+_DIRECT: dict[Any, Any] = {
+    **{getattr(np, name): getattr(np.ndarray, name) for name in (
+        "sum", "prod", "mean", "min", "max", "any", "all", "argmin", "argmax", "cumsum", "cumprod",
+    )},
+    np.pad: None,
+}  # fmt: skip
+"""What is called at once instead of them: methods, which take less time; nothing where a result may be of any size."""
+
+_AT_ONCE = frozenset((
+    np.concatenate, np.stack, np.hstack, np.vstack, np.column_stack, np.dstack, np.clip, np.take, np.ptp, np.average,
+    np.diff,
+))  # fmt: skip
+"""Functions that record several statements, and give little more than they are given."""
 
 
 def cached(class_: type[Known], slowly: Callable[..., Any], operands: int, **more: Any) -> Any:
-    """A function with a call cache."""
-    return class_(slowly, STATE.recording, arrays.ndarray, arrays.number, operands, **more)
+    """A function that is computed at once, or recorded as before, where it can be. direct: NumPy's own."""
+    return class_(
+        slowly, STATE.recording, arrays.ndarray, arrays.number, evaluation.finished, operands, **more
+    )
 
 
 class Ufunc(Known):
@@ -70,23 +91,18 @@ def function(of: Any) -> Any:
         return numpy_functions.call(of, args, keywords)
 
     if isinstance(of, np.ufunc):
-        is_product = of is np.matmul
-        direct = of if of.nout == 1 and (of.signature is None or is_product) else None
-        ufunc = cached(
-            Ufunc, slowly, of.nin, by_value=of is np.power, plain=of, direct=direct, product=is_product
-        )
+        bound = "product" if of is np.matmul else "each" if of.signature else "broadcast"
+        ufunc = cached(Ufunc, slowly, of.nin, by_value=of is np.power, direct=of, bound=bound)
         ufunc._ufunc = of
         return ufunc
     if of in _OPERANDS:
-        is_product = of is np.dot
-        known = cached(
-            KnownMethod, slowly, _OPERANDS[of], plain=of, backup=None if of in _GROWING else _plain(of, slowly),
-            direct=of if is_product else None, product=is_product,
-        )  # fmt: skip
-        return _in_place_of(known, of)
-    if of in _AT_ONCE or not numpy_functions.is_own(of):
-        return _in_place_of(_plain(of, slowly), of)
-    return _in_place_of(slowly, of)
+        direct, bound = _DIRECT.get(of, of), _BOUNDS.get(of, "each")
+        known = cached(KnownMethod, slowly, _OPERANDS[of], direct=direct, bound=bound)
+    elif of in _AT_ONCE or not numpy_functions.is_own(of):
+        known = cached(Known, slowly, 0, what="runs", direct=of)
+    else:
+        known = slowly
+    return _in_place_of(known, of)
 
 
 def _in_place_of(function: Any, of: Any) -> Any:
@@ -96,20 +112,16 @@ def _in_place_of(function: Any, of: Any) -> Any:
     return out
 
 
-def _plain(of: Callable[..., Any], slowly: Callable[..., Any]) -> Any:
-    return Plain(of, slowly, evaluation.finished, STATE.recording, arrays.ndarray)
-
-
-_AT_ONCE = frozenset((
-    np.concatenate, np.stack, np.hstack, np.vstack, np.column_stack, np.dstack, np.clip, np.take, np.ptp, np.average,
-    np.diff,
-))  # fmt: skip
-"""Functions that are recorded, and give little more than they are given: of small arrays NumPy does it at once."""
-
-
-array = functools.update_wrapper(_plain(np.array, recorder.array), recorder.array)
+array = functools.update_wrapper(
+    cached(Known, recorder.array, 0, what="runs", direct=np.array), recorder.array
+)
 array.__module__ = "appyc.numpy"
 """`numpy.array`, which copies."""
 
-store = cached(Known, ufuncs.store, 1, what="stores")
+
+def _put(target: np.ndarray, value: Any) -> None:
+    target[...] = value
+
+
+store = cached(Known, ufuncs.store, 1, what="stores", direct=_put)
 """`store(target, value)`: the target's elements become those of the value."""

@@ -29,12 +29,12 @@ def _binary(ufunc: np.ufunc) -> tuple[Any, Any]:
         return ufuncs.binary(ufunc, one, two)
 
     by_value = ufunc is np.power
-    is_product = ufunc is np.matmul
+    bound = "product" if ufunc is np.matmul else "broadcast"
     direct = ufuncs.OPERATORS[ufunc]
     forward = functools.partial(ufuncs.binary, ufunc)
     return (
-        cached(KnownMethod, forward, 2, by_value=by_value, direct=direct, product=is_product),
-        cached(KnownMethod, backward, 2, by_value=by_value, swapped=True, direct=direct, product=is_product),
+        cached(KnownMethod, forward, 2, by_value=by_value, direct=direct, bound=bound),
+        cached(KnownMethod, backward, 2, by_value=by_value, swapped=True, direct=direct, bound=bound),
     )
 
 
@@ -55,13 +55,19 @@ def _in_place(ufunc: np.ufunc) -> Any:
         return array
 
     direct = None if ufunc is np.matmul else ufuncs.UPDATES[ufunc]
-    return cached(KnownMethod, slowly, 2, what="updates", by_value=ufunc is np.power, direct=direct)
+    return cached(
+        KnownMethod, slowly, 2, what="updates", by_value=ufunc is np.power, direct=direct, bound="broadcast"
+    )
 
 
 def _method(name: str) -> Any:
     """A method that records one statement, as it is written."""
     slowly = getattr(Array, name)
-    return functools.update_wrapper(cached(KnownMethod, slowly, 1), slowly)
+
+    def direct(array: Any, *args: Any, **keywords: Any) -> Any:
+        return getattr(array, name)(*args, **keywords)
+
+    return functools.update_wrapper(cached(KnownMethod, slowly, 1, direct=direct), slowly)
 
 
 def _copying(method: Any) -> Any:

@@ -93,10 +93,7 @@ def _computed_now(
     values = at_once.result(operation, operands, shape, dtype)
     if values is at_once.NOT_NOW:
         return values
-    now = values if is_number else whole(np.asarray(values))
-    if STATE.recording.is_learning:
-        STATE.recording.done = (operation, operands, shape, now)
-    return now
+    return values if is_number else whole(np.asarray(values))
 
 
 def record_ordered(
@@ -131,7 +128,7 @@ def record_store(
     operation: Operation, operands: tuple[Any, ...], target: arrays.Array, shape: tuple[int, ...]
 ) -> None:
     """Records a store of the operation's result into the target."""
-    if _stored_now(operation, operands, target, shape):
+    if at_once.stored(operation, operands, target, shape):
         return
     buffer = target.buffer
     if not buffer.shape:  # a single number: compiled code has no arrays of that kind
@@ -143,7 +140,7 @@ def record_store(
     with STATE.lock:
         if recording.is_due(site):
             flush_due()
-            if _stored_now(operation, operands, target, shape):  # nothing may wait any more
+            if at_once.stored(operation, operands, target, shape):  # nothing may wait any more
                 return
         operands = tuple(
             Own(o.path, o.shape, o.dtype) if getattr(o, "buffer", None) is buffer else o for o in operands
@@ -151,17 +148,6 @@ def record_store(
         recording.statements.append(Statement(operation, operands, buffer, target.path, shape, site))
     if buffer.lent:
         flush((buffer,))
-
-
-def _stored_now(
-    operation: Operation, operands: tuple[Any, ...], target: arrays.Array, shape: tuple[int, ...]
-) -> bool:
-    """Whether what `record_store` is to store is stored by now."""
-    if not at_once.stored(operation, operands, target, shape):
-        return False
-    if STATE.recording.is_learning:
-        STATE.recording.done = (operation, operands, shape, target)
-    return True
 
 
 def run_filling(target: View) -> None:

@@ -118,7 +118,6 @@ class Recording(Tally):
         self.cuts: set[Site] = set()
         """Sites at which the recording was split because results had too many bytes."""
         self.busy = self.running = False
-        self.done = None
         self.errors = _extobj_contextvar
         self.usual = None
         self.most_at_once = at_once

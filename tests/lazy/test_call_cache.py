@@ -156,7 +156,7 @@ def test_known_functions_look_like_the_functions_they_are() -> None:
     assert repr(np.add) == repr(numpy.add)
     assert np.ndarray.sum is np.sum
     with pytest.raises(TypeError):
-        _nodes.Known(len, None, np.ndarray, np.ndarray, 1)
+        _nodes.Known(len, None, np.ndarray, np.ndarray, len, 1)
     with pytest.raises(ValueError, match="that loses"):
-        _nodes.Known(len, STATE.recording, np.ndarray, np.ndarray, 1, what="loses")
+        _nodes.Known(len, STATE.recording, np.ndarray, np.ndarray, len, 1, what="loses")
     gc.collect()
