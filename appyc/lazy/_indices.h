@@ -10,11 +10,10 @@ enum { NEAR = 2 };
 
 typedef struct {
     PyObject_HEAD
-    PyObject *items, *form, *numbers;  /* the last two together, when they are asked for */
+    PyObject *items;
 } Index;
 
 static PyTypeObject IndexType;
-static PyObject *word_index, *word_slice, *word_number;
 
 static Index *new_index(PyObject *items)
 {
@@ -22,7 +21,6 @@ static Index *new_index(PyObject *items)
     if (!self)
         return NULL;
     self->items = Py_NewRef(items);
-    self->form = self->numbers = NULL;
     return self;
 }
 
@@ -38,74 +36,7 @@ static PyObject *index_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObje
 static void index_dealloc(Index *self)
 {
     Py_DECREF(self->items);
-    Py_XDECREF(self->form);
-    Py_XDECREF(self->numbers);
     PyObject_Free(self);
-}
-
-/* A bound near an end is part of the code; of any other it is only told that there is one. */
-static PyObject *bound_form(PyObject *bound, PyObject *numbers)
-{
-    if (bound == Py_None)
-        return Py_NewRef(bound);
-    Py_ssize_t value = PyLong_AsSsize_t(bound);
-    if (value == -1 && PyErr_Occurred())
-        return NULL;
-    if (-NEAR <= value && value <= NEAR)
-        return Py_NewRef(bound);
-    return PyList_Append(numbers, bound) < 0 ? NULL : Py_NewRef(word_number);
-}
-
-static PyObject *item_form(PyObject *item, PyObject *numbers)
-{
-    if (!PySlice_Check(item))
-        return bound_form(item, numbers);
-    PySliceObject *slice = (PySliceObject *)item;
-    PyObject *form = PyTuple_New(4), *start = NULL, *stop = NULL;
-    if (form && (start = bound_form(slice->start, numbers)) && (stop = bound_form(slice->stop, numbers))) {
-        PyTuple_SET_ITEM(form, 0, Py_NewRef(word_slice));
-        PyTuple_SET_ITEM(form, 1, start);
-        PyTuple_SET_ITEM(form, 2, stop);
-        PyTuple_SET_ITEM(form, 3, Py_NewRef(slice->step));
-        return form;
-    }
-    Py_XDECREF(start);
-    Py_XDECREF(form);
-    return NULL;
-}
-
-static int find_form(Index *self)
-{
-    Py_ssize_t count = PyTuple_GET_SIZE(self->items);
-    PyObject *numbers = PyList_New(0), *forms = PyTuple_New(count);
-    for (Py_ssize_t i = 0; numbers && forms && i < count; i++) {
-        PyObject *form = item_form(PyTuple_GET_ITEM(self->items, i), numbers);
-        if (form)
-            PyTuple_SET_ITEM(forms, i, form);
-        else
-            Py_CLEAR(forms);
-    }
-    if (numbers && forms) {
-        self->form = PyTuple_Pack(2, word_index, forms);
-        self->numbers = PyList_AsTuple(numbers);
-    }
-    Py_XDECREF(numbers);
-    Py_XDECREF(forms);
-    if (self->form && self->numbers)
-        return 0;
-    Py_CLEAR(self->form);
-    Py_CLEAR(self->numbers);
-    return -1;
-}
-
-static PyObject *index_form(Index *self, void *Py_UNUSED(closure))
-{
-    return !self->form && find_form(self) < 0 ? NULL : Py_NewRef(self->form);
-}
-
-static PyObject *index_numbers(Index *self, void *Py_UNUSED(closure))
-{
-    return !self->form && find_form(self) < 0 ? NULL : Py_NewRef(self->numbers);
 }
 
 static PyObject *index_compare(PyObject *one, PyObject *two, int how)
@@ -132,12 +63,6 @@ static PyMemberDef index_members[] = {
     {NULL},
 };
 
-static PyGetSetDef index_properties[] = {
-    {"form", (getter)index_form, NULL, NULL, NULL},
-    {"numbers", (getter)index_numbers, NULL, NULL, NULL},
-    {NULL},
-};
-
 static PyTypeObject IndexType = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "appyc.lazy._nodes.Index",
@@ -150,7 +75,6 @@ static PyTypeObject IndexType = {
     .tp_hash = PyObject_HashNotImplemented,
     .tp_methods = index_methods,
     .tp_members = index_members,
-    .tp_getset = index_properties,
 };
 
 /* A bound counted from the end where that is near and the start is not. */
@@ -218,7 +142,7 @@ typedef struct {
     Py_ssize_t axis;
 } Indexing;
 
-/* One item of an index. -1: an error; 0: NumPy would refuse it. */
+/* One item of an index. -1: an error. */
 static int add_item(Indexing *at, PyObject *item)
 {
     if (item == Py_None) {
@@ -240,30 +164,32 @@ static int add_item(Indexing *at, PyObject *item)
         return failed ? -1 : 1;
     }
     Py_ssize_t value = PyLong_AsSsize_t(item);
-    if (value == -1 && PyErr_Occurred()) {
-        PyErr_Clear();
-        return 0;
+    if ((value == -1 && PyErr_Occurred()) || value < -extent || value >= extent) {
+        PyErr_Format(PyExc_IndexError, "index %S is out of bounds for axis %zd with size %zd", item, at->axis - 1, extent);
+        return -1;
     }
-    if (value < -extent || value >= extent)
-        return 0;
     PyObject *number = near_bound(value < 0 ? value + extent : value, extent);
     int failed = !number || PyList_Append(at->items, number) < 0;
     Py_XDECREF(number);
     return failed ? -1 : 1;
 }
 
-/* All items, with whole slices for the dots and none at the end. */
+/* All items, with whole slices for the dots and none at the end. -1: an error; 0: they lead to a single element. */
 static int add_items(Indexing *at, PyObject *const *items, Py_ssize_t count, PyObject *whole_slice)
 {
     Py_ssize_t used = 0, dots = 0, rank = PyTuple_GET_SIZE(at->whole);
     for (Py_ssize_t i = 0; i < count; i++) {
-        if (!is_plain(items[i]))
-            return 0;
         dots += items[i] == Py_Ellipsis;
         used += items[i] != Py_None && items[i] != Py_Ellipsis;
     }
-    if (used > rank || dots > 1)
-        return 0;
+    if (used > rank || dots > 1) {
+        if (used > rank)
+            PyErr_Format(PyExc_IndexError, "too many indices for array: array is %zd-dimensional, but %zd were indexed",
+                         rank, used);
+        else
+            PyErr_SetString(PyExc_IndexError, "an index can only have a single ellipsis ('...')");
+        return -1;
+    }
     for (Py_ssize_t i = 0; i < count; i++) {
         Py_ssize_t times = items[i] == Py_Ellipsis ? rank - used : 1;
         for (Py_ssize_t k = 0; k < times; k++) {
@@ -322,7 +248,18 @@ static PyObject *view_at(View *view, PyObject *key)
     return NULL;
 }
 
-/* indexed(view, key): the view that a basic index leads to; None where it takes more to tell, or is refused. */
+/* Fills items and shape by a basic index. As `add_items`. The caller drops the lists. */
+static int index_by(Indexing *at, PyObject *const *items, Py_ssize_t count)
+{
+    PyObject *whole_slice = PySlice_New(NULL, NULL, NULL);
+    at->items = PyList_New(0);
+    at->shape = PyList_New(0);
+    int added = whole_slice && at->items && at->shape ? add_items(at, items, count, whole_slice) : -1;
+    Py_XDECREF(whole_slice);
+    return added;
+}
+
+/* indexed(view, key): the view that a basic index leads to; None where it takes more to tell. Raises IndexError. */
 static PyObject *indexed(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
     if (count != 2 || !PyObject_TypeCheck(args[0], &ViewType))
@@ -331,13 +268,13 @@ static PyObject *indexed(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
     if (!view->is_straight || PyTuple_GET_SIZE(view->shape) == 0  /* a number may be no array at all */
         || PyTuple_GET_SIZE(view->path) >= LONG_PATH)
         Py_RETURN_NONE;
-    int is_tuple = PyTuple_CheckExact(args[1]);
-    PyObject *whole_slice = PySlice_New(NULL, NULL, NULL), *out = NULL;
-    Indexing at = {PyList_New(0), PyList_New(0), view->shape, 0};
-    int added = -1;
-    if (whole_slice && at.items && at.shape)
-        added = add_items(&at, is_tuple ? &PyTuple_GET_ITEM(args[1], 0) : &args[1],
-                          is_tuple ? PyTuple_GET_SIZE(args[1]) : 1, whole_slice);
+    PyObject *const *given = PyTuple_CheckExact(args[1]) ? &PyTuple_GET_ITEM(args[1], 0) : &args[1], *out = NULL;
+    count = PyTuple_CheckExact(args[1]) ? PyTuple_GET_SIZE(args[1]) : 1;
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (!is_plain(given[i]))
+            Py_RETURN_NONE;
+    Indexing at = {.whole = view->shape};
+    int added = index_by(&at, given, count);
     if (added == 0)
         out = Py_NewRef(Py_None);
     else if (added > 0 && PyList_GET_SIZE(at.items) == 0)
@@ -348,7 +285,19 @@ static PyObject *indexed(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
         Py_XDECREF(items);
         Py_XDECREF(shape);
     }
-    Py_XDECREF(whole_slice);
+    Py_XDECREF(at.items);
+    Py_XDECREF(at.shape);
+    return out;
+}
+
+/* basic_items(items, shape): the items of a basic index, all bounds in range. Raises IndexError. */
+static PyObject *basic_items(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 2 || !PyTuple_CheckExact(args[0]) || !PyTuple_CheckExact(args[1]))
+        return PyErr_Format(PyExc_TypeError, "basic_items(items, shape)");
+    Indexing at = {.whole = args[1]};
+    int added = index_by(&at, &PyTuple_GET_ITEM(args[0], 0), PyTuple_GET_SIZE(args[0]));
+    PyObject *out = added < 0 ? NULL : PyList_AsTuple(at.items);
     Py_XDECREF(at.items);
     Py_XDECREF(at.shape);
     return out;

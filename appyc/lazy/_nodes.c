@@ -15,8 +15,8 @@
 #include "_parts.h"
 #include "_indices.h"
 #include "_recording.h"
-#include "_at_once.h"
 #include "_plain.h"
+#include "_at_once.h"
 #include "_known.h"
 #include "_runs.h"
 
@@ -25,6 +25,7 @@ enum { NODES_FORMAT = 12 };
 
 static PyMethodDef module_methods[] = {
     {"indexed", (PyCFunction)(void (*)(void))indexed, METH_FASTCALL, "The view that a basic index leads to, or None."},
+    {"basic_items", (PyCFunction)(void (*)(void))basic_items, METH_FASTCALL, "The items of a basic index, all bounds in range."},
     {"turned", (PyCFunction)(void (*)(void))turned, METH_FASTCALL, "The view with its axes the other way round, or None."},
     {"caller", caller, METH_O, "Code and instruction of the innermost frame whose file is not below a folder."},
     {"follows", (PyCFunction)(void (*)(void))follows, METH_FASTCALL, "Whether a call's operands are those of the last, moved."},
@@ -51,9 +52,6 @@ PyMODINIT_FUNC PyInit__nodes(void)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (PyType_Ready(types[i]) < 0)
             return NULL;
-    if (!(word_index = PyUnicode_InternFromString("index")) || !(word_slice = PyUnicode_InternFromString("slice"))
-        || !(word_number = PyUnicode_InternFromString("number")))
-        return NULL;
     PyObject *module = PyModule_Create(&module_definition);
     struct {
         const char *name;

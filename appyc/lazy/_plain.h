@@ -1,15 +1,167 @@
-/* Calls that NumPy computes at once: what it is given for arguments, and what is given back for its result. Part of
- * _nodes.c, which alone includes it.
+/* What NumPy computes at once, since recording it costs more than it does: see appyc/lazy/at_once.py. Which memory
+ * holds what the program has made of it, what NumPy is given for arguments, and what is given back for its results.
+ * Part of _nodes.c, which alone includes it.
  */
 #ifndef APPYC_PLAIN_H
 #define APPYC_PLAIN_H
+
+/* A method with one argument, which may be a tuple. */
+static PyObject *call_method(PyObject *object, const char *name, PyObject *argument)
+{
+    PyObject *word = PyUnicode_FromString(name), *out = word ? PyObject_CallMethodOneArg(object, word, argument) : NULL;
+    Py_XDECREF(word);
+    return out;
+}
+
+/* ------------------------------------------------------------------ what is there */
+
+/* Whether a recorded statement stores into the buffer, or, with `to_write`, has anything to do with it. */
+static int is_touched(PyObject *statement, const Buffer *buffer, int to_write)
+{
+    if (Py_TYPE(statement) != &StatementType)
+        return 1;  /* a call: it takes more to tell */
+    Statement *there = (Statement *)statement;
+    if (PyWeakref_GET_OBJECT(there->target) == (PyObject *)buffer)
+        return 1;
+    for (Py_ssize_t i = 0; to_write && i < PyTuple_GET_SIZE(there->operands); i++) {
+        PyObject *operand = PyTuple_GET_ITEM(there->operands, i);
+        if (PyObject_TypeCheck(operand, &ViewType) && ((View *)operand)->buffer == buffer)
+            return 1;
+    }
+    return 0;
+}
+
+/* Whether a buffer's memory holds what the program has made of it; with `to_write`, whether nothing waits to read it. */
+static int is_settled(const Tally *tally, const Buffer *buffer, int to_write)
+{
+    if (!buffer->memory || buffer->memory == Py_None || buffer->is_watched || tally->busy || tally->running
+        || !PyArray_CheckExact(buffer->memory) || !tally->statements || !PyList_CheckExact(tally->statements)
+        || (to_write && !tally->left))
+        return 0;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(tally->statements); i++)
+        if (is_touched(PyList_GET_ITEM(tally->statements, i), buffer, to_write))
+            return 0;
+    for (Py_ssize_t i = 0; to_write && i < PyList_GET_SIZE(tally->left); i++)
+        if (is_touched(PyList_GET_ITEM(tally->left, i), buffer, to_write))
+            return 0;
+    return 1;
+}
+
+/* How many elements, or a number that is more than any bound. */
+static Py_ssize_t size_of(PyObject *shape)
+{
+    Py_ssize_t size = 1;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shape); i++) {
+        Py_ssize_t extent = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i));
+        if (extent == 0)
+            return 0;
+        size = extent < 0 || size > PY_SSIZE_T_MAX / extent ? PY_SSIZE_T_MAX : size * extent;
+    }
+    return size;
+}
+
+static int is_small(const Tally *tally, Py_ssize_t size)
+{
+    return 0 < tally->at_once && size <= tally->at_once;
+}
+
+static PyObject *step_of(PyObject *memory, PyObject *step)
+{
+    if (Py_TYPE(step) != &IndexType)
+        return call_method(step, "of", memory);
+    PyObject *items = ((Index *)step)->items;
+    Py_ssize_t count = PyTuple_GET_SIZE(items);
+    if (count == 1 && PyLong_CheckExact(PyTuple_GET_ITEM(items, 0)) && PyArray_Check(memory)
+        && PyArray_NDIM((PyArrayObject *)memory) > 1)
+        return PyObject_GetItem(memory, PyTuple_GET_ITEM(items, 0));
+    PyObject *key = PyTuple_New(count + 1), *out = NULL;
+    if (key) {
+        for (Py_ssize_t i = 0; i < count; i++)
+            PyTuple_SET_ITEM(key, i, Py_NewRef(PyTuple_GET_ITEM(items, i)));
+        PyTuple_SET_ITEM(key, count, Py_NewRef(Py_Ellipsis));  /* with it, a single element is an array too */
+        out = PyObject_GetItem(memory, key);
+    }
+    Py_XDECREF(key);
+    return out;
+}
+
+/* NumPy's view of a buffer's memory. Borrowed. */
+static PyObject *values_of(View *view)
+{
+    PyObject *memory = view->buffer->memory;
+    if (PyTuple_GET_SIZE(view->path) == 0)
+        return memory;
+    if (view->values && view->memory == memory)
+        return view->values;
+    PyObject *at = Py_NewRef(memory);
+    for (Py_ssize_t i = 0; at && i < PyTuple_GET_SIZE(view->path); i++)
+        Py_SETREF(at, step_of(at, PyTuple_GET_ITEM(view->path, i)));
+    if (at && !PyArray_Check(at)) {
+        PyErr_SetString(PyExc_TypeError, "a step of a path leads to a view");
+        Py_CLEAR(at);
+    }
+    if (at) {
+        Py_XSETREF(view->memory, Py_NewRef(memory));
+        Py_XSETREF(view->values, at);
+    }
+    return at;
+}
+
+/* settled(tally, view, to_write): NumPy's view of the array's memory, or None where something must run before. */
+static PyObject *settled(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 3 || !PyObject_TypeCheck(args[0], &TallyType) || !PyObject_TypeCheck(args[1], &ViewType))
+        return PyErr_Format(PyExc_TypeError, "settled(tally, view, to_write)");
+    View *view = (View *)args[1];
+    if (!is_settled((Tally *)args[0], view->buffer, args[2] == Py_True))
+        Py_RETURN_NONE;
+    return Py_XNewRef(values_of(view));
+}
+
+/* ------------------------------------------------------------------ arguments */
+
+static int is_python_number(PyObject *value)
+{
+    return PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyBool_Check(value) || PyComplex_CheckExact(value);
+}
+
+/* What NumPy is given for a value: itself, or a small array's memory. NULL without an error where it takes more to
+ * tell, or something must run before; with `to_write`, before the array is written to. */
+static PyObject *plain_value(const Tally *tally, PyObject *value, int to_write)
+{
+    if (PyObject_TypeCheck(value, &ViewType)) {
+        View *view = (View *)value;
+        if (!is_small(tally, size_of(view->shape)) || !is_settled(tally, view->buffer, to_write))
+            return NULL;
+        PyObject *values = values_of(view);
+        return !values ? NULL
+            : view->buffer->is_number ? PyArray_Return((PyArrayObject *)Py_NewRef(values)) : Py_NewRef(values);
+    }
+    if (PyArray_CheckExact(value))
+        return is_small(tally, PyArray_SIZE((PyArrayObject *)value)) ? Py_NewRef(value) : NULL;
+    return is_python_number(value) || PyArray_IsScalar(value, Generic) ? Py_NewRef(value) : NULL;
+}
+
+static int is_element_index(PyObject *item)
+{
+    return PyLong_CheckExact(item) || PyArray_IsScalar(item, Integer);
+}
+
+static int is_plain_bound(PyObject *bound)
+{
+    return bound == Py_None || is_element_index(bound);
+}
 
 static int is_simple(const Tally *tally, PyObject *value)
 {
     if (PyArray_CheckExact(value))
         return is_small(tally, PyArray_SIZE((PyArrayObject *)value));
-    return is_python_number(value) || value == Py_None || PyUnicode_CheckExact(value) || PyArray_IsScalar(value, Generic)
-        || PyArray_DescrCheck(value) || PyType_Check(value);
+    if (PySlice_Check(value)) {
+        PySliceObject *slice = (PySliceObject *)value;
+        return is_plain_bound(slice->start) && is_plain_bound(slice->stop) && is_plain_bound(slice->step);
+    }
+    return is_python_number(value) || value == Py_None || value == Py_Ellipsis || PyUnicode_CheckExact(value)
+        || PyArray_IsScalar(value, Generic) || PyArray_DescrCheck(value) || PyType_Check(value);
 }
 
 static PyObject *plain_argument(const Tally *tally, PyObject *value, int depth, int to_write);
@@ -46,6 +198,32 @@ static PyObject *plain_argument(const Tally *tally, PyObject *value, int depth, 
     if (PyTuple_CheckExact(value) || PyList_CheckExact(value))
         return depth ? plain_items(tally, value, depth - 1, to_write) : NULL;
     return is_simple(tally, value) ? Py_NewRef(value) : NULL;
+}
+
+/* ------------------------------------------------------------------ results */
+
+/* An array of the type with this memory, new and in C order. Takes the reference. */
+static PyObject *array_with(PyTypeObject *type, PyObject *values)
+{
+    PyArrayObject *array = (PyArrayObject *)values;
+    int rank = PyArray_NDIM(array);
+    PyObject *shape = PyTuple_New(rank), *whole = PyTuple_New(0);
+    Buffer *buffer = NULL;
+    View *view = NULL;
+    for (int i = 0; shape && i < rank; i++) {
+        PyObject *extent = PyLong_FromSsize_t(PyArray_DIM(array, i));
+        if (extent)
+            PyTuple_SET_ITEM(shape, i, extent);
+        else
+            Py_CLEAR(shape);
+    }
+    if (shape && whole && (buffer = new_buffer(shape, (PyObject *)PyArray_DESCR(array), values)))
+        view = new_view(type, buffer, whole, shape, (PyObject *)PyArray_DESCR(array));
+    Py_XDECREF(shape);
+    Py_XDECREF(whole);
+    Py_XDECREF(buffer);
+    Py_DECREF(values);
+    return (PyObject *)view;
 }
 
 static int is_value_of_python(PyObject *value)

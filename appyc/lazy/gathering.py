@@ -20,7 +20,7 @@ from appyc.lazy.equal_lengths import NOTHING, Lengths, related
 from appyc.lazy.operations import Choose, Create, Gather, Operation, Pointwise, Power, Scatter
 from appyc.lazy.recorded_calls import CallStatement, Recorded
 from appyc.lazy.recorded_nodes import Scalar, Site
-from appyc.lazy.views import NUMBER, Path
+from appyc.lazy.views import NUMBER, Path, form_of, item_form
 
 Key: TypeAlias = tuple[object, ...]
 
@@ -205,8 +205,7 @@ class _Gatherer:
             if moving and isinstance(step, Index):
                 forms.append(_moving_form(step, number, moving, scalars))
             else:
-                forms.append(step.form)
-                scalars += step.numbers
+                forms.append(form_of(step, scalars))
         return tuple(forms)
 
 
@@ -218,9 +217,7 @@ def _moving_form(
     for item_number, item in enumerate(step.items):
         by = moving.get((number, item_number))
         if by is None or item is None:
-            part = Index((item,))
-            items += part.form[1]
-            scalars += part.numbers
+            items.append(item_form(item, scalars))
         elif isinstance(item, slice):
             scalars.append(item.start or 0)
             items.append(("moving slice", by, item.stop - (item.start or 0), item.step))

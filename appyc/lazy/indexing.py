@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import arrays
+from appyc.lazy._nodes import basic_items
 from appyc.lazy.evaluation import changing, evaluated, plain
 from appyc.lazy.operations import COMPILED_DTYPES, Choose, Gather, Scatter, broadcast, ufunc_dtype
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.recorder import asarray, record, record_store, turned
 from appyc.lazy.ufuncs import as_operand, fits, is_compiled, type_of
-from appyc.lazy.views import NEAR
 
 
 def basic_index(key: Any, shape: tuple[int, ...]) -> tuple[int | slice | None, ...] | None:
@@ -23,49 +23,8 @@ def basic_index(key: Any, shape: tuple[int, ...]) -> tuple[int | slice | None, .
 
     A bound is counted from the end it is nearer to: `1:-1` is the same for all sizes.
     """
-    items = key if type(key) is tuple else (key,)
-    kinds = [type(i) for i in items]
-    if any(
-        k is not int and k is not slice and i is not None and i is not Ellipsis
-        for k, i in zip(kinds, items, strict=True)
-    ):
-        items = tuple(_as_basic(i) for i in items)
-        if any(i is NotImplemented for i in items):
-            return None
-    used = sum(1 for i in items if i is not None and i is not Ellipsis)
-    dots = sum(1 for i in items if i is Ellipsis)
-    if used > len(shape):
-        raise IndexError(
-            f"too many indices for array: array is {len(shape)}-dimensional, but {used} were indexed"
-        )
-    if dots > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
-    out: list[int | slice | None] = []
-    axis = 0
-    for item in items:
-        if item is None:
-            out.append(None)
-        elif item is Ellipsis:
-            rest = len(shape) - used
-            out += [slice(None)] * rest
-            axis += rest
-        elif type(item) is slice:
-            out.append(_slice(item, shape[axis]))
-            axis += 1
-        else:
-            extent = shape[axis]
-            if not -extent <= item < extent:
-                raise IndexError(f"index {item} is out of bounds for axis {axis} with size {extent}")
-            out.append(near_index(item, extent))
-            axis += 1
-    while out and out[-1] == slice(None):
-        out.pop()
-    return tuple(out)
-
-
-def near_index(index: int, extent: int) -> int:
-    """An index in range, counted from the end where that is near and the start is not."""
-    return _near(index % extent, extent)
+    items = tuple(map(_as_basic, key if type(key) is tuple else (key,)))
+    return None if any(i is NotImplemented for i in items) else basic_items(items, shape)
 
 
 def _as_basic(item: Any) -> Any:
@@ -76,27 +35,6 @@ def _as_basic(item: Any) -> Any:
     if isinstance(item, bool | np.bool_ | np.ndarray | list | tuple) or not hasattr(item, "__index__"):
         return NotImplemented
     return operator.index(item)
-
-
-def _slice(item: slice, extent: int) -> slice:
-    if item.start is None and item.stop is None and item.step is None:
-        return item
-    start, stop, step = item.indices(extent)
-    if step > 0:
-        stop = max(start, stop)
-        return slice(
-            _near(start, extent) if start else None, None if stop == extent else _near(stop, extent), step
-        )
-    if start <= stop:
-        return slice(0, 0, 1)
-    return slice(
-        None if start == extent - 1 else _near(start, extent), None if stop < 0 else _near(stop, extent), step
-    )
-
-
-def _near(bound: int, extent: int) -> int:
-    """The bound, counted from the end where that is near and the start is not."""
-    return bound - extent if 0 < extent - bound <= NEAR < bound else bound
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -31,14 +31,6 @@ class Transpose:
     def of(self, memory: np.ndarray) -> np.ndarray:
         return memory.transpose(self.axes)
 
-    @property
-    def form(self) -> tuple[object, ...]:
-        return ("transpose", self.axes)
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        return ()
-
 
 @functools.cache
 def reversal(rank: int) -> Transpose:
@@ -52,14 +44,6 @@ class Reshape:
 
     def of(self, memory: np.ndarray) -> np.ndarray:
         return memory.reshape(self.shape, copy=False)
-
-    @property
-    def form(self) -> tuple[object, ...]:
-        return ("reshape", len(self.shape))
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        return self.shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +75,29 @@ class Window:
             out.flags.writeable = False
         return out
 
-    @property
-    def form(self) -> tuple[object, ...]:
-        raise AssertionError("a window is copied before it is an operand of a program")
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        return ()
-
 
 Step: TypeAlias = Index | Transpose | Reshape | Window
+
+
+def form_of(step: Step, numbers: list[Any]) -> tuple[object, ...]:
+    """The structure of a step. Numbers that a program gets for it as arguments are appended."""
+    if isinstance(step, Transpose):
+        return ("transpose", step.axes)
+    if isinstance(step, Reshape):
+        numbers += step.shape
+        return ("reshape", len(step.shape))
+    assert isinstance(step, Index), "a window is copied before it is an operand of a program"
+    return ("index", tuple([item_form(item, numbers) for item in step.items]))
+
+
+def item_form(item: int | slice | None, numbers: list[Any]) -> object:
+    """The structure of an item of an index."""
+    if isinstance(item, slice):
+        return ("slice", item_form(item.start, numbers), item_form(item.stop, numbers), item.step)
+    if item is None or -NEAR <= item <= NEAR:
+        return item
+    numbers.append(item)
+    return NUMBER
 
 
 class ViewLayout(NamedTuple):

@@ -12,6 +12,7 @@ import appyc.numpy as np
 from appyc.lazy import _nodes, call_cache
 from appyc.lazy._nodes import Own, View
 from appyc.lazy.running import STATE, flush
+from appyc.lazy.views import form_of
 
 CALLS = (
     "a + b", "a - 2", "2.5 / a", "a ** 2", "a ** -1.5", "2 ** k", "k ** 3", "k // 7", "k + 300", "u + 200", "u * True",
@@ -52,16 +53,16 @@ def recorded(text: str) -> list[tuple[object, ...]]:
     out = []
     for statement in STATE.recording.statements:
         operands = [
-            (names.get(id(o.buffer), "made"), tuple(s.form for s in o.path), o.shape) if isinstance(o, View)
-            else ("own", tuple(s.form for s in o.path), o.shape) if type(o) is Own else (type(o), o)
+            (names.get(id(o.buffer), "made"), tuple(form_of(s, []) for s in o.path), o.shape) if isinstance(o, View)
+            else ("own", tuple(form_of(s, []) for s in o.path), o.shape) if type(o) is Own else (type(o), o)
             for o in statement.operands
         ]  # fmt: skip
         target = statement.target()
-        path = None if statement.path is None else tuple(s.form for s in statement.path)
+        path = None if statement.path is None else tuple(form_of(s, []) for s in statement.path)
         out.append((statement.operation, operands, names.get(id(target)), path, statement.shape))
     if isinstance(result, View):
         out.append((type(result), result.shape, result.dtype, result.is_straight, result.buffer.is_number))
-        out.append((result.ghost().strides, tuple(s.form for s in result.path)))
+        out.append((result.ghost().strides, tuple(form_of(s, []) for s in result.path)))
     else:
         out.append((type(result),))
     return out
