@@ -49,11 +49,6 @@ static int has_plain_elements(const View *view)
     return PyTypeNum_ISNUMBER(type) || PyTypeNum_ISBOOL(type);
 }
 
-static Py_ssize_t times(Py_ssize_t size, Py_ssize_t more)
-{
-    return more && size > PY_SSIZE_T_MAX / more ? PY_SSIZE_T_MAX : size * more;
-}
-
 /* How many elements an item of an index chooses, which is an array or a list of integers; -1 for a mask. */
 static Py_ssize_t chosen_by(PyObject *item)
 {

@@ -416,7 +416,7 @@ static Py_ssize_t size_of_all(PyObject *const *args, Py_ssize_t count)
         if (shape && other && (shape == other || PyObject_RichCompareBool(shape, other, Py_EQ) == 1))
             continue;
         Py_ssize_t more = other ? size_of(other) : PyArray_SIZE((PyArrayObject *)args[i]);
-        size = more && size > PY_SSIZE_T_MAX / more ? PY_SSIZE_T_MAX : size * more;
+        size = times(size, more);
         shape = shape ? shape : other;
     }
     return size;

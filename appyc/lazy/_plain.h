@@ -47,16 +47,19 @@ static int is_settled(const Tally *tally, const Buffer *buffer, int to_write)
     return 1;
 }
 
+/* A product, or a number that is more than any bound. */
+static Py_ssize_t times(Py_ssize_t size, Py_ssize_t more)
+{
+    Py_ssize_t out;
+    return more < 0 || __builtin_mul_overflow(size, more, &out) ? PY_SSIZE_T_MAX : out;
+}
+
 /* How many elements, or a number that is more than any bound. */
 static Py_ssize_t size_of(PyObject *shape)
 {
     Py_ssize_t size = 1;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shape); i++) {
-        Py_ssize_t extent = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i));
-        if (extent == 0)
-            return 0;
-        size = extent < 0 || size > PY_SSIZE_T_MAX / extent ? PY_SSIZE_T_MAX : size * extent;
-    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shape); i++)
+        size = times(size, PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i)));
     return size;
 }
 
