@@ -129,59 +129,6 @@ class Scatter(metaclass=Shared):
         raise AssertionError("a store through indices gives nothing")
 
 
-_REDUCING = {
-    "sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum, "any": np.logical_or,
-    "all": np.logical_and,
-}  # fmt: skip
-"""Reductions that are a ufunc's."""
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Reduction(metaclass=Shared):
-    """`np.<name>(operand, axis=, keepdims=)`. axes: None for all."""
-
-    name: str
-    axes: tuple[int, ...] | None
-    keepdims: bool
-    ddof: int = 0
-    hosted: bool = False
-
-    @property
-    def run(self) -> Callable[..., Any]:
-        ufunc = _REDUCING.get(self.name)
-        if ufunc is not None:
-            return functools.partial(ufunc.reduce, axis=self.axes, keepdims=self.keepdims)
-        more = {"ddof": self.ddof} if self.name in ("var", "std") else {}
-        return operator.methodcaller(self.name, axis=self.axes, keepdims=self.keepdims, **more)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class ArgReduction(metaclass=Shared):
-    """`np.argmin` or `np.argmax` along an axis, or over all elements."""
-
-    name: str
-    axis: int | None
-    keepdims: bool
-    hosted: bool = False
-
-    @property
-    def run(self) -> Callable[..., Any]:
-        return operator.methodcaller(self.name, self.axis, keepdims=self.keepdims)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Running(metaclass=Shared):
-    """`np.cumsum` or `np.cumprod` along an axis."""
-
-    name: str
-    axis: int
-    hosted: bool = False
-
-    @property
-    def run(self) -> Callable[..., Any]:
-        return operator.methodcaller(self.name, self.axis)
-
-
 OPERAND = "operand"
 """In the arguments of `Apply`: the next of the operands."""
 
@@ -249,22 +196,7 @@ class Call:
     python: tuple[bool, ...] = ()
 
 
-Operation = (
-    Pointwise
-    | Power
-    | Create
-    | Choose
-    | Convert
-    | Copy
-    | Gather
-    | Scatter
-    | Reduction
-    | ArgReduction
-    | Running
-    | Apply
-    | Product
-    | Call
-)
+Operation = Pointwise | Power | Create | Choose | Convert | Copy | Gather | Scatter | Apply | Product | Call
 
 
 # ---------------------------------------------------------------- dtypes and shapes

@@ -13,10 +13,9 @@ from appyc.lazy import arrays
 from appyc.lazy.evaluation import plain
 from appyc.lazy.operations import (
     COMPILED_DTYPES,
-    ArgReduction,
+    OPERAND,
+    Apply,
     Choose,
-    Reduction,
-    Running,
     broadcast,
     reduced,
     without,
@@ -88,18 +87,27 @@ def _reduced(name: str, a: Any, axis: Any = None, dtype: Any = None, out: Any = 
     return found if out is None else _stored(found, out)
 
 
+def _applied(name: str, **keywords: Any) -> Apply:
+    return Apply(name, (OPERAND,), tuple(keywords.items()))
+
+
+def _reduction(name: str, axes: tuple[int, ...] | None, keepdims: bool, ddof: int) -> Apply:
+    more = {"ddof": ddof} if name in ("var", "std") else {}
+    return _applied(name, axis=axes, keepdims=keepdims, **more)
+
+
 def _along(name: str, operand: Any, whole: tuple[int, ...] | None, axes: tuple[int, ...], keepdims: bool, ddof: int,
            result: np.dtype) -> Any:  # fmt: skip
     """The reduction along axes, whose result lies in memory as the operand does."""
     if operand.is_straight:
         shape = without(operand.shape, axes, keepdims=keepdims)
-        return record(Reduction(name, whole, keepdims, ddof), (operand,), shape, result)
+        return record(_reduction(name, whole, keepdims, ddof), (operand,), shape, result)
     order = memory_order([operand.ghost()], operand.ndim)
     turned = operand.transpose(order)
     inner = tuple(sorted(order.index(a) for a in axes))
     shape = without(turned.shape, inner, keepdims=keepdims)
     found = record(
-        Reduction(name, None if whole is None else inner, keepdims, ddof), (turned,), shape, result
+        _reduction(name, None if whole is None else inner, keepdims, ddof), (turned,), shape, result
     )
     left = order if keepdims else tuple(a for a in order if a not in axes)
     ranked = sorted(left)
@@ -153,7 +161,7 @@ def _arg_reducing(name: str) -> Callable[..., Any]:
         shape = without(operand.shape, axes, keepdims=keepdims)
         whole = None if axis is None else axes[0]
         out = given.get("out")
-        found = record(ArgReduction(name, whole, keepdims), (operand,), shape, np.dtype(np.intp))
+        found = record(_applied(name, axis=whole, keepdims=keepdims), (operand,), shape, np.dtype(np.intp))
         return found if out is None else _stored(found, out)
 
     return arg_reduction
@@ -181,7 +189,7 @@ def _running(name: str) -> Callable[..., Any]:
             return NotImplemented
         order = memory_order([operand.ghost()], operand.ndim)
         turned = operand.transpose(order)
-        found = record(Running(name, order.index(axes[0])), (turned,), turned.shape, result).transpose(
+        found = record(_applied(name, axis=order.index(axes[0])), (turned,), turned.shape, result).transpose(
             inverse(order)
         )
         return found if out is None else _stored(found, out)

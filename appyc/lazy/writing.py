@@ -12,7 +12,6 @@ from appyc.lazy.equal_lengths import Length
 from appyc.lazy.gathering import Form, Gathered, Line
 from appyc.lazy.operations import (
     Apply,
-    ArgReduction,
     Call,
     Choose,
     Convert,
@@ -22,8 +21,6 @@ from appyc.lazy.operations import (
     Pointwise,
     Power,
     Product,
-    Reduction,
-    Running,
     Scatter,
 )
 
@@ -179,21 +176,9 @@ class Writer:
                 rank = len(operands) - (name == "full")
                 shape = ast.Tuple(operands[:rank], ast.Load())
                 return _call(name, shape, *operands[rank:], dtype=_type(dtype))
-            case Reduction(name, axes, keepdims, ddof):
-                axis = (
-                    ast.Constant(None)
-                    if axes is None
-                    else ast.Tuple([ast.Constant(a) for a in axes], ast.Load())
-                )
-                more = {"ddof": ast.Constant(ddof)} if name in ("var", "std") else {}
-                return _call(name, *operands, axis=axis, keepdims=ast.Constant(keepdims), **more)
-            case ArgReduction(name, axis, keepdims):
-                return _call(name, *operands, axis=ast.Constant(axis), keepdims=ast.Constant(keepdims))
-            case Running(name, axis):
-                return _call(name, *operands, axis=ast.Constant(axis))
             case Apply(keywords=keywords):
                 args, _ = operation.filled(operands)
-                named = [ast.keyword(k, ast.Constant(v)) for k, v in keywords]
+                named = [ast.keyword(k, _argument(v)) for k, v in keywords]
                 return ast.Call(_numpy(operation.name), [_argument(arg) for arg in args], named)
             case Product():
                 return ast.BinOp(operands[0], ast.MatMult(), operands[1])
