@@ -144,6 +144,13 @@ class Binary(Node):
         return self.lhs.dtype
 
 
+MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+"""The comparison that holds with its sides swapped."""
+
+NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+"""The comparison of integers that holds where another does not."""
+
+
 @dataclass(frozen=True, slots=True)
 class Compare(Node):
     """op: "<", "<=", ">", ">=", "==", "!="; both sides of one type; the result is a bool."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import TypeGuard
 
 from appyc.errors import LeftToPython
@@ -13,6 +13,7 @@ from appyc.ir.nodes import (
     Const,
     Draw,
     Expr,
+    Extent,
     Fail,
     Function,
     Load,
@@ -118,8 +119,12 @@ def exponent_may_be_negative(node: Binary) -> bool:
     return not is_never_negative(node.rhs)
 
 
-def is_invariant(expr: Expr, written: set[Symbol]) -> bool:
-    """True for an expression of scalars and extents that `written` does not change."""
-    return not can_fault(expr) and not any(
-        isinstance(n, Load) or (isinstance(n, Var) and n.symbol in written) for n in walk(expr)
+def is_invariant(exprs: Node | Iterable[Node], changed: Set[Symbol]) -> bool:
+    """Whether expressions may be evaluated before code that changes these: they raise nothing, and read no element."""
+    return not any(
+        isinstance(n, Load)
+        or (isinstance(n, Var) and n.symbol in changed)
+        or (isinstance(n, Extent) and n.array in changed)
+        or _is_fault_site(n)
+        for n in walk(exprs)
     )

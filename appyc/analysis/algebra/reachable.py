@@ -19,6 +19,8 @@ from typing import TypeAlias
 
 from appyc.ir.integers import Range, limits, range_of, range_of_binary
 from appyc.ir.nodes import (
+    MIRRORED,
+    NEGATED,
     Assign,
     Break,
     Compare,
@@ -50,9 +52,6 @@ ROUNDS = 6
 
 WORK = 64
 """How often each statement may be looked at, on average."""
-
-_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
-_NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,10 +246,10 @@ def narrowed(cond: Expr, holds: bool, state: State) -> State | None:
             left = narrowed(lhs, holds, state)
             return None if left is None else narrowed(rhs, holds, left)
         case Compare(op=op, lhs=Var(symbol=symbol), rhs=other):
-            return _compared(state, symbol, op if holds else _NEGATED[op], other)
+            return _compared(state, symbol, op if holds else NEGATED[op], other)
         case Compare(op=op, lhs=other, rhs=Var(symbol=symbol)):
-            turned = _TURNED[op]
-            return _compared(state, symbol, turned if holds else _NEGATED[turned], other)
+            turned = MIRRORED[op]
+            return _compared(state, symbol, turned if holds else NEGATED[turned], other)
         case _:
             return state
 

@@ -40,6 +40,7 @@ from appyc.ir.nodes import (
     Update,
     Var,
 )
+from appyc.ir.raising import is_invariant
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, loops_of, rewrite, scalars_written, walk
 
@@ -161,23 +162,14 @@ class _Loop:
         match index:
             case Var(symbol=symbol) if symbol == self.loop.var:
                 return Const(0, DType.INT64, loc=index.loc)
-            case Binary(op="+", lhs=lhs, rhs=rhs) if self._is_fixed(rhs):
+            case Binary(op="+", lhs=lhs, rhs=rhs) if is_invariant(rhs, self.changed):
                 return _sum(self._offset(lhs), "+", rhs)
-            case Binary(op="+", lhs=lhs, rhs=rhs) if self._is_fixed(lhs):
+            case Binary(op="+", lhs=lhs, rhs=rhs) if is_invariant(lhs, self.changed):
                 return _sum(self._offset(rhs), "+", lhs)
-            case Binary(op="-", lhs=lhs, rhs=rhs) if self._is_fixed(rhs):
+            case Binary(op="-", lhs=lhs, rhs=rhs) if is_invariant(rhs, self.changed):
                 return _sum(self._offset(lhs), "-", rhs)
             case _:
                 return None
-
-    def _is_fixed(self, expr: Expr) -> bool:
-        """Whether an expression is loop-invariant, and may be computed before the loop."""
-        return expr.dtype is DType.INT64 and all(
-            isinstance(n, Const | Extent)
-            or (isinstance(n, Var) and n.symbol not in self.changed)
-            or (isinstance(n, Binary) and n.op in ("+", "-", "*"))
-            for n in walk(expr)
-        )
 
     # ---- indices in segments, one segment an iteration
 

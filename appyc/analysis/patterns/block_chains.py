@@ -21,9 +21,9 @@ from appyc.analysis.cost.fusion_benefit import Traffic, is_worthwhile, matrix_of
 from appyc.analysis.dependences.fusion_legality import alone, has_effects
 from appyc.analysis.patterns.fill_pattern import accesses_in
 from appyc.ir.affine import distance
-from appyc.ir.nodes import Alloc, Expr, Extent, For, If, Load, Stmt, Store, Symbol, Update
-from appyc.ir.raising import may_raise
-from appyc.ir.visit import arrays_read, scalars_read, scalars_written, walk
+from appyc.ir.nodes import Alloc, Expr, For, If, Load, Stmt, Store, Symbol, Update
+from appyc.ir.raising import is_invariant, may_raise
+from appyc.ir.visit import arrays_read, changed_in, scalars_read, scalars_written, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +163,7 @@ def only(body: tuple[Stmt, ...], totals: frozenset[Symbol], unwanted: frozenset[
 
 def is_fixed(exprs: Sequence[Expr], members: Sequence[Member]) -> bool:
     """Whether expressions have one value before the chain and in all of it."""
-    loops = [one.loop for one in members]
-    inside = scalars_written(loops) | {n.var for n in walk(loops) if isinstance(n, For)}
-    made = {n.array for n in walk(loops) if isinstance(n, Alloc)}
-    lengths = {n.array for n in walk(exprs) if isinstance(n, Extent)}
-    return not (may_raise(exprs) or arrays_read(exprs) or scalars_read(exprs) & inside or lengths & made)
+    return is_invariant(exprs, changed_in(one.loop for one in members))
 
 
 def share_scalars(members: Sequence[Member], last: Member) -> bool:

@@ -11,9 +11,9 @@ from appyc.analysis.algebra.strides import Pace, Strides
 from appyc.analysis.cost.loop_order import is_arithmetic, is_sum
 from appyc.analysis.dependences.fusion_legality import asks_for_no_more_than_threads, has_effects
 from appyc.analysis.patterns.variance_pattern import SumOfProducts, nest_of, sums_of_products
-from appyc.ir.nodes import Alloc, Assign, Expr, For, If, Load, Symbol, Update, While
-from appyc.ir.raising import may_raise
-from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_written, symbols_of, walk
+from appyc.ir.nodes import Alloc, Assign, For, If, Load, Symbol, Update, While
+from appyc.ir.raising import is_invariant
+from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_written, walk
 
 MAX_SUMS = 6
 """In one loop over columns."""
@@ -47,7 +47,7 @@ def column_sums(columns: For) -> tuple[ColumnSum, ...] | None:
     if any(isinstance(n, For) for s in columns.body if isinstance(s, If) for n in walk(s)):
         return None
     first = inner[0][1]
-    if not _is_fixed((first.lo, first.hi), columns):
+    if not is_invariant((first.lo, first.hi), {columns.var, *scalars_written(columns.body)}):
         return None
     strides = Strides.of(columns)
     found: list[ColumnSum] = []
@@ -59,13 +59,6 @@ def column_sums(columns: For) -> tuple[ColumnSum, ...] | None:
             return None
         found.append(one)
     return tuple(found)
-
-
-def _is_fixed(bounds: tuple[Expr, ...], columns: For) -> bool:
-    """Whether bounds are known before the loop over columns."""
-    if may_raise(bounds) or arrays_read(bounds) or columns.var in symbols_of(bounds):
-        return False
-    return not scalars_read(bounds) & scalars_written(columns.body)
 
 
 def _walks_down(columns: For, loop: For, strides: Strides) -> bool:

@@ -14,10 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from appyc.ir.affine import distance
 from appyc.ir.nodes import (
-    Binary,
     Const,
-    Expr,
     For,
     If,
     Load,
@@ -26,7 +25,6 @@ from appyc.ir.nodes import (
     Store,
     Symbol,
     Update,
-    Var,
 )
 from appyc.ir.schedule import Scan
 from appyc.ir.types import DType
@@ -121,7 +119,7 @@ def _array_of(node: Load | Store | Update) -> Symbol:
 def _packed(array: Symbol, counter: Symbol, uses: list[_Use]) -> Packed | None:
     """The array as packed by the counter along one of its axes, where all uses are."""
     for axis in range(array.array.ndim):
-        offsets = [_offset(use.node.index[axis], counter) for use in uses]
+        offsets = [distance(use.node.index[axis], counter) for use in uses]
         known = [offset for offset in offsets if offset is not None]
         if len(known) < len(offsets):
             continue
@@ -131,18 +129,3 @@ def _packed(array: Symbol, counter: Symbol, uses: list[_Use]) -> Packed | None:
         if followed or preceded:
             return Packed(array, counter, min(known), any(use.node.checked for use in uses))
     return None
-
-
-def _offset(index: Expr, counter: Symbol) -> int | None:
-    """The number that an index adds to the counter."""
-    match index:
-        case Var(symbol=symbol) if symbol == counter:
-            return 0
-        case Binary(op="+", lhs=Var(symbol=symbol), rhs=Const(value=int(c))) if symbol == counter:
-            return c
-        case Binary(op="+", lhs=Const(value=int(c)), rhs=Var(symbol=symbol)) if symbol == counter:
-            return c
-        case Binary(op="-", lhs=Var(symbol=symbol), rhs=Const(value=int(c))) if symbol == counter:
-            return -c
-        case _:
-            return None

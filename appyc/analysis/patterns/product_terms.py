@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from appyc.ir.affine import coefficient
 from appyc.ir.nodes import Binary, Const, Expr, For, Load, Node, Unary, Var
+from appyc.ir.raising import is_invariant
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_read, scalars_written, walk
 
@@ -37,11 +38,7 @@ def terms_of(value: Expr, loops: tuple[For, For], summed: For) -> list[Term] | N
 
 def is_fixed(nodes: Node | Iterable[Node], loops: Iterable[For]) -> bool:
     """Whether expressions mean the same in all iterations of a nest, and read no memory."""
-    changing = {loop.var for loop in loops}
-    for loop in loops:
-        changing |= scalars_written(loop.body)
-    found = list(walk(nodes))
-    return not any(isinstance(n, Load) or (isinstance(n, Var) and n.symbol in changing) for n in found)
+    return is_invariant(nodes, {s for loop in loops for s in (loop.var, *scalars_written(loop.body))})
 
 
 def _summands(value: Expr, negative: bool) -> list[tuple[Expr, bool]]:

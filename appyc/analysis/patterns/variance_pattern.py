@@ -10,8 +10,15 @@ from dataclasses import dataclass
 
 from appyc.errors import Loc
 from appyc.ir.nodes import Assign, Binary, Const, Expr, For, Intrinsic, Load, Stmt, Symbol, Update, Var
-from appyc.ir.raising import may_raise
-from appyc.ir.visit import arrays_written, scalars_read, scalars_written, substitute, symbols_of, walk
+from appyc.ir.raising import is_invariant, may_raise
+from appyc.ir.visit import (
+    arrays_written,
+    changed_in,
+    scalars_read,
+    scalars_written,
+    substitute,
+    walk,
+)
 
 MAX_SIZE = 60
 """Nodes of a value that deviates, which is computed twice."""
@@ -60,14 +67,10 @@ def nest_of(loop: For) -> Nest | None:
     while len(body) == 1 and isinstance(inner := body[0], For):
         loops.append(inner)
         body = inner.body
-    variables = {one.var for one in loops}
+    changed = changed_in(loop)
     for one in loops:
         starts = isinstance(one.lo, Const) and one.lo.value == 0 and one.step == 1
-        if not starts or one.clauses is not None or may_raise(one.hi):
-            return None
-        if any(isinstance(n, Load) for n in walk(one.hi)) or variables & set(symbols_of(one.hi)):
-            return None
-        if scalars_read(one.hi) & scalars_written(loop):
+        if not starts or one.clauses is not None or not is_invariant(one.hi, changed):
             return None
     if len(loops) > MAX_DEPTH or any(may_raise(stmt) for stmt in body):
         return None

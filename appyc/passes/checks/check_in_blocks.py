@@ -33,7 +33,7 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
-from appyc.ir.raising import may_raise, raises_itself
+from appyc.ir.raising import is_invariant, may_raise, raises_itself
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import (
@@ -144,6 +144,7 @@ class _Blocks:
         self.loop, self.names, self.loc = loop, names, loop.loc
         self.at, self.end, self.unfit = (names.fresh(n, DType.INT64) for n in ("at", "end", "unfit"))
         self.written = scalars_written(loop.body)
+        self.changed = {loop.var, *self.written}
         once = set_once(loop.body)
         self.once = {n.target: n.value for n in loop.body if isinstance(n, Assign) and n.target in once}
         self.linear: list[Expr] = []
@@ -238,18 +239,13 @@ class _Blocks:
             case Binary(op="+" | "-", lhs=lhs, rhs=rhs):
                 return self._is_linear(lhs) and self._is_linear(rhs)
             case Binary(op="*", lhs=lhs, rhs=rhs):
-                return (self._is_linear(lhs) and self._is_fixed(rhs)) or (
-                    self._is_linear(rhs) and self._is_fixed(lhs)
+                return (self._is_linear(lhs) and is_invariant(rhs, self.changed)) or (
+                    self._is_linear(rhs) and is_invariant(lhs, self.changed)
                 )
             case Var(symbol=symbol) if symbol == self.loop.var:
                 return True
             case _:
-                return self._is_fixed(expr)
-
-    def _is_fixed(self, expr: Expr) -> bool:
-        return not scalars_read(expr) & {self.loop.var, *self.written} and not any(
-            isinstance(n, Load) for n in walk(expr)
-        )
+                return is_invariant(expr, self.changed)
 
     def _noted(self, body: tuple[Stmt, ...], after: tuple[Stmt, ...]) -> tuple[Stmt, ...] | None:
         """The statements with tests noted; `after` is what the iteration does behind them."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from appyc.analysis.accesses.accesses import own_statements
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
+    MIRRORED,
     Assign,
     Break,
     Compare,
@@ -27,9 +28,6 @@ from appyc.ir.visit import arrays_written, map_loops, scalars_read, scalars_writ
 from appyc.passes.node_builders import shifted
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds
 from appyc.passes.pass_context import PassContext
-
-MIRRORED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
-
 
 MAX_SIZE = 24
 """Nodes of a value that replaces a scalar; a larger value is not recomputed."""
@@ -160,7 +158,7 @@ def _best_of(loop: For, stmt: If, again: _Again) -> _Best | None:
 
 def _relation(cond: Expr, assign: Assign) -> str | None:
     """How the assigned value compares with what the scalar held, where that is the condition."""
-    if not isinstance(cond, Compare) or cond.op not in MIRRORED:
+    if not isinstance(cond, Compare) or cond.op in ("==", "!="):
         return None
     if cond.lhs == assign.value and isinstance(cond.rhs, Var) and cond.rhs.symbol == assign.target:
         return cond.op

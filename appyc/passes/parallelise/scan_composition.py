@@ -32,9 +32,10 @@ from appyc.ir.nodes import (
     Update,
     Var,
 )
+from appyc.ir.raising import is_invariant
 from appyc.ir.schedule import Scan
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import rewrite_all, scalars_written, walk
+from appyc.ir.visit import changed_in, rewrite_all, scalars_written, walk
 from appyc.passes.node_builders import identity, integer, truth
 from appyc.passes.parallelise.plain_loops import is_plain
 from appyc.passes.parallelise.scan_costs import WAITS, Cost, operations_of
@@ -71,8 +72,9 @@ class Totals:
         self.steps = steps_of(loop.body, (scan.symbol for scan in loop.scans))
         self.guarded = [t for t in self.totals if guarded and rounds_in_products(t.scan)]
         factors = [f for t in self.guarded for f in self._factors(t.scan.symbol)]
-        self.fixed = [f for f in factors if self._is_fixed(f)]
-        varying = [f for f in factors if not self._is_fixed(f)]
+        self.moving = changed_in(self.source)
+        self.fixed = [f for f in factors if is_invariant(f, self.moving)]
+        varying = [f for f in factors if not is_invariant(f, self.moving)]
         self.largest = names.fresh("largest", varying[0].dtype.part) if varying else None
         self.bounded = names.fresh("bounded", DType.BOOL) if self.guarded else None
 
@@ -82,12 +84,6 @@ class Totals:
         steps = [n for n in walk(self.steps) if isinstance(n, Assign | Update) and n.target == symbol]
         found = [step_of(step) for step in steps]
         return [step.factor for step in found if step is not None and step.factor is not None]
-
-    def _is_fixed(self, factor: Expr) -> bool:
-        moving = scalars_written(self.source.body) | {n.var for n in walk(self.source) if isinstance(n, For)}
-        return not any(
-            isinstance(n, Load) or (isinstance(n, Var) and n.symbol in moving) for n in walk(factor)
-        )
 
     def conditions(self) -> list[Expr]:
         """The conditions before the loop: no loop-invariant factor is larger than 1."""
@@ -186,7 +182,7 @@ class Totals:
         factor = Binary("*", step.factor, Var(total.factor, loc=node.loc), loc=node.loc)
         out: list[Stmt] = [Assign(total.factor, factor, loc=node.loc)]
         value = Binary("*", step.factor, Var(total.value, loc=node.loc), loc=node.loc)
-        if self.largest is not None and total in self.guarded and not self._is_fixed(step.factor):
+        if self.largest is not None and total in self.guarded and not is_invariant(step.factor, self.moving):
             out.append(Update(self.largest, (), "maximum", _size(step.factor), loc=node.loc))
         if step.value is not None:
             value = Binary("+", value, step.value, loc=node.loc)

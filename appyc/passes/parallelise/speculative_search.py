@@ -30,8 +30,9 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
+from appyc.ir.raising import is_invariant
 from appyc.ir.types import DType
-from appyc.ir.visit import blocks_of, loops_of, rename, rewrite, scalars_written, substitute, walk
+from appyc.ir.visit import blocks_of, changed_in, loops_of, rename, rewrite, scalars_written, substitute, walk
 from appyc.passes.gpu.map_gpu import stride_score
 from appyc.passes.node_builders import integer, iteration, trip_count
 from appyc.passes.parallelise.array_expansion import with_loop
@@ -166,7 +167,7 @@ class _Search:
         at, end, first = self._var(self.at), self._var(self.end), self._var(self.first)
         before = [self._assign(self.end, self.loop.lo), self._assign(self.first, end)]
         hi = self.loop.hi
-        if not _stays(hi, self.loop):
+        if not (isinstance(hi, Const | Extent | Var) and is_invariant(hi, changed_in(self.loop.body))):
             stop = self.names.fresh("stop", DType.INT64)
             before.append(self._assign(stop, hi))
             hi = self._var(stop)
@@ -282,17 +283,6 @@ class _Search:
 
     def _comes_before(self, one: Expr, other: Expr) -> Compare:
         return Compare("<" if self.loop.step > 0 else ">", one, other, loc=self.loc)
-
-
-def _stays(bound: Expr, loop: For) -> bool:
-    """Whether a bound is loop-invariant and free to evaluate, so that it may be evaluated again in the loop."""
-    match bound:
-        case Const() | Extent():
-            return True
-        case Var(symbol=symbol):
-            return symbol not in scalars_written(loop.body)
-        case _:
-            return False
 
 
 def _ordered(symbols: set[Symbol]) -> list[Symbol]:

@@ -21,13 +21,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from dataclasses import replace
 
+from appyc.ir.affine import distance
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
-    Binary,
+    MIRRORED,
     Compare,
     Const,
     Expr,
-    Extent,
     For,
     Function,
     Load,
@@ -37,10 +37,10 @@ from appyc.ir.nodes import (
     Stmt,
     Symbol,
     Unary,
-    Var,
 )
+from appyc.ir.raising import is_invariant
 from appyc.ir.types import DType
-from appyc.ir.visit import loops_of, map_loops, rename, rewrite_all, scalars_written, walk
+from appyc.ir.visit import changed_in, loops_of, map_loops, rename, rewrite_all, walk
 from appyc.passes.loop_ops.cut import split, why_not_cut
 from appyc.passes.node_builders import shifted, truth
 from appyc.passes.pass_context import PassContext
@@ -50,8 +50,6 @@ MAX_NODES = 200
 
 MAX_CUTS = 3
 """The most cuts of one loop: enough for four concatenated arrays."""
-
-_SWAPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def split_at_conditions(fn: Function, ctx: PassContext) -> Function:
@@ -92,7 +90,7 @@ def _cut(fn: Function, loop: For, names: NameSupply, cuts: int) -> tuple[Stmt, .
 
 def _turning_point(loop: For) -> tuple[Compare, Expr, bool] | None:
     """A monotonic condition of a select between elements, the iteration at which it changes, and its value before."""
-    moving = scalars_written(loop.body) | {n.var for n in loops_of(loop)}
+    moving = changed_in(loop)
     for choice in _choices(loop.body):
         for cond in walk(choice.cond):
             if isinstance(cond, Compare) and (found := _boundary(cond, loop.var, moving)) is not None:
@@ -111,37 +109,12 @@ def _choices(body: tuple[Stmt, ...]) -> Iterator[Select]:
 
 def _boundary(cond: Compare, var: Symbol, moving: Set[Symbol]) -> tuple[Expr, bool] | None:
     """The first iteration of the second part, and whether the condition holds in the first part."""
-    for op, side, bound in ((cond.op, cond.lhs, cond.rhs), (_SWAPPED.get(cond.op), cond.rhs, cond.lhs)):
-        if op not in _SWAPPED or bound.dtype is not DType.INT64 or not _is_fixed(bound, moving):
+    for op, side, bound in ((cond.op, cond.lhs, cond.rhs), (MIRRORED[cond.op], cond.rhs, cond.lhs)):
+        if op in ("==", "!=") or bound.dtype is not DType.INT64 or not is_invariant(bound, moving):
             continue
-        match side:
-            case Var(symbol=symbol) if symbol == var:
-                more = 0
-            case Binary(op="+", lhs=Var(symbol=symbol), rhs=Const(value=int(number))) if symbol == var:
-                more = number
-            case Binary(op="-", lhs=Var(symbol=symbol), rhs=Const(value=int(number))) if symbol == var:
-                more = -number
-            case _:
-                continue
-        return shifted(bound, (op in ("<=", ">")) - more), op in ("<", "<=")
+        if (more := distance(side, var)) is not None:
+            return shifted(bound, (op in ("<=", ">")) - more), op in ("<", "<=")
     return None
-
-
-def _is_fixed(expr: Expr, moving: Set[Symbol]) -> bool:
-    """Whether an expression is the same in all iterations, and cheap."""
-
-    def is_plain(node: Node) -> bool:
-        match node:
-            case Const() | Extent():
-                return True
-            case Var(symbol=symbol):
-                return symbol not in moving
-            case Binary(op=op):
-                return op in ("+", "-", "*", "min", "max")
-            case _:
-                return False
-
-    return all(map(is_plain, walk(expr)))
 
 
 def _knowing(body: tuple[Stmt, ...], cond: Compare, holds: bool) -> tuple[Stmt, ...]:

@@ -20,12 +20,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Function, Intrinsic, Load, Node, Var
+from appyc.ir.nodes import MIRRORED, Binary, Cast, Compare, Const, Expr, Function, Intrinsic, Load, Node, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite
 from appyc.passes.pass_context import PassContext
 
-_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _FARTHEST = {DType.FLOAT64: 1e140, DType.FLOAT32: 1e15}
 
 
@@ -34,11 +33,11 @@ def compare_magnitudes(fn: Function, ctx: PassContext) -> Function:
 
 
 def _compared(node: Node) -> Node:
-    if not isinstance(node, Compare) or node.op not in _MIRRORED:
+    if not isinstance(node, Compare) or node.op in ("==", "!="):
         return node
     op, size, bound = node.op, node.lhs, node.rhs
     if isinstance(size, Const):
-        op, size, bound = _MIRRORED[op], bound, size
+        op, size, bound = MIRRORED[op], bound, size
     match size, bound:
         case Intrinsic("abs", (Var() | Load() as number,)), Const(value=limit) if number.dtype.is_complex:
             if isinstance(number, Load) and number.checked:

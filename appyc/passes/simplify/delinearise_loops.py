@@ -25,13 +25,11 @@ or with a `break`; loops around a product of matrices; GPUs, whose lanes divide 
 
 from __future__ import annotations
 
-from collections.abc import Set
 from dataclasses import dataclass, replace
 from functools import reduce
 
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
-    Alloc,
     Binary,
     Break,
     Cast,
@@ -48,13 +46,14 @@ from appyc.ir.nodes import (
     Symbol,
     Var,
 )
+from appyc.ir.raising import is_invariant
 from appyc.ir.types import DType
 from appyc.ir.visit import (
+    changed_in,
     loops_of,
     map_loops,
     rename,
     rewrite_all,
-    scalars_written,
     statements,
     substitute,
     walk,
@@ -185,15 +184,14 @@ def _quotients(loop: For) -> list[_Quotient]:
         return []
     if any(isinstance(n, Break) for n in statements(loop)):
         return []
-    made = {n.array for n in statements(loop) if isinstance(n, Alloc)}
-    moving = made | scalars_written(loop.body) | {n.var for n in loops_of(loop)}
+    moving = changed_in(loop)
     out: list[_Quotient] = []
     for node in walk(loop.body):
         if isinstance(node, Binary) and node.op in ("//", "%") and node.dtype is DType.INT64:
-            if not _is_length(node.rhs, loop.hi) or not _is_fixed(node.rhs, moving):
+            if not _is_length(node.rhs, loop.hi) or not is_invariant(node.rhs, moving):
                 continue
             found = _start(node.lhs, loop.var)
-            if found is not None and (found.start is None or _is_fixed(found.start, moving)):
+            if found is not None and (found.start is None or is_invariant(found.start, moving)):
                 position = _Quotient(found.start, node.rhs)
                 out += [position] if position not in out else []
     return out
@@ -242,20 +240,3 @@ def _start(position: Expr, var: Symbol) -> _Start | None:
             return _Start(replace(position, lhs=inner.start or integer(0, position.loc), rhs=rhs))
         case _:
             return None
-
-
-def _is_fixed(expr: Expr, moving: Set[Symbol]) -> bool:
-    """Whether an expression of integers is the same in all iterations."""
-
-    def is_plain(node: Node) -> bool:
-        match node:
-            case Const():
-                return True
-            case Extent(array=symbol) | Var(symbol=symbol):
-                return symbol not in moving
-            case Binary() | Cast():
-                return node.dtype is DType.INT64
-            case _:
-                return False
-
-    return all(map(is_plain, walk(expr)))

@@ -8,11 +8,10 @@ from appyc.analysis.accesses.accesses import own_statements
 from appyc.analysis.patterns.early_exits import is_handed_on
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
-    Alloc,
+    MIRRORED,
     Assign,
     Binary,
     Break,
-    Cast,
     Compare,
     Const,
     Continue,
@@ -25,17 +24,16 @@ from appyc.ir.nodes import (
     Select,
     Stmt,
     Symbol,
-    Unary,
     Update,
     Var,
     While,
 )
+from appyc.ir.raising import is_invariant
 from appyc.ir.types import DType
-from appyc.ir.visit import map_blocks, scalars_read, scalars_written, substitute, walk
+from appyc.ir.visit import changed_in, map_blocks, scalars_read, scalars_written, substitute
 from appyc.passes.node_builders import iteration, negated, shifted, trip_count
 from appyc.passes.pass_context import PassContext
 
-_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _LARGEST = (1 << 63) - 1
 
 
@@ -117,11 +115,11 @@ class _Counting:
 
 def _counter_of(loop: While) -> _Counter | None:
     first, rest = _conjuncts(loop.cond)
-    if not isinstance(first, Compare) or first.op not in _TURNED:
+    if not isinstance(first, Compare) or first.op in ("==", "!="):
         return None
-    written = scalars_written(loop.body)
-    for value, op, bound in ((first.lhs, first.op, first.rhs), (first.rhs, _TURNED[first.op], first.lhs)):
-        if isinstance(value, Var) and value.dtype is DType.INT64 and _stays(bound, loop, written):
+    changed = changed_in(loop.body)
+    for value, op, bound in ((first.lhs, first.op, first.rhs), (first.rhs, MIRRORED[first.op], first.lhs)):
+        if isinstance(value, Var) and value.dtype is DType.INT64 and is_invariant(bound, changed):
             found = _step_of(value.symbol, loop.body)
             hi = _end(op, bound)
             if found is not None and hi is not None and (found[1] > 0) == (op in ("<", "<=")):
@@ -135,24 +133,6 @@ def _conjuncts(cond: Expr) -> tuple[Expr, Expr | None]:
         return cond, None
     first, rest = _conjuncts(cond.lhs)
     return first, cond.rhs if rest is None else replace(cond, lhs=rest)
-
-
-def _stays(bound: Expr, loop: While, written: set[Symbol]) -> bool:
-    """Whether a bound is loop-invariant, and can be evaluated before the loop."""
-    allocated = {n.array for n in walk(loop.body) if isinstance(n, Alloc)}
-    for node in walk(bound):
-        match node:
-            case Var(symbol=symbol) if symbol not in written:
-                pass
-            case Extent(array=array) if array not in allocated:
-                pass
-            case Const() | Unary() | Cast():
-                pass
-            case Binary(trap=False):
-                pass
-            case _:
-                return False
-    return True
 
 
 def _end(op: str, bound: Expr) -> Expr | None:

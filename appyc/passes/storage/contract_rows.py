@@ -29,10 +29,10 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.accesses.uses import Use, Uses
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Node, Symbol, Var
-from appyc.ir.raising import may_raise
+from appyc.ir.nodes import Alloc, Expr, For, Function, Node, Symbol, Var
+from appyc.ir.raising import is_invariant
 from appyc.ir.types import ArrayType
-from appyc.ir.visit import arrays_read, rewrite, scalars_read, scalars_written, walk
+from appyc.ir.visit import changed_in, rewrite, walk
 from appyc.passes.checks.lengths import tested
 from appyc.passes.loop_ops.contract import contracted
 from appyc.passes.pass_context import PassContext
@@ -91,7 +91,7 @@ def _plan(fn: Function, alloc: Alloc, known: Uses) -> _Plan | None:
     if any(_is_read_anew(use, home) for use in uses):
         return None
     kept = [size for axis, size in enumerate(alloc.shape) if axis not in axes]
-    return _Plan(home.var, frozenset(axes)) if _are_known(kept, outermost) else None
+    return _Plan(home.var, frozenset(axes)) if is_invariant(kept, changed_in(outermost)) else None
 
 
 def _axis(loop: For, uses: list[Use], taken: Collection[int]) -> int | None:
@@ -109,14 +109,6 @@ def _is_read_anew(use: Use, home: For) -> bool:
     depth = next(depth for depth, loop in enumerate(use.around) if loop is home)
     inside = use.around[depth + 1 :]
     return any(isinstance(loop, For) and loop.var not in named for loop in inside)
-
-
-def _are_known(sizes: list[Expr], loop: For) -> bool:
-    """Whether the sizes are loop-invariant, cannot raise, and read no array element."""
-    inside = scalars_written(loop) | {n.var for n in walk(loop) if isinstance(n, For)}
-    made = {n.array for n in walk(loop) if isinstance(n, Alloc)}
-    lengths = {n.array for n in walk(sizes) if isinstance(n, Extent)}
-    return not (may_raise(sizes) or arrays_read(sizes) or scalars_read(sizes) & inside or lengths & made)
 
 
 def _contracted(fn: Function, alloc: Alloc, plan: _Plan, row: Symbol) -> Function:

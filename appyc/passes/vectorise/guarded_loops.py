@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from appyc.ir.affine import coefficient, linear_form
 from appyc.ir.nodes import (
     Alloc,
     Assign,
-    Binary,
     Break,
     Expr,
     Fail,
@@ -68,15 +68,8 @@ def _unchecked(node: Node) -> Node:
 
 def _is_between_its_ends(index: Expr, var: Symbol, written: set[Symbol]) -> bool:
     """Whether an index is the loop variable plus an invariant, or invariant as a whole."""
-    match index:
-        case Var(symbol=symbol) if symbol == var:
-            return True
-        case Binary(op="+", lhs=lhs, rhs=rhs) if is_invariant(lhs, written | {var}):
-            return _is_between_its_ends(rhs, var, written)
-        case Binary(op="+" | "-", lhs=lhs, rhs=rhs) if is_invariant(rhs, written | {var}):
-            return _is_between_its_ends(lhs, var, written)
-        case _:
-            return is_invariant(index, written | {var})
+    others = [term for term in linear_form(index).terms if term != Var(var, loc=index.loc)]
+    return coefficient(index, var) in (0, 1) and is_invariant(others, written | {var})
 
 
 class _Order:

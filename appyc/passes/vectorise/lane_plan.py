@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from appyc.ir.affine import linear_form
 from appyc.ir.nodes import (
     Assign,
     Binary,
@@ -281,19 +282,8 @@ def is_unit_stride(
         return False
     unit = len(index) - 1 if array.array.layout is Layout.C else 0
     rest = [i for axis, i in enumerate(index) if axis != unit]
-    return all(uniform(i) for i in rest) and _has_coefficient_one(index[unit], var, uniform)
-
-
-def _has_coefficient_one(expr: Expr, var: Symbol, uniform: Callable[[Expr], bool]) -> bool:
-    match expr:
-        case Var():
-            return expr.symbol == var
-        case Binary(op="+"):
-            left, right = expr.lhs, expr.rhs
-            return (uniform(right) and _has_coefficient_one(left, var, uniform)) or (
-                uniform(left) and _has_coefficient_one(right, var, uniform)
-            )
-        case Binary(op="-"):
-            return uniform(expr.rhs) and _has_coefficient_one(expr.lhs, var, uniform)
-        case _:
-            return False
+    steps = linear_form(index[unit]).terms
+    lane = Var(var, loc=index[unit].loc)
+    return steps.get(lane) == 1 and all(
+        uniform(i) for i in (*rest, *(term for term in steps if term != lane))
+    )

@@ -9,16 +9,14 @@ from appyc.ir.nodes import (
     Break,
     Expr,
     For,
-    Load,
     LoopMode,
     Select,
     Stmt,
-    Symbol,
     Update,
     Var,
     While,
 )
-from appyc.ir.raising import can_fault
+from appyc.ir.raising import can_fault, is_invariant
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_read, scalars_written, walk
 
@@ -86,7 +84,10 @@ def decides_early(loop: For) -> bool:
             case Update(target=target, op="and" | "or") if not target.is_array and stmt.mask is None:
                 updates.append(stmt)
             case Update(target=target, op="min", value=Select(then=Var(symbol=symbol), orelse=none)) if (
-                symbol == loop.var and not target.is_array and _is_fixed(none, loop)
+                symbol == loop.var
+                and not target.is_array
+                and none.dtype is DType.INT64
+                and is_invariant(none, {loop.var, *scalars_written(loop.body)})
             ):
                 updates.append(stmt)
             case Assign():
@@ -102,10 +103,3 @@ def decides_early(loop: For) -> bool:
 def _value(stmt: Stmt) -> Expr:
     assert isinstance(stmt, Assign | Update)
     return stmt.value
-
-
-def _is_fixed(expr: Expr, loop: For) -> bool:
-    changed: set[Symbol] = {loop.var, *scalars_written(loop.body)}
-    return expr.dtype is DType.INT64 and not any(
-        isinstance(n, Load) or (isinstance(n, Var) and n.symbol in changed) for n in walk(expr)
-    )
