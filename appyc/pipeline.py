@@ -91,7 +91,6 @@ from appyc.passes.simplify.unroll_loops import unroll_loops
 from appyc.passes.simplify.while_to_for import while_to_for
 from appyc.passes.storage.buffer_donation import buffer_donation
 from appyc.passes.storage.contract_arrays import contract_arrays
-from appyc.passes.storage.contract_rows import contract_rows
 from appyc.passes.storage.dead_store_elimination import dead_store_elimination
 from appyc.passes.storage.elide_zero_fill import elide_zero_fill
 from appyc.passes.storage.forward_copies import forward_copies
@@ -136,7 +135,6 @@ ANALYSE: tuple[Pass, ...] = (
     rematerialise,  # before fusion, which cannot fuse a stencil with the producer of its array
     fuse_loops,  # after check_bounds, since accesses no longer raise; before passes that analyse single loops
     contract_arrays,  # after fusion, which brings definitions and uses of temporaries into one iteration
-    contract_rows,  # after contraction to scalars, which need no memory; a row needs less than the whole array
     elide_zero_fill,  # after fusion, which makes more candidates; before tiling, whose block arrays keep the fill
     overlapped_tiling,  # after contraction, for temporaries of several rows: its halos are computed twice
     store_to_load_forwarding,  # after them, for arrays that stay in memory and are read in the iteration that stores

@@ -27,14 +27,13 @@ from appyc.passes.fuse.shifted_fusion import shifted_fusion
 from appyc.passes.node_builders import trip_count
 from appyc.passes.pass_context import PassContext
 from appyc.passes.storage.contract_arrays import contract_arrays
-from appyc.passes.storage.contract_rows import contract_rows
 from appyc.passes.storage.dead_store_elimination import dead_store_elimination
 from appyc.passes.storage.store_to_load_forwarding import store_to_load_forwarding
 from appyc.report.fusion import Sized
 from tests.lowering import lowered
 
 FUSION = (
-    dead_store_elimination, rematerialise, fuse_loops, contract_arrays, contract_rows, overlapped_tiling,
+    dead_store_elimination, rematerialise, fuse_loops, contract_arrays, overlapped_tiling,
     store_to_load_forwarding, shifted_fusion,
 )  # fmt: skip
 

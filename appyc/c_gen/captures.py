@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from appyc.ir.invariance import is_invariant
 from appyc.ir.nodes import Alloc, For, LoopMode, Reduction, Symbol, Update, Var
-from appyc.ir.raising import is_invariant
 from appyc.ir.visit import scalars_written, symbols_of, walk
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from typing import TypeGuard
 
 from appyc.errors import LeftToPython
@@ -13,15 +13,12 @@ from appyc.ir.nodes import (
     Const,
     Draw,
     Expr,
-    Extent,
     Fail,
     Function,
     Load,
     Node,
     Store,
-    Symbol,
     Update,
-    Var,
 )  # fmt: skip
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, walk
@@ -86,10 +83,11 @@ CHECKED = {"+": "add", "-": "sub", "*": "mul", "<<": "shift", "**": "power"}
 
 def can_fault(node: Node | Sequence[Node]) -> bool:
     """True where running the node may end the program with an exception."""
-    return any(_is_fault_site(n) for n in walk(node))
+    return any(is_fault_site(n) for n in walk(node))
 
 
-def _is_fault_site(node: Node) -> bool:
+def is_fault_site(node: Node) -> bool:
+    """Whether the node itself may end the program with an exception."""
     match node:
         case Load() | Store():
             return node.checked
@@ -117,14 +115,3 @@ def exponent_may_be_negative(node: Binary) -> bool:
     if node.op != "**" or node.dtype.kind != "i":
         return False
     return not is_never_negative(node.rhs)
-
-
-def is_invariant(exprs: Node | Iterable[Node], changed: Set[Symbol]) -> bool:
-    """Whether expressions may be evaluated before code that changes these: they raise nothing, and read no element."""
-    return not any(
-        isinstance(n, Load)
-        or (isinstance(n, Var) and n.symbol in changed)
-        or (isinstance(n, Extent) and n.array in changed)
-        or _is_fault_site(n)
-        for n in walk(exprs)
-    )

@@ -14,7 +14,6 @@ from operator import attrgetter
 from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from appyc.ir.nodes import (
-    Alloc,
     Assign,
     Call,
     Clauses,
@@ -320,17 +319,6 @@ def scalars_written(node: Node | Iterable[Node]) -> set[Symbol]:
             out.add(n.target)
         elif isinstance(n, Update) and not n.target.is_array:
             out.add(n.target)
-    return out
-
-
-def changed_in(node: Node | Iterable[Node]) -> set[Symbol]:
-    """Scalars that are written, loop variables among them, and arrays that are made: their extents change."""
-    out = scalars_written(node)
-    for n in statements(node):
-        if isinstance(n, For):
-            out.add(n.var)
-        elif isinstance(n, Alloc):
-            out.add(n.array)
     return out
 
 

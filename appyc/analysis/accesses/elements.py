@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias, TypeGuard
 
 from appyc.analysis.accesses.accesses import Access, own_statements
 from appyc.analysis.dependences.dependences import Dependences
+from appyc.ir.array_accesses import AccessNode, array_of, is_access
 from appyc.ir.nodes import (
     Alloc,
     Break,
@@ -35,8 +35,6 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.visit import arrays_written, children, rewrite_all, scalars_written, walk
 
-Touch: TypeAlias = Load | Store | Update
-
 
 @dataclass(frozen=True, slots=True)
 class FixedElement:
@@ -47,10 +45,10 @@ class FixedElement:
     others: the nodes in the loop that access the array by another index.
     """
 
-    at: Touch
+    at: AccessNode
     ops: frozenset[str]
     nest: tuple[For, ...]
-    others: tuple[Touch, ...]
+    others: tuple[AccessNode, ...]
 
     @property
     def array(self) -> Symbol:
@@ -66,7 +64,7 @@ class FixedElement:
         return next(iter(self.ops)) if len(self.ops) == 1 and not self.ops & {"read", "write"} else None
 
     def is_touched_by(self, node: Node) -> bool:
-        return is_touch(node) and array_of(node) == self.array and node.index == self.index
+        return is_access(node) and (array_of(node), node.index) == (self.array, self.index)
 
 
 def fixed_elements(loop: For) -> list[FixedElement]:
@@ -107,14 +105,6 @@ def exists_before(loop: For, element: FixedElement, dependences: Dependences) ->
     return dependences.exists_before(loop, _accesses(loop, dependences)[id(element.at)])
 
 
-def array_of(node: Touch) -> Symbol:
-    return node.target if isinstance(node, Update) else node.array
-
-
-def is_touch(node: Node) -> TypeGuard[Touch]:
-    return isinstance(node, Load | Store) or (isinstance(node, Update) and node.target.is_array)
-
-
 def _is_fixed(expr: Expr, changing: set[Symbol], written: set[Symbol]) -> bool:
     """Whether an expression is invariant as long as only these scalars and arrays change."""
     return not any(
@@ -123,22 +113,22 @@ def _is_fixed(expr: Expr, changing: set[Symbol], written: set[Symbol]) -> bool:
     )
 
 
-def _op(node: Touch) -> str:
+def _op(node: AccessNode) -> str:
     if isinstance(node, Update):
         return node.op
     return "read" if isinstance(node, Load) else "write"
 
 
-def _is_special(node: Touch) -> bool:
+def _is_special(node: AccessNode) -> bool:
     return node.mask is not None or (isinstance(node, Update) and node.atomic)
 
 
-def _touches(body: tuple[Stmt, ...]) -> list[Touch]:
+def _touches(body: tuple[Stmt, ...]) -> list[AccessNode]:
     """The nodes that access arrays, in the order of `FunctionAccesses`."""
-    out: list[Touch] = []
+    out: list[AccessNode] = []
 
     def note(node: Node) -> Node:
-        if is_touch(node):
+        if is_access(node):
             out.append(node)
         return node
 
@@ -158,12 +148,12 @@ def _accesses(loop: For, dependences: Dependences) -> dict[int, Access]:
 
 def _surely_touched(
     loop: For, nest: tuple[For, ...], changing: set[Symbol], written: set[Symbol]
-) -> Iterator[tuple[Touch, tuple[For, ...]]]:
+) -> Iterator[tuple[AccessNode, tuple[For, ...]]]:
     """What every iteration touches, given that the loops of the nest all run."""
     for stmt in loop.body:
         for part in _evaluated(stmt):
             for node in _unconditional(part):
-                if is_touch(node):
+                if is_access(node):
                     yield node, nest
         if isinstance(stmt, For):
             if all(_is_fixed(bound, changing, written) for bound in (stmt.lo, stmt.hi)):

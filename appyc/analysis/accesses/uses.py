@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from appyc.ir.array_accesses import array_of
 from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Load, Node, Store, Symbol, Update, While
 from appyc.ir.visit import children
 
@@ -42,10 +43,8 @@ class Uses:
         outside: dict[int, tuple[Loop, ...]] = {}
         for node, around in _with_loops(fn, ()):
             match node:
-                case Load() | Store():
-                    by_array.setdefault(node.array, []).append(Use(node.index, around))
-                case Update():
-                    by_array.setdefault(node.target, []).append(Use(node.index, around))
+                case Load() | Store() | Update():
+                    by_array.setdefault(array_of(node), []).append(Use(node.index, around))
                 case Extent():
                     sized.add(node.array)
                 case Alloc():

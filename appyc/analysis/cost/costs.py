@@ -22,6 +22,7 @@ from appyc.analysis.algebra.amounts import NONE, number, product, total, trips_b
 from appyc.analysis.algebra.strides import Pace, Strides
 from appyc.analysis.cost.lane_forecast import lanes_of
 from appyc.errors import GENERATED
+from appyc.ir.array_accesses import array_of, is_access
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
 from appyc.ir.nodes import (
     Assign,
@@ -217,8 +218,8 @@ class _Counter:
         # An element that is read twice is loaded once.
         for part in dict.fromkeys(_computed(node)):
             in_lanes, alone = _weights(part)
-            if (access := _access(part)) is not None:
-                array, index = access
+            if is_access(part):
+                array, index = array_of(part), part.index
                 self.touched.append(ArrayAccess(array, index, isinstance(part, Store | Update)))
                 pace = self.strides.pace(array, index, lanes or around[-1])
                 if pace is Pace.STILL:
@@ -273,16 +274,6 @@ def _weights(node: Node) -> tuple[float | None, float]:
             return 2, 2
         case _:
             return 1, 1
-
-
-def _access(node: Node) -> tuple[Symbol, tuple[Expr, ...]] | None:
-    match node:
-        case Load() | Store():
-            return node.array, node.index
-        case Update() if node.target.is_array:
-            return node.target, node.index
-        case _:
-            return None
 
 
 def _width(node: Node) -> float:

@@ -12,13 +12,14 @@ elements that the same iteration of the first has touched. Lengths that are not 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import TypeAlias
 
 from appyc.analysis.cost.costs import traffic_of
 from appyc.analysis.sets.evaluate import evaluate
+from appyc.ir.array_accesses import accesses_in
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
-from appyc.ir.nodes import Binary, Const, Expr, Extent, For, Intrinsic, Load, Node, Store, Symbol, Update, Var
+from appyc.ir.nodes import Binary, Const, Expr, Extent, For, Intrinsic, Load, Node, Symbol, Update, Var
 from appyc.ir.visit import rewrite, scalars_read, substitute, walk
 
 Traffic: TypeAlias = Mapping[Symbol, Expr]
@@ -96,28 +97,21 @@ def _totals(*loops: For) -> int:
 
 def _walked_alike(first: For, second: For, array: Symbol) -> bool:
     """Whether the two loops access the array's elements in the same order, as far as these loops go."""
+
+    def indices(loop: For) -> list[tuple[Expr, ...]]:
+        return [index for accessed, index, _ in accesses_in(loop.body) if accessed == array]
+
     var = Var(first.var, loc=first.loc)
-    mine = {(axis, i) for index in _indices(first, array) for axis, i in enumerate(index) if _names(i, first)}
+    mine = {(axis, i) for index in indices(first) for axis, i in enumerate(index) if _names(i, first)}
     return any(
         (axis, substitute(expr, {second.var: var})) in mine
-        for index in _indices(second, array)
+        for index in indices(second)
         for axis, expr in enumerate(index)
     )
 
 
 def _names(expr: Expr, loop: For) -> bool:
     return any(isinstance(n, Var) and n.symbol == loop.var for n in walk(expr))
-
-
-def _indices(loop: For, array: Symbol) -> Iterator[tuple[Expr, ...]]:
-    for node in walk(loop.body):
-        match node:
-            case Load() | Store() if node.array == array:
-                yield node.index
-            case Update() if node.target == array:
-                yield node.index
-            case _:
-                pass
 
 
 def _amount(size: Expr) -> float:

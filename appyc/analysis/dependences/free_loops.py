@@ -17,7 +17,8 @@ from appyc.analysis.patterns.early_exits import leaves_early
 from appyc.analysis.sets.allowance import Allowance
 from appyc.analysis.sets.presburger import Presburger
 from appyc.ir.affine import distance
-from appyc.ir.nodes import Expr, For, Load, Store, Symbol, Update
+from appyc.ir.array_accesses import array_of, is_access
+from appyc.ir.nodes import Expr, For, Symbol
 from appyc.ir.visit import arrays_written, scalars_written, walk
 
 
@@ -45,15 +46,9 @@ def surely_apart(loop: For) -> frozenset[Symbol]:
     """
     rows: dict[Symbol, set[tuple[int, int]]] = {}
     for node in walk(loop.body):
-        match node:
-            case Load() | Store():
-                array = node.array
-            case Update() if node.target.is_array:
-                array = node.target
-            case _:
-                continue
-        mine = set() if node.checked else _rows(node.index, loop.var)
-        rows[array] = rows[array] & mine if array in rows else mine
+        if is_access(node):
+            array, mine = array_of(node), set() if node.checked else _rows(node.index, loop.var)
+            rows[array] = rows[array] & mine if array in rows else mine
     return frozenset(array for array, found in rows.items() if found)
 
 

@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from appyc.ir.invariance import is_invariant
 from appyc.ir.nodes import (
     Apart,
     Ascending,
@@ -40,7 +41,6 @@ from appyc.ir.nodes import (
     Update,
     Var,
 )
-from appyc.ir.raising import is_invariant
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, loops_of, rewrite, scalars_written, walk
 

@@ -21,13 +21,13 @@ from dataclasses import dataclass
 
 from appyc.analysis.accesses.scalar_flow import scalars_of
 from appyc.ir.affine import apart
+from appyc.ir.array_accesses import accesses_in
 from appyc.ir.nodes import (
     Assign,
     Expr,
     For,
     Function,
     If,
-    Load,
     Stmt,
     Store,
     Symbol,
@@ -42,7 +42,6 @@ from appyc.ir.visit import (
     scalars_read,
     scalars_written,
     statements,
-    walk,
 )
 
 MAX_FACTOR = 4
@@ -127,7 +126,7 @@ def _axes(nests: Sequence[Stmt], fixed: frozenset[Symbol], step: Symbol) -> list
     """fixed: scalars that the time loop does not change. None where each step has elements of its own, which no tile
     would use again."""
     written = arrays_written(nests)
-    accesses = [[a for a in _accesses(nest) if a[0] in written] for nest in nests]
+    accesses = [[a for a in accesses_in(nest) if a[0] in written] for nest in nests]
     ranks = {len(index) for found in accesses for _, index, _ in found}
     if len(ranks) != 1 or any(step in scalars_read(index) for found in accesses for _, index, _ in found):
         return []
@@ -149,19 +148,6 @@ def chain(nest: Stmt) -> list[For]:
             break
         nest = nest.body[0]
     return loops
-
-
-def _accesses(nest: Stmt) -> Iterator[tuple[Symbol, tuple[Expr, ...], bool]]:
-    for node in walk(nest):
-        match node:
-            case Load():
-                yield node.array, node.index, False
-            case Store():
-                yield node.array, node.index, True
-            case Update() if node.target.is_array:
-                yield node.target, node.index, True
-            case _:
-                pass
 
 
 def _line(

@@ -19,11 +19,12 @@ from appyc.analysis.accesses.syntactic_effects import Texts
 from appyc.analysis.cost.costs import traffic_of
 from appyc.analysis.cost.fusion_benefit import Traffic, is_worthwhile, matrix_of_all_iterations
 from appyc.analysis.dependences.fusion_legality import alone, has_effects
-from appyc.analysis.patterns.fill_pattern import accesses_in
 from appyc.ir.affine import distance
+from appyc.ir.array_accesses import accesses_in
+from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.nodes import Alloc, Expr, For, If, Load, Stmt, Store, Symbol, Update
-from appyc.ir.raising import is_invariant, may_raise
-from appyc.ir.visit import arrays_read, changed_in, scalars_read, scalars_written, walk
+from appyc.ir.raising import may_raise
+from appyc.ir.visit import arrays_read, scalars_read, scalars_written, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,5 +217,5 @@ def touched_outside(
     arrays: Collection[Symbol], whole: Counter[Symbol], members: Sequence[Member]
 ) -> set[Symbol]:
     """The arrays that are accessed outside the members too. whole: how often all are accessed in the function."""
-    inside = accesses_in([one.loop for one in members])
+    inside = Counter(array for array, _, _ in accesses_in([one.loop for one in members]))
     return {array for array in arrays if whole[array] > inside[array]}

@@ -11,8 +11,8 @@ from appyc.analysis.algebra.strides import Pace, Strides
 from appyc.analysis.cost.loop_order import is_arithmetic, is_sum
 from appyc.analysis.dependences.fusion_legality import asks_for_no_more_than_threads, has_effects
 from appyc.analysis.patterns.variance_pattern import SumOfProducts, nest_of, sums_of_products
+from appyc.ir.invariance import is_invariant
 from appyc.ir.nodes import Alloc, Assign, For, If, Load, Symbol, Update, While
-from appyc.ir.raising import is_invariant
 from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_written, walk
 
 MAX_SUMS = 6

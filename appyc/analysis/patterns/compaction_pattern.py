@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from appyc.ir.affine import distance
+from appyc.ir.array_accesses import array_of, is_access
 from appyc.ir.nodes import (
     Const,
     For,
@@ -61,7 +62,7 @@ def packed_arrays(loop: For, scans: tuple[Scan, ...]) -> tuple[Packed, ...]:
             continue
         uses = list(_uses(loop.body, scan.symbol, 0, 0))
         for array in sorted(arrays_written(loop.body) - set(found), key=lambda s: s.uid):
-            packed = _packed(array, scan.symbol, [use for use in uses if _array_of(use.node) == array])
+            packed = _packed(array, scan.symbol, [use for use in uses if array_of(use.node) == array])
             if packed is not None:
                 found[array] = packed
     return tuple(found.values())
@@ -106,14 +107,10 @@ def _uses(body: tuple[Stmt, ...], counter: Symbol, before: int, after: int) -> I
 
 
 def _accesses(node: Node, before: int, after: int) -> Iterator[_Use]:
-    if isinstance(node, Load | Store) or (isinstance(node, Update) and node.target.is_array):
+    if is_access(node):
         yield _Use(node, before, after)
     for child in children(node):
         yield from _accesses(child, before, after)
-
-
-def _array_of(node: Load | Store | Update) -> Symbol:
-    return node.target if isinstance(node, Update) else node.array
 
 
 def _packed(array: Symbol, counter: Symbol, uses: list[_Use]) -> Packed | None:

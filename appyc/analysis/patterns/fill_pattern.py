@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from appyc.analysis.dependences.fusion_legality import EqualExtents
-from appyc.ir.nodes import Alloc, Const, Expr, For, Load, Node, Stmt, Store, Symbol, Update, Var
+from appyc.ir.nodes import Alloc, Const, Expr, For, Stmt, Store, Symbol, Var
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,28 +41,3 @@ def is_whole(loop: For, extent: Expr, equal: EqualExtents) -> bool:
     """Whether a loop runs over a whole axis, from its start."""
     starts = isinstance(loop.lo, Const) and loop.lo.value == 0
     return starts and loop.step == 1 and equal.same(loop.hi, extent)
-
-
-def touches(node: Node, array: Symbol) -> bool:
-    """Whether the node itself is an access to the array."""
-    match node:
-        case Load() | Store():
-            return node.array == array
-        case Update():
-            return node.target == array
-        case _:
-            return False
-
-
-def accesses_in(nodes: Node | Iterable[Node]) -> Counter[Symbol]:
-    """How many accesses there are to each array, or scalar that is combined into."""
-    out: Counter[Symbol] = Counter()
-    for node in walk(nodes):
-        match node:
-            case Load() | Store():
-                out[node.array] += 1
-            case Update():
-                out[node.target] += 1
-            case _:
-                pass
-    return out

@@ -36,7 +36,8 @@ from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.patterns.product_sums import ProductSum, is_still, sums_at
 from appyc.analysis.patterns.product_terms import is_fixed
 from appyc.ir.affine import coefficient, distance
-from appyc.ir.nodes import Expr, For, Load, Store, Symbol, Update, Var
+from appyc.ir.array_accesses import accesses_in
+from appyc.ir.nodes import Expr, For, Load, Var
 from appyc.ir.visit import arrays_written, walk
 
 
@@ -135,12 +136,14 @@ def _reads_other_rows(load: Load, summed: For, panels: Panels) -> bool:
     The part of a sum that all rows of a panel have in common ends where the first row's ends, or begins
     where the last row's does.
     """
-    writes = [n for n in walk(panels.outer.body) if _written(n) == load.array]
+    writes = [
+        index for array, index, writes in accesses_in(panels.outer.body) if writes and array == load.array
+    ]
     for axis, index in enumerate(load.index):
         read = distance(index, summed.var)
         if read is None:
             continue
-        rows = [distance(_index_of(n)[axis], panels.cut.var) for n in writes]
+        rows = [distance(there[axis], panels.cut.var) for there in writes]
         if any(row is None for row in rows):
             continue
         below, above = distance(summed.hi, panels.cut.var), distance(summed.lo, panels.cut.var)
@@ -149,18 +152,3 @@ def _reads_other_rows(load: Load, summed: For, panels: Panels) -> bool:
         if above is not None and all(above + read >= row + 1 for row in rows if row is not None):
             return True
     return False
-
-
-def _written(node: object) -> Symbol | None:
-    match node:
-        case Store():
-            return node.array
-        case Update():
-            return node.target if node.index else None
-        case _:
-            return None
-
-
-def _index_of(node: object) -> tuple[Expr, ...]:
-    assert isinstance(node, Store | Update)
-    return node.index

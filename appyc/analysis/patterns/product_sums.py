@@ -10,14 +10,13 @@ from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.statement_graph import statement_graph
 from appyc.analysis.patterns.matrix_products import added_up, chain_of, product_of
 from appyc.analysis.patterns.product_terms import Term, is_fixed, is_one_place_each, terms_of
+from appyc.ir.array_accesses import is_access_to
 from appyc.ir.nodes import (
     Alloc,
     Assign,
     Break,
     Continue,
     For,
-    Load,
-    Node,
     Stmt,
     Store,
     Symbol,
@@ -102,21 +101,11 @@ def memory_of_result(found: ProductSum, nest: tuple[For, For]) -> Operand | None
     for at, stmt in enumerate(nest[1].body):
         if not isinstance(stmt, Store) or at < found.at or stmt.mask is not None:
             continue
-        touched = [n for n in walk(nest[0].body) if _array_of(n) == stmt.array]
+        touched = [n for n in walk(nest[0].body) if is_access_to(n, stmt.array)]
         is_own = len(touched) == 1 and stmt.array.dtype is found.total.dtype
         if is_own and is_one_place_each(stmt.index, nest, nest):
             return Operand(stmt.array, stmt.index, loc=stmt.loc)
     return None
-
-
-def _array_of(node: Node) -> Symbol | None:
-    match node:
-        case Load() | Store():
-            return node.array
-        case Update():
-            return node.target
-        case _:
-            return None
 
 
 def pieces_of(loop: For, legality: Legality) -> list[tuple[Stmt, ...]]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from appyc.ir.affine import coefficient
+from appyc.ir.invariance import is_invariant
 from appyc.ir.nodes import Binary, Const, Expr, For, Load, Node, Unary, Var
-from appyc.ir.raising import is_invariant
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_read, scalars_written, walk
 

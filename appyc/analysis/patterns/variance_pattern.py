@@ -9,16 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from appyc.errors import Loc
+from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.nodes import Assign, Binary, Const, Expr, For, Intrinsic, Load, Stmt, Symbol, Update, Var
-from appyc.ir.raising import is_invariant, may_raise
-from appyc.ir.visit import (
-    arrays_written,
-    changed_in,
-    scalars_read,
-    scalars_written,
-    substitute,
-    walk,
-)
+from appyc.ir.raising import may_raise
+from appyc.ir.visit import arrays_written, scalars_read, scalars_written, substitute, walk
 
 MAX_SIZE = 60
 """Nodes of a value that deviates, which is computed twice."""

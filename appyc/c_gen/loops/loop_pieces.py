@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.text.c_expressions import expression
+from appyc.ir.invariance import is_invariant
 from appyc.ir.nodes import Binary, For, Intrinsic, Load, Stmt, Symbol, Update, While
-from appyc.ir.raising import is_invariant
 from appyc.ir.schedule import OuterLanes
 from appyc.ir.visit import scalars_written, walk
 

@@ -30,6 +30,7 @@ from dataclasses import replace
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.lanes.simd import declare_scalars, simd_directive, simd_private
 from appyc.c_gen.text.c_expressions import expression
+from appyc.ir.array_accesses import array_of
 from appyc.ir.nodes import (
     For,
     Load,
@@ -73,7 +74,7 @@ def _without_check(node: Node, form: Guarded) -> Node:
     """An access whose indices are tested before the loop, without its own check."""
     if not isinstance(node, Load | Store | Update) or not (node.checked and node.index):
         return node
-    array = node.target if isinstance(node, Update) else node.array
+    array = array_of(node)
     tested = all((array, axis, index) in form.ends for axis, index in enumerate(node.index))
     return replace(node, checked=False) if tested else node
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.text.c_expressions import expression
+from appyc.ir.invariance import is_invariant
 from appyc.ir.nodes import Expr, For
-from appyc.ir.raising import can_fault, is_invariant
+from appyc.ir.raising import can_fault
 from appyc.ir.visit import scalars_written
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from appyc.analysis.accesses.set_once import set_once
 from appyc.ir.affine import apart
+from appyc.ir.invariance import is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
@@ -33,7 +34,7 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
-from appyc.ir.raising import is_invariant, may_raise, raises_itself
+from appyc.ir.raising import may_raise, raises_itself
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import (

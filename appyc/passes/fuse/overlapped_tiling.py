@@ -19,7 +19,7 @@ A chain may have any number of loops, with different ranges (`patterns/block_cha
 of each loop that the later loops need. Of an array that is also read outside the chain, a block stores its own rows;
 the rows of its halo are in a private array.
 
-Runs after `contract_arrays` and `contract_rows`, whose arrays need no blocks. Requires: `check_bounds` has run.
+Runs after `contract_arrays`, whose arrays need no blocks. Requires: `check_bounds` has run.
 
 Does not handle: arrays that exist before the chain and whose neighbouring elements are read, or that several loops
 write; GPUs, where the loops stay separate kernels; operands of a product of matrices, whose tiles would be cut by
@@ -49,8 +49,9 @@ from appyc.analysis.patterns.block_chains import (
     share_scalars,
     touched_outside,
 )
-from appyc.analysis.patterns.fill_pattern import accesses_in, filled_by
+from appyc.analysis.patterns.fill_pattern import filled_by
 from appyc.ir.affine import apart
+from appyc.ir.array_accesses import accesses_in
 from appyc.ir.machine_model import Machine
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
@@ -93,7 +94,12 @@ def overlapped_tiling(fn: Function, ctx: PassContext) -> Function:
     once = frozenset(array for array in allocs if allocs.count(array) == 1 and array.array.ndim in ROWS)
     taken = {r.value for r in fn.results} | {n.array for n in walk(fn) if isinstance(n, Extent)}
     rewriting = _OverlappedTiling(
-        accesses_in(fn.body), once, once - taken, NameSupply.after(fn), EqualExtents.of(fn.guards), ctx
+        Counter(array for array, _, _ in accesses_in(fn.body)),
+        once,
+        once - taken,
+        NameSupply.after(fn),
+        EqualExtents.of(fn.guards),
+        ctx,
     )
     body = rewriting.block(fn.body)
     return fn if body == fn.body else replace(fn, body=body)

@@ -31,7 +31,8 @@ from dataclasses import dataclass
 from appyc.analysis.accesses.syntactic_effects import Texts, Touched
 from appyc.analysis.cost.costs import operations_of
 from appyc.analysis.dependences.fusion_legality import EqualExtents
-from appyc.analysis.patterns.fill_pattern import accesses_in, filled_by, is_whole
+from appyc.analysis.patterns.fill_pattern import filled_by, is_whole
+from appyc.ir.array_accesses import accesses_in
 from appyc.ir.machine_model import Machine
 from appyc.ir.nodes import (
     Alloc,
@@ -127,7 +128,7 @@ class _Known:
     @classmethod
     def of(cls, fn: Function, texts: Texts) -> _Known:
         sized = frozenset(array for array, _ in extents_read(fn))
-        return cls(accesses_in(fn), sized, texts)
+        return cls(Counter(array for array, _, _ in accesses_in(fn)), sized, texts)
 
 
 def _producer(fn: Function, alloc: Alloc, equal: EqualExtents, known: _Known) -> _Producer | None:

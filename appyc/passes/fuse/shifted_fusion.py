@@ -29,7 +29,6 @@ barrier.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from appyc.analysis.accesses.scalar_flow import scalars_of
@@ -41,8 +40,9 @@ from appyc.analysis.dependences.fusion_legality import EqualExtents, alone, has_
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.time_skew import time_axes
 from appyc.ir.affine import distance
+from appyc.ir.array_accesses import accesses_in
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Alloc, Expr, For, Function, Load, Stmt, Store, Symbol, Update, While
+from appyc.ir.nodes import Alloc, Expr, For, Function, Stmt, Symbol, While
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, map_blocks, rename, scalars_read, scalars_written, walk
 from appyc.passes.checks.check_parallel import rounds_differently
@@ -187,9 +187,9 @@ def _reach(first: For, second: For) -> tuple[int, int] | None:
         if not _is_flat(loop):
             return None
     found = {0}
-    accesses = list(_accesses(second))
+    accesses = list(accesses_in(second.body))
     meets = False
-    for array, index, writes in _accesses(first):
+    for array, index, writes in accesses_in(first.body):
         for other, subscript, also in accesses:
             if array == other and (writes or also):
                 apart = _apart(first, index, second, subscript)
@@ -203,10 +203,10 @@ def _reach(first: For, second: For) -> tuple[int, int] | None:
 def _pays(first: For, second: For) -> bool:
     """Whether arrays that both loops access with the same stride make up much of the memory traffic."""
     one, two = traffic_of(first), traffic_of(second)
-    around = [(array, index) for array, index, _ in _accesses(second)]
+    around = [(array, index) for array, index, _ in accesses_in(second.body)]
     alike = {
         array
-        for array, index, _ in _accesses(first)
+        for array, index, _ in accesses_in(first.body)
         for other, subscript in around
         if array == other and _apart(first, index, second, subscript) is not None
     }
@@ -224,7 +224,7 @@ def _is_flat(loop: For) -> bool:
     if any(isinstance(n, For | While | Alloc) for n in walk(body)):
         return False
     inside = replace(loop, body=body)
-    written = [index for _, index, writes in _accesses(inside) if writes]
+    written = [index for _, index, writes in accesses_in(inside.body) if writes]
     return all(variables <= scalars_read(index) for index in written)
 
 
@@ -235,16 +235,3 @@ def _apart(first: For, index: tuple[Expr, ...], second: For, subscript: tuple[Ex
         if here is not None and there is not None:
             return there - here
     return None
-
-
-def _accesses(loop: For) -> Iterator[tuple[Symbol, tuple[Expr, ...], bool]]:
-    for node in walk(loop.body):
-        match node:
-            case Load():
-                yield node.array, node.index, False
-            case Store():
-                yield node.array, node.index, True
-            case Update() if node.target.is_array:
-                yield node.target, node.index, True
-            case _:
-                pass

@@ -30,7 +30,7 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.accesses.uses import uses_of
 from appyc.analysis.dependences.verdicts import named
-from appyc.analysis.patterns.fill_pattern import touches
+from appyc.ir.array_accesses import is_access_to
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
@@ -182,7 +182,7 @@ def _is_seen_by(nest: For, array: Symbol, fn: Function) -> bool:
         return False
     if any(isinstance(n, Extent) and n.array == array for n in walk(fn)):
         return False
-    return len(uses_of(fn, array)) == sum(touches(n, array) for n in walk(nest))
+    return len(uses_of(fn, array)) == sum(is_access_to(n, array) for n in walk(nest))
 
 
 def _row_of(nest: For, temporaries: Sequence[Alloc]) -> _Row | None:
@@ -238,7 +238,7 @@ def _axis(array: Symbol, loops: Sequence[For], chain: Sequence[Symbol], nest: Fo
     seen = 0
     for loop in loops:
         for node in walk(loop.body):
-            if not touches(node, array):
+            if not is_access_to(node, array):
                 continue
             seen += 1
             if not isinstance(node, Load | Store) or node.checked:
@@ -247,7 +247,7 @@ def _axis(array: Symbol, loops: Sequence[For], chain: Sequence[Symbol], nest: Fo
             if sorted(map(str, named)) != sorted(map(str, (*chain, loop.var))):
                 return None
             found.add(named.index(loop.var))
-    everywhere = sum(touches(n, array) for n in walk(nest))
+    everywhere = sum(is_access_to(n, array) for n in walk(nest))
     return found.pop() if len(found) == 1 and seen == everywhere else None
 
 

@@ -48,7 +48,7 @@ from appyc.analysis.dependences.fusion_legality import (
     has_effects,
 )
 from appyc.analysis.patterns.column_sums import column_sums
-from appyc.analysis.patterns.fill_pattern import touches
+from appyc.ir.array_accesses import is_access_to
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
@@ -236,8 +236,8 @@ class _ColumnTiling:
         for alloc in out:
             if not isinstance(alloc, Alloc) or alloc.array not in self.own:
                 continue
-            everywhere = sum(touches(n, alloc.array) for n in walk(self.fn))
-            own = [(n, loop) for loop in inside for n in walk(loop) if touches(n, alloc.array)]
+            everywhere = sum(is_access_to(n, alloc.array) for n in walk(self.fn))
+            own = [(n, loop) for loop in inside for n in walk(loop) if is_access_to(n, alloc.array)]
             if not own or len(own) != everywhere or not is_length(alloc.shape[0]):
                 continue
             variables = {rows.var, *(loop.var for loop in loops), *(n.var for n in loops_of(columns))} - {

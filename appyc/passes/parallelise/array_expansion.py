@@ -9,8 +9,8 @@ from appyc.analysis.accesses.accesses import own_statements
 from appyc.analysis.dependences.array_dataflow import IterationFlow, Sees
 from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
-from appyc.analysis.dependences.statement_graph import touches_array
 from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict
+from appyc.ir.array_accesses import is_access
 from appyc.ir.nodes import (
     Alloc,
     Break,
@@ -140,7 +140,7 @@ def rewritten(
     numbers = count()
 
     def rule(node: Node) -> Node | tuple[Node, ...]:
-        return new(next(numbers), node) if touches_array(node) else node
+        return new(next(numbers), node) if is_access(node) else node
 
     return rewrite_all(body, rule)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.patterns.scans import LINEAR, step_of, steps_of
 from appyc.errors import Loc
+from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Assign,
@@ -32,10 +33,9 @@ from appyc.ir.nodes import (
     Update,
     Var,
 )
-from appyc.ir.raising import is_invariant
 from appyc.ir.schedule import Scan
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import changed_in, rewrite_all, scalars_written, walk
+from appyc.ir.visit import rewrite_all, scalars_written, walk
 from appyc.passes.node_builders import identity, integer, truth
 from appyc.passes.parallelise.plain_loops import is_plain
 from appyc.passes.parallelise.scan_costs import WAITS, Cost, operations_of

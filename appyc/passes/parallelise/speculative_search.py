@@ -8,6 +8,7 @@ from typing import TypeVar
 from appyc.analysis.accesses.scalar_flow import LoopScalars, exposed, surely_assigned
 from appyc.analysis.dependences.verdicts import named
 from appyc.analysis.patterns.early_exits import EarlyExit, Refusal, early_exit, leaves_early, what_shows
+from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Assign,
@@ -30,9 +31,16 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
-from appyc.ir.raising import is_invariant
 from appyc.ir.types import DType
-from appyc.ir.visit import blocks_of, changed_in, loops_of, rename, rewrite, scalars_written, substitute, walk
+from appyc.ir.visit import (
+    blocks_of,
+    loops_of,
+    rename,
+    rewrite,
+    scalars_written,
+    substitute,
+    walk,
+)
 from appyc.passes.gpu.map_gpu import stride_score
 from appyc.passes.node_builders import integer, iteration, trip_count
 from appyc.passes.parallelise.array_expansion import with_loop

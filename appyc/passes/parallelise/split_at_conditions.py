@@ -22,6 +22,7 @@ from collections.abc import Iterator, Set
 from dataclasses import replace
 
 from appyc.ir.affine import distance
+from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     MIRRORED,
@@ -38,9 +39,8 @@ from appyc.ir.nodes import (
     Symbol,
     Unary,
 )
-from appyc.ir.raising import is_invariant
 from appyc.ir.types import DType
-from appyc.ir.visit import changed_in, loops_of, map_loops, rename, rewrite_all, walk
+from appyc.ir.visit import loops_of, map_loops, rename, rewrite_all, walk
 from appyc.passes.loop_ops.cut import split, why_not_cut
 from appyc.passes.node_builders import shifted, truth
 from appyc.passes.pass_context import PassContext

@@ -28,6 +28,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import reduce
 
+from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Binary,
@@ -46,10 +47,8 @@ from appyc.ir.nodes import (
     Symbol,
     Var,
 )
-from appyc.ir.raising import is_invariant
 from appyc.ir.types import DType
 from appyc.ir.visit import (
-    changed_in,
     loops_of,
     map_loops,
     rename,

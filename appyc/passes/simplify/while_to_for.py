@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.accesses.accesses import own_statements
 from appyc.analysis.patterns.early_exits import is_handed_on
+from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     MIRRORED,
@@ -28,9 +29,8 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
-from appyc.ir.raising import is_invariant
 from appyc.ir.types import DType
-from appyc.ir.visit import changed_in, map_blocks, scalars_read, scalars_written, substitute
+from appyc.ir.visit import map_blocks, scalars_read, scalars_written, substitute
 from appyc.passes.node_builders import iteration, negated, shifted, trip_count
 from appyc.passes.pass_context import PassContext
 

@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from appyc.analysis.dependences.fusion_legality import EqualExtents
-from appyc.analysis.patterns.fill_pattern import touches
+from appyc.ir.array_accesses import is_access_to
 from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, If, Load, Stmt, Store, Symbol, Update, Var
 from appyc.ir.types import ArrayType, Layout
 from appyc.ir.visit import arrays_read, arrays_written, rename, walk
@@ -103,7 +103,7 @@ class _Reuse:
     def _stays_in(self, loop: For, prefix: tuple[Symbol, ...]) -> bool:
         """Whether no two iterations access the same element of the arrays. Checked indices are rejected, as they may
         count from the end."""
-        accesses = (n for n in walk(loop) if touches(n, self.donated) or touches(n, self.result))
+        accesses = (n for n in walk(loop) if is_access_to(n, self.donated) or is_access_to(n, self.result))
         return all(
             isinstance(n, Load | Store | Update) and not n.checked and _starts_with(n.index, prefix)
             for n in accesses

@@ -1,28 +1,45 @@
-"""Array contraction: a temporary of which an iteration uses one element becomes a scalar.
+"""Array contraction: a temporary of which an iteration uses one element, or one row, becomes a scalar, or that row.
 
     new = empty((n,))
-    for i in range(0, n):                   for i in range(0, n):
-        new[i] = a[i] * x[i]          ->        new = a[i] * x[i]
-        y[i] = new[i] + y[i]                    y[i] = new + y[i]
+    for i in range(0, n):                           for i in range(0, n):
+        new[i] = a[i] * x[i]          ->                new = a[i] * x[i]
+        y[i] = new[i] + y[i]                            y[i] = new + y[i]
 
-The array is local to the function and is not returned. All its accesses have the same index, which consists of
-variables of loops that enclose all accesses. Then no iteration reads an element that another one wrote. For an
-array of zeros, the scalar is set to 0 at the start of every iteration.
+    e = empty((n, m))                               for i in range(0, n):
+    for i in range(0, n):                               e = empty((m,))
+        for j in range(0, m):                           for j in range(0, m):
+            e[i, j] = exp(x[i, j])            ->            e[j] = exp(x[i, j])
+            s += e[i, j]                                    s += e[j]
+        for j in range(0, m):                           for j in range(0, m):
+            y[i, j] = e[i, j] / s                           y[i, j] = e[j] / s
+
+The array is local to the function and is not returned. In every access the index on some axes is the variable of a loop
+around all accesses, so that no iteration accesses what another one wrote: these axes go. The scalar of an array of
+zeros is set to 0 at the start of every iteration. A row stays in the cache between its store and its reads, and every
+thread has one of its own.
+
+A row that is read again in each iteration of an inner loop, such as a factor of a matrix product, is not contracted:
+such loops perform best on several rows at once.
 
 Requires: accesses of the array cannot raise any more (`check_bounds` has run).
 
-Does not handle: arrays of which an iteration uses a row (`contract_rows`).
+Does not handle: rows for a GPU, where each iteration's row would be a part of one array again; lengths of rows that
+are not known before the loop.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Collection, Sequence, Set
+from dataclasses import dataclass, replace
 
-from appyc.analysis.accesses.uses import Uses
+from appyc.analysis.accesses.uses import Loop, Use, Uses
+from appyc.ir.array_accesses import is_access_to
+from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
     Assign,
+    Expr,
     Extent,
     For,
     Function,
@@ -35,6 +52,7 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
+from appyc.ir.types import ArrayType
 from appyc.ir.visit import rewrite, walk
 from appyc.passes.checks.lengths import tested
 from appyc.passes.loop_ops.contract import contracted
@@ -43,62 +61,118 @@ from appyc.passes.pass_context import PassContext
 
 
 def contract_arrays(fn: Function, ctx: PassContext) -> Function:
-    """The function with scalars for such arrays."""
+    """The function with scalars and rows for such arrays."""
     allocs = [n for n in walk(fn) if isinstance(n, Alloc)]
-    times = {a.array: sum(1 for b in allocs if b.array == a.array) for a in allocs}
-    names = NameSupply.after(fn)
-    uses = Uses.of(fn)
-    scalars: dict[Symbol, Symbol] = {}
+    made = [alloc.array for alloc in allocs]
+    names, uses = NameSupply.after(fn), Uses.of(fn)
+    plans: dict[Symbol, _Plan] = {}
     starts: dict[Symbol, list[Stmt]] = {}
     for alloc in allocs:
-        if times[alloc.array] == 1 and (home := _home(fn, alloc, uses)) is not None:
-            scalar = scalars[alloc.array] = names.fresh(alloc.array.name, alloc.array.dtype)
-            if not _starts_with_store(home.body, alloc.array):
-                start = Assign(scalar, zero(scalar.dtype, alloc.loc), loc=alloc.loc)
-                starts.setdefault(home.var, []).insert(0, start)
-            ctx.contracted[alloc.array] = home.var
-            ctx.remark(alloc.loc, f"'{alloc.array.name}' is never stored: its elements stay in registers")
-    return _contracted(fn, scalars, starts) if scalars else fn
-
-
-def _home(fn: Function, alloc: Alloc, known: Uses) -> For | None:
-    """The innermost loop around all uses, whose iterations have an element each; None if there is none."""
-    array = alloc.array
-    if any(r.value == array for r in fn.results) or array in known.sized:
-        return None
-    uses = known.by_array.get(array, [])
-    if not uses or any(use.index != uses[0].index for use in uses):
-        return None
-    inside = known.loops_within(alloc, uses)
-    while inside and isinstance(inside[-1], While):
-        inside = inside[:-1]  # its iterations go on with the element
-    loops = [loop for loop in inside if isinstance(loop, For)]
-    if not loops or len(loops) < len(inside):
-        return None  # a `while` around the loop would find what was there the last time
-    index = uses[0].index
-    named = [i.symbol for i in index if isinstance(i, Var)]
-    constant = [i for i in index if not isinstance(i, Var)]
-    own = {loop.var for loop in loops}
-    if set(named) != own or any(isinstance(n, Var | Load | Extent) for i in constant for n in walk(i)):
-        return None  # two iterations would share an element
-    return loops[-1]
-
-
-def _contracted(fn: Function, scalars: dict[Symbol, Symbol], starts: dict[Symbol, list[Stmt]]) -> Function:
-    """The function with scalars for arrays. starts: what the iterations of loops, by their variables, begin with."""
+        old = alloc.array
+        plan = _plan(fn, alloc, uses, names) if made.count(old) == 1 else None
+        if plan is None or (ctx.options.on_gpu and plan.memory.is_array):
+            continue
+        plans[old] = plan
+        ctx.contracted[old] = plan.home.var
+        first = starts.setdefault(plan.home.var, [])
+        if plan.memory.is_array:
+            first.insert(0, replace(alloc, array=plan.memory, shape=plan.kept(alloc.shape)))
+            what = "is never stored whole: an iteration has a row of it at a time"
+        else:
+            if not _starts_with_store(plan.home.body, old):
+                first.insert(0, Assign(plan.memory, zero(old.dtype, alloc.loc), loc=alloc.loc))
+            what = "is never stored: its elements stay in registers"
+        ctx.remark(alloc.loc, f"'{old.name}' {what}")
 
     def rule(node: Node) -> Node | tuple[Node, ...]:
         match node:
-            case Alloc() if node.array in scalars:
+            case Alloc(array=array) if array in plans:
                 return tested(node)
-            case Load(array=array) | Store(array=array) | Update(target=array) if array in scalars:
-                return contracted(node, array, scalars[array], lambda index: index)
-            case For() if node.var in starts:
-                return replace(node, body=(*starts[node.var], *node.body))
+            case Load(array=array) | Store(array=array) | Update(target=array) if array in plans:
+                return contracted(node, array, plans[array].memory, plans[array].kept)
+            case For(var=var) if var in starts:
+                return replace(node, body=(*starts[var], *node.body))
             case _:
                 return node
 
-    return rewrite(fn, rule)
+    return rewrite(fn, rule) if plans else fn
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """home: the loop whose iterations have an element or a row each, in `memory`. axes: those that are left."""
+
+    home: For
+    memory: Symbol
+    axes: tuple[int, ...]
+
+    def kept(self, of_axes: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        return tuple(of_axes[axis] for axis in self.axes)
+
+
+def _plan(fn: Function, alloc: Alloc, known: Uses, names: NameSupply) -> _Plan | None:
+    array = alloc.array
+    uses = known.by_array.get(array, [])
+    if not uses or array in known.sized or any(r.value == array for r in fn.results):
+        return None
+    loops = known.loops_within(alloc, uses)
+    nest = _nest(loops, uses)
+    if not nest:
+        return None
+    home, inside = nest[-1][1], loops[len(nest) :]
+    gone, variables = {axis for axis, _ in nest}, {loop.var for _, loop in nest}
+    kept = tuple(axis for axis in range(array.array.ndim) if axis not in gone)
+    if all(isinstance(loop, While) for loop in inside) and all(
+        _is_one(uses, axis, variables) for axis in kept
+    ):
+        return _Plan(home, names.fresh(array.name, array.dtype), ())
+    sizes = [alloc.shape[axis] for axis in kept]
+    if (
+        not kept
+        or any(_is_read_anew(use, home) for use in uses)
+        or not is_invariant(sizes, changed_in(loops[0]))
+    ):
+        return None
+    return _Plan(home, names.fresh(array.name, ArrayType(array.dtype, len(kept))), kept)
+
+
+def _nest(loops: Sequence[Loop], uses: list[Use]) -> list[tuple[int, For]]:
+    """The outer ones of these loops whose variables every use names on an axis, each with that axis. Iterations of the
+    next one share what they access."""
+    found: dict[int, For] = {}
+    for loop in loops:
+        axis = _axis(loop, uses, found) if isinstance(loop, For) else None
+        if axis is None or not isinstance(loop, For):
+            break
+        found[axis] = loop
+    return list(found.items())
+
+
+def _axis(loop: For, uses: list[Use], taken: Collection[int]) -> int | None:
+    """The axis at which every use names the loop's variable."""
+    var = Var(loop.var, loc=loop.loc)
+    for axis in range(len(uses[0].index)):
+        if axis not in taken and all(use.index[axis] == var for use in uses):
+            return axis
+    return None
+
+
+def _is_one(uses: list[Use], axis: int, variables: Set[Symbol]) -> bool:
+    """Whether every use has one index on an axis, of constants and of these variables."""
+    index = uses[0].index[axis]
+    changes = any(
+        isinstance(n, Load | Extent) or (isinstance(n, Var) and n.symbol not in variables)
+        for n in walk(index)
+    )
+    return not changes and all(use.index[axis] == index for use in uses)
+
+
+def _is_read_anew(use: Use, home: For) -> bool:
+    """Whether a loop inside `home` goes over the same elements in each of its iterations."""
+    named = {n.symbol for n in walk(use.index) if isinstance(n, Var)}
+    depth = next(depth for depth, loop in enumerate(use.around) if loop is home)
+    inside = use.around[depth + 1 :]
+    return any(isinstance(loop, For) and loop.var not in named for loop in inside)
 
 
 def _starts_with_store(body: tuple[Stmt, ...], array: Symbol) -> bool:
@@ -106,8 +180,6 @@ def _starts_with_store(body: tuple[Stmt, ...], array: Symbol) -> bool:
     for stmt in body:
         if isinstance(stmt, Store) and stmt.array == array:
             return not any(isinstance(n, Load) and n.array == array for n in walk(stmt))
-        touched = (n.array if isinstance(n, Load | Store) else n.target for n in walk(stmt)
-                   if isinstance(n, Load | Store | Update))  # fmt: skip
-        if array in set(touched):
+        if any(is_access_to(n, array) for n in walk(stmt)):
             return False
     return False

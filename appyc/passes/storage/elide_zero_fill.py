@@ -21,7 +21,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.analysis.dependences.fusion_legality import EqualExtents, has_effects
-from appyc.analysis.patterns.fill_pattern import is_whole, touches
+from appyc.analysis.patterns.fill_pattern import is_whole
+from appyc.ir.array_accesses import is_access_to
 from appyc.ir.nodes import Alloc, For, Function, Load, Stmt, Store, Symbol, Var
 from appyc.ir.visit import arrays_read, map_blocks, walk
 from appyc.passes.pass_context import PassContext
@@ -37,7 +38,9 @@ def elide_zero_fill(fn: Function, ctx: PassContext) -> Function:
         out = [map_blocks(stmt, block) for stmt in body]
         for at, stmt in enumerate(out):
             if isinstance(stmt, Alloc) and stmt.zero:
-                first = next((s for s in out[at + 1 :] if any(touches(n, stmt.array) for n in walk(s))), None)
+                first = next(
+                    (s for s in out[at + 1 :] if any(is_access_to(n, stmt.array) for n in walk(s))), None
+                )
                 if isinstance(first, For) and _fills(first, stmt, equal):
                     out[at] = replace(stmt, zero=False)
         return tuple(out)
@@ -54,7 +57,7 @@ def _fills(nest: For, alloc: Alloc, equal: EqualExtents) -> bool:
     axes: dict[Symbol, For] = {}
     body: tuple[Stmt, ...] = (nest,)
     while True:
-        users = [at for at, stmt in enumerate(body) if any(touches(n, array) for n in walk(stmt))]
+        users = [at for at, stmt in enumerate(body) if any(is_access_to(n, array) for n in walk(stmt))]
         first = body[users[0]]
         if not isinstance(first, For):
             break

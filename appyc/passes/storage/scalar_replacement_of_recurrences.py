@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.accesses.accesses import Access
 from appyc.analysis.dependences.legality import Legality
-from appyc.analysis.dependences.statement_graph import touches_array
 from appyc.analysis.dependences.verdicts import Verdict
 from appyc.analysis.patterns.scans import in_order, steps_of
+from appyc.ir.array_accesses import is_access
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Assign,
@@ -165,7 +165,7 @@ def _stored(stmt: Stmt, before: Symbol) -> list[Stmt]:
 
 def _handed_on(loop: For, legality: Legality) -> Iterator[_Handed]:
     """The stores of the body whose element the next iteration reads to compute its own such store."""
-    nodes = [node for node in in_order(loop.body) if touches_array(node)]
+    nodes = [node for node in in_order(loop.body) if is_access(node)]
     accesses = legality.dependences.found.within(loop)
     assert len(nodes) == len(accesses), "accesses are numbered in the order of execution"
     known = {id(node): access for node, access in zip(nodes, accesses, strict=True)}

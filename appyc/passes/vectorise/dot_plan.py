@@ -43,8 +43,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from appyc.ir.invariance import is_invariant
 from appyc.ir.nodes import Assign, For, If, Load, LoopMode, Stmt, Store, Symbol, Update, Var
-from appyc.ir.raising import can_fault, is_invariant
+from appyc.ir.raising import can_fault
 from appyc.ir.schedule import Dots
 from appyc.ir.visit import loops_of, scalars_written, walk
 from appyc.passes.vectorise.lane_plan import LaneCheck, is_block_of, is_independent, plan_lanes

@@ -6,8 +6,9 @@ from dataclasses import replace
 from itertools import count
 
 from appyc.analysis.dependences.legality import Legality
-from appyc.analysis.dependences.statement_graph import Carried, StatementGraph, statement_graph, touches_array
+from appyc.analysis.dependences.statement_graph import Carried, StatementGraph, statement_graph
 from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict
+from appyc.ir.array_accesses import is_access
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Assign,
@@ -140,7 +141,7 @@ def _read_early(loop: For, positions: set[int], names: NameSupply) -> For:
     reads: list[Assign] = []
 
     def rule(node: Node) -> Node:
-        if not touches_array(node) or next(numbers) not in positions:
+        if not is_access(node) or next(numbers) not in positions:
             return node
         assert isinstance(node, Load)
         early = names.fresh(f"{node.array.name}_early", node.dtype)

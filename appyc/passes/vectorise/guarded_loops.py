@@ -13,6 +13,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.ir.affine import coefficient, linear_form
+from appyc.ir.array_accesses import array_of
+from appyc.ir.invariance import is_invariant
 from appyc.ir.nodes import (
     Alloc,
     Assign,
@@ -30,7 +32,7 @@ from appyc.ir.nodes import (
     Var,
     While,
 )  # fmt: skip
-from appyc.ir.raising import can_fault, is_invariant
+from appyc.ir.raising import can_fault
 from appyc.ir.schedule import Guarded
 from appyc.ir.visit import rewrite_all, scalars_written, walk
 from appyc.passes.vectorise.simd_forms import why_not_simd
@@ -50,7 +52,7 @@ def plan_guarded(loop: For) -> Guarded | None:
             return node
         if not all(_is_between_its_ends(index, loop.var, written) for index in node.index):
             return node
-        array = node.target if isinstance(node, Update) else node.array
+        array = array_of(node)
         ends.update({(array, axis, index): None for axis, index in enumerate(node.index)})
         return replace(node, checked=False)
 

@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from appyc.ir.affine import linear_form
+from appyc.ir.invariance import is_invariant
 from appyc.ir.nodes import (
     Assign,
     Binary,
@@ -42,7 +43,7 @@ from appyc.ir.nodes import (
     Update,
     Var,
 )
-from appyc.ir.raising import can_fault, is_invariant
+from appyc.ir.raising import can_fault
 from appyc.ir.schedule import OuterLanes
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk

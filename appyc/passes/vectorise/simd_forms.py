@@ -3,6 +3,7 @@ early exit."""
 
 from __future__ import annotations
 
+from appyc.ir.invariance import is_invariant
 from appyc.ir.nodes import (
     Alloc,
     Assign,
@@ -16,7 +17,7 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
-from appyc.ir.raising import can_fault, is_invariant
+from appyc.ir.raising import can_fault
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_read, scalars_written, walk
 

@@ -28,6 +28,7 @@ from dataclasses import replace
 from appyc.analysis.accesses.set_once import set_once
 from appyc.analysis.algebra.strides import Pace, Strides
 from appyc.analysis.dependences.verdicts import named
+from appyc.ir.array_accesses import accesses_in
 from appyc.ir.gpu_program import LaneReduce, ScheduledStmt
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
 from appyc.ir.names import NameSupply
@@ -46,13 +47,11 @@ from appyc.ir.nodes import (
     Function,
     If,
     Intrinsic,
-    Load,
     LoopMode,
     Node,
     Reduction,
     Select,
     Stmt,
-    Store,
     Symbol,
     Update,
     Var,
@@ -243,15 +242,8 @@ class _Masking:
         for inner in walk(body):
             if not isinstance(inner, For | While):
                 continue
-            for node in walk(inner):
-                match node:
-                    case Load() | Store():
-                        pace = strides.pace(node.array, node.index, self.loop)
-                    case Update() if node.target.is_array:
-                        pace = strides.pace(node.target, node.index, self.loop)
-                    case _:
-                        continue
-                if pace in (Pace.FAR, Pace.ANYWHERE):
+            for array, index, _ in accesses_in(inner):
+                if strides.pace(array, index, self.loop) in (Pace.FAR, Pace.ANYWHERE):
                     return False
         return True
 

@@ -19,14 +19,13 @@ from appyc.passes.simplify.copy_propagation import copy_propagation
 from appyc.passes.simplify.dead_code_elimination import dead_code_elimination
 from appyc.passes.simplify.expand_tensors import expand_tensors
 from appyc.passes.storage.contract_arrays import contract_arrays
-from appyc.passes.storage.contract_rows import contract_rows
 from tests.ir_makers import Program
 from tests.lowering import after, lowered
 from tests.printed import run_printed
 
 BEFORE = (
     expand_tensors, copy_propagation, dead_code_elimination,
-    guard_assumptions, copy_propagation, dead_code_elimination, check_bounds, fuse_loops, contract_arrays,
+    guard_assumptions, copy_propagation, dead_code_elimination, check_bounds, fuse_loops,
 )  # fmt: skip
 
 PLANE = np.linspace(-1.0, 1.0, 15).reshape(3, 5)
@@ -34,7 +33,7 @@ PLANE = np.linspace(-1.0, 1.0, 15).reshape(3, 5)
 
 def contracted(fn, *args: object, options: Options | None = None) -> tuple[Function, PassContext]:
     context = PassContext(options or Options(target="cpu"))
-    return after(lowered(fn, *args), *BEFORE, contract_rows, context=context), context
+    return after(lowered(fn, *args), *BEFORE, contract_arrays, context=context), context
 
 
 def ranks(fn: Function) -> list[int]:
@@ -146,7 +145,7 @@ def test_gpu_keeps_the_whole():
 
 def test_empty_function():
     fn = Program().function()
-    assert contract_rows(fn, PassContext()) is fn
+    assert contract_arrays(fn, PassContext()) is fn
 
 
 def test_element_that_a_while_keeps_stays_in_memory():
