@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from appyc.errors import Loc
-from appyc.ir.nodes import Binary, Const, Expr, Node, Symbol, Unary, Var
+from appyc.ir.nodes import Binary, Cast, Const, Expr, Node, Symbol, Unary, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite, walk
 
@@ -88,6 +88,8 @@ def linear_form(expr: Expr) -> LinearForm[Expr]:
             return NO_TERMS.plus(linear_form(inner), factor)
         case Unary(op="-"):
             return NO_TERMS.plus(linear_form(expr.arg), -1)
+        case Cast(arg=arg) if arg.dtype is expr.dtype:
+            return linear_form(arg)
         case _:
             return LinearForm({expr: 1})
 
@@ -117,14 +119,16 @@ def coefficient(index: Expr, var: Symbol) -> int | None:
     return factor if isinstance(term, Var) and not others else None
 
 
+def offset_from(index: Expr, var: Symbol) -> LinearForm[Expr] | None:
+    """What an index adds to a scalar; None where the scalar is no term of it."""
+    form, here = linear_form(index), Var(var, loc=index.loc)
+    return form.plus(LinearForm({here: 1}), -1) if form.terms.get(here) == 1 else None
+
+
 def distance(index: Expr, var: Symbol) -> int | None:
     """The constant c of an index `var + c`; None for any other index."""
-    form = linear_form(index)
-    match list(form.terms.items()):
-        case [(Var(symbol), 1)] if symbol == var:
-            return form.constant
-        case _:
-            return None
+    rest = offset_from(index, var)
+    return rest.constant if rest is not None and not rest.terms else None
 
 
 def apart(value: Expr) -> tuple[Expr | None, int]:

@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from appyc.ir.affine import LinearForm, linear_form, offset_from, written
 from appyc.ir.invariance import is_invariant
 from appyc.ir.nodes import (
     Apart,
@@ -159,17 +160,10 @@ class _Loop:
 
     def _offset(self, index: Expr) -> Expr | None:
         """The offset of an index from the loop's variable; None if it has no loop-invariant one."""
-        match index:
-            case Var(symbol=symbol) if symbol == self.loop.var:
-                return Const(0, DType.INT64, loc=index.loc)
-            case Binary(op="+", lhs=lhs, rhs=rhs) if is_invariant(rhs, self.changed):
-                return _sum(self._offset(lhs), "+", rhs)
-            case Binary(op="+", lhs=lhs, rhs=rhs) if is_invariant(lhs, self.changed):
-                return _sum(self._offset(rhs), "+", lhs)
-            case Binary(op="-", lhs=lhs, rhs=rhs) if is_invariant(rhs, self.changed):
-                return _sum(self._offset(lhs), "-", rhs)
-            case _:
-                return None
+        rest = offset_from(index, self.loop.var)
+        if rest is None or not is_invariant(rest.terms, self.changed):
+            return None
+        return written(rest, index.loc)
 
     # ---- indices in segments, one segment an iteration
 
@@ -186,9 +180,10 @@ class _Loop:
         if len(found) != 1 or self.loop.step < 1:
             return None
         ((pointers, offset),) = found
-        lo, hi = (_sum(bound, "+", offset) for bound in (self.loop.lo, self.loop.hi))
-        assert lo is not None
-        assert hi is not None
+        lo, hi = (
+            written(linear_form(bound).plus(linear_form(offset)), bound.loc)
+            for bound in (self.loop.lo, self.loop.hi)
+        )
         return Ascending(pointers, lo, hi, loc=self.loop.loc)
 
     def _segment(self, inner: For) -> tuple[Symbol, Expr] | None:
@@ -201,7 +196,7 @@ class _Loop:
             if first is None:
                 continue
             array, offset = first
-            last = (array, _sum(offset, "+", Const(1, DType.INT64, loc=offset.loc)))
+            last = (array, written(linear_form(offset).plus(LinearForm({}, 1)), offset.loc))
             ends = (first, last)
             if self._is_bound(lo, ends, "max", "min") and self._is_bound(hi, ends, "min", "max"):
                 return first
@@ -246,18 +241,3 @@ def _unwrapped(index: Expr) -> tuple[Expr, bool]:
                 index, kept = lhs, True
             case _:
                 return index, kept
-
-
-def _sum(lhs: Expr | None, op: str, rhs: Expr) -> Expr | None:
-    """`lhs op rhs`, with constants added up."""
-    match lhs, rhs:
-        case None, _:
-            return None
-        case _, Const(value=0):
-            return lhs
-        case Const(value=int(a)), Const(value=int(b)):
-            return Const(a + b if op == "+" else a - b, DType.INT64, loc=lhs.loc)
-        case Const(value=0), _ if op == "+":
-            return rhs
-        case _:
-            return Binary(op, lhs, rhs, loc=lhs.loc)

@@ -28,12 +28,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import reduce
 
+from appyc.ir.affine import NO_TERMS, offset_from, terms_with, written
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Binary,
     Break,
-    Cast,
     Compare,
     Const,
     Expr,
@@ -220,22 +220,7 @@ class _Start:
 
 def _start(position: Expr, var: Symbol) -> _Start | None:
     """The offset of a position from the loop variable; None where the position is not the variable plus an offset."""
-    match position:
-        case Var(symbol=symbol) if symbol == var:
-            return _Start(None)
-        case Cast(arg=arg, dtype=DType.INT64) if arg.dtype is DType.INT64:
-            return _start(arg, var)
-        case Binary(op="+", lhs=lhs, rhs=rhs):
-            for one, other in ((lhs, rhs), (rhs, lhs)):
-                if (inner := _start(one, var)) is not None:
-                    return _Start(
-                        other if inner.start is None else replace(position, lhs=inner.start, rhs=other)
-                    )
-            return None
-        case Binary(op="-", lhs=lhs, rhs=rhs):
-            inner = _start(lhs, var)
-            if inner is None:
-                return None
-            return _Start(replace(position, lhs=inner.start or integer(0, position.loc), rhs=rhs))
-        case _:
-            return None
+    rest = offset_from(position, var)
+    if rest is None or terms_with(rest, frozenset({var})):
+        return None
+    return _Start(None if rest == NO_TERMS else written(rest, position.loc))

@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from appyc.ir.affine import linear_form
+from appyc.ir.affine import offset_from
 from appyc.ir.invariance import is_invariant
 from appyc.ir.nodes import (
     Assign,
@@ -283,8 +283,5 @@ def is_unit_stride(
         return False
     unit = len(index) - 1 if array.array.layout is Layout.C else 0
     rest = [i for axis, i in enumerate(index) if axis != unit]
-    steps = linear_form(index[unit]).terms
-    lane = Var(var, loc=index[unit].loc)
-    return steps.get(lane) == 1 and all(
-        uniform(i) for i in (*rest, *(term for term in steps if term != lane))
-    )
+    offset = offset_from(index[unit], var)
+    return offset is not None and all(uniform(i) for i in (*rest, *offset.terms))
