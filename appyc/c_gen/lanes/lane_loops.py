@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from appyc.c_gen.c_module import FunctionContext
-from appyc.c_gen.lanes.row_blocks import EmitRow, RowBlocks, emit_row_blocks
+from appyc.c_gen.lanes.row_blocks import EmitRow, RowBlocks, declare_common_part, emit_row_blocks
 from appyc.c_gen.text.c_expressions import element_at, expression
 from appyc.c_gen.text.c_types import c_type
 from appyc.c_gen.text.vector_text import Vectors
@@ -188,21 +188,15 @@ def _emit_loop(tile: _Tile, loop: For) -> None:
 
     Each row does its iterations in order: those before the common part, the common, those after.
     """
-    writer, helpers = tile.copies[0].writer, tile.copies[0].module.helpers
+    any_copy = tile.copies[0]
     lows = [expression(row[0], loop.lo) for row in tile.rows]
     highs = [expression(row[0], loop.hi) for row in tile.rows]
     if len(set(lows)) == len(set(highs)) == 1:
         _emit_iterations(tile, loop, lows[0], highs[0])
         return
-    fresh = tile.copies[0].module.names.fresh
-    larger, smaller = helpers.plain("larger"), helpers.plain("smaller")
-    first, last = fresh("first"), fresh("last")
-    low, high = lows[0], highs[0]
-    for next_low, next_high in zip(lows[1:], highs[1:], strict=True):
-        low, high = f"{larger}({low}, {next_low})", f"{smaller}({high}, {next_high})"
-    with writer.block():
-        writer.line(f"const int64_t {first} = {low};")
-        writer.line(f"const int64_t {last} = {larger}({first}, {high});")
+    smaller = any_copy.module.helpers.plain("smaller")
+    with any_copy.writer.block():
+        first, last = declare_common_part(any_copy, list(zip(lows, highs, strict=True)))
         for row, low, high in zip(tile.rows, lows, highs, strict=True):
             if len(set(lows)) > 1:
                 _emit_iterations(replace(tile, rows=(row,)), loop, low, f"{smaller}({first}, {high})")

@@ -13,7 +13,7 @@ Rows whose inner loops have different bounds share the part that is common:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -133,20 +133,27 @@ def _emit_slanted(
 ) -> None:
     """A block whose rows' inner loops have different bounds: their common part, then the remainder of each row."""
     writer, module = ctx.writer, ctx.module
-    larger, smaller = module.helpers.plain("larger"), module.helpers.plain("smaller")
-    bounds = [_bounds(ctx, rows, inner, name) for name in names]
-    first, last = module.names.fresh("first"), module.names.fresh("last")
-    low, high = bounds[0]
-    for next_low, next_high in bounds[1:]:
-        low, high = f"{larger}({low}, {next_low})", f"{smaller}({high}, {next_high})"
-    writer.line(f"const int64_t {first} = {low};")
-    writer.line(f"const int64_t {last} = {larger}({first}, {high});")
+    smaller = module.helpers.plain("smaller")
+    first, last = declare_common_part(ctx, [_bounds(ctx, rows, inner, name) for name in names])
     emit(names, first, last, False)
     one = module.names.fresh(f"{rows.var.name}_one")
     with writer.block(f"for (int64_t {one} = {names[0]}; {one} <= {names[-1]}; {one} += 1)"):
         low, high = _bounds(ctx, rows, inner, one)
         emit((one,), low, f"{smaller}({first}, {high})", True)
         emit((one,), last, high, True)
+
+
+def declare_common_part(ctx: FunctionContext, bounds: Sequence[tuple[str, str]]) -> tuple[str, str]:
+    """Declares the bounds of the iterations that loops with these bounds have in common; returns their names."""
+    fresh, helpers = ctx.module.names.fresh, ctx.module.helpers
+    larger, smaller = helpers.plain("larger"), helpers.plain("smaller")
+    first, last = fresh("first"), fresh("last")
+    low, high = bounds[0]
+    for next_low, next_high in bounds[1:]:
+        low, high = f"{larger}({low}, {next_low})", f"{smaller}({high}, {next_high})"
+    ctx.writer.line(f"const int64_t {first} = {low};")
+    ctx.writer.line(f"const int64_t {last} = {larger}({first}, {high});")
+    return first, last
 
 
 def _bounds(ctx: FunctionContext, rows: For, inner: For, name: str) -> tuple[str, str]:

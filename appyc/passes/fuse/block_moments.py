@@ -137,12 +137,8 @@ class Blocks:
             moved = {expr: self._fresh("moved") for expr in apart}
             out += [Assign(symbol, expr, loc=loc) for expr, symbol in moved.items()]
             a, b = (Var(moved[expr], loc=loc) for expr in apart)
-            slopes = _sum(Binary("*", a, rests[1], loc=loc), Binary("*", b, rests[0], loc=loc))
-            whole = Binary("*", self._count(blocks), Binary("*", a, b, loc=loc), loc=loc)
             spread = self._moment(blocks, 2 * len(self.values) + number)
-            none = zero(self.dtype, loc)
-            value = _sum(spread, Select(are_numbers(a, b), slopes, none, loc=loc))
-            value = _sum(value, Select(are_numbers(*centres), whole, none, loc=loc))
+            value = combined_spread(spread, (a, b), rests, centres, self._count(blocks))
             out.append(replace(one.update, value=value))
         return self._over_blocks(blocks, out, loc)
 
@@ -217,7 +213,23 @@ def _sum(lhs: Expr, rhs: Expr) -> Expr:
     return Binary("+", lhs, rhs, loc=lhs.loc)
 
 
-def are_numbers(*values: Expr) -> Expr:
+def combined_spread(
+    spread: Expr, apart: tuple[Expr, Expr], rests: Sequence[Expr], centres: Sequence[Expr], count: Expr
+) -> Expr:
+    """The sum of products of deviations of a block's elements from other centres.
+
+    spread: the same from the block's own `centres`. apart: how far these are from the others. rests: the sums of the
+    deviations from the block's centres.
+    """
+    (a, b), loc = apart, spread.loc
+    slopes = _sum(Binary("*", a, rests[1], loc=loc), Binary("*", b, rests[0], loc=loc))
+    whole = Binary("*", count, Binary("*", a, b, loc=loc), loc=loc)
+    none = zero(spread.dtype, loc)
+    value = _sum(spread, Select(_are_numbers(a, b), slopes, none, loc=loc))
+    return _sum(value, Select(_are_numbers(*centres), whole, none, loc=loc))
+
+
+def _are_numbers(*values: Expr) -> Expr:
     """Whether all are neither infinite nor NaN."""
     tests: list[Expr] = [Intrinsic("isfinite", (v,), DType.BOOL, loc=v.loc) for v in dict.fromkeys(values)]
     return reduce(lambda a, b: Binary("&", a, b, loc=b.loc), tests)

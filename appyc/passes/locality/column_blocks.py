@@ -16,7 +16,6 @@ from appyc.ir.nodes import (
     Expr,
     For,
     Load,
-    Select,
     Stmt,
     Store,
     Symbol,
@@ -25,7 +24,7 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import rename, substitute
-from appyc.passes.fuse.block_moments import are_numbers
+from appyc.passes.fuse.block_moments import combined_spread
 from appyc.passes.loop_ops.strip_mine import Strips
 from appyc.passes.node_builders import integer, shifted, smaller, start_of_sum, trip_count
 
@@ -245,16 +244,11 @@ class ColumnBlocks:
         moved = [self.names.fresh("moved", dtype) for _ in found.parts]
         mean = Var(centre, loc=loc)
         a, b = (Var(symbol, loc=loc) for symbol in moved)
-        slopes = Binary("*", Binary("+", a, b, loc=loc), rest, loc=loc)
-        whole = Binary("*", count, Binary("*", a, b, loc=loc), loc=loc)
-        none = start_of_sum("+", dtype, loc)
-        value: Expr = Binary("+", spread, Select(are_numbers(a, b), slopes, none, loc=loc), loc=loc)
-        value = Binary("+", value, Select(are_numbers(mean), whole, none, loc=loc), loc=loc)
         return [
             Assign(centre, Binary("/", total, count, loc=loc), loc=loc),
             *(Assign(s, Binary("-", mean, part.centre, loc=loc), loc=loc)
               for s, part in zip(moved, found.parts, strict=True)),
-            replace(found.update, value=value),
+            replace(found.update, value=combined_spread(spread, (a, b), (rest, rest), (mean,), count)),
         ]  # fmt: skip
 
     # ------------------------------------------------------------ partial results
