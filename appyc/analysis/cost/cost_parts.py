@@ -15,15 +15,7 @@ from dataclasses import dataclass
 
 from appyc.analysis.algebra.amounts import number, product
 from appyc.analysis.cost.costs import UNKNOWN_TRIPS, cost_of, trips_of, with_middle
-from appyc.ir.nodes import (
-    Expr,
-    For,
-    Function,
-    LoopMode,
-    Stmt,
-    Symbol,
-    While,
-)
+from appyc.ir.nodes import Expr, For, Function, LoopMode, Stmt, Symbol, While
 from appyc.ir.schedule import LoopCost
 from appyc.ir.visit import walk
 

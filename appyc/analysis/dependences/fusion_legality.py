@@ -31,13 +31,7 @@ from appyc.ir.nodes import (
     Symbol,
 )
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import (
-    rewrite,
-    scalars_read,
-    scalars_written,
-    symbols_of,
-    walk,
-)
+from appyc.ir.visit import rewrite, scalars_read, scalars_written, symbols_of, walk
 
 MAX_NODES = 2000
 """The most nodes of a fused loop."""

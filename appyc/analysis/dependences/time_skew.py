@@ -22,27 +22,9 @@ from dataclasses import dataclass
 from appyc.analysis.accesses.scalar_flow import scalars_of
 from appyc.ir.affine import apart
 from appyc.ir.array_accesses import accesses_in
-from appyc.ir.nodes import (
-    Assign,
-    Expr,
-    For,
-    Function,
-    If,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-)
+from appyc.ir.nodes import Assign, Expr, For, Function, If, Stmt, Store, Symbol, Update, Var
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import (
-    arrays_read,
-    arrays_written,
-    loops_of,
-    scalars_read,
-    scalars_written,
-    statements,
-)
+from appyc.ir.visit import arrays_read, arrays_written, loops_of, scalars_read, scalars_written, statements
 
 MAX_FACTOR = 4
 """The largest skewing factor: the tiles of larger ones have little reuse."""

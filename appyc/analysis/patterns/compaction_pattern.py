@@ -16,17 +16,7 @@ from dataclasses import dataclass
 
 from appyc.ir.affine import distance
 from appyc.ir.array_accesses import array_of, is_access
-from appyc.ir.nodes import (
-    Const,
-    For,
-    If,
-    Load,
-    Node,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-)
+from appyc.ir.nodes import Const, For, If, Load, Node, Stmt, Store, Symbol, Update
 from appyc.ir.schedule import Scan
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, children, walk

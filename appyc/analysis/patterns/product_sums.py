@@ -11,19 +11,7 @@ from appyc.analysis.dependences.statement_graph import statement_graph
 from appyc.analysis.patterns.matrix_products import added_up, chain_of, product_of
 from appyc.analysis.patterns.product_terms import Term, is_fixed, is_one_place_each, terms_of
 from appyc.ir.array_accesses import is_access_to
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Break,
-    Continue,
-    For,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-    While,
-)
+from appyc.ir.nodes import Alloc, Assign, Break, Continue, For, Stmt, Store, Symbol, Update, Var, While
 from appyc.ir.raising import may_raise
 from appyc.ir.schedule import Operand
 from appyc.ir.visit import arrays_written, scalars_read, scalars_written, walk

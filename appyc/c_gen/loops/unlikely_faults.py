@@ -31,14 +31,7 @@ from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.lanes.simd import declare_scalars, simd_directive, simd_private
 from appyc.c_gen.text.c_expressions import expression
 from appyc.ir.array_accesses import array_of
-from appyc.ir.nodes import (
-    For,
-    Load,
-    Node,
-    Stmt,
-    Store,
-    Update,
-)
+from appyc.ir.nodes import For, Load, Node, Stmt, Store, Update
 from appyc.ir.schedule import Guarded
 from appyc.ir.visit import rewrite_all
 

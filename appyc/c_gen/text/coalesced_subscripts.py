@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from appyc.ir.nodes import (
-    Binary,
-    Expr,
-    Extent,
-    Symbol,
-)
+from appyc.ir.nodes import Binary, Expr, Extent, Symbol
 from appyc.ir.types import Layout
 
 

@@ -13,18 +13,7 @@ from appyc.analysis.algebra.extremes import extremes_of
 from appyc.analysis.sets.conditions import condition_of, expression_of
 from appyc.analysis.sets.presburger import Presburger
 from appyc.errors import Loc
-from appyc.ir.nodes import (
-    Compare,
-    Const,
-    Expr,
-    Function,
-    Guard,
-    Load,
-    Node,
-    Store,
-    Symbol,
-    Update,
-)
+from appyc.ir.nodes import Compare, Const, Expr, Function, Guard, Load, Node, Store, Symbol, Update
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite
 from appyc.passes.checks.guards import GuardWriter, asked_in_order

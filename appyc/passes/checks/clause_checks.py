@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from appyc.analysis.dependences.verdicts import LoopVerdict
 from appyc.errors import Note, PragmaError
-from appyc.ir.nodes import (
-    Clauses,
-    For,
-    Reduction,
-    Update,
-)
+from appyc.ir.nodes import Clauses, For, Reduction, Update
 from appyc.ir.visit import arrays_written, walk
 
 

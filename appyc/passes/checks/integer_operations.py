@@ -7,16 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar, cast
 
-from appyc.analysis.algebra.integer_bounds import (
-    INT64,
-    Env,
-    cut,
-    hull,
-    is_integer,
-    is_tracked,
-    put,
-    where,
-)
+from appyc.analysis.algebra.integer_bounds import INT64, Env, cut, hull, is_integer, is_tracked, put, where
 from appyc.ir.integers import Range, is_within, range_of, range_of_binary
 from appyc.ir.nodes import (
     Assign,

@@ -4,23 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from appyc.ir.nodes import (
-    Binary,
-    Cast,
-    Compare,
-    Const,
-    Expr,
-    Load,
-    Logical,
-    Node,
-    Store,
-    Unary,
-    Update,
-)
+from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Load, Logical, Node, Store, Unary, Update
 from appyc.ir.types import DType
-from appyc.ir.visit import (
-    children,
-)
+from appyc.ir.visit import children
 from appyc.passes.node_builders import integer
 
 

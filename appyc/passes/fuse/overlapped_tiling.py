@@ -54,20 +54,7 @@ from appyc.ir.affine import apart
 from appyc.ir.array_accesses import accesses_in
 from appyc.ir.machine_model import Machine
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Expr,
-    Extent,
-    For,
-    Function,
-    Load,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-)
+from appyc.ir.nodes import Alloc, Assign, Expr, Extent, For, Function, Load, Stmt, Store, Symbol, Update, Var
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, loops_of, map_blocks, rename, walk

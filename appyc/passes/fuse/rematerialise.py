@@ -34,19 +34,7 @@ from appyc.analysis.dependences.fusion_legality import EqualExtents
 from appyc.analysis.patterns.fill_pattern import filled_by, is_whole
 from appyc.ir.array_accesses import accesses_in
 from appyc.ir.machine_model import Machine
-from appyc.ir.nodes import (
-    Alloc,
-    Binary,
-    Const,
-    Expr,
-    For,
-    Function,
-    Load,
-    Node,
-    Stmt,
-    Symbol,
-    Var,
-)
+from appyc.ir.nodes import Alloc, Binary, Const, Expr, For, Function, Load, Node, Stmt, Symbol, Var
 from appyc.ir.visit import blocks_of, children, extents_read, rewrite, substitute, walk
 from appyc.passes.checks.lengths import tested
 from appyc.passes.pass_context import PassContext

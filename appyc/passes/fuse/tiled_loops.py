@@ -4,23 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from appyc.analysis.patterns.block_chains import (
-    Member,
-)
-from appyc.ir.nodes import (
-    Alloc,
-    Binary,
-    Const,
-    Expr,
-    For,
-    Load,
-    Node,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-)
+from appyc.analysis.patterns.block_chains import Member
+from appyc.ir.nodes import Alloc, Binary, Const, Expr, For, Load, Node, Stmt, Store, Symbol, Update, Var
 from appyc.ir.visit import rewrite_all
 from appyc.passes.checks.lengths import tested
 from appyc.passes.loop_ops.cut import cut

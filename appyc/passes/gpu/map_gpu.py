@@ -18,20 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from appyc.ir.affine import coefficient
-from appyc.ir.nodes import (
-    Alloc,
-    Expr,
-    For,
-    Load,
-    LoopMode,
-    Node,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-    While,
-)
+from appyc.ir.nodes import Alloc, Expr, For, Load, LoopMode, Node, Stmt, Store, Symbol, Update, Var, While
 from appyc.ir.types import Layout
 from appyc.ir.visit import children, loops_of, walk
 

@@ -8,20 +8,7 @@ from dataclasses import dataclass, field, replace
 from appyc.analysis.patterns.column_sums import ColumnSum
 from appyc.errors import Loc
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Binary,
-    Cast,
-    Expr,
-    For,
-    Load,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-)
+from appyc.ir.nodes import Alloc, Assign, Binary, Cast, Expr, For, Load, Stmt, Store, Symbol, Update, Var
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import rename, substitute
 from appyc.passes.fuse.block_moments import combined_spread

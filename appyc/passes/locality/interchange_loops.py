@@ -34,12 +34,7 @@ from appyc.analysis.cost.loop_order import Cost, OrderCosts
 from appyc.analysis.dependences.bands import MAX_LOOPS, Order, band_of
 from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
-from appyc.ir.nodes import (
-    For,
-    Function,
-    Stmt,
-    Symbol,
-)
+from appyc.ir.nodes import For, Function, Stmt, Symbol
 from appyc.ir.visit import blocks_of, loops_of, map_loops
 from appyc.passes.loop_ops.interchange import interchange
 from appyc.passes.loop_ops.nests import keeps_sums, perfect_nest, why_not_permute

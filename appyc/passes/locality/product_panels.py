@@ -20,19 +20,7 @@ from dataclasses import dataclass, replace
 from appyc.analysis.patterns.panel_pattern import Panels, slope_of
 from appyc.analysis.patterns.product_sums import ProductSum
 from appyc.ir.machine_model import FEWEST
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Binary,
-    Compare,
-    Expr,
-    For,
-    If,
-    Load,
-    Stmt,
-    Symbol,
-    Var,
-)
+from appyc.ir.nodes import Alloc, Assign, Binary, Compare, Expr, For, If, Load, Stmt, Symbol, Var
 from appyc.ir.schedule import Operand
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import substitute

@@ -24,18 +24,7 @@ from appyc.analysis.patterns.product_sums import ProductSum
 from appyc.analysis.patterns.step_pattern import Steps, is_apart, last_may_wait
 from appyc.ir.affine import distance
 from appyc.ir.machine_model import FEWEST
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Binary,
-    Compare,
-    Expr,
-    For,
-    If,
-    Load,
-    Stmt,
-    Var,
-)
+from appyc.ir.nodes import Alloc, Assign, Binary, Compare, Expr, For, If, Load, Stmt, Var
 from appyc.ir.schedule import Operand
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import substitute

@@ -54,15 +54,7 @@ from appyc.ir.nodes import (
     Workers,
 )
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import (
-    arrays_written,
-    loops_of,
-    map_blocks,
-    rename,
-    rewrite,
-    scalars_written,
-    substitute,
-)
+from appyc.ir.visit import arrays_written, loops_of, map_blocks, rename, rewrite, scalars_written, substitute
 from appyc.passes.loop_ops.cut import cut
 from appyc.passes.node_builders import (
     binary,

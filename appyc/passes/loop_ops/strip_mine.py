@@ -23,15 +23,7 @@ from appyc.errors import Loc
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Break, Expr, For, LoopMode, Stmt, Symbol, Var
 from appyc.ir.types import DType
-from appyc.passes.node_builders import (
-    integer,
-    iteration,
-    larger,
-    scaled,
-    shifted,
-    smaller,
-    trip_count,
-)
+from appyc.passes.node_builders import integer, iteration, larger, scaled, shifted, smaller, trip_count
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds
 
 

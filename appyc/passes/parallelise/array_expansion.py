@@ -11,17 +11,7 @@ from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict
 from appyc.ir.array_accesses import is_access
-from appyc.ir.nodes import (
-    Alloc,
-    Break,
-    Expr,
-    For,
-    Function,
-    If,
-    Node,
-    Stmt,
-    Symbol,
-)
+from appyc.ir.nodes import Alloc, Break, Expr, For, Function, If, Node, Stmt, Symbol
 from appyc.ir.visit import loops_of, map_loops, rewrite_all, walk
 from appyc.passes.pass_context import PassContext
 

@@ -5,15 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from appyc.analysis.patterns.scans import LINEAR
-from appyc.ir.nodes import (
-    Binary,
-    Compare,
-    Intrinsic,
-    Load,
-    Stmt,
-    Store,
-    Update,
-)
+from appyc.ir.nodes import Binary, Compare, Intrinsic, Load, Stmt, Store, Update
 from appyc.ir.visit import walk
 
 CALL_COST = 10

@@ -32,15 +32,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import (
-    blocks_of,
-    loops_of,
-    rename,
-    rewrite,
-    scalars_written,
-    substitute,
-    walk,
-)
+from appyc.ir.visit import blocks_of, loops_of, rename, rewrite, scalars_written, substitute, walk
 from appyc.passes.gpu.map_gpu import stride_score
 from appyc.passes.node_builders import integer, iteration, trip_count
 from appyc.passes.parallelise.array_expansion import with_loop

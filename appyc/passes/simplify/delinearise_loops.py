@@ -48,15 +48,7 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import (
-    loops_of,
-    map_loops,
-    rename,
-    rewrite_all,
-    statements,
-    substitute,
-    walk,
-)
+from appyc.ir.visit import loops_of, map_loops, rename, rewrite_all, statements, substitute, walk
 from appyc.passes.node_builders import integer, most_trips
 from appyc.passes.pass_context import PassContext
 

@@ -5,18 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.analysis.accesses.accesses import own_statements
-from appyc.ir.nodes import (
-    Assign,
-    Expr,
-    Fail,
-    For,
-    Function,
-    Load,
-    Stmt,
-    Symbol,
-    Update,
-    Var,
-)
+from appyc.ir.nodes import Assign, Expr, Fail, For, Function, Load, Stmt, Symbol, Update, Var
 from appyc.ir.visit import arrays_written, map_loops, scalars_read, scalars_written, substitute, walk
 from appyc.passes.loop_ops.peel import peel, why_not_peel
 from appyc.passes.node_builders import shifted

@@ -21,16 +21,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.analysis.dependences.verdicts import named
-from appyc.ir.nodes import (
-    Alloc,
-    Break,
-    Continue,
-    For,
-    Function,
-    Stmt,
-    Symbol,
-    While,
-)
+from appyc.ir.nodes import Alloc, Break, Continue, For, Function, Stmt, Symbol, While
 from appyc.ir.visit import loops_of, map_blocks, map_loops, scalars_written, statements, walk
 from appyc.passes.loop_ops.unroll import trips_of, written_out
 from appyc.passes.pass_context import PassContext

@@ -17,18 +17,7 @@ Does not handle: elements that are overwritten before they are read.
 
 from __future__ import annotations
 
-from appyc.ir.nodes import (
-    Alloc,
-    Apart,
-    Ascending,
-    Extent,
-    Function,
-    Load,
-    Node,
-    Store,
-    Symbol,
-    Update,
-)
+from appyc.ir.nodes import Alloc, Apart, Ascending, Extent, Function, Load, Node, Store, Symbol, Update
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import rewrite, walk
 from appyc.passes.checks.lengths import tested

@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-from appyc.ir.nodes import (
-    Assign,
-    For,
-    If,
-    Load,
-    Logical,
-    Node,
-    Select,
-    Stmt,
-    Symbol,
-    Update,
-    Var,
-    While,
-)
+from appyc.ir.nodes import Assign, For, If, Load, Logical, Node, Select, Stmt, Symbol, Update, Var, While
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import walk
 from appyc.passes.gpu.lane_expressions import may_act

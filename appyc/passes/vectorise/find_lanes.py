@@ -10,20 +10,7 @@ from appyc.analysis.dependences.statement_graph import Carried, StatementGraph, 
 from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict
 from appyc.ir.array_accesses import is_access
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Assign,
-    For,
-    Function,
-    If,
-    Load,
-    Logical,
-    LoopMode,
-    Node,
-    Select,
-    Stmt,
-    Symbol,
-    Var,
-)
+from appyc.ir.nodes import Assign, For, Function, If, Load, Logical, LoopMode, Node, Select, Stmt, Symbol, Var
 from appyc.ir.visit import loops_of, map_loops, rewrite_all, scalars_read, scalars_written, walk
 from appyc.passes.checks.check_parallel import may_get_lanes, refusal, rounds_differently
 from appyc.passes.parallelise.plain_loops import is_plain

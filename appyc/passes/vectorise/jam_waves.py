@@ -26,19 +26,7 @@ from dataclasses import dataclass, replace
 
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Compare,
-    Expr,
-    For,
-    Function,
-    If,
-    Intrinsic,
-    LoopMode,
-    Select,
-    Stmt,
-    Symbol,
-    Var,
-)
+from appyc.ir.nodes import Compare, Expr, For, Function, If, Intrinsic, LoopMode, Select, Stmt, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import map_loops, scalars_written, substitute, walk
 from appyc.passes.node_builders import binary, integer, larger, scaled, shifted, smaller

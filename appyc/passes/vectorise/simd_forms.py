@@ -4,19 +4,7 @@ early exit."""
 from __future__ import annotations
 
 from appyc.ir.invariance import is_invariant
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Break,
-    Expr,
-    For,
-    LoopMode,
-    Select,
-    Stmt,
-    Update,
-    Var,
-    While,
-)
+from appyc.ir.nodes import Alloc, Assign, Break, Expr, For, LoopMode, Select, Stmt, Update, Var, While
 from appyc.ir.raising import can_fault
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_read, scalars_written, walk
