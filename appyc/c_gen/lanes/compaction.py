@@ -16,11 +16,7 @@ The buffer has room for all elements of a part, which `found` may not have: wher
 as the original loop, which raises. A SIMD reduction counts the elements selected in each piece of a part. A piece
 without any is skipped. In a piece with few, a bit mask gives their positions.
 
-The stored value is computed for all elements. So it has to be cheap, and in range also where the condition does not
-hold.
-
-Does not handle: values with calls; conditions on the loop's variable, which may guard an index; loops that read
-what they fill.
+Which loops take this form, `passes/vectorise/compaction_form.py` says.
 """
 
 from __future__ import annotations

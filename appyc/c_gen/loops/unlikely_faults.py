@@ -16,10 +16,8 @@ the last iteration. Other indices are tested where they are used, by a branch th
 fast loop exits before the iteration has a side effect. The checked loop also does the iterations with a
 negative index, which counts from the end. The operations and their order stay the same.
 
-Where no test remains in the fast loop, and its iterations are independent, it is vectorised.
-
-Does not handle: loops that may raise for another reason, or exit early; tests after a side effect
-in the same iteration; negative steps.
+Where no test remains in the fast loop, and its iterations are independent, it is vectorised. Which loops take this
+form, `passes/vectorise/guarded_loops.py` says.
 """
 
 from __future__ import annotations

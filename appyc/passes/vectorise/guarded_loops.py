@@ -1,8 +1,7 @@
 """Loop versioning for bounds checks that seldom fail: which loops have a form without most of them.
 
-An index that is the loop variable plus an invariant is tested once, before the loop, for the first and
-the last iteration. Other indices are tested where they are used. The loop without checks must exit before an iteration
-has a side effect. `c_gen/loops/unlikely_faults.py` has the text.
+Both loops stand in `c_gen/loops/unlikely_faults.py`. The one without checks must exit before an iteration has a side
+effect.
 
 Does not handle: loops that may raise for another reason, or exit early; tests after a side effect
 in the same iteration; negative steps.
