@@ -22,9 +22,9 @@ from appyc.analysis.dependences.fusion_legality import alone, has_effects
 from appyc.ir.affine import distance
 from appyc.ir.array_accesses import accesses_in
 from appyc.ir.invariance import changed_in, is_invariant
-from appyc.ir.nodes import Alloc, Expr, For, If, Load, Stmt, Store, Symbol, Update
+from appyc.ir.nodes import Alloc, Expr, For, If, Load, Node, Stmt, Store, Symbol, Update
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import arrays_read, scalars_read, scalars_written, walk
+from appyc.ir.visit import arrays_read, rewrite_all, scalars_read, scalars_written, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,24 +142,19 @@ def _wanted(one: Member, needs: dict[Symbol, tuple[int, int]]) -> frozenset[Symb
 
 def only(body: tuple[Stmt, ...], totals: frozenset[Symbol], unwanted: frozenset[Symbol]) -> tuple[Stmt, ...]:
     """Statements without what they store into some arrays, and combine into some scalars."""
-    out: list[Stmt] = []
-    for stmt in body:
-        match stmt:
-            case Store() if stmt.array in unwanted:
-                pass
-            case Update() if stmt.target in totals:
-                pass
-            case For():
-                inner = only(stmt.body, totals, unwanted)
-                if inner:
-                    out.append(replace(stmt, body=inner))
-            case If():
-                then, orelse = (only(part, totals, unwanted) for part in (stmt.then, stmt.orelse))
-                if then or orelse:
-                    out.append(replace(stmt, then=then, orelse=orelse))
+
+    def rule(node: Node) -> Node | tuple[Node, ...]:
+        match node:
+            case Store(array=array) if array in unwanted:
+                return ()
+            case Update(target=target) if target in totals:
+                return ()
+            case For(body=()) | If(then=(), orelse=()):
+                return ()
             case _:
-                out.append(stmt)
-    return tuple(out)
+                return node
+
+    return rewrite_all(body, rule)
 
 
 def is_fixed(exprs: Sequence[Expr], members: Sequence[Member]) -> bool:

@@ -43,7 +43,7 @@ from appyc.ir.nodes import (
 from appyc.ir.raising import may_raise
 from appyc.ir.schedule import Scan
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_written, children, scalars_read, walk
+from appyc.ir.visit import arrays_written, children, rewrite_all, scalars_read, walk
 
 LINEAR = "linear"
 
@@ -196,22 +196,16 @@ def steps_of(body: tuple[Stmt, ...], symbols: Iterable[Symbol]) -> tuple[Stmt, .
 
 
 def _kept(body: tuple[Stmt, ...], needed: frozenset[Symbol]) -> tuple[Stmt, ...]:
-    out: list[Stmt] = []
-    for stmt in body:
-        match stmt:
-            case Assign() | Update() if stmt.target in needed and not stmt.target.is_array:
-                out.append(stmt)
-            case If():
-                then, orelse = _kept(stmt.then, needed), _kept(stmt.orelse, needed)
-                if then or orelse:
-                    out.append(replace(stmt, then=then, orelse=orelse))
-            case For():
-                inner = _kept(stmt.body, needed)
-                if inner:
-                    out.append(replace(stmt, body=inner))
+    def rule(node: Node) -> Node | tuple[Node, ...]:
+        match node:
+            case Assign() | Update() if node.target in needed and not node.target.is_array:
+                return node
+            case If(then=(_, *_)) | If(orelse=(_, *_)) | For(body=(_, *_)):
+                return node
             case _:
-                pass
-    return tuple(out)
+                return () if isinstance(node, Stmt) else node
+
+    return rewrite_all(body, rule)
 
 
 def _reads_carried(steps: tuple[Stmt, ...], carried: frozenset[Symbol]) -> bool:
