@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from functools import lru_cache
 
 from appyc.errors import DependenceError, LeftToPython, Loc, snippet
 from appyc.ir.abi import FaultSite
@@ -30,5 +31,11 @@ def located_error(site: FaultSite, value: int, extent: int) -> Exception:
     kind = getattr(builtins, site.error)
     error = kind(message)
     assert isinstance(error, Exception)
-    error.add_note("\n".join(snippet(loc)))
+    error.add_note(_note(loc))
     return error
+
+
+@lru_cache(maxsize=1 << 8)
+def _note(loc: Loc) -> str:
+    """The source line. Programs raise the same exception many times, and catch it."""
+    return "\n".join(snippet(loc))
