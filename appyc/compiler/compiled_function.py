@@ -29,7 +29,7 @@ from appyc.compiler.fallback import (
 )
 from appyc.compiler.parameters import Parameters, call_by_name
 from appyc.compiler.versions import Job, Request, Version, is_stored, make_version, request
-from appyc.compiler.waiting import Compilations, is_short
+from appyc.compiler.waiting import Compilations, Shortness, is_short
 from appyc.errors import (
     CompileError,
     DependenceError,
@@ -99,6 +99,7 @@ class CompiledFunction(Entry, Generic[R]):
         self._regions: dict[tuple[object, ...], Hosted[R]] = {}
         self._on_loss = on_loss
         self._races: dict[tuple[object, ...], Race] = {}
+        self._shortness = Shortness()
         self._quick: dict[Kind, list[Version]] = {}
         self._in_vain: Counter[object] = Counter()
         """Number of calls for which nothing was compiled, by kind."""
@@ -386,8 +387,11 @@ class CompiledFunction(Entry, Generic[R]):
         return self._compilations.has_waited(
             wanted.key,
             lambda: self._version(wanted, named),
-            lambda: is_short(
-                self._kept_text, {**self.py_func.__globals__, **closure_of(self.py_func), **named}
+            lambda: self._shortness.of(
+                named,
+                lambda: is_short(
+                    self._kept_text, {**self.py_func.__globals__, **closure_of(self.py_func), **named}
+                ),
             ),
         )
 

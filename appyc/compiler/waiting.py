@@ -155,6 +155,25 @@ class _Compilation:
             self.done.set()
 
 
+class Shortness:
+    """`is_short` of calls of one function: of calls alike, in numbers and shapes, it is asked once."""
+
+    def __init__(self) -> None:
+        self._last: tuple[list[object], bool] | None = None
+
+    def of(self, named: Mapping[str, object], ask: Callable[[], bool]) -> bool:
+        """ask: `is_short` of the call."""
+        sizes = [
+            value if isinstance(value, int | float) else getattr(value, "shape", None)
+            for value in named.values()
+        ]
+        if None in sizes:  # what an object holds may tell of loops too
+            return ask()
+        if self._last is None or self._last[0] != sizes:
+            self._last = sizes, ask()
+        return self._last[1]
+
+
 def is_short(source: Source, values: Mapping[str, object]) -> bool:
     """Whether a call surely takes Python little time: its ranges are known, and it calls no other Python functions.
 

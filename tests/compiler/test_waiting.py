@@ -251,3 +251,19 @@ def test_reports_wait_for_what_is_being_compiled(monkeypatch):
 
     doubled(np.ones(3))
     assert "for (int64_t i" in doubled.source("c")
+
+
+def test_calls_of_equal_sizes_are_estimated_once() -> None:
+    asked: list[str] = []
+
+    def ask(answer: bool, which: str) -> bool:
+        asked.append(which)
+        return answer
+
+    shortness = waiting.Shortness()
+    assert shortness.of({"a": np.ones(5), "n": 3}, lambda: ask(True, "five"))
+    assert shortness.of({"a": np.zeros(5), "n": 3}, lambda: ask(False, "five again"))
+    assert not shortness.of({"a": np.ones(6), "n": 3}, lambda: ask(False, "six"))
+    assert shortness.of({"a": np.ones(6), "n": [3]}, lambda: ask(True, "a list"))
+    assert shortness.of({"a": np.ones(6), "n": [3]}, lambda: ask(True, "a list again"))
+    assert asked == ["five", "six", "a list", "a list again"]
