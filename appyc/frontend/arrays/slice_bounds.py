@@ -54,7 +54,7 @@ def lowered_slice(scope: Scope, extent: Expr, node: ast.Slice, loc: Loc) -> Slic
     count = Binary("max", distance, integer(0, loc), loc=loc)
     first, length = pinned(scope, "start", start), pinned(scope, "count", count)
     return SliceRange(
-        first, known, mostly_one(scope, length, loc) if known > 0 and _is_narrow(lo, hi) else length, node
+        first, known, mostly_one(length, loc) if known > 0 and _is_narrow(lo, hi) else length, node
     )
 
 
@@ -202,7 +202,7 @@ def tested_position(scope: Scope, number: Number, extent: Expr, loc: Loc) -> Exp
     return scope.temp("at", Select(inside, index, wrapped, loc=loc))
 
 
-def checked_position(scope: Scope, number: Number, extent: Expr, loc: Loc) -> Expr:
+def checked_position(scope: Scope, number: Number, extent: Expr) -> Expr:
     """The same along an array's own axis, where the access itself is checked."""
     index = cast(number.expr, DType.INT64)
     return constant_position(index, extent) if isinstance(index, Const) else pinned(scope, "at", index)

@@ -154,10 +154,10 @@ def _indexed(
                 raise AssertionError("masks are looked for first")
             case Number():
                 if isinstance(owner, ArrayRef):
-                    indices[old] = checked_position(scope, part, extent, loc)
+                    indices[old] = checked_position(scope, part, extent)
                     checked = True
                 elif scope.source.trusted:
-                    indices[old] = checked_position(scope, part, extent, loc)
+                    indices[old] = checked_position(scope, part, extent)
                 else:
                     indices[old] = tested_position(scope, part, extent, loc)
             case Tensor():

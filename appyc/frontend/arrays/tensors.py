@@ -236,7 +236,7 @@ def is_one(extent: Expr) -> bool:
     return isinstance(extent, Const) and extent.value == 1
 
 
-def mostly_one(scope: Scope, length: Expr, loc: Loc) -> Expr:
+def mostly_one(length: Expr, loc: Loc) -> Expr:
     """A length that is 1 in nearly every call, as that of `a[:, k : k + 1]`: the usual version has a 1 for it."""
     if isinstance(length, Const):
         return length

@@ -150,7 +150,7 @@ def _hashable(obj: object) -> object:
     return obj
 
 
-def _positional(scope: Scope, node: ast.Call, loc: Loc) -> list[ast.expr]:
+def _positional(node: ast.Call, loc: Loc) -> list[ast.expr]:
     if node.keywords:
         raise UnsupportedError(f"{ast.unparse(node.func)} takes no keyword arguments here", loc)
     return node.args
@@ -165,7 +165,7 @@ def _from_table(
 ) -> Value:
     counts, make = entry
     destination, node = given_destination(obj, node, counts)
-    nodes = _positional(scope, node, loc)
+    nodes = _positional(node, loc)
     if (literal := _from_literal(obj, nodes, loc)) is not None:
         return literal
     values = expressions.lower_operands(scope, nodes)
@@ -209,7 +209,7 @@ def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> 
         with _answered_by_library(loc):
             return lower_array_method(scope, owner, name, node, loc)
     if isinstance(owner, ListValue):
-        return list_method(scope, owner, node, loc)
+        return list_method(scope, node, loc)
     if isinstance(owner, DictValue):
         return _dict_method(scope, owner, name, node, loc)
     if not isinstance(owner, Number):
@@ -223,7 +223,7 @@ def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> 
     with (
         nullcontext() if owner.python else _answered_by_library(loc)
     ):  # a NumPy scalar has an array's methods
-        args = expressions.lower_operands(scope, _positional(scope, node, loc))
+        args = expressions.lower_operands(scope, _positional(node, loc))
         dtype = as_dtype(args[0].obj) if args and isinstance(args[0], Opaque) else None
         numbers = [a for a in args if isinstance(a, Number)]
         return number_method(owner, name, numbers, dtype, loc)
@@ -231,7 +231,7 @@ def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> 
 
 def _dict_method(scope: Scope, owner: DictValue, name: str, node: ast.Call, loc: Loc) -> Value:
     """The value of a dict's method: `d.keys()`, `d.values()`, `d.items()`, and `d.get(key)`."""
-    args = expressions.lower_operands(scope, _positional(scope, node, loc), expressions.lower_or_none)
+    args = expressions.lower_operands(scope, _positional(node, loc), expressions.lower_or_none)
     keys, values = expressions.keys_of(owner, loc), owner.values
     match name, args:
         case "keys", []:
@@ -254,7 +254,7 @@ def _dict_method(scope: Scope, owner: DictValue, name: str, node: ast.Call, loc:
 
 
 def _len(scope: Scope, node: ast.Call, loc: Loc) -> Value:
-    args = _positional(scope, node, loc)
+    args = _positional(node, loc)
     if len(args) != 1:
         raise TypeInferenceError("len takes 1 argument", loc)
     value = expressions.lower_expression(scope, args[0])
@@ -274,7 +274,7 @@ def _len(scope: Scope, node: ast.Call, loc: Loc) -> Value:
 
 
 def _divmod(scope: Scope, node: ast.Call, loc: Loc) -> Value:
-    args = _positional(scope, node, loc)
+    args = _positional(node, loc)
     if len(args) != 2:
         raise TypeInferenceError("divmod takes 2 arguments", loc)
     a, b = expressions.lower_numbers(scope, args)
@@ -290,7 +290,7 @@ def _loops_only(scope: Scope, node: ast.Call, loc: Loc) -> Value:
 
 def _isinstance(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     """`isinstance(x, kind)`, decided by the inferred type."""
-    args = _positional(scope, node, loc)
+    args = _positional(node, loc)
     if len(args) != 2:
         raise TypeInferenceError("isinstance takes 2 arguments", loc)
     value, kinds = expressions.lower_operands(scope, args, expressions.lower_or_none)
@@ -325,7 +325,7 @@ def _type_of(value: Value, loc: Loc) -> type:
 
 def _tuple(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     """`tuple(...)` of a value whose number of items is known from its type."""
-    nodes = _positional(scope, node, loc)
+    nodes = _positional(node, loc)
     match nodes:
         case []:
             return TupleValue(())

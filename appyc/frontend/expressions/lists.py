@@ -341,7 +341,7 @@ def change(scope: Scope, name: str, method: str, args: list[ast.expr], loc: Loc)
             pop(scope, name, expressions.lower_number(scope, args[0]) if args else None, loc)
 
 
-def list_method(scope: Scope, owner: ListValue, node: ast.Call, loc: Loc) -> Value:
+def list_method(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     """A list method in an expression: `stack.pop()`. Other methods are statements without a value."""
     assert isinstance(node.func, ast.Attribute)
     assert isinstance(node.func.value, ast.Name)
