@@ -2,7 +2,7 @@
 
     python -m benchmarks.ablation PASS ... [--programs NAME ...] [--dataset MEDIUM] [--rounds 20] [--json FILE]
 
-The programs are PolyBench as loops, and those of `benchmarks.fusion`, but those whose C text does not change without the
+The programs are PolyBench as loops and those of `benchmarks.fusion`, but those whose C text does not change without the
 pass. Both ways take turns in one process, and the least time of each counts. Where a program is not compiled without
 the pass, the row has the reason instead of a time.
 """
