@@ -27,6 +27,13 @@ def product(a, b, c):
                 c[i, j] += a[i, k] * b[k, j]
 
 
+def of_three(a, b, c):
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j] * b[k, i]
+
+
 def symmetric(a, c):
     for i in range(a.shape[0]):
         for j in range(a.shape[0]):
@@ -83,7 +90,7 @@ EDITS = {
     "no tiles where a pragma asks": (with_pragma, (PLANE, PLANE.T), "  tile(4, 4)", "", "\n  i  threads"),
     "rows": (product, (PLANE, PLANE.T, PLANE[:, :21]), "jam 8 or 4", "jam 2", "jam 2"),
     "strip": (product, (PLANE, PLANE.T, PLANE[:, :21]), "strip of 3", "strip of 2", "strip of 2"),
-    "unrolled": (product, (PLANE, PLANE.T, PLANE[:, :21]), "k  serial", "k  serial  unroll(4)", "k  serial  unroll(4)"),
+    "unrolled": (of_three, (PLANE, PLANE.T, PLANE[:, :21]), "k  serial", "k  serial  unroll(4)", "unroll(4)"),
     "dots": (symmetric, (PLANE, PLANE[:, :21]), "jam 4", "jam 2", "jam 2"),
     "ordinary stores": (result, (LINE, LINE), "  nontemporal result", "", "i  threads  lanes  cost"),
     "strip-mined statement": (result, (LINE, LINE), "i  threads", "i  threads  tile(16)", "i_tile  threads"),
