@@ -1,6 +1,6 @@
 """`appyc check`: a linter that reports the verdict of each pragma and loop without running the program.
 
-    heat.py:9:4: I101 for i: independent, runs on threads: no two iterations touch the same data
+    heat.py:9:4: I101 for i: independent, runs on threads: no iteration writes what another one reads or writes
     heat.py:14:4: D001 loop over 'i' carries a dependence: ...
 
 Columns count from 1. Types are inferred from annotations and uses (`appyc.frontend.types.kinds`).

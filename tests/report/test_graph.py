@@ -161,8 +161,8 @@ def test_saving(tmp_path):
 
 def test_explain_tells_of_joined_loops_and_bytes():
     text = str(softmax.explain(PLANE, PLANE.copy()))
-    assert "run as one; not stored: a temporary for x.max(axis=1, keepdims=True), a temporary for " in text
-    assert "keepdims=True), e; 1.15 kB to and from memory, not" in text
+    assert "run as one; not stored: a temporary for x.max(axis=1, keepdims=True), e, a temporary for " in text
+    assert "keepdims=True); 1.15 kB to and from memory, not" in text
     assert (
         "for these arguments; an element that is written counts twice" in text
     )  # 384 B are read, and as many written

@@ -199,7 +199,9 @@ class Legality:
         arrays = tuple(dict.fromkeys((c.source.op, c.source.array) for c in updates))
         atomic = self._atomic(loop)
         if not scalars.reductions and not arrays:
-            found = self._answer(loop, Verdict.INDEPENDENT, "no two iterations touch the same data")
+            found = self._answer(
+                loop, Verdict.INDEPENDENT, "no iteration writes what another one reads or writes"
+            )
             return replace(found, atomic=atomic)
         into = [f"'{r.symbol.name}' ({r.op})" for r in scalars.reductions]
         into += [f"elements of '{array.name}' ({op})" for op, array in arrays]
