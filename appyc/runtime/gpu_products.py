@@ -27,16 +27,23 @@ def multiply(
     right: Matrix,
     *exchanged: Matrix,
     edge: int | None = None,
+    ends: bool = True,
     count: int | None = None,
 ) -> None:
     """`target = keep * target + scale * (left @ right)`, of a triangle or for a stack too.
 
     library: NumPy or CuPy. launch: of the device. sides: rows and columns of the target, and the length that is summed
-    over. scale, keep: None for 1, and where the target is not read. exchanged, edge: as of `ProductCall`. count: of a
-    stack.
+    over. scale, keep: None for 1, and where the target is not read. exchanged, edge: as of `ProductCall`. ends:
+    whether rows end at the edge, not begin. count: of a stack.
     """
     rows, columns, summed = (int(side) for side in sides)
     members = 1 if count is None else int(count)
+    if edge is not None and ends and edge < 1:  # rows without columns, whose elements need not exist
+        target, left = _below(target, 1 - edge), _below(left, 1 - edge)
+        exchanged = tuple(_below(m, 1 - edge) for m in exchanged[:1]) + exchanged[1:]
+        rows, edge = rows - (1 - int(edge)), 1
+    elif edge is not None and not ends:
+        rows = min(rows, columns - int(edge))
     if rows <= 0 or columns <= 0 or members <= 0:
         return
     shapes = ((rows, columns), (rows, summed), (summed, columns), (rows, summed), (summed, columns))
@@ -85,6 +92,14 @@ def _view(library: Any, matrix: Matrix, shape: tuple[int, int, int]) -> Any:
     )
     corner = array[tuple(slice(int(n), int(n) + 1) for n in first)]
     return library.lib.stride_tricks.as_strided(corner, shape, strides)
+
+
+def _below(matrix: Matrix, rows: int) -> Matrix:
+    """The part of a matrix below its first rows."""
+    array, first, below, beside = matrix
+    moved = [tuple(int(n) + rows * (int(b) - int(a)) for n, a, b in zip(corner, first, below, strict=True))
+             for corner in (first, below, beside)]  # fmt: skip
+    return (array, *moved)
 
 
 def _distance(array: Any, start: ElementIndex, end: ElementIndex) -> int:

@@ -28,6 +28,7 @@ from appyc.ir.names import spellings
 from appyc.ir.nodes import Alloc, Assign, Break, Continue, Expr, Symbol
 from appyc.ir.printer import expression_printer
 from appyc.ir.product_call import Matrix
+from appyc.ir.schedule import ProductShape
 from appyc.ir.visit import symbols_of
 from appyc.triton_gen.triton_kernel import KernelText, Param
 from appyc.triton_gen.triton_writer import Writer
@@ -135,6 +136,8 @@ class _HostEmitter:
         more = [
             f"{name}={self.expr(n)}" for name, n in (("edge", call.edge), ("count", s.count)) if n is not None
         ]
+        if s.shape is ProductShape.FROM:
+            more.append("ends=False")
         given = [f'"{s.kernel}"', self._tuple(s.sides), *numbers, *matrices, *more]
         return f"rt.multiply({', '.join(given)})"
 

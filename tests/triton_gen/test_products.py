@@ -78,6 +78,13 @@ def exchanged(c, a, b):
             c[i, j] = 0.25 * c[i, j] + 1.5 * s
 
 
+def behind(c, a, b):
+    for i in range(c.shape[0]):
+        for j in range(i - 3):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i - 4, k] * b[j, k]
+
+
 def stack(c, a, b):
     for n in range(c.shape[0]):
         c[n] = a[n] @ b[n]
@@ -169,6 +176,23 @@ def test_of_triangles_nothing_else_is_written(sides: tuple[int, int], dtype: Any
     check(lower, square(rows, dtype), a, b.T, calls=0)
     check(above, square(rows, dtype), a, np.ascontiguousarray(b.T), calls=0)
     check(exchanged, square(rows, dtype), a, b, calls=0)
+
+
+def test_rows_past_the_last_column_are_not_read() -> None:
+    """`a` has no such rows; what is read beyond an array need not fail."""
+    launched: list[Any] = []
+    c, a, b = np.zeros((40, 20)), np.zeros((20, 9)), np.zeros((9, 20))
+    matrices = [(m, (0, 0), (1, 0), (0, 1)) for m in (c, a, b)]
+    gpu_products.multiply(
+        np, lambda *all: launched.append(all), "k", (40, 20, 9), None, None, *matrices, edge=0, ends=False
+    )
+    assert launched[0][3].shape == (1, 20, 20)
+    assert launched[0][4].shape == (1, 20, 9)
+
+
+@pytest.mark.parametrize("rows", [0, 3, 4, 5, 19])
+def test_rows_without_columns_are_not_read(rows: int, small_tiles: None) -> None:
+    check(behind, square(rows), square(max(rows - 4, 0)), square(rows)[:, : max(rows - 4, 0)], calls=0)
 
 
 @pytest.mark.parametrize("turn", [lambda m: m, np.asfortranarray, lambda m: m[::-1], lambda m: m[:, ::-1]])
