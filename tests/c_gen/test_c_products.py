@@ -427,6 +427,21 @@ def test_factors_with_strides_that_the_library_cannot_take_are_copied() -> None:
     assert called(product, repeated, b) == []  # a copy may be larger than all else
 
 
+def below_the_diagonal(c: Any, a: Any, b: Any) -> None:
+    for i in range(c.shape[0]):
+        for j in range(i - 3):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i - 4, k] * b[k, j]
+
+
+def test_factors_of_a_triangle_are_not_copied() -> None:
+    """Its first rows have no columns, and the left factor has no such rows."""
+    c, a, b = matrix(60, 60), matrix(56, 80), matrix(40, 56)
+    assert called(below_the_diagonal, c, a[:, :40], b) != []
+    assert called(below_the_diagonal, c, a[:, ::2], b) == []
+    assert called(below_the_diagonal, c, a[:, :40], np.repeat(b, 2, axis=1)[:, ::2]) == []
+
+
 def test_zero_factors_keep_nan() -> None:
     a, b, c = matrix(30, 40), matrix(40, 50), matrix(30, 50)
     a[3, 4], c[1, 2] = np.nan, np.inf

@@ -213,12 +213,13 @@ static __attribute__((noinline)) bool product_D(
     }
     if (c_column != 1 || c_row < n) return false;
     T *copy_a = 0, *copy_b = 0;
+    const bool may_copy = shape == shape_all && !a_too; /* of a triangle, rows without columns need not exist */
     if (!is_taken(m, l, a_row, a_column)) {
-        if (a_too || !(copy_a = dense_D(a, m, l, a_row, a_column))) return false;
+        if (!may_copy || !(copy_a = dense_D(a, m, l, a_row, a_column))) return false;
         a = copy_a, a_row = l, a_column = 1;
     }
     if (!is_taken(l, n, b_row, b_column)) {
-        if (a_too || !(copy_b = dense_D(b, l, n, b_row, b_column))) return free(copy_a), false;
+        if (!may_copy || !(copy_b = dense_D(b, l, n, b_row, b_column))) return free(copy_a), false;
         b = copy_b, b_row = n, b_column = 1;
     }
     const bool turn_a = a_column != 1 || a_row < l, turn_b = b_column != 1 || b_row < n;
