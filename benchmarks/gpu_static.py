@@ -4,7 +4,7 @@
 
 The host part of each program runs with a device that launches nothing and notes what would be launched. Each kernel
 that it asks for is compiled in the variant that these arguments get. A figure is of one element of a lane in the
-innermost loop with the most arithmetic, or in the whole kernel where there is none:
+innermost loop with the most arithmetic, or where there is none in a whole program that is at no edge:
 
     issued      instructions; `beside` those that are neither arithmetic of floats nor accesses
     bytes       loaded and stored, what caches serve included
@@ -195,7 +195,7 @@ def table(rows: Sequence[Row], gpu: Gpu) -> Table:
         out.add_column(head, justify="left" if head == "kernel" else "right")
     for row in rows:
         out.add_row(
-            row.kernel, str(row.launches), str(row.programs), str(row.lanes),
+            f"{row.program} {row.kernel}", str(row.launches), str(row.programs), str(row.lanes),
             f"{row.registers}{f' + {row.spilled} B' if row.spilled else ''}",
             "/".join(map(str, row.widths)), f"{row.issued:.1f}", f"{row.beside:.1f}", f"{row.bytes:.1f}",
             f"{row.in_flight / 1000:.0f} kB", row.bound, f"{row.of_copy:.2f}",
@@ -219,7 +219,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = list(kernel.initialise(**kernel.sizes[options.dataset]).values())
         function = appyc.jit(target="gpu")(getattr(kernel, options.form).py_func)
         rows += rows_of(name, function, arguments, gpu, f"cuda:{options.arch}")
-    Console(width=140).print(table(rows, gpu))
+    Console(width=160).print(table(rows, gpu))
     if options.json:
         command = (
             f"python -m benchmarks.gpu_static --form {options.form} --dataset {options.dataset} "

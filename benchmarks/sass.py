@@ -42,7 +42,7 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Of one thread in the innermost loop with the most arithmetic, or in the whole kernel where there is none.
+    """Of one thread in the innermost loop with the most arithmetic; without loops, in a program at no edge.
 
     issued: all instructions. doubles: those of float64. arithmetic: those of any float. accesses: of memory.
     loads: how many of global memory. loaded, stored: its bytes, each access with its width in `widths`. in_loop:
@@ -77,7 +77,20 @@ def counts(instructions: list[Instruction]) -> Counts:
         [i for i in instructions if first <= i.address <= last] for first, last in _innermost_loops(jumps)
     ]
     found = max((_counted(r) for r in regions), key=_weight, default=None)
-    return _counted(instructions) if found is None else replace(found, in_loop=True)
+    return _counted(_without_masks(instructions)) if found is None else replace(found, in_loop=True)
+
+
+def _without_masks(instructions: list[Instruction]) -> list[Instruction]:
+    """What a program at no edge runs: of two versions that store as many bytes, the shorter one."""
+    for at, instruction in enumerate(instructions):
+        target = _target(instruction)
+        if target is None or target < instruction.address:
+            continue
+        one = [i for i in instructions[at + 1 :] if i.address < target]
+        other = [i for i in instructions if i.address >= target]
+        if _counted(one).stored == _counted(other).stored > 0:
+            return instructions[: at + 1] + min(one, other, key=len)
+    return instructions
 
 
 def unrolled(found: Counts, ptx: str) -> int:

@@ -86,3 +86,18 @@ def test_the_innermost_loop_counts() -> None:
 def test_without_a_loop_all_counts() -> None:
     found = counts(listing("LDG .E R4, [R2]", "FADD R1, R1, R4", "STG .E [R2], R1", "EXIT now"))
     assert (found.issued, found.loaded, found.stored, found.widths) == (4, 4, 4, (4,))
+
+
+def test_of_two_versions_that_of_programs_at_no_edge_counts() -> None:
+    found = counts(
+        listing(
+            "BRA 0x40", "LDG .E R4, [R2]", "STG .E [R2], R4", "EXIT now",
+            "MOV R4, R5", "LDG .E R4, [R2]", "STG .E [R2], R4", "EXIT now",
+        )
+    )  # fmt: skip
+    assert (found.issued, found.loaded, found.stored) == (4, 4, 4)
+
+
+def test_a_branch_without_versions_counts_whole() -> None:
+    found = counts(listing("BRA 0x20", "LDG .E R4, [R2]", "STG .E [R2], R4", "EXIT now"))
+    assert (found.issued, found.loaded, found.stored) == (4, 4, 4)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from appyc.passes.gpu import grid_kernels
 from appyc.runtime.kernel_variants import Variant, choose_lanes, common_divisor
 from appyc.runtime.triton_build import compile_kernel
 from appyc.runtime.triton_interpret import interpret
@@ -82,3 +83,46 @@ def test_accesses_of_an_aligned_variant_are_wide(divisor: int) -> None:
     built = compile_kernel(program, kernel, "cuda:90", Variant(1024, divisor))
     assert ("ld.global.v2" in built.ptx) == (divisor > 1)
     assert ("st.global.v2" in built.ptx) == (divisor > 1)
+
+
+def conditional(a, b, c):
+    for i in range(a.shape[0]):
+        t = a[i] * 2.0
+        if t > 0.0:
+            t += b[i]
+            c[i] = t
+    return t
+
+
+def total(a):
+    s = 1.0
+    for i in range(a.shape[0]):
+        s += a[i]
+    return s
+
+
+@pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 64])
+def test_programs_at_edges_and_others_agree(size: int) -> None:
+    a, b = np.random.default_rng(4).normal(size=(2, size + 1))
+    expected, found = np.zeros_like(a), np.zeros_like(a)
+    program = with_lanes(program_of(conditional, a, b, found), 16)
+    assert interpret(program)([a, b, found]) == [conditional(a, b, expected)]
+    np.testing.assert_array_equal(found, expected)
+    summed = program_of(total, a)
+    assert ">= LANES:" in summed.text
+    np.testing.assert_allclose(interpret(with_lanes(summed, 16))([a[:size]]), [total(a[:size])])
+
+
+def test_programs_at_no_edge_have_no_masks() -> None:
+    program = program_of(stencil, np.zeros((8, 64)), np.zeros((8, 64)))
+    whole, _, edge = program.text.partition(">= LANES:")[2].partition("else:")
+    assert "tl.store" in whole
+    assert "mask=" not in whole
+    assert edge.count("mask=inside") == 4
+
+
+def test_long_programs_have_one_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grid_kernels, "VERSIONED_NODES", 20)
+    text = program_of(stencil, np.zeros((8, 64)), np.zeros((8, 64))).text
+    assert ">= LANES:" not in text
+    assert text.count("mask=inside") == 4

@@ -9,11 +9,13 @@ For the nest
 the host computes `count` and `blocks` of each axis and launches n * blocks programs. Each program
 stores its partial sum of `s` in its own element of an array. A second kernel adds the partial sums up,
 in the same order on every run.
+
+A program of straight-line code has a second version without masks, for programs whose lanes are all inside the loop:
+a masked load costs an instruction more, and 64-bit comparisons cost two for each lane.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -47,9 +49,10 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.types import ArrayType, DType
+from appyc.ir.visit import walk
 from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.lane_expressions import Where
-from appyc.passes.gpu.map_gpu import GridMapping, choose_lane_loops, map_gpu
+from appyc.passes.gpu.map_gpu import GridMapping, choose_lane_loops, map_gpu, requested
 from appyc.passes.gpu.place_barriers import place_barriers
 from appyc.passes.gpu.predicate_lanes import KernelLowering
 from appyc.passes.gpu.row_lanes import RowLowering
@@ -68,12 +71,12 @@ GRID_LANES = 1024
 """The most lanes where the grid's programs are blocks of a loop: eight for each thread of four warps."""
 FEWEST_LANES = 128
 """One for each thread."""
-MAX_LANES = 4096
-"""More make a thread hold more values than it has registers for."""
 STRIP_LANES = 256
 """Lanes where a program runs whole loops in strips."""
 ROW_LANES_OF_A_WARP = 256
 """Lanes of a warp that holds a part of a row: a thread has eight elements of each array."""
+VERSIONED_NODES = 400
+"""The most nodes of a program that has a version without masks: it takes the compiler twice as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,7 @@ class GridKernel:
         self.mapping: GridMapping = map_gpu(nest, row_lanes)
         self.host: list[ScheduledStmt] = []
         self.chosen: Symbol | None = None
+        self.is_whole: Expr | None = None
         self.is_requested = any(
             loop.clauses is not None and loop.clauses.block for loop in self.mapping.chain
         )
@@ -123,7 +127,7 @@ class GridKernel:
         loop, kept = self.lower.as_lanes(merged) if self.mapping.lane else self._as_program(merged)
         body: list[ScheduledStmt] = []
         where = self._enter_grid(axes, counts, loop, body)
-        body = self._starts(kept) + body + self.lower.block(loop.body, where)
+        body = self._starts(kept) + body + self._masked_at_edges(loop, where)
         after: list[ScheduledStmt] = []
         for reduction in self._reductions():
             after += self._partial(reduction, kept[reduction.symbol], programs, body)
@@ -195,9 +199,21 @@ class GridKernel:
             self.lower.varying.add(lane)
             body.append(Lanes(lane, loc=self.loc))
             first = self.lower.temp("first", Binary("*", number, self.lanes, loc=self.loc), body)
-            whole = replace(axis.loop, body=loop.body)
-            where = self.lower.enter(whole, axis.lo, first, lane, axis.count, body)
+            own = replace(axis.loop, body=loop.body)
+            where = self.lower.enter(own, axis.lo, first, lane, axis.count, body)
+            rest = Binary("-", axis.count, first, loc=self.loc)
+            self.is_whole = Compare(">=", rest, self.lanes, loc=self.loc)
         return where
+
+    def _masked_at_edges(self, loop: For, where: Where) -> list[ScheduledStmt]:
+        """The statements of a program, in two versions where they are few and straight-line code."""
+        masked = self.lower.block(loop.body, where)
+        size = sum(1 for stmt in masked for _ in walk(stmt))
+        straight = all(isinstance(stmt, Assign | Store) for stmt in masked)
+        if self.is_whole is None or not masked or not straight or size > VERSIONED_NODES:
+            return masked
+        whole = self.lower.block(loop.body, replace(where, mask=None))
+        return [Branch(self.is_whole, tuple(whole), tuple(masked), loc=self.loc)]
 
     def _as_program(self, loop: For) -> tuple[For, dict[Symbol, Symbol]]:
         """Scalars of the program's own for what it reduces, as `as_lanes` has for its lanes."""
@@ -286,14 +302,3 @@ def finish_kernel(
         loc=loc,
     )
     return [*host, Launch(kernel, integer(1, loc), loc=loc), *back]
-
-
-def requested(chain: tuple[For, ...], lanes: int) -> tuple[int, int]:
-    """Lanes and warps: what the user asked for on one of the loops, else the defaults."""
-    asked = [loop.clauses for loop in chain if loop.clauses is not None]
-    for clauses in asked:
-        if clauses.block:
-            lanes = 1 << max(0, math.prod(clauses.block) - 1).bit_length()
-    lanes = min(lanes, MAX_LANES)
-    warps = max(1, min(4, lanes // 32))
-    return lanes, next((c.num_warps for c in asked if c.num_warps is not None), warps)

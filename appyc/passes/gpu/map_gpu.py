@@ -15,6 +15,7 @@ program of the row.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from appyc.ir.affine import coefficient
@@ -26,6 +27,8 @@ ANOTHER_LOOP = "parallelise another loop of the nest, or run the function on the
 
 REPEATS = 8
 """The assumed trip count of a loop whose extent is not known; only ratios matter."""
+MAX_LANES = 4096
+"""More make a thread hold more values than it has registers for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,3 +156,14 @@ def _blocks(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
         for name in ("body", "then", "orelse")
         if (block := getattr(stmt, name, ())) and isinstance(block, tuple)
     )
+
+
+def requested(chain: tuple[For, ...], lanes: int) -> tuple[int, int]:
+    """Lanes and warps: what the user asked for on one of the loops, else the defaults."""
+    asked = [loop.clauses for loop in chain if loop.clauses is not None]
+    for clauses in asked:
+        if clauses.block:
+            lanes = 1 << max(0, math.prod(clauses.block) - 1).bit_length()
+    lanes = min(lanes, MAX_LANES)
+    warps = max(1, min(4, lanes // 32))
+    return lanes, next((c.num_warps for c in asked if c.num_warps is not None), warps)
