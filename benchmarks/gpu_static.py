@@ -8,7 +8,8 @@ innermost loop with the most arithmetic, or where there is none in a whole progr
 
     issued      instructions; `beside` those that are neither arithmetic of floats nor accesses
     bytes       loaded and stored, what caches serve included
-    in flight   bytes that a multiprocessor has asked for at once, if each thread asks for all that the loop loads
+    in flight   bytes that a multiprocessor has asked for at once, if each thread asks for all that the loop loads;
+                a grid of fewer programs than there are multiprocessors leaves some idle
     bound       what takes the longest on the GPU: memory, latency, issue or float64 units
     of copy     the rate at which bytes move then, in parts of the rate of a copy
 """
@@ -153,7 +154,10 @@ def _row(
     built = compile_kernel(program, device.texts[kernel], target, variant)
     found = counts(disassembled(built.cubin))
     elements = unrolled(found, built.ptx) * max(1.0, variant.lanes / built.threads)
+    programs = max(1, device.programs[kernel, variant] // device.launches[kernel, variant])
+    busy = min(programs, gpu.processors)
     resident = min(
+        -(-programs // gpu.processors),
         _THREADS // built.threads,
         _BLOCKS,
         _REGISTERS // (built.threads * -(-max(built.registers, 1) // 8) * 8),
@@ -161,12 +165,12 @@ def _row(
     )
     in_flight = resident * built.threads * found.loaded
     moved = (found.loaded + found.stored) / elements
-    lanes_a_cycle = gpu.processors * gpu.clock
+    lanes_a_cycle = busy * gpu.clock
     seconds = {
         "memory": moved / gpu.rate,
         "issue": found.issued / elements / (128 * lanes_a_cycle),
         "float64": found.doubles / elements / (gpu.doubles * lanes_a_cycle),
-        "latency": moved * gpu.latency / (in_flight * gpu.processors) if in_flight else 0.0,
+        "latency": moved * gpu.latency / (in_flight * busy) if in_flight else 0.0,
     }
     bound = max(seconds, key=lambda what: seconds[what])
     key = kernel, variant

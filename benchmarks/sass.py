@@ -102,9 +102,8 @@ def unrolled(found: Counts, ptx: str) -> int:
         for at, line in enumerate(lines)
         if (name := _JUMP.search(line)) is not None
     ]
-    loads = [
-        sum("ld.global" in line for line in lines[first:last]) for first, last in _innermost_loops(jumps)
-    ]
+    is_load = ["ld.global" in line or "shared.global" in line for line in lines]
+    loads = [sum(is_load[first:last]) for first, last in _innermost_loops(jumps)]
     before = max(loads, default=0)
     return max(1, round(found.loads / before)) if found.in_loop and before else 1
 
@@ -130,7 +129,7 @@ def _weight(found: Counts) -> int:
 
 
 def _counted(region: list[Instruction]) -> Counts:
-    loads = [i.width for i in region if i.name == "LDG"]
+    loads = [i.width for i in region if i.name in ("LDG", "LDGSTS")]
     stores = [i.width for i in region if i.name == "STG"]
     doubles = sum(i.name in _DOUBLE for i in region)
     return Counts(

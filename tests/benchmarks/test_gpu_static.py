@@ -37,6 +37,24 @@ def softmax(x):
     return e / np.sum(e, axis=1)[:, None]
 
 
+def column_sums(a, s):
+    for j in range(a.shape[1]):
+        total = 0.0
+        for i in range(a.shape[0]):
+            total += a[i, j]
+        s[j] = total
+
+
+def small_products(c, a, b):
+    for n in range(c.shape[0]):
+        for i in range(c.shape[1]):
+            for j in range(c.shape[2]):
+                total = 0.0
+                for k in range(a.shape[2]):
+                    total += a[n, i, k] * b[n, k, j]
+                c[n, i, j] = total
+
+
 def plane(rows: int, columns: int) -> np.ndarray:
     return np.zeros((rows, columns))
 
@@ -49,7 +67,9 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any]]] = [
     ),
     (five_points, [plane(2048, 2048), plane(2048, 2048)]),
     (row_sums, [plane(4096, 4096), np.zeros(4096)]),
+    (column_sums, [plane(2048, 2048), np.zeros(2048)]),
     (softmax, [plane(4096, 1024)]),
+    (small_products, [np.zeros((1000, 16, 16)) for _ in range(3)]),
 ]
 
 
