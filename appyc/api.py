@@ -8,6 +8,7 @@ from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from appyc.compiler.analyse import simplified
 from appyc.compiler.captured_values import Captured
 from appyc.compiler.compiled_function import CompiledFunction
 from appyc.compiler.compiled_function import recorded_in as recorded_in  # noqa: PLC0414
@@ -36,6 +37,22 @@ class JitFunction(CompiledFunction["JitFunction"]):
 
     `py_func` is the Python function.
     """
+
+    def _call(self, *args: object, **keywords: object) -> object:
+        if any(type(v).__module__.startswith("dask.") for v in (*args, *keywords.values())):
+            return self._distributed(args, keywords)
+        return super()._call(*args, **keywords)
+
+    def _distributed(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> object:
+        """A call over chunked arrays, which becomes tasks of Dask's."""
+        from appyc.distributed.distribute import distribute, stand_in  # noqa: PLC0415  (Dask is optional)
+
+        named = self._given(args, keywords)
+        wanted = self._request({n: stand_in(v) for n, v in named.items()}, "cpu")
+        self._analyse(wanted)  # refuses loops that are not as parallel as they say
+        options = replace(self.options, target="cpu", strict=True, donate=(), schedule="")
+        plain = simplified(self.py_func, self._text(), wanted.types, wanted.objects, options)
+        return distribute(plain, named, JitFunction, options)
 
     def _region(self, region: Region) -> JitFunction:
         return JitFunction(region.function, self._inner_options(), region.source, self._on_regions_loss)

@@ -1,0 +1,103 @@
+"""A chunked array while the graph is written: which task holds each chunk now."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from appyc.analysis.accesses.regions import Box
+
+Key: TypeAlias = Any
+Slices: TypeAlias = tuple[slice, ...]
+
+
+@dataclass(slots=True)
+class Graph:
+    """The tasks of one call. `moved` counts the bytes that tasks take from chunks."""
+
+    token: str
+    tasks: dict[Key, object]
+    moved: int = 0
+    layers: int = 0
+    kernels: int = 0
+
+    def add(self, what: str, *task: object) -> Key:
+        key = (f"{what}-{self.token}", len(self.tasks))
+        self.tasks[key] = task
+        return key
+
+
+class Grid:
+    """One array: its chunks, and for each the key of the task that computes its present contents."""
+
+    def __init__(self, array: Any) -> None:
+        self.dtype = array.dtype
+        self.shape: tuple[int, ...] = array.shape
+        self.chunks: tuple[tuple[int, ...], ...] = array.chunks
+        self.starts = [tuple(itertools.accumulate(sizes, initial=0)) for sizes in array.chunks]
+        self.keys: dict[tuple[int, ...], Key] = {at: (array.name, *at) for at in self._all()}
+        self.is_changed = False
+
+    def _all(self) -> Iterator[tuple[int, ...]]:
+        return itertools.product(*(range(len(sizes)) for sizes in self.chunks))
+
+    def _overlaps(self, box: Box) -> Iterator[tuple[tuple[int, ...], Slices, Slices]]:
+        """The chunks that a box overlaps: the part in the chunk, and the same part in the box."""
+        axes = []
+        for (low, high), starts in zip(box, self.starts, strict=True):
+            ranges = [(max(low, a), min(high, b), a) for a, b in itertools.pairwise(starts)]
+            axes.append([(n, slice(a - s, b - s), slice(a - low, b - low))
+                         for n, (a, b, s) in enumerate(ranges) if a < b])  # fmt: skip
+        for parts in itertools.product(*axes):
+            yield tuple(p[0] for p in parts), tuple(p[1] for p in parts), tuple(p[2] for p in parts)
+
+    def _covers(self, at: tuple[int, ...], part: Slices) -> bool:
+        return all(p.stop - p.start == sizes[n] for p, n, sizes in zip(part, at, self.chunks, strict=True))
+
+    def read(self, box: Box, graph: Graph) -> Key:
+        """The task that joins the parts of a box."""
+        pieces = []
+        for at, part, place in self._overlaps(box):
+            key = self.keys[at]
+            if not self._covers(at, part):
+                key = graph.add("slice", _part, key, part)
+            pieces.append((key, place))
+        shape = tuple(high - low for low, high in box)
+        graph.moved += int(np.prod(shape)) * self.dtype.itemsize
+        return graph.add("join", _join, shape, self.dtype, [k for k, _ in pieces], [p for _, p in pieces])
+
+    def write(self, box: Box, key: Key, number: int, graph: Graph) -> None:
+        """Puts the result of a task into the chunks that it overlaps. number: among the results of the task."""
+        self.is_changed = True
+        for at, part, place in self._overlaps(box):
+            if self._covers(at, part):
+                self.keys[at] = graph.add("chunk", _result, key, number, place)
+            else:
+                self.keys[at] = graph.add("patch", _patch, self.keys[at], key, number, part, place)
+
+
+def _part(chunk: np.ndarray, part: Slices) -> np.ndarray:
+    return np.ascontiguousarray(chunk[part])
+
+
+def _join(shape: tuple[int, ...], dtype: Any, pieces: list[np.ndarray], places: list[Slices]) -> np.ndarray:
+    window = np.empty(shape, dtype)
+    for piece, place in zip(pieces, places, strict=True):
+        window[place] = piece
+    return window
+
+
+def _result(results: tuple[np.ndarray, ...], number: int, place: Slices) -> np.ndarray:
+    return np.ascontiguousarray(results[number][place])
+
+
+def _patch(
+    chunk: np.ndarray, results: tuple[np.ndarray, ...], number: int, part: Slices, place: Slices
+) -> np.ndarray:
+    new: np.ndarray = chunk.copy()
+    new[part] = results[number][place]
+    return new

@@ -1,0 +1,133 @@
+"""A loop nest, restricted to a box of iterations and to windows of its arrays, as a function of its own."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import linecache
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from appyc.analysis.accesses.regions import Regions
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import Binary, Expr, Extent, For, Function, Load, Node, Stmt, Store, Symbol, Update, Var
+from appyc.ir.printer import print_function
+from appyc.ir.types import DType
+from appyc.ir.visit import arrays_written, loops_of, rewrite, scalars_read, scalars_written, symbols_of
+from appyc.options import Options
+
+NAME = "block"
+"""Of each function that is made of a nest."""
+
+Results: TypeAlias = list[tuple[int, tuple[slice, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """text: a Python function of windows, of scalars, of the extents and the origin of each array, and of the bounds
+    of each blocked loop. regions: what it touches, in indices of whole arrays, where the bounds are parameters."""
+
+    text: str
+    regions: Regions
+    arrays: tuple[Symbol, ...]
+    written: tuple[Symbol, ...]
+    scalars: tuple[Symbol, ...]
+    bounds: tuple[tuple[Symbol, Symbol], ...]
+
+
+def kernel_of(fn: Function, body: tuple[Stmt, ...], loops: Sequence[For], arrays: Iterable[Symbol]) -> Kernel:
+    """loops: those of the body that are blocked. arrays: those that live outside of the nest.
+
+        for i in range(1, n - 1): b[i] = a[i - 1]
+
+    becomes
+
+        for i in range(max(1, low), min(n - 1, high)): b[i - origin] = a[i - 1 - origin_2]
+    """
+    supply = NameSupply.after(fn)
+    bounds = {
+        loop.var: (supply.fresh("low", DType.INT64), supply.fresh("high", DType.INT64)) for loop in loops
+    }
+    body = tuple(rewrite(stmt, lambda n: _bounded(n, bounds)) for stmt in body)
+    used = set(symbols_of(body))
+    touched = tuple(a for a in arrays if a in used)
+    ends = tuple(bounds.values())
+    flat = tuple(s for pair in ends for s in pair)
+    own = {*scalars_written(body), *(loop.var for loop in loops_of(body)), *flat}
+    scalars = tuple(sorted(scalars_read(body) - own, key=lambda s: s.uid))
+    whole = replace(
+        fn, name=NAME, params=(*touched, *scalars, *flat), body=body, results=(), tree=None, guards=()
+    )
+    extents = {(a, k): supply.fresh("extent", DType.INT64) for a in touched for k in range(a.array.ndim)}
+    origins = {(a, k): supply.fresh("origin", DType.INT64) for a in touched for k in range(a.array.ndim)}
+    windowed = replace(
+        whole,
+        params=(*touched, *scalars, *extents.values(), *origins.values(), *flat),
+        body=tuple(rewrite(stmt, lambda n: _windowed(n, extents, origins)) for stmt in body),
+    )
+    changed = arrays_written(body)
+    written = tuple(a for a in touched if a in changed)
+    return Kernel(print_function(windowed), Regions(whole), touched, written, scalars, ends)
+
+
+def _bounded(node: Node, bounds: dict[Symbol, tuple[Symbol, Symbol]]) -> Node:
+    if not isinstance(node, For) or node.var not in bounds:
+        return node
+    low, high = (Var(s, loc=node.loc) for s in bounds[node.var])
+    return replace(
+        node, lo=Binary("max", node.lo, low, loc=node.loc), hi=Binary("min", node.hi, high, loc=node.loc)
+    )
+
+
+def _windowed(node: Node, extents: dict[Any, Symbol], origins: dict[Any, Symbol]) -> Node:
+    def moved(array: Symbol, index: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        if (array, 0) not in origins:
+            return index
+        return tuple(
+            Binary("-", e, Var(origins[array, k], loc=e.loc), loc=e.loc) for k, e in enumerate(index)
+        )
+
+    match node:
+        case Extent(array=array, axis=axis) if (array, axis) in extents:
+            return Var(extents[array, axis], loc=node.loc)
+        case Load() | Store():
+            return replace(node, index=moved(node.array, node.index))
+        case Update():
+            return replace(node, index=moved(node.target, node.index))
+        case _:
+            return node
+
+
+Maker: TypeAlias = Callable[[Any, Options], Callable[..., Any]]
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(make: Maker, text: str, options: Options) -> Callable[..., Any]:
+    """The function of a text, compiled in the process that asks for it."""
+    file = f"<appyc block {hashlib.sha256(text.encode()).hexdigest()[:16]}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    namespace: dict[str, Any] = {}
+    exec(compile(text, file, "exec"), namespace)  # as the front end reads it
+    return make(namespace[NAME], options)
+
+
+def run_block(
+    make: Maker,
+    text: str,
+    options: Options,
+    windows: list[np.ndarray],
+    numbers: tuple[Any, ...],
+    results: Results,
+) -> tuple[np.ndarray, ...]:
+    """One task: the kernel on its windows. make: compiles a Python function. results: of each written array the
+    number of its window, and the part of it that is written."""
+    own = [
+        np.require(window, requirements=("C", "A")) for window in windows
+    ]  # as messages leave them, they need not be
+    for number, _ in results:
+        own[number] = own[number].copy()  # a task may not change what another one may read
+    _compiled(make, text, options)(*own, *numbers)
+    return tuple(own[number][part] for number, part in results)

@@ -1,0 +1,210 @@
+"""Loops over Dask's arrays: as on NumPy's, bit for bit, whatever the chunks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import appyc
+from appyc.errors import DependenceError, UnsupportedError
+
+da = pytest.importorskip("dask.array")
+
+
+@appyc.jit
+def scale(a, b, x):
+    # pragma parallel for
+    for i in range(a.shape[0]):
+        b[i] = a[i] * x
+
+
+@appyc.jit
+def jacobi_2d(steps, a, b):
+    for _ in range(steps):
+        # pragma parallel for collapse(2)
+        for i in range(1, a.shape[0] - 1):
+            for j in range(1, a.shape[1] - 1):
+                b[i, j] = 0.2 * (a[i, j] + a[i, j - 1] + a[i, 1 + j] + a[1 + i, j] + a[i - 1, j])
+        # pragma parallel for collapse(2)
+        for i in range(1, a.shape[0] - 1):
+            for j in range(1, a.shape[1] - 1):
+                a[i, j] = 0.2 * (b[i, j] + b[i, j - 1] + b[i, 1 + j] + b[1 + i, j] + b[i - 1, j])
+
+
+@appyc.jit
+def heat_3d(a, b):
+    # pragma parallel for collapse(3)
+    for i in range(1, a.shape[0] - 1):
+        for j in range(1, a.shape[1] - 1):
+            for k in range(1, a.shape[2] - 1):
+                b[i, j, k] = a[i + 1, j, k] - 2.0 * a[i, j - 1, k] + a[i, j, k + 1]
+
+
+@appyc.jit
+def seidel_2d(steps, a):
+    for _ in range(steps):
+        for i in range(1, a.shape[0] - 1):
+            for j in range(1, a.shape[1] - 1):
+                a[i, j] = (a[i - 1, j] + a[i, j - 1] + a[i, j] + a[i, j + 1] + a[i + 1, j]) / 5.0
+
+
+@appyc.jit
+def floyd_warshall(path):
+    for k in range(path.shape[0]):
+        for i in range(path.shape[0]):
+            for j in range(path.shape[0]):
+                path[i, j] = min(path[i, j], path[i, k] + path[k, j])
+
+
+@appyc.jit
+def gemm(c, a, b):
+    # pragma parallel for collapse(2)
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+@appyc.jit
+def lu(a):
+    for i in range(a.shape[0]):
+        for j in range(i):
+            for k in range(j):
+                a[i, j] -= a[i, k] * a[k, j]
+            a[i, j] /= a[j, j]
+        for j in range(i, a.shape[0]):
+            for k in range(i):
+                a[i, j] -= a[i, k] * a[k, j]
+
+
+@appyc.jit
+def row_sums(a, s):
+    # pragma parallel for
+    for i in range(a.shape[0]):
+        s[i] = 0.0
+        for j in range(a.shape[1]):
+            s[i] += a[i, j]
+
+
+@appyc.jit
+def into_one(a, s):
+    for i in range(a.shape[0]):
+        s[0] += a[i]
+
+
+@appyc.jit
+def total(a):
+    s = 0.0
+    for i in range(a.shape[0]):
+        s += a[i]
+    return s
+
+
+@appyc.jit
+def gathered(a, index, b):
+    for i in range(a.shape[0]):
+        b[i] = a[index[i]]
+
+
+@appyc.jit
+def not_parallel(a):
+    # pragma parallel for
+    for i in range(1, a.shape[0]):
+        a[i] = a[i - 1] * a[i - 1] + 1.0
+
+
+@appyc.jit
+def changing_factor(a):
+    x = 3.0
+    y = x / 2.0
+    x = 5.0
+    for i in range(a.shape[0]):
+        a[i] = a[i] * y + x
+
+
+@appyc.jit
+def from_below(a):
+    for i in range(a.shape[0] - 1):
+        for j in range(1, a.shape[1]):
+            a[i, j] = a[i + 1, j - 1] + 1.0
+
+
+def values(*shape, seed=1):
+    return np.random.default_rng(seed).random(shape)
+
+
+def square(n, seed=1):
+    return values(n, n, seed=seed) + n * np.eye(n)
+
+
+CASES = {
+    "elementwise": (scale, (values(11), np.zeros(11), 1.7), ((4, 4, 3), (5, 1, 5))),
+    "empty": (scale, (values(0), np.zeros(0), 1.7), ((0,), (0,))),
+    "one chunk": (scale, (values(7), np.zeros(7), 1.7), ((7,), (7,))),
+    "jacobi-2d": (jacobi_2d, (3, values(11, 13), values(11, 13, seed=2)), (((5, 6), (4, 4, 5)), ((3, 8), (6, 7)))),
+    "heat-3d": (heat_3d, (values(7, 8, 9), np.zeros((7, 8, 9))), ((4, 5, 3), ((3, 4), 4, 5))),
+    "seidel-2d": (seidel_2d, (2, values(12, 11)), ((5, 4),)),
+    "floyd-warshall": (floyd_warshall, (values(9, 9),), ((4, 5),)),
+    "gemm": (gemm, (values(6, 7), values(6, 8, seed=3), values(8, 7, seed=4)), ((3, 4), (2, 5), (5, 3))),
+    "lu": (lu, (square(9),), ((4, 5),)),
+    "values from before the loop": (from_below, (values(9, 8),), ((4, 3),)),
+    "into one": (into_one, (values(9), np.zeros(1)), ((4,), (1,))),
+    "row sums": (row_sums, (values(9, 8), np.zeros(9)), ((4, 3), (5,))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_chunked_arrays_become_what_arrays_become(name):
+    function, arguments, chunks = CASES[name]
+    plain = [np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]
+    function.py_func(*plain)
+    sizes = iter(chunks)
+    chunked = [da.from_array(a, next(sizes)) if isinstance(a, np.ndarray) else a for a in arguments]
+    before = [getattr(a, "chunks", None) for a in chunked]
+    function(*chunked)
+    for expected, found, size in zip(plain, chunked, before, strict=True):
+        if isinstance(expected, np.ndarray):
+            assert found.chunks == size
+            np.testing.assert_allclose(found.compute(scheduler="sync"), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "error", "reason"),
+    [
+        (total, (values(9),), UnsupportedError, "hand the number 's' on"),
+        (gathered, (values(9), np.arange(9), values(9)), UnsupportedError, "is not known before it runs"),
+        (not_parallel, (values(9),), DependenceError, "a"),
+        (changing_factor, (values(9),), UnsupportedError, "'y' depends on"),
+    ],
+)
+def test_what_cannot_be_distributed_is_refused_with_its_place(function, arguments, error, reason):
+    with pytest.raises(error, match=reason) as caught:
+        function(*(da.from_array(a, 4) for a in arguments))
+    assert caught.value.loc.file == __file__
+
+
+def test_one_array_twice_is_refused():
+    a = da.zeros(8, chunks=4)
+    with pytest.raises(UnsupportedError, match="two arguments"):
+        scale(a, a, 2.0)
+
+
+def test_calls_that_differ_in_a_number_have_tasks_of_their_own():
+    a, one = da.ones(8, chunks=4), da.zeros(8, chunks=4)
+    other = one.copy()
+    scale(a, one, 2.0)
+    scale(a, other, 3.0)
+    assert (one + other).compute(scheduler="sync").tolist() == [5.0] * 8
+
+
+def test_worker_processes_compile_the_text():
+    distributed = pytest.importorskip("distributed")
+    expected, b = values(11, 13), values(11, 13, seed=2)
+    a, chunked_b = da.from_array(expected, (5, 4)), da.from_array(b, (3, 6))
+    jacobi_2d.py_func(2, expected, b)
+    jacobi_2d(2, a, chunked_b)
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+    ):
+        np.testing.assert_array_equal(a.compute(), expected)
