@@ -183,6 +183,15 @@ def test_what_cannot_be_distributed_is_refused_with_its_place(function, argument
     assert caught.value.loc.file == __file__
 
 
+def test_many_blocks_are_no_more_work_than_isl_may_do():
+    expected = values(60, 60)
+    a, b = da.from_array(expected, 5), da.zeros((60, 60), chunks=5)
+    other = np.zeros((60, 60))
+    jacobi_2d.py_func(1, expected, other)
+    jacobi_2d(1, a, b)
+    np.testing.assert_allclose(a.compute(scheduler="sync"), expected, rtol=1e-14)
+
+
 def test_one_array_twice_is_refused():
     a = da.zeros(8, chunks=4)
     with pytest.raises(UnsupportedError, match="two arguments"):

@@ -42,12 +42,25 @@ class Regions:
     def __init__(self, fn: Function) -> None:
         self._found = accesses_of(fn, Presburger())
         self._sets = self._found.sets
+        self._known: dict[tuple[int, ...], dict[Symbol, Region]] = {}
+        """The answers, by the values of what the sets depend on: time steps ask the same again."""
 
     def boxes(self, values: Mapping[Symbol, Any]) -> dict[Symbol, Region]:
         """The region of each parameter that is accessed. values: the scalar parameters, and arrays by their shapes.
 
         Raises UnsupportedError for an access without a bound, IndexError for one outside its array.
         """
+        key = tuple(
+            int(evaluate(name.origin, values))
+            for name in self._found.affine.names.values()
+            if name.origin is not None and not name.depth
+        )
+        if key not in self._known:
+            self._sets.start_again()
+            self._known[key] = self._boxes(values)
+        return self._known[key]
+
+    def _boxes(self, values: Mapping[Symbol, Any]) -> dict[Symbol, Region]:
         out: dict[Symbol, Region] = {}
         for access in self._found.accesses:
             if access.array not in values:

@@ -183,6 +183,10 @@ class Presburger:
         thing = thing.drop_unused_params()
         return [thing.get_dim_name(kind, position) for position in range(thing.dim(kind))]
 
+    def start_again(self) -> None:
+        """Begins to count isl's operations anew: for those who ask one question for each part of their result."""
+        self._context.reset_operations()
+
     def bounded(self, question: Callable[[], T], otherwise: T) -> T:
         """The answer, or `otherwise` where isl would have to work longer than allowed.
 
