@@ -24,7 +24,9 @@ from appyc.distributed.kernels import Kernel, Maker, kernel_of, run_block
 from appyc.errors import UnsupportedError
 from appyc.ir.nodes import (
     Assign,
+    Break,
     Call,
+    Continue,
     Draw,
     Expr,
     Fail,
@@ -242,7 +244,7 @@ class _Call:
 
     def _check(self, stmt: Stmt) -> None:
         for node in walk(stmt):
-            if isinstance(node, View | Call | Draw | While | Fail):
+            if isinstance(node, View | Call | Draw | While | Fail | Break | Continue):
                 raise _refused(node, f"{type(node).__name__}: this has no form over blocks")
         if carried := [s for s in exposed((stmt,)) if s in scalars_written(stmt)]:
             raise _refused(stmt, f"the iterations hand the number {carried[0].name!r} on")

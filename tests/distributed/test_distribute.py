@@ -114,6 +114,14 @@ def not_parallel(a):
 
 
 @appyc.jit
+def until_negative(a, b):
+    for i in range(a.shape[0]):
+        if a[i] < 0.0:
+            break
+        b[i] = a[i]
+
+
+@appyc.jit
 def changing_factor(a):
     x = 3.0
     y = x / 2.0
@@ -174,6 +182,7 @@ def test_chunked_arrays_become_what_arrays_become(name):
         (total, (values(9),), UnsupportedError, "hand the number 's' on"),
         (gathered, (values(9), np.arange(9), values(9)), UnsupportedError, "is not known before it runs"),
         (not_parallel, (values(9),), DependenceError, "a"),
+        (until_negative, (values(9), values(9)), UnsupportedError, "cannot be distributed"),
         (changing_factor, (values(9),), UnsupportedError, "'y' depends on"),
     ],
 )
