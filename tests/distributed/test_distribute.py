@@ -1,4 +1,4 @@
-"""Loops over Dask's arrays: as on NumPy's, bit for bit, whatever the chunks."""
+"""Loops over arrays of Dask give what plain Python gives over NumPy arrays, whatever the chunks."""
 
 from __future__ import annotations
 
