@@ -109,10 +109,9 @@ def _result(fn: Function, arrays: Mapping[Symbol, Any], values: Mapping[Symbol, 
     if fn.tree is not None or len(fn.results) > 1:
         raise UnsupportedError("a distributed function returns one value or none", fn.loc)
     for result in fn.results:
-        if isinstance(result.value, Symbol):
-            return arrays[result.value]
         try:
-            return evaluate(result.value, values)
+            value = result.value
+            return arrays[value] if isinstance(value, Symbol) else evaluate(value, values)
         except LookupError:
             raise UnsupportedError(
                 "a distributed function returns an array that it was given, or none", fn.loc
@@ -236,7 +235,6 @@ class _Call:
         for symbol in self.kernels[at].scalars:
             if symbol not in self.values:
                 raise _refused(stmt, f"{symbol.name!r} depends on elements of arrays")
-        self.graph.layers += 1
         for bounds in itertools.product(*(self._parts(loop) for loop in loops)):
             self._task(self.kernels[at], bounds, stmt)
         for symbol in scalars_written(stmt):
@@ -297,7 +295,6 @@ class _Call:
             *(low for box in boxes for low, _ in box),
             *ends.values(),
         )
-        self.graph.kernels += 1
         key = self.graph.add(f"{self.fn.name}_line_{stmt.loc.line}", run_block, self.make, kernel.text, self.options,
                              windows, numbers, [r for _, _, r in results])  # fmt: skip
         for at, (array, box, _) in enumerate(results):

@@ -17,13 +17,10 @@ Slices: TypeAlias = tuple[slice, ...]
 
 @dataclass(slots=True)
 class Graph:
-    """The tasks of one call. `moved` counts the bytes that tasks take from chunks."""
+    """The tasks of one call."""
 
     token: str
     tasks: dict[Key, object]
-    moved: int = 0
-    layers: int = 0
-    kernels: int = 0
 
     def add(self, what: str, *task: object) -> Key:
         key = (f"{what}-{self.token}", len(self.tasks))
@@ -67,7 +64,6 @@ class Grid:
                 key = graph.add("slice", _part, key, part)
             pieces.append((key, place))
         shape = tuple(high - low for low, high in box)
-        graph.moved += int(np.prod(shape)) * self.dtype.itemsize
         return graph.add("join", _join, shape, self.dtype, [k for k, _ in pieces], [p for _, p in pieces])
 
     def write(self, box: Box, key: Key, number: int, graph: Graph) -> None:

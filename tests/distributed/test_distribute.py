@@ -114,6 +114,11 @@ def not_parallel(a):
 
 
 @appyc.jit
+def made(a):
+    return np.zeros(3)
+
+
+@appyc.jit
 def until_negative(a, b):
     for i in range(a.shape[0]):
         if a[i] < 0.0:
@@ -182,6 +187,7 @@ def test_chunked_arrays_become_what_arrays_become(name):
         (total, (values(9),), UnsupportedError, "hand the number 's' on"),
         (gathered, (values(9), np.arange(9), values(9)), UnsupportedError, "is not known before it runs"),
         (not_parallel, (values(9),), DependenceError, "a"),
+        (made, (values(9),), UnsupportedError, ""),
         (until_negative, (values(9), values(9)), UnsupportedError, "cannot be distributed"),
         (changing_factor, (values(9),), UnsupportedError, "'y' depends on"),
     ],
