@@ -227,7 +227,8 @@ class _GpuDevice:
         self.sites = sites = program.program.sites
         self.processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
         self.stream = cupy.cuda.get_current_stream().ptr
-        self.faults = cupy.zeros(fault_words(sites), np.int64) if sites else None
+        can_fail = any(p.kind == "faults" for text in program.program.kernels for p in text.params)
+        self.faults = cupy.zeros(fault_words(sites), np.int64) if can_fail else None
 
     def lanes(self, name: str, rows: int, count: int) -> int:
         return self.program.lanes(name, int(rows), int(count), self.processors)

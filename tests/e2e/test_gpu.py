@@ -107,3 +107,23 @@ def test_an_error_of_a_kernel_is_located_and_written_arrays_come_back(cupy: Any)
     with pytest.raises(IndexError, match="x"):
         appyc.jit(cache=False, target="gpu")(filled)(x, np.array([0, 9]))
     assert x[0] in (1.0, 3.0)
+
+
+def halved(x):
+    if x.shape[0] == 0:
+        raise ValueError("nothing to halve")
+    for i in range(x.shape[0]):
+        x[i] = x[i] / 2.0
+
+
+def test_a_program_whose_kernels_cannot_fail_waits_for_no_fault_record(cupy: Any, monkeypatch: Any) -> None:
+    def refused(_: Any) -> Any:
+        raise AssertionError("the host waits for the device")
+
+    call, x = appyc.jit(cache=False)(halved), cupy.asarray(np.arange(5.0))
+    with pytest.raises(ValueError, match="nothing"):
+        call(cupy.zeros(0))
+    monkeypatch.setattr(cupy, "asnumpy", refused)
+    call(x)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(cupy.asnumpy(x), np.arange(5.0) / 2)
