@@ -17,7 +17,7 @@ loops was worse than always one thread; benchmarks/results has what it is with a
 
 ENOUGH = 1 << 9
 """The fewest multiplications with which a matrix product is worth a call of a library, whatever its sides. (Measured on
-an EPYC Zen 5, one thread: 8 rows square .4 us by the library and .6 in lanes; 1000 by 4, 100 sums 17 us and 103 in
+an EPYC Zen 4, one thread: 8 rows square .4 us by the library and .6 in lanes; 1000 by 4, 100 sums 17 us and 103 in
 jammed loops.)"""
 
 ENOUGH_IN_STACK = 1 << 10
