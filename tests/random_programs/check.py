@@ -97,7 +97,7 @@ def _check(program: Program, path: Path, target: str, threads: int, cases: Seque
         for case in cases:
             given = arguments(program, case)
             try:
-                expected = oracle(fn, given)
+                expected = oracle(fn, given, joined=program.joined)
             except _NotCompared as reason:
                 skipped = str(reason)
                 continue
@@ -142,13 +142,18 @@ def processor_time() -> float:
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
-def oracle(fn: Callable[..., Any], args: tuple[Any, ...]) -> Outcome:
-    """What Python gives. Raises _NotCompared where that is documented to be another thing compiled."""
+def oracle(fn: Callable[..., Any], args: tuple[Any, ...], *, joined: bool = False) -> Outcome:
+    """What Python gives. Raises _NotCompared where that is documented to be another thing compiled.
+
+    joined: an integer may be kept in the type of a float, and divide as that does.
+    """
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        found = _call(fn, args, invalid="warn")
+        found = _call(fn, args, invalid="warn", divide="warn")
     if any("cast" in str(w.message) for w in told):
         raise _NotCompared("invalid cast")
+    if joined and any("divide by zero" in str(w.message) for w in told):
+        raise _NotCompared("division by zero in a joined type")
     if isinstance(found.error, OverflowError) and not _is_compared(found.error):
         raise _NotCompared("overflow")
     if isinstance(found.error, ValueError) and (
@@ -187,9 +192,11 @@ def _numbers(value: Any) -> Iterable[Any]:
     return itertools.chain(*map(_numbers, value)) if isinstance(value, tuple | list) else (value,)
 
 
-def _call(fn: Callable[..., Any], args: tuple[Any, ...], invalid: Any = "ignore") -> Outcome:
+def _call(
+    fn: Callable[..., Any], args: tuple[Any, ...], invalid: Any = "ignore", divide: Any = "ignore"
+) -> Outcome:
     own = copied(args)
-    with np.errstate(all="ignore", invalid=invalid):
+    with np.errstate(all="ignore", invalid=invalid, divide=divide):
         try:
             return Outcome(fn(*own), own)
         except (appyc.CompileError, appyc.InternalError, appyc.ToolchainError):
