@@ -66,3 +66,31 @@ def test_the_plain_version_is_not_needed(fn):
     with mock.patch.object(CpuCompiler, "version", autospec=True, side_effect=CpuCompiler.version) as version:
         jitted(np.arange(12.0), 3)
     assert not any(call.kwargs.get("plain") for call in version.call_args_list)
+
+
+def row(m, u):
+    return m[u[0], :].sum()
+
+
+def of_a_view(m, u):
+    return m[1:, 1:][u[0], u[1]]
+
+
+def stored_row(m, u):
+    m[u[0], :] = 3.0
+
+
+def stored_in_a_view(m, u):
+    view = m[1:]
+    view[u[0]] = 3.0
+
+
+@pytest.mark.parametrize("fn", [row, of_a_view, stored_row, stored_in_a_view], ids=lambda fn: fn.__name__)
+@pytest.mark.parametrize("large", [2**64 - 1, 2**64 - 3, 2**63])
+def test_an_index_beyond_int64_does_not_count_from_the_end(fn, large):
+    m = np.arange(12.0).reshape(3, 4)
+    before = m.copy()
+    with pytest.raises(IndexError, match="out of bounds"):
+        appyc.jit(fn)(m, np.array([large, 0], np.uint64))
+    assert np.array_equal(m, before)
+    run_everywhere(fn, m, np.array([1, 0], np.uint64))

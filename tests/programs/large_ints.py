@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.programs.registry import Programs, ints
+from tests.programs.registry import Programs, floats, ints
 
 PROGRAMS = Programs()
 
@@ -150,3 +150,17 @@ def of_elements_beside_ints(u, k, out):
 @PROGRAMS.on(EDGES)
 def of_one_element(u):
     return int(u[5]), int(u[2]), abs(int(u[4]))
+
+
+@PROGRAMS.on(EDGES, floats(6, 4))
+@PROGRAMS.on(EDGES[:1], floats(6, 4))
+def bounds_beyond_int64(u, m):
+    """Of uint64: they became negative, and counted from the end."""
+    total = 0.0
+    for i in range(len(u)):
+        total += m[: u[i], :].sum() + len(m[u[i] :]) - m[u[i] :: 2, 1].sum()
+        for j in range(u[i]):
+            if j == 7:
+                break
+            total += j
+    return total

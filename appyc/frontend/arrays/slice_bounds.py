@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 from appyc.errors import Loc, TypeInferenceError
 from appyc.frontend.arrays.tensors import mostly_one, pinned
 from appyc.frontend.expressions import expressions
-from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.expressions.arithmetic import index_of, integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Number, Opaque
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Fail, If, Likely, Logical, Select, Symbol, Unary, Var
-from appyc.ir.types import DType
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +185,7 @@ def index_on(item: SliceRange, axis: Symbol, loc: Loc) -> Expr:
 
 def tested_position(scope: Scope, number: Number, extent: Expr, loc: Loc) -> Expr:
     """A position along an axis: a negative one counts from the end, one outside raises IndexError."""
-    index = pinned(scope, "at", cast(number.expr, DType.INT64))
+    index = pinned(scope, "at", index_of(number.expr))
     if isinstance(index, Const) and int(index.value.real) < 0:
         index = scope.temp("at", Binary("-", extent, integer(-int(index.value.real), loc), loc=loc))
     zero = integer(0, loc)
@@ -204,7 +203,7 @@ def tested_position(scope: Scope, number: Number, extent: Expr, loc: Loc) -> Exp
 
 def checked_position(scope: Scope, number: Number, extent: Expr) -> Expr:
     """The same along an array's own axis, where the access itself is checked."""
-    index = cast(number.expr, DType.INT64)
+    index = index_of(number.expr)
     return constant_position(index, extent) if isinstance(index, Const) else pinned(scope, "at", index)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, as_value, kept, settled
 from appyc.frontend.expressions import arithmetic
-from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.expressions.arithmetic import cast, index_of, integer
 from appyc.frontend.expressions.expressions import (
     keys_of,
     lower_expression,
@@ -164,7 +164,7 @@ def _bound(value: Value, loc: Loc) -> Expr:
             f"this bound is {describe(bound)}, where an integer is needed", loc,
             hints=("use // or int(...)",),
         )  # fmt: skip
-    return cast(bound.expr, DType.INT64)
+    return index_of(bound.expr)
 
 
 def _variable_step(scope: Scope, lo: Expr, hi: Expr, step: Expr, loc: Loc, *, parallel: bool) -> Range:

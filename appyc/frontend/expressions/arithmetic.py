@@ -76,6 +76,13 @@ def cast(expr: Expr, dtype: DType) -> Expr:
     return Cast(expr, dtype, loc=expr.loc)
 
 
+def index_of(expr: Expr) -> Expr:
+    """An integer as an int64 index or bound; a larger one of uint64 is the greatest int64, beyond every array's end."""
+    if expr.dtype is DType.UINT64 and not is_within(range_of(expr), limits(DType.INT64)):
+        expr = Binary("min", expr, Const(limits(DType.INT64)[1], DType.UINT64, loc=expr.loc), loc=expr.loc)
+    return cast(expr, DType.INT64)
+
+
 def _convert(value: bool | int | float | complex, dtype: DType) -> bool | int | float | complex:
     if isinstance(value, complex) and not dtype.is_complex:
         value = value.real

@@ -15,7 +15,7 @@ from appyc.frontend.arrays import tensors
 from appyc.frontend.arrays.masks import packed
 from appyc.frontend.desugar.building import located
 from appyc.frontend.expressions import arithmetic
-from appyc.frontend.expressions.arithmetic import cast
+from appyc.frontend.expressions.arithmetic import index_of
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import PY_BOOL, PY_LARGE_INT
 from appyc.frontend.types.objects import instead_of, is_collection
@@ -238,7 +238,7 @@ def single_index(value: Value, loc: Loc) -> Number:
             f"this index is {describe(position)}; arrays are indexed by integers", loc,
             hints=("convert it with int(...)",),
         )  # fmt: skip
-    return position
+    return Number(index_of(position.expr), position.python)
 
 
 def as_index(value: Number, loc: Loc) -> Expr:
@@ -249,7 +249,7 @@ def as_index(value: Number, loc: Loc) -> Expr:
             f"this is {describe(value)}, where an integer is needed", loc,
             hints=("convert it with int(...)",),
         )  # fmt: skip
-    return cast(value.expr, DType.INT64)
+    return index_of(value.expr)
 
 
 def with_items(scope: Scope, node: ast.Call) -> ast.Call:

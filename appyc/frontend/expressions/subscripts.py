@@ -11,7 +11,7 @@ from appyc.frontend.arrays import slice_bounds, slices, tensors
 from appyc.frontend.arrays.grids import grid
 from appyc.frontend.arrays.reshaping import ravelled
 from appyc.frontend.expressions import attributes, expressions
-from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.expressions.indexed_tuples import item_of, table_of_constants
 from appyc.frontend.expressions.list_storage import list_item
 from appyc.frontend.library.generator_calls import is_generators, one_of
@@ -28,7 +28,6 @@ from appyc.frontend.types.values import (
     describe,
 )
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Likely, Load, Logical, Select
-from appyc.ir.types import DType
 
 
 def lower_subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value:
@@ -149,12 +148,7 @@ def element(scope: Scope, owner: ArrayRef, index: ast.expr, items: list[slices.I
 
 def _axis_index(scope: Scope, owner: ArrayRef, axis: int, value: Value, node: ast.expr) -> Expr:
     loc = scope.loc(node)
-    position = expressions.single_index(value, loc)
-    if position.type.dtype is DType.UINT64:
-        # Beyond int64 it would wrap to a negative index.
-        largest = Const(2**63 - 1, DType.UINT64, loc=loc)
-        position = Number(Binary("min", position.expr, largest, loc=loc), position.python)
-    out = cast(position.expr, DType.INT64)
+    out = expressions.single_index(value, loc).expr
     extent = Extent(owner.symbol, axis, loc=loc)
     if isinstance(out, Const):
         out = slice_bounds.constant_position(out, extent)
