@@ -59,6 +59,8 @@ class Facts:
     """Loops to be peeled, since names change their types in the first iterations, and the number of these."""
     parted: set[Loc] = field(default_factory=set)
     """`if`s whose arms give a name conflicting types, so that the statements behind them are duplicated into both."""
+    unsigned: dict[Loc, frozenset[str]] = field(default_factory=dict)
+    """Loops whose iterations begin with these names as Python ints from 0 to 2**64 - 1, and leave them such."""
     joins_returns: bool = False
     """Whether returns of different arrays must be unified to one (`frontend/desugar/joined_returns.py`)."""
 

@@ -63,6 +63,32 @@ def fnv(data):
     return h
 
 
+@PROGRAMS.on(9, np.zeros(9))
+@PROGRAMS.on(0, np.zeros(0))
+def xorshift_of_a_constant(n, out):
+    """Its last operation is no cut."""
+    x = 88172645463325252
+    for i in range(n):
+        for shift in range(2):
+            x ^= (x << 13 + shift) & M
+            x ^= x >> 7
+            x ^= (x << 17) & M
+        out[i] = x / 2**64
+    return x
+
+
+@PROGRAMS.on(9)
+@PROGRAMS.on(1)
+def one_name_of_two(n):
+    """One name is cut, the other one may be negative."""
+    s, low = 1, 7
+    for i in range(n):
+        s ^= (s << 9) & M
+        low -= s >> 60
+        s ^= s >> 3
+    return s, low
+
+
 @PROGRAMS.on(np.zeros(6, np.uint32))
 def pcg(out):
     state = 0x853C49E6748FEA9B

@@ -17,12 +17,13 @@ from appyc.frontend.control.buffer_rotation import Exchange, exchanged_names
 from appyc.frontend.control.joins import bring_home, end_path, join
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import const, integer
-from appyc.frontend.facts import Env, LoopFrame
+from appyc.frontend.facts import Env, LoopFrame, Restart
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.liveness import live_before
 from appyc.frontend.syntax.tree import may_return
-from appyc.frontend.types.numbers import Either
+from appyc.frontend.types.numbers import PY_INT, Either
 from appyc.frontend.types.values import Binding, Conflict, DictSlots, Number, Slot, TupleSlots
+from appyc.frontend.types.wide_ints import LargeIntError
 from appyc.ir.nodes import Assign, Binary, Break, Continue, Expr, For, If, Stmt, Unary, Var, While
 from appyc.ir.types import DType
 
@@ -61,6 +62,8 @@ class LoopBody:
         for name in sorted(self._set_by_earlier_iterations(scope)):
             # A bool is the narrowest type: rounds widen it to what the body assigns.
             head[name] = Slot(scope.supply.fresh(name, DType.BOOL), python=True, maybe=True)
+        for name in sorted(scope.facts.unsigned.get(self.loc, ())):
+            head[name] = Slot(scope.supply.fresh(name, DType.UINT64), python=True)
         result, options = scope.result, {leaf: list(arrays) for leaf, arrays in scope.options.items()}
         for _ in range(_MAX_ROUNDS):
             # Returns of a discarded round do not count.
@@ -113,11 +116,30 @@ class LoopBody:
         scope.live = True
         with scope.collect() as block:
             scope.loops.append(frame)
-            body(frame)
+            try:
+                body(frame)
+            except LargeIntError:
+                self._take_for_unsigned(scope, head)
+                raise
             if scope.live:
                 end_path(scope, frame, self.loc)
             scope.loops.pop()
         return block
+
+    def _take_for_unsigned(self, scope: Scope, head: Env) -> None:
+        """Raises Restart if names whose last 64 bits are known begin with constants that are not negative.
+
+        x = 88172645463325252            x is no number of 64 bits in the second iteration, unless it is
+        for _ in range(n):               from 0 on at the top of each: then `^` and `>>` leave it such
+            x ^= (x << 13) & M
+            x ^= x >> 7
+        """
+        known = scope.facts.unsigned.get(self.loc, frozenset())
+        wide = {name for name, binding in scope.env.items() if isinstance(binding, Slot) and binding.wide}
+        names = known | {name for name in wide if _is_natural(head.get(name))}
+        if names != known:
+            scope.facts.unsigned[self.loc] = names
+            raise Restart
 
     def _set_by_earlier_iterations(self, scope: Scope) -> set[str]:
         """Loop-carried variables without a value before the loop, which the body may read before it assigns them.
@@ -169,6 +191,13 @@ class LoopBody:
         if scope.loops and scope.returned is not None and may_return(self.node):
             end_path(scope, scope.loops[-1], self.loc, emit=False)
             scope.emit(If(Var(scope.returned, loc=self.loc), (Break(loc=self.loc),), loc=self.loc))
+
+
+def _is_natural(binding: Binding | None) -> bool:
+    """Whether it is a constant of Python's from 0 on."""
+    if not isinstance(binding, Slot) or binding.type != PY_INT:
+        return False
+    return isinstance(binding.literal, int) and binding.literal >= 0
 
 
 def _marked(joined: Binding, before: Binding | None, loop: Loc) -> Binding:

@@ -19,6 +19,11 @@ from appyc.ir.integers import limits, range_of
 from appyc.ir.nodes import Binary, Expr, Unary
 from appyc.ir.types import DType
 
+
+class LargeIntError(UnsupportedError):
+    """An operation on a Python int that is known by its last 64 bits only, and needs the others."""
+
+
 _MOST_BITS = 4096
 """Of constants that are computed at compile time."""
 
@@ -140,7 +145,7 @@ def _operation(symbol: str, a: Value, b: Value, loc: Loc) -> Value:
         case ">>" if most is not None and isinstance(b, Number):
             return _number(bits, most if count is None or count < 0 else most >> count)
         case _:
-            raise UnsupportedError(
+            raise LargeIntError(
                 "this may be a Python int of more than 64 bits", loc,
                 hints=("cut it with % 2**64 or & 0xFFFFFFFFFFFFFFFF first",),
             )  # fmt: skip
