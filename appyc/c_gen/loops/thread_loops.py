@@ -74,6 +74,9 @@ def _emit_piece(
 
     def iterations() -> None:
         writer = inner.writer
+        if captures.last:
+            # OpenMP leaves a last value undefined where there is no iteration.
+            writer.line("if (begin >= end) return;")
         outside = named_outside_lanes((nest[-1],), inner.schedule)
         declare_scalars(inner, [s for s in captures.private if s in outside])
         for reduction in captures.reductions:
@@ -85,7 +88,7 @@ def _emit_piece(
         for reduction in captures.reductions:
             writer.line(f"*{names.of(reduction.symbol)}_out = {names.of(reduction.symbol)};")
         if captures.last:
-            with writer.block("if (begin < end && end == trips)"):
+            with writer.block("if (end == trips)"):
                 for symbol in captures.last:
                     writer.line(f"*{names.of(symbol)}_out = {names.of(symbol)};")
 
