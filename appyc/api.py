@@ -38,11 +38,6 @@ class JitFunction(CompiledFunction["JitFunction"]):
     `py_func` is the Python function.
     """
 
-    def _call(self, *args: object, **keywords: object) -> object:
-        if any(type(v).__module__.startswith("dask.") for v in (*args, *keywords.values())):
-            return self._distributed(args, keywords)
-        return super()._call(*args, **keywords)
-
     def _distributed(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> object:
         """A call over chunked arrays, which becomes tasks of Dask's."""
         from appyc.distributed.distribute import distribute, stand_in  # noqa: PLC0415  (Dask is optional)

@@ -129,6 +129,8 @@ class CompiledFunction(Entry, Generic[R]):
         recorded = recorded_in((*args, *keywords.values()) if keywords else args)
         if recorded is not None:  # an array that may not have been computed yet
             return type(recorded).__appyc_call__(recorded, self, args, keywords)
+        if any(type(v).__module__.startswith("dask.") for v in (*args, *keywords.values())):
+            return self._distributed(args, keywords)
         if self.options.target == "python":
             return self.py_func(*args, **keywords)
         start = time.perf_counter_ns()
@@ -160,6 +162,10 @@ class CompiledFunction(Entry, Generic[R]):
             race.on_win = functools.partial(self._call_quickly_from_now, kind, wanted, version)
             start = time.perf_counter_ns()
         return self._timed(race, kind, start, lambda: self._run_quickly(version, bound, named))
+
+    def _distributed(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> object:
+        """A call over chunked arrays, which becomes tasks of Dask's."""
+        raise NotImplementedError
 
     def _call_quickly_from_now(self, kind: Kind, wanted: Request, version: Version) -> None:
         """Lets calls of a kind, for which the dispatcher has no kernel, look up what a version captures and run it."""
