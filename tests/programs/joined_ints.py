@@ -239,3 +239,20 @@ def elements_of_two_types(a, c, m, flag, out):
 for _pair in ((np.int32, np.uint16), (np.uint8, np.int16), (np.int8, np.uint8), (np.uint32, np.int64)):
     for _run in _of_two(*_pair):
         _run(elements_of_two_types)
+
+
+@PROGRAMS.on(True, 0)
+@PROGRAMS.on(False, 0)
+@PROGRAMS.on(True, 3)
+def equal_constants(c, k):
+    """They are Python's still, and a division by zero raises."""
+    x = 5
+    if c:
+        x = 5
+    return max(5, 5) // k, x % k, min(7, 7) % k
+
+
+@PROGRAMS.on(True)
+def equal_constants_of_which_nothing_is_used(c):
+    i = max(5, 5) // 0
+    return c

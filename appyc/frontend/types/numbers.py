@@ -100,7 +100,7 @@ def joined(a: NumberType, b: NumberType) -> NumberType | None:
 
     Integers keep their values: the type holds all that either path may bring, and says which those are.
     """
-    if a == b:
+    if a == b and (a.either is None or a.either.dtypes):
         return a
     either = either_of(a, b)
     if either is None:
