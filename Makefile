@@ -12,7 +12,7 @@ WORKERS ?= 2
 KERNELS ?=
 VENV := .venv
 BIN := $(VENV)/bin
-BUILT_FROM := pyproject.toml setup.py $(wildcard appyc/runtime/*.c appyc/runtime/*.h appyc/lazy/*.c)
+BUILT_FROM := pyproject.toml setup.py $(wildcard appyc/runtime/*.c appyc/runtime/*.h appyc/lazy/*.c appyc/lazy/*.h)
 
 .DEFAULT_GOAL := help
 .PHONY: help bench test gpu lint format clean tools gpu-present
