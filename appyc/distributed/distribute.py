@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from appyc.analysis.accesses.regions import Box
+from appyc.analysis.accesses.access_boxes import Box
 from appyc.analysis.accesses.scalar_flow import exposed
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.compiler.analyse import Analysed
-from appyc.distributed.grids import Graph, Grid, Key
+from appyc.distributed.chunk_grids import Graph, Grid, Key
 from appyc.distributed.kernels import Kernel, Maker, kernel_of, run_block
 from appyc.errors import UnsupportedError
+from appyc.ir.array_accesses import array_of
 from appyc.ir.nodes import (
     Assign,
     Break,
@@ -180,19 +181,19 @@ class _Call:
             return False
         if len(loops_of(loop)) == 1:
             return self._first_moving(loop) is not None
-        outer = [n for n in walk(loop.body) if isinstance(n, Store | Update) and _array(n) in self.grids]
+        outer = [n for n in walk(loop.body) if isinstance(n, Store | Update) and array_of(n) in self.grids]
         return bool(outer) and all(loop.var in scalars_read(n.index) for n in outer)
 
     def _first_moving(self, loop: For) -> tuple[Symbol, int] | None:
         """The array, and its axis, along which the first access moves with a loop; a write if there is one."""
         accesses = [
-            n for n in walk(loop.body) if isinstance(n, Load | Store | Update) and _array(n) in self.grids
+            n for n in walk(loop.body) if isinstance(n, Load | Store | Update) and array_of(n) in self.grids
         ]
         accesses.sort(key=lambda n: isinstance(n, Load))
         moving = (
             (n, axis) for n in accesses for axis, e in enumerate(n.index) if loop.var in scalars_read(e)
         )
-        return next(((_array(n), axis) for n, axis in moving), None)
+        return next(((array_of(n), axis) for n, axis in moving), None)
 
     def _blocked(self, stmt: Stmt) -> list[For]:
         """The loops of a nest of which iterations become blocks: one, or parallel ones that nest perfectly."""
@@ -213,8 +214,8 @@ class _Call:
         order: a loop that its pragma rightly calls parallel may still need values from before it."""
         indices: dict[Symbol, set[tuple[Expr, ...]]] = {}
         for node in walk(loops[-1].body):
-            if isinstance(node, Load | Store | Update) and _array(node) in self.grids:
-                indices.setdefault(_array(node), set()).add(node.index)
+            if isinstance(node, Load | Store | Update) and array_of(node) in self.grids:
+                indices.setdefault(array_of(node), set()).add(node.index)
         variables = {loop.var for loop in loops}
         return all(
             len(indices[array]) == 1
@@ -299,10 +300,6 @@ class _Call:
                              windows, numbers, [r for _, _, r in results])  # fmt: skip
         for at, (array, box, _) in enumerate(results):
             self.grids[array].write(box, key, at, self.graph)
-
-
-def _array(node: Load | Store | Update) -> Symbol:
-    return node.target if isinstance(node, Update) else node.array
 
 
 def _parallel_loops(loop: For) -> int:

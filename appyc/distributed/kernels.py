@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from appyc.analysis.accesses.regions import Regions
+from appyc.analysis.accesses.access_boxes import Regions
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Binary, Expr, Extent, For, Function, Load, Node, Stmt, Store, Symbol, Update, Var
 from appyc.ir.printer import print_function

@@ -2,8 +2,8 @@
 //
 // A library takes matrices that lie by rows or by columns, with one element next to the other. The function looks
 // at the strides when it is called, transposes the product where the target lies by columns, copies factors that BLAS
-// does not take, and returns false for such a target. It returns false, too, where BLAS would differ from the loops: for a scale of
-// 0 BLAS skips the product, and so loses the NaN of 0 times infinity.
+// does not take, and returns false for such a target. It returns false, too, where BLAS would differ from the loops: for
+// a scale of 0 BLAS skips the product, and so loses the NaN of 0 times infinity.
 //
 // Of triangles, and of a matrix times its own transpose, half is computed: rectangles as products, and squares on the
 // diagonal of a symmetric product by the library's function for these, which packs a matrix once. (Measured on a Xeon: of

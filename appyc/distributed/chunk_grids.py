@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from appyc.analysis.accesses.regions import Box
+from appyc.analysis.accesses.access_boxes import Box
 
 Key: TypeAlias = Any
 Slices: TypeAlias = tuple[slice, ...]
@@ -58,42 +58,42 @@ class Grid:
     def read(self, box: Box, graph: Graph) -> Key:
         """The task that joins the parts of a box."""
         pieces = []
-        for at, part, place in self._overlaps(box):
+        for at, part, target in self._overlaps(box):
             key = self.keys[at]
             if not self._covers(at, part):
                 key = graph.add("slice", _part, key, part)
-            pieces.append((key, place))
+            pieces.append((key, target))
         shape = tuple(high - low for low, high in box)
         return graph.add("join", _join, shape, self.dtype, [k for k, _ in pieces], [p for _, p in pieces])
 
     def write(self, box: Box, key: Key, number: int, graph: Graph) -> None:
         """Puts the result of a task into the chunks that it overlaps. number: among the results of the task."""
         self.is_changed = True
-        for at, part, place in self._overlaps(box):
+        for at, part, target in self._overlaps(box):
             if self._covers(at, part):
-                self.keys[at] = graph.add("chunk", _result, key, number, place)
+                self.keys[at] = graph.add("chunk", _result, key, number, target)
             else:
-                self.keys[at] = graph.add("patch", _patch, self.keys[at], key, number, part, place)
+                self.keys[at] = graph.add("patch", _patch, self.keys[at], key, number, part, target)
 
 
 def _part(chunk: np.ndarray, part: Slices) -> np.ndarray:
     return np.ascontiguousarray(chunk[part])
 
 
-def _join(shape: tuple[int, ...], dtype: Any, pieces: list[np.ndarray], places: list[Slices]) -> np.ndarray:
+def _join(shape: tuple[int, ...], dtype: Any, pieces: list[np.ndarray], targets: list[Slices]) -> np.ndarray:
     window = np.empty(shape, dtype)
-    for piece, place in zip(pieces, places, strict=True):
-        window[place] = piece
+    for piece, target in zip(pieces, targets, strict=True):
+        window[target] = piece
     return window
 
 
-def _result(results: tuple[np.ndarray, ...], number: int, place: Slices) -> np.ndarray:
-    return np.ascontiguousarray(results[number][place])
+def _result(results: tuple[np.ndarray, ...], number: int, target: Slices) -> np.ndarray:
+    return np.ascontiguousarray(results[number][target])
 
 
 def _patch(
-    chunk: np.ndarray, results: tuple[np.ndarray, ...], number: int, part: Slices, place: Slices
+    chunk: np.ndarray, results: tuple[np.ndarray, ...], number: int, part: Slices, target: Slices
 ) -> np.ndarray:
     new: np.ndarray = chunk.copy()
-    new[part] = results[number][place]
+    new[part] = results[number][target]
     return new
