@@ -228,3 +228,16 @@ def test_text(golden):
     after, _ = blocked(both_sides, *args)
     assert sum(isinstance(stmt, For) for stmt in after.body) == 2
     golden("tensors/loops_in_blocks.txt", f"{print_function(before)}\n# after\n\n{print_function(after)}")
+
+
+def test_a_second_loop_whose_last_iteration_is_live_out_keeps_its_order():
+    def last_of(x, y):
+        t = 0.0
+        for i in range(x.shape[0]):
+            y[i] = x[i] * 2.0
+        for i in range(1, x.shape[0]):
+            t = y[i - 1] + x[i]
+            x[i] = t
+        return t
+
+    assert not is_blocked(blocked(last_of, np.zeros(9), np.zeros(9))[1])

@@ -333,3 +333,19 @@ def update_and_products_with_it(a, u, v, x, y):
     x += 0.5 * y @ a
     y += a @ x
     return a
+
+
+@PROGRAMS.on(floats(9), floats(9, seed=1))
+@PROGRAMS.on(floats(9000), floats(9000, seed=1))
+def last_value_of_a_loop_in_blocks(a, b):
+    """Iterations that are peeled from the blocks ran last, and set the values that are read after the loop."""
+    n = len(a)
+    t = last = 0.0
+    for i in range(n):
+        a[i] = b[i] * 2.0
+    for i in range(1, n - 1):
+        t = a[i - 1] + a[i + 1]
+        if t > 0.25:
+            last = t
+        b[i] = t
+    return t, last

@@ -236,3 +236,30 @@ def two_lists_at_once(x):
         else:
             down.append(v * n)
     return np.array(up).size, len(down), n
+
+
+@_on(3)
+def an_index_before_the_beginning(n):
+    """-4 of three items counted twice from the end."""
+    items = [1, 2]
+    items.append(n)
+    return items[-4]
+
+
+@_on(3, 3)
+@_on(3, -4)
+@_on(3, -3)
+def an_item_stored_outside(n, k):
+    items = [1, 2]
+    items.append(n)
+    items[k] = 7
+    return items[0]
+
+
+@_on(3, 2)
+@_on(3, 5)
+def an_item_removed_outside(n, k):
+    items = [1, 2]
+    items.append(n)
+    items.pop(k)
+    return items.pop(-3)

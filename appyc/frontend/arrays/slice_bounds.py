@@ -183,22 +183,35 @@ def index_on(item: SliceRange, axis: Symbol, loc: Loc) -> Expr:
     return out if item.start == integer(0, loc) else Binary("+", item.start, out, loc=loc)
 
 
-def tested_position(scope: Scope, number: Number, extent: Expr, loc: Loc) -> Expr:
-    """A position along an axis: a negative one counts from the end, one outside raises IndexError."""
+def tested_position(scope: Scope, number: Number, extent: Expr, loc: Loc, message: str) -> Expr:
+    """A position along an axis: a negative one counts from the end, one outside raises IndexError.
+
+    message: of that error; `{value}` and `{extent}` in it stand for the index and the extent.
+    """
     index = pinned(scope, "at", index_of(number.expr))
-    if isinstance(index, Const) and int(index.value.real) < 0:
-        index = scope.temp("at", Binary("-", extent, integer(-int(index.value.real), loc), loc=loc))
+    values = (index, extent) if "{" in message else ()
+    fail = Fail("IndexError", message, *values, loc=loc)
     zero = integer(0, loc)
+    if isinstance(index, Const):
+        value = int(index.value.real)
+        least = integer(value + 1 if value >= 0 else -value, loc)
+        enough = Likely(Compare(">=", extent, least, loc=loc), loc=loc)
+        scope.emit(If(Unary("~", enough, loc=loc), (fail,), loc=loc))
+        return index if value >= 0 else scope.temp("at", Binary("-", extent, least, loc=loc))
     above, below = Compare(">=", index, zero, loc=loc), Compare("<", index, extent, loc=loc)
     inside = Likely(Logical("and", above, below, loc=loc), loc=loc)
     wrapped = Binary("+", index, extent, loc=loc)
     from_end = Logical(
         "and", Compare("<", index, zero, loc=loc), Compare(">=", wrapped, zero, loc=loc), loc=loc
     )
-    fail = Fail("IndexError", "index out of bounds of the sliced array", loc=loc)
     outside = If(Unary("~", from_end, loc=loc), (fail,), loc=loc)
     scope.emit(If(Unary("~", inside, loc=loc), (outside,), loc=loc))
     return scope.temp("at", Select(inside, index, wrapped, loc=loc))
+
+
+def out_of_bounds(axis: int) -> str:
+    """NumPy's message of an IndexError."""
+    return f"index {{value}} is out of bounds for axis {axis} with size {{extent}}"
 
 
 def checked_position(scope: Scope, number: Number, extent: Expr) -> Expr:

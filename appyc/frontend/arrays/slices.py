@@ -14,6 +14,7 @@ from appyc.frontend.arrays.slice_bounds import (
     checked_position,
     index_on,
     lowered_slice,
+    out_of_bounds,
     tested_position,
 )
 from appyc.frontend.arrays.tensors import (
@@ -159,7 +160,7 @@ def _indexed(
                 elif scope.source.trusted:
                     indices[old] = checked_position(scope, part, extent)
                 else:
-                    indices[old] = tested_position(scope, part, extent, loc)
+                    indices[old] = tested_position(scope, part, extent, loc, out_of_bounds(at - 1))
             case Tensor():
                 if first_array is None:
                     first_array = 0 if apart else len(axes)

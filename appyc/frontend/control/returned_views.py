@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from appyc.errors import Loc
-from appyc.frontend.arrays.slice_bounds import tested_position
+from appyc.frontend.arrays.slice_bounds import out_of_bounds, tested_position
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import ArrayRef, Number, ReturnedView, Tensor
@@ -52,7 +52,9 @@ def _inside(scope: Scope, element: Load, axes: frozenset[Symbol], loc: Loc) -> L
     index = tuple(
         index
         if scalars_read(index) & axes
-        else tested_position(scope, Number(index, python=True), Extent(element.array, k, loc=loc), loc)
+        else tested_position(
+            scope, Number(index, python=True), Extent(element.array, k, loc=loc), loc, out_of_bounds(k)
+        )
         for k, index in enumerate(element.index)
     )
     return replace(element, index=index)

@@ -43,7 +43,7 @@ def given_list(value: ListValue, names: Names, loc: Loc) -> ListSlots:
 def list_item(scope: Scope, owner: ListValue, index: Number, loc: Loc) -> Value:
     """The item of a list at an index, with its bounds check: `name[index]`."""
     expressions.as_index(index, loc)
-    at = tested_position(scope, index, Var(owner.slots.count, loc=loc), loc)
+    at = tested_position(scope, index, Var(owner.slots.count, loc=loc), loc, "list index out of range")
     return item_in_variables(scope, owner.slots, at, loc)
 
 
@@ -53,7 +53,8 @@ def store_item(scope: Scope, name: str, index: Number, item: Value, loc: Loc) ->
     learn_item(scope, name, item, loc)
     expressions.as_index(index, loc)
     row = [scope.temp("item", n.expr) for n in numbers_of_item(item, loc)]
-    at = tested_position(scope, index, Var(owner.slots.count, loc=loc), loc)
+    message = "list assignment index out of range"
+    at = tested_position(scope, index, Var(owner.slots.count, loc=loc), loc, message)
     for column, number in zip(owner.slots.columns, row, strict=True):
         scope.emit(Store(column, (at,), cast(number, column.dtype), checked=False, loc=loc))
 

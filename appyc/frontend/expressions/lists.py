@@ -222,7 +222,7 @@ def pop(scope: Scope, name: str, at: Number | None, loc: Loc) -> Value:
         scope.emit(Assign(slots.count, Binary("-", count, integer(1, loc), loc=loc), loc=loc))
         return item_in_variables(scope, slots, count, loc)
     expressions.as_index(at, loc)
-    index = pinned(scope, "at", tested_position(scope, at, count, loc))
+    index = pinned(scope, "at", tested_position(scope, at, count, loc, "pop index out of range"))
     item = item_in_variables(scope, slots, index, loc)
     scope.emit(Assign(slots.count, Binary("-", count, integer(1, loc), loc=loc), loc=loc))
     _moved_by_one(scope, slots, index, Var(slots.count, loc=loc), loc, up=False)

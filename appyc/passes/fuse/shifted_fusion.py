@@ -22,9 +22,9 @@ For arrays that must be stored; `overlapped_tiling` handles the others first. Re
 Runs after `interchange_loops`, whose cost model would move a loop over blocks inwards.
 
 Does not handle: more than two loops, which `overlapped_tiling` does; nests that write an element more than once;
-loops with loop-carried dependences, or that were distributed from one loop; nests of a time loop that
-`tile_time` tiles; GPUs, where a second launch is the cheaper
-barrier.
+a second loop that sets live-out scalars, where iterations are peeled; loops with loop-carried dependences, or that
+were distributed from one loop; nests of a time loop that `tile_time` tiles; GPUs, where a second launch is the
+cheaper barrier.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ def shifted_fusion(fn: Function, ctx: PassContext) -> Function:
     if ctx.options.on_gpu or not ctx.options.auto:
         return fn
     tiled = frozenset(loop.var for loop in loops_of(fn) if time_axes(fn, loop))
-    body = _ShiftedFusion(NameSupply.after(fn), EqualExtents.of(fn.guards), ctx, tiled).block(fn.body)
+    ordered = frozenset(var for var, found in scalars_of(fn).items() if found.last or found.carried)
+    names = NameSupply.after(fn)
+    body = _ShiftedFusion(names, EqualExtents.of(fn.guards), ctx, tiled, ordered).block(fn.body)
     return fn if body == fn.body else replace(fn, body=body)
 
 
@@ -76,6 +78,9 @@ class _ShiftedFusion:
     ctx: PassContext
     tiled: frozenset[Symbol]
     """The time loops that `tile_time` tiles, which serves the nests inside better."""
+
+    ordered: frozenset[Symbol]
+    """The loops whose last iteration sets a live-out scalar: none of theirs may run after the blocks."""
 
     def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         out: list[Stmt] = []
@@ -121,7 +126,8 @@ class _ShiftedFusion:
         )
 
     def _may_be_cut(self, first: For, second: For, reach: tuple[int, int]) -> bool:
-        if reach[1] - reach[0] > MOST_PEELED * _rows(first):
+        peeled = reach[1] - reach[0]
+        if peeled > MOST_PEELED * _rows(first) or (peeled and second.var in self.ordered):
             return False
         if _share_scalars(first, second) or not _pays(first, second):
             return False
