@@ -1,77 +1,52 @@
-"""Calls of a function that is compiled for the types of its arguments: versions, fallback to Python, and faults."""
+"""Calls of a function that is compiled for the types of its arguments: dispatch, races against Python, and faults."""
 
 from __future__ import annotations
 
 import functools
-import re
 import time
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any
 
 from appyc.analysis.cost.argument_sizes import sizes_of
-from appyc.compiler.analyse import Analysed, CompiledFor, analyse
-from appyc.compiler.captured_values import Captured, StaleVersion
+from appyc.compiler.captured_values import StaleVersion
 from appyc.compiler.fallback import (
     CALLS_IN_VAIN,
     Hosted,
     R,
     Race,
     calling_itself,
-    frames_of_ours,
     limit_for,
-    warn_of_defect,
     warn_of_python,
 )
-from appyc.compiler.parameters import Parameters, call_by_name
-from appyc.compiler.versions import Job, Request, Version, is_stored, make_version, request
-from appyc.compiler.waiting import Compilations, Shortness, is_short
-from appyc.errors import (
-    CompileError,
-    DependenceError,
-    InternalError,
-    LeftToPython,
-    Loc,
-    ToolchainError,
-    TypeInferenceError,
-    UnsupportedError,
-)
+from appyc.compiler.parameters import call_by_name
+from appyc.compiler.specialisations import Specialisations
+from appyc.compiler.versions import Request, Version, is_stored
+from appyc.compiler.waiting import Shortness, is_short
+from appyc.errors import CompileError, DependenceError, LeftToPython, Loc
 from appyc.frontend.access import closure_of
-from appyc.frontend.source import Source, capture, parameter_location, read_source
-from appyc.ir.types import ArrayType
+from appyc.frontend.source import Source
 from appyc.options import Options
 from appyc.runtime.dispatch import Entry
 from appyc.runtime.frame import Kernel, raise_fault
-from appyc.runtime.gpu_device import cupy_with_device
-from appyc.runtime.signature import Residence, residence_of
 
 if TYPE_CHECKING:
-    from appyc.compiler.choose_device import DeviceChoice
     from appyc.compiler.effects import Effects
     from appyc.compiler.fallback import Kind
-    from appyc.frontend.outline import Region
 
 _MANY_CALLS = 1 << 60
-_MANY_VERSIONS = 8
-"""Versions for one combination of argument types that indicate a captured value which keeps changing."""
-
-_MARK = re.compile(r"^\s*#\s*pragma\b|\bprange\b")
+_MANY_KINDS = 8
+"""Versions that are looked through for one kind of call."""
 
 
-class CompiledFunction(Entry, Generic[R]):
+class CompiledFunction(Specialisations[R]):
     """A function that is compiled for the types of its arguments, at the first call with them.
 
     `py_func` is the Python function. A call that fits a compiled version is dispatched by
     the base class; all others call `_call`.
     """
-
-    __name__: str
-    __qualname__: str
-    __wrapped__: Callable[..., Any]
 
     def __init__(
         self,
@@ -80,30 +55,12 @@ class CompiledFunction(Entry, Generic[R]):
         source: Source | None = None,
         on_loss: Callable[[], None] | None = None,
     ) -> None:
-        """source: for a region of a function, whose source cannot be found from its code. on_loss: for functions called
-        from a part in Python; it is called where Python turns out to be quicker."""
-        self._parameters = Parameters(fn, self._text)
-        super().__init__(self._call, self._on_fault, self._parameters.names, self._parameters.defaults)
-        functools.update_wrapper(self, fn)
-        self.py_func = fn
-        self.options = options
-        self._snippet = capture(fn)
-        self._part = source
-        if unknown := [n for n in options.donate if n not in self._parameters.signature.parameters]:
-            raise ValueError(f"donate names {unknown[0]!r}, which is no parameter of {fn.__qualname__}")
-        self._versions: dict[tuple[object, ...], list[Version]] = {}
-        self._compilations = Compilations()
-        self._last: Request | None = None
-        self._sizes: dict[tuple[object, ...], dict[str, object]] = {}
-        """Array sizes of the first call with arguments of these types, for which reports count bytes."""
-        self._regions: dict[tuple[object, ...], Hosted[R]] = {}
-        self._on_loss = on_loss
+        super().__init__(fn, options, source, on_loss)
         self._races: dict[tuple[object, ...], Race] = {}
         self._shortness = Shortness()
         self._quick: dict[Kind, list[Version]] = {}
         self._in_vain: Counter[object] = Counter()
         """Number of calls for which nothing was compiled, by kind."""
-        self._has_warned = False
         self.is_in_python = False
         """Whether the last decision on a kind of call was to run it in Python."""
         self._effects: dict[tuple[object, ...], Effects] = {}
@@ -113,16 +70,6 @@ class CompiledFunction(Entry, Generic[R]):
 
     def __reduce__(self) -> str:
         return self.__qualname__  # by name, as functions are
-
-    def _text(self) -> Source:
-        return self._part if self._part is not None else read_source(self._snippet)
-
-    @functools.cached_property
-    def _kept_text(self) -> Source:
-        """The text that is only looked at: calls that come while a thread compiles do not parse it again."""
-        return self._text()
-
-    # ------------------------------------------------------------ calls
 
     def _call(self, *args: object, **keywords: object) -> object:
         """The slow path: a call for which the dispatcher has no compiled version."""
@@ -175,7 +122,7 @@ class CompiledFunction(Entry, Generic[R]):
         known = self._quick.setdefault(kind, [])
         if version not in known:
             known.insert(0, version)
-            del known[_MANY_VERSIONS:]
+            del known[_MANY_KINDS:]
         self.handed[kind] = (functools.partial(self._call_quickly, known), 0)
 
     def _run_quickly(
@@ -323,27 +270,6 @@ class CompiledFunction(Entry, Generic[R]):
             if function in vain:
                 self.handed.pop(kind, None)
 
-    @property
-    def was_called(self) -> bool:
-        return bool(self._versions)
-
-    @functools.cached_property
-    def _seems_marked(self) -> bool:
-        """Whether the source contains a pragma or `prange`, even in a string: a warm start parses nothing."""
-        ends = [line for _, _, line in self._snippet.code.co_lines() if line is not None]
-        text = self._snippet.lines[self._snippet.first_line - 1 : max(ends, default=0)]
-        return any(_MARK.search(line) for line in text)
-
-    @functools.cached_property
-    def _has_pragma(self) -> bool:
-        """Whether the function has a pragma or another annotation of its loops, which must be followed."""
-        from appyc.frontend.fault_paths import has_annotation  # noqa: PLC0415  (a warm start parses nothing)
-
-        try:
-            return has_annotation(self._text())
-        except UnsupportedError:
-            return False
-
     def _on_fault(self, kernel: Kernel, site: int, value: int, extent: int, args: Sequence[object]) -> object:
         """Handles a fault that a kernel has raised under the dispatcher. Runs the call in Python where it may."""
         try:
@@ -356,34 +282,6 @@ class CompiledFunction(Entry, Generic[R]):
     def _explained(self, error: DependenceError, named: Mapping[str, object]) -> DependenceError:
         """The error of a guard or inspector, with the values of this call that made it fail."""
         raise NotImplementedError
-
-    def _given(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> dict[str, object]:
-        """The arguments by name, as compiled code takes them."""
-        return self._parameters.with_tuples(self._parameters.bind(args, keywords))
-
-    def _request(self, named: Mapping[str, object], target: str | None = None) -> Request:
-        locate = functools.partial(parameter_location, self._snippet)
-        where = target or _target(self.options.target, named.values())
-        return request(named, locate, where, self._takes_any_object)
-
-    def _takes_any_object(self) -> bool:
-        """Whether an argument of an uncompilable type may be passed to a part in Python."""
-        return (
-            self._part is not None
-            or self._on_loss is not None
-            or not (self.options.strict or self._has_pragma)
-        )
-
-    def _placed(self, wanted: Request, named: Mapping[str, object]) -> tuple[Request, Version]:
-        """The request and the version for a call, on a GPU if that is chosen for it."""
-        if wanted.target == "cpu" and self._has_choice():
-            there = self._devices.of(wanted, self._text(), named)
-            if there.target != "cpu":
-                try:
-                    return there, self._version(there, named, may_split=False)
-                except (CompileError, InternalError, ToolchainError):
-                    self._devices.stay(wanted)
-        return wanted, self._version(wanted, named)
 
     def _has_waited(self, wanted: Request, named: Mapping[str, object]) -> bool:
         """Whether to run the call compiled: its version exists, or is to be compiled now. False while a thread compiles
@@ -420,60 +318,6 @@ class CompiledFunction(Entry, Generic[R]):
             wanted.key, lambda: self._version(wanted, sizes), lambda: True, patience=0
         )
 
-    def _has_choice(self) -> bool:
-        """Whether a call may run on a GPU although none of its arrays is there."""
-        return self.options.target == "auto" and cupy_with_device() is not None
-
-    @functools.cached_property
-    def _devices(self) -> DeviceChoice:
-        from appyc.compiler.choose_device import DeviceChoice  # noqa: PLC0415  (not needed without a GPU)
-
-        return DeviceChoice(self.py_func, self.options)
-
-    def _version(self, wanted: Request, named: Mapping[str, object], *, may_split: bool = True) -> Version:
-        found = self._find(wanted, named)
-        if found is not None:
-            return found
-        with self._compilations.lock:
-            found = self._find(wanted, named)
-            if found is None:
-                found = self._make(wanted, may_split=may_split)
-                self._sizes.setdefault(wanted.key, sizes_of(named))
-                versions = [found, *self._versions.get(wanted.key, ())]
-                self._versions[wanted.key] = versions
-                if len(versions) == _MANY_VERSIONS:
-                    self._warn_of_changes(versions)
-            return found
-
-    def _warn_of_changes(self, versions: list[Version]) -> None:
-        pairs = zip(versions[0].outside.watched, versions[1].outside.watched, strict=False)
-        changed = [str(path) for (path, now), (_, before) in pairs if now is not before]
-        warnings.warn(
-            f"{self.__qualname__} was compiled {len(versions)} times for the same types of arguments, since "
-            f"what is built into its code changes between calls ({', '.join(changed) or 'a function it calls'}). "
-            "Pass it as an argument, which needs one version only.",
-            RuntimeWarning,
-            stacklevel=frames_of_ours(),
-        )
-
-    def _find(self, wanted: Request, named: Mapping[str, object]) -> Version | None:
-        versions = self._versions.get(wanted.key, ())
-        return next((v for v in versions if v.captured.still_holds(named)), None)
-
-    def _make(self, wanted: Request, *, may_split: bool = True) -> Version:
-        add = functools.partial(self._add, wanted)
-        try:
-            made = make_version(Job(self.py_func, self._text(), wanted, self.options, add, self._on_defect))
-            version = made if made is not None else self._defective(wanted)
-        except (UnsupportedError, TypeInferenceError) as error:
-            if not may_split or (isinstance(error, TypeInferenceError) and not self._takes_any_object()):
-                raise
-            version = self._split(wanted, error)
-        if version.kernel is not None:
-            add(version.kernel)
-        self._last = wanted  # set last: a failed compilation has nothing to explain
-        return version
-
     def _add(self, wanted: Request, kernel: Kernel) -> None:
         """Registers a kernel with the dispatcher, if the dispatcher can handle all calls of the function."""
         on_cpu = self.options.target in ("auto", "cpu") and not self._has_choice()
@@ -484,67 +328,6 @@ class CompiledFunction(Entry, Generic[R]):
         race = self._races.get(wanted.key)
         (self if race is None or race.entry is None else race.entry).add(kernel)
 
-    def _region(self, region: Region) -> R:
-        """A region of this function, which the part in Python calls."""
-        raise NotImplementedError
-
-    def _callee(self, fn: FunctionType) -> R:
-        """A function that is called from the part in Python, compiled as far as possible."""
-        raise NotImplementedError
-
-    def _inner_options(self) -> Options:
-        """Options for regions and callees: without donation, since their arrays may be read again, and without the
-        schedule, which is the whole function's."""
-        given = self.options.donate or self.options.schedule
-        return replace(self.options, donate=(), schedule="") if given else self.options
-
-    def _arrays(self, wanted: Request) -> frozenset[str]:
-        """Parameters that are arrays: array statements on them are compiled even beside a part in Python."""
-        return frozenset(name for name, type_ in wanted.types.items() if isinstance(type_, ArrayType))
-
-    def _split(self, wanted: Request, error: CompileError) -> Version:
-        """A version whose uncompilable part runs in Python, or the error."""
-        from appyc.compiler.splitting import split_off  # noqa: PLC0415  (only where something cannot be compiled)
-
-        hosted = split_off(
-            error,
-            self.py_func,
-            self._text,
-            self._arrays(wanted),
-            self._region,
-            self._callee,
-            strict=self.options.strict,
-        )
-        return self._hosted(wanted, hosted)
-
-    def _on_defect(self, error: InternalError) -> None:
-        """Handles a defect of the compiler: raises it with the function's line if code must be compiled, else warns."""
-        found = InternalError(error.where, error.what, Loc(self._snippet.file, self._snippet.first_line))
-        if self.options.strict or self._has_pragma:
-            raise found from error
-        warn_of_defect(self.__qualname__, found)
-
-    def _defective(self, wanted: Request) -> Version:
-        """A version that runs in Python because of a compiler defect, of which the user has been warned."""
-        from appyc.frontend.outline import PythonPart  # noqa: PLC0415
-
-        loc = Loc(self._snippet.file, self._snippet.first_line)
-        error = UnsupportedError("a defect of appyc keeps it from being compiled", loc)
-        self._has_warned = True
-        return self._hosted(wanted, Hosted(None, error, PythonPart(loc.line, error.summary)))
-
-    def _hosted(self, wanted: Request, hosted: Hosted[R]) -> Version:
-        self._regions[wanted.key] = hosted
-        body = hosted.host if hosted.host is not None else self.py_func
-        # The Python part looks globals up at each call; the regions watch what they capture.
-        outside = Captured(self.py_func, CompiledFor((), (), ()), ())
-        return Version(outside, lambda named: call_by_name(body, named), in_python=True)
-
-    def _analyse(self, wanted: Request, target: str | None = None) -> Analysed:
-        """Analyses the function. target: overrides that of the call."""
-        options = self.options.where(target or wanted.target)
-        return analyse(self.py_func, self._text(), wanted.types, wanted.objects, options)
-
 
 def recorded_in(values: Iterable[object]) -> Any:
     """The first recorded array among arguments or their nested tuples and lists; None if there is none."""
@@ -553,9 +336,3 @@ def recorded_in(values: Iterable[object]) -> Any:
         if hasattr(type(found), "__appyc_call__"):
             return found
     return None
-
-
-def _target(wanted: str, values: Iterable[object]) -> str:
-    if wanted != "auto":
-        return wanted
-    return "gpu" if any(residence_of(v) is Residence.CUDA for v in values) else "cpu"

@@ -58,7 +58,7 @@ def many(n):
 def device(monkeypatch):
     """A machine as HERE with a GPU as FAST, which the choice sees."""
     monkeypatch.setattr(choose_device, "cupy_with_device", SimpleNamespace)
-    monkeypatch.setattr("appyc.compiler.compiled_function.cupy_with_device", SimpleNamespace)
+    monkeypatch.setattr("appyc.compiler.specialisations.cupy_with_device", SimpleNamespace)
     monkeypatch.setattr(choose_device, "gpu_numbers", lambda: FAST)
     with using(HERE):
         yield
