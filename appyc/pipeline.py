@@ -47,6 +47,7 @@ from appyc.passes.gpu.expand_allocations import expand_allocations
 from appyc.passes.gpu.keep_rows_on_chip import keep_rows_on_chip
 from appyc.passes.gpu.split_complex import split_complex
 from appyc.passes.gpu.split_kernels import split_kernels
+from appyc.passes.gpu.split_reductions import split_reductions
 from appyc.passes.gpu.unsupported_on_gpu import (
     count_workers,
     drop_limited_lanes,
@@ -191,6 +192,7 @@ FOR_GPU: tuple[Pass, ...] = (
     expand_allocations,  # a kernel cannot allocate; before loops change their form
     lower_jumps,  # Triton has no break; early, because it makes loops of other kinds
     promote_accumulators,  # before complex numbers are taken apart, which hides an update
+    split_reductions,  # after sums are scalars; after rows that fit a program are marked
     scans_of_reals,  # before numbers are taken apart
     products_of_reals,  # the same
     split_complex,  # Triton has no complex numbers
