@@ -69,11 +69,12 @@ class Branch(Node):
 
 @dataclass(frozen=True, slots=True)
 class ProgramIndex(Node):
-    """The program's index in its grid, the last axis running fastest; `counts` has the number of
-    programs on each axis but the first."""
+    """A program's index in its grid, the last axis running fastest; `counts` has the number of
+    programs on each axis but the first. number: the one whose index it is; None: the program's own."""
 
     targets: tuple[Symbol, ...]
     counts: tuple[Expr, ...]
+    number: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

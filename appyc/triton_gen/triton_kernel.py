@@ -187,7 +187,8 @@ class _KernelEmitter(ExpressionEmitter):
 
     def _program_index(self, s: ProgramIndex) -> None:
         """Divides in 32 bits, which takes a fifth of the instructions: no grid has 2**31 programs."""
-        rest = "tl.program_id(0).to(tl.uint32)" if s.counts else "tl.program_id(0)"
+        own = "tl.program_id(0)" if s.number is None else self.expr(s.number)
+        rest = f"{own}.to(tl.uint32)" if s.counts else own
         for target, count in list(zip(s.targets[1:], s.counts, strict=True))[::-1]:
             divisor = f"{self.expr(count)}.to(tl.uint32)"
             self.w.line(f"{self.name(target)} = ({rest} % {divisor}).to(tl.int64)")

@@ -6,9 +6,8 @@ For the nest
         for j in range(m):    # parallel
             s += a[i, j]
 
-the host computes `count` and `blocks` of each axis and launches n * blocks programs. Each program
-stores its partial sum of `s` in its own element of an array. A second kernel adds the partial sums up,
-in the same order on every run.
+the host computes `count` and `blocks` of each axis: n * blocks blocks of iterations, each for one program. Where a
+scalar is reduced, up to 2,048 programs run several blocks each, and store their shares (`KernelResults`).
 
 A program of straight-line code has a second version without masks, for programs whose lanes are all inside the loop:
 a masked load costs an instruction more, and 64-bit comparisons cost two for each lane.
@@ -20,37 +19,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from appyc.errors import Loc
 from appyc.ir.gpu_program import (
     Branch,
     ChooseLanes,
     Kernel,
-    LaneReduce,
     Lanes,
     Launch,
+    Loop,
     ProgramIndex,
-    ReadBack,
     ScheduledStmt,
 )
 from appyc.ir.names import NameSupply, spellings
 from appyc.ir.nodes import (
-    Alloc,
     Assign,
     Binary,
     Compare,
     Expr,
     For,
-    Load,
-    LoopMode,
     Reduction,
     Store,
     Symbol,
-    Update,
     Var,
 )
-from appyc.ir.types import ArrayType, DType
+from appyc.ir.types import DType
 from appyc.ir.visit import walk
 from appyc.passes.checks.fault_sites import FaultSites
+from appyc.passes.gpu.kernel_results import KernelResults
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.map_gpu import GridMapping, choose_lane_loops, map_gpu, requested
 from appyc.passes.gpu.place_barriers import place_barriers
@@ -58,6 +52,7 @@ from appyc.passes.gpu.predicate_lanes import KernelLowering
 from appyc.passes.gpu.row_lanes import RowLowering
 from appyc.passes.node_builders import (
     both,
+    ceiling_quotient,
     identity,
     integer,
     is_simple,
@@ -75,6 +70,8 @@ STRIP_LANES = 256
 """Lanes where a program runs whole loops in strips."""
 ROW_LANES_OF_A_WARP = 256
 """Lanes of a warp that holds a part of a row: a thread has eight elements of each array."""
+SHARES = 2048
+"""The most programs that store a share of a reduction: all that a GPU runs at once, and few for one to combine."""
 VERSIONED_NODES = 400
 """The most nodes of a program that has a version without masks: it takes the compiler twice as long."""
 
@@ -120,19 +117,29 @@ class GridKernel:
         axes = [self._axis(loop) for loop in self.mapping.chain]
         self.lanes = self._lanes(axes)
         counts = [self._programs(axis) for axis in axes]
-        programs = self._on_host("programs", self._product(counts))
+        programs = self._on_host("programs" if not self._reductions() else "blocks", self._product(counts))
         merged = replace(
             self.mapping.chain[-1], reductions=self._reductions(), last=self.mapping.chain[0].last
         )
         loop, kept = self.lower.as_lanes(merged) if self.mapping.lane else self._as_program(merged)
+        results = KernelResults(self.name, self.names, self.sites, self.host, self.loc)
         body: list[ScheduledStmt] = []
-        where = self._enter_grid(axes, counts, loop, body)
-        body = self._starts(kept) + body + self._masked_at_edges(loop, where)
-        after: list[ScheduledStmt] = []
-        for reduction in self._reductions():
-            after += self._partial(reduction, kept[reduction.symbol], programs, body)
-        for symbol in merged.last:
-            after += self._last(symbol, kept[symbol], axes, where, body)
+        blocks, number = programs, None
+        if merged.reductions:
+            programs = self._on_host(
+                "programs", Binary("min", blocks, integer(SHARES, self.loc), loc=self.loc)
+            )
+            number = Var(self.names.fresh("number", DType.INT64), loc=self.loc)
+        where = self._enter_grid(axes, counts, number, loop, body)
+        body += self._masked_at_edges(loop, where)
+        after: list[ScheduledStmt] = [
+            results.last(symbol, kept[symbol], self._is_last(axes, where), body) for symbol in merged.last
+        ]
+        if number is not None:
+            body, combined = self._with_shares(
+                merged.reductions, kept, number, blocks, programs, body, results
+            )
+            after = combined + after
         kernel = Kernel(
             self.name,
             place_barriers(tuple(body)),
@@ -186,19 +193,23 @@ class GridKernel:
         self.host.append(Assign(symbol, value, loc=value.loc))
         return Var(symbol, loc=value.loc)
 
-    def _enter_grid(self, axes: list[Axis], counts: list[Var], loop: For, body: list[ScheduledStmt]) -> Where:
-        """Sets every axis's variable; says which lanes act."""
-        body.append(ProgramIndex(tuple(axis.number for axis in axes), tuple(counts[1:]), loc=self.loc))
+    def _enter_grid(
+        self, axes: list[Axis], counts: list[Var], number: Var | None, loop: For, body: list[ScheduledStmt]
+    ) -> Where:
+        """Sets every axis's variable; says which lanes act. number: of the block; None: that of the program."""
+        body.append(
+            ProgramIndex(tuple(axis.number for axis in axes), tuple(counts[1:]), number, loc=self.loc)
+        )
         where = Where()
         for axis in axes:
-            number: Expr = Var(axis.number, loc=self.loc)
+            here: Expr = Var(axis.number, loc=self.loc)
             if axis.loop.var != self.mapping.lane:
-                body.append(Assign(axis.loop.var, iteration(axis.lo, axis.loop.step, number), loc=self.loc))
+                body.append(Assign(axis.loop.var, iteration(axis.lo, axis.loop.step, here), loc=self.loc))
                 continue
             lane = self.names.fresh("lane", DType.INT64)
             self.lower.varying.add(lane)
             body.append(Lanes(lane, loc=self.loc))
-            first = self.lower.temp("first", Binary("*", number, self.lanes, loc=self.loc), body)
+            first = self.lower.temp("first", Binary("*", here, self.lanes, loc=self.loc), body)
             own = replace(axis.loop, body=loop.body)
             where = self.lower.enter(own, axis.lo, first, lane, axis.count, body)
             rest = Binary("-", axis.count, first, loc=self.loc)
@@ -226,79 +237,43 @@ class GridKernel:
         found = {r.symbol: r for loop in self.mapping.chain for r in loop.reductions}
         return tuple(found.values())
 
-    def _starts(self, kept: dict[Symbol, Symbol]) -> list[ScheduledStmt]:
-        return [
-            Assign(kept[r.symbol], identity(r.op, r.symbol.dtype, self.loc), loc=self.loc)
-            for r in self._reductions()
-        ]
-
-    def _partial(
-        self, reduction: Reduction, kept: Symbol, programs: Var, body: list[ScheduledStmt]
-    ) -> list[ScheduledStmt]:
-        """The program stores its share; returns how the shares are combined on the host's order."""
-        symbol, loc = reduction.symbol, self.loc
-        shares = self.names.fresh(f"{symbol.name}_shares", ArrayType(symbol.dtype, 1))
-        self.host.append(Alloc(shares, (programs,), zero=False, loc=loc))
-        share: Expr = Var(kept, loc=loc)
-        if self.mapping.lane:
-            total = self.names.fresh(symbol.name, symbol.dtype)
-            body.append(LaneReduce(total, reduction.op, share, loc=loc))
-            share = Var(total, loc=loc)
-        program_number = self.names.fresh("program", DType.INT64)
-        body.append(ProgramIndex((program_number,), (), loc=loc))
-        body.append(Store(shares, (Var(program_number, loc=loc),), share, checked=False, loc=loc))
-        part = self.names.fresh("part", DType.INT64)
-        each = Load(shares, (Var(part, loc=loc),), checked=False, loc=loc)
-        update = Update(symbol, (), reduction.op, each, loc=loc)
-        combine = For(
-            part, integer(0, loc), programs, 1, (update,), LoopMode.SIMD, reductions=(reduction,), loc=loc
-        )
-        lower = KernelLowering(self.names, self.sites, STRIP_LANES, frozenset({part}))
-        spelled = spellings(r.symbol for r in self._reductions())[symbol]
-        return finish_kernel(
-            f"{self.name}_{spelled}", lower, lower.block((combine,), Where()), (symbol,), loc
-        )
-
-    def _last(
-        self, symbol: Symbol, kept: Symbol, axes: list[Axis], where: Where, body: list[ScheduledStmt]
-    ) -> list[ScheduledStmt]:
-        """The program (and lane) that has the last iteration stores the scalar."""
+    def _with_shares(
+        self,
+        reductions: tuple[Reduction, ...],
+        kept: dict[Symbol, Symbol],
+        number: Var,
+        blocks: Expr,
+        programs: Var,
+        body: list[ScheduledStmt],
+        results: KernelResults,
+    ) -> tuple[list[ScheduledStmt], list[ScheduledStmt]]:
+        """A program that runs `body` for several blocks in a row, each with its `number`, and stores its shares; and
+        what combines them."""
         loc = self.loc
-        cell = self.names.fresh(f"{symbol.name}_cell", ArrayType(symbol.dtype, 1))
-        self.host.append(Alloc(cell, (integer(1, loc),), zero=False, loc=loc))
+        some = Binary("max", programs, integer(1, loc), loc=loc)
+        each = self._on_host("each", ceiling_quotient(blocks, some))
+        program = Var(self.names.fresh("program", DType.INT64), loc=loc)
+        first = Binary("*", program, each, loc=loc)
+        end = Binary("min", Binary("+", first, each, loc=loc), blocks, loc=loc)
+        whole: list[ScheduledStmt] = [
+            ProgramIndex((program.symbol,), (), loc=loc),
+            *(Assign(kept[r.symbol], identity(r.op, r.symbol.dtype, loc), loc=loc) for r in reductions),
+            Loop(number.symbol, first, end, 1, tuple(body), loc=loc),
+        ]
+        combined: list[ScheduledStmt] = []
+        names = spellings(r.symbol for r in reductions)
+        for r in reductions:
+            in_lanes = self.mapping.lane is not None
+            store, shares = results.share(r, kept[r.symbol], program, programs, of_lanes=in_lanes)
+            whole += store
+            combined += results.combined(r, shares, programs, names[r.symbol])
+        return whole, combined
+
+    def _is_last(self, axes: list[Axis], where: Where) -> Expr | None:
+        """Whether a program, or a lane, has the last iteration."""
         mask = where.mask
         for axis in axes:
-            last = Binary("-", axis.count, integer(1, loc), loc=loc)
+            last = Binary("-", axis.count, integer(1, self.loc), loc=self.loc)
             final = iteration(axis.lo, axis.loop.step, last)
-            is_last = Compare("==", Var(axis.loop.var, loc=loc), final, loc=loc)
-            mask = both(mask, is_last)
-        value = Var(kept, loc=loc)
-        body.append(Store(cell, (integer(0, loc),), value, checked=False, mask=mask, loc=loc))
-        return [ReadBack(symbol, cell, loc=loc)]
-
-
-def finish_kernel(
-    name: str, lower: KernelLowering, body: list[ScheduledStmt], outputs: tuple[Symbol, ...], loc: Loc
-) -> list[ScheduledStmt]:
-    """A kernel of one program, and how the host gets the scalars that it leaves."""
-    host: list[ScheduledStmt] = []
-    back: list[ScheduledStmt] = []
-    body = list(body)
-    for symbol in outputs:
-        cell = lower.names.fresh(f"{symbol.name}_cell", ArrayType(symbol.dtype, 1))
-        host.append(Alloc(cell, (integer(1, loc),), zero=False, loc=loc))
-        body.append(Store(cell, (integer(0, loc),), Var(symbol, loc=loc), checked=False, loc=loc))
-        back.append(ReadBack(symbol, cell, loc=loc))
-    lanes, warps = (lower.lanes, 4) if lower.varying else (1, 1)
-    kernel = Kernel(
-        name,
-        place_barriers(tuple(body)),
-        lanes,
-        lanes,
-        None,
-        warps,
-        frozenset(lower.varying),
-        lower.indices,
-        loc=loc,
-    )
-    return [*host, Launch(kernel, integer(1, loc), loc=loc), *back]
+            mask = both(mask, Compare("==", Var(axis.loop.var, loc=self.loc), final, loc=self.loc))
+        return mask

@@ -55,7 +55,8 @@ from appyc.ir.raising import may_raise, overflow_error, traps_overflow
 from appyc.ir.schedule import Product
 from appyc.ir.visit import scalars_read, scalars_written, walk
 from appyc.passes.checks.fault_sites import FaultSites
-from appyc.passes.gpu.grid_kernels import GridKernel, finish_kernel
+from appyc.passes.gpu.grid_kernels import GridKernel
+from appyc.passes.gpu.kernel_results import finish_kernel
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.map_gpu import ANOTHER_LOOP, choose_lane_loops, why_not_parallel
 from appyc.passes.gpu.predicate_lanes import KernelLowering

@@ -1,0 +1,106 @@
+"""What the programs of a kernel leave in memory for the host: shares of reductions, last values, scalars.
+
+    s_shares = empty(programs)                      programs of the kernel, each:  s_shares[program] = s
+    launch(kernel, programs)              ->        one more kernel, of one program:
+    s = combine(s_shares)                                for part in range(programs): s += s_shares[part]
+                                                        s_cell[0] = s
+
+Shares are combined in the same order on every run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from appyc.errors import Loc
+from appyc.ir.gpu_program import Kernel, LaneReduce, Launch, ReadBack, ScheduledStmt
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import Alloc, Expr, For, Load, LoopMode, Reduction, Store, Symbol, Update, Var
+from appyc.ir.types import ArrayType, DType
+from appyc.passes.checks.fault_sites import FaultSites
+from appyc.passes.gpu.lane_expressions import Where
+from appyc.passes.gpu.place_barriers import place_barriers
+from appyc.passes.gpu.predicate_lanes import KernelLowering
+from appyc.passes.node_builders import integer
+
+SHARE_LANES = 1024
+"""Lanes of the program that combines shares."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelResults:
+    """Adds to the kernel `name` what it leaves. host: the statements before its launch, where arrays are made."""
+
+    name: str
+    names: NameSupply
+    sites: FaultSites
+    host: list[ScheduledStmt]
+    loc: Loc
+
+    def share(
+        self, reduction: Reduction, kept: Symbol, program: Var, programs: Expr, *, of_lanes: bool
+    ) -> tuple[list[ScheduledStmt], Symbol]:
+        """How a program stores its share, and in which array. kept: its share, with `of_lanes` those of its lanes."""
+        loc, out, share = self.loc, list[ScheduledStmt](), Var(kept, loc=self.loc)
+        shares = self.names.fresh(f"{reduction.symbol.name}_shares", ArrayType(reduction.symbol.dtype, 1))
+        self.host.append(Alloc(shares, (programs,), zero=False, loc=loc))
+        if of_lanes:
+            total = self.names.fresh(reduction.symbol.name, reduction.symbol.dtype)
+            out.append(LaneReduce(total, reduction.op, share, loc=loc))
+            share = Var(total, loc=loc)
+        out.append(Store(shares, (program,), share, checked=False, loc=loc))
+        return out, shares
+
+    def combined(
+        self, reduction: Reduction, shares: Symbol, programs: Expr, spelled: str
+    ) -> list[ScheduledStmt]:
+        """A kernel that combines the shares. spelled: the scalar's name, for that of the kernel."""
+        symbol, loc = reduction.symbol, self.loc
+        part = self.names.fresh("part", DType.INT64)
+        each = Load(shares, (Var(part, loc=loc),), checked=False, loc=loc)
+        update = Update(symbol, (), reduction.op, each, loc=loc)
+        combine = For(
+            part, integer(0, loc), programs, 1, (update,), LoopMode.SIMD, reductions=(reduction,), loc=loc
+        )
+        lower = KernelLowering(self.names, self.sites, SHARE_LANES, frozenset({part}))
+        return finish_kernel(
+            f"{self.name}_{spelled}", lower, lower.block((combine,), Where()), (symbol,), loc
+        )
+
+    def last(
+        self, symbol: Symbol, kept: Symbol, is_last: Expr | None, body: list[ScheduledStmt]
+    ) -> ScheduledStmt:
+        """The program and lane that has the last iteration stores the scalar; returns how the host gets it."""
+        loc = self.loc
+        cell = self.names.fresh(f"{symbol.name}_cell", ArrayType(symbol.dtype, 1))
+        self.host.append(Alloc(cell, (integer(1, loc),), zero=False, loc=loc))
+        value = Var(kept, loc=loc)
+        body.append(Store(cell, (integer(0, loc),), value, checked=False, mask=is_last, loc=loc))
+        return ReadBack(symbol, cell, loc=loc)
+
+
+def finish_kernel(
+    name: str, lower: KernelLowering, body: list[ScheduledStmt], outputs: tuple[Symbol, ...], loc: Loc
+) -> list[ScheduledStmt]:
+    """A kernel of one program, and how the host gets the scalars that it leaves."""
+    host: list[ScheduledStmt] = []
+    back: list[ScheduledStmt] = []
+    body = list(body)
+    for symbol in outputs:
+        cell = lower.names.fresh(f"{symbol.name}_cell", ArrayType(symbol.dtype, 1))
+        host.append(Alloc(cell, (integer(1, loc),), zero=False, loc=loc))
+        body.append(Store(cell, (integer(0, loc),), Var(symbol, loc=loc), checked=False, loc=loc))
+        back.append(ReadBack(symbol, cell, loc=loc))
+    lanes, warps = (lower.lanes, 4) if lower.varying else (1, 1)
+    kernel = Kernel(
+        name,
+        place_barriers(tuple(body)),
+        lanes,
+        lanes,
+        None,
+        warps,
+        frozenset(lower.varying),
+        lower.indices,
+        loc=loc,
+    )
+    return [*host, Launch(kernel, integer(1, loc), loc=loc), *back]
