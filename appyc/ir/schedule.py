@@ -203,6 +203,8 @@ class LoopSchedule:
     that are not read in the function: where they exceed the caches, non-temporal stores may write them. skew: of a loop
     around one other: its iterations may overlap, each so many iterations of the inner loop behind the one before.
 
+    in_order_below, of loops in lanes: fewer iterations than this run one by one, without lanes.
+
     row_lanes, of parallel loops on a GPU: each loop inside has the same iterations, at most so many, and each of these
     has an element of its own of every array that the body allocates. One program runs them, a lane for each iteration,
     with those arrays in registers.
@@ -212,6 +214,7 @@ class LoopSchedule:
     nontemporal: tuple[Symbol, ...] = ()
     skew: int | None = None
     form: Form | None = None
+    in_order_below: int = 0
     row_lanes: int | None = None
 
     @property

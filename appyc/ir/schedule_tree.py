@@ -92,6 +92,8 @@ class _Tree:
         words += _form_words(loop.var, form)
         if threads and loop.clauses is not None and loop.clauses.collapse > 1:
             words.append(f"collapse {loop.clauses.collapse}")
+        if decided.in_order_below and around is None:
+            words.append(f"in order below {decided.in_order_below}")
         if decided.nontemporal:
             words.append(f"nontemporal {', '.join(map(self.name, decided.nontemporal))}")
         if loop.product is not None:

@@ -55,6 +55,10 @@ def exceeds(x):
     return (x > 3.0).any()
 
 
+def row_sums(a):
+    return a.sum(axis=1)
+
+
 def two_loops(x, y):
     for i in range(x.shape[0]):
         x[i] = x[i] * 2.0
@@ -96,6 +100,8 @@ EDITS = {
     "strip-mined statement": (result, (LINE, LINE), "i  threads", "i  threads  tile(16)", "i_tile  threads"),
     "no lanes": (result, (LINE, LINE), "  lanes  nontemporal result", "", "i  threads  cost"),
     "accumulators": (least, (LINE,), "accumulators 4", "accumulators 2", "accumulators 2"),
+    "rows in order": (row_sums, (PLANE,), "in order below 16", "in order below 8", "in order below 8"),
+    "rows in lanes": (row_sums, (PLANE,), "  in order below 16", "", "k  lanes"),
     "one accumulator": (least, (LINE,), "  accumulators 4", "", "k  threads  lanes  cost"),
     "no early exit": (exceeds, (LINE,), "  early exit", "", "k  threads  lanes  cost"),
     "loops that were joined": (two_loops, (LINE, LINE), "i  threads", "i", "\n  i  lanes"),

@@ -8,21 +8,27 @@ from typing import Any
 import numpy as np
 import pytest
 
+import appyc
 from appyc import pipeline
-from appyc.ir.schedule import Dots, Form, Interleaved, OuterLanes, Simd
+from appyc.ir.schedule import Dots, Form, Interleaved, LoopSchedule, OuterLanes, Simd
 from appyc.ir.visit import loops_of
 from appyc.options import Options
 from appyc.passes.pass_context import PassContext
 from tests.lowering import lowered
 
 
-def forms(fn: Callable[..., Any], *args: object) -> list[type[Form] | None]:
-    """The kind of form of each loop, outermost first."""
+def schedules(fn: Callable[..., Any], *args: object) -> list[LoopSchedule]:
+    """What was decided about each loop, outermost first."""
     context = PassContext(Options(target="cpu"))
     out = lowered(fn, *args)
     for passes in (pipeline.SIMPLIFY, pipeline.ANALYSE, pipeline.FOR_C):
         out = pipeline.run(out, passes, context, verify=True)
-    found = [out.schedule[loop.var].form for loop in loops_of(out.body)]
+    return [out.schedule[loop.var] for loop in loops_of(out.body)]
+
+
+def forms(fn: Callable[..., Any], *args: object) -> list[type[Form] | None]:
+    """The kind of form of each loop, outermost first."""
+    found = [decided.form for decided in schedules(fn, *args)]
     return [None if form is None else type(form) for form in found]
 
 
@@ -93,3 +99,62 @@ def test_form(fn: Callable[..., Any], args: tuple[Any, ...], wanted: set[type[Fo
 
 def test_loops_of_a_product_that_is_too_small_for_the_library_are_not_jammed() -> None:
     assert set(forms(product, SQUARE, SQUARE, SQUARE)) <= {Simd, None}
+
+
+def last_axis_max(a):
+    return np.max(a, axis=-1)
+
+
+def last_axis_any(a):
+    return np.any(a > 1, axis=-1)
+
+
+def last_axis_sum(a):
+    return np.sum(a, axis=-1)
+
+
+def last_axis_argmax(a):
+    return np.argmax(a, axis=-1)
+
+
+def sums_of_sixteen(a):
+    out = np.zeros(a.shape[0])
+    for i in range(a.shape[0]):
+        for k in range(64, 80):
+            out[i] += a[i, k]
+    return out
+
+
+def whole_sum(a):
+    return a.sum()
+
+
+@pytest.mark.parametrize(
+    ("fn", "dtype", "wanted"),
+    [
+        (last_axis_max, np.float64, [0, 16]),
+        (last_axis_any, np.float32, [0, 32]),
+        (last_axis_sum, np.uint8, [0, 64]),
+        (last_axis_argmax, np.int64, [0, 16, 16]),
+        (sums_of_sixteen, np.float64, [0, 0]),
+    ],
+)
+def test_short_reductions_inside_a_loop_run_in_order(
+    fn: Callable[..., Any], dtype: type, wanted: list[int]
+) -> None:
+    assert [decided.in_order_below for decided in schedules(fn, np.ones((9, 80), dtype))] == wanted
+
+
+def test_a_reduction_that_runs_once_has_lanes_only() -> None:
+    assert not any(decided.in_order_below for decided in schedules(whole_sum, np.ones((9, 80))))
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 15, 16, 17, 31, 33, 63, 64, 65])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint8, np.int64])
+def test_reductions_of_rows_on_both_sides_of_that_length(length: int, dtype: type) -> None:
+    a = np.random.default_rng(length).integers(0, 3, (50, length)).astype(dtype)
+    if np.dtype(dtype).kind == "f":
+        a[::7, length // 2] = np.nan
+        a[3::11, -1] = -np.inf
+    for fn in (last_axis_max, last_axis_any, last_axis_sum, last_axis_argmax):
+        np.testing.assert_array_equal(appyc.jit(target="cpu")(fn)(a), fn(a), err_msg=fn.__name__)

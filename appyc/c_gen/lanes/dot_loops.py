@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.lanes.row_blocks import RowBlocks, emit_row_blocks
+from appyc.c_gen.lanes.simd import KEEP_IN_ORDER
 from appyc.c_gen.text.c_expressions import expression
 from appyc.c_gen.text.c_types import c_type, constant
 from appyc.c_gen.text.vector_text import Vectors
@@ -138,7 +139,7 @@ def _emit_dot(tile: _Tile, loop: For) -> None:
         for symbol in sums:
             writer.line(f"{copy.name(symbol)} += {add_up}({inside.name(symbol)});")
     with writer.block(f"for (; {var} < {hi}; {var} += 1)"):
-        writer.line('__asm__ volatile ("");')  # less than a vector: keeps the compiler from making more of it
+        writer.line(KEEP_IN_ORDER)  # less than a vector
         for copy in tile.copies:
             tile.body(copy, loop.body)
 

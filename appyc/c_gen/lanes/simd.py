@@ -12,6 +12,9 @@ from appyc.ir.visit import symbols_of, walk
 
 _CLAUSE_OPS = {"and": "&&", "or": "||", "minimum": "min", "maximum": "max"}
 
+KEEP_IN_ORDER = '__asm__ volatile ("");'
+"""In a loop's body: keeps the C compiler from making lanes of few iterations."""
+
 
 def simd_private(loop: For) -> list[Symbol]:
     """The scalars that each lane declares for itself, in the order of the loop's own list."""

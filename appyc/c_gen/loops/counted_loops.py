@@ -9,12 +9,12 @@ from typing import TypeAlias, assert_never
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.lanes.compaction import emit_packing
 from appyc.c_gen.lanes.dot_loops import emit_dots
-from appyc.c_gen.lanes.early_exit_reductions import emit_decided
+from appyc.c_gen.lanes.early_exit_reductions import emit_decided, emit_undecided
 from appyc.c_gen.lanes.interleaved_scans import emit_chains
 from appyc.c_gen.lanes.lane_loops import emit_lanes
 from appyc.c_gen.lanes.multiple_accumulators import emit_strands
 from appyc.c_gen.lanes.nontemporal_stores import emit_streams
-from appyc.c_gen.lanes.simd import declare_scalars, simd_directive, simd_private
+from appyc.c_gen.lanes.simd import KEEP_IN_ORDER, declare_scalars, simd_directive, simd_private
 from appyc.c_gen.loops.unlikely_faults import emit_fast_loop
 from appyc.ir.nodes import For, Stmt
 from appyc.ir.schedule import (
@@ -25,6 +25,7 @@ from appyc.ir.schedule import (
     Form,
     Guarded,
     Interleaved,
+    LoopSchedule,
     OuterLanes,
     Simd,
 )  # fmt: skip
@@ -34,16 +35,40 @@ Body: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 
 def emit_counted(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) -> None:
     """The loop from `lo` to `hi`, which are terms that do not change while it runs."""
-    decided = ctx.schedule[loop.var]
-    match decided.form:
+    schedule = ctx.schedule[loop.var]
+    if schedule.in_order_below:
+        with ctx.writer.block(f"if ({hi} - {lo} < {schedule.in_order_below})"):
+            _emit_in_order(ctx, loop, lo, hi, body)
+        with ctx.writer.block("else"):
+            _emit_chosen(ctx, loop, schedule, lo, hi, body)
+        return
+    _emit_chosen(ctx, loop, schedule, lo, hi, body)
+
+
+def _emit_chosen(
+    ctx: FunctionContext, loop: For, schedule: LoopSchedule, lo: str, hi: str, body: Body
+) -> None:
+    match schedule.form:
         case None:
             _emit_for(ctx, loop, lo, hi, body)
-        case Simd() if not (decided.nontemporal and ctx.may_stream):
+        case Simd() if not (schedule.nontemporal and ctx.may_stream):
             ctx.writer.line(simd_directive(ctx, loop))
             _emit_for(ctx, loop, lo, hi, body)
         case form:
             with ctx.writer.block():
                 _emit_form(ctx, loop, form, lo, hi, body)
+
+
+def _emit_in_order(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) -> None:
+    if isinstance(ctx.schedule[loop.var].form, EarlyExitLanes):
+        emit_undecided(ctx, loop, lo, hi, body)
+        return
+
+    def each(inside: FunctionContext, statements: tuple[Stmt, ...]) -> None:
+        inside.writer.line(KEEP_IN_ORDER)
+        body(inside, statements)
+
+    _emit_for(ctx, loop, lo, hi, each)
 
 
 def _emit_for(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) -> None:

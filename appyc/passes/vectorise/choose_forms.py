@@ -23,13 +23,19 @@ from appyc.passes.vectorise.dot_plan import plan_dots
 from appyc.passes.vectorise.given_forms import given_form, without_dropped
 from appyc.passes.vectorise.guarded_loops import plan_guarded
 from appyc.passes.vectorise.lane_plan import plan_lanes
-from appyc.passes.vectorise.simd_forms import accumulates_extremes, decides_early, why_not_simd
+from appyc.passes.vectorise.simd_forms import (
+    accumulates_extremes,
+    decides_early,
+    in_order_below,
+    why_not_simd,
+)
 
 ACCUMULATORS = 4
 """Chains of minima that hide the latency of one."""
 
 MAX_NODES = 120
-"""Nodes of the body above which it is not interleaved: it has enough independent operations by itself."""
+"""Nodes of the body above which it is not interleaved, since it has enough independent operations by itself, nor
+written twice, in lanes and in order: its work outweighs setting up lanes."""
 
 
 def choose_forms(fn: Function, ctx: PassContext) -> Function:
@@ -37,9 +43,12 @@ def choose_forms(fn: Function, ctx: PassContext) -> Function:
     callees = tuple(Callee(choose_forms(callee.function, ctx)) for callee in fn.callees)
     decided: dict[Symbol, LoopSchedule] = {}
     little = _loops_of_little_work(fn)
+    repeated = _repeated(fn) - little
     for loop in loops_of(fn.body):
         form = _plain_form(loop) if loop.var in little else _form(loop, ctx)
         found = replace(fn.schedule[loop.var], form=given_form(loop.var, form, ctx.asked))
+        if found.is_simd and loop.var in repeated and _nodes(loop) <= MAX_NODES:
+            found = replace(found, in_order_below=in_order_below(loop))
         decided[loop.var] = without_dropped(loop.var, found, ctx.asked)
     return replace(fn, callees=callees, schedule=fn.schedule.updated(decided))
 
@@ -49,6 +58,16 @@ def _loops_of_little_work(fn: Function) -> frozenset[Symbol]:
     lanes takes longer to compile than it saves."""
     alone = (n for n in loops_of(fn.body) if n.product is not None and n.product.stack is None)
     return frozenset(loop.var for nest in alone for loop in loops_of(nest))
+
+
+def _repeated(fn: Function) -> frozenset[Symbol]:
+    """The loops inside others, each of which starts often."""
+    around = (node for node in walk(fn.body) if isinstance(node, For | While))
+    return frozenset(loop.var for outer in around for loop in loops_of(outer.body))
+
+
+def _nodes(loop: For) -> int:
+    return sum(1 for _ in walk(loop.body))
 
 
 def _plain_form(loop: For) -> Form | None:
@@ -82,4 +101,4 @@ def _is_interleaved(loop: For) -> bool:
     ):
         return False
     owned = {*loop.private, *loop.last, *(r.symbol for r in loop.reductions)}
-    return scalars_written(loop.body) <= owned and sum(1 for _ in walk(scan.body)) <= MAX_NODES
+    return scalars_written(loop.body) <= owned and _nodes(scan) <= MAX_NODES

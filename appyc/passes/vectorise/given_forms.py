@@ -54,10 +54,15 @@ def given_form(loop: Symbol, form: Form | None, asked: Asked) -> Form | None:
 
 
 def without_dropped(loop: Symbol, found: LoopSchedule, asked: Asked) -> LoopSchedule:
-    """What was decided about a loop, without the stores past the caches that its line leaves out."""
+    """What was decided about a loop, without what its line leaves out: stores past the caches, few iterations in
+    order."""
     words = asked.get(loop)
-    kept = words is None or any(word.startswith("nontemporal") for word in words)
-    return found if kept else replace(found, nontemporal=())
+    if words is None:
+        return found
+    if not any(word.startswith("nontemporal") for word in words):
+        found = replace(found, nontemporal=())
+    below = _numbers("in order below", words) if found.in_order_below else []
+    return replace(found, in_order_below=below[0] if below else 0)
 
 
 def _jammed(form: OuterLanes | Dots, asked: Asked) -> OuterLanes | Dots | None:

@@ -3,11 +3,19 @@ early exit."""
 
 from __future__ import annotations
 
+from appyc.ir.affine import linear_form
 from appyc.ir.invariance import is_invariant
-from appyc.ir.nodes import Alloc, Assign, Break, Expr, For, LoopMode, Select, Stmt, Update, Var, While
+from appyc.ir.nodes import Alloc, Assign, Break, Expr, For, Load, LoopMode, Select, Stmt, Update, Var, While
 from appyc.ir.raising import can_fault
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_read, scalars_written, walk
+
+SHORT_BYTES = 128
+"""Two vectors: what lanes combine into is set up and reduced once a loop, which takes as long as so many bytes of
+elements one by one."""
+
+MOST_IN_ORDER = 64
+"""Iterations above which lanes pay for elements of any size."""
 
 _EXTREMES = ("min", "max", "minimum", "maximum")
 
@@ -87,6 +95,15 @@ def decides_early(loop: For) -> bool:
     if totals != {r.symbol for r in loop.reductions} or len(totals) < len(updates):
         return False
     return not any(totals & scalars_read(_value(stmt)) for stmt in loop.body)
+
+
+def in_order_below(loop: For) -> int:
+    """The trip count below which a reduction in lanes takes longer than one without; 0 where the C compiler knows the
+    trip count, or where nothing is reduced."""
+    if not loop.reductions or not linear_form(loop.hi).plus(linear_form(loop.lo), -1).terms:
+        return 0
+    narrowest = min((n.dtype.itemsize for n in walk(loop.body) if isinstance(n, Load)), default=8)
+    return min(SHORT_BYTES // narrowest, MOST_IN_ORDER)
 
 
 def _value(stmt: Stmt) -> Expr:
