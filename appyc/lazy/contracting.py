@@ -37,21 +37,21 @@ def _einsum(subscripts: Any, *given: Any) -> Applied | None:
     )
 
 
-def _norm(x: Any) -> Applied | None:
+def _norm(x: Any, ord: None = None, axis: Any = None, keepdims: Any = False) -> Applied | None: 
     array = array_of(x)
-    if array is None or array.ndim > 2 or array.dtype.kind not in "fiu":
+    if array is None or ord is not None or array.dtype.kind not in "fiu":
         return None
-    return Applied((array,), (OPERAND,), (), ())
+    return _along(array, axis, keepdims)
 
 
 def _without_nan(a: Any, axis: Any = None, keepdims: Any = False) -> Applied | None:
     array = array_of(a)
-    if (
-        array is None
-        or array.dtype.kind == "c"
-        or not (axis is None or type(axis) is int)
-        or type(keepdims) is not bool
-    ):
+    return None if array is None or array.dtype.kind == "c" else _along(array, axis, keepdims)
+
+
+def _along(array: Any, axis: Any, keepdims: Any) -> Applied | None:
+    """A function of one array that sums over an axis, or all."""
+    if not (axis is None or type(axis) is int) or type(keepdims) is not bool:
         return None
     if axis is not None and not -array.ndim <= axis < array.ndim:
         return None
