@@ -1056,7 +1056,7 @@ def check(a):
     #pragma parallel for
     for i in range(a.shape[0]):
         if a[i] < 0:
-            raise ValueError(a[i])
+            raise ValueError(f"{a} at {i}")
 
 check(np.ones(4))
 """,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from appyc.c_gen.text.c_helpers import Helpers
@@ -11,7 +11,7 @@ from appyc.c_gen.text.c_types import storage_type
 from appyc.c_gen.text.c_writer import Writer
 from appyc.c_gen.translation_units import Definition
 from appyc.errors import Loc
-from appyc.ir.abi import FaultSite
+from appyc.ir.faults import FaultSite
 from appyc.ir.nodes import For, Function, Symbol
 from appyc.ir.raising import overflow_error
 from appyc.ir.schedule import UNSCHEDULED, Schedule
@@ -41,7 +41,9 @@ class ModuleContext:
 
     def fault(self, error: str, message: str, loc: Loc) -> int:
         """The number of a fault site."""
-        site = FaultSite(error, message, loc.file, loc.line, loc.col, loc.end_col)
+        return self.number(FaultSite(error, message, loc.file, loc.line, loc.col, loc.end_col))
+
+    def number(self, site: FaultSite) -> int:
         return self._faults.setdefault(site, len(self._faults))
 
     def faults(self) -> tuple[FaultSite, ...]:
@@ -116,13 +118,14 @@ class FunctionContext:
         self.leaves = True
         self.writer.line("if (failed) goto leave;")
 
-    def fail(self, error: str, message: str, loc: Loc, value: str = "0", extent: str = "0") -> None:
+    def fail(self, site: FaultSite, words: Sequence[str] = ()) -> None:
         """Raises here: the statement that follows is the function's end."""
         self.leaves = True
         raise_fault = self.module.helpers.plain("raise_fault")
-        self.writer.line(
-            f"{raise_fault}(fault, {self.module.fault(error, message, loc)}, {value}, {extent});"
-        )
+        first, later = (*words, "0", "0")[:2], words[2:]
+        call = f"{raise_fault}(fault, {self.module.number(site)}, {', '.join(first)})"
+        stores = "".join(f" fault[{k}] = {word};" for k, word in enumerate(later, 3))
+        self.writer.line(f"if ({call}) {{{stores} }}" if later else f"{call};")
         self.writer.line("goto leave;")
 
 

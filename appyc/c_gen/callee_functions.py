@@ -15,7 +15,7 @@ from appyc.c_gen.c_function import emit_function
 from appyc.c_gen.c_module import FunctionContext, ModuleContext, parameters_of_array
 from appyc.c_gen.text.c_expressions import element, expression
 from appyc.c_gen.text.c_types import c_type, storage_type
-from appyc.ir.nodes import Alloc, Assign, Call, Const, Function, Symbol, View
+from appyc.ir.nodes import Alloc, Assign, Call, Const, Fail, Function, Symbol, View
 from appyc.ir.types import Layout
 from appyc.ir.visit import walk
 
@@ -62,7 +62,7 @@ def emit_callee(ctx: FunctionContext, fn: Function, statements: Callable[[], Non
 
     def body() -> None:
         with ctx.writer.block("if (__builtin_expect(depth <= 0, 0))"):
-            ctx.fail("RecursionError", "maximum recursion depth exceeded", fn.loc)
+            ctx.fail(Fail("RecursionError", "maximum recursion depth exceeded", loc=fn.loc).site)
         statements()
         ctx.writer.line(f"result = {expression(ctx, value)};")
 

@@ -270,10 +270,10 @@ class CompiledFunction(Specialisations[R]):
             if function in vain:
                 self.handed.pop(kind, None)
 
-    def _on_fault(self, kernel: Kernel, site: int, value: int, extent: int, args: Sequence[object]) -> object:
+    def _on_fault(self, kernel: Kernel, site: int, words: Sequence[int], args: Sequence[object]) -> object:
         """Handles a fault that a kernel has raised under the dispatcher. Runs the call in Python where it may."""
         try:
-            raise_fault(kernel, site, value, extent)
+            raise_fault(kernel, site, words)
         except LeftToPython:
             return self.py_func(*args)
         except DependenceError as error:

@@ -81,7 +81,7 @@ class Specialisations(Entry, Generic[R]):
         """A call for which the dispatcher has no compiled version."""
         raise NotImplementedError
 
-    def _on_fault(self, kernel: Kernel, site: int, value: int, extent: int, args: Sequence[object]) -> object:
+    def _on_fault(self, kernel: Kernel, site: int, words: Sequence[int], args: Sequence[object]) -> object:
         """Handles a fault that a kernel has raised under the dispatcher."""
         raise NotImplementedError
 

@@ -9,7 +9,7 @@ A C kernel is `int32_t kernel(int64_t *frame)`. The frame holds, in this order:
                 their own bits, complex64 as two adjacent float32
     results     a scalar as above (out); an array that the function made 1 + ndim slots: data
                 pointer, which is the caller's to free, and extents; one that is a parameter none
-    fault       FAULT_SLOTS slots: site, value, extent (out); the second is Python's recursion limit (in)
+    fault       FAULT_SLOTS slots: site, and the words of its message (out); the second is Python's recursion limit (in)
 
 The kernel returns a `Status`. Everything that calls a kernel (the compiled dispatcher, its
 Python fallback, tests) takes its offsets from here.
@@ -21,12 +21,13 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from appyc.ir.faults import FAULT_WORDS
 from appyc.ir.types import ArrayType, DType, Type
 
 if TYPE_CHECKING:  # a warm start calls kernels without ever importing the IR
     from appyc.ir.nodes import Function
 
-FAULT_SLOTS = 3
+FAULT_SLOTS = 1 + FAULT_WORDS
 
 
 class Status(IntEnum):
@@ -73,19 +74,3 @@ def frame_layout(fn: Function) -> FrameLayout:
             results.append(at)
             at += 2 if result.value.dtype is DType.COMPLEX128 else 1
     return FrameLayout(tuple(params), tuple(results), at, at + FAULT_SLOTS)
-
-
-@dataclass(frozen=True, slots=True)
-class FaultSite:
-    """A location in a kernel that can raise.
-
-    error: the builtin exception's name. message: for `str.format`, with `{value}` and `{extent}`
-    where the fault slots go, such as "index {value} is out of bounds for axis 0 of 'a' with size {extent}".
-    """
-
-    error: str
-    message: str
-    file: str
-    line: int
-    col: int
-    end_col: int

@@ -171,6 +171,8 @@ class ExpressionPrinter:
         spelling = INTRINSICS[expr.name].numpy
         if expr.name == "mulhi":
             return f"np.uint64(int({self.bare(expr.args[0])}) * int({self.bare(expr.args[1])}) >> 64)"
+        if expr.name == "float_bits":
+            return f"int(np.float64({self.bare(expr.args[0])}).view(np.int64))"
         call = f"{spelling}({', '.join(self.bare(a) for a in expr.args)})"
         return call if spelling.startswith("np.") else f"np.{expr.dtype}({call})"
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from appyc.ir.abi import FaultSite
+from appyc.ir.faults import FaultSite
 from appyc.ir.nodes import (
     Alloc,
     Assign,
@@ -117,8 +117,7 @@ class Fault(Node):
 
     site: int
     cond: Expr
-    value: Expr
-    extent: Expr
+    words: tuple[Expr, ...]
 
 
 # ---------------------------------------------------------------- on the host only

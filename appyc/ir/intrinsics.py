@@ -14,7 +14,7 @@ from dataclasses import dataclass
 class IntrinsicInfo:
     """arity: number of arguments. kinds: element kinds accepted (as DType.kind).
 
-    result: "same" (the arguments' type), "bool", or "part" (a complex argument's parts).
+    result: "same" (the arguments' type), "bool", "int64", or "part" (a complex argument's parts).
     numpy: the printer's spelling, a NumPy function with the same value.
     """
 
@@ -67,6 +67,7 @@ INTRINSICS: dict[str, IntrinsicInfo] = {
     "hypot": IntrinsicInfo(2, "np.hypot", "f"),
     "copysign": IntrinsicInfo(2, "np.copysign", "f"),
     "fmod": IntrinsicInfo(2, "np.fmod", "f"),
+    "float_bits": IntrinsicInfo(1, "float_bits", "f", "int64"),  # the word in memory
     "mulhi": IntrinsicInfo(2, "high_product", "u"),  # the upper half of a product of 64 bits by 64
 }
 

@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from appyc.ir.expression_nodes import *  # noqa: F403  (whoever reads IR finds all its nodes here)
 from appyc.ir.expression_nodes import Clauses, Expr, Node, Reduction, Symbol
+from appyc.ir.faults import FaultSite
 from appyc.ir.results import ResultTree
 from appyc.ir.schedule import UNSCHEDULED, Product, Scan, Schedule
 
@@ -173,21 +174,23 @@ OWN_ERRORS = ("DependenceError", "LeftToPython")
 
 @dataclass(frozen=True, slots=True)
 class Fail(Node):
-    """Raises `error` (the name of a builtin exception, or one of OWN_ERRORS) with `message`.
+    """Raises `error` (a builtin exception, one of OWN_ERRORS, or `module:name` of the program's) with `message`.
 
-    value, extent: integers that the message has in place of its `{value}` and `{extent}`. Without value, braces
-    mean themselves.
+    values: int64 words, which the message has in place of its `{value}` and `{extent}`, or, where they have `kinds`
+    (as in `FaultSite`), of `{0}`, `{1}` and so on. Without values, braces mean themselves.
     """
 
     error: str
     message: str
-    value: Expr | None = None
-    extent: Expr | None = None
+    values: tuple[Expr, ...] = ()
+    kinds: tuple[str, ...] = ()
 
     @property
-    def template(self) -> str:
-        """The message for `str.format`."""
-        return self.message if self.value is not None else self.message.replace("{", "{{").replace("}", "}}")
+    def site(self) -> FaultSite:
+        """Where it fails, and how its message is made of the words."""
+        message = self.message if self.values else self.message.replace("{", "{{").replace("}", "}}")
+        loc = self.loc
+        return FaultSite(self.error, message, loc.file, loc.line, loc.col, loc.end_col, self.kinds)
 
 
 Stmt: TypeAlias = Assign | Store | Update | For | While | If | Break | Continue | Alloc | ForAll | Fail

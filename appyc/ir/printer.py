@@ -104,8 +104,14 @@ def ascending(array, lo, hi):
 def print_function(fn: Function) -> str:
     """The function as a Python module that defines it."""
     whole = [fn, *(callee.function for callee in fn.callees)]
-    fails = {n.error for n in walk(whole) if isinstance(n, Fail)}
-    reserved = {*keyword.kwlist, *_OWN_NAMES, *fails, *(of_function(part.name) for part in whole)}
+    failures = [n for n in walk(whole) if isinstance(n, Fail)]
+    fails = {n.error for n in failures}
+    reserved = {
+        *keyword.kwlist,
+        *_OWN_NAMES,
+        *(error.rpartition(":")[2] for error in fails),
+        *(of_function(part.name) for part in whole),
+    }
     names = spellings(symbols_of(fn), reserved)
     printer = _Printer(names.__getitem__)
     lines = ["import math", "import numpy as np", ""]
@@ -115,6 +121,10 @@ def print_function(fn: Function) -> str:
         lines += ["any_lane = bool  # here lanes run in order", ""]
     if any(isinstance(n, Apart | Ascending) for n in walk(whole)):
         lines += [*INSPECTORS.splitlines(), ""]
+    if any(failure.kinds for failure in failures):
+        lines += ["from appyc.runtime.faults import number", ""]
+    for module, _, name in (error.partition(":") for error in sorted(fails)):
+        lines += [f"from {module} import {name}", ""] if name else []
     for error in sorted(fails & set(OWN_ERRORS)):
         lines += [f"class {error}(Exception):", "    pass", ""]
     for callee in fn.callees:
@@ -193,10 +203,14 @@ class _Printer(ExpressionPrinter):
             case ForAll():
                 return self.for_all(stmt)
             case Fail():
-                if stmt.value is None:
-                    return [f"raise {stmt.error}({stmt.message!r})"]
-                extent = "" if stmt.extent is None else f", extent={self.bare(stmt.extent)}"
-                return [f"raise {stmt.error}({stmt.message!r}.format(value={self.bare(stmt.value)}{extent}))"]
+                words = [self.bare(word) for word in stmt.values]
+                if stmt.kinds:
+                    words = [f"number({w}, {kind!r})" for w, kind in zip(words, stmt.kinds, strict=True)]
+                else:
+                    words = [f"{name}={word}" for name, word in zip(("value", "extent"), words, strict=False)]
+                text = f".format({', '.join(words)})" if words else ""
+                given = repr(stmt.message) + text if stmt.message else ", ".join(words)
+                return [f"raise {stmt.error.rpartition(':')[2]}({given})"]
             case _:
                 assert_never(stmt)
 

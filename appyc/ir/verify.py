@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from appyc.errors import InternalError
+from appyc.ir.faults import FAULT_WORDS
 from appyc.ir.nodes import (
     BINARY_OPS,
     OWN_ERRORS,
@@ -138,12 +139,14 @@ class _Verifier(ExpressionVerifier):
             case Fail():
                 known = getattr(builtins, stmt.error, None)
                 is_error = (
-                    isinstance(known, type) and issubclass(known, Exception)
-                ) or stmt.error in OWN_ERRORS
-                self.expect(is_error, stmt, f"{stmt.error!r} is no exception of Python's own")
-                for number in (stmt.value, stmt.extent):
-                    if number is not None:
-                        self.expr(number, DType.INT64)
+                    (isinstance(known, type) and issubclass(known, Exception))
+                    or stmt.error in OWN_ERRORS
+                    or ":" in stmt.error
+                )
+                self.expect(is_error, stmt, f"{stmt.error!r} is no exception")
+                self.expect(len(stmt.values) <= FAULT_WORDS, stmt, "a message has too many numbers")
+                for number in stmt.values:
+                    self.expr(number, DType.INT64)
             case _:
                 assert_never(stmt)
 

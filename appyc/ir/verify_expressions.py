@@ -173,6 +173,8 @@ class ExpressionVerifier:
         match info.result:
             case "bool":
                 fits = expr.dtype is DType.BOOL
+            case "int64":
+                fits = expr.dtype is DType.INT64 and taken is DType.FLOAT64
             case "part":
                 fits = expr.dtype is taken.part
             case "complex":

@@ -24,7 +24,7 @@
 #include "_kinds.h"
 
 /* As in appyc/runtime/dispatch.py: of Kernel.record(), and of what on_fault is called with. */
-enum { RECORD_FORMAT = 11 };
+enum { RECORD_FORMAT = 12 };
 
 /* For the whole process, as OpenMP's own setting is; every entry passes it on in slot 0. */
 static int thread_count = 1;
@@ -208,10 +208,19 @@ static PyObject *fault(PyObject *on_fault, PyObject *kernel, const int64_t *at, 
     PyObject *given = PyTuple_New(count);
     for (Py_ssize_t i = 0; given && i < count; i++)
         PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
-    if (!given)
+    PyObject *words = given ? PyTuple_New(FAULT_SLOTS - 1) : NULL;
+    for (int k = 0; words && k < FAULT_SLOTS - 1; k++) {
+        PyObject *word = PyLong_FromLongLong(at[1 + k]);
+        if (!word)
+            Py_CLEAR(words);
+        else
+            PyTuple_SET_ITEM(words, k, word);
+    }
+    if (!words) {
+        Py_XDECREF(given);
         return NULL;
-    return PyObject_CallFunction(on_fault, "OLLLN", kernel, (long long)at[0], (long long)at[1],
-                                 (long long)at[2], given);
+    }
+    return PyObject_CallFunction(on_fault, "OLNN", kernel, (long long)at[0], words, given);
 }
 
 /* 1: called, `*out` is the result or NULL with an exception. 0: the arguments do not fit, or a guard does not hold.

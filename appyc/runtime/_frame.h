@@ -8,7 +8,7 @@
 enum { ARRAY, NUMPY_SCALAR, PYTHON_SCALAR, NONE, TUPLE };  /* kinds in Kernel.record() */
 enum { LAYOUT_C, LAYOUT_F, LAYOUT_STRIDED };
 enum { STATUS_OK, STATUS_GUARD, STATUS_FAULT };
-enum { STACK_SLOTS = 192, STACK_LEAVES = 32, FAULT_SLOTS = 3 };
+enum { STACK_SLOTS = 192, STACK_LEAVES = 32, FAULT_SLOTS = 7 };
 
 typedef int32_t (*KernelFunction)(int64_t *frame);
 

@@ -3,33 +3,47 @@
 from __future__ import annotations
 
 import builtins
+import sys
+from collections.abc import Sequence
 from functools import lru_cache
 
+import numpy as np
+
 from appyc.errors import DependenceError, LeftToPython, Loc, snippet
-from appyc.ir.abi import FaultSite
+from appyc.ir.faults import FaultSite
 
 WITHOUT_PRAGMA = "leave the pragma out, and the loop runs in parallel where the arguments allow it"
 
 
-def located_error(site: FaultSite, value: int, extent: int) -> Exception:
+def number(word: int, kind: str) -> object:
+    """A number of this type ("float32", "python int64") that stands in a word, floats as their float64."""
+    owner, _, dtype = kind.rpartition(" ")
+    whole = np.int64(word)
+    value = (whole.view(np.float64) if dtype.startswith("float") else whole).astype(dtype)
+    return value.item() if owner else value
+
+
+def located_error(site: FaultSite, words: Sequence[int]) -> Exception:
     """The exception of a fault site, with its source line as a note.
 
     Before: FaultSite("IndexError", "index {value} is out of bounds for axis 0 of 'a' with size
-    {extent}", "kernel.py", 7, ...), 4, 4
+    {extent}", "kernel.py", 7, ...), (4, 4)
     After:  IndexError("index 4 is out of bounds for axis 0 of 'a' with size 4 (line 7)")
 
     An index fault tells the line in its message too: a log shows no notes.
     """
     loc = Loc(site.file, site.line, site.col, site.end_col)
-    message = site.message.format(value=value, extent=extent)
+    numbers = [number(word, kind) for word, kind in zip(words, site.kinds, strict=False)]
+    message = site.message.format(*numbers, **dict(zip(("value", "extent"), words, strict=False)))
     if site.error == DependenceError.__name__:
         return DependenceError(message, loc, label="asked for here", hints=(WITHOUT_PRAGMA,))
     if site.error == LeftToPython.__name__:
         return LeftToPython(message)
     if "{value}" in site.message.replace("{{", ""):
         message += f" (line {site.line})"
-    kind = getattr(builtins, site.error)
-    error = kind(message)
+    module, _, name = site.error.rpartition(":")
+    kind = getattr(sys.modules[module] if module else builtins, name)
+    error = kind(message) if message else kind(*numbers)
     assert isinstance(error, Exception)
     error.add_note(_note(loc))
     return error

@@ -11,8 +11,9 @@ from types import CellType
 from typing import NoReturn, TypeAlias
 
 from appyc.errors import InternalError
-from appyc.ir.abi import FaultSite, FrameLayout
+from appyc.ir.abi import FrameLayout
 from appyc.ir.arguments import ArgType, NoneArg, TupleArg
+from appyc.ir.faults import FaultSite
 from appyc.ir.results import ResultTree
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.runtime import _dispatch
@@ -94,8 +95,8 @@ class Kernel:
                 face.layout.fault, face.layout.size, self.watched, self.checked, self.alone)  # fmt: skip
 
 
-OnFault: TypeAlias = Callable[[Kernel, int, int, int, Sequence[object]], object]
-"""Called with the kernel, the fault's site, value and extent, and the call's arguments. Raises, or returns what the
+OnFault: TypeAlias = Callable[[Kernel, int, Sequence[int], Sequence[object]], object]
+"""Called with the kernel, the fault's site and words, and the call's arguments. Raises, or returns what the
 call returns."""
 
 
@@ -134,12 +135,12 @@ def flat_values(types: Sequence[ArgType], values: Sequence[object]) -> list[obje
     return out
 
 
-def raise_fault(kernel: Kernel, site: int, value: int, extent: int, _args: Sequence[object] = ()) -> NoReturn:
+def raise_fault(kernel: Kernel, site: int, words: Sequence[int], _args: Sequence[object] = ()) -> NoReturn:
     """Raises what the program raised, with the line that raised it."""
     faults = kernel.interface.faults
     if not 0 <= site < len(faults):
         raise InternalError("runtime", f"a kernel reported the unknown fault {site}")
-    raise located_error(faults[site], value, extent)
+    raise located_error(faults[site], words)
 
 
 def invoke(kernel: Kernel, args: Sequence[object], on_fault: OnFault = raise_fault) -> object:

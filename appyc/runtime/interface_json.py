@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 from typing import Any
 
-from appyc.ir.abi import FaultSite, FrameLayout
+from appyc.ir.abi import FrameLayout
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
+from appyc.ir.faults import FaultSite
 from appyc.ir.results import Chosen, DictOf, ListOf, NoneOr, ResultTree, ViewOf
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.runtime.frame import Interface, KernelResult
@@ -113,11 +114,11 @@ def _fault(fault: FaultSite, extent: SourceExtent) -> list[object]:
     own = fault.file == extent.file and 0 <= fault.line - extent.line < extent.lines
     if not own:
         return [*astuple(fault)]
-    return [fault.error, fault.message, None, fault.line - extent.line, fault.col, fault.end_col]
+    return [fault.error, fault.message, None, fault.line - extent.line, fault.col, fault.end_col, fault.kinds]
 
 
 def _read_fault(data: list[Any], extent: SourceExtent) -> FaultSite:
-    error, message, file, line, col, end_col = data
+    error, message, file, line, col, end_col, kinds = data
     if file is None:
-        return FaultSite(error, message, extent.file, extent.line + line, col, end_col)
-    return FaultSite(error, message, file, line, col, end_col)
+        return FaultSite(error, message, extent.file, extent.line + line, col, end_col, tuple(kinds))
+    return FaultSite(error, message, file, line, col, end_col, tuple(kinds))

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from appyc.ir.abi import FaultSite
+from appyc.ir.abi import FAULT_SLOTS
+from appyc.ir.faults import FaultSite
 from appyc.runtime.faults import located_error
-
-WORDS_PER_SITE = 3
-"""Words of a fault site's record: how often it happened, and the value and extent of one occurrence."""
 
 
 class GuardFailed(Exception):  # noqa: N818  (no error of the user)
@@ -18,12 +16,13 @@ class GuardFailed(Exception):  # noqa: N818  (no error of the user)
 
 
 def fault_words(sites: tuple[FaultSite, ...]) -> int:
-    return WORDS_PER_SITE * len(sites)
+    """The words of all records: for each site how often it happened, and the words of one occurrence."""
+    return FAULT_SLOTS * len(sites)
 
 
 def raise_fault(sites: tuple[FaultSite, ...], words: NDArray[np.int64]) -> None:
     """Raises for the first fault site, in the order of the program's text, whose record has a fault."""
     for number, site in enumerate(sites):
-        seen, value, extent = (int(w) for w in words[WORDS_PER_SITE * number :][:WORDS_PER_SITE])
+        seen, *of_message = (int(w) for w in words[FAULT_SLOTS * number :][:FAULT_SLOTS])
         if seen:
-            raise located_error(site, value, extent)
+            raise located_error(site, of_message)

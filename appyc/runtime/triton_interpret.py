@@ -109,8 +109,8 @@ class _InterpreterDevice:
         if not holds:
             raise GuardFailed(reason)
 
-    def fail(self, site: int, value: int, extent: int) -> None:
-        raise located_error(self.sites[site], value, extent)
+    def fail(self, site: int, *words: int) -> None:
+        raise located_error(self.sites[site], words)
 
     def check(self) -> None:
         raise_fault(self.sites, self.faults)

@@ -251,8 +251,8 @@ class _GpuDevice:
         if not holds:
             raise GuardFailed(reason)
 
-    def fail(self, site: int, value: int, extent: int) -> None:
-        raise located_error(self.sites[site], value, extent)
+    def fail(self, site: int, *words: int) -> None:
+        raise located_error(self.sites[site], words)
 
     def check(self) -> None:
         if self.faults is not None:

@@ -295,6 +295,8 @@ class ExpressionEmitter:
                 return self.call("sign_of_unsigned" if arg.dtype.kind == "u" else "sign_of", args[0])
             case "sqrt":
                 return f"tl.sqrt({args[0]})" if e.dtype is DType.FLOAT64 else f"tl.sqrt_rn({args[0]})"
+            case "float_bits":
+                return f"{args[0]}.to(tl.int64, bitcast=True)"
             case "mulhi":
                 return f"tl.umulhi({args[0]}, {args[1]})"
             case "floor" | "ceil":

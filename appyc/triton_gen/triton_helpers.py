@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from appyc.ir.abi import FAULT_SLOTS
+
 _BODIES: dict[str, tuple[tuple[str, ...], str]] = {}
 """name: (the helpers that it calls, its text)."""
 
@@ -36,13 +38,22 @@ _helper("any_lane", "x", "return tl.reduce(x.to(tl.int32), 0, combine_or) != 0",
 _helper(
     "record_fault",
     "words, site, bad, value, extent",
-    """
+    f"""
 nothing = bad.to(tl.int64) * 0
-slot = words + (3 * site + nothing)
+slot = words + ({FAULT_SLOTS} * site + nothing)
 earlier = tl.atomic_add(slot, nothing + 1, mask=bad, sem="relaxed")
 first = bad & (earlier == 0)
 tl.store(slot + 1, value + nothing, mask=first)
 tl.store(slot + 2, extent + nothing, mask=first)
+return first
+""",
+)
+_helper(
+    "record_word",
+    "words, place, first, value",
+    """
+nothing = first.to(tl.int64) * 0
+tl.store(words + (place + nothing), value + nothing, mask=first)
 """,
 )
 _helper(

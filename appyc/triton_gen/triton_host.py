@@ -111,9 +111,9 @@ class _HostEmitter:
                 self.w.line(f"{self.name(target)} = rt.read({self.name(cell)})")
             case CheckFaults():
                 self.w.line("rt.check()")
-            case Fault(site, _, value, extent):
-                numbers = f"{self.expr(value)}, {self.expr(extent)}"
-                self.w.line(f"rt.fail({site}, {numbers})  # {self.program.sites[site].error}")
+            case Fault(site, _, words):
+                numbers = ", ".join([str(site), *map(self.expr, words)])
+                self.w.line(f"rt.fail({numbers})  # {self.program.sites[site].error}")
             case Multiply():
                 self.w.line(self._multiplied(s))
             case ChooseLanes(target, kernel, rows, count):

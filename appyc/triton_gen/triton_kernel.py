@@ -6,6 +6,7 @@ import keyword
 from dataclasses import dataclass
 
 from appyc.errors import InternalError
+from appyc.ir.abi import FAULT_SLOTS
 from appyc.ir.gpu_program import (
     Barrier,
     Branch,
@@ -163,8 +164,12 @@ class _KernelEmitter(ExpressionEmitter):
                 self.w.line("tl.debug_barrier()")
             case Fault():
                 self.faults = True
-                args = [self.expr(e) for e in (s.cond, s.value, s.extent)]
-                self.w.line(self.call("record_fault", FAULT_WORDS, str(s.site), *args))
+                words = [self.expr(word) for word in s.words]
+                first, later = (*words, "0", "0")[:2], words[2:]
+                record = self.call("record_fault", FAULT_WORDS, str(s.site), self.expr(s.cond), *first)
+                self.w.line(f"recorded = {record}" if later else record)
+                for k, word in enumerate(later, FAULT_SLOTS * s.site + 3):
+                    self.w.line(self.call("record_word", FAULT_WORDS, str(k), "recorded", word))
             case _:
                 raise InternalError("triton_gen", f"{type(s).__name__} in a kernel")
 

@@ -288,7 +288,7 @@ def test_plain_loop_has_no_remark():
 def test_failure_says_the_value_that_it_is_about():
     p = Program()
     n = p.integer("n")
-    fn = p.function(Fail("ValueError", "{value} is too much", add(n, 1), loc=GENERATED))
+    fn = p.function(Fail("ValueError", "{value} is too much", (add(n, 1),), loc=GENERATED))
     with pytest.raises(ValueError, match=r"^8 is too much$"):
         run_printed(fn, 7)
 

@@ -205,7 +205,7 @@ def test_types_of_intrinsics(name, args, dtype):
         (lambda p: store(p.local_array("t", 1), [p.n], 0.0), "used before it is defined"),
         (lambda p: Fail("Oops", "", loc=GENERATED), "'Oops' is no exception"),
         (
-            lambda p: Fail("ValueError", "{value}", load(p.a, p.n), loc=GENERATED),
+            lambda p: Fail("ValueError", "{value}", (load(p.a, p.n),), loc=GENERATED),
             "'a[n]' is float64, not int64",
         ),
     ],

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from appyc.ir.abi import FaultSite, FrameLayout
+from appyc.ir.abi import FAULT_SLOTS, FrameLayout
 from appyc.ir.arguments import NoneArg, ScalarArg, TupleArg, leaves
+from appyc.ir.faults import FaultSite
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.runtime import dispatch
 from appyc.runtime.dispatch import GuardFailure
@@ -44,7 +45,7 @@ def make_kernel(address, arguments, *, written=(), results=(), tree=None, checke
     for result in results:
         places.append(None if result.param is not None else at)
         at += 0 if result.param is not None else slots(ScalarArg(result.dtype))
-    layout = FrameLayout(tuple(params), tuple(places), at, at + 3)
+    layout = FrameLayout(tuple(params), tuple(places), at, at + FAULT_SLOTS)
     face = Interface(tuple(arguments), layout, frozenset(written), tuple(results), tree, (FAULT,))
     return Kernel(face, address, checked, owner, same=same)
 
@@ -233,7 +234,7 @@ def test_a_fault_is_reported_with_the_arguments(entry_type, address):
     entry.add(kernel)
     with pytest.raises(KeyError):
         entry(12)
-    assert seen == [(kernel, 0, 12, 10, (12,))]
+    assert seen == [(kernel, 0, (12, 10, 0, 0, 0, 0), (12,))]
 
 
 @pytest.fixture

@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from appyc.errors import GENERATED, InternalError
-from appyc.ir.abi import FaultSite, FrameLayout
+from appyc.ir.abi import FrameLayout
 from appyc.ir.arguments import NoneArg, ScalarArg, TupleArg
+from appyc.ir.faults import FaultSite
 from appyc.ir.nodes import Const, Function, Result, Store, Symbol, Var
 from appyc.ir.types import ArrayType, DType, Layout, ScalarType
 from appyc.runtime.describe import describe
@@ -39,7 +40,7 @@ def test_interface_of_a_function():
     face = describe(function(), ARGUMENTS, FAULTS)
     assert face == Interface(
         arguments=ARGUMENTS,
-        layout=FrameLayout((1, 6, 8), (11, None), 13, 16),
+        layout=FrameLayout((1, 6, 8), (11, None), 13, 20),
         written=frozenset({2}),
         results=(KernelResult(DType.COMPLEX128, python=True), KernelResult(DType.COMPLEX128, param=2)),
         tree=(0, (1, 0)),

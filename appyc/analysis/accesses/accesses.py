@@ -371,9 +371,8 @@ class _Collector:
             case Alloc():
                 self._alloc(stmt, domain)
             case Fail():
-                for number in (stmt.value, stmt.extent):
-                    if number is not None:
-                        self.expression(number, domain)
+                for number in stmt.values:
+                    self.expression(number, domain)
             case Break() | Continue():
                 pass
             case ForAll():

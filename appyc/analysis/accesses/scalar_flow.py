@@ -210,9 +210,8 @@ def _statement_flow(stmt: Stmt, flow: _Flow, assigned: set[Symbol], holds: Expr 
             flow.leaving = _meet(flow.leaving, assigned)
             flow.always = None
         case Fail():
-            for number in (stmt.value, stmt.extent):
-                if number is not None:
-                    _reads(number, flow, assigned)
+            for number in stmt.values:
+                _reads(number, flow, assigned)
             flow.always = None
         case _:
             assert_never(stmt)

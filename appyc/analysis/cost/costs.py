@@ -70,7 +70,7 @@ _DEAR = {"/": (16, 8), "//": (20, 20), "%": (20, 20), "**": (CALL, CALL), "sqrt"
 """What costs more than one operation: in lanes, and one by one."""
 
 _CHEAP = frozenset({"abs", "sign", "floor", "ceil", "trunc", "rint", "isnan", "isinf", "isfinite",
-                    "real", "imag", "conj", "complex", "copysign", "mulhi"})  # fmt: skip
+                    "real", "imag", "conj", "complex", "copysign", "float_bits", "mulhi"})  # fmt: skip
 """Functions that are an instruction or two."""
 
 

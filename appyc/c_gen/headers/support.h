@@ -1,14 +1,16 @@
 // Checks of indices and integers, bounds of loops, casts.
 
-// The cold path of every check. The first fault of all threads is the one that is kept.
+// The cold path of every check. The first fault of all threads is the one that is kept; true for that.
 //: raise_fault
-static __attribute__((noinline, cold)) void raise_fault(
+static __attribute__((noinline, cold)) bool raise_fault(
     int64_t *fault, const int64_t site, const int64_t value, const int64_t extent) {
     int64_t none = -1;
-    if (__atomic_compare_exchange_n(&fault[0], &none, site, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+    const bool first = __atomic_compare_exchange_n(&fault[0], &none, site, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+    if (first) {
         fault[1] = value;
         fault[2] = extent;
     }
+    return first;
 }
 
 //: add_checked <- raise_fault

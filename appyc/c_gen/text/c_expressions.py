@@ -359,6 +359,8 @@ def _intrinsic(ctx: FunctionContext, expr: Intrinsic) -> str:
             return f"{helpers.library('fabs', dtype)}({first})"
         case "sign":
             return f"{helpers.typed('sign', dtype)}({first})"
+        case "float_bits":
+            return f"((union {{ double number; int64_t word; }}){{{first}}}).word"
         case "mulhi":
             return f"(uint64_t)((unsigned __int128){first} * {args[1]} >> 64)"
         case "isnan" | "isinf" | "isfinite":

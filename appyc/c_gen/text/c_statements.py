@@ -72,10 +72,7 @@ def emit_statement(ctx: FunctionContext, stmt: Stmt) -> None:
         case ForAll():
             raise InternalError("c_gen", "a tensor statement is left")
         case Fail():
-            value, extent = (
-                "0" if number is None else expression(ctx, number) for number in (stmt.value, stmt.extent)
-            )
-            ctx.fail(stmt.error, stmt.template, stmt.loc, value, extent)
+            ctx.fail(stmt.site, [expression(ctx, word) for word in stmt.values])
         case _:
             assert_never(stmt)
 
@@ -229,11 +226,11 @@ def _emit_alloc(ctx: FunctionContext, stmt: Alloc) -> None:
         ctx.leave_if_failed()
     if extents:
         with writer.block(f"if ({' || '.join(f'{name} < 0' for name in extents)})"):
-            ctx.fail("ValueError", "negative dimensions are not allowed", stmt.loc)
+            ctx.fail(Fail("ValueError", "negative dimensions are not allowed", loc=stmt.loc).site)
     sizes = f"(int64_t[]){{{', '.join([*extents, str(array.dtype.itemsize)])}}}"
     allocate = helpers.plain("allocate_again")
     zero = "true" if stmt.zero else "false"
     name = ctx.name(array)
     writer.line(f"{name} = {allocate}({name}, &{name}_held, {sizes}, {len(extents) + 1}, {zero});")
     with writer.block(f"if (!{name})"):
-        ctx.fail("MemoryError", f"cannot allocate '{array.name}'", stmt.loc)
+        ctx.fail(Fail("MemoryError", f"cannot allocate '{array.name}'", loc=stmt.loc).site)

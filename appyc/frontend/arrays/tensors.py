@@ -225,10 +225,10 @@ def fail_unless(
     message: str,
     loc: Loc,
     error: str = "ValueError",
-    lengths: tuple[Expr | None, Expr | None] = (None, None),
+    lengths: tuple[Expr, ...] = (),
 ) -> None:
     """Emits the test that raises `error` where neither condition holds. lengths: the message's value and extent."""
-    fail = If(negation(otherwise), (Fail(error, message, *lengths, loc=loc),), loc=loc)
+    fail = If(negation(otherwise), (Fail(error, message, lengths, loc=loc),), loc=loc)
     scope.emit(If(negation(usual), (fail,), loc=loc))
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 
 import numpy as np
 
-from appyc.errors import LibraryCallError, Loc, PragmaError, UnsupportedError
-from appyc.frontend.control import returns
+from appyc.errors import Loc, PragmaError, UnsupportedError
+from appyc.frontend.control import failures, returns
 from appyc.frontend.control.branches import lower_arms, lower_branches, needed_behind
 from appyc.frontend.control.buffer_rotation import Exchange
 from appyc.frontend.control.conditionals import lower_condition
@@ -30,7 +29,7 @@ from appyc.frontend.syntax.liveness import names_assigned
 from appyc.frontend.syntax.none_tests import known_as_numbers, proven
 from appyc.frontend.syntax.tree import may_return, statements_in
 from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor
-from appyc.ir.nodes import Fail, If, Likely, Unary, Var
+from appyc.ir.nodes import If, Likely, Unary, Var
 from appyc.ir.raising import can_fault
 
 _UNSUPPORTED: dict[type[ast.stmt], tuple[str, str]] = {
@@ -205,7 +204,7 @@ def _lower_plain(scope: Scope, node: ast.stmt, loc: Loc) -> None:
             if __debug__:  # `python -O` leaves them out
                 _assert(scope, test, msg, loc)
         case ast.Raise(exc=exc):
-            _raise(scope, exc, loc)
+            failures.lower_raise(scope, exc, loc)
         case ast.FunctionDef(name=name):
             scope.bind(name, defined(scope, node), loc)
         case ast.With(items=items, body=body):
@@ -245,20 +244,19 @@ def _if(
 def _assert(scope: Scope, test: ast.expr, msg: ast.expr | None, loc: Loc) -> None:
     cond = lower_condition(scope, test)
     known_as_numbers(scope, proven(test, True))
-    if msg is not None and not isinstance(msg, ast.Constant):
-        raise LibraryCallError("a text that is no constant is made in Python", scope.loc(msg),
-                               hints=("give a constant text",))  # fmt: skip
-    text = str(msg.value) if isinstance(msg, ast.Constant) else ""
-    fail = Fail("AssertionError", text, loc=loc)
+    with scope.collect() as failing:
+        failures.fail(scope, "AssertionError", [] if msg is None else [msg], loc)
+    fail = tuple(failing)
     known = constant_truth(cond)
     if (
         known is None
     ):  # likely true: where it can be hoisted to the function's entry, all passes may assume it
         # What may raise itself is evaluated by each call: a guard that implies the condition does not.
         tested = cond if can_fault(cond) else Likely(cond, loc=loc)
-        scope.emit(If(Unary("~", tested, loc=loc), (fail,), loc=loc))
+        scope.emit(If(Unary("~", tested, loc=loc), fail, loc=loc))
     elif not known:
-        scope.emit(fail)
+        for stmt in fail:
+            scope.emit(stmt)
 
 
 def _with(scope: Scope, items: list[ast.withitem], body: list[ast.stmt], loc: Loc) -> None:
@@ -307,20 +305,3 @@ def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias, loc: Loc) -> 
     except (ImportError, AttributeError):
         raise UnsupportedError(f"{module} has no {alias.name!r}", loc) from None
     return found if alias.asname is not None else import_module(module.partition(".")[0])
-
-
-def _raise(scope: Scope, exc: ast.expr | None, loc: Loc) -> None:
-    node = exc.func if isinstance(exc, ast.Call) else exc
-    args = exc.args if isinstance(exc, ast.Call) else []
-    if isinstance(node, ast.Name) and node.id not in scope.locals:
-        kind = getattr(builtins, node.id, None)
-        plain = isinstance(kind, type) and issubclass(kind, Exception)
-        if plain and all(isinstance(a, ast.Constant) for a in args) and len(args) <= 1:
-            text = str(args[0].value) if args and isinstance(args[0], ast.Constant) else ""
-            scope.emit(Fail(node.id, text, loc=loc))
-            return
-        if plain:
-            raise LibraryCallError("an exception whose text is no constant is raised in Python", loc,
-                                   hints=("give it a constant text",))  # fmt: skip
-    raise UnsupportedError("this raise cannot be compiled", loc,
-                           hints=("raise a builtin exception with a constant text",))  # fmt: skip

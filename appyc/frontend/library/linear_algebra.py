@@ -103,7 +103,7 @@ def same_length(scope: Scope, a: Expr, b: Expr, loc: Loc) -> None:
         raise LengthError(f"axes of lengths {a.value} and {b.value} cannot be multiplied", loc)
     same = Likely(Compare("==", a, b, loc=loc), loc=loc)
     message = "matmul: the axes that are summed over have lengths {value} and {extent}"
-    scope.emit(If(Unary("~", same, loc=loc), (Fail("ValueError", message, a, b, loc=loc),), loc=loc))
+    scope.emit(If(Unary("~", same, loc=loc), (Fail("ValueError", message, (a, b), loc=loc),), loc=loc))
 
 
 def settled(scope: Scope, tensor: Tensor, name: str, loc: Loc) -> Value:

@@ -86,4 +86,4 @@ def _kept(dim: Dim, most: int, extent: Expr) -> Stmt:
     loc = dim.loc
     kept = Likely(Compare("<=", extent, integer(most, loc), loc=loc), loc=loc)
     message = f"the slice '{slice_text(dim)}' has {{value}} elements, and the pragma promises le({most})"
-    return If(Unary("~", kept, loc=loc), (Fail("ValueError", message, extent, loc=loc),), loc=loc)
+    return If(Unary("~", kept, loc=loc), (Fail("ValueError", message, (extent,), loc=loc),), loc=loc)

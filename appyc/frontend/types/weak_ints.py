@@ -74,7 +74,7 @@ def require_fit(scope: Scope, number: Number, dtype: DType, loc: Loc, ends: str 
     fits = tests[0] if len(tests) == 1 else Logical("and", tests[0], tests[1], loc=loc)
     wrong = Unary("~", Likely(fits, loc=loc), loc=loc)
     is_large = value.dtype is DType.UINT64
-    shown, shown_value = ("above 2**63 - 1", None) if is_large else ("{value}", value)
+    shown, shown_value = ("above 2**63 - 1", ()) if is_large else ("{value}", (value,))
     fail = Fail("OverflowError", f"Python integer {shown} out of bounds for {dtype}", shown_value, loc=loc)
     scope.emit(If(const(True, DType.BOOL, loc) if isinstance(value, Const) else wrong, (fail,), loc=loc))
 

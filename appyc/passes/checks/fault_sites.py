@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from appyc.errors import Loc
-from appyc.ir.abi import FaultSite
+from appyc.ir.faults import FaultSite
 from appyc.ir.nodes import Symbol
 
 
@@ -20,7 +20,9 @@ class FaultSites:
         return self.add("IndexError", text, loc)
 
     def add(self, error: str, message: str, loc: Loc) -> int:
-        site = FaultSite(error, message, loc.file, loc.line, loc.col, loc.end_col)
+        return self.number(FaultSite(error, message, loc.file, loc.line, loc.col, loc.end_col))
+
+    def number(self, site: FaultSite) -> int:
         return self._numbers.setdefault(site, len(self._numbers))
 
     def table(self) -> tuple[FaultSite, ...]:

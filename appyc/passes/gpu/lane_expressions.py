@@ -165,12 +165,12 @@ class ExpressionLowering:
         inside = Binary("&", Compare(">=", at, none, loc=loc), less(at, extent), loc=loc)
         ok = self.temp("ok", inside, out)
         site = self.sites.index_error(array, axis, loc)
-        self.fault(site, both(where.mask, negated(ok)) or negated(ok), value, extent, out)
+        self.fault(site, both(where.mask, negated(ok)) or negated(ok), (value, extent), out)
         return at, ok
 
-    def fault(self, site: int, cond: Expr, value: Expr, extent: Expr, out: list[ScheduledStmt]) -> None:
+    def fault(self, site: int, cond: Expr, words: tuple[Expr, ...], out: list[ScheduledStmt]) -> None:
         bad = self.temp("bad", cond, out)
-        out.append(Fault(site, bad, value, extent, loc=cond.loc))
+        out.append(Fault(site, bad, words, loc=cond.loc))
         if self.alive is not None:
             stop: Expr = bad
             if self.is_varying(bad) and self.alive not in self.varying:
@@ -188,8 +188,7 @@ class ExpressionLowering:
             rhs = self.temp("divisor", rhs, out)
         wrong: Expr = Compare("==", rhs, zero(rhs.dtype, e.loc), loc=e.loc)
         site = self.sites.add("ZeroDivisionError", _zero_division(e), e.loc)
-        none = integer(0, e.loc)
-        self.fault(site, both(where.mask, wrong) or wrong, none, none, out)
+        self.fault(site, both(where.mask, wrong) or wrong, (), out)
         return replace(e, lhs=lhs, rhs=rhs, trap=False)
 
     def _without_overflow(
@@ -198,9 +197,8 @@ class ExpressionLowering:
         a, b = (s if is_simple(s) else self.temp("operand", s, out) for s in (lhs, rhs))
         result = self.temp("result", replace(e, lhs=a, rhs=b, trap=False), out)
         wrong = _has_overflown(e, a, b, result)
-        none = integer(0, e.loc)
         site = self.sites.add(*self.sites.overflow, e.loc)
-        self.fault(site, both(where.mask, wrong) or wrong, none, none, out)
+        self.fault(site, both(where.mask, wrong) or wrong, (), out)
         return result
 
     def _select(self, e: Select, where: Where, out: list[ScheduledStmt]) -> Expr:

@@ -111,10 +111,8 @@ class KernelLowering(ExpressionLowering):
             case If():
                 self._if(s, where, out)
             case Fail():
-                site = self.sites.add(s.error, s.template, s.loc)
-                none = integer(0, s.loc)
-                value, extent = (none if number is None else number for number in (s.value, s.extent))
-                self.fault(site, where.mask or truth(True, s.loc), value, extent, out)
+                words = tuple(self.expr(word, where, out) for word in s.values)
+                self.fault(self.sites.number(s.site), where.mask or truth(True, s.loc), words, out)
             case Alloc():
                 self.allocate(s, out)
             case ForAll():

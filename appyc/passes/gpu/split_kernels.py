@@ -60,7 +60,7 @@ from appyc.passes.gpu.kernel_results import finish_kernel
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.map_gpu import ANOTHER_LOOP, choose_lane_loops, why_not_parallel
 from appyc.passes.gpu.predicate_lanes import KernelLowering
-from appyc.passes.node_builders import combine, integer, trip_count, truth
+from appyc.passes.node_builders import combine, trip_count, truth
 from appyc.passes.pass_context import PassContext
 
 SEQUENTIAL_LANES = 256
@@ -214,17 +214,10 @@ class _Splitter:
             case Alloc(array, shape, zero):
                 sizes = tuple(self.on_host(size, out) for size in shape)
                 out.append(Alloc(array, sizes, zero, loc=stmt.loc))
-            case Fail(error):
-                none = integer(0, stmt.loc)
-                value, extent = (
-                    none if number is None else self.on_host(number, out)
-                    for number in (stmt.value, stmt.extent)
-                )
-                site = self.sites.add(error, stmt.template, stmt.loc)
-                out += [
-                    CheckFaults(loc=stmt.loc),
-                    Fault(site, truth(True, stmt.loc), value, extent, loc=stmt.loc),
-                ]
+            case Fail():
+                words = tuple(self.on_host(word, out) for word in stmt.values)
+                site = self.sites.number(stmt.site)
+                out += [CheckFaults(loc=stmt.loc), Fault(site, truth(True, stmt.loc), words, loc=stmt.loc)]
             case ForAll():
                 raise InternalError("split_kernels", "a tensor statement is left")
             case _:

@@ -1,0 +1,27 @@
+"""What a kernel reports of an exception."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+FAULT_WORDS = 6
+"""The most numbers in the message of a fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class FaultSite:
+    """A location in a kernel that can raise.
+
+    error: the builtin exception's name, or `module:name`. message: for `str.format`, with `{value}` and `{extent}`
+    where the first words go, such as "index {value} is out of bounds for axis 0 of 'a' with size {extent}". kinds: of a
+    message of the program's own the types of the words, which stand in `{0}`, `{1}` and so on: "float32", say, or
+    "python int64"; an empty message has the numbers as the exception's arguments.
+    """
+
+    error: str
+    message: str
+    file: str
+    line: int
+    col: int
+    end_col: int
+    kinds: tuple[str, ...] = ()
