@@ -72,9 +72,6 @@ gauss_flag = Stored("gauss flag")
 gauss = Stored("gauss")
 
 
-WITHOUT_SIZE = frozenset({"shuffle", "permutation"})
-"""Methods whose result has a size of its own."""
-
 BY_LENGTHS = frozenset({"rand", "randn"})
 """Methods that take the lengths of their result as arguments."""
 
@@ -409,53 +406,10 @@ def legacy_randint(rng, low, high=None):
     return int(np.int64(interval(rng, _checked_width(low, high, False))) + np.int64(low))
 
 
-def numpy_choice(rng, a):
-    if isinstance(a, np.ndarray):
-        if len(a) == 0:
-            raise ValueError("a cannot be empty unless no samples are taken")
-        return a[np.int64(bounded(rng, len(a) - 1))]
-    if a <= 0:
-        raise ValueError("a must be a positive integer unless no samples are taken")
-    return int(np.int64(bounded(rng, a - 1)))
-
-
-def legacy_choice(rng, a):
-    if isinstance(a, np.ndarray):
-        if len(a) == 0:
-            raise ValueError("'a' cannot be empty unless no samples are taken")
-        return a[np.int64(interval(rng, len(a) - 1))]
-    if a <= 0:
-        raise ValueError("a must be greater than 0 unless no samples are taken")
-    return int(np.int64(interval(rng, a - 1)))
-
-
-# ---------------------------------------------------------------- orders
-
-
-def numpy_shuffle(rng, x):
-    for i in range(len(x) - 1, 0, -1):
-        j = np.int64(interval(rng, i))
-        kept = x[i]
-        x[i] = x[j]
-        x[j] = kept
-
-
-def numpy_permutation(rng, x):
-    if isinstance(x, np.ndarray):
-        out = x.copy()
-    else:
-        out = np.arange(x)
-    numpy_shuffle(rng, out)
-    return out
-
-
-legacy_shuffle, legacy_permutation = numpy_shuffle, numpy_permutation
-
-
 # ---------------------------------------------------------------- Python's
 
 
-def _below(rng, n):
+def index_below(rng, n):
     return int(np.int64(next_below(rng, n)))
 
 
@@ -473,33 +427,19 @@ def python_randrange(rng, start, stop=None, step=1):
     if stop is None:
         if start <= 0:
             raise ValueError("empty range for randrange()")
-        return _below(rng, start)
+        return index_below(rng, start)
     if step == 0:
         raise ValueError("zero step for randrange()")
     count = (stop - start + step - 1) // step if step > 0 else (stop - start + step + 1) // step
     if count <= 0:
         raise ValueError("empty range for randrange()")
-    return start + step * _below(rng, count)
+    return start + step * index_below(rng, count)
 
 
 def python_randint(rng, a, b):
     if b < a:
         raise ValueError("empty range for randrange()")
-    return a + _below(rng, b - a + 1)
-
-
-def python_choice(rng, seq):
-    if len(seq) == 0:
-        raise IndexError("Cannot choose from an empty sequence")
-    return seq[_below(rng, len(seq))]
-
-
-def python_shuffle(rng, x):
-    for i in range(len(x) - 1, 0, -1):
-        j = _below(rng, i + 1)
-        kept = x[i]
-        x[i] = x[j]
-        x[j] = kept
+    return a + index_below(rng, b - a + 1)
 
 
 def python_gauss(rng, mu=0.0, sigma=1.0):

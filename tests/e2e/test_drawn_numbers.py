@@ -27,17 +27,26 @@ vonmises(0.1,2.) triangular(0,1,3) poisson(3.3) poisson(40.) binomial(10,.3) bin
 negative_binomial(3,.4) geometric(.3) logseries(.6) zipf(2.5) integers(7) integers(-5,12) integers(0,2**40)
 integers(1,6,endpoint=True) integers(0,2**32) integers(low=3,high=9) integers(5,6) choice(9) choice(out)
 random(dtype=np.float32) standard_normal(dtype=np.float32) random(3)[1] normal(size=(2,3))[1,2]
-integers(0,10,size=4)[2] choice(5,3)[0] permutation(7)[3] permutation(out)[0] normal(scale=2.0,loc=1)"""
+integers(0,10,size=4)[2] choice(5,3)[0] permutation(7)[3] permutation(out)[0] normal(scale=2.0,loc=1)
+choice(4,p=[.1,.2,.3,.4]) choice(items,p=(.1,.2,.3,.4)) choice(items,3,p=items*items/np.sum(items*items))[1]
+choice(items,2,False,[.1,.2,.3,.4])[1] choice(5,(2,3),p=np.full(5,.2,np.float32))[1,2] choice(9,4,replace=False)[2]
+choice(9,replace=False) choice(12000,300,replace=False)[7] choice(9000,4,False,shuffle=False)[2]
+choice(items,(2,2))[1,0] permuted(out)[1]"""
 
 LEGACY = """random() rand() random_sample() uniform(-1,3) normal(2.0,.5) randn() standard_normal() exponential(2.)
 standard_exponential() lognormal(.1,.2) poisson(3.3) poisson(40.) randint(7) randint(-4,9) randint(0,2**40)
 choice(9) choice(out) laplace() gumbel(0,2) logistic() triangular(0,1,3) rand(3)[1] randn(2,3)[1,2]
-randint(0,10,size=5)[3] normal(size=5)[0] permutation(6)[2]"""
+randint(0,10,size=5)[3] normal(size=5)[0] permutation(6)[2]
+choice(4,p=[.1,.2,.3,.4]) choice(items,p=(.1,.2,.3,.4)) choice(items,3,p=items*items/np.sum(items*items))[1]
+choice(items,2,False,[.1,.2,.3,.4])[1] choice(5,(2,3),p=np.full(5,.2,np.float32))[1,2] choice(9,4,replace=False)[2]
+choice(9,replace=False) choice(items,(2,2))[1,0]"""
 
 PYTHON = """random() uniform(-1,3) randint(1,6) randrange(10) randrange(3,30,4) randrange(30,3,-4) gauss(1.,2.) gauss()
 normalvariate(1.,2.) expovariate(2.) choice((3,5,8,9)) choice(out) getrandbits(20) getrandbits(50)
 betavariate(2.,3.) lognormvariate(0.,1.) paretovariate(2.) weibullvariate(1.,2.) gammavariate(2.5,1.)
-randint(0,2**40)"""
+randint(0,2**40) choice(range(3,50,4)) sample(range(20),3)[2] sample(range(9000),7)[6] sample((3,1,4,1),2)[1]
+choices((3,5,8),k=2)[1] choices(range(7))[0] choices([1.5,2.5],weights=[1,3])[0]
+choices(range(4),(.5,.25,.1,.1),k=3)[2]"""
 
 MAKERS: dict[str, tuple[Callable[[], Generator], str]] = {
     "PCG64": (lambda: np.random.default_rng(5), NUMPY),
@@ -251,8 +260,18 @@ def dealt(rng: Generator, n: int) -> tuple[int, list[int]]:
     return kept, cards
 
 
+def orders(rng: Generator, n: int) -> Any:
+    table = np.arange(12.0).reshape(4, 3)
+    mixed = np.zeros((4, 3))
+    for _i in range(n):
+        rng.shuffle(table)
+        mixed = mixed / 2 + rng.permutation(table) - rng.permuted(table, axis=1) * rng.permuted(table, axis=0)
+    return mixed
+
+
 PROGRAMS = (walk, on_some_paths, listed, two_loops, columns_first, unread, one_for_all, helped, unrolled, arrays,
-            searched, any_drawn, counted, trees, swapped, chosen, dealt)  # fmt: skip
+            searched, any_drawn, counted, trees, swapped, chosen, dealt,
+            orders)  # fmt: skip
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
@@ -286,6 +305,42 @@ def test_python_chooses_from_lists_and_shuffles_them() -> None:
         random.seed(6)
         results.append((function(300), random.getstate()))
     assert results[0] == results[1]
+
+
+def listed_by_python(n: int) -> Any:
+    picked = random.sample(range(n), 3)
+    picked.sort()
+    return picked, random.choices(range(n), k=2), random.sample([n, 2, 5], 2)
+
+
+def test_lists_that_python_draws_are_lists() -> None:
+    compiled, results = appyc.jit(listed_by_python), []
+    for function in (listed_by_python, compiled):
+        random.seed(6)
+        results.append((function(300), random.getstate()))
+    assert results[0] == results[1]
+
+
+def by_weight(rng: Generator, a: Any, p: Any, count: int) -> Any:
+    s = 0
+    for _i in range(3):
+        s += rng.choice(a, count, replace=False, p=p)[0]
+    return s
+
+
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
+@pytest.mark.parametrize(
+    ("a", "p", "count"),
+    [(np.arange(3), [0.5, 0.4, 0.2], 1), (np.arange(3), [0.5, 0.5], 1), (np.arange(3), [1.5, -0.5, 0.0], 1),
+     (np.arange(3), [0.5, np.nan, 0.5], 1), (np.arange(3), [0.5, 0.0, 0.5], 3), (np.arange(3), [0.2, 0.4, 0.4], 4),
+     (np.arange(0), [], 1), (np.arange(3), [[0.2, 0.4, 0.4]], 1)],
+)  # fmt: skip
+def test_weights_that_are_none_raise_what_they_raise(make: Any, a: Any, p: Any, count: int) -> None:
+    with pytest.raises(ValueError) as wanted:  # noqa: PT011  (the text is compared)
+        by_weight(make(1), a, np.array(p), count)
+    with pytest.raises(ValueError) as found:  # noqa: PT011
+        appyc.jit(by_weight)(make(1), a, np.array(p), count)
+    assert found.value.args[0].partition("\n")[0] == wanted.value.args[0]
 
 
 class Chooser:

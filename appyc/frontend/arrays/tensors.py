@@ -126,7 +126,7 @@ def element_type(value: Value) -> DType:
 
 def as_value(tensor: Tensor) -> Value:
     """The tensor, or the number that it is where it has no axes."""
-    return tensor if tensor.axes else Number(tensor.element, python=False)
+    return tensor if tensor.axes else Number(tensor.element, tensor.python)
 
 
 def pinned(scope: Scope, name: str, expr: Expr) -> Expr:

@@ -133,9 +133,15 @@ def _called(name: str, loc: Loc) -> Iterator[None]:
 
 
 def bind(
-    scope: Scope, node: ast.Call, name: str, signature: inspect.Signature, bound: Opaque | None, loc: Loc
+    scope: Scope,
+    node: ast.Call,
+    name: str,
+    signature: inspect.Signature,
+    bound: Opaque | None,
+    loc: Loc,
+    lower: Callable[[Scope, ast.expr], Value] = expressions.lower_or_none,
 ) -> dict[str, Value]:
-    """The argument values of a call by parameter, bound as Python binds them."""
+    """The argument values of a call by parameter, bound as Python binds them. lower: gives the value of one."""
     if any(k.arg is None for k in node.keywords):
         raise UnsupportedError("a **argument cannot be compiled", loc, hints=("write the arguments out",))
     for p in signature.parameters.values():
@@ -143,7 +149,7 @@ def bind(
             raise UnsupportedError(f"{name} takes **kwargs, which cannot be compiled", loc,
                                    hints=("name the parameters",))  # fmt: skip
     nodes = [*node.args, *(k.value for k in node.keywords)]
-    operands = expressions.lower_operands(scope, nodes, expressions.lower_or_none)
+    operands = expressions.lower_operands(scope, nodes, lower)
     values = [expressions.pack_masked(scope, value, loc) for value in operands]
     positional = values[: len(node.args)]
     if bound is not None:

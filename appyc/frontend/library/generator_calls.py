@@ -1,4 +1,4 @@
-"""Calls that draw random numbers: a generator's method is the text in `library/distributions.py`, inlined."""
+"""Calls that draw random numbers: a generator's method is a text of `library/`, inlined."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import inspect
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import cast
 
@@ -28,13 +28,14 @@ from appyc.frontend.library.generator_state import (
     part_of,
 )
 from appyc.frontend.library.made_generators import (
+    looked_at,
     lower_bits_method,
     next_of,
     of_text,
-    with_tuples,
 )
 from appyc.frontend.library.scalar_functions import as_dtype
 from appyc.frontend.scope import Scope
+from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types.generators import MadeGenerator, MadeMethod, made
 from appyc.frontend.types.values import (
     ArrayRef,
@@ -44,12 +45,11 @@ from appyc.frontend.types.values import (
     Tensor,
     TupleValue,
     Value,
-    dtype_of,
 )
 from appyc.ir.draw_functions import DRAWS
 from appyc.ir.nodes import Draw, Expr, Load
 from appyc.ir.types import DType, Layout
-from appyc.library import bit_generators, distributions
+from appyc.library import bit_generators, choices, distributions
 
 Arguments = dict[str, Value]
 
@@ -93,14 +93,14 @@ def one_of(owner: Opaque, index: Number) -> OneOf:
 def lower_method(scope: Scope, node: ast.Call, owner: Opaque, name: str, loc: Loc) -> Value | None:
     """The value of a call of a generator's method; None for a method in Python's library that is text itself."""
     kind = kind_of(owner.obj)
-    fn = getattr(distributions, f"{kind}_{name}", None)
+    fn = _text_of(f"{kind}_{name}")
     if kind == PYTHON and fn is None and isinstance(getattr(type(owner.obj), name, None), FunctionType):
         return None
     if fn is None or owner.root is None:
         raise LibraryCallError(f"{ast.unparse(node.func)} cannot be compiled: only the library has it", loc,
                                hints=("call it before the loop",))  # fmt: skip
     with or_library(node, loc):
-        return _drawn(scope, with_tuples(node), owner, fn, name, loc)
+        return _drawn(scope, node, owner, fn, name, loc)
 
 
 def lower_made_method(scope: Scope, node: ast.Call, method: MadeMethod, loc: Loc) -> Value:
@@ -108,12 +108,14 @@ def lower_made_method(scope: Scope, node: ast.Call, method: MadeMethod, loc: Loc
     bits, name = method.owner, method.name
     if not bits.draws:
         return lower_bits_method(scope, node, bits, name, loc)
+    fn = _text_of(f"{NUMPY}_{name}")
     try:
-        return _drawn(scope, node, Opaque(bits), getattr(distributions, f"{NUMPY}_{name}"), name, loc)
-    except (CompileError, AttributeError) as error:
-        what = f": {error.summary}" if isinstance(error, CompileError) else ""
+        if fn is None:
+            raise TypeInferenceError("only the library has it", loc)
+        return _drawn(scope, node, Opaque(bits), fn, name, loc)
+    except CompileError as error:
         raise LibraryCallError(
-            f"{ast.unparse(node.func)} of a generator that a loop makes cannot be compiled{what}", loc,
+            f"{ast.unparse(node.func)} of a generator that a loop makes cannot be compiled: {error.summary}", loc,
             hints=("random, uniform, normal, exponential, lognormal, integers, choice and permutation can; for others, "
                    "make the generators before the loop with spawn, one for each iteration",),
         ) from None  # fmt: skip
@@ -138,18 +140,27 @@ def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: 
             raise TypeInferenceError(f"{name} takes no keyword arguments", loc)
         given: Arguments = {"size": TupleValue(tuple(dims))} if dims else {}
     else:
-        given = bind(scope, node, name, _signature(fn, name), owner, loc)
+        given = bind(scope, node, name, _signature(fn, name), owner, loc, looked_at)
     for parameter, value in given.items():
-        if isinstance(value, ListValue) and name != "shuffle" and kind_of(owner.obj) != PYTHON:
-            given[parameter] = as_tensor(scope, value, loc)
-    size, out, dtype = (_given(given.pop(n, None)) for n in ("size", "out", "dtype"))
+        if kind_of(owner.obj) != PYTHON and (
+            (isinstance(value, ListValue) and name != "shuffle")
+            or (isinstance(value, TupleValue) and parameter in ("a", "x", "p"))
+        ):
+            array: Arguments = {"a": as_tensor(scope, value, loc)}
+            given[parameter] = inlined(scope, cast(FunctionType, distributions.as_array), array, loc)
+    population = given.get("population")
+    has_python_items = _has_python_items(population)
+    if population is not None and not (has_python_items and _is_looked_at(scope, node)):
+        raise TypeInferenceError("a list of this is made in Python", loc)
     parameters = inspect.signature(fn).parameters
     arguments = {
         n: given.get(n, owner if n == "rng" else scope.names.constant(p.default, None, loc))
         for n, p in parameters.items()
     }
-    if name == "choice" and kind_of(owner.obj) != PYTHON and isinstance(chosen := arguments["a"], TupleValue):
-        arguments["a"] = inlined(scope, cast(FunctionType, distributions.as_array), {"a": chosen}, loc)
+    if fn.__module__ == choices.__name__:
+        chosen = inlined(scope, fn, arguments, loc, trusted=True)
+        return chosen if population is None else replace(as_tensor(scope, chosen, loc), python=True)
+    size, out, dtype = (_given(given.get(n)) for n in ("size", "out", "dtype"))
     result = _result(name, arguments, dtype, loc)
     if result is np.float32:
         fn = getattr(distributions, f"{name}_float32")
@@ -177,12 +188,48 @@ def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: 
 def _signature(fn: FunctionType, name: str) -> inspect.Signature:
     """The method's parameters as NumPy has them: size, dtype and out are the same of all methods."""
     parameters = list(inspect.signature(fn).parameters.values())
-    if fn.__name__.startswith(PYTHON) or name in distributions.WITHOUT_SIZE:
+    if fn.__name__.startswith(PYTHON) or fn.__module__ == choices.__name__:
         return inspect.Signature(parameters)
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     after = [p for p in parameters if p.name in distributions.AFTER_SIZE]
     size, dtype, out = (inspect.Parameter(n, kind, default=None) for n in ("size", "dtype", "out"))
     return inspect.Signature([*(p for p in parameters if p not in after), size, dtype, *after, out])
+
+
+def _has_python_items(population: Value | None) -> bool:
+    """Whether all items of a list, tuple or range are numbers of one of Python's types."""
+    match population:
+        case TupleValue(items=items):
+            types = {item.type if isinstance(item, Number) else None for item in items}
+            return len(types) == 1 and isinstance(items[0], Number) and items[0].python
+        case ListValue(slots=slots):
+            return not slots.of_tuples and slots.kinds[0].python
+        case _:
+            return isinstance(population, Tensor) and population.python
+
+
+def _is_looked_at(scope: Scope, node: ast.Call) -> bool:
+    """Whether the list that a call gives is indexed at once, run over or unpacked: it is as good as an array then."""
+    for around in walk(scope.source.ast):
+        match around:
+            case ast.Subscript(value=value, slice=index) if not isinstance(index, ast.Slice):
+                found = value is node
+            case (
+                ast.For(iter=value)
+                | ast.comprehension(iter=value)
+                | ast.Assign(targets=[ast.Tuple()], value=value)
+            ):
+                found = value is node
+            case _:
+                found = False
+        if found:
+            return True
+    return False
+
+
+def _text_of(name: str) -> FunctionType | None:
+    """The text of a method, by kind and name."""
+    return getattr(choices, name, None) or getattr(distributions, name, None)
 
 
 def _given(value: Value | None) -> Value | None:
@@ -191,9 +238,7 @@ def _given(value: Value | None) -> Value | None:
 
 def _result(name: str, arguments: Arguments, dtype: Value | None, loc: Loc) -> type[np.generic]:
     """The type of an array of such numbers."""
-    usual: type[np.generic] = np.int64 if name in distributions.INTEGERS or name == "choice" else np.float64
-    if name == "choice" and isinstance(chosen := arguments.get("a"), ArrayRef | Tensor):
-        usual = dtype_of(chosen).numpy.type
+    usual: type[np.generic] = np.int64 if name in distributions.INTEGERS else np.float64
     if dtype is None:
         return usual
     asked = as_dtype(dtype.obj) if isinstance(dtype, Opaque) else None

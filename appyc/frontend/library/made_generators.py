@@ -19,10 +19,12 @@ import numpy as np
 
 from appyc.errors import LibraryCallError, Loc
 from appyc.frontend.access import AccessPath
+from appyc.frontend.control.comprehensions import collected
+from appyc.frontend.desugar.building import located
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.inlining import bind, inlined
 from appyc.frontend.scope import Scope
-from appyc.frontend.syntax.tree import as_tuple
+from appyc.frontend.syntax.tree import is_list, tuple_in_place
 from appyc.frontend.types.generators import MadeGenerator, made
 from appyc.frontend.types.values import Number, Opaque, TupleValue, Value, describe
 from appyc.ir.nodes import Assign, Expr, Symbol, Var
@@ -42,8 +44,8 @@ def lower_maker(scope: Scope, node: ast.Call, callee: object, loc: Loc) -> Value
     kind = _MAKERS.get(callee)
     if kind is None or not (scope.loops or scope.is_inlined):
         return None
-    node = with_tuples(node)
-    given = bind(scope, node, ast.unparse(node.func), inspect.signature(callee), None, loc)  # type: ignore[arg-type]
+    name, signature = ast.unparse(node.func), inspect.signature(callee)  # type: ignore[arg-type]
+    given = bind(scope, node, name, signature, None, loc, looked_at)
     given = {n: v for n, v in given.items() if not (isinstance(v, Opaque) and v.obj is None)}
     one = made(next(iter(given.values()), Opaque(None)))
     if kind == "of" or (kind == "default" and one is not None):
@@ -54,13 +56,12 @@ def lower_maker(scope: Scope, node: ast.Call, callee: object, loc: Loc) -> Value
     return Opaque(replace(bits, draws=kind == "default"))
 
 
-def with_tuples(node: ast.Call) -> ast.Call:
-    """The call with tuples for the lists that are written out among its arguments."""
-    args = [as_tuple(a) if isinstance(a, ast.List) else a for a in node.args]
-    named = [
-        ast.keyword(k.arg, as_tuple(k.value)) if isinstance(k.value, ast.List) else k for k in node.keywords
-    ]
-    return ast.copy_location(ast.Call(node.func, args, named), node)
+def looked_at(scope: Scope, node: ast.expr) -> Value:
+    """The value of an argument of which only the items are read: a tuple for a list, a vector for a range."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
+        over = ast.comprehension(ast.Name("item", ast.Store()), node, [], 0)
+        return collected(scope, located(ast.ListComp(ast.Name("item", ast.Load()), [over]), node))
+    return expressions.lower_or_none(scope, tuple_in_place(node) if is_list(node) else node)
 
 
 def lower_bits_method(scope: Scope, node: ast.Call, bits: MadeGenerator, name: str, loc: Loc) -> Value:
