@@ -37,7 +37,7 @@ def _einsum(subscripts: Any, *given: Any) -> Applied | None:
     )
 
 
-def _norm(x: Any, ord: None = None, axis: Any = None, keepdims: Any = False) -> Applied | None: 
+def _norm(x: Any, ord: None = None, axis: Any = None, keepdims: Any = False) -> Applied | None:
     array = array_of(x)
     if array is None or ord is not None or array.dtype.kind not in "fiu":
         return None

@@ -189,8 +189,7 @@ def tested_position(scope: Scope, number: Number, extent: Expr, loc: Loc, messag
     message: of that error; `{value}` and `{extent}` in it stand for the index and the extent.
     """
     index = pinned(scope, "at", index_of(number.expr))
-    values = (index, extent) if "{" in message else ()
-    fail = Fail("IndexError", message, *values, loc=loc)
+    fail = Fail("IndexError", message, (index, extent) if "{" in message else (), loc=loc)
     zero = integer(0, loc)
     if isinstance(index, Const):
         value = int(index.value.real)
