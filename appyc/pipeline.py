@@ -26,7 +26,7 @@ from appyc.ir.nodes import Callee, Function
 from appyc.ir.verify import check
 from appyc.ir.visit import loops_of, walk
 from appyc.passes.checks.check_bounds import check_bounds
-from appyc.passes.checks.check_calls import check_calls, hands_on_arrays
+from appyc.passes.checks.check_calls import check_calls, passes_arrays
 from appyc.passes.checks.check_exact_floats import check_exact_floats
 from appyc.passes.checks.check_in_blocks import check_in_blocks
 from appyc.passes.checks.check_integer_overflow import (
@@ -207,7 +207,7 @@ def lower_to_gpu(fn: Function, ctx: PassContext) -> GpuProgram:
 
 def analysis_of(fn: Function) -> tuple[Pass, ...]:
     """The passes for the optimised version of a function."""
-    return WITH_CALLS if hands_on_arrays(fn) else ANALYSE
+    return WITH_CALLS if passes_arrays(fn) else ANALYSE
 
 
 PROVE_BOUNDS: tuple[Pass, ...] = (

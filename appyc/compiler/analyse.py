@@ -132,11 +132,11 @@ def analyse_units(analysed: Analysed, units: frozenset[tuple[int, int]]) -> Anal
     None where the usual version is as right for them as for any arguments.
     """
     from appyc import pipeline  # noqa: PLC0415  (as above)
-    from appyc.passes.checks.check_calls import hands_on_arrays  # noqa: PLC0415
+    from appyc.passes.checks.check_calls import passes_arrays  # noqa: PLC0415
     from appyc.passes.pass_context import PassContext  # noqa: PLC0415
     from appyc.passes.simplify.specialise_broadcast import depends_on_units, specialise_broadcast  # noqa: PLC0415
 
-    if hands_on_arrays(analysed.plain) or not depends_on_units(analysed.plain, units):
+    if passes_arrays(analysed.plain) or not depends_on_units(analysed.plain, units):
         return None
     context = PassContext(
         analysed.context.options, allowance=_allowance(analysed.plain), trials=_allowance(analysed.plain)
@@ -151,12 +151,12 @@ def analyse_shared(analysed: Analysed, sharing: Sharing) -> Analysed | None:
     None where there is no such version: the plain function is right for any arguments.
     """
     from appyc import pipeline  # noqa: PLC0415  (as above)
-    from appyc.passes.checks.check_calls import hands_on_arrays  # noqa: PLC0415
+    from appyc.passes.checks.check_calls import passes_arrays  # noqa: PLC0415
     from appyc.passes.pass_context import PassContext  # noqa: PLC0415
     from appyc.passes.simplify.merge_aliases import merge_aliases, why_not_shared  # noqa: PLC0415
 
     options = analysed.context.options
-    if hands_on_arrays(analysed.plain):
+    if passes_arrays(analysed.plain):
         return None
     if not options.auto:
         return None  # loops run in parallel only where a pragma asks, and it asks for arrays that are apart

@@ -80,7 +80,7 @@ class For(Node):
     may be lanes of one vector; in_step, that any number may, if every statement is done for
     all lanes before the next one, and reads before it writes.
 
-    scans, of sequential loops only: the scalars that iterations hand on, where these and the
+    scans, of sequential loops only: the loop-carried scalars, where these and the
     data of each iteration's own are all that they share. What the iterations do beside handing on may be done in any
     order, by whoever knows what the scans hold where each starts.
 

@@ -1,4 +1,4 @@
-"""The values that loops hand on, against what an interpreter sees them have."""
+"""The values of loop-carried scalars, against what an interpreter sees them have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which loops only hand on what a scan can put together, and which arrays a counter keeps apart."""
+"""Which loops carry only what a scan combines, and which arrays a counter keeps apart."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ What is changed about a loop so that it may run in parallel, each by a pass of t
 | `scalar_replacement` | an array element that stays the same is held in a scalar |
 | `privatise_arrays` | scratch arrays become each iteration's own |
 | `rename_arrays` | reads of what is overwritten later see a copy; writes that are overwritten are left out |
-| `scalar_replacement_of_recurrences` | an element that the iteration before stored is handed on in a scalar |
+| `scalar_replacement_of_recurrences` | an element that the iteration before stored is carried in a scalar |
 | `normalise_loops` | loops over moving slices that add up products run over the places themselves |
 | `find_products` | products of matrices in the middle of other work get nests of their own |
 | `parallel_scan` | scans, linear recurrences and packing run in chunks, whose steps are composed first |

@@ -1,4 +1,4 @@
-"""Parallel loops over rows that are picked by an integer of few values, which loops around hand on."""
+"""Parallel loops over rows that are picked by an integer of few values, which enclosing loops carry."""
 
 from tests.programs.registry import Programs, floats
 

@@ -80,14 +80,14 @@ def early_exit(loop: For, dependences: Dependences) -> EarlyExit | Refusal:
     if rest is None:
         return Refusal("its first iteration is its last")
     test = _test(tail)
-    refusal = _handed_on(test, loop) or _written(test, loop, dependences) or _why_not_ahead(test)
+    refusal = _carried(test, loop) or _written(test, loop, dependences) or _why_not_ahead(test)
     return EarlyExit(test, rest, _straight(tail)) if refusal is None else refusal
 
 
-def is_handed_on(loop: For) -> bool:
-    """Whether iterations of a loop that `leaves_early` hand on, in a scalar, what ends it."""
+def carries_its_exit(loop: For) -> bool:
+    """Whether what ends a loop that `leaves_early` is a loop-carried scalar."""
     tail = _in_tails(loop.body, MAX_SIZE)
-    return tail is None or _handed_on(_test(tail), loop) is not None
+    return tail is None or _carried(_test(tail), loop) is not None
 
 
 # ---------------------------------------------------------------- the parts
@@ -241,7 +241,7 @@ def _why_not_ahead(test: tuple[Stmt, ...]) -> Refusal | None:
     return None
 
 
-def _handed_on(test: tuple[Stmt, ...], loop: For) -> Refusal | None:
+def _carried(test: tuple[Stmt, ...], loop: For) -> Refusal | None:
     """The scalar in which the test of an iteration learns from iterations before it."""
     written = scalars_written(loop.body)
     for symbol, loc in exposed(test).items():

@@ -5,7 +5,7 @@
         total = total + a[k]                        out[k, j] = out[k - 1, j] + a[k, j]
         out[k] = total
 
-Along the last axis the total is a scalar that iterations hand on, a scan; along another one it is
+Along the last axis the total is a loop-carried scalar, a scan; along another one it is
 the row before, so that the loop over the axes behind it is free.
 """
 

@@ -12,8 +12,8 @@ from appyc.ir.visit import loops_of, walk
 from appyc.passes.pass_context import PassContext
 
 
-def hands_on_arrays(fn: Function) -> bool:
-    """Whether the function calls others with arrays."""
+def passes_arrays(fn: Function) -> bool:
+    """Whether the function passes arrays to functions that it calls."""
     return any(isinstance(n, Call) and n.views for n in walk(fn.body))
 
 

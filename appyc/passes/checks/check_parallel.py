@@ -228,7 +228,7 @@ def _decided(loop: For, clauses: Clauses | None, verdict: LoopVerdict, ctx: Pass
             ctx.missed(clauses.loc, text, "leave exact=True out if another order of the sum will do")
         return loop
     if verdict.verdict is Verdict.SCAN:
-        return _handed_on(loop, verdict)
+        return _in_order(loop, verdict)
     if clauses is not None:
         mode = LoopMode.SEQUENTIAL if may_get_lanes(loop, verdict) else _ASKED[clauses.request]
     elif verdict.may_run_in_any_order and not _told_to_wait(loop) and _is_plain(loop):
@@ -244,7 +244,7 @@ def _decided(loop: For, clauses: Clauses | None, verdict: LoopVerdict, ctx: Pass
     )
 
 
-def _handed_on(loop: For, verdict: LoopVerdict) -> For:
+def _in_order(loop: For, verdict: LoopVerdict) -> For:
     """The loop in order, with its scans for those that can run them (`parallel_scan`, lanes of a GPU)."""
     if _told_to_wait(loop):
         return loop

@@ -9,7 +9,7 @@ the enclosing loops, is the projection of the set: the variables of inner loops 
 Bounds that depend only on loops which still enclose theirs keep their expressions.
 
 Legal where every direction vector stays lexicographically positive (`analysis/dependences/bands.py`), and where no
-iteration raises, leaves the nest, or hands on a scalar.
+iteration raises, leaves the nest, or carries a scalar to the next.
 
 Does not handle: statements between the loops; steps other than 1 and -1 where bounds depend on a loop that is moved
 inwards; bounds that are not a single polyhedron, such as `range(max(i, j))`.

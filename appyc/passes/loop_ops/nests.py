@@ -47,7 +47,7 @@ def why_not_permute(loops: tuple[For, ...], legality: Legality, *, exact: bool) 
     scalars = legality.scalars[loops[0].var]
     for scalar in scalars.carried:
         return Refusal(
-            f"iterations hand on the value of '{scalar.symbol.name}'",
+            f"the value of '{scalar.symbol.name}' is carried from one iteration to the next",
             (Note(scalar.write, "it is assigned here"),),
         )
     if scalars.last:

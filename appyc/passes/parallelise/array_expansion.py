@@ -96,7 +96,7 @@ def conflicts_by_array(legality: Legality, loop: For) -> dict[Symbol, list[Confl
     return found
 
 
-def hands_on(flow: IterationFlow, conflicts: list[Conflict]) -> bool:
+def carries_a_value(flow: IterationFlow, conflicts: list[Conflict]) -> bool:
     """Whether a read may find the value that an earlier iteration wrote: a loop-carried flow dependence."""
     return any(
         c.source.writes and c.sink.op != "write" and flow.sees(c.sink) is not Sees.OWN for c in conflicts

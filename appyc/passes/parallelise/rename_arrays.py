@@ -16,9 +16,9 @@ from appyc.ir.visit import loops_of, rename
 from appyc.passes.loop_ops.cut import split
 from appyc.passes.loop_ops.stage import ArrayPart, part_of
 from appyc.passes.parallelise.array_expansion import (
+    carries_a_value,
     conflicts_by_array,
     each_candidate,
-    hands_on,
     is_asked,
     lasting_writes,
     loop_over,
@@ -72,7 +72,7 @@ def _renamed(fn: Function, loop: For, ctx: PassContext) -> Function | None:
         return None
     found = conflicts_by_array(legality, loop)
     if found is None or any(
-        hands_on(IterationFlow(legality.dependences, loop, array), conflicts)
+        carries_a_value(IterationFlow(legality.dependences, loop, array), conflicts)
         for array, conflicts in found.items()
     ):
         return None

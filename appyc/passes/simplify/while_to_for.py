@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from appyc.analysis.accesses.accesses import own_statements
-from appyc.analysis.patterns.early_exits import is_handed_on
+from appyc.analysis.patterns.early_exits import carries_its_exit
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
@@ -110,7 +110,7 @@ class _Counting:
             return [new, Assign(symbol, _final(start, counter), loc=loc)]
         body = (Assign(symbol, here, loc=loc), *upper, Assign(symbol, moved, loc=loc), *lower)
         new = For(var, start, counter.hi, counter.step, body, loc=loc)
-        return [loop] if is_handed_on(new) else [new]
+        return [loop] if carries_its_exit(new) else [new]
 
 
 def _counter_of(loop: While) -> _Counter | None:

@@ -120,7 +120,7 @@ def _is_inside_a_free_one(fn: Function, loop: For, legality: Legality) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Handed:
+class _Recurrence:
     """The statement that stores an element, by its number, and the reads of the one before."""
 
     number: int
@@ -130,13 +130,13 @@ class _Handed:
 def _carried(loop: For, legality: Legality, names: NameSupply) -> If | None:
     """The loop with loop-carried scalars in place of elements, and their start values; None without any."""
     starts: list[Stmt] = []
-    handed: dict[int, Symbol] = {}
+    elements: dict[int, Symbol] = {}
     scalars: dict[int, Symbol] = {}
-    for found in _handed_on(loop, legality):
+    for found in _recurrences(loop, legality):
         first = found.reads[0]
         before = names.fresh(f"{first.array.name}_before", first.dtype)
         starts.append(Assign(before, substitute(first, {loop.var: loop.lo}), loc=first.loc))
-        handed[found.number] = before
+        elements[found.number] = before
         scalars |= {id(read): before for read in found.reads}
     if not starts:
         return None
@@ -147,7 +147,7 @@ def _carried(loop: For, legality: Legality, names: NameSupply) -> If | None:
     body: list[Stmt] = []
     for number, stmt in enumerate(loop.body):
         new = rewrite(stmt, rule)
-        body += _stored(new, handed[number]) if number in handed else [new]
+        body += _stored(new, elements[number]) if number in elements else [new]
     runs = Compare("<" if loop.step > 0 else ">", loop.lo, loop.hi, loc=loop.loc)
     return If(runs, (*starts, replace(loop, body=tuple(body))), loc=loop.loc)
 
@@ -163,7 +163,7 @@ def _stored(stmt: Stmt, before: Symbol) -> list[Stmt]:
     return [*new, Store(array, stmt.index, Var(before, loc=stmt.loc), checked=False, loc=stmt.loc)]
 
 
-def _handed_on(loop: For, legality: Legality) -> Iterator[_Handed]:
+def _recurrences(loop: For, legality: Legality) -> Iterator[_Recurrence]:
     """The stores of the body whose element the next iteration reads to compute its own such store."""
     nodes = [node for node in in_order(loop.body) if is_access(node)]
     accesses = legality.dependences.found.within(loop)
@@ -180,7 +180,7 @@ def _handed_on(loop: For, legality: Legality) -> Iterator[_Handed]:
         if not reads or not all(id(n) in early for n in reads) or scalars_read(reads) & moving:
             continue
         if _flows_into(reads, loop.body[:number], stmt):
-            yield _Handed(number, reads)
+            yield _Recurrence(number, reads)
 
 
 def _array_of(stmt: Stmt) -> Symbol | None:

@@ -50,7 +50,7 @@ def backwards(a):
             a[i, j] = a[i, j] + a[i + 1, j]
 
 
-def handed_on(a):
+def carried(a):
     s = 0.0
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):
@@ -149,11 +149,11 @@ def test_a_dependence_that_crosses_is_named(gate):
     assert len(refusal.notes) == 2
 
 
-def test_a_scalar_that_is_handed_on_is_named():
-    _, loops, legality = nest_of(handed_on)
+def test_a_scalar_that_is_carried_is_named():
+    _, loops, legality = nest_of(carried)
     refusal = why_not_tile(loops, legality, exact=False)
     assert refusal is not None
-    assert refusal.reason == "iterations hand on the value of 's'"
+    assert refusal.reason == "the value of 's' is carried from one iteration to the next"
 
 
 def test_jamming_refuses_a_triangle():
