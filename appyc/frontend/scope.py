@@ -22,6 +22,7 @@ from appyc.frontend.expressions.arithmetic import const
 from appyc.frontend.expressions.callee_facts import Callees
 from appyc.frontend.facts import Env, Facts, LoopFrame, Restart, Result
 from appyc.frontend.pragmas.axis_requests import AxisRequests
+from appyc.frontend.pragmas.pragma_nodes import LoopPragma
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.resolve import Names
 from appyc.frontend.source import Source
@@ -103,6 +104,8 @@ class Scope:
         """Whether an item stored in a list has a narrower type than the list, by name, location and number."""
         self.own_names = remember("own names", lambda: loops_with_own_names(tree))
         self.pragmas = read_pragmas(source)
+        asked = (pragma.variables for pragma in self.pragmas.values() if isinstance(pragma, LoopPragma))
+        self.named_in_clauses: frozenset[str] = frozenset().union(*asked)
         self.source = source
         self.names = names
         self.supply = supply

@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from appyc.frontend.syntax.liveness import live_before, surely_assigned
+from appyc.frontend.syntax.liveness import live_before, names_behind, surely_assigned
 
 
 def body(text: str) -> list[ast.stmt]:
@@ -69,3 +69,41 @@ def test_surely_assigned_is_what_every_way_assigns():
         d = 3
     """
     assert surely_assigned(body(text)) == {"a", "d"}
+
+
+def behind(text: str) -> dict[str, set[str]]:
+    """The names live behind each statement, by the statement's first line."""
+    found = names_behind(body(text))
+    return {ast.unparse(stmt).split("\n")[0]: set(names) for stmt, names in found.items()}
+
+
+def test_what_an_iteration_binds_anew_is_dead_at_its_end():
+    found = behind("""
+        for i in range(n):
+            t = a[i]
+            s = s + t
+            b[i] = t
+        print(s)
+    """)
+    assert found["b[i] = t"] == {"a", "b", "s", "print"} | {"range", "n"}
+    assert found["t = a[i]"] == {"a", "b", "i", "n", "range", "s", "t", "print"}
+    assert found["for i in range(n):"] == {"s", "print"}
+
+
+def test_what_the_next_iteration_reads_first_is_live_at_a_jump():
+    found = behind("""
+        while more:
+            if c:
+                q = 1
+                continue
+            if d:
+                r = 2
+                break
+            p = q
+            q = 0
+        print(r)
+    """)
+    assert found["q = 1"] >= {"q", "more", "c", "r"}
+    assert found["r = 2"] == {"r", "print"}
+    assert "p" not in found["p = q"]
+    assert found["q = 0"] >= {"q", "r", "more"}

@@ -171,9 +171,13 @@ class LoopBody:
         exchanged: frozenset[str],
     ) -> Env:
         out = dict(head)
+        # Each iteration binds these anew, and nothing behind the loop reads them.
+        local = scope.locals - needed - exchanged - scope.named_in_clauses
         for end in ends:
             for name, binding in end.items():
                 if name in self.hidden or name in exchanged:
+                    continue
+                if name not in out and name in local:
                     continue
                 joined = join(scope, name, before := out.get(name), binding, needed, start, self.loc)
                 out[name] = _marked(joined, before, self.loc) if self.may_peel else joined

@@ -67,6 +67,12 @@ class LoopPragma:
     def directive(self) -> str:
         return f"{self.request} for" if self.request in ("parallel", "sequential") else self.request
 
+    @property
+    def variables(self) -> frozenset[str]:
+        """The variables that clauses name."""
+        combined = (name for clause in self.reductions for name in clause.names)
+        return frozenset(n.text for n in (*self.private, *self.shared, *self.to, *self.from_, *combined))
+
     def clause_loc(self, clause: str) -> Loc:
         """Where the clause stands (the first of that name); the pragma itself where it does not."""
         return next((loc for name, loc in self.clause_locs if name == clause), self.loc)

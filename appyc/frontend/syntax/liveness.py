@@ -36,25 +36,27 @@ def names_read(node: ast.AST) -> frozenset[str]:
 
 
 def names_behind(body: list[ast.stmt]) -> dict[ast.stmt, frozenset[str]]:
-    """For each statement the names that may be read once it has run: by what follows it, by what is
-    around it and runs again, and by functions that are defined here."""
+    """For each statement the names that may be read once it has run: by what follows it, by the next iterations of the
+    loops around it, and by functions that are defined here."""
     out: dict[ast.stmt, frozenset[str]] = {}
-    todo: list[tuple[list[ast.stmt], frozenset[str]]] = [(body, captured_in(body))]
+    captured = captured_in(body)
+    todo: list[tuple[list[ast.stmt], frozenset[str], _Exits]] = [(body, frozenset(), _Exits())]
     while todo:
-        block, behind = todo.pop()
+        block, behind, exits = todo.pop()
         for stmt in reversed(block):
-            out[stmt] = behind
-            used = _used(stmt)
-            around = behind | used if isinstance(stmt, ast.For | ast.While) else behind
-            todo += [(inner, around) for name in ("body", "orelse") if (inner := getattr(stmt, name, []))]
-            behind |= used
+            out[stmt] = behind | captured
+            match stmt:
+                case ast.For() | ast.While():
+                    at_top = behind | _statement(stmt, behind, exits)
+                    todo += [(stmt.body, at_top, _Exits(behind, at_top)), (stmt.orelse, behind, exits)]
+                case _:
+                    todo += [
+                        (inner, behind, exits)
+                        for name in ("body", "orelse")
+                        if (inner := getattr(stmt, name, []))
+                    ]
+            behind = _statement(stmt, behind, exits)
     return out
-
-
-def _used(node: ast.stmt) -> frozenset[str]:
-    """Names whose value matters to a statement, those that it updates too."""
-    updated = (n.target for n in walk(node) if isinstance(n, ast.AugAssign))
-    return names_read(node) | {target.id for target in updated if isinstance(target, ast.Name)}
 
 
 def names_assigned(body: Iterable[ast.AST]) -> frozenset[str]:
