@@ -302,24 +302,34 @@ def symbols_of(node: Node | Iterable[Node]) -> list[Symbol]:
 
 def scalars_read(node: Node | Iterable[Node]) -> set[Symbol]:
     """Scalars whose value is read; an `Update` reads its target. Clauses are not reads."""
-    out: set[Symbol] = set()
-    for n in _without_clauses(node):
-        if isinstance(n, Var):
-            out.add(n.symbol)
-        elif isinstance(n, Update) and not n.index and not n.target.is_array:
-            out.add(n.target)
-    return out
+    return set(scalar_reads(node))
+
+
+def scalar_reads(node: Node | Iterable[Node]) -> Iterator[Symbol]:
+    """The same once for each read."""
+    stack = [node] if isinstance(node, Node) else list(node)[::-1]
+    below = _GETTERS[_parts]
+    while stack:
+        top = stack.pop()
+        if isinstance(top, Var):
+            yield top.symbol
+        elif isinstance(top, Update) and not top.index and not top.target.is_array:
+            yield top.target
+        get = below[type(top)]
+        if get is not None:
+            stack.extend([c for c in get(top)[::-1] if not isinstance(c, Clauses)])
 
 
 def scalars_written(node: Node | Iterable[Node]) -> set[Symbol]:
     """Scalars that are assigned or updated; loop variables are not among them."""
-    out: set[Symbol] = set()
+    return set(scalar_writes(node))
+
+
+def scalar_writes(node: Node | Iterable[Node]) -> Iterator[Symbol]:
+    """The same once for each statement that does so."""
     for n in statements(node):
-        if isinstance(n, Assign):
-            out.add(n.target)
-        elif isinstance(n, Update) and not n.target.is_array:
-            out.add(n.target)
-    return out
+        if isinstance(n, Assign) or (isinstance(n, Update) and not n.target.is_array):
+            yield n.target
 
 
 def arrays_read(node: Node | Iterable[Node]) -> set[Symbol]:
@@ -387,14 +397,3 @@ def map_loops(fn: Function, rule: Callable[[For], Stmt | tuple[Stmt, ...]]) -> F
     out = _rewrite(fn, lambda n: rule(n) if isinstance(n, For) else n, _blocks)
     assert isinstance(out, Function)
     return out
-
-
-def _without_clauses(node: Node | Iterable[Node]) -> Iterator[Node]:
-    stack = [node] if isinstance(node, Node) else list(node)[::-1]
-    below = _GETTERS[_parts]
-    while stack:
-        top = stack.pop()
-        yield top
-        get = below[type(top)]
-        if get is not None:
-            stack.extend([c for c in get(top)[::-1] if not isinstance(c, Clauses)])

@@ -8,7 +8,7 @@ are renamed apart, everything shallower is shared; what they have in common is o
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from appyc.analysis.accesses.accesses import Access, FunctionAccesses
 from appyc.analysis.accesses.delinearise import TakenApart, take_apart
@@ -18,6 +18,9 @@ from appyc.ir.nodes import For, Symbol
 
 if TYPE_CHECKING:
     import islpy as isl
+
+_Subscripts: TypeAlias = "tuple[LinearForm[str] | None, ...]"
+"""The linear form of each index of an access; None where it has none."""
 
 SECOND = "'"
 """Marks the names that belong to the second of two instances."""
@@ -30,7 +33,8 @@ class Meetings:
         self.found = found
         self.sets = found.sets
         self._elements: dict[int, tuple[isl.Set, tuple[isl.PwAff, ...]]] = {}
-        self._numbers: dict[int, tuple[LinearForm[str] | None, ...]] = {}
+        self._numbers: dict[int, _Subscripts] = {}
+        self._apart: dict[tuple[Symbol, _Subscripts, _Subscripts], bool] = {}
         self._taken: dict[tuple[Symbol, int, int, int], TakenApart | None] = {}
 
     def element(self, access: Access) -> tuple[isl.Set, tuple[isl.PwAff, ...]]:
@@ -61,15 +65,20 @@ class Meetings:
     # ---- two iterations
 
     def are_apart(self, loop: For, source: Access, sink: Access) -> bool:
-        """Whether the coefficients of the indices prove that the accesses are independent."""
-        var = self.found.variables[loop.var]
-        question = Question(var, loop.step, partial(self.is_shared, loop))
-        return any(
-            mine is not None and other is not None and question.never_equal(mine, other)
-            for mine, other in zip(self._linear(source), self._linear(sink), strict=True)
-        )
+        """Whether the coefficients of the indices prove that the accesses are independent.
 
-    def _linear(self, access: Access) -> tuple[LinearForm[str] | None, ...]:
+        One answer serves all accesses with these subscripts: a loop may read an element many times."""
+        key = (loop.var, self._linear(source), self._linear(sink))
+        known = self._apart.get(key)
+        if known is None:
+            question = Question(self.found.variables[loop.var], loop.step, partial(self.is_shared, loop))
+            known = self._apart[key] = any(
+                mine is not None and other is not None and question.never_equal(mine, other)
+                for mine, other in zip(*key[1:], strict=True)
+            )
+        return known
+
+    def _linear(self, access: Access) -> _Subscripts:
         known = self._numbers.get(id(access))
         if known is None:
             element = self.element(access)[1] if access.checked else access.index

@@ -122,7 +122,8 @@ class FunctionAccesses:
     allocated: the loops around the `Alloc` of each local array, and how many accesses come
     before it. returned: arrays that the function returns. entries: for each loop when it is
     reached. guards: the function's own, which say for which parameters it runs. assumptions:
-    the `Likely` conditions, which nearly always hold, one for each node that tests them.
+    the `Likely` conditions, which nearly always hold, one for each node that tests them. by_loop:
+    the accesses in the body of each loop, by its variable, once they were asked for.
     """
 
     affine: Affine
@@ -135,6 +136,7 @@ class FunctionAccesses:
     ranges: dict[Symbol, isl.Set] = field(default_factory=dict)
     entries: dict[Symbol, isl.Set] = field(default_factory=dict)
     guards: list[Truth] = field(default_factory=list)
+    by_loop: dict[Symbol, list[Access]] = field(default_factory=dict)
 
     @property
     def guarded(self) -> isl.Set:
@@ -146,8 +148,13 @@ class FunctionAccesses:
         return self.affine.sets
 
     def within(self, loop: For) -> list[Access]:
-        """The accesses in a loop's body."""
-        return [access for access in self.accesses if self.is_in(loop, access.loops)]
+        """The accesses in a loop's body, once all accesses are known."""
+        if not self.by_loop:
+            for access in self.accesses:
+                for around in access.loops:
+                    if isinstance(around, For):
+                        self.by_loop.setdefault(around.var, []).append(access)
+        return self.by_loop.get(loop.var, [])
 
     def is_in(self, loop: For, loops: tuple[For | While, ...]) -> bool:
         """Whether the loop, identified by its variable, is one of these enclosing loops."""

@@ -20,7 +20,7 @@ from appyc.analysis.algebra.strides import Strides
 from appyc.errors import GENERATED
 from appyc.ir.nodes import Alloc, Binary, Expr, Extent, For, Symbol
 from appyc.ir.types import Layout
-from appyc.ir.visit import walk
+from appyc.ir.visit import statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,17 @@ def footprint(
     trips: the trip counts of the loops in the nest, where they are known before it. A written element
     counts twice: it is loaded from memory and stored back.
     """
-    own = {n.array for n in walk(loop.body) if isinstance(n, Alloc)}
+    nodes = list(statements(loop))
+    own = {n.array for n in nodes if isinstance(n, Alloc)}
+    loops = {n.var: n for n in nodes if isinstance(n, For)}
+    by_array: dict[Symbol, list[ArrayAccess]] = {}
+    for access in touched:
+        if access.array not in own:
+            by_array.setdefault(access.array, []).append(access)
     once: Expr = NONE
     each: Expr = NONE
-    for array in dict.fromkeys(t.array for t in touched if t.array not in own):
-        accesses = [t for t in touched if t.array == array]
-        size, grows = _size(loop, array, accesses, trips, strides)
+    for array, accesses in by_array.items():
+        size, grows = _size(loop, loops, array, accesses, trips, strides)
         if grows:
             each = total(each, size)
         else:
@@ -58,10 +63,17 @@ def footprint(
 
 
 def _size(
-    loop: For, array: Symbol, accesses: Sequence[ArrayAccess], trips: Mapping[Symbol, Expr], strides: Strides
+    loop: For,
+    loops: dict[Symbol, For],
+    array: Symbol,
+    accesses: Sequence[ArrayAccess],
+    trips: Mapping[Symbol, Expr],
+    strides: Strides,
 ) -> tuple[Expr, bool]:
-    """The footprint of one array in bytes; True where each iteration of the outer loop adds that much."""
-    loops = {n.var: n for n in walk(loop) if isinstance(n, For)}
+    """The footprint of one array in bytes; True where each iteration of the outer loop adds that much.
+
+    loops: it and those inside it, by their variables.
+    """
     named = {
         s
         for t in accesses

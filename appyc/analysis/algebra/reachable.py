@@ -9,11 +9,13 @@ Abstract interpretation with sets of boxes: a state bounds variables from both s
 the program has up to MAX_STATES of them. Where there would be more, one box stands for all, and
 grows to the next constant of the function in each round (widening), so that the fix-point is found
 in few of them. What is not told by constants, sums of unknown values and elements of arrays, is in no state.
+Nor is a variable behind its last occurrence, so that a state is as large as what is live, and not as the function.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -41,7 +43,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import scalars_written, walk
+from appyc.ir.visit import blocks_of, scalars_written, statements, walk
 
 State: TypeAlias = frozenset[tuple[Symbol, Range]]
 """Bounds of variables; one that is not in it may have any value."""
@@ -85,6 +87,49 @@ class _Jumps:
     continues: set[State] = field(default_factory=set)
 
 
+def _last_occurrences(fn: Function) -> dict[int, set[Symbol]]:
+    """The scalars that occur in a statement, by its `id`, and neither behind it in its block nor outside that block."""
+    left = Counter(symbol for stmt in statements(fn.body) for symbol in _occurring(stmt))
+    left.update(
+        symbol for result in fn.results if isinstance(result.value, Node) for symbol in _read(result.value)
+    )
+    out: dict[int, set[Symbol]] = {}
+
+    def block(body: tuple[Stmt, ...]) -> Counter[Symbol]:
+        """How often scalars occur that do so elsewhere, too."""
+        found: Counter[Symbol] = Counter()
+        for stmt in body:
+            inside = Counter(_occurring(stmt))
+            for inner in blocks_of(stmt):
+                inside += block(inner)
+            for symbol, number in inside.items():
+                found[symbol] += number
+                if found[symbol] == left[symbol]:
+                    del found[symbol]
+                    out.setdefault(id(stmt), set()).add(symbol)
+        return found
+
+    block(fn.body)
+    return out
+
+
+def _occurring(stmt: Node) -> Iterator[Symbol]:
+    """The scalars that a statement names itself, outside the blocks in it."""
+    match stmt:
+        case If() | While():
+            yield from _read(stmt.cond)
+        case For():
+            yield from _read((stmt.lo, stmt.hi))
+        case _:
+            if isinstance(stmt, Assign | Update):
+                yield stmt.target
+            yield from _read(stmt)
+
+
+def _read(node: Node | Iterable[Node]) -> Iterator[Symbol]:
+    return (part.symbol for part in walk(node) if isinstance(part, Var))
+
+
 class _Walker:
     def __init__(self, fn: Function) -> None:
         nodes = list(walk(fn.body))
@@ -93,6 +138,7 @@ class _Walker:
         self.moving = {id(n) for n in nodes if isinstance(n, For | While | If) and self._writes(n)}
         constants = {int(n.value) for n in nodes if isinstance(n, Const) and isinstance(n.value, int)}
         self.bounds = sorted({c + d for c in constants for d in (-1, 0, 1)})
+        self.ended = _last_occurrences(fn)
         self.work = WORK * (len(nodes) + MAX_STATES)
         self.jumps = _Jumps()
 
@@ -126,6 +172,9 @@ class _Walker:
                     return frozenset()
                 case _:
                     pass
+            ended = self.ended.get(id(stmt))
+            if ended:
+                states = frozenset(frozenset(pair for pair in s if pair[0] not in ended) for s in states)
         return states
 
     def _if(self, stmt: If, states: frozenset[State]) -> frozenset[State]:

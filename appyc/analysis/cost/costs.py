@@ -175,6 +175,8 @@ class _Counter:
         self._inside = scalars_written(loop.body) | {n.var for n in walk(loop) if isinstance(n, For)}
         self._middle = dict(around)
         """Loop variables at the middle of their ranges, where these are known."""
+        self._lanes: dict[Symbol, For | None] = {}
+        """The loop that becomes lanes around the statements of a loop, by the latter's variable."""
         self._enter(loop)
 
     def _enter(self, loop: For) -> Expr:
@@ -188,7 +190,10 @@ class _Counter:
 
     def body(self, body: tuple[Stmt, ...], around: tuple[For, ...]) -> Counts:
         """around: the loops that the statements are in, from the one asked about inwards."""
-        lanes = lanes_of(around, self.strides)
+        inner = around[-1].var
+        if inner not in self._lanes:
+            self._lanes[inner] = lanes_of(around, self.strides)
+        lanes = self._lanes[inner]
         counts = Counts(vector=number(0.25)) if lanes is not None else Counts(scalar=number(1))
         for stmt in body:
             counts = counts.plus(self._statement(stmt, around, lanes))

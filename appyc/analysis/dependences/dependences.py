@@ -77,12 +77,14 @@ class Dependences:
         Two atomic updates by one operator are not dependent. An array allocated in the loop
         is private to one iteration.
         """
-        accesses = self.found.within(loop)
-        written = {access.array for access in accesses if access.writes} - skip
-        for array in sorted(written, key=lambda symbol: symbol.uid):
+        by_array: dict[Symbol, list[Access]] = {}
+        for access in self.found.within(loop):
+            by_array.setdefault(access.array, []).append(access)
+        written = {array for array, found in by_array.items() if any(access.writes for access in found)}
+        for array in sorted(written - skip, key=lambda symbol: symbol.uid):
             if self._is_own(array, loop):
                 continue
-            mine = [access for access in accesses if access.array == array]
+            mine = by_array[array]
             for at, first in enumerate(mine):
                 for second in mine[at:]:
                     if (first.writes or second.writes) and not _both_atomic(first, second):
@@ -101,6 +103,8 @@ class Dependences:
     def _between(self, loop: For, first: Access, second: Access) -> Iterator[Conflict]:
         orders = ((first, second),) if first is second else ((first, second), (second, first))
         for source, sink in orders:
+            if not (source.checked or sink.checked) and self.meetings.are_apart(loop, source, sink):
+                continue  # most pairs: no question to isl, which would need the elements of checked ones
             key = (loop.var, id(source), id(sink))
             if key not in self._known:
                 self._known[key] = self._conflict(loop, source, sink)

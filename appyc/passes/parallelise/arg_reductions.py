@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 from appyc.analysis.accesses.accesses import own_statements
@@ -24,7 +25,16 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_written, map_loops, scalars_read, scalars_written, substitute, walk
+from appyc.ir.visit import (
+    arrays_written,
+    map_loops,
+    scalar_reads,
+    scalar_writes,
+    scalars_read,
+    scalars_written,
+    substitute,
+    walk,
+)
 from appyc.passes.node_builders import shifted
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds
 from appyc.passes.pass_context import PassContext
@@ -79,11 +89,11 @@ def _is_candidate(loop: For) -> bool:
 def _rewritten(loop: For, names: NameSupply, ctx: PassContext) -> tuple[Stmt, ...]:
     before: list[Stmt] = []
     after: list[Stmt] = []
-    for number, stmt in enumerate(loop.body):
-        if not (isinstance(stmt, If) and not stmt.orelse):
-            continue
-        again = _Again(loop)
-        best = _best_of(loop, stmt, again)
+    branches = [(number, s) for number, s in enumerate(loop.body) if isinstance(s, If) and not s.orelse]
+    again = _Again(loop) if branches else None
+    for number, stmt in branches:
+        assert again is not None
+        best = _best_of(stmt, again)
         moved = _moved(loop, stmt, again, best)
         waits = bool(scalars_read(stmt.cond) & scalars_written(stmt.then))
         if best is None and moved and not waits:
@@ -110,20 +120,26 @@ class _New:
 
 
 class _Again:
-    """The values in a loop body that are recomputable after the loop, and their expressions."""
+    """The values in a loop body that are recomputable after the loop, and their expressions.
+
+    reads, writes: how often the body reads and writes a scalar.
+    """
 
     def __init__(self, loop: For) -> None:
         self.arrays = arrays_written(loop.body)
-        self.written = scalars_written(loop.body)
+        written = [scalars_written(stmt) for stmt in loop.body]
+        writers = Counter(symbol for each in written for symbol in each)
+        self.written = frozenset(writers)
+        self.reads = Counter(scalar_reads(loop.body))
+        self.writes = Counter(scalar_writes(loop.body))
         self.values: dict[Symbol, Expr] = {}
-        for number, stmt in enumerate(loop.body):
-            if isinstance(stmt, Assign):
-                others = (*loop.body[:number], *loop.body[number + 1 :])
+        read: set[Symbol] = set()
+        for stmt in loop.body:
+            if isinstance(stmt, Assign) and stmt.target not in read and writers[stmt.target] == 1:
                 value = self.of(stmt.value)
-                exposed = stmt.target in scalars_read(loop.body[:number])
-                fits = value is not None and sum(1 for _ in walk(value)) <= MAX_SIZE
-                if value is not None and fits and not exposed and stmt.target not in scalars_written(others):
+                if value is not None and sum(1 for _ in walk(value)) <= MAX_SIZE:
                     self.values[stmt.target] = value
+            read |= scalars_read(stmt)
 
     def of(self, expr: Expr) -> Expr | None:
         """The value in terms of the loop variable and of loop invariants; None where it is not recomputable."""
@@ -142,17 +158,16 @@ class _Best:
     strict: bool
 
 
-def _best_of(loop: For, stmt: If, again: _Again) -> _Best | None:
+def _best_of(stmt: If, again: _Again) -> _Best | None:
     for inner in stmt.then:
         if not isinstance(inner, Assign):
             continue
-        relation = _relation(stmt.cond, inner)
-        value = again.of(inner.value)
-        others = (*(s for s in loop.body if s is not stmt), *(s for s in stmt.then if s is not inner))
-        mentioned = scalars_read(others) | scalars_written(others)
-        if relation is None or value is None or inner.target in mentioned | scalars_read(value):
+        relation, target = _relation(stmt.cond, inner), inner.target
+        value = again.of(inner.value) if relation is not None else None
+        if relation is None or value is None or again.writes[target] > 1 or target in scalars_read(value):
             continue
-        return _Best(inner.target, value, "max" if relation[0] == ">" else "min", len(relation) == 1)
+        if again.reads[target] == sum(1 for symbol in scalar_reads((stmt.cond, inner)) if symbol == target):
+            return _Best(target, value, "max" if relation[0] == ">" else "min", len(relation) == 1)
     return None
 
 
@@ -176,17 +191,11 @@ def _moved(loop: For, stmt: If, again: _Again, best: _Best | None) -> dict[Symbo
     for inner in stmt.then:
         if not isinstance(inner, Assign) or (best is not None and inner.target == best.symbol):
             continue
-        others = (*(s for s in loop.body if s is not stmt), *(s for s in stmt.then if s is not inner))
-        read = scalars_read(loop.body)
-        value = again.of(inner.value)
-        alone = inner.target not in read | scalars_written(others) | taken
-        if value is not None and alone and not _may_update(loop, inner.target):
-            out[inner.target] = value
+        value, target = again.of(inner.value), inner.target
+        alone = target not in taken and not again.reads[target] and again.writes[target] == 1
+        if value is not None and alone:
+            out[target] = value
     return out
-
-
-def _may_update(loop: For, symbol: Symbol) -> bool:
-    return any(isinstance(n, Update) and n.target == symbol for n in walk(loop.body))
 
 
 # ---------------------------------------------------------------- what they become
