@@ -1,6 +1,7 @@
 """What the first call of a program waits for, by phase: cold compiles of a fixed corpus, for the CPU.
 
-    python -m benchmarks.compile_time [--kinds polybench fused ...] [--rounds 2] [--passes] [--json FILE]
+    python -m benchmarks.compile_time [--kinds polybench fused ...] [--rounds 2] [--json FILE]
+    python -m benchmarks.compile_time --scaling [stencils ...] [--statements 25 50 75 150 300] [--json FILE]
 
 The corpus: PolyBench as loops and as tensor statements, the programs of `benchmarks.fusion`, the scripts of
 `benchmarks.lazy` and `benchmarks.deferred`, each twentieth program of the tests, and random programs of fixed seeds:
@@ -16,12 +17,16 @@ share is compiled with the first of them. Of several rounds the least time count
     load        of the library
     total       these, and what is between them: the cache on disk, for one
     processor   seconds of all processes, the C compiler's included
+
+With --scaling, programs of `benchmarks.long_programs` with more and more statements, the time of each by phase, and the
+processor's time for each statement, which is constant where compile time grows linearly.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import importlib.util
 import os
 import pkgutil
 import resource
@@ -54,7 +59,7 @@ from appyc.errors import CompileError
 from appyc.frontend import lower
 from appyc.lazy.running import STATE, flush
 from appyc.runtime import machine_rates
-from benchmarks import deferred, fusion, lazy
+from benchmarks import deferred, fusion, lazy, long_programs
 from benchmarks.machine import describe, write_results
 from benchmarks.polybench.suite import KERNELS
 from tests.fuzz.generator import Program, programs
@@ -266,6 +271,10 @@ class Row:
     refused: str = ""
 
 
+def as_data(row: Row) -> dict[str, Any]:
+    return {**vars(row), "seconds": {k: round(v, 4) for k, v in row.seconds.items()}}
+
+
 def measure(kinds: Sequence[str], rounds: int) -> tuple[list[Row], Counter[str]]:
     """All programs of these kinds, and the seconds of passes in a round."""
     rows: dict[tuple[str, str], Row] = {}
@@ -316,6 +325,41 @@ def table(found: dict[str, dict[str, float]]) -> Table:
     return out
 
 
+def lengthened(name: str, counts: Sequence[int], rounds: int, folder: Path) -> Iterator[Row]:
+    """A program with each of so many statements. The helpers that all C code shares are compiled already."""
+    for count in counts:
+        text, arguments = long_programs.PROGRAMS[name](count)
+        path = folder / f"{name}_{count}.py"
+        path.write_text(text)
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        clocks = []
+        for _ in range(rounds):
+            clocks.append(Clock())
+            with clocks[-1].running():
+                appyc.jit(target="cpu", cache=False)(module.kernel).compile(*arguments)
+        yield Row(name, str(count), {c: min(clock.seconds[c] for clock in clocks) for c in COLUMNS})
+
+
+def scaling(names: Sequence[str], counts: Sequence[int], rounds: int, console: Console) -> list[Row]:
+    """Long programs, as a table for each."""
+    rows: list[Row] = []
+    with TemporaryDirectory() as folder, patch.dict(os.environ, APPYC_CACHE_DIR=folder):
+        list(lengthened("stencils", (2,), 1, Path(folder)))
+        for name in names:
+            found = list(lengthened(name, counts, rounds, Path(folder)))
+            out = Table(name, "processor, ms/statement", *COLUMNS)
+            for row in found:
+                each = 1e3 * row.seconds["processor"] / int(row.name)
+                out.add_row(row.name, f"{each:.1f}", *(f"{1e3 * row.seconds[c]:.0f}" for c in COLUMNS))
+            console.print(out)
+            rows += found
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -323,14 +367,25 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="+", choices=list(KINDS), default=list(KINDS))
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--slowest", type=int, default=10, metavar="N", help="programs to show")
+    parser.add_argument("--scaling", nargs="*", choices=list(long_programs.PROGRAMS), metavar="PROGRAM")
+    parser.add_argument("--statements", nargs="+", type=int, default=[25, 50, 75, 150, 300], metavar="N")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     STATE.worth = 0
     os.environ["APPYC_COMPILE_WAIT"] = "inf"
     machine_rates.ensure_measured()
-    rows, passes = measure(options.kinds, options.rounds)
     console = Console()
+    if options.scaling is not None:
+        rows = scaling(
+            options.scaling or list(long_programs.PROGRAMS), options.statements, options.rounds, console
+        )
+        if options.json is not None:
+            write_results(
+                options.json, {"machine": asdict(describe("cpu")), "programs": list(map(as_data, rows))}
+            )
+        return
+    rows, passes = measure(options.kinds, options.rounds)
     console.print(table(summary(rows)))
     slowest = sorted(rows, key=lambda row: -row.seconds["total"])[: options.slowest]
     console.print(table({f"{row.kind}: {row.name}": {**row.seconds, "median": row.seconds["total"],
@@ -342,9 +397,7 @@ def main() -> None:
             "machine": asdict(describe("cpu")),
             "summary": summary(rows),
             "passes": dict(passes.most_common()),
-            "programs": [
-                {**vars(row), "seconds": {k: round(v, 4) for k, v in row.seconds.items()}} for row in rows
-            ],
+            "programs": list(map(as_data, rows)),
         }
         write_results(options.json, content)
 

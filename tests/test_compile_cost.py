@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import cProfile
 import importlib.util
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,33 +14,16 @@ import pytest
 import appyc
 from appyc.analysis.sets.allowance import Allowance
 from appyc.api import JitFunction
-from appyc.ir import visit
+from appyc.frontend.control.loop_bodies import LoopBody
+from benchmarks.long_programs import PROGRAMS, Program, inlined_helpers
 from tests.counting import calls_of
 
 
-def straight_line(count: int) -> str:
-    """One loop with so many statements."""
-    lines = [f"        x{i} = x{i - 1} * a[i] + b[i]" for i in range(1, count + 1)]
-    return "\n".join(
-        ["    for i in range(len(a)):", "        x0 = a[i]", *lines, f"        c[i] = x{count}", ""]
-    )
-
-
-def many_loops(count: int) -> str:
-    loop = "    for i in range(a.shape[0]):\n        c[i] += a[i] * {}.0 + b[i]\n"
-    return "".join(loop.format(number) for number in range(count))
-
-
-def temporaries(count: int) -> str:
-    """So many statements about whole arrays, each with the one before it, as a recorded time loop has them."""
-    lines = [f"    t{i} = t{i - 1} * b + a / t{i - 1}" for i in range(1, count + 1)]
-    return "\n".join(["    t0 = a + c", *lines, f"    return t{count}", ""])
-
-
-def read(folder: Path, name: str, text: str) -> JitFunction:
+def read(folder: Path, program: Program) -> JitFunction:
     """The function `kernel` of a program."""
+    name = f"program_{len(program[0])}"
     path = folder / f"{name}.py"
-    path.write_text(text)
+    path.write_text(program[0])
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -49,93 +32,7 @@ def read(folder: Path, name: str, text: str) -> JitFunction:
     return appyc.jit(target="cpu", cache=False)(module.kernel)
 
 
-def visits(folder: Path, name: str, body: str) -> int:
-    """How often compiling to C calls what walks IR: a measure that no other load disturbs."""
-    kernel = read(folder, name, "def kernel(a, b, c):\n" + body)
-    profile = cProfile.Profile()
-    profile.enable()
-    kernel.source("c", np.zeros(8), np.zeros(8), np.zeros(8))
-    profile.disable()
-    return sum(entry.callcount for entry in profile.getstats() if _is_of_visit(entry.code))
-
-
-def _is_of_visit(code: CodeType | str) -> bool:
-    """Functions in C have only a name."""
-    return isinstance(code, CodeType) and code.co_filename == visit.__file__
-
-
-@pytest.mark.parametrize("program", [straight_line, many_loops])
-def test_compiling_walks_a_long_program_no_more_often_than_a_short_one(
-    tmp_path: Path, program: Callable[[int], str]
-) -> None:
-    short = visits(tmp_path, "short", program(25))
-    long = visits(tmp_path, "long", program(100))
-    assert long < 4.5 * short
-
-
-def test_statements_about_arrays_that_become_one_loop_are_not_read_for_each_other(tmp_path: Path) -> None:
-    """Each is tried with the loop that those before it have become: what is known of that one is not found again."""
-    short = visits(tmp_path, "few", temporaries(10))
-    long = visits(tmp_path, "many", temporaries(40))
-    assert long < 5.0 * short
-
-
-# ---------------------------------------------------------------- what isl is asked
-
-Case = tuple[str, tuple[object, ...]]
-
-
-def vector() -> np.ndarray:
-    return np.ones(64)
-
-
-def arguments(count: int) -> Case:
-    """One loop over so many arrays."""
-    names = [f"a{i}" for i in range(count)]
-    total = " + ".join(f"{name}[i]" for name in names)
-    return (
-        f"def kernel({', '.join(names)}):\n    for i in range(a0.shape[0]):\n        a0[i] = {total}\n",
-        tuple(vector() for _ in names),
-    )
-
-
-def chained_arguments(count: int) -> Case:
-    """A loop over each pair of neighbours among so many arrays."""
-    loops = [
-        f"    for i in range(a{i}.shape[0]):\n        a{i}[i] = a{i - 1}[i] * 2.0\n" for i in range(1, count)
-    ]
-    names = ", ".join(f"a{i}" for i in range(count))
-    return f"def kernel({names}):\n" + "".join(loops), tuple(vector() for _ in range(count))
-
-
-def searches(count: int) -> Case:
-    """So many loops that end early."""
-    loops = [
-        f"    i = 0\n    while i < n and a[i] > 0:\n        s += i\n        i += {1 + i}\n"
-        for i in range(count)
-    ]
-    return "def kernel(a, n):\n    s = 0\n" + "".join(loops) + "    return s\n", (vector(), 64)
-
-
-def stencils(count: int) -> Case:
-    """So many nests that read each other's neighbours."""
-    nest = (
-        "    for i in range(1, a.shape[0] - 1):\n        for j in range(1, a.shape[1] - 1):\n"
-        "            {0}[i, j] = {1}[i - 1, j] + {1}[i, j + 1]\n"
-    )
-    nests = [nest.format(*("ab" if i % 2 else "ba")) for i in range(count)]
-    return "def kernel(a, b):\n" + "".join(nests), (np.ones((8, 8)), np.ones((8, 8)))
-
-
-def branches(count: int) -> Case:
-    """So many conditions, on each of which a value depends that the next one looks at."""
-    steps = [f"        if x + m > {i}:\n            x = x + {i}\n        else:\n            x = x // 2\n"
-             for i in range(count)]  # fmt: skip
-    head = "def kernel(a, n, m):\n    for i in range(n):\n        x = i\n"
-    return head + "".join(steps) + "        a[i] = x\n", (vector(), 64, 3)
-
-
-def bitwise_crc(rounds: int) -> Case:
+def bitwise_crc(rounds: int) -> Program:
     """A short loop with a branch, which is unrolled."""
     return (
         "def kernel(table):\n    for i in range(table.shape[0]):\n        c = i\n"
@@ -145,8 +42,19 @@ def bitwise_crc(rounds: int) -> Case:
     )
 
 
-def asked(folder: Path, case: Case, monkeypatch: pytest.MonkeyPatch) -> int:
-    """How many of its operations isl may have done while a program was compiled, and 100 for each question."""
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What compiling to C takes, in numbers that no other load disturbs.
+
+    calls: of functions. isl: the operations that isl may have done, and 100 for each question. text: characters of C.
+    """
+
+    calls: int
+    isl: int
+    text: int
+
+
+def work_of(folder: Path, program: Program, monkeypatch: pytest.MonkeyPatch) -> Work:
     tries, given = Allowance.tries, []
 
     def counted(allowance: Allowance) -> Iterator[int]:
@@ -155,27 +63,47 @@ def asked(folder: Path, case: Case, monkeypatch: pytest.MonkeyPatch) -> int:
             given.append(work if number else 0)
             yield work
 
-    kernel = read(folder, f"program_{len(case[0])}", case[0])
+    kernel = read(folder, program)
+    texts: list[str] = []
     with monkeypatch.context() as patch:
         patch.setattr(Allowance, "tries", counted)
-        kernel.source("c", *case[1])
-    return sum(given)
+        calls = calls_of(lambda: texts.append(kernel.source("c", *program[1])))
+    return Work(calls, sum(given), len(texts[0]))
 
 
-@pytest.mark.parametrize(
-    "program",
-    [arguments, chained_arguments, searches, stencils, branches, bitwise_crc],
-    ids=lambda p: p.__name__,
-)
-def test_a_longer_program_asks_no_more_for_each_of_its_statements(
-    program: Callable[[int], Case], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("program", [*PROGRAMS.values(), bitwise_crc], ids=lambda p: p.__name__)
+def test_a_longer_program_takes_no_more_work_for_each_of_its_statements(
+    program: Callable[[int], Program], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    short = asked(tmp_path, program(8), monkeypatch)
-    long = asked(tmp_path, program(32), monkeypatch)
-    assert long < 5.0 * short + 120_000
+    """Passes look at up to eight neighbours of a loop, so that short programs take less than their share."""
+    few, many = (3, 12) if program is inlined_helpers else (12, 48)
+    short = work_of(tmp_path, program(few), monkeypatch)
+    long = work_of(tmp_path, program(many), monkeypatch)
+    assert long.calls < 4.8 * short.calls
+    assert long.isl < 5.0 * short.isl + 40_000
+    assert long.text < 4.5 * short.text
 
 
 def test_short_loops_with_branches_are_compiled_in_time(tmp_path: Path) -> None:
     """The conditions of each iteration depend on those of all before it."""
-    kernel = read(tmp_path, "crc", bitwise_crc(8)[0])
+    kernel = read(tmp_path, bitwise_crc(8))
     assert calls_of(lambda: kernel.source("c", *bitwise_crc(8)[1])) < 1_000_000  # minutes, once
+
+
+def test_a_nest_is_lowered_once_for_scalars_of_its_iterations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each loop that had to settle their types anew would double the work of all loops around it."""
+    lowered: list[int] = []
+    once = LoopBody._once
+
+    def counted(self: LoopBody, *arguments: Any) -> Any:
+        lowered.append(self.loc.line)
+        return once(self, *arguments)
+
+    monkeypatch.setattr(LoopBody, "_once", counted)
+    loops = "".join(f"{'    ' * (k + 1)}for i{k} in range(2):\n" for k in range(6))
+    body = "".join(f"{'    ' * 7}{line}\n" for line in ("t = a[i0 + i5]", "u = t * t", "b[i1] += u"))
+    kernel = read(tmp_path, (f"def kernel(a, b):\n{loops}{body}", ()))
+    kernel.source("c", np.ones(8), np.ones(8))
+    assert sorted(lowered) == [2, 3, 4, 5, 6, 7]
