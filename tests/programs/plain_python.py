@@ -242,3 +242,23 @@ def clusters(points, rounds):
             if (label == c).any():
                 centres[c] = points[label == c].mean(axis=0)
     return centres, label
+
+
+@PROGRAMS.on(floats(6), 1.5 - 0.5j)
+def complex_beside_floats(p, x):
+    """np.float64 is a float of Python's, and complex numbers of Python's take it for one."""
+    r = 0
+    for c in p:
+        r = r * x + c
+    return r, x - p[0], p[0] - x, x * p[1], x / p[2], x + np.float32(1.5)
+
+
+@PROGRAMS.on(np.frombuffer(b"GATTACA-GC", np.uint8))
+def characters(s):
+    g = c = 0
+    for x in s:
+        if x == ord("G"):
+            g += 1
+        elif x == ord("C"):
+            c += 1
+    return g, c

@@ -126,12 +126,20 @@ static inline float standard_exponential_float32(struct generator *const bits) {
 
 //: python_word <- generator
 /* 32 bits of a random.Random: MT19937, its position and then its 624 words. */
+static inline uint32_t python_twisted(const uint32_t word, const uint32_t next, const uint32_t far) {
+    const uint32_t joined = (word & 0x80000000u) | (next & 0x7fffffffu);
+    return far ^ joined >> 1 ^ (-(joined & 1) & 0x9908b0dfu);
+}
 static __attribute__((noinline)) void python_refill(uint32_t *const words) {
-    for (int i = 0; i < 624; i += 1) {
-        const int next = i + 1 < 624 ? i + 1 : 0, far = i + 397 < 624 ? i + 397 : i - 227;
-        const uint32_t joined = (words[i] & 0x80000000u) | (words[next] & 0x7fffffffu);
-        words[i] = words[far] ^ joined >> 1 ^ (joined & 1 ? 0x9908b0dfu : 0);
-    }
+    for (int i = 0; i < 227; i += 1) words[i] = python_twisted(words[i], words[i + 1], words[i + 397]);
+    for (int i = 227; i < 623; i += 1) words[i] = python_twisted(words[i], words[i + 1], words[i - 227]);
+    words[623] = python_twisted(words[623], words[0], words[396]);
+}
+static inline uint32_t python_tempered(uint32_t word) {
+    word ^= word >> 11;
+    word ^= word << 7 & 0x9d2c5680u;
+    word ^= word << 15 & 0xefc60000u;
+    return word ^ word >> 18;
 }
 static inline uint32_t python_word(struct generator *const random) {
     uint32_t *const state = (uint32_t *)random;
@@ -139,11 +147,7 @@ static inline uint32_t python_word(struct generator *const random) {
         python_refill(state + 1);
         state[0] = 0;
     }
-    uint32_t word = state[1 + state[0]++];
-    word ^= word >> 11;
-    word ^= word << 7 & 0x9d2c5680u;
-    word ^= word << 15 & 0xefc60000u;
-    return word ^ word >> 18;
+    return python_tempered(state[1 + state[0]++]);
 }
 
 //: python_random <- python_word

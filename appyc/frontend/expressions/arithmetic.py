@@ -10,6 +10,7 @@ from dataclasses import replace
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.types.numbers import (
     PY_BOOL,
+    PY_COMPLEX,
     PY_FLOAT,
     PY_INT,
     Either,
@@ -118,6 +119,10 @@ def binary(op: str, a: Number, b: Number, loc: Loc) -> Number:
     """The binary operation `a op b`. Raises TypeInferenceError where the operands' types do not allow it."""
     if a.either is not None or b.either is not None:
         return _in_each_type(lambda numbers: binary(op, numbers[0], numbers[1], loc), (a, b), loc)
+    if a.type == PY_COMPLEX and b.expr.dtype is DType.FLOAT64:
+        b = replace(
+            b, python=True
+        )  # np.float64 is a float of Python's, which complex.__add__ takes for itself
     if folded := _fold(op, a, b, loc):
         return folded
     match op:

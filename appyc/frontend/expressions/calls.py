@@ -341,12 +341,22 @@ def _tuple(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     return TupleValue(value.items)
 
 
+def _ord(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+    """`ord` of a character that is known."""
+    values = expressions.lower_operands(scope, node.args)
+    text = values[0].obj if len(values) == 1 and isinstance(values[0], Opaque) else None
+    if not isinstance(text, str) or len(text) != 1:
+        raise UnsupportedError("ord is compiled of a character that is written out", loc)
+    return arithmetic.python_number(ord(text), loc)
+
+
 _SPECIAL: dict[object, Callable[[Scope, ast.Call, Loc], Value]] = {
     len: _len,
     isinstance: _isinstance,
     any: generated_test,
     all: generated_test,
     divmod: _divmod,
+    ord: _ord,
     tuple: _tuple,
     range: _loops_only,
     enumerate: _loops_only,
