@@ -7,6 +7,7 @@ installs the methods that record operations.
 from __future__ import annotations
 
 import math
+import sys
 import types
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -250,6 +251,11 @@ _Counted.__name__ = _Counted.__qualname__ = "ndarray"
 _Counted.__module__ = "appyc.numpy"
 
 
+_KEEPERS = frozenset({"pandas.core.construction"})
+"""Modules that keep what counts as an array of NumPy's, and give it to code in C, which wants no other. For these it is
+something else that has an `__array__`."""
+
+
 class _Base(np.ndarray):
     """The base of subclasses of `ndarray`, which are NumPy's."""
 
@@ -292,7 +298,7 @@ class ndarray(Array, metaclass=_Arrays):  # noqa: N801  (NumPy's name)
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
-        return _Counted
+        return ndarray if sys._getframe(1).f_globals.get("__name__") in _KEEPERS else _Counted
 
 
 class number(Array):  # noqa: N801  (as NumPy's scalars are written)
