@@ -151,20 +151,25 @@ class ExpressionEmitter:
         return text
 
     def _offsets(self, array: Symbol, index: tuple[Expr, ...]) -> list[str]:
-        """The offset of an element in two parts, one for all lanes and one of each lane:
+        """The offset of an element in parts: one for all lanes, one of each lane, and a constant distance along axes:
 
-            a[i, j + 1], j = j_base + lane      ->      i * a_n1 + (j_base + 1),  lane
+            a[i - 1, j + 2], j = j_base + lane      ->      i * a_n1 + j_base,  lane,  -1 * a_n1,  2
 
-        The address of the first lane is then computed once for a program.
+        The address of the first lane is then computed once for a program, and neighbours share it.
         """
-        parts = [self._of_lanes(each) for each in index]
-        split = [each if part is None else part[0] for each, part in zip(index, parts, strict=True)]
-        out = [self._offset(array, split)] if index else []
-        for axis, part in enumerate(parts):
-            if part is not None:
-                sizes = [self.size(array, kind, k) for kind, k in _sizes_below(array, axis, len(index))]
-                out.append(" * ".join([self.expr(part[1]), *sizes]))
-        return out
+        lanes = [self._of_lanes(each) for each in index]
+        split = [
+            _without_constant(each if of is None else of[0]) for each, of in zip(index, lanes, strict=True)
+        ]
+        out = [self._offset(array, [rest for rest, _ in split])] if index else []
+        out += [self._along(array, axis, self.expr(of[1]), len(index)) for axis, of in enumerate(lanes) if of]
+        return out + [self._along(array, axis, str(c), len(index)) for axis, (_, c) in enumerate(split) if c]
+
+    def _along(self, array: Symbol, axis: int, distance: str, rank: int) -> str:
+        """The offset of so many steps along an axis."""
+        return " * ".join(
+            [distance, *(self.size(array, kind, k) for kind, k in _sizes_below(array, axis, rank))]
+        )
 
     def _of_lanes(self, index: Expr) -> tuple[Expr, Expr] | None:
         """An index as a uniform part and a multiple of the lane; None where it is not so, or is uniform."""
@@ -311,6 +316,14 @@ class ExpressionEmitter:
                 return f"libdevice.{_LIBDEVICE[e.name]}({', '.join(args)})"
             case _:
                 raise InternalError("triton_gen", f"{e.name} on {arg.dtype}")
+
+
+def _without_constant(index: Expr) -> tuple[Expr, int]:
+    """An index as a sum and the constant that is added to it, which is 0 where it is all that there is."""
+    if index.dtype is not DType.INT64 or isinstance(index, Const):
+        return index, 0
+    form = linear_form(index)
+    return written(LinearForm(form.terms), index.loc), form.constant
 
 
 def _sizes_below(array: Symbol, axis: int, rank: int) -> list[tuple[str, int]]:
