@@ -46,7 +46,7 @@ def _cumulative(p):
     return out / total
 
 
-def _place(cumulative, x):
+def _bin_of(cumulative, x):
     return insertion_points(cumulative, x, "right", True)
 
 
@@ -80,29 +80,29 @@ def _population(a):
     return len(a) if isinstance(a, np.ndarray) else a
 
 
-def _element(a, place):
-    return a[place] if isinstance(a, np.ndarray) else int(place)
+def _element(a, index):
+    return a[index] if isinstance(a, np.ndarray) else int(index)
 
 
-def _elements(a, places, size):
-    return _shaped(a[places] if isinstance(a, np.ndarray) else places, size)
+def _elements(a, indices, size):
+    return _shaped(a[indices] if isinstance(a, np.ndarray) else indices, size)
 
 
 def _weighted(rng, a, weights, size, replace):
     """Elements that are drawn with these probabilities."""
     cumulative = _cumulative(weights)
     if size is None:
-        return _element(a, _place(cumulative, standard_uniform(rng)))
+        return _element(a, _bin_of(cumulative, standard_uniform(rng)))
     count = _count(size)
-    places = np.empty(count, np.int64)
+    indices = np.empty(count, np.int64)
     if replace:
         for i in range(count):
-            places[i] = _place(cumulative, standard_uniform(rng))
+            indices[i] = _bin_of(cumulative, standard_uniform(rng))
     else:
         if np.count_nonzero(weights > 0.0) < count:
             raise ValueError("Fewer non-zero entries in p than size")
-        _weighted_sample(rng, weights, places)
-    return _elements(a, places, size)
+        _weighted_sample(rng, weights, indices)
+    return _elements(a, indices, size)
 
 
 def _even(rng, a, size, below):
@@ -110,10 +110,10 @@ def _even(rng, a, size, below):
     if size is None:
         return _element(a, np.int64(below(rng, _population(a) - 1)))
     count = _count(size)
-    places = np.empty(count, np.int64)
+    indices = np.empty(count, np.int64)
     for i in range(count):
-        places[i] = np.int64(below(rng, _population(a) - 1))
-    return _elements(a, places, size)
+        indices[i] = np.int64(below(rng, _population(a) - 1))
+    return _elements(a, indices, size)
 
 
 def numpy_choice(rng, a, size=None, replace=True, p=None, axis=0, shuffle=True):
@@ -179,13 +179,13 @@ def legacy_choice(rng, a, size=None, replace=True, p=None):
     return _elements(a, order[: _count(size)], size)
 
 
-def _shuffled_from(rng, places, first):
+def _shuffled_from(rng, indices, first):
     """Shuffles the elements from the last down to the one at `first`."""
-    for i in range(len(places) - 1, first - 1, -1):
+    for i in range(len(indices) - 1, first - 1, -1):
         j = np.int64(bounded(rng, i))
-        kept = places[j]
-        places[j] = places[i]
-        places[i] = kept
+        kept = indices[j]
+        indices[j] = indices[i]
+        indices[i] = kept
 
 
 def _sample(rng, population, count, shuffle):
@@ -194,7 +194,7 @@ def _sample(rng, population, count, shuffle):
         order = np.arange(population)
         _shuffled_from(rng, order, max(population - count, 1))
         return order[population - count :].copy()
-    places = np.empty(count, np.int64)
+    indices = np.empty(count, np.int64)
     room = 1
     while room <= int(1.2 * count):
         room *= 2
@@ -210,26 +210,26 @@ def _sample(rng, population, count, shuffle):
             while table[at] != -1:
                 at = (at + 1) & (room - 1)
         table[at] = drawn
-        places[j - population + count] = drawn
+        indices[j - population + count] = drawn
     if shuffle:
-        _shuffled_from(rng, places, 1)
-    return places
+        _shuffled_from(rng, indices, 1)
+    return indices
 
 
-def _weighted_sample(rng, weights, places):
+def _weighted_sample(rng, weights, indices):
     """Fills an array by different numbers: what is drawn twice is drawn again, without those that are there."""
     left = weights.copy()
     taken = np.zeros(len(weights), np.bool_)
     found = 0
-    while found < len(places):
+    while found < len(indices):
         cumulative = _cumulative(left)
-        missing = len(places) - found
+        missing = len(indices) - found
         for _ in range(missing):
-            at = _place(cumulative, standard_uniform(rng))
+            at = _bin_of(cumulative, standard_uniform(rng))
             if not taken[at]:
                 taken[at] = True
                 left[at] = 0.0
-                places[found] = at
+                indices[found] = at
                 found += 1
 
 
@@ -309,7 +309,7 @@ def python_sample(rng, population, k, counts=None):
         refuse("random.sample with counts is not compiled")
     if not 0 <= k <= n:
         raise ValueError("Sample larger than population or is negative")
-    places = np.empty(k, np.int64)
+    indices = np.empty(k, np.int64)
     room = 21
     if k > 5:
         room += 4 ** math.ceil(math.log(k * 3) / math.log(4))
@@ -317,25 +317,25 @@ def python_sample(rng, population, k, counts=None):
         pool = np.arange(n)
         for i in range(k):
             j = index_below(rng, n - i)
-            places[i] = pool[j]
+            indices[i] = pool[j]
             pool[j] = pool[n - i - 1]
     else:
         for i in range(k):
             drawn = index_below(rng, n)
-            while np.any(places[:i] == drawn):
+            while np.any(indices[:i] == drawn):
                 drawn = index_below(rng, n)
-            places[i] = drawn
-    return np.array([population[places[i]] for i in range(k)])
+            indices[i] = drawn
+    return np.array([population[indices[i]] for i in range(k)])
 
 
 def python_choices(rng, population, weights=None, cum_weights=None, k=1):
     n = len(population)
     if cum_weights is not None:
         refuse("random.choices with cum_weights is not compiled")
-    places = np.empty(k, np.int64)
+    indices = np.empty(k, np.int64)
     if weights is None:
         for i in range(k):
-            places[i] = int(next_float(rng) * (n + 0.0))
+            indices[i] = int(next_float(rng) * (n + 0.0))
     else:
         if len(weights) != n:
             raise ValueError("The number of weights does not match the population")
@@ -349,8 +349,8 @@ def python_choices(rng, population, weights=None, cum_weights=None, k=1):
         if not math.isfinite(total):
             raise ValueError("Total of weights must be finite")
         for i in range(k):
-            places[i] = _first_above(sums, next_float(rng) * total)
-    return np.array([population[places[i]] for i in range(k)])
+            indices[i] = _first_above(sums, next_float(rng) * total)
+    return np.array([population[indices[i]] for i in range(k)])
 
 
 def _first_above(sums, x):

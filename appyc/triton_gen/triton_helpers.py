@@ -50,10 +50,10 @@ return first
 )
 _helper(
     "record_word",
-    "words, place, first, value",
+    "words, at, first, value",
     """
 nothing = first.to(tl.int64) * 0
-tl.store(words + (place + nothing), value + nothing, mask=first)
+tl.store(words + (at + nothing), value + nothing, mask=first)
 """,
 )
 _helper(

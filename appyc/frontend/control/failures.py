@@ -118,7 +118,7 @@ class _Message:
         return self.text(node) or ""
 
     def _formatted(self, node: ast.expr, conversion: str, form: str) -> str:
-        """The place of a number in the template, or a text that is known."""
+        """A replacement field of the template, or a text that is known."""
         return self._value(lower_expression(self.scope, node), node, conversion, form)
 
     def _value(self, value: Value, node: ast.expr, conversion: str, form: str) -> str:
