@@ -9,11 +9,13 @@ from collections.abc import Callable
 import numpy as np
 
 from appyc import pipeline
+from appyc.analysis.dependences.legality import Legality
 from appyc.ir.nodes import For, Function, Stmt
 from appyc.ir.printer import print_function
 from appyc.ir.verify import check
 from appyc.ir.visit import loops_of, map_loops
 from appyc.options import Options
+from appyc.passes.loop_ops.nests import perfect_nest
 from appyc.passes.pass_context import PassContext
 from tests.lowering import lowered
 from tests.printed import run_printed
@@ -53,3 +55,63 @@ def agrees(fn: Function, program: Callable[..., object], *args: object) -> None:
     run_printed(fn, *mine)
     for one, other in zip(mine, others, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+# ---------------------------------------------------------------- nests of two loops
+
+
+def scaled(a):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            a[i, j] = a[i, j] * 2.0 + i
+
+
+def down(a):
+    for i in range(1, a.shape[0]):
+        for j in range(1, a.shape[1]):
+            a[i, j] = a[i, j] + a[i - 1, j] * 0.5 - a[i, j - 1]
+
+
+def crossing(a):
+    for i in range(1, a.shape[0]):
+        for j in range(a.shape[1] - 1):
+            a[i, j] = a[i, j] + a[i - 1, j + 1]
+
+
+def triangle(a):
+    for i in range(min(a.shape[0], a.shape[1])):
+        for j in range(i):
+            a[i, j] = a[i, j] + a[j, i] + i
+
+
+def band_matrix(a):
+    for i in range(a.shape[0]):
+        for j in range(max(i - 2, 0), min(i + 3, a.shape[1])):
+            a[i, j] = a[i, j] * 3.0 + j
+
+
+def backwards(a):
+    for i in range(a.shape[0] - 2, -1, -1):
+        for j in range(a.shape[1]):
+            a[i, j] = a[i, j] + a[i + 1, j]
+
+
+def carried(a):
+    s = 0.0
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            s = s * 0.5 + a[i, j]
+            a[i, j] = s
+
+
+SHAPES = [(0, 3), (1, 1), (3, 4), (5, 5), (7, 4), (8, 9)]
+
+
+def nest_of(program: Callable[..., object]) -> tuple[Function, tuple[For, ...], Legality]:
+    """The analysed program, the loops of its nest over `i` and `j`, and what is legal there."""
+    fn = analysed(program, np.ones((3, 4)))
+    return fn, perfect_nest(the_loop(fn, "i")), Legality.of(fn)
+
+
+def matrix(shape: tuple[int, int]) -> np.ndarray:
+    return np.arange(1.0, 1.0 + shape[0] * shape[1]).reshape(shape) % 7.0
