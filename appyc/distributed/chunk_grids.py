@@ -15,6 +15,13 @@ Key: TypeAlias = Any
 Slices: TypeAlias = tuple[slice, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A scalar that a task computes."""
+
+    key: Key
+
+
 @dataclass(slots=True)
 class Graph:
     """The tasks of one call."""

@@ -3,13 +3,16 @@
 Loops around nests run while the graph is written, so that each of their iterations is a layer of tasks. The blocks of a
 nest are taken in the order of the program, and each reads the arrays as the blocks before it left them. So a task
 depends on those alone that wrote what it reads: blocks of a parallel loop are independent, and those of a loop that
-carries dependences form a wavefront.
+carries dependences form a wavefront. Scalars into which a nest combines elements are trees of tasks, of the same shape
+for the same chunks.
 """
 
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,10 +22,12 @@ from appyc.analysis.accesses.access_boxes import Box
 from appyc.analysis.accesses.scalar_flow import exposed
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.compiler.analyse import Analysed
-from appyc.distributed.chunk_grids import Graph, Grid, Key
+from appyc.distributed.chunk_grids import Graph, Grid, Key, Task
+from appyc.distributed.combining import combined, reductions_of
 from appyc.distributed.kernels import Kernel, Maker, kernel_of, run_block
 from appyc.errors import UnsupportedError
 from appyc.ir.array_accesses import array_of
+from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Assign,
     Break,
@@ -44,6 +49,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.printer import print_function
+from appyc.ir.results import ResultTree
 from appyc.ir.visit import arrays_written, loops_of, scalars_read, scalars_written, walk
 from appyc.options import Options
 
@@ -87,9 +93,10 @@ def distribute(analysed: Analysed, named: Mapping[str, Any], make: Maker, option
         if np.isnan(value.shape).any():
             raise UnsupportedError(f"the sizes of the chunks of {symbol.name!r} are not known", fn.loc)
     graph = Graph(tokenize(print_function(fn), *values.values()), {})
-    call = _Call(fn, graph, {s: Grid(a) for s, a in given.items()}, dict(values), make, options)
+    call = _Call(fn, graph, {s: Grid(a) for s, a in given.items()}, dict(values), make, options,
+                 NameSupply.after(fn))  # fmt: skip
     call.block(fn.body)
-    sources = list(given.values())
+    sources, before = list(given.values()), [copy(a) for a in given.values()]
     for number, (symbol, array) in enumerate(given.items()):
         grid = call.grids[symbol]
         if grid.is_changed:
@@ -103,21 +110,27 @@ def distribute(analysed: Analysed, named: Mapping[str, Any], make: Maker, option
                 new._name,
                 new._chunks,
             )  # as its `__setitem__` does
-    return _result(fn, given, call.values)
 
-
-def _result(fn: Function, arrays: Mapping[Symbol, Any], values: Mapping[Symbol, Any]) -> object:
-    if fn.tree is not None or len(fn.results) > 1:
-        raise UnsupportedError("a distributed function returns one value or none", fn.loc)
-    for result in fn.results:
-        try:
-            value = result.value
-            return arrays[value] if isinstance(value, Symbol) else evaluate(value, values)
-        except LookupError:
+    def returned(tree: ResultTree) -> object:
+        if tree is None:
+            return None
+        if isinstance(tree, tuple):
+            return tuple(map(returned, tree))
+        value = fn.results[tree].value if isinstance(tree, int) else None
+        if isinstance(value, Symbol) and value in given:
+            return given[value]
+        if value is None or isinstance(value, Symbol):
             raise UnsupportedError(
-                "a distributed function returns an array that it was given, or none", fn.loc
-            ) from None
-    return None
+                "a distributed function returns numbers and arrays that it was given", fn.loc
+            )
+        number = call.scalar(value)
+        if not isinstance(number, Task):
+            return number
+        name = f"{fn.name}-result-{tree}-{graph.token}"
+        layer = {**graph.tasks, (name,): number.key}
+        return da.Array(HighLevelGraph.from_collections(name, layer, before), name, (), value.dtype.numpy)
+
+    return returned(fn.tree)
 
 
 @dataclass(slots=True)
@@ -130,8 +143,11 @@ class _Call:
     values: dict[Symbol, Any]
     make: Maker
     options: Options
+    names: NameSupply
     pending: dict[Symbol, Assign] = field(default_factory=dict)
     """Scalars that blocks compute for themselves, of others that are known."""
+    computed: dict[Symbol, Task] = field(default_factory=dict)
+    """Scalars that tasks compute."""
     kernels: dict[object, Kernel] = field(default_factory=dict)
 
     def block(self, body: tuple[Stmt, ...]) -> None:
@@ -157,14 +173,44 @@ class _Call:
         try:
             value = evaluate(stmt.value, self.values)
         except (LookupError, TypeError):
-            needed = scalars_read(stmt.value)
-            if any(isinstance(n, Load) for n in walk(stmt.value)) or stmt.target in needed:
-                raise _refused(stmt, "a number of the program depends on elements of arrays") from None
+            needed = self._with_pending((stmt,))
+            if any(isinstance(n, Load) for n in walk(stmt.value)):
+                raise _refused(stmt, "a number of the program depends on an element of an array") from None
+            if stmt.target in scalars_read(stmt.value) or scalars_read(needed) & self.computed.keys():
+                task = self._of_scalars(stmt.target, needed)
+                self._forget(stmt.target)
+                self.computed[stmt.target] = task
+                return
             self._forget(stmt.target)
             self.pending[stmt.target] = stmt
         else:
             self._forget(stmt.target)
             self.values[stmt.target] = value
+
+    def scalar(self, expr: Expr) -> Any:
+        """The value of an expression over scalars: a number, or the task that computes it."""
+        if isinstance(expr, Var) and expr.symbol in self.computed:
+            return self.computed[expr.symbol]
+        try:
+            return evaluate(expr, self.values)
+        except (LookupError, TypeError):
+            target = self.names.fresh("result", expr.dtype)
+            return self._of_scalars(target, self._with_pending((Assign(target, expr, loc=expr.loc),)))
+
+    def _of_scalars(self, target: Symbol, body: tuple[Stmt, ...]) -> Task:
+        """A task that computes a scalar of others."""
+        kernel = kernel_of(self.fn, body, (), self.grids, (target,))
+        numbers = self._numbers(kernel, {}, (), (), body[-1])
+        key = self.graph.add(f"{self.fn.name}_line_{body[-1].loc.line}", run_block, self.make, kernel.text,
+                             self.options, [], numbers, [])  # fmt: skip
+        return Task(self.graph.add("scalar", operator.getitem, key, 0))
+
+    def _with_pending(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        """Statements behind those that compute the scalars that they need."""
+        for symbol in reversed(self.pending):
+            if symbol in scalars_read(body):
+                body = (self.pending[symbol], *body)
+        return body
 
     def _number(self, expr: Expr) -> int:
         try:
@@ -182,7 +228,9 @@ class _Call:
         if len(loops_of(loop)) == 1:
             return self._first_moving(loop) is not None
         outer = [n for n in walk(loop.body) if isinstance(n, Store | Update) and array_of(n) in self.grids]
-        return bool(outer) and all(loop.var in scalars_read(n.index) for n in outer)
+        if not outer:
+            return self._first_moving(loop) is not None
+        return all(loop.var in scalars_read(n.index) for n in outer)
 
     def _first_moving(self, loop: For) -> tuple[Symbol, int] | None:
         """The array, and its axis, along which the first access moves with a loop; a write if there is one."""
@@ -224,34 +272,35 @@ class _Call:
         )
 
     def _nest(self, stmt: Stmt) -> None:
-        self._check(stmt)
-        loops = self._blocked(stmt)
-        needed: list[Stmt] = []
-        for symbol in reversed(self.pending):
-            if symbol in scalars_read((*needed, stmt)):
-                needed.insert(0, self.pending[symbol])
-        at = (id(stmt), tuple(map(id, needed)))
-        if at not in self.kernels:
-            self.kernels[at] = kernel_of(self.fn, (*needed, stmt), loops, self.grids)
-        for symbol in self.kernels[at].scalars:
-            if symbol not in self.values:
-                raise _refused(stmt, f"{symbol.name!r} depends on elements of arrays")
-        for bounds in itertools.product(*(self._parts(loop) for loop in loops)):
-            self._task(self.kernels[at], bounds, stmt)
-        for symbol in scalars_written(stmt):
-            self._forget(symbol)
-
-    def _check(self, stmt: Stmt) -> None:
         for node in walk(stmt):
             if isinstance(node, View | Call | Draw | While | Fail | Break | Continue):
                 raise _refused(node, f"{type(node).__name__}: this has no form over blocks")
-        if carried := [s for s in exposed((stmt,)) if s in scalars_written(stmt)]:
-            raise _refused(stmt, f"the iterations hand the number {carried[0].name!r} on")
+        loops = self._blocked(stmt)
+        reductions = reductions_of(stmt)
+        if carried := [s for s in exposed((stmt,)) if s in scalars_written(stmt) and s not in reductions]:
+            raise _refused(
+                stmt, f"the value of {carried[0].name!r} is carried from one iteration to the next"
+            )
+        body = self._with_pending((stmt,))
+        starts = tuple(Assign(s, of.identity, loc=stmt.loc) for s, of in reductions.items())
+        at = tuple(map(id, body))
+        if at not in self.kernels:
+            self.kernels[at] = kernel_of(self.fn, (*starts, *body), loops, self.grids, tuple(reductions))
+        totals = {s: self.scalar(Var(s, loc=stmt.loc)) for s in reductions}
+        ends = [self._task(self.kernels[at], bounds, stmt)
+                for bounds in itertools.product(*(self._parts(loop) for loop in loops))]  # fmt: skip
+        for symbol in scalars_written(stmt):
+            self._forget(symbol)
+        for number, (symbol, of) in enumerate(reductions.items(), start=-len(reductions)):
+            key = combined(
+                of.op, [key for key in ends if key is not None], number, totals[symbol], self.graph
+            )
+            self.computed[symbol] = Task(key)
 
     def _forget(self, symbol: Symbol) -> None:
         """A scalar has another value now: what blocks would compute of it has the old one."""
-        self.values.pop(symbol, None)
-        self.pending.pop(symbol, None)
+        for known in (self.values, self.pending, self.computed):
+            known.pop(symbol, None)
         for target, assign in list(self.pending.items()):
             if symbol in scalars_read(assign.value):
                 self._forget(target)
@@ -265,7 +314,8 @@ class _Call:
         inner = [c for c in self.grids[array].starts[axis] if low < c < high]
         return list(itertools.pairwise([low, *inner, high])) if low < high else []
 
-    def _task(self, kernel: Kernel, bounds: Sequence[tuple[int, int]], stmt: Stmt) -> None:
+    def _task(self, kernel: Kernel, bounds: Sequence[tuple[int, int]], stmt: Stmt) -> Key | None:
+        """The task of a block; None where it has no result."""
         known = {s: self.grids[s] for s in kernel.arrays}
         ends = {
             s: n
@@ -288,18 +338,31 @@ class _Call:
                     slice(a - low, b - low) for (a, b), (low, _) in zip(box, boxes[number], strict=True)
                 )
                 results.append((array, box, (number, part)))
-        if not results:
-            return
-        numbers = (
-            *(self.values[s] for s in kernel.scalars),
-            *(n for array in known.values() for n in array.shape),
-            *(low for box in boxes for low, _ in box),
-            *ends.values(),
-        )
+        if not results and not kernel.results:
+            return None
+        numbers = self._numbers(kernel, known, boxes, tuple(ends.values()), stmt)
         key = self.graph.add(f"{self.fn.name}_line_{stmt.loc.line}", run_block, self.make, kernel.text, self.options,
                              windows, numbers, [r for _, _, r in results])  # fmt: skip
         for at, (array, box, _) in enumerate(results):
             self.grids[array].write(box, key, at, self.graph)
+        return key
+
+    def _numbers(
+        self,
+        kernel: Kernel,
+        grids: Mapping[Symbol, Grid],
+        boxes: Sequence[Box],
+        ends: Sequence[int],
+        stmt: Stmt,
+    ) -> list[Any]:
+        """The scalar arguments of a kernel: numbers, and keys of tasks that compute them."""
+        scalars = []
+        for symbol in kernel.scalars:
+            if symbol not in self.values and symbol not in self.computed:
+                raise _refused(stmt, f"{symbol.name!r} depends on elements of arrays")
+            scalars.append(self.computed[symbol].key if symbol in self.computed else self.values[symbol])
+        extents = (n for array in grids.values() for n in array.shape)
+        return [*scalars, *extents, *(low for box in boxes for low, _ in box), *ends]
 
 
 def _parallel_loops(loop: For) -> int:

@@ -13,7 +13,21 @@ import numpy as np
 
 from appyc.analysis.accesses.access_boxes import Regions
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Binary, Expr, Extent, For, Function, Load, Node, Stmt, Store, Symbol, Update, Var
+from appyc.ir.nodes import (
+    Binary,
+    Expr,
+    Extent,
+    For,
+    Function,
+    Load,
+    Node,
+    Result,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+)
 from appyc.ir.printer import print_function
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, loops_of, rewrite, scalars_read, scalars_written, symbols_of
@@ -28,7 +42,8 @@ Results: TypeAlias = list[tuple[int, tuple[slice, ...]]]
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """text: a Python function of windows, of scalars, of the extents and the origin of each array, and of the bounds
-    of each blocked loop. regions: what it touches, in indices of whole arrays, where the bounds are parameters."""
+    of each blocked loop, which returns the scalars `results`. regions: what it touches, in indices of whole arrays,
+    where the bounds are parameters."""
 
     text: str
     regions: Regions
@@ -36,10 +51,18 @@ class Kernel:
     written: tuple[Symbol, ...]
     scalars: tuple[Symbol, ...]
     bounds: tuple[tuple[Symbol, Symbol], ...]
+    results: tuple[Symbol, ...]
 
 
-def kernel_of(fn: Function, body: tuple[Stmt, ...], loops: Sequence[For], arrays: Iterable[Symbol]) -> Kernel:
-    """loops: those of the body that are blocked. arrays: those that live outside of the nest.
+def kernel_of(
+    fn: Function,
+    body: tuple[Stmt, ...],
+    loops: Sequence[For],
+    arrays: Iterable[Symbol],
+    results: tuple[Symbol, ...] = (),
+) -> Kernel:
+    """loops: those of the body that are blocked. arrays: those that live outside of the nest. results: scalars that
+    the body computes for the caller.
 
         for i in range(1, n - 1): b[i] = a[i - 1]
 
@@ -58,8 +81,10 @@ def kernel_of(fn: Function, body: tuple[Stmt, ...], loops: Sequence[For], arrays
     flat = tuple(s for pair in ends for s in pair)
     own = {*scalars_written(body), *(loop.var for loop in loops_of(body)), *flat}
     scalars = tuple(sorted(scalars_read(body) - own, key=lambda s: s.uid))
+    returned = tuple(Result(Var(s, loc=fn.loc), python=True, loc=fn.loc) for s in results)
+    tree = tuple(range(len(results))) if results else None
     whole = replace(
-        fn, name=NAME, params=(*touched, *scalars, *flat), body=body, results=(), tree=None, guards=()
+        fn, name=NAME, params=(*touched, *scalars, *flat), body=body, results=returned, tree=tree, guards=()
     )
     extents = {(a, k): supply.fresh("extent", DType.INT64) for a in touched for k in range(a.array.ndim)}
     origins = {(a, k): supply.fresh("origin", DType.INT64) for a in touched for k in range(a.array.ndim)}
@@ -70,7 +95,7 @@ def kernel_of(fn: Function, body: tuple[Stmt, ...], loops: Sequence[For], arrays
     )
     changed = arrays_written(body)
     written = tuple(a for a in touched if a in changed)
-    return Kernel(print_function(windowed), Regions(whole), touched, written, scalars, ends)
+    return Kernel(print_function(windowed), Regions(whole), touched, written, scalars, ends, results)
 
 
 def _bounded(node: Node, bounds: dict[Symbol, tuple[Symbol, Symbol]]) -> Node:
@@ -119,15 +144,15 @@ def run_block(
     text: str,
     options: Options,
     windows: list[np.ndarray],
-    numbers: tuple[Any, ...],
+    numbers: list[Any],
     results: Results,
-) -> tuple[np.ndarray, ...]:
+) -> tuple[Any, ...]:
     """One task: the kernel on its windows. make: compiles a Python function. results: of each written array the
-    number of its window, and the part of it that is written."""
+    number of its window, and the part of it that is written. The scalars that the kernel returns come behind them."""
     own = [
         np.require(window, requirements=("C", "A")) for window in windows
     ]  # as messages leave them, they need not be
     for number, _ in results:
         own[number] = own[number].copy()  # a task may not change what another one may read
-    _compiled(make, text, options)(*own, *numbers)
-    return tuple(own[number][part] for number, part in results)
+    scalars = _compiled(make, text, options)(*own, *numbers) or ()
+    return (*(own[number][part] for number, part in results), *scalars)
