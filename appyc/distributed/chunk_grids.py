@@ -62,16 +62,16 @@ class Grid:
     def _covers(self, at: tuple[int, ...], part: Slices) -> bool:
         return all(p.stop - p.start == sizes[n] for p, n, sizes in zip(part, at, self.chunks, strict=True))
 
-    def read(self, box: Box, graph: Graph) -> Key:
-        """The task that joins the parts of a box."""
+    def read(self, box: Box, graph: Graph, *, contents: bool = True) -> list[Any]:
+        """What `joined` makes a box of: its shape and type, the tasks of its parts and where they belong."""
         pieces = []
-        for at, part, target in self._overlaps(box):
+        for at, part, target in self._overlaps(box) if contents else ():
             key = self.keys[at]
             if not self._covers(at, part):
                 key = graph.add("slice", _part, key, part)
             pieces.append((key, target))
-        shape = tuple(high - low for low, high in box)
-        return graph.add("join", _join, shape, self.dtype, [k for k, _ in pieces], [p for _, p in pieces])
+        shape = [high - low for low, high in box]
+        return [shape, self.dtype, [k for k, _ in pieces], [p for _, p in pieces]]
 
     def write(self, box: Box, key: Key, number: int, graph: Graph) -> None:
         """Puts the result of a task into the chunks that it overlaps. number: among the results of the task."""
@@ -87,7 +87,12 @@ def _part(chunk: np.ndarray, part: Slices) -> np.ndarray:
     return np.ascontiguousarray(chunk[part])
 
 
-def _join(shape: tuple[int, ...], dtype: Any, pieces: list[np.ndarray], targets: list[Slices]) -> np.ndarray:
+def joined(
+    shape: list[int], dtype: Any, pieces: list[np.ndarray], targets: list[Slices], *, is_written: bool
+) -> np.ndarray:
+    """A window of an array, of its parts. One that is not written may be a chunk itself."""
+    if len(pieces) == 1 and list(pieces[0].shape) == shape and not is_written:
+        return np.require(pieces[0], requirements=("C", "A"))  # as messages leave it, it need not be
     window = np.empty(shape, dtype)
     for piece, target in zip(pieces, targets, strict=True):
         window[target] = piece

@@ -127,7 +127,7 @@ def distribute(analysed: Analysed, named: Mapping[str, Any], make: Maker, option
         if not isinstance(number, Task):
             return number
         name = f"{fn.name}-result-{tree}-{graph.token}"
-        layer = {**graph.tasks, (name,): number.key}
+        layer = {**graph.tasks, (name,): (np.asarray, number.key, value.dtype.numpy)}
         return da.Array(HighLevelGraph.from_collections(name, layer, before), name, (), value.dtype.numpy)
 
     return returned(fn.tree)
@@ -177,7 +177,7 @@ class _Call:
             if any(isinstance(n, Load) for n in walk(stmt.value)):
                 raise _refused(stmt, "a number of the program depends on an element of an array") from None
             if stmt.target in scalars_read(stmt.value) or scalars_read(needed) & self.computed.keys():
-                task = self._of_scalars(stmt.target, needed)
+                task = self._computed(stmt.value)
                 self._forget(stmt.target)
                 self.computed[stmt.target] = task
                 return
@@ -194,14 +194,15 @@ class _Call:
         try:
             return evaluate(expr, self.values)
         except (LookupError, TypeError):
-            target = self.names.fresh("result", expr.dtype)
-            return self._of_scalars(target, self._with_pending((Assign(target, expr, loc=expr.loc),)))
+            return self._computed(expr)
 
-    def _of_scalars(self, target: Symbol, body: tuple[Stmt, ...]) -> Task:
-        """A task that computes a scalar of others."""
-        kernel = kernel_of(self.fn, body, (), self.grids, (target,))
-        numbers = self._numbers(kernel, {}, (), (), body[-1])
-        key = self.graph.add(f"{self.fn.name}_line_{body[-1].loc.line}", run_block, self.make, kernel.text,
+    def _computed(self, expr: Expr) -> Task:
+        """The task that computes a scalar of others."""
+        target = self.names.fresh("result", expr.dtype)
+        stmt = Assign(target, expr, loc=expr.loc)
+        kernel = kernel_of(self.fn, self._with_pending((stmt,)), (), self.grids, (target,))
+        numbers = self._numbers(kernel, {}, (), (), stmt)
+        key = self.graph.add(f"{self.fn.name}_line_{stmt.loc.line}", run_block, self.make, kernel.text,
                              self.options, [], numbers, [])  # fmt: skip
         return Task(self.graph.add("scalar", operator.getitem, key, 0))
 
@@ -324,12 +325,13 @@ class _Call:
         }
         regions = kernel.regions.boxes({**self.values, **known, **ends})
         boxes: list[Box] = []
-        windows: list[Key] = []
+        windows: list[list[Any]] = []
         for array in kernel.arrays:
             region = regions.get(array)
             touched = region.touched if region is not None else None
             boxes.append(touched if touched is not None else ((0, 0),) * array.array.ndim)
-            windows.append(known[array].read(boxes[-1], self.graph))
+            contents = region is not None and not region.is_overwritten
+            windows.append(known[array].read(boxes[-1], self.graph, contents=contents))
         results = []
         for array in kernel.written:
             number = kernel.arrays.index(array)

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from appyc.analysis.accesses.access_boxes import Regions
+from appyc.distributed.chunk_grids import joined
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Binary,
@@ -143,16 +142,16 @@ def run_block(
     make: Maker,
     text: str,
     options: Options,
-    windows: list[np.ndarray],
+    windows: list[list[Any]],
     numbers: list[Any],
     results: Results,
 ) -> tuple[Any, ...]:
-    """One task: the kernel on its windows. make: compiles a Python function. results: of each written array the
-    number of its window, and the part of it that is written. The scalars that the kernel returns come behind them."""
-    own = [
-        np.require(window, requirements=("C", "A")) for window in windows
-    ]  # as messages leave them, they need not be
-    for number, _ in results:
-        own[number] = own[number].copy()  # a task may not change what another one may read
+    """One task: the kernel on its windows, as `Grid.read` describes them. make: compiles a Python function.
+
+    results: of each written array the number of its window, and the part of it that is written. The scalars that the
+    kernel returns come behind them.
+    """
+    written = {number for number, _ in results}
+    own = [joined(*window, is_written=number in written) for number, window in enumerate(windows)]
     scalars = _compiled(make, text, options)(*own, *numbers) or ()
     return (*(own[number][part] for number, part in results), *scalars)

@@ -23,10 +23,12 @@ _MARK = "the index"
 
 @dataclass(slots=True)
 class Region:
-    """The hull of what is touched of one array; None where nothing is."""
+    """The hull of what is touched of one array; None where nothing is. is_overwritten: surely every element of it is
+    written, and none is read."""
 
     touched: Box | None = None
     written: Box | None = None
+    is_overwritten: bool = False
 
 
 def joined(one: Box | None, other: Box) -> Box:
@@ -62,25 +64,50 @@ class Regions:
 
     def _boxes(self, values: Mapping[Symbol, Any]) -> dict[Symbol, Region]:
         out: dict[Symbol, Region] = {}
+        kept = {a.array for a in self._found.accesses if a.op != "write" or a.approximate}
+        elements: dict[Symbol, isl.Set] = {}
+        here = self._at(values)
         for access in self._found.accesses:
             if access.array not in values:
                 continue  # local to an iteration
-            box = self._box(access, values)
+            box = self._box(access, values, here)
             if box is not None:
                 region = out.setdefault(access.array, Region())
                 region.touched = joined(region.touched, box)
                 if access.writes:
                     region.written = joined(region.written, box)
+                if access.array not in kept:
+                    known = elements.get(access.array, self._sets.nothing)
+                    elements[access.array] = known.union(self._elements(access, here))
+        for array, stored in elements.items():
+            touched = out[array].touched
+            assert touched is not None, "it has an access"
+            out[array].is_overwritten = self._inside(touched).is_subset(stored)
         return out
 
-    def _box(self, access: Access, values: Mapping[Symbol, Any]) -> Box | None:
-        domain = self._fixed(access.domain, values)
+    def _elements(self, access: Access, here: isl.Set) -> isl.Set:
+        """The elements of an access, each axis a parameter."""
+        points, marks = access.domain.intersect(here), _marks(len(access.index))
+        for mark, index in zip(marks, access.index, strict=True):
+            points = points.intersect(self._sets.parameter(mark).eq_set(index))
+        return self._sets.project_out(points, [n for n in self._sets.names(points) if n not in marks])
+
+    def _inside(self, box: Box) -> isl.Set:
+        points = self._sets.everything
+        for mark, (low, high) in zip(_marks(len(box)), box, strict=True):
+            axis = self._sets.parameter(mark)
+            points = points.intersect(axis.ge_set(self._sets.constant(low)))
+            points = points.intersect(axis.lt_set(self._sets.constant(high)))
+        return points
+
+    def _box(self, access: Access, values: Mapping[Symbol, Any], here: isl.Set) -> Box | None:
+        domain = access.domain.intersect(here)
         if domain.is_empty():
             return None
         sides = []
         for axis, index in enumerate(access.index):
             points = domain.intersect(self._sets.parameter(_MARK).eq_set(index))
-            low, high = self._sets.value_range(self._fixed(points, values), _MARK)
+            low, high = self._sets.value_range(points, _MARK)
             if low is None or high is None:
                 raise UnsupportedError(
                     f"which elements of {access.array.name!r} a block touches is not known before it runs",
@@ -96,12 +123,15 @@ class Regions:
             sides.append((low, high + 1))
         return tuple(sides)
 
-    def _fixed(self, points: isl.Set, values: Mapping[Symbol, Any]) -> isl.Set:
-        """The points for which the parameters have their values."""
-        for name in self._sets.names(points):
-            known = self._found.affine.names.get(name)
-            if known is None or known.origin is None or known.depth:
-                continue
-            value = self._sets.constant(int(evaluate(known.origin, values)))
-            points = points.intersect(self._sets.parameter(name).eq_set(value))
+    def _at(self, values: Mapping[Symbol, Any]) -> isl.Set:
+        """The one point at which the parameters have these values."""
+        points = self._sets.everything
+        for name, known in self._found.affine.names.items():
+            if known.origin is not None and not known.depth:
+                value = self._sets.constant(int(evaluate(known.origin, values)))
+                points = points.intersect(self._sets.parameter(name).eq_set(value))
         return points
+
+
+def _marks(axes: int) -> list[str]:
+    return [f"{_MARK} {axis}" for axis in range(axes)]
