@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from appyc.c_gen.text.c_helpers import Helpers
@@ -26,7 +26,7 @@ class ModuleContext:
     functions: the finished C functions, callees first. sequential: leave out
     threads, SIMD and `restrict`, so that arrays may overlap. profiled: the loops whose time the
     code takes, in the order of the table; None where it takes none. callees: what those of the
-    function are called in C.
+    function are called in C. pieces: the functions of loops that threads share, by the loops' pattern.
     """
 
     fn: Function
@@ -37,6 +37,7 @@ class ModuleContext:
     functions: list[Definition] = field(default_factory=list)
     profiled: list[For] | None = None
     callees: dict[str, str] = field(default_factory=dict)
+    pieces: dict[Hashable, str] = field(default_factory=dict)
     _faults: dict[FaultSite, int] = field(default_factory=dict)
 
     def fault(self, error: str, message: str, loc: Loc) -> int:

@@ -25,6 +25,7 @@ from appyc.c_gen.lanes.nontemporal_stores import emit_choice, has_streams
 from appyc.c_gen.lanes.simd import declare_scalars, named_outside_lanes
 from appyc.c_gen.loops.counted_loops import Body, emit_counted
 from appyc.c_gen.loops.loop_pieces import atomics_pay, cost_text, emit_pieces, rounds, work_text
+from appyc.c_gen.loops.piece_patterns import pattern_of
 from appyc.c_gen.profiled_loops import emit_end, emit_start
 from appyc.c_gen.text.c_expressions import combine, expression
 from appyc.c_gen.text.c_types import c_type, partial_start
@@ -38,6 +39,16 @@ def runs_in_threads(ctx: FunctionContext, loop: For) -> bool:
 
 
 # ---------------------------------------------------------------- the piece
+
+
+def _piece(ctx: FunctionContext, nest: tuple[For, ...], captures: Captures, body: Body) -> str:
+    """The function of a piece, which loops of one pattern share."""
+    pattern, pieces = pattern_of(ctx, nest), ctx.module.pieces
+    if pattern is None:
+        return _emit_piece(ctx, nest, captures, body)
+    if pattern not in pieces:
+        pieces[pattern] = _emit_piece(ctx, nest, captures, body)
+    return pieces[pattern]
 
 
 def _emit_piece(
@@ -137,7 +148,7 @@ def emit_threads(ctx: FunctionContext, loop: For, body: Body) -> None:
     """Writes a piece's function, and here the code that runs all of them."""
     nest = perfect_nest(loop)
     captures = captures_of(nest)
-    piece = _emit_piece(ctx, nest, captures, body)
+    piece = _piece(ctx, nest, captures, body)
     copies = tuple(ArrayCopies(r.op, r.symbol) for r in captures.copied)
     names, writer = ctx.module.names, ctx.writer
     with writer.block():
