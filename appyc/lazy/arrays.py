@@ -26,6 +26,7 @@ from appyc.lazy.views import (
     Transpose,
     ViewLayout,
     Window,
+    one_slice,
     steps_between,
     view_of,
     window,
@@ -141,6 +142,12 @@ class Array(View):
         path = self.path
         if type(step) is Transpose and self.size and not self.is_window:
             return self._transposed(step)
+        if (
+            len(path) >= LONG_PATH
+            and self.is_straight
+            and (found := one_slice((*path, step), self.buffer.shape))
+        ):
+            return ndarray(self.buffer, (found[0],), found[1], self.dtype)
         ghost = view_of(self.ghost(), (step,))
         if path and type(path[0]) is Window:
             return self.windowed(ghost)

@@ -17,7 +17,7 @@ from appyc.lazy.flat import Flat
 from appyc.lazy.operations import COMPILED_DTYPES, Convert, Copy, as_dtype
 from appyc.lazy.order import inverse, is_straight, memory_order
 from appyc.lazy.recorded_nodes import ghost_of
-from appyc.lazy.views import Path, Reshape, Step, Transpose, reversal, steps_between, window
+from appyc.lazy.views import Path, Reshape, Step, Transpose, is_reshaped, reversal, steps_between, window
 
 
 @functools.lru_cache(maxsize=1 << 12)
@@ -112,6 +112,14 @@ class ShapeMethods(arrays.Array):
         out.is_straight = False
         return out
 
+    def _is_own_field(self, key: Any, value: Any) -> bool:
+        """Whether a field would be stored into itself, as `a["x"] += y` does once it has changed the field."""
+        if type(value) is not arrays.ndarray or value.buffer is not self.buffer or self.path:
+            return False
+        if type(key) is not str or key not in (self.dtype.names or ()):
+            return False
+        return bool(value.path == _field_of(self.shape, self.dtype, key)[0])
+
     def _put(self, key: Any, value: Any) -> None:
         """`self[key] = value`, where that is more than a store into a small array."""
         view = indexed(self, key)
@@ -119,7 +127,8 @@ class ShapeMethods(arrays.Array):
         if view is None:
             items = indexing.basic_index(key, self.shape)
             if items is None:
-                indexing.fancy_store(self, key, value)
+                if not self._is_own_field(key, value):
+                    indexing.fancy_store(self, key, value)
                 return
             view = self.view_with(Index(items)) if items else self
             store = ufuncs.store
@@ -156,7 +165,7 @@ class ShapeMethods(arrays.Array):
 
     def reshape(self, *shape: Any, order: Any = "C", copy: bool | None = None) -> Any:
         given = shape[0] if len(shape) == 1 and not isinstance(shape[0], int | np.integer) else shape
-        if not self.path and order == "C" and not copy and given is not None:
+        if is_reshaped(self.path) and order == "C" and not copy and given is not None:
             items = given if type(given) is tuple else (given,)
             is_plain = all(type(n) is int for n in items)
             path, whole = (_reshaped if is_plain else _reshaped.__wrapped__)(self.shape, given)
