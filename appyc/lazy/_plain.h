@@ -234,6 +234,17 @@ static int is_value_of_python(PyObject *value)
     return is_python_number(value) || value == Py_None || PyUnicode_CheckExact(value) || PyArray_IsScalar(value, Generic);
 }
 
+/* Whether an array has the elements of a new array in the same shape, to which nothing else refers: what NumPy gives that
+ * brings a result into its shape last. */
+static int is_all_of_its_base(PyArrayObject *array)
+{
+    PyArrayObject *base = (PyArrayObject *)PyArray_BASE(array);
+    return base && PyArray_CheckExact((PyObject *)base) && Py_REFCNT(base) == 1 && !PyArray_BASE(base)
+        && PyArray_CHKFLAGS(base, NPY_ARRAY_OWNDATA) && PyArray_ISCARRAY(base) && PyArray_ISCARRAY(array)
+        && PyArray_DATA(base) == PyArray_DATA(array) && PyArray_DESCR(base) == PyArray_DESCR(array)
+        && PyArray_SAMESHAPE(base, array);
+}
+
 /* What is given back for a result of NumPy's. Takes the reference. args: of the call, for which NumPy was given `given`, and
  * with `may_view` may have given back a view of. */
 static PyObject *finish(PyTypeObject *array_type, PyObject *finished, PyObject *result, PyObject *const *args,
@@ -246,6 +257,11 @@ static PyObject *finish(PyTypeObject *array_type, PyObject *finished, PyObject *
             Py_DECREF(result);
             return Py_NewRef(args[i]);
         }
+    if (PyArray_CheckExact(result) && Py_REFCNT(result) == 1 && is_all_of_its_base((PyArrayObject *)result)) {
+        PyObject *base = Py_NewRef(PyArray_BASE((PyArrayObject *)result));
+        Py_DECREF(result);
+        result = base;
+    }
     if (PyArray_CheckExact(result) && PyArray_ISCARRAY((PyArrayObject *)result) && Py_REFCNT(result) == 1
         && !PyArray_BASE((PyArrayObject *)result))
         return array_with(array_type, result);

@@ -33,7 +33,7 @@ _OPERANDS: dict[Any, int] = {
 
 _BOUNDS: dict[Any, str] = {
     np.zeros: "grown", np.ones: "grown", np.empty: "grown", np.tile: "grown", np.repeat: "grown",
-    np.where: "broadcast", np.dot: "product",
+    np.outer: "grown", np.where: "broadcast", np.dot: "product",
 }  # fmt: skip
 """What bounds the elements of their results, where that is not the size of each argument."""
 
@@ -47,7 +47,7 @@ _DIRECT: dict[Any, Any] = {
 
 _AT_ONCE = frozenset((
     np.concatenate, np.stack, np.hstack, np.vstack, np.column_stack, np.dstack, np.clip, np.take, np.ptp, np.average,
-    np.diff,
+    np.diff, np.outer, np.full_like, np.copy,
 ))  # fmt: skip
 """Functions that record several statements, and give little more than they are given."""
 
@@ -99,7 +99,7 @@ def function(of: Any) -> Any:
         direct, bound = _DIRECT.get(of, of), _BOUNDS.get(of, "each")
         known = cached(KnownMethod, slowly, _OPERANDS[of], direct=direct, bound=bound)
     elif of in _AT_ONCE or not numpy_functions.is_own(of):
-        known = cached(Known, slowly, 0, what="runs", direct=of)
+        known = cached(Known, slowly, 0, what="runs", direct=of, bound=_BOUNDS.get(of, "each"))
     else:
         known = slowly
     return _in_place_of(known, of)

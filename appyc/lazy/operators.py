@@ -70,6 +70,13 @@ def _method(name: str) -> Any:
     return functools.update_wrapper(cached(KnownMethod, slowly, 1, direct=direct), slowly)
 
 
+def _at_once(name: str) -> Any:
+    """A method that NumPy runs where its operands are there, and that records several statements elsewhere."""
+    slowly = getattr(Array, name)
+    direct = getattr(np.ndarray, name)
+    return functools.update_wrapper(cached(KnownMethod, slowly, 0, what="runs", direct=direct), slowly)
+
+
 def _copying(method: Any) -> Any:
     """A method that copies: called by an installed library that knows NumPy alone, it gives NumPy's array."""
 
@@ -131,6 +138,8 @@ def _methods() -> None:
         "dot",
     ):  # fmt: skip
         setattr(Array, name, function(getattr(np, name)))
+    for name in ("clip", "round", "take"):
+        setattr(Array, name, _at_once(name))
     for name in ("astype", "copy"):
         setattr(Array, name, _copying(_method(name)))
 

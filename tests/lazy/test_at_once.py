@@ -12,7 +12,7 @@ import numpy
 import pytest
 
 import appyc.numpy as np
-from appyc.lazy import _nodes, running
+from appyc.lazy import _nodes, evaluation, numpy_functions, running
 from appyc.lazy.recording import LONE, SMALL_STATEMENTS, TINY, TINY_STATEMENTS, Recording
 from appyc.lazy.running import STATE, flush
 from appyc.options import computed_at_once
@@ -227,6 +227,43 @@ def test_products_and_reductions_of_turned_arrays_are_computed_at_once() -> None
         ours["a"] @ ours["a"]
 
 
+SHORT_WAYS = (
+    "a.clip(1, 3)", "a.clip(max=2.5)", "np.clip(a, v, 4)", "a.round(1)", "a.take([1, 0], axis=0)", "np.outer(v, k)",
+    "np.full_like(k, 2)", "np.copy(a)", "np.copy(a.T)", "np.roll(v, 1)", "np.roll(a, 1, axis=0)", "np.roll(v, 0)",
+    "a.clip(1, 3, out=a)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SHORT_WAYS)
+def test_numpy_is_called_without_a_way_through_what_records(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = {
+        "a": numpy.arange(6.0).reshape(2, 3),
+        "k": numpy.arange(6).reshape(3, 2),
+        "v": numpy.arange(3.0),
+    }
+    flush()
+    ours = {name: np.array(values) for name, values in theirs.items()}
+    monkeypatch.setattr(numpy_functions, "call", None)
+    found, wanted = eval(text, ours | {"np": np}), eval(text, theirs | {"np": numpy})
+    numpy.testing.assert_array_equal(numpy.asarray(found), wanted)
+    assert (found.dtype, found.shape, found.strides) == (wanted.dtype, wanted.shape, wanted.strides)
+    assert ("out=a" in text) == (found is ours["a"])
+    found += 1
+    for name in ("k", "v"):
+        numpy.testing.assert_array_equal(numpy.asarray(ours[name]), theirs[name])
+
+
+def test_memory_that_numpy_has_just_made_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    v = np.array(numpy.arange(5.0))
+    flush()
+    monkeypatch.setattr(evaluation, "_finished", None)
+    for _ in range(3):
+        v = np.roll(v, 1)  # NumPy rolls a flat array and gives a view of it
+    assert v.tolist() == [2.0, 3.0, 4.0, 0.0, 1.0]
+
+
 def test_numpys_functions_look_like_themselves() -> None:
     for name in ("sum", "sort", "add", "where"):
         assert repr(getattr(np, name)) == repr(getattr(numpy, name))
@@ -241,7 +278,7 @@ def test_what_is_large_is_recorded() -> None:
     assert pending() == 0
     results = [
         row + column, row @ column, np.tile(column, (9, 9)), np.where(row > 0, column, 0), x.sum(),
-        np.zeros(MANY),
+        np.zeros(MANY), np.outer(row, column),
     ]  # fmt: skip
     assert pending() == len(results)  # the condition is computed at once
     flush()
