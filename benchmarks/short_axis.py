@@ -160,7 +160,7 @@ def compiled(expression: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def recorded(expression: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda a: expression(a, recorded_numpy).numpy()
+    return lambda a: np.asarray(expression(a, recorded_numpy))
 
 
 def numba(fn: Callable[..., Any]) -> Callable[..., Any]:
