@@ -13,6 +13,7 @@ from appyc.compiler.captured_values import Captured
 from appyc.compiler.compiled_function import CompiledFunction
 from appyc.compiler.compiled_function import recorded_in as recorded_in  # noqa: PLC0414
 from appyc.compiler.fallback import warn_of_defect as warn_of_defect  # noqa: PLC0414  (for `lazy`)
+from appyc.compiler.spent_seconds import SpentSeconds as SpentSeconds  # noqa: PLC0414
 from appyc.compiler.versions import Request
 from appyc.errors import DependenceError
 from appyc.frontend.pragmas.prange import prange

@@ -6,6 +6,7 @@ runs fused when a value is asked for, the rest runs in NumPy on computed values.
 
 from __future__ import annotations
 
+import atexit
 from typing import Any
 
 import numpy as _numpy
@@ -13,14 +14,16 @@ import numpy as _numpy
 from appyc.lazy import call_cache, operators, random_generators
 from appyc.lazy.arrays import ndarray
 from appyc.lazy.call_cache import array
+from appyc.lazy.earlier_runs import leave
 from appyc.lazy.flat import nditer
 from appyc.lazy.recorder import asarray, contiguous
 from appyc.lazy.reporting import graph
-from appyc.lazy.running import flush
+from appyc.lazy.running import STATE, flush
 
 __all__ = ["array", "asarray", "flush", "graph", "ndarray"]
 
 operators.install()
+atexit.register(lambda: leave(STATE.programs.values()))
 
 asanyarray = asarray
 ascontiguousarray = contiguous

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from appyc.api import JitFunction
+from appyc.api import JitFunction, SpentSeconds
 from appyc.errors import CompileError
 from appyc.lazy._nodes import Buffer
 from appyc.lazy.gathering import Gathered
@@ -175,10 +175,10 @@ _ELEMENT = 2e-9
 class Program:
     """One structure.
 
-    by_numpy, seconds: its runs by NumPy, and what they took. compiled: None before it is worth it, and where it failed,
-    which `reason` tells. is_ready: its code is there. is_known: it has been looked for on disk. on_gpu: it is compiled
-    for one. donated: parameters whose memory its results may take. parts: what it was taken apart into, since the
-    compiler refuses one of its statements.
+    by_numpy, seconds: its runs by NumPy, and what they took. spent: what it took processes before this one, once that
+    has been looked up. compiled: None before it is worth it, and where it failed, which `reason` tells. is_ready: its
+    code is there. is_known: it has been looked for on disk. on_gpu: it is compiled for one. donated: parameters whose
+    memory its results may take. parts: what it was taken apart into, since the compiler refuses one of its statements.
     """
 
     text: Text
@@ -188,6 +188,7 @@ class Program:
     runs: int = 0
     by_numpy: int = 0
     seconds: float = 0.0
+    spent: SpentSeconds | None = None
     compiled: JitFunction | None = None
     is_ready: bool = False
     is_known: bool = False
@@ -209,7 +210,9 @@ class Program:
     def pays(self) -> bool:
         """Whether compiling it likely takes less than it saves: it has come again, and as often as it has come it will
         come still; or its first run would take longer than compiling it."""
-        return self.a_run > self.compiling or (self.by_numpy > 1 and self.seconds > self.compiling)
+        before = 0.0 if self.spent is None else self.spent.before
+        has_paid = self.by_numpy > 1 and self.seconds + before > self.compiling
+        return self.a_run > self.compiling or has_paid
 
 
 def parts_of(program: Program, error: Exception) -> list[Program]:
