@@ -43,6 +43,7 @@ from appyc.passes.fuse.overlapped_tiling import overlapped_tiling
 from appyc.passes.fuse.rematerialise import rematerialise
 from appyc.passes.fuse.shifted_fusion import shifted_fusion
 from appyc.passes.gpu.atomic_updates import atomic_updates
+from appyc.passes.gpu.choose_product_tiles import choose_product_tiles
 from appyc.passes.gpu.expand_allocations import expand_allocations
 from appyc.passes.gpu.keep_rows_on_chip import keep_rows_on_chip
 from appyc.passes.gpu.split_complex import split_complex
@@ -196,6 +197,7 @@ FOR_GPU: tuple[Pass, ...] = (
     scans_of_reals,  # before numbers are taken apart
     products_of_reals,  # the same
     split_complex,  # Triton has no complex numbers
+    choose_product_tiles,  # last: for the products that are left
 )
 """Before `split_kernels`, which makes the host program and its kernels of the function."""
 

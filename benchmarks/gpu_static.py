@@ -12,6 +12,9 @@ innermost loop with the most arithmetic, or where there is none in a whole progr
                 a grid of fewer programs than there are multiprocessors leaves some idle
     bound       what takes the longest on the GPU: memory, latency, issue or float64 units
     of copy     the rate at which bytes move then, in parts of the rate of a copy
+    of peak     the rate of the float64 units then, in parts of what they can do
+
+What kernels of `tl.dot` load comes from the L2 cache, since programs that run together share rows or columns.
 """
 
 from __future__ import annotations
@@ -47,20 +50,22 @@ _THREADS, _BLOCKS, _REGISTERS = 2048, 32, 65536
 @dataclass(frozen=True, slots=True)
 class Gpu:
     """processors: multiprocessors. clock: Hz. doubles: float64 operations of one in a cycle. rate: bytes a second of
-    a copy. latency: seconds of a load. shared: bytes of shared memory of one."""
+    a copy. l2: of loads that the L2 cache serves (assumed). latency: seconds of a load. shared: bytes of shared memory
+    of one."""
 
     name: str
     processors: int
     clock: float
     doubles: int
     rate: float
+    l2: float
     latency: float
     shared: int
 
 
 GPUS = {
-    "80": Gpu("A100", 108, 1.41e9, 32, 1.8e12, 5.5e-7, 167_936),
-    "90": Gpu("H200", 132, 1.83e9, 64, 4.3e12, 6.5e-7, 233_472),
+    "80": Gpu("A100", 108, 1.41e9, 32, 1.8e12, 4.0e12, 5.5e-7, 167_936),
+    "90": Gpu("H200", 132, 1.83e9, 64, 4.3e12, 5.5e12, 6.5e-7, 233_472),
 }
 
 
@@ -82,6 +87,7 @@ class Row:
     in_flight: int
     bound: str
     of_copy: float
+    of_peak: float
 
 
 _NO_LIBRARY = SimpleNamespace(lib=np.lib, matmul=lambda a, b: np.zeros((a.shape[0], b.shape[1]), a.dtype))
@@ -116,7 +122,7 @@ class CountingDevice:
         return cell.dtype.type(0)
 
     def multiply(self, *product: Any, **more: Any) -> None:
-        multiply(_NO_LIBRARY, self.launch, *product, **more)
+        multiply(_NO_LIBRARY, self.launch, self.processors, *product, **more)
 
     def require(self, holds: bool, reason: str) -> None:
         if not holds:
@@ -167,7 +173,7 @@ def _row(
     moved = (found.loaded + found.stored) / elements
     lanes_a_cycle = busy * gpu.clock
     seconds = {
-        "memory": moved / gpu.rate,
+        "memory": moved / (gpu.l2 if found.tiles else gpu.rate),
         "issue": found.issued / elements / (128 * lanes_a_cycle),
         "float64": found.doubles / elements / (gpu.doubles * lanes_a_cycle),
         "latency": moved * gpu.latency / (in_flight * busy) if in_flight else 0.0,
@@ -189,13 +195,14 @@ def _row(
         in_flight,
         bound,
         seconds["memory"] / seconds[bound] if moved else 0.0,
+        seconds["float64"] / seconds[bound],
     )
 
 
 def table(rows: Sequence[Row], gpu: Gpu) -> Table:
     out = Table(title=f"predicted for one {gpu.name}")
     for head in ("kernel", "launches", "programs", "lanes", "registers", "access", "issued", "beside", "bytes",
-                 "in flight", "bound", "of copy"):  # fmt: skip
+                 "in flight", "bound", "of copy", "of peak"):  # fmt: skip
         out.add_column(head, justify="left" if head == "kernel" else "right")
     for row in rows:
         out.add_row(
@@ -203,6 +210,7 @@ def table(rows: Sequence[Row], gpu: Gpu) -> Table:
             f"{row.registers}{f' + {row.spilled} B' if row.spilled else ''}",
             "/".join(map(str, row.widths)), f"{row.issued:.1f}", f"{row.beside:.1f}", f"{row.bytes:.1f}",
             f"{row.in_flight / 1000:.0f} kB", row.bound, f"{row.of_copy:.2f}",
+            f"{row.of_peak:.2f}",
         )  # fmt: skip
     return out
 

@@ -9,6 +9,7 @@ import re
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,6 +23,11 @@ _BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
 
 _DOUBLE = frozenset({"DADD", "DMUL", "DFMA", "DSETP", "DMNMX", "DMMA"})
 _SINGLE = frozenset({"FADD", "FMUL", "FFMA", "FSETP", "FMNMX", "FSEL", "MUFU", "FCHK", "HMMA"})
+_TILE_PRODUCT = re.compile(r"\.(?:(\d)(\d)(\d)|(\d+)x(\d+)x(\d+))\b")
+"""Rows, columns and length of the product that a warp computes in one DMMA: `.884`, `.16x8x16`."""
+_THREADS_AND_RATE = 32 * 2
+"""The threads of a warp share it, and its tensor cores multiply twice as fast as by DFMA."""
+
 _MEMORY = frozenset({"LDG", "STG", "LDS", "STS", "ATOMG", "RED", "ATOM", "LDL", "STL", "LDGSTS"})
 
 
@@ -44,14 +50,15 @@ class Instruction:
 class Counts:
     """Of one thread in the innermost loop with the most arithmetic; without loops, in a program at no edge.
 
-    issued: all instructions. doubles: those of float64. arithmetic: those of any float. accesses: of memory.
-    loads: how many of global memory. loaded, stored: its bytes, each access with its width in `widths`. in_loop:
-    whether it is a loop.
+    issued: all instructions. doubles: those of float64, DMMA as the DFMA that take as long. arithmetic: those of any
+    float. tiles: DMMA. accesses: of memory. loads: how many of global memory. loaded, stored: its bytes, each access
+    with its width in `widths`. in_loop: whether it is a loop.
     """
 
     issued: int
     doubles: int
     arithmetic: int
+    tiles: int
     accesses: int
     loads: int
     loaded: int
@@ -128,14 +135,22 @@ def _weight(found: Counts) -> int:
     return found.arithmetic + found.loaded + found.stored
 
 
+def _as_long_as(tile: Instruction) -> int:
+    """How many DFMA of each thread take as long as a DMMA."""
+    found = _TILE_PRODUCT.match(tile.rest)
+    return prod(int(n) for n in found.groups() if n) // _THREADS_AND_RATE if found else 1
+
+
 def _counted(region: list[Instruction]) -> Counts:
     loads = [i.width for i in region if i.name in ("LDG", "LDGSTS")]
     stores = [i.width for i in region if i.name == "STG"]
+    tiles = [i for i in region if i.name == "DMMA"]
     doubles = sum(i.name in _DOUBLE for i in region)
     return Counts(
         len(region),
-        doubles,
+        doubles + sum(_as_long_as(i) - 1 for i in tiles),
         doubles + sum(i.name in _SINGLE for i in region),
+        len(tiles),
         sum(i.name in _MEMORY for i in region),
         len(loads),
         sum(loads),

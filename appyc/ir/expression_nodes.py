@@ -429,6 +429,7 @@ class Clauses(Node):
     collapse: int = 1
     block: tuple[int, ...] = ()
     num_warps: int | None = None
+    num_stages: int | None = None
     reductions: tuple[Reduction, ...] = ()
     private: tuple[Symbol, ...] = ()
     shared: tuple[Symbol, ...] = ()

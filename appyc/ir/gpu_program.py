@@ -33,7 +33,7 @@ from appyc.ir.nodes import (
     Update,
 )
 from appyc.ir.product_call import ProductCall
-from appyc.ir.schedule import ProductShape
+from appyc.ir.schedule import ProductShape, ProductTiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +182,13 @@ class ReadBack(Node):
 class Multiply(Node):
     """`target = keep * target + scale * left @ right`, by a library where that is large, else by a kernel of tiles.
 
-    kernel: its name. sides: rows and columns of the target, and the length that is summed over. count: of the products
-    in a stack. scale: None for 1. keep: None where the target is not read. shape: which elements are computed.
+    kernel: its name. tiles: those of its variants. sides: rows and columns of the target, and the length that is
+    summed over. count: of the products in a stack. scale: None for 1. keep: None where the target is not read.
+    shape: which elements are computed.
     """
 
     kernel: str
+    tiles: tuple[ProductTiles, ...]
     sides: tuple[Expr, Expr, Expr]
     count: Expr | None
     call: ProductCall

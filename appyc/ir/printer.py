@@ -267,6 +267,8 @@ class _Printer(ExpressionPrinter):
             words.append(f"block({', '.join(map(str, clauses.block))})")
         if clauses.num_warps is not None:
             words.append(f"num_warps({clauses.num_warps})")
+        if clauses.num_stages is not None:
+            words.append(f"num_stages({clauses.num_stages})")
         words += self.reductions(clauses.reductions)
         words += self.lists(private=clauses.private, shared=clauses.shared, to=clauses.to)
         words += [text.replace("from_", "from") for text in self.lists(from_=clauses.from_)]

@@ -189,6 +189,20 @@ class Dots:
     counts: tuple[int, int] = (1, 1)
 
 
+@dataclass(frozen=True, slots=True)
+class ProductTiles:
+    """How programs of a GPU compute a matrix product: a tile of so many rows and columns of the target each, as a sum
+    of strips of `step` columns of the left factor and rows of the right one. warps: of a program. stages: strips that
+    it has loaded, or is loading, at once.
+    """
+
+    rows: int
+    columns: int
+    step: int
+    warps: int
+    stages: int
+
+
 Form: TypeAlias = (
     Simd | EarlyExitLanes | Accumulators | Interleaved | Compaction | Guarded | OuterLanes | Dots
 )
@@ -208,6 +222,8 @@ class LoopSchedule:
     row_lanes, of parallel loops on a GPU: each loop inside has the same iterations, at most so many, and each of these
     has an element of its own of every array that the body allocates. One program runs them, a lane for each iteration,
     with those arrays in registers.
+
+    tiles, of the outermost loop of a product on a GPU: those that a launch chooses from, for the sizes it has.
     """
 
     cost: LoopCost | None = None
@@ -216,6 +232,7 @@ class LoopSchedule:
     form: Form | None = None
     in_order_below: int = 0
     row_lanes: int | None = None
+    tiles: tuple[ProductTiles, ...] = ()
 
     @property
     def is_simd(self) -> bool:

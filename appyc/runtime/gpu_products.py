@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from appyc.ir.machine_model import ENOUGH_APART, FEWEST
-from appyc.triton_gen.triton_products import TILE
 
 ElementIndex: TypeAlias = tuple[int, ...]
 
@@ -14,11 +13,18 @@ Matrix: TypeAlias = tuple[Any, ...]
 """An array, and the indices of elements: the matrix's first, the next in its column, the next in its row, and in a
 stack the first of the next matrix."""
 
+TiledKernel: TypeAlias = tuple[str, int, int]
+"""A kernel's name, and the rows and columns of its tiles."""
+
+LOADING = 48
+"""An element that is loaded takes as long as so many multiplications: 67 TFlop/s to 5.5 TB/s from the L2 cache."""
+
 
 def multiply(
     library: Any,
     launch: Callable[..., None],
-    kernel: str,
+    processors: int,
+    kernels: Sequence[TiledKernel],
     sides: tuple[int, int, int],
     scale: Any,
     keep: Any,
@@ -32,9 +38,9 @@ def multiply(
 ) -> None:
     """`target = keep * target + scale * (left @ right)`, of a triangle or for a stack too.
 
-    library: NumPy or CuPy. launch: of the device. sides: rows and columns of the target, and the length that is summed
-    over. scale, keep: None for 1, and where the target is not read. exchanged, edge: as of `ProductCall`. ends:
-    whether rows end at the edge, not begin. count: of a stack.
+    library: NumPy or CuPy. launch, processors: of the device. kernels: those that there are to choose from. sides: rows
+    and columns of the target, and the length that is summed over. scale, keep: None for 1, and where the target is not
+    read. exchanged, edge: as of `ProductCall`. ends: whether rows end at the edge, not begin. count: of a stack.
     """
     rows, columns, summed = (int(side) for side in sides)
     members = 1 if count is None else int(count)
@@ -56,10 +62,32 @@ def multiply(
         return
     strides = [[n // view.dtype.itemsize for n in view.strides] for view in views]
     layout = sum(_unit_stride(n) * 3**digit for digit, n in enumerate(strides[:3]))
-    programs = members * -(-rows // TILE) * -(-columns // TILE)
+    kernel, programs = choose_tiles(kernels, rows, columns, members, processors)
     numbers = [n for n in (scale, keep) if n is not None]
     sizes = (rows, columns, summed, int(edge or 0))
+    for number, digit in enumerate((0, 1, 2, 2, 1)[: len(strides)]):
+        known = layout // 3**digit % 3
+        if known:  # the kernel has it as a constant; 1 would leave the others without a common divisor
+            strides[number][3 - known if number < 3 else known] = 0
     launch(kernel, programs, layout, *views, *sizes, *(n for group in strides for n in group), *numbers)
+
+
+def choose_tiles(
+    kernels: Sequence[TiledKernel], rows: int, columns: int, members: int, processors: int
+) -> tuple[str, int]:
+    """The kernel that is done first, and its programs: a multiprocessor multiplies all of a tile, and loads its sides,
+    once for each element of the sum. processors: how many run programs at once."""
+
+    def cost(tiled: TiledKernel) -> int:
+        _, height, width = tiled
+        return -(-programs(tiled) // max(processors, 1)) * max(height * width, LOADING * (height + width))
+
+    def programs(tiled: TiledKernel) -> int:
+        _, height, width = tiled
+        return members * -(-rows // height) * -(-columns // width)
+
+    best = min(kernels, key=cost)
+    return best[0], programs(best)
 
 
 def _is_large(*sides: int) -> bool:

@@ -103,7 +103,7 @@ class _InterpreterDevice:
         return cell[0]
 
     def multiply(self, *product: Any, **more: Any) -> None:
-        multiply(np, self.launch, *product, **more)
+        multiply(np, self.launch, 0, *product, **more)
 
     def require(self, holds: bool, reason: str) -> None:
         if not holds:

@@ -245,7 +245,7 @@ class _GpuDevice:
         return self.cupy.asnumpy(cell)[0]
 
     def multiply(self, *product: Any, **more: Any) -> None:
-        multiply(self.cupy, self.launch, *product, **more)
+        multiply(self.cupy, self.launch, self.processors, *product, **more)
 
     def require(self, holds: bool, reason: str) -> None:
         if not holds:

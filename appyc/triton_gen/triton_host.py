@@ -31,6 +31,7 @@ from appyc.ir.product_call import Matrix
 from appyc.ir.schedule import ProductShape
 from appyc.ir.visit import symbols_of
 from appyc.triton_gen.triton_kernel import KernelText, Param
+from appyc.triton_gen.triton_products import tiled_name
 from appyc.triton_gen.triton_writer import Writer
 
 _RESERVED = {
@@ -138,7 +139,8 @@ class _HostEmitter:
         ]
         if s.shape is ProductShape.FROM:
             more.append("ends=False")
-        given = [f'"{s.kernel}"', self._tuple(s.sides), *numbers, *matrices, *more]
+        tiles = [f'("{tiled_name(s.kernel, t)}", {t.rows}, {t.columns})' for t in s.tiles]
+        given = [f"[{', '.join(tiles)}]", self._tuple(s.sides), *numbers, *matrices, *more]
         return f"rt.multiply({', '.join(given)})"
 
     def _matrix(self, m: Matrix) -> str:

@@ -61,7 +61,8 @@ class Param:
 
 @dataclass(frozen=True, slots=True)
 class KernelText:
-    """A kernel as generated. lanes, fewest_lanes: bounds of its constexpr `constant`, for lanes a power of two."""
+    """A kernel as generated. lanes, fewest_lanes: bounds of its constexpr `constant`, for lanes a power of two.
+    num_stages: how many iterations' loads a loop around `tl.dot` has under way."""
 
     name: str
     text: str
@@ -71,6 +72,7 @@ class KernelText:
     num_warps: int
     helpers: frozenset[str]
     constant: str = "LANES"
+    num_stages: int = 3
 
     @property
     def signature(self) -> dict[str, str]:

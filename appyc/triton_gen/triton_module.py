@@ -52,7 +52,9 @@ def generate(program: GpuProgram, options: Options) -> TritonProgram:
     """The program's text."""
     kernels = {k.name: emit_kernel(k) for k in _of(program, Kernel)}
     products = _of(program, Multiply)
-    kernels |= {p.kernel: emit_product(p, fastmath=options.fastmath) for p in products}
+    for product in products:
+        tiled = [emit_product(product, tiles, fastmath=options.fastmath) for tiles in product.tiles]
+        kernels |= {kernel.name: kernel for kernel in tiled}
     used = {helper for kernel in kernels.values() for helper in kernel.helpers}
     inspector = INSPECTORS if any(isinstance(n, Apart | Ascending) for n in walk(program)) else ""
     texts = [k.text for k in kernels.values()]

@@ -2,7 +2,7 @@
 
     target = keep * target + scale * (left @ right)           for each matrix of a stack
 
-A program adds up strips of STEP columns of `left` and rows of `right`; Triton loads the next strips meanwhile. Double
+A program adds up strips of columns of `left` and rows of `right`; Triton loads the next strips meanwhile. Double
 precision goes to the tensor cores (DMMA), single precision does only with `fastmath`, in TF32. Of a triangle, a program
 whose tile has no wanted element adds nothing up. Programs run through bands of BAND tiles, whose factors stay in the L2
 cache.
@@ -16,16 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from appyc.ir.gpu_program import Multiply
-from appyc.ir.schedule import ProductShape
+from appyc.ir.schedule import ProductShape, ProductTiles
 from appyc.ir.types import DType
 from appyc.triton_gen.triton_kernel import SIGNATURE, KernelText, Param
 
-TILE, STEP, BAND = 64, 16, 8
-"""Rows and columns of a tile, columns of a strip (the least that `tl.dot` takes), rows of tiles in a band."""
-
-WARPS = 8
-"""Of a program. On sm_90 a thread has 117 to 200 registers in double precision, and spills none; with four warps up to
-255, for half as many warps on a multiprocessor."""
+BAND = 8
+"""Rows of tiles in a band."""
 
 LAYOUT = 1 + 3 + 9
 """All matrices by rows."""
@@ -33,14 +29,24 @@ LAYOUT = 1 + 3 + 9
 _NAMES = "target", "left", "right", "left_too", "right_too"
 
 
-def emit_product(product: Multiply, *, fastmath: bool) -> KernelText:
-    """The kernel of one product. fastmath: whether single precision may be TF32."""
+def tiled_name(kernel: str, tiles: ProductTiles) -> str:
+    """The name of a product's kernel that has these tiles."""
+    return f"{kernel}_{tiles.rows}x{tiles.columns}"
+
+
+def emit_product(product: Multiply, tiles: ProductTiles, *, fastmath: bool) -> KernelText:
+    """The kernel of one product that has these tiles. fastmath: whether single precision may be TF32."""
     dtype = product.call.target.array.dtype
     params = tuple(_params(product, dtype))
     names = ", ".join([*(p.name for p in params), "LAYOUT: tl.constexpr"])
-    body = "\n".join(f"    {line}" if line else "" for line in _lines(product, dtype, fastmath=fastmath))
-    text = f"@triton.jit\ndef {product.kernel}({names}):\n{body}\n"
-    return KernelText(product.kernel, text, params, LAYOUT, LAYOUT, WARPS, frozenset(), "LAYOUT")
+    body = "\n".join(
+        f"    {line}" if line else "" for line in _lines(product, tiles, dtype, fastmath=fastmath)
+    )
+    name = tiled_name(product.kernel, tiles)
+    text = f"@triton.jit\ndef {name}({names}):\n{body}\n"
+    return KernelText(
+        name, text, params, LAYOUT, LAYOUT, tiles.warps, frozenset(), "LAYOUT", num_stages=tiles.stages
+    )
 
 
 def _params(product: Multiply, dtype: DType) -> Iterator[Param]:
@@ -48,8 +54,9 @@ def _params(product: Multiply, dtype: DType) -> Iterator[Param]:
     names = _NAMES[: 3 + len(product.call.exchanged)]
     for name in names:
         yield Param(name, "*" + SIGNATURE[dtype], "array")
-    for name in ("rows", "columns", "summed", "edge"):
+    for name in ("rows", "columns", "summed"):
         yield Param(name, "i64", "scalar")
+    yield Param("edge", "i32", "scalar")  # no address is a multiple of it
     for name in names:
         for stride in ("next", "row", "column"):
             yield Param(f"{name}_{stride}", "i64", "scalar")
@@ -66,8 +73,8 @@ def _along(name: str, direction: str, product: Multiply) -> Iterator[str]:
         yield f"{other}_{'row' if direction == 'column' else 'column'}"
 
 
-def _lines(product: Multiply, dtype: DType, *, fastmath: bool) -> Iterator[str]:
-    number = f"tl.{dtype}"
+def _lines(product: Multiply, tiles: ProductTiles, dtype: DType, *, fastmath: bool) -> Iterator[str]:
+    number, rows, columns, step = f"tl.{dtype}", tiles.rows, tiles.columns, tiles.step
     precision = "tf32" if fastmath and dtype is DType.FLOAT32 else "ieee"
     pairs = [("left", "right"), *([("left_too", "right_too")] if product.call.exchanged else ())]
     for digit, name in enumerate(_NAMES[:3]):
@@ -75,38 +82,38 @@ def _lines(product: Multiply, dtype: DType, *, fastmath: bool) -> Iterator[str]:
         yield from (f"    {stride} = 1" for stride in _along(name, "column", product))
         yield f"if LAYOUT // {3**digit} % 3 == 2:"
         yield from (f"    {stride} = 1" for stride in _along(name, "row", product))
-    yield f"down, along = (rows + {TILE - 1}) // {TILE}, (columns + {TILE - 1}) // {TILE}"
+    yield f"down, along = (rows + {rows - 1}) // {rows}, (columns + {columns - 1}) // {columns}"
     yield "program = tl.program_id(0).to(tl.int64)"
     yield "member, program = program // (down * along), program % (down * along)"
     yield f"band = program // ({BAND} * along) * {BAND}"
     yield f"height = tl.minimum(down - band, {BAND})"
     yield f"program = program % ({BAND} * along)"
-    yield f"top, first = (band + program % height) * {TILE}, program // height * {TILE}"
-    yield f"i = (top + tl.arange(0, {TILE}))[:, None]"
-    yield f"j = (first + tl.arange(0, {TILE}))[None, :]"
-    yield f"k = tl.arange(0, {STEP}).to(tl.int64)"
+    yield f"top, first = (band + program % height) * {rows}, program // height * {columns}"
+    yield f"i = (top + tl.arange(0, {rows}))[:, None]"
+    yield f"j = (first + tl.arange(0, {columns}))[None, :]"
+    yield f"k = tl.arange(0, {step}).to(tl.int64)"
     yield "inside = (i < rows) & (j < columns)"
     match product.shape:
         case ProductShape.ALL:
             pass
         case ProductShape.BEFORE:
             yield "inside = inside & (j < edge + i)"
-            yield f"summed = tl.where(first < edge + top + {TILE - 1}, summed, 0)"
+            yield f"summed = tl.where(first < edge + top + {rows - 1}, summed, 0)"
         case ProductShape.FROM:
             yield "inside = inside & (j >= edge + i)"
-            yield f"summed = tl.where(first + {TILE - 1} >= edge + top, summed, 0)"
+            yield f"summed = tl.where(first + {columns - 1} >= edge + top, summed, 0)"
     for one, other in pairs:
         yield f"{one} += member * {one}_next + i * {one}_row + k[None, :] * {one}_column"
         yield f"{other} += member * {other}_next + k[:, None] * {other}_row + j * {other}_column"
-    yield f"total = tl.full(({TILE}, {TILE}), 0, {number})"
-    yield f"for step in range(0, summed, {STEP}):"
+    yield f"total = tl.full(({rows}, {columns}), 0, {number})"
+    yield f"for step in range(0, summed, {step}):"
     yield "    rest = summed - step"
     for one, other in pairs:
         yield f"    strip = tl.load({one}, mask=(i < rows) & (k[None, :] < rest), other=0)"
         yield f"    {other}_strip = tl.load({other}, mask=(k[:, None] < rest) & (j < columns), other=0)"
         yield f'    total = tl.dot(strip, {other}_strip, total, input_precision="{precision}", out_dtype={number})'
-        yield f"    {one} += {STEP} * {one}_column"
-        yield f"    {other} += {STEP} * {other}_row"
+        yield f"    {one} += {step} * {one}_column"
+        yield f"    {other} += {step} * {other}_row"
     yield "target += member * target_next + i * target_row + j * target_column"
     if product.scale is not None:
         yield "total = total * scale"

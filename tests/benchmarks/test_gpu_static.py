@@ -55,6 +55,13 @@ def small_products(c, a, b):
                 c[n, i, j] = total
 
 
+def triangle(c, a):
+    for i in range(c.shape[0]):
+        for j in range(i + 1):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * a[j, k]
+
+
 def plane(rows: int, columns: int) -> np.ndarray:
     return np.zeros((rows, columns))
 
@@ -69,6 +76,8 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any]]] = [
     (row_sums, [plane(4096, 4096), np.zeros(4096)]),
     (column_sums, [plane(2048, 2048), np.zeros(2048)]),
     (softmax, [plane(4096, 1024)]),
+    (triangle, [plane(1200, 1200), plane(1200, 1000)]),
+    (triangle, [plane(4000, 4000), plane(4000, 1000)]),
     (small_products, [np.zeros((1000, 16, 16)) for _ in range(3)]),
 ]
 
@@ -82,7 +91,8 @@ def test_figures_are_the_golden_ones(golden: Callable[[str, str], None], arch: s
             lines.append(
                 f"{row.kernel}: {row.programs} programs of {row.lanes} lanes, {row.registers} registers, "
                 f"{row.spilled} spilled, accesses of {row.widths} bytes, {row.issued:.1f} issued, {row.beside:.1f} "
-                f"beside, {row.bytes:.0f} bytes, bound by {row.bound}, {row.of_copy:.2f} of copy"
+                f"beside, {row.bytes:.0f} bytes, bound by {row.bound}, {row.of_copy:.2f} of copy, "
+                f"{row.of_peak:.2f} of peak"
             )
     golden(f"gpu_static_{arch}.txt", "\n".join(lines) + "\n")
 
@@ -101,6 +111,12 @@ def test_the_innermost_loop_counts() -> None:
     )  # fmt: skip
     assert (found.issued, found.doubles, found.arithmetic, found.accesses) == (3, 1, 1, 1)
     assert (found.loaded, found.stored, found.widths) == (16, 0, (16,))
+
+
+def test_tile_products_count_as_long_as_they_take() -> None:
+    """A warp's 8 * 8 * 4 or 16 * 8 * 16 multiplications, at twice the rate of DFMA."""
+    found = counts(listing("DMMA .884 R4, R2", "DMMA .16x8x16 R4, R2", "DFMA R2, R3", "EXIT now"))
+    assert (found.issued, found.arithmetic, found.tiles, found.doubles) == (4, 3, 2, 4 + 32 + 1)
 
 
 def test_without_a_loop_all_counts() -> None:

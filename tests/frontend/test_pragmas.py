@@ -253,6 +253,7 @@ def test_text_in_a_string_is_no_pragma():
         ("#pragma parallel for block(x)", "x", "positive whole number, not 'x'"),
         ("#pragma parallel for block(1.5)", ".", "expected ')' or ','"),
         ("#pragma parallel for num_warps(3)", "3", "power of two up to 32, not 3"),
+        ("#pragma parallel for num_stages(9)", "9", "a number up to 8, not 9"),
         ("#pragma parallel for num_warps(64)", "64", "power of two up to 32, not 64"),
         ("#pragma parallel for reduction(plus: s)", "plus", "reduction operators are +"),
         ("#pragma parallel for reduction(mx: s)", "mx", "did you mean 'max'?"),

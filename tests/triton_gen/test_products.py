@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import appyc
+from appyc.passes.gpu import choose_product_tiles
 from appyc.passes.locality import product_steps
 from appyc.runtime import gpu_products
 from appyc.runtime.kernel_variants import Variant
@@ -107,9 +108,8 @@ def square(n: int, dtype: Any = np.float64) -> np.ndarray:
 @pytest.fixture
 def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tiles of which a small matrix has several, in bands."""
-    monkeypatch.setattr(triton_products, "TILE", 16)
+    monkeypatch.setattr(choose_product_tiles, "TILES", ((16, 16), (16, 16)))
     monkeypatch.setattr(triton_products, "BAND", 2)
-    monkeypatch.setattr(gpu_products, "TILE", 16)
 
 
 @pytest.fixture(autouse=True)
@@ -184,7 +184,16 @@ def test_rows_past_the_last_column_are_not_read() -> None:
     c, a, b = np.zeros((40, 20)), np.zeros((20, 9)), np.zeros((9, 20))
     matrices = [(m, (0, 0), (1, 0), (0, 1)) for m in (c, a, b)]
     gpu_products.multiply(
-        np, lambda *all: launched.append(all), "k", (40, 20, 9), None, None, *matrices, edge=0, ends=False
+        np,
+        lambda *all: launched.append(all),
+        0,
+        [("k", 16, 16)],
+        (40, 20, 9),
+        None,
+        None,
+        *matrices,
+        edge=0,
+        ends=False,
     )
     assert launched[0][3].shape == (1, 20, 20)
     assert launched[0][4].shape == (1, 20, 9)
@@ -221,13 +230,64 @@ def test_a_matrix_that_is_changed_in_place(small_tiles: None, monkeypatch: pytes
 @pytest.mark.parametrize(("dtype", "instruction"), [(np.float64, "DMMA"), (np.float32, "FFMA")])
 def test_tiles_use_the_tensor_cores_and_spill_nothing(capability: int, dtype: Any, instruction: str) -> None:
     program = program_of(above, *(square(3, dtype) for _ in range(3)))
-    (kernel,) = (k for k in program.kernels if k.constant == "LAYOUT")
-    found = compile_kernel(program, kernel, f"cuda:{capability}", Variant(kernel.lanes, 16))
-    issued = disassembled(found.cubin)
-    assert found.spill_bytes == 0
-    assert instruction in {i.name for i in issued}
-    # Strips are on the way, 16 bytes a thread, while others are multiplied.
-    assert {i.width for i in issued if i.name == "LDGSTS"} == {16}
+    kernels = [k for k in program.kernels if k.constant == "LAYOUT"]
+    assert len(kernels) == len(choose_product_tiles.TILES)
+    for kernel in kernels:
+        found = compile_kernel(program, kernel, f"cuda:{capability}", Variant(kernel.lanes, 16))
+        issued = disassembled(found.cubin)
+        assert found.spill_bytes == 0
+        assert instruction in {i.name for i in issued}
+        # Strips are on the way, 16 bytes a thread, while others are multiplied.
+        assert {i.width for i in issued if i.name == "LDGSTS"} == {16}
+
+
+def with_clauses(c, a, b):
+    # pragma parallel for block(32, 16) num_warps(2) num_stages(4)
+    for i in range(c.shape[0]):
+        # pragma parallel for
+        for j in range(i + 1):
+            s = 0.0
+            for k in range(a.shape[1]):
+                s += a[i, k] * b[k, j]
+            c[i, j] = s
+
+
+def test_clauses_choose_the_tiles() -> None:
+    (kernel,) = (
+        k for k in program_of(with_clauses, *(square(3) for _ in range(3))).kernels if k.constant == "LAYOUT"
+    )
+    assert (kernel.name, kernel.num_warps, kernel.num_stages) == ("with_clauses_1_32x16", 2, 4)
+    check(with_clauses, square(40), square(40), square(40), calls=0)
+
+
+KERNELS = [("k_128x64", 128, 64), ("k_64x64", 64, 64), ("k_32x32", 32, 32)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "members", "processors", "chosen"),
+    [
+        (4000, 4000, 1, 132, ("k_128x64", 32 * 63)),
+        (16, 16, 1000, 132, ("k_32x32", 1000)),
+        (500, 500, 1, 132, ("k_64x64", 64)),  # larger ones would leave most multiprocessors idle
+        (300, 300, 1, 132, ("k_32x32", 100)),
+        (17, 17, 1, 0, ("k_32x32", 1)),
+    ],
+)
+def test_tiles_are_chosen_for_the_sizes(
+    rows: int, columns: int, members: int, processors: int, chosen: tuple[str, int]
+) -> None:
+    assert gpu_products.choose_tiles(KERNELS, rows, columns, members, processors) == chosen
+
+
+def test_known_strides_do_not_hide_what_the_others_have_in_common() -> None:
+    launched: list[Any] = []
+    c, a, b = (np.zeros((32, 32)) for _ in range(3))
+    matrices = [(m, (0, 0), (1, 0), (0, 1)) for m in (c, a, b.T)]
+    gpu_products.multiply(
+        np, lambda *all: launched.append(all), 0, KERNELS, (32, 32, 32), None, None, *matrices, edge=1
+    )
+    assert launched[0][2] == 1 + 3 + 18
+    assert launched[0][-9:] == (0, 32, 0, 0, 32, 0, 0, 0, 32)
 
 
 @pytest.mark.parametrize("option", [{"blas": False}, {"exact": True}])

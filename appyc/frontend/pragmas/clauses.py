@@ -53,6 +53,7 @@ def loop_clauses(scope: Scope, node: ast.For, pragma: LoopPragma, head: Env) -> 
         collapse=pragma.collapse,
         block=pragma.block,
         num_warps=pragma.num_warps,
+        num_stages=pragma.num_stages,
         reductions=reductions,
         private=tuple(s for n in named for s in _scalars_or_array(scope, head, n, "private")),
         shared=tuple(s for n in pragma.shared for s in _any(scope, head, n, "shared")),

@@ -33,6 +33,7 @@ SCHEDULES = ("static", "dynamic")
 DIM_REDUCTIONS = ("sum", "max", "min")
 DIM_PROPERTIES = ("parallel", "simd", "block", "reduce", "le")
 MAX_WARPS = 32
+MAX_STAGES = 8
 MAX_TILE = 1 << 30
 MAX_FACTOR = 64
 """The most iterations that `unroll` and `jam` write side by side: the body is there as often."""
@@ -121,6 +122,15 @@ def _num_warps(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
     return replace(pragma, num_warps=count)
 
 
+def _num_stages(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
+    reader.open(clause, "num_stages(3)")
+    count = reader.integer(clause)
+    if count > MAX_STAGES:
+        reader.fail(f"'num_stages' takes a number up to {MAX_STAGES}, not {count}", reader.last)
+    reader.close(clause)
+    return replace(pragma, num_stages=count)
+
+
 def _reduction(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
     reader.open(clause, "reduction(+: total)")
     hint = _REDUCTION_HINTS.get(reader.peek())
@@ -166,6 +176,7 @@ _CLAUSES: dict[str, Callable[[Reader, Word, LoopPragma], LoopPragma]] = {
     "collapse": _collapse,
     "block": _block,
     "num_warps": _num_warps,
+    "num_stages": _num_stages,
     "reduction": _reduction,
     "private": _names_clause("private"),
     "shared": _names_clause("shared"),

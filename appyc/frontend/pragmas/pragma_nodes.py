@@ -51,6 +51,7 @@ class LoopPragma:
     collapse: int = 1
     block: tuple[int, ...] = ()
     num_warps: int | None = None
+    num_stages: int | None = None
     reductions: tuple[ReductionClause, ...] = ()
     private: tuple[Name, ...] = ()
     shared: tuple[Name, ...] = ()

@@ -164,6 +164,7 @@ class _Splitter:
         count = None if call.stack is None else trip_count(call.stack.lo, call.stack.hi, 1)
         return Multiply(
             self._name(),
+            self.fn.schedule[nest.var].tiles,
             (rows, columns, summed),
             count,
             call,
