@@ -520,6 +520,31 @@ def test_closure_over_an_array():
     assert look_up(2) == 9.0
 
 
+def test_closures_that_are_made_anew_are_told_apart():
+    @appyc.jit(strict=True)
+    def mapped(a, function):
+        for i in range(len(a)):
+            a[i] = function(a[i])
+        return a
+
+    def with_table(table):
+        return lambda x: x + table[0]
+
+    def with_operation(operation, k):
+        return lambda x: operation(x, k)
+
+    def with_default(k):
+        return lambda x, k=k: x / k
+
+    for made in (
+        with_table(np.arange(3.0) + 1), with_table(np.arange(3.0) + 5), with_table(np.arange(2)), with_table((7.0,)),
+        with_operation(np.add, 2), with_operation(np.subtract, 2), with_operation(np.subtract, 2.5),
+        with_default(2), with_default(4), with_default(np.float64(4)),
+    ):  # fmt: skip
+        wanted = mapped.py_func(np.arange(4.0), made)
+        np.testing.assert_array_equal(mapped(np.arange(4.0), made), wanted)
+
+
 # ---------------------------------------------------------------- methods and objects
 
 

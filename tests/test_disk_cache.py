@@ -169,6 +169,51 @@ def test_what_was_edited_is_compiled_anew(machine, what, before, after, printed)
     assert machine.compilations() == 0, "the one from before is still there"
 
 
+IMPORTED = """
+from math import sqrt as root
+from numpy import sin as wave
+from numpy import sum as total
+
+import appyc
+import numpy as np
+import math as library
+
+
+def helper(x):
+    return root(x) + library.exp(x)
+
+
+def bound(operation):
+    return lambda x: operation(x, 2.0)
+
+
+@appyc.jit
+def f(a, each):
+    for i in range(a.shape[0]):
+        a[i] = wave(a[i]) + helper(a[i]) * each(a[i])
+    return total(a)
+
+
+each = bound(np.add)
+print(abs(f(np.ones(4), each) - f.py_func(np.ones(4), each)) < 1e-9)
+"""
+
+
+def test_names_of_libraries_functions_are_asked_for(machine):
+    assert machine.run(IMPORTED).strip() == "True"
+    assert machine.compilations() > 0
+    assert machine.run(IMPORTED).strip() == "True"
+    assert machine.compilations() == 0
+    for before, after in (
+        ("sin as wave", "cos as wave"),
+        ("sqrt as root", "log1p as root"),
+        ("sum as total", "prod as total"),
+        ("import math as library", "import numpy as library"),
+        ("bound(np.add)", "bound(np.subtract)"),
+    ):
+        assert machine.run(IMPORTED.replace(before, after)).strip() == "True", after
+
+
 def test_another_compiler_misses(machine):
     machine.run()
     machine.compilations()

@@ -27,12 +27,13 @@ class CompiledFor:
     """What a version was compiled for, beside its argument types.
 
     captures: where its hidden arguments are found at a call, and their types. watched:
-    values from outside that are built into it.
+    values from outside that are built into it. libraries: such as a program does not bind to others while it runs.
     """
 
     captures: tuple[AccessPath, ...]
     capture_types: tuple[ArgType, ...]
     watched: tuple[tuple[AccessPath, object], ...]
+    libraries: tuple[tuple[AccessPath, object], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,8 @@ def simplified(
     outside = CompiledFor(
         tuple(c.path for c in lowered.captures),
         hidden,
-        tuple((d.path, d.value) for d in lowered.dependencies),
+        tuple((d.path, d.value) for d in lowered.dependencies if d.watched),
+        tuple((d.path, d.value) for d in lowered.dependencies if not d.watched),
     )
     return Analysed(plain, function, (*arguments.values(), *hidden), outside, context)
 

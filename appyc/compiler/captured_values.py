@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from types import FunctionType, MethodType
 from typing import NoReturn, cast
 
+import numpy as np
+
 from appyc.compiler.analyse import CompiledFor
 from appyc.errors import Loc, TypeInferenceError
 from appyc.frontend.access import AccessPath, closure_of, fetch, find
@@ -113,5 +115,19 @@ def _same(now: object, before: object) -> bool:
 
 
 def _is_same_code(now: FunctionType, before: FunctionType) -> bool:
-    parts = [(f.__defaults__, f.__kwdefaults__, closure_of(f)) for f in (now, before)]
-    return now.__code__ is before.__code__ and parts[0] == parts[1] and not parts[0][2]
+    """Whether two functions do the same, given that the numbers and arrays in their closures are compared, or fetched,
+    by paths of their own."""
+    if now.__code__ is not before.__code__:
+        return False
+    parts = [
+        (dict(enumerate(f.__defaults__ or ())), f.__kwdefaults__ or {}, closure_of(f)) for f in (now, before)
+    ]
+    return all(
+        new.keys() == old.keys()
+        and all(new[name] is old[name] or _has_own_path(old[name], is_cell) for name in old)
+        for new, old, is_cell in zip(*parts, (False, False, True), strict=True)
+    )
+
+
+def _has_own_path(value: object, is_cell: bool) -> bool:
+    return is_cell and isinstance(value, np.ndarray | int | float | complex)

@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import FunctionType
+from types import FunctionType, ModuleType
 
 import numpy as np
 
@@ -187,7 +187,7 @@ class CpuCompiler:
         if self.options.cache:
             dependencies = [
                 Dependency("value", json.dumps(path.steps), digest_of(value))
-                for path, value in analysed.outside.watched
+                for path, value in (*analysed.outside.watched, *analysed.outside.libraries)
             ]
             dependencies += [
                 Dependency("type", json.dumps(path.steps), digest(repr(type_)))
@@ -248,12 +248,18 @@ def _type_digest(value: object) -> str | None:
 
 def digest_of(value: object) -> str:
     """A digest of a captured value, as far as compiled code depends on it."""
+    if isinstance(value, ModuleType):
+        return digest("module", value.__name__)
     fn = python_function(value)
     if fn is not None:
         defaults = repr((fn.__defaults__, fn.__kwdefaults__))
         return digest("function", read_source(capture(fn)).text, defaults, repr(sorted(closure_of(fn))))
     if isinstance(value, type):
         return digest("type", value.__module__, value.__qualname__)
+    if callable(value) and isinstance(name := getattr(value, "__name__", None), str):
+        return digest(
+            "function of a library", type(value).__qualname__, str(getattr(value, "__module__", "")), name
+        )
     if isinstance(value, dict):
         return digest("dict")  # each item that was used is named for itself
     return digest("value", type(value).__qualname__, repr(value))

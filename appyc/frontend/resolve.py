@@ -44,10 +44,12 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """A value that is a constant in the compiled code, and its access path."""
+    """A value that is a constant in the compiled code, and its access path. watched: whether calls compare it; that it
+    is the same is asked in any case where code is found on disk."""
 
     path: AccessPath
     value: object
+    watched: bool = True
 
 
 class Environment:
@@ -82,8 +84,8 @@ class Environment:
             return ArrayRef(found.symbol)
         return Number(Var(found.symbol, loc=loc), found.python)
 
-    def depend(self, path: AccessPath, value: object) -> None:
-        self.dependencies.setdefault(path, Dependency(path, value))
+    def depend(self, path: AccessPath, value: object, watched: bool = True) -> None:
+        self.dependencies.setdefault(path, Dependency(path, value, watched))
 
 
 def is_of_library(fn: FunctionType, name: str) -> bool:
@@ -186,6 +188,8 @@ class Names:
         out = self._frozen(plain, path, loc)
         if path is not None and not is_library(value, path):
             self.environment.depend(path, value)
+        elif path is not None and is_name_of_library(value, path):
+            self.environment.depend(path, value, not isinstance(value, ModuleType) and len(path.steps) == 1)
         return out
 
     def _frozen(self, value: object, path: AccessPath | None, loc: Loc) -> Value:
@@ -219,6 +223,12 @@ def _is_computed(obj: object, name: str) -> bool:
     """Whether reading the attribute runs user code: a property, or `__getattr__`."""
     found = inspect.getattr_static(obj, name, None)
     return found is None or isinstance(found, property | functools.cached_property)
+
+
+def is_name_of_library(value: object, path: AccessPath) -> bool:
+    """Whether a name of the program stands for a library, or a member of one: `from numpy import sin`."""
+    is_name = path.steps[0][0] != "own" and path.steps[-1][0] in ("global", "closure")
+    return is_name and kind_of(value) is None and kind_of(getattr(value, "__self__", None)) is None
 
 
 def is_library(value: object, path: AccessPath) -> bool:

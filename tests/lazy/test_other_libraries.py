@@ -141,7 +141,7 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "data frames: label": lambda np, a: (
         pandas.Series(a[:, 0], index=np.arange(40)).loc[np.array([3, 5])].sum()
     ),
-    "data frames: labels": lambda np, a: pandas.Series(a[:, 0], index=a[:, 1]).loc[a[3, 1]],
+    "data frames: labels": lambda np, a: pandas.Series(a[:, 0], index=a[:, 1]).loc[a[3, 1].item()],
     "data frames: number of bins": lambda np, a: pandas.cut(a[:, 0], 3).codes,
     "data frames: reindex": lambda np, a: frame(a).reindex(np.arange(39, -2, -2)),
     "data frames: indexer": lambda np, a: pandas.Index([3, 1, 2]).get_indexer(np.array([1, 2, 5])),
