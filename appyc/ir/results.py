@@ -72,10 +72,13 @@ class ListOf:
     count: int
 
     def build(self, values: Sequence[Any]) -> object:
-        count = int(values[self.count])
+        count = values[self.count]
+        if not self.of_tuples:
+            part = values[self.columns[0]][:count]
+            return part.tolist() if self.python[0] else list(part)
         parts = [values[n][:count] for n in self.columns]
         columns = [part.tolist() if own else list(part) for part, own in zip(parts, self.python, strict=True)]
-        return list(zip(*columns, strict=True)) if self.of_tuples else columns[0]
+        return list(zip(*columns, strict=True))
 
     def leaves(self) -> Iterator[int]:
         yield from self.columns

@@ -41,7 +41,7 @@ typedef struct {
     int alone;   /* whether no other Python code may run meanwhile */
     Argument *arguments;  /* in order, each tuple before its items */
     Result *results;
-    PyObject *tree;    /* how results are nested: None, a number, a tuple of such, or what builds one of them */
+    PyObject *tree;    /* how results are nested: None, a number, a list's columns, a tuple of such, or what builds one */
     PyObject *watched;  /* a tuple of (dict or cell, name, value) */
     PyObject *kernel;  /* the Python object it was made from; keeps the code loaded */
     PyObject *checked_kernel;  /* that of `checked`, or None */
@@ -376,9 +376,41 @@ static PyObject *built(const Specialisation *s, PyObject *builder, PyObject **va
     return out;
 }
 
+/* A list of numbers or of tuples of numbers. tree: where its length is, whether its items are tuples, then for each number
+ * of an item the array that has it, and whether it is Python's own. */
+static PyObject *listed(PyObject *tree, PyObject **values)
+{
+    Py_ssize_t columns = (PyList_GET_SIZE(tree) - 2) / 2, length;
+    length = PyNumber_AsSsize_t(values[PyLong_AsLong(PyList_GET_ITEM(tree, 0))], PyExc_OverflowError);
+    int of_tuples = PyList_GET_ITEM(tree, 1) == Py_True;
+    PyObject *out = length < 0 ? NULL : PyList_New(length);
+    for (Py_ssize_t i = 0; out && i < length; i++) {
+        PyObject *item = of_tuples ? PyTuple_New(columns) : NULL;
+        for (Py_ssize_t k = 0; k < columns && (item || !of_tuples); k++) {
+            PyArrayObject *array = (PyArrayObject *)values[PyLong_AsLong(PyList_GET_ITEM(tree, 2 + 2 * k))];
+            char *at = PyArray_BYTES(array) + i * PyArray_STRIDE(array, 0);
+            int own = PyList_GET_ITEM(tree, 3 + 2 * k) == Py_True;
+            PyObject *number = own ? PyArray_GETITEM(array, at) : PyArray_ToScalar(at, array);
+            if (!of_tuples)
+                item = number;
+            else if (number)
+                PyTuple_SET_ITEM(item, k, number);
+            else
+                Py_CLEAR(item);
+        }
+        if (item)
+            PyList_SET_ITEM(out, i, item);
+        else
+            Py_CLEAR(out);
+    }
+    return out;
+}
+
 /* The values in the shape that the function returns. */
 static PyObject *nested(const Specialisation *s, PyObject *tree, PyObject **values)
 {
+    if (PyList_Check(tree))
+        return listed(tree, values);
     if (tree == Py_None)
         Py_RETURN_NONE;
     if (PyLong_Check(tree)) {

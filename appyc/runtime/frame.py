@@ -14,7 +14,7 @@ from appyc.errors import InternalError
 from appyc.ir.abi import FrameLayout
 from appyc.ir.arguments import ArgType, NoneArg, TupleArg
 from appyc.ir.faults import FaultSite
-from appyc.ir.results import ResultTree
+from appyc.ir.results import ListOf, ResultTree
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.runtime import _dispatch
 from appyc.runtime.faults import located_error
@@ -91,8 +91,18 @@ class Kernel:
             for r, slot in zip(face.results, face.layout.results, strict=True)
         )
         checked = 0 if self.checked is None else self.checked.address
-        return (self.address, checked, len(face.arguments), arguments, results, face.tree,
+        return (self.address, checked, len(face.arguments), arguments, results, _for_dispatcher(face.tree),
                 face.layout.fault, face.layout.size, self.watched, self.checked, self.alone)  # fmt: skip
+
+
+def _for_dispatcher(tree: ResultTree) -> object:
+    """The tree with its lists in the form of which the dispatcher makes them itself."""
+    if isinstance(tree, tuple):
+        return tuple(map(_for_dispatcher, tree))
+    if not isinstance(tree, ListOf):
+        return tree
+    columns = zip(tree.columns, tree.python, strict=True)
+    return [tree.count, tree.of_tuples, *(part for column in columns for part in column)]
 
 
 OnFault: TypeAlias = Callable[[Kernel, int, Sequence[int], Sequence[object]], object]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import appyc
+from tests.counting import calls_of
 from tests.e2e.harness import run_everywhere
 
 
@@ -47,3 +48,49 @@ def test_what_an_array_would_not_do_is_refused_and_runs_in_python(fn: Any) -> No
         appyc.jit(strict=True, cache=False, target="cpu")(fn)(3)
     for n in (0, 3):
         run_everywhere(fn, n, targets=("cpu",))
+
+
+def _three_lists(x: Any, n: int) -> Any:
+    pairs, positive, none = [], [], []
+    for i in range(n):
+        pairs.append((i, x[i], x[i] > 2))
+        positive.append(x[i] > 1)
+    if n < 0:
+        none.append(n)
+    return pairs, positive, none, n
+
+
+def test_lists_are_made_without_python() -> None:
+    compiled = appyc.jit(strict=True)(_three_lists)
+    for dtype in (np.float64, np.float32, np.int16, np.uint64):
+        x = np.arange(6).astype(dtype)
+        for n in (0, 3, 6):
+            assert repr(compiled(x, n)) == repr(_three_lists(x, n))
+    assert calls_of(lambda: [compiled(x, 6) for _ in range(100)]) < 300
+
+
+def _items(n: int, at: int) -> int:
+    found = [i * i for i in range(n)]
+    return found[at]
+
+
+def _stored(n: int, at: int) -> int:
+    found = [0] * n
+    found[at] = 3
+    return len(found)
+
+
+def _popped(n: int, at: int) -> int:
+    found = [i * i for i in range(n)]
+    return found.pop(at)
+
+
+@pytest.mark.parametrize("fn", [_items, _stored, _popped])
+def test_an_index_out_of_range_has_the_text_of_a_list(fn: Any) -> None:
+    compiled = appyc.jit(strict=True)(fn)
+    for n, at in ((3, 3), (3, -4), (0, 0), (0, -1)):
+        with pytest.raises(IndexError) as wanted:
+            fn(n, at)
+        with pytest.raises(IndexError) as found:
+            compiled(n, at)
+        assert found.value.args == wanted.value.args
