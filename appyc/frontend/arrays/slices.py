@@ -10,7 +10,6 @@ from typing import TypeAlias
 from appyc.errors import LengthError, Loc, SubscriptError, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.masks import nonzero
 from appyc.frontend.arrays.slice_bounds import (
-    OUTSIDE_SLICE,
     SliceRange,
     checked_position,
     index_on,
@@ -207,7 +206,7 @@ def _within_view(scope: Scope, tensor: Tensor, parts: list[_Part], loc: Loc) -> 
                 scope, "all", replace(part.copied(), element=inside), Along(), None, loc
             )
             assert isinstance(all_inside, Number), "all axes are reduced"
-            fail = Fail("IndexError", OUTSIDE_SLICE, loc=loc)
+            fail = Fail("IndexError", "index out of bounds of the sliced array", loc=loc)
             scope.emit(If(Unary("~", all_inside.expr, loc=loc), (fail,), loc=loc))
             part = replace(part.copied(), element=index)
         at += part is not None
