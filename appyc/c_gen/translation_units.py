@@ -3,7 +3,7 @@
     module.text         one file, with everything `static`: what reports show, and what a cached kernel is known by
     module.units(2)     the same program as two files: what one defines is hidden from outside of the library,
                         and declared in the other; a long program that only starts loops is one of them,
-                        optimised less
+                        optimised less, and so are functions of thousands of lines
     module.libraries    files with helpers that are the same in every program; their objects are kept (`compiler/cpu`)
 
 The split loses no optimisation. The functions of loops are not inlined or analysed across calls within one file
@@ -18,15 +18,20 @@ from dataclasses import dataclass, replace
 LEAST = 8_000
 """Characters of the functions in one file: about a tenth of a second of gcc. Starting it takes a fifth of that."""
 
+LARGE = 80_000
+"""Characters of one function from which on it is optimised less: gcc's time grows faster than its length,
+to four seconds here, and a third of that with -O1, under which `omp simd` loops still get their lanes."""
+
 _HIDDEN = 'visibility("hidden")'
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """The text of one C file. starts_loops: its code only calls functions of other files and allocates their memory."""
+    """The text of one C file. hasty: it is optimised less, since its code only calls functions of other files and
+    allocates their memory, or since it is too long."""
 
     text: str
-    starts_loops: bool = False
+    hasty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,7 @@ class Definition:
 def cut(
     start: str, functions: tuple[Definition, ...], entry: str, most: int, *, starts_loops: bool = False
 ) -> tuple[File, ...]:
-    """Up to `most` files of about equal size, and one more.
+    """Up to `most` files of about equal size, and up to two that are optimised less.
 
     start: what all of them begin with. entry: the function that is called from outside, which calls the last one of
     the others. starts_loops: that one does nothing else; a file of its own, where it is long.
@@ -75,8 +80,14 @@ def cut(
     declared = "\n".join(function.declared for function in functions)
     out = []
     if starts_loops and len(functions[-1].body) >= LEAST:
-        out.append(File(_joined([start, declared, functions[-1].shared, entry]), starts_loops=True))
+        out.append(File(_joined([start, declared, functions[-1].shared, entry]), hasty=True))
         functions, entry = functions[:-1], ""
+    large = tuple(function for function in functions if len(function.body) >= LARGE)
+    if large:
+        out.append(File(_joined([start, declared, *(f.shared for f in large)]), hasty=True))
+        functions = tuple(function for function in functions if function not in large)
+        if not functions and not entry:
+            return tuple(out)
     count = max(1, min(most, len(functions), sum(len(f.body) for f in functions) // LEAST))
     files: list[list[Definition]] = [[] for _ in range(count)]
     sizes = [0] * count

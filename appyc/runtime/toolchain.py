@@ -57,8 +57,8 @@ other libraries too, flush subnormal numbers to zero; kernels need no start-up c
 _MASKED = ("-fno-thread-jumps", "-fno-tree-vrp")
 """For lanes under masks: of several choices by one flag gcc would make branches, which vectors do not have."""
 
-_STARTS_LOOPS = ("-O1",)
-"""For code whose time is that of what it calls: of a long function, a third of -O3's time to compile."""
+_HASTY = ("-O1",)
+"""For code whose time is that of what it calls, and for very long functions: a third of -O3's time to compile."""
 
 _LIBRARIES = (
     "-Wl,--as-needed",
@@ -174,7 +174,7 @@ def compile_files(
         for number, file in enumerate(files):
             source, out = folder / f"file{number}.c", folder / f"file{number}.o"
             source.write_text(file.text)
-            less = _STARTS_LOOPS if file.starts_loops else ()
+            less = _HASTY if file.hasty else ()
             words = [*command, *less, str(source), "-o", str(out)]
             process = subprocess.Popen(
                 words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True

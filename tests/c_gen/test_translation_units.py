@@ -153,13 +153,30 @@ def test_only_a_program_that_starts_loops_is_optimised_less(
 ) -> None:
     module = module_of(function, VECTORS)
     assert module.starts_loops == starts_loops
-    chosen = [file for file in module.units(2) if file.starts_loops]
+    chosen = [file for file in module.units(2) if file.hasty]
     assert len(chosen) == starts_loops
     assert all(
         f"int32_t {module.entry}(" in file.text and module.functions[-1].shared in file.text
         for file in chosen
     )
     test_any_number_of_files_gives_the_same(monkeypatch, function, (VECTORS[0], VECTORS[1] - 0.9), 2)
+
+
+@pytest.mark.parametrize(("function", "given"), PROGRAMS)
+def test_very_long_functions_are_optimised_less(
+    monkeypatch: pytest.MonkeyPatch, function: Callable[..., Any], given: tuple[np.ndarray, ...]
+) -> None:
+    module = module_of(function, given)
+    rest = module.functions[: len(module.functions) - module.starts_loops]
+    longest = max(rest, key=lambda f: len(f.body))
+    monkeypatch.setattr(translation_units, "LARGE", len(longest.body))
+    chosen = [file.text for file in module.units(2) if file.hasty][module.starts_loops :]
+    assert len(chosen) == 1
+    assert {f.head for f in rest if f.shared in chosen[0]} == {
+        f.head for f in rest if len(f.body) == len(longest.body)
+    }
+    assert sum(f"int32_t {module.entry}(" in file.text for file in module.units(2)) == 1
+    test_any_number_of_files_gives_the_same(monkeypatch, function, given, 2)
 
 
 def test_helpers_are_the_same_file_in_all_programs() -> None:
