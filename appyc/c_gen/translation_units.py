@@ -22,6 +22,9 @@ LARGE = 80_000
 """Characters of one function from which on it is optimised less: gcc's time grows faster than its length,
 to four seconds here, and a third of that with -O1, under which `omp simd` loops still get their lanes."""
 
+MUCH = 200_000
+"""The same of all functions together. Nobody waits five seconds for the last tenth of a program's speed."""
+
 _HIDDEN = 'visibility("hidden")'
 
 
@@ -88,7 +91,8 @@ def cut(
         functions = tuple(function for function in functions if function not in large)
         if not functions and not entry:
             return tuple(out)
-    count = max(1, min(most, len(functions), sum(len(f.body) for f in functions) // LEAST))
+    length = sum(len(f.body) for f in functions)
+    count = max(1, min(most, len(functions), length // LEAST))
     files: list[list[Definition]] = [[] for _ in range(count)]
     sizes = [0] * count
     for function in sorted(functions, key=lambda f: -len(f.body)):
@@ -98,7 +102,7 @@ def cut(
     last = sizes.index(min(sizes))
     for at, file in enumerate(files):
         end = entry if at == last else ""
-        out.append(File(_joined([start, declared, *(f.shared for f in file), end])))
+        out.append(File(_joined([start, declared, *(f.shared for f in file), end]), hasty=length >= MUCH))
     return tuple(out)
 
 

@@ -83,9 +83,23 @@ def counts(a, n):
             k += 1
 
 
+def dead_before(a, n):
+    """Neither is read once the loop has begun: a state would grow with each of such names."""
+    k = 3
+    a[k] = 1.0
+    m = 5 if n > 7 else 6
+    a[m] = 2.0
+    p = 0
+    for t in range(n):
+        c = t % 4
+        a[p] = c
+        p = 1 - p
+
+
 @pytest.mark.parametrize(
     ("fn", "expected"),
     [
+        (dead_before, states({"p": 0}, {"p": 1})),
         (toggle, states({"p": 0}, {"p": 1})),
         (ring, states({"k": (0, 99)})),
         (far_ring, states({"k": (0, 999)})),

@@ -179,6 +179,13 @@ def test_very_long_functions_are_optimised_less(
     test_any_number_of_files_gives_the_same(monkeypatch, function, given, 2)
 
 
+def test_all_of_a_very_long_program_is_optimised_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = module_of(*PROGRAMS[0])
+    assert not all(file.hasty for file in module.units(2))
+    monkeypatch.setattr(translation_units, "MUCH", 500)
+    assert all(file.hasty for file in module.units(2))
+
+
 def test_helpers_are_the_same_file_in_all_programs() -> None:
     libraries = [module_of(*program).libraries for program in PROGRAMS]
     assert {libraries[0][0]} == {found[0] for found in libraries}

@@ -48,7 +48,7 @@ def put(env: Env, symbol: Symbol, found: Range | None) -> None:
 def join(a: Env | None, b: Env | None) -> Env | None:
     if a is None or b is None:
         return b if a is None else a
-    return {s: hull(r, b[s]) for s, r in a.items() if s in b}
+    return {s: r if (other := b[s]) is r else hull(r, other) for s, r in a.items() if s in b}
 
 
 def joined(entry: Env, other: Env | None, carried: set[Symbol]) -> Env:
