@@ -256,3 +256,18 @@ def equal_constants(c, k):
 def equal_constants_of_which_nothing_is_used(c):
     i = max(5, 5) // 0
     return c
+
+
+@PROGRAMS.on(np.array([1, 5], np.uint64), np.array([-3, 7]))
+@PROGRAMS.on(np.array([1, 5], np.uint64), np.array([1, 0]))
+def a_comparison_with_an_unsigned_element_that_is_not_there(a, b):
+    """A negative operand decided the comparison before the other one was evaluated, which raises IndexError."""
+    count = 0
+    for x in b:
+        if x == a[b[1]]:
+            count += 1
+        if a[b[1]] > -1:
+            count += 1
+        if x >= a[b[1]]:
+            count += 1
+    return count

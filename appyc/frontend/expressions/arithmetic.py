@@ -23,7 +23,7 @@ from appyc.frontend.types.numbers import (
 )
 from appyc.frontend.types.values import Number, Slot, describe
 from appyc.ir.integers import Range, is_within, limits, range_of
-from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Intrinsic, Logical, Select, Unary
+from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Intrinsic, Select, Unary
 from appyc.ir.types import DType
 
 
@@ -377,14 +377,14 @@ def _compare_integers(op: str, a: Expr, b: Expr, loc: Loc) -> Expr:
         return _compare_integers(_MIRRORED[op], b, a, loc)
     # a is uint64 and b signed: a negative b is below every a, else both are unsigned.
     if isinstance(b, Const):
-        if int(b.value.real) < 0:
-            return const(op in (">", ">=", "!="), DType.BOOL, loc)
+        if int(b.value.real) < 0:  # `a` is evaluated all the same: it may raise
+            return Compare(">=" if op in (">", ">=", "!=") else "<", a, Const(0, wide, loc=loc), loc=loc)
         return Compare(op, a, cast(b, wide), loc=loc)
     zero = Const(0, b.dtype, loc=loc)
     both = Compare(op, a, cast(b, wide), loc=loc)
     if op in (">", ">=", "!="):
-        return Logical("or", Compare("<", b, zero, loc=loc), both, loc=loc)
-    return Logical("and", Compare(">=", b, zero, loc=loc), both, loc=loc)
+        return Binary("|", Compare("<", b, zero, loc=loc), both, loc=loc)
+    return Binary("&", Compare(">=", b, zero, loc=loc), both, loc=loc)
 
 
 def common_type(a: Number | Slot, b: Number | Slot) -> NumberType | None:
