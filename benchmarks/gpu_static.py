@@ -234,8 +234,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Console(width=160).print(table(rows, gpu))
     if options.json:
         command = (
-            f"python -m benchmarks.gpu_static --form {options.form} --dataset {options.dataset} "
-            f"--arch {options.arch}"
+            f"python -m benchmarks.gpu_static {' '.join([*options.kernels, '--form'])} {options.form} "
+            f"--dataset {options.dataset} --arch {options.arch}"
         )
         write_results(
             options.json, {"command": command, "gpu": asdict(gpu), "rows": [asdict(r) for r in rows]}

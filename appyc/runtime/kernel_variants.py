@@ -29,8 +29,8 @@ COST_OF_A_PROGRAM = 192
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """lanes: the value of the kernel's constexpr LANES. divisor: of all int64 arguments; where it is not 1, all
-    pointers are multiples of 16."""
+    """lanes: the value of the kernel's constexpr LANES. divisor: of all int64 arguments but those of the grid; where it
+    is not 1, all pointers are multiples of 16."""
 
     lanes: int
     divisor: int = 1
@@ -53,7 +53,12 @@ def common_divisor(params: Sequence[Param], values: Sequence[Any]) -> int:
 
 
 def _measured(params: Sequence[Param]) -> Iterator[tuple[int, Param]]:
-    return ((number, p) for number, p in enumerate(params) if p.type == "i64" or p.type[0] == "*")
+    """The arguments that addresses, or ends of rows, are sums and products of."""
+    return (
+        (number, p)
+        for number, p in enumerate(params)
+        if p.type[0] == "*" or (p.type == "i64" and p.kind != "grid")
+    )
 
 
 def choose_lanes(kernel: KernelText, rows: int, count: int, processors: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+from collections import Counter
 from dataclasses import dataclass
 
 from appyc.errors import InternalError
@@ -22,7 +23,7 @@ from appyc.ir.gpu_program import (
 )
 from appyc.ir.kernel_scalars import free_scalars, targets_of
 from appyc.ir.names import spellings
-from appyc.ir.nodes import Assign, Const, Expr, Intrinsic, Store, Symbol, Update
+from appyc.ir.nodes import Assign, Const, Expr, Intrinsic, Store, Symbol, Update, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import symbols_of, walk
 from appyc.triton_gen.triton_expressions import ExpressionEmitter, typed
@@ -50,7 +51,8 @@ _OF_BOOLS = {"min": "&", "minimum": "&", "max": "|", "maximum": "|"}
 @dataclass(frozen=True, slots=True)
 class Param:
     """A parameter of a kernel. kind: "array", "n" and "s" (extent and stride of an axis, the
-    stride in elements or parts of complex ones), "scalar", "faults"."""
+    stride in elements or parts of complex ones), "scalar", "grid" (a scalar that is in the program's index alone, of
+    which no address is a multiple), "faults"."""
 
     name: str
     type: str
@@ -122,7 +124,8 @@ class _KernelEmitter(ExpressionEmitter):
     def _params(self, given: list[Symbol]) -> tuple[Param, ...]:
         out = [Param(self.name(a), "*" + SIGNATURE[a.dtype.part], "array", a) for a in self.arrays]
         out += [Param(f"{self.name(a)}_{kind}{axis}", "i64", kind, a, axis) for a, kind, axis in self.sizes]
-        out += [Param(self.name(s), SIGNATURE[s.dtype], "scalar", s) for s in given]
+        grid = _only_in_grid(self.kernel.body)
+        out += [Param(self.name(s), SIGNATURE[s.dtype], "grid" if s in grid else "scalar", s) for s in given]
         if self.faults:
             out.append(Param(FAULT_WORDS, "*i64", "faults"))
         return tuple(out)
@@ -282,6 +285,18 @@ def _declared(body: tuple[ScheduledStmt, ...], given: set[Symbol]) -> list[Symbo
 
     scan(body, True)
     return [s for s in assigned if s not in local and s not in given]
+
+
+def _only_in_grid(body: tuple[ScheduledStmt, ...]) -> set[Symbol]:
+    """The scalars that only say which blocks of iterations a program has."""
+    indices = [n for n in walk(body) if isinstance(n, ProgramIndex)]
+    numbers = {index.number.symbol for index in indices if isinstance(index.number, Var)}
+    parts = [count for index in indices for count in index.counts]
+    parts += [bound for n in walk(body) if isinstance(n, Loop) and n.var in numbers for bound in (n.lo, n.hi)]
+    here, everywhere = (
+        Counter(n.symbol for n in walk(nodes) if isinstance(n, Var)) for nodes in (parts, body)
+    )
+    return {symbol for symbol, times in here.items() if times == everywhere[symbol]}
 
 
 def _occurrences(body: tuple[ScheduledStmt, ...]) -> dict[Symbol, int]:

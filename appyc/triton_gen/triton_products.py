@@ -56,7 +56,7 @@ def _params(product: Multiply, dtype: DType) -> Iterator[Param]:
         yield Param(name, "*" + SIGNATURE[dtype], "array")
     for name in ("rows", "columns", "summed"):
         yield Param(name, "i64", "scalar")
-    yield Param("edge", "i32", "scalar")  # no address is a multiple of it
+    yield Param("edge", "i64", "grid")
     for name in names:
         for stride in ("next", "row", "column"):
             yield Param(f"{name}_{stride}", "i64", "scalar")

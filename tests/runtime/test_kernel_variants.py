@@ -126,3 +126,24 @@ def test_long_programs_have_one_version(monkeypatch: pytest.MonkeyPatch) -> None
     text = program_of(stencil, np.zeros((8, 64)), np.zeros((8, 64))).text
     assert ">= LANES:" not in text
     assert text.count("mask=inside") == 4
+
+
+def in_rows(a, b):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            b[i, j] = a[i, j] * 2.0
+
+
+@pytest.mark.parametrize(
+    ("fn", "args", "grid"),
+    [
+        (in_rows, (np.zeros((3, 4)), np.zeros((3, 4))), {"j_blocks"}),
+        (total, (np.zeros(3),), {"each", "blocks"}),
+    ],
+)
+def test_numbers_of_programs_do_not_narrow_accesses(fn, args, grid) -> None:
+    """Two blocks in each row are no multiple of 4."""
+    kernel = program_of(fn, *args).kernels[0]
+    assert {p.name for p in kernel.params if p.kind == "grid"} == grid
+    values = [2 if p.kind == "grid" else 1024 for p in kernel.params]
+    assert common_divisor(kernel.params, values) == 16
