@@ -263,3 +263,24 @@ def an_item_removed_outside(n, k):
     items.append(n)
     items.pop(k)
     return items.pop(-3)
+
+
+@PROGRAMS.on((1, 5, 10), 30)
+@PROGRAMS.on((2,), 0)
+def ways_to_pay(coins, amount):
+    ways = [1] + [0] * amount
+    for c in coins:
+        for i in range(c, amount + 1):
+            ways[i] += ways[i - c]
+    return ways[amount], ways
+
+
+@PROGRAMS.on(3)
+@PROGRAMS.on(0)
+@PROGRAMS.on(-2)
+def written_in_parts(n):
+    pairs = [(0, 1.5)] + [(2, 2.5)] * n + [(n, 0.5), (1, 1.0)]
+    pairs[0] = (7, 7.5)
+    ends = [0.5] * n + [1.5, 2.5] + [3.5] * (n + 1)
+    ends.append(9.0)
+    return pairs, ends, [1, 2] + [0] * n

@@ -49,6 +49,7 @@ from appyc.ir.nodes import (
     Assign,
     Binary,
     Compare,
+    Const,
     Expr,
     Fail,
     For,
@@ -77,35 +78,68 @@ def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "sorted":
             sort(scope, name, loc)
         return
-    if isinstance(value, ast.BinOp):
-        assert isinstance(value.left, ast.List), "nothing else makes a new list"
-        parts = expressions.lower_operands(scope, [value.left.elts[0], value.right])
-        item, count = parts[0], expressions.as_index(expressions.number(parts[1], loc), loc)
-        times = pinned(scope, "times", Binary("max", count, integer(0, loc), loc=loc))
-        items, length = [item], times
-    else:
-        assert isinstance(value, ast.List), "nothing else makes a new list"
-        items = [
-            expressions.pack_masked(scope, v, loc) for v in expressions.lower_operands(scope, value.elts)
-        ]
-        length = integer(len(items), loc)
-    for at, item in enumerate(items):
+    _bind_written(scope, name, value, loc)
+
+
+def _bind_written(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
+    """Binds a name to a list that is written out, in parts that are put behind each other."""
+    parts = _written_parts(value)
+    nodes = [node for items, times in parts for node in (*items, *([times] if times is not None else []))]
+    lowered = iter(expressions.lower_operands(scope, nodes))
+    written: list[tuple[list[Value], Expr | None]] = []
+    length: Expr = integer(0, loc)
+    for nodes, node in parts:
+        items = [expressions.pack_masked(scope, next(lowered), loc) for _ in nodes]
+        repeats = None if node is None else _repeats(scope, next(lowered), loc)
+        written.append((items, repeats))
+        length = _sum(length, repeats or integer(len(items), loc), loc)
+    for at, item in enumerate(item for items, _ in written for item in items):
         learn_item(scope, name, item, loc, at)
     slots = storage_of(scope, name)
-    rows = [numbers_of_item(item, loc) for item in items]  # read before the list's storage is reallocated
-    kept = [[scope.temp("item", n.expr) for n in row] for row in rows]
+    kept = [  # read before the list's storage is reallocated
+        ([[scope.temp("item", n.expr) for n in numbers_of_item(item, loc)] for item in items], repeats)
+        for items, repeats in written
+    ]
+    length = pinned(scope, "length", length)
     make_room(scope, slots, length, loc)
-    for at, row in enumerate(kept):
-        for column, number in zip(slots.columns, row, strict=True):
-            if isinstance(value, ast.BinOp):
-                axis = scope.supply.fresh("i", DType.INT64)
+    first: Expr = integer(0, loc)
+    for rows, repeats in kept:
+        for at, row in enumerate(rows):
+            for column, number in zip(slots.columns, row, strict=True):
                 element = cast(number, column.dtype)
-                scope.emit(ForAll((axis,), (length,), column, (Var(axis, loc=loc),), element, loc=loc))
-            else:
-                scope.emit(
-                    Store(column, (integer(at, loc),), cast(number, column.dtype), checked=False, loc=loc)
-                )
+                if repeats is None:
+                    here = _sum(first, integer(at, loc), loc)
+                    scope.emit(Store(column, (here,), element, checked=False, loc=loc))
+                else:
+                    axis = scope.supply.fresh("i", DType.INT64)
+                    here = _sum(first, Var(axis, loc=loc), loc)
+                    scope.emit(ForAll((axis,), (repeats,), column, (here,), element, loc=loc))
+        first = _sum(first, repeats or integer(len(rows), loc), loc)
     _bound(scope, name, slots, length, loc)
+
+
+def _repeats(scope: Scope, value: Value, loc: Loc) -> Expr:
+    count = expressions.as_index(expressions.number(value, loc), loc)
+    return pinned(scope, "times", Binary("max", count, integer(0, loc), loc=loc))
+
+
+def _written_parts(value: ast.expr) -> list[tuple[list[ast.expr], ast.expr | None]]:
+    """The parts of a list that is written out: items, or one item and how often it stands there."""
+    match value:
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _written_parts(left) + _written_parts(right)
+        case ast.BinOp(left=ast.List(elts=[item]), op=ast.Mult(), right=times):
+            return [([item], times)]
+        case ast.List(elts=items):
+            return [(items, None)]
+        case _:
+            raise AssertionError("nothing else makes a new list")
+
+
+def _sum(a: Expr, b: Expr, loc: Loc) -> Expr:
+    if isinstance(a, Const) and isinstance(b, Const):
+        return integer(int(a.value.real) + int(b.value.real), loc)
+    return b if a == integer(0, loc) else Binary("+", a, b, loc=loc)
 
 
 def _bound(scope: Scope, name: str, slots: ListSlots, length: Expr, loc: Loc) -> None:

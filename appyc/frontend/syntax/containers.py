@@ -97,12 +97,16 @@ def one_by_one(node: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
 
 
 def is_new_list(value: ast.expr) -> bool:
-    """`[]`, `[0, 1]`, `[(0, 0)]`, `[0] * n`, `[x for x in a]`, `list(a)`, `sorted(a)`, `other[1:]`, `other.copy()`."""
+    """`[]`, `[0, 1]`, `[0] * n`, `[1] + [0] * n`, `[x for x in a]`, `list(a)`, `sorted(a)`, copies of others."""
     match value:
         case ast.List(elts=elts):
             return not any(isinstance(e, ast.List | ast.Starred | ast.ListComp) for e in elts)
         case ast.BinOp(left=ast.List(elts=[item]), op=ast.Mult()):
             return not isinstance(item, ast.List | ast.Starred | ast.ListComp)
+        case ast.BinOp(
+            left=ast.List() | ast.BinOp() as left, op=ast.Add(), right=ast.List() | ast.BinOp() as right
+        ):
+            return is_new_list(left) and is_new_list(right)
         case ast.ListComp(elt=item):
             return not isinstance(item, ast.List | ast.ListComp)
         case ast.Call(func=ast.Name(id="list" | "sorted"), args=[_], keywords=[]):
