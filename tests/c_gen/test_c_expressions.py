@@ -232,7 +232,15 @@ def test_intrinsics(dtype: DType) -> None:
     a, b = pairs(dtype)
     if dtype.is_complex:
         a = b = RNG.normal(size=60).astype(dtype.part.numpy) * dtype.numpy.type(1 + 0.3j)
-    apart = ("erf", "erfc", "tgamma", "lgamma", "complex", "mulhi")  # these have tests of their own
+    apart = (
+        "erf",
+        "erfc",
+        "tgamma",
+        "lgamma",
+        "complex",
+        "mulhi",
+        "float_bits",
+    )  # these have tests of their own
     names = [n for n, info in INTRINSICS.items() if dtype.kind in info.kinds and n not in apart]
     makes = [intrinsic(name, dtype) for name in names]
     for name, got in zip(names, run_all(makes, a, b), strict=True):
@@ -245,6 +253,12 @@ def test_intrinsics(dtype: DType) -> None:
             np.testing.assert_allclose(
                 got, want, rtol=40 * np.finfo(dtype.numpy).eps, atol=1e-30, err_msg=name
             )
+
+
+def test_float_bits() -> None:
+    a = samples(DType.FLOAT64)
+    got = run_elementwise(lambda x: Intrinsic("float_bits", (x,), DType.INT64, loc=here()), DType.INT64, a)
+    equal(got, a.view(np.int64))
 
 
 def test_error_functions() -> None:

@@ -244,3 +244,28 @@ def an_element_that_is_not_there_and_not_used(a):
 @PROGRAMS.on(np.uint16(1))
 def a_chain_whose_last_operand_may_raise(s):
     return 1 if s <= 1 <= s * -2 else 0
+
+
+@PROGRAMS.on(np.zeros(6), 4)
+@PROGRAMS.on(np.zeros(6), 90)
+def an_index_that_begins_at_the_length(a, w):
+    """The guard asked for `a.shape[0] >= 2**63`, which wrapped around: the elements behind the array were written."""
+    k = len(a)
+    for i in range(w):
+        if i == 77:
+            k //= 2
+        a[k] += i
+    return k
+
+
+@PROGRAMS.on(np.zeros(6), 4)
+@PROGRAMS.on(np.zeros(1), 2)
+def an_index_that_is_halved(a, w):
+    k = len(a)
+    total = 0.0
+    for x in a:
+        total += x
+    for i in range(w):
+        k //= 2
+        a[k] += i
+    return k, total

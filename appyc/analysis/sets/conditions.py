@@ -18,6 +18,9 @@ MAX_TERMS = 24
 """Comparisons in one condition; a longer one costs more than it is worth."""
 
 
+LARGEST = 1 << 62
+"""The largest constant that is written: sums with it, and it itself, must not leave 64 bits."""
+
 Cases = list[list[Expr]]
 """Comparisons: all of an inner list, for any of the outer one."""
 
@@ -125,6 +128,8 @@ class _Writer:
         is_low, size = sign * factor > 0, abs(factor)
         turn = -sign if is_low else sign
         offset, _ = self.affine.sets.constant_term(affine)
+        if abs(offset) > LARGEST:
+            return None
         offset = turn * offset + (size - 1 if is_low else size)
         terms: list[tuple[int, Expr]] = []
         for weight, part in self.affine.sets.terms(affine):
@@ -154,11 +159,14 @@ class _Writer:
         return reduce(lambda a, b: Binary(op, a, b, loc=self.loc), parts)
 
     def weighted(self, affine: isl.Aff) -> list[tuple[int, Expr]] | None:
-        """The terms of an affine expression, without its constant, times its denominator."""
+        """The terms of an affine expression, without its constant, times its denominator; None where it cannot be
+        written in 64 bits."""
         terms: list[tuple[int, Expr]] = []
+        if abs(self.affine.sets.constant_term(affine)[0]) > LARGEST:
+            return None
         for factor, part in self.affine.sets.terms(affine):
             written = self.parameter(part) if isinstance(part, str) else self.quotient(part)
-            if written is None:
+            if written is None or abs(factor) > LARGEST:
                 return None
             terms.append((factor, written))
         return terms

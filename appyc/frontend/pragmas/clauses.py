@@ -89,7 +89,7 @@ def _lookup(scope: Scope, head: Env, name: Name, clause: str) -> Binding:
     outer = scope.names.find(name.text)
     if outer is not None:
         return outer
-    close = get_close_matches(name.text, list(head), 1)
+    close = get_close_matches(name.text, sorted({*head, *scope.locals}), 1)
     raise PragmaError(
         f"{clause}({name.text}) names no variable", name.loc,
         label=f"did you mean {close[0]!r}?" if close else "",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses.accesses import Access, FunctionAccesses, accesses_of
 from appyc.analysis.algebra.extremes import extremes_of
-from appyc.analysis.sets.conditions import condition_of, expression_of
+from appyc.analysis.sets.conditions import LARGEST, condition_of, expression_of
 from appyc.analysis.sets.presburger import Presburger
 from appyc.errors import Loc
 from appyc.ir.nodes import Compare, Const, Expr, Function, Guard, Load, Node, Store, Symbol, Update
@@ -190,10 +190,18 @@ class _Bounds:
                 return None
             known = known.intersect(holds)
             known = known.gist(self.affine.context_of(known)).coalesce()
-            if known.n_basic_set() > MAX_CASES or self.affine.in_context(known).is_empty():
+            if known.n_basic_set() > MAX_CASES or self._is_impossible(known):
                 return None
         covered.update(new)
         return known
+
+    def _is_impossible(self, known: isl.Set) -> bool:
+        """Whether no parameters of 64 bits fulfil it, such as `a.shape[0] > k` for any k."""
+        points = self.affine.in_context(known)
+        limit = self.sets.constant(LARGEST)
+        for name in self.sets.names(points):
+            points = points.intersect(self.sets.parameter(name).le_set(limit))
+        return bool(points.is_empty())
 
     def _shadow(self, access: Access, fails: isl.Set) -> isl.Set | None:
         """For which parameters no iteration of the domain fails, or fewer; None where all do.
