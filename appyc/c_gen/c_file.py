@@ -26,7 +26,7 @@ from appyc.c_gen.text.c_writer import Writer
 from appyc.c_gen.translation_units import Definition, File, cut
 from appyc.ir.abi import FrameLayout, Status, frame_layout
 from appyc.ir.draw_functions import OF_PYTHON
-from appyc.ir.faults import FaultSite
+from appyc.ir.fault_words import FaultSite
 from appyc.ir.nodes import Alloc, Apart, Ascending, Const, Draw, For, Function, Load, Stmt, Symbol, While
 from appyc.ir.raising import can_fault
 from appyc.ir.types import DType, Layout

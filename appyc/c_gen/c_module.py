@@ -11,7 +11,7 @@ from appyc.c_gen.text.c_types import storage_type
 from appyc.c_gen.text.c_writer import Writer
 from appyc.c_gen.translation_units import Definition
 from appyc.errors import Loc
-from appyc.ir.faults import FaultSite
+from appyc.ir.fault_words import FaultSite
 from appyc.ir.nodes import For, Function, Symbol
 from appyc.ir.raising import overflow_error
 from appyc.ir.schedule import UNSCHEDULED, Schedule

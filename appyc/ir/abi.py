@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from appyc.ir.faults import FAULT_WORDS
+from appyc.ir.fault_words import FAULT_WORDS
 from appyc.ir.types import ArrayType, DType, Type
 
 if TYPE_CHECKING:  # a warm start calls kernels without ever importing the IR

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from appyc.ir.faults import FaultSite
+from appyc.ir.fault_words import FaultSite
 from appyc.ir.nodes import (
     Alloc,
     Assign,

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from appyc.ir.expression_nodes import *  # noqa: F403  (whoever reads IR finds all its nodes here)
 from appyc.ir.expression_nodes import Clauses, Expr, Node, Reduction, Symbol
-from appyc.ir.faults import FaultSite
+from appyc.ir.fault_words import FaultSite
 from appyc.ir.results import ResultTree
 from appyc.ir.schedule import UNSCHEDULED, Product, Scan, Schedule
 

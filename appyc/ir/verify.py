@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from appyc.errors import InternalError
-from appyc.ir.faults import FAULT_WORDS
+from appyc.ir.fault_words import FAULT_WORDS
 from appyc.ir.nodes import (
     BINARY_OPS,
     OWN_ERRORS,

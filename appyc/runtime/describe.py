@@ -5,7 +5,7 @@ from __future__ import annotations
 from appyc.errors import InternalError
 from appyc.ir.abi import frame_layout
 from appyc.ir.arguments import ArgType, leaves
-from appyc.ir.faults import FaultSite
+from appyc.ir.fault_words import FaultSite
 from appyc.ir.nodes import Function, Symbol
 from appyc.ir.visit import arrays_written
 from appyc.runtime.frame import Interface, KernelResult

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from appyc.errors import DependenceError, LeftToPython, Loc, snippet
-from appyc.ir.faults import FaultSite
+from appyc.ir.fault_words import FaultSite
 
 WITHOUT_PRAGMA = "leave the pragma out, and the loop runs in parallel where the arguments allow it"
 

@@ -13,7 +13,7 @@ from typing import NoReturn, TypeAlias
 from appyc.errors import InternalError
 from appyc.ir.abi import FrameLayout
 from appyc.ir.arguments import ArgType, NoneArg, TupleArg
-from appyc.ir.faults import FaultSite
+from appyc.ir.fault_words import FaultSite
 from appyc.ir.results import ListOf, ResultTree
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.runtime import _dispatch

@@ -11,7 +11,7 @@ from typing import Any
 
 from appyc.ir.abi import FrameLayout
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
-from appyc.ir.faults import FaultSite
+from appyc.ir.fault_words import FaultSite
 from appyc.ir.results import Chosen, DictOf, ListOf, NoneOr, ResultTree, ViewOf
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.runtime.frame import Interface, KernelResult

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from appyc.ir.abi import FAULT_SLOTS
-from appyc.ir.faults import FaultSite
+from appyc.ir.fault_words import FaultSite
 from appyc.runtime.faults import located_error
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeVar
 
-from appyc.ir.faults import FaultSite
+from appyc.ir.fault_words import FaultSite
 from appyc.ir.gpu_program import GpuProgram, Kernel, Multiply
 from appyc.ir.nodes import Apart, Ascending, Symbol
 from appyc.ir.printer import INSPECTORS

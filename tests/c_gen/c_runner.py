@@ -14,7 +14,7 @@ import numpy as np
 
 from appyc.c_gen import c_file
 from appyc.c_gen.c_file import CModule
-from appyc.ir.faults import FaultSite
+from appyc.ir.fault_words import FaultSite
 from appyc.ir.nodes import For, Function, LoopMode, Reduction, Symbol
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import map_loops

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from appyc.ir.abi import FAULT_SLOTS, FrameLayout
 from appyc.ir.arguments import NoneArg, ScalarArg, TupleArg, leaves
-from appyc.ir.faults import FaultSite
+from appyc.ir.fault_words import FaultSite
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.runtime import dispatch
 from appyc.runtime.dispatch import GuardFailure

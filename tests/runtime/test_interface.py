@@ -10,7 +10,7 @@ import pytest
 from appyc.errors import GENERATED, InternalError
 from appyc.ir.abi import FrameLayout
 from appyc.ir.arguments import NoneArg, ScalarArg, TupleArg
-from appyc.ir.faults import FaultSite
+from appyc.ir.fault_words import FaultSite
 from appyc.ir.nodes import Const, Function, Result, Store, Symbol, Var
 from appyc.ir.types import ArrayType, DType, Layout, ScalarType
 from appyc.runtime.describe import describe

@@ -17,7 +17,7 @@ from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.expressions import lower_expression
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
-from appyc.ir.faults import FAULT_WORDS
+from appyc.ir.fault_words import FAULT_WORDS
 from appyc.ir.nodes import Expr, Fail, Intrinsic
 from appyc.ir.types import DType
 

@@ -49,7 +49,7 @@ from appyc.frontend.types.values import (
 from appyc.ir.draw_functions import DRAWS
 from appyc.ir.nodes import Draw, Expr, Load
 from appyc.ir.types import DType, Layout
-from appyc.library import bit_generators, choices, distributions
+from appyc.library import bit_generators, distributions, sampling
 
 Arguments = dict[str, Value]
 
@@ -157,7 +157,7 @@ def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: 
         n: given.get(n, owner if n == "rng" else scope.names.constant(p.default, None, loc))
         for n, p in parameters.items()
     }
-    if fn.__module__ == choices.__name__:
+    if fn.__module__ == sampling.__name__:
         chosen = inlined(scope, fn, arguments, loc, trusted=True)
         return chosen if population is None else replace(as_tensor(scope, chosen, loc), python=True)
     size, out, dtype = (_given(given.get(n)) for n in ("size", "out", "dtype"))
@@ -188,7 +188,7 @@ def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: 
 def _signature(fn: FunctionType, name: str) -> inspect.Signature:
     """The method's parameters as NumPy has them: size, dtype and out are the same of all methods."""
     parameters = list(inspect.signature(fn).parameters.values())
-    if fn.__name__.startswith(PYTHON) or fn.__module__ == choices.__name__:
+    if fn.__name__.startswith(PYTHON) or fn.__module__ == sampling.__name__:
         return inspect.Signature(parameters)
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     after = [p for p in parameters if p.name in distributions.AFTER_SIZE]
@@ -229,7 +229,7 @@ def _is_looked_at(scope: Scope, node: ast.Call) -> bool:
 
 def _text_of(name: str) -> FunctionType | None:
     """The text of a method, by kind and name."""
-    return getattr(choices, name, None) or getattr(distributions, name, None)
+    return getattr(sampling, name, None) or getattr(distributions, name, None)
 
 
 def _given(value: Value | None) -> Value | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from appyc.errors import Loc
-from appyc.ir.faults import FaultSite
+from appyc.ir.fault_words import FaultSite
 from appyc.ir.nodes import Symbol
 
 
