@@ -268,18 +268,10 @@ def numpy_permuted(rng, x, axis=None):
     table = x.copy()
     if axis in (0, -2):
         for k in range(table.shape[1]):
-            for i in range(len(table) - 1, 0, -1):
-                j = np.int64(interval(rng, i))
-                kept = table[i, k]
-                table[i, k] = table[j, k]
-                table[j, k] = kept
+            numpy_shuffle(rng, table[:, k])
     else:
         for k in range(len(table)):
-            for i in range(table.shape[1] - 1, 0, -1):
-                j = np.int64(interval(rng, i))
-                kept = table[k, i]
-                table[k, i] = table[k, j]
-                table[k, j] = kept
+            numpy_shuffle(rng, table[k, :])
     return table
 
 
@@ -349,18 +341,5 @@ def python_choices(rng, population, weights=None, cum_weights=None, k=1):
         if not math.isfinite(total):
             raise ValueError("Total of weights must be finite")
         for i in range(k):
-            indices[i] = _first_above(sums, next_float(rng) * total)
+            indices[i] = min(_bin_of(sums, next_float(rng) * total), n - 1)
     return np.array([population[indices[i]] for i in range(k)])
-
-
-def _first_above(sums, x):
-    """The first of the sums that is above x, or the last one."""
-    low = 0
-    high = len(sums) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if x < sums[middle]:
-            high = middle
-        else:
-            low = middle + 1
-    return low

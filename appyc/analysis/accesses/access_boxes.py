@@ -52,21 +52,22 @@ class Regions:
 
         Raises UnsupportedError for an access without a bound, IndexError for one outside its array.
         """
-        key = tuple(
-            int(evaluate(name.origin, values))
-            for name in self._found.affine.names.values()
-            if name.origin is not None and not name.depth
-        )
+        parameters = {
+            name: int(evaluate(known.origin, values))
+            for name, known in self._found.affine.names.items()
+            if known.origin is not None and not known.depth
+        }
+        key = tuple(parameters.values())
         if key not in self._known:
             self._sets.start_again()
-            self._known[key] = self._boxes(values)
+            self._known[key] = self._boxes(values, self._at(parameters))
         return self._known[key]
 
-    def _boxes(self, values: Mapping[Symbol, Any]) -> dict[Symbol, Region]:
+    def _boxes(self, values: Mapping[Symbol, Any], here: isl.Set) -> dict[Symbol, Region]:
+        """here: the point at which the parameters of the sets have their values."""
         out: dict[Symbol, Region] = {}
         kept = {a.array for a in self._found.accesses if a.op != "write" or a.approximate}
         elements: dict[Symbol, isl.Set] = {}
-        here = self._at(values)
         for access in self._found.accesses:
             if access.array not in values:
                 continue  # local to an iteration
@@ -123,13 +124,11 @@ class Regions:
             sides.append((low, high + 1))
         return tuple(sides)
 
-    def _at(self, values: Mapping[Symbol, Any]) -> isl.Set:
+    def _at(self, parameters: Mapping[str, int]) -> isl.Set:
         """The one point at which the parameters have these values."""
         points = self._sets.everything
-        for name, known in self._found.affine.names.items():
-            if known.origin is not None and not known.depth:
-                value = self._sets.constant(int(evaluate(known.origin, values)))
-                points = points.intersect(self._sets.parameter(name).eq_set(value))
+        for name, value in parameters.items():
+            points = points.intersect(self._sets.parameter(name).eq_set(self._sets.constant(value)))
         return points
 
 
