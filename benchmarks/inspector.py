@@ -11,17 +11,16 @@ The smallest times are compared, as what else the machine does only ever adds.
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import appyc
-from benchmarks.machine import describe, write_results
+from benchmarks.machine import write_rows
 
 
 def product(y, ptr, col, val, x):
@@ -175,14 +174,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         shown = " ".join(f"{row[run] * 1e3:7.2f} ms" for run in ("checked", "trusting", "sequential"))
         print(f"{name:<24} {shown}   {row['cost']:8.1%}   speedup {row['speedup']:.2f}", flush=True)
     if options.json:
-        content = {
-            "command": f"python -m benchmarks.inspector --size {options.size} --threads {options.threads} "
+        write_rows(
+            options.json,
+            f"python -m benchmarks.inspector --size {options.size} --threads {options.threads} "
             f"--rounds {options.rounds}",
-            "machine": asdict(describe("cpu")),
-            "load": os.getloadavg()[0],
-            "rows": rows,
-        }
-        write_results(options.json, content)
+            rows,
+        )
     return 0
 
 

@@ -16,7 +16,7 @@ import shlex
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import ModuleType
@@ -96,6 +96,12 @@ def write_results(file: Path, content: Mapping[str, object]) -> None:
     """What a benchmark has measured, as JSON."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(content, indent=1) + "\n")
+
+
+def write_rows(file: Path, command: str, rows: Sequence[Mapping[str, object]]) -> None:
+    """What a benchmark has measured on the CPU, with the command that made it, the machine, and its load."""
+    machine, load = asdict(describe("cpu")), os.getloadavg()[0]
+    write_results(file, {"command": command, "machine": machine, "load": load, "rows": rows})
 
 
 def peaks(machine: Machine, remeasure: bool = False) -> Peaks:

@@ -9,18 +9,16 @@ the same text, and is left out where it refuses it.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import appyc
-from benchmarks.machine import describe
+from benchmarks.machine import write_rows
 
 RANDOM = np.random.default_rng(42)
 
@@ -359,13 +357,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"{way} {1e3 * seconds:9.3f} ms ({seconds / took['appyc']:.2f}x)" for way, seconds in took.items()
         ), flush=True)  # fmt: skip
     if options.json:
-        content = {
-            "command": f"OPENBLAS_NUM_THREADS=1 python -m benchmarks.npbench --rounds {options.rounds}",
-            "machine": asdict(describe("cpu")),
-            "load": os.getloadavg()[0],
-            "rows": rows,
-        }
-        options.json.write_text(json.dumps(content, indent=1) + "\n")
+        write_rows(
+            options.json,
+            f"OPENBLAS_NUM_THREADS=1 python -m benchmarks.npbench --rounds {options.rounds}",
+            rows,
+        )
     return 0
 
 

@@ -14,18 +14,16 @@ from __future__ import annotations
 import argparse
 import importlib
 import inspect
-import json
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import appyc
-from benchmarks.machine import describe
+from benchmarks.machine import write_rows
 
 KERNELS = ("gemm", "k2mm", "k3mm", "syrk", "syr2k", "symm", "trmm", "covariance", "correlation")
 
@@ -130,13 +128,8 @@ def main(argv: Sequence[str] | None = None) -> int:
               f"appyc {took['appyc']:10.1f} us ({took['numpy'] / took['appyc']:.2f}x)   "
               f"in loops {took['loops']:10.1f} us")  # fmt: skip
     if options.json:
-        content = {
-            "command": f"OPENBLAS_NUM_THREADS=1 python -m benchmarks.products {what} --rounds {options.rounds}",
-            "machine": asdict(describe("cpu")),
-            "load": os.getloadavg()[0],
-            "rows": rows,
-        }
-        options.json.write_text(json.dumps(content, indent=1) + "\n")
+        command = f"OPENBLAS_NUM_THREADS=1 python -m benchmarks.products {what} --rounds {options.rounds}"
+        write_rows(options.json, command, rows)
     return 0
 
 

@@ -9,11 +9,9 @@ other programs on the machine do not share in.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,7 @@ import numpy as np
 import appyc
 import appyc.numpy as recorded_numpy
 from appyc.lazy.running import STATE
-from benchmarks.machine import describe
+from benchmarks.machine import write_rows
 
 ELEMENTS = 750_000
 
@@ -219,13 +217,7 @@ def main(argv: Sequence[str] | None = None) -> int:
               + "  ".join(f"{way} {usual / took:6.2f}x" for way, took in row["seconds"].items() if way != "numpy"),
               flush=True)  # fmt: skip
     if options.json:
-        content = {
-            "command": "python -m benchmarks.short_axis",
-            "machine": asdict(describe("cpu")),
-            "load": os.getloadavg()[0],
-            "rows": rows,
-        }
-        options.json.write_text(json.dumps(content, indent=1) + "\n")
+        write_rows(options.json, "python -m benchmarks.short_axis", rows)
     return 0
 
 

@@ -8,18 +8,15 @@ Processor time of one operation, the least of several chains in turn; the value 
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy
 
 import appyc.numpy as recorded
-from benchmarks.machine import describe
+from benchmarks.machine import write_rows
 
 CALLS = 1500
 ROUNDS = 4
@@ -75,13 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"{length:5d}  {name:30s} NumPy {least['numpy']:6.2f} us   recorded {least['recorded']:6.2f} us "
                   f"({least['recorded'] / least['numpy']:.2f})", flush=True)  # fmt: skip
     if options.json:
-        content = {
-            "command": "python -m benchmarks.small_arrays",
-            "machine": asdict(describe("cpu")),
-            "load": os.getloadavg()[0],
-            "rows": rows,
-        }
-        options.json.write_text(json.dumps(content, indent=1) + "\n")
+        write_rows(options.json, "python -m benchmarks.small_arrays", rows)
     return 0
 
 

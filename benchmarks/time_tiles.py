@@ -12,7 +12,6 @@ import argparse
 import os
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -23,7 +22,7 @@ from rich.table import Table
 
 import appyc
 from appyc.passes.locality import tile_time
-from benchmarks.machine import describe, write_results
+from benchmarks.machine import write_rows
 from benchmarks.polybench.suite import KERNELS
 
 STENCILS = ("jacobi-1d", "jacobi-2d", "heat-3d", "fdtd-2d", "seidel-2d")
@@ -72,13 +71,7 @@ def main() -> None:
     Console().print(table)
     if options.json is not None:
         command = f"python -m benchmarks.time_tiles --datasets {' '.join(options.datasets)} --rounds {options.rounds}"
-        content = {
-            "command": command,
-            "machine": asdict(describe("cpu")),
-            "load": os.getloadavg()[0],
-            "rows": found,
-        }
-        write_results(options.json, content)
+        write_rows(options.json, command, found)
 
 
 if __name__ == "__main__":
