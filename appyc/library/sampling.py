@@ -69,8 +69,21 @@ def _sum(p):
     return total
 
 
-def _checked_sum(weights):
-    return _sum(weights) if len(weights) > 0 else 0.0
+def _weights(p, population, not_flat, of_other_size, with_nan, negative, not_one):
+    """The probabilities as float64. The other arguments are the texts of the errors that they may be."""
+    if p.ndim != 1:
+        raise ValueError(not_flat)
+    if len(p) != population:
+        raise ValueError(of_other_size)
+    weights = p.astype(np.float64)
+    total = _sum(weights) if len(weights) > 0 else 0.0
+    if math.isnan(total):
+        raise ValueError(with_nan)
+    if np.any(weights < 0.0):
+        raise ValueError(negative)
+    if abs(total - 1.0) > _tolerance(p):
+        raise ValueError(not_one)
+    return weights
 
 
 # ---------------------------------------------------------------- choices
@@ -123,20 +136,15 @@ def numpy_choice(rng, a, size=None, replace=True, p=None, axis=0, shuffle=True):
             raise ValueError("a cannot be empty unless no samples are taken")
         raise ValueError("a must be a positive integer unless no samples are taken")
     if p is not None:
-        if p.ndim != 1:
-            raise ValueError("p must be 1-dimensional")
-        if len(p) != population:
-            raise ValueError("a and p must have same size")
-        weights = p.astype(np.float64)
-        total = _checked_sum(weights)
-        if math.isnan(total):
-            raise ValueError("Probabilities contain NaN")
-        if np.any(weights < 0.0):
-            raise ValueError("Probabilities are not non-negative")
-        if abs(total - 1.0) > _tolerance(p):
-            raise ValueError(
-                "Probabilities do not sum to 1. See Notes section of docstring for more information."
-            )
+        weights = _weights(
+            p,
+            population,
+            "p must be 1-dimensional",
+            "a and p must have same size",
+            "Probabilities contain NaN",
+            "Probabilities are not non-negative",
+            "Probabilities do not sum to 1. See Notes section of docstring for more information.",
+        )
     if size is not None and not replace and _count(size) > population:
         raise ValueError("Cannot take a larger sample than population when replace is False")
     if p is not None:
@@ -153,18 +161,15 @@ def legacy_choice(rng, a, size=None, replace=True, p=None):
             raise ValueError("'a' cannot be empty unless no samples are taken")
         raise ValueError("a must be greater than 0 unless no samples are taken")
     if p is not None:
-        if p.ndim != 1:
-            raise ValueError("'p' must be 1-dimensional")
-        if len(p) != population:
-            raise ValueError("'a' and 'p' must have same size")
-        weights = p.astype(np.float64)
-        total = _checked_sum(weights)
-        if math.isnan(total):
-            raise ValueError("probabilities contain NaN")
-        if np.any(weights < 0.0):
-            raise ValueError("probabilities are not non-negative")
-        if abs(total - 1.0) > _tolerance(p):
-            raise ValueError("probabilities do not sum to 1")
+        weights = _weights(
+            p,
+            population,
+            "'p' must be 1-dimensional",
+            "'a' and 'p' must have same size",
+            "probabilities contain NaN",
+            "probabilities are not non-negative",
+            "probabilities do not sum to 1",
+        )
     if size is not None and not replace and _count(size) > population:
         raise ValueError("Cannot take a larger sample than population when 'replace=False'")
     if p is not None:
