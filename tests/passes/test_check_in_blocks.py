@@ -101,6 +101,14 @@ def summed(a, k, o, p):
     return s
 
 
+def summed_behind_tests(a, k, o, p):
+    s = 0.0
+    for i in range(a.shape[0]):
+        if a[i] > k - 100:
+            s += a[o[i] * 55]
+    return s
+
+
 def columns(a, k, o, p):
     m = o.reshape(50, 100)
     for j in range(100):
@@ -116,7 +124,7 @@ def raised(a, k, o, p):
 
 
 PROGRAMS = (scaled, named, in_place, under_a_condition, in_both_arms, beside, relied_on, loops_behind, counted, linear,
-            offsets, summed, columns, raised)  # fmt: skip
+            offsets, summed, summed_behind_tests, columns, raised)  # fmt: skip
 
 
 @pytest.mark.parametrize("wrong", [None, 0, 7, 2047, 2048, 4096, N - 4, N - 1])

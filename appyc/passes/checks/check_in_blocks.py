@@ -168,7 +168,7 @@ class _Blocks:
         stays = scalars_written(body)
         lanes = replace(loop, lo=at, hi=end, body=body, mode=LoopMode.SIMD, clauses=None,
                         private=tuple(s for s in loop.private if s in stays),
-                        reductions=(*loop.reductions, *noting))  # fmt: skip
+                        reductions=(*(r for r in loop.reductions if r.symbol in stays), *noting))  # fmt: skip
         restored = [self._copied(store, array, back=True) for store, array in kept.items()]
         failed = Compare("!=", self._var(self.unfit), self._integer(0), loc=self.loc)
         side_by_side: tuple[Stmt, ...] = (lanes,)
