@@ -278,8 +278,8 @@ def _recording(made: Program) -> Iterator[None]:
         STATE.worth, STATE.recording.at_once = before
 
 
-def run(made: Program, np: ModuleType, path: Path) -> tuple[dict[str, Any], Exception | None]:
-    """The names that the program leaves, and the error that it ended with."""
+def run(made: Program, np: ModuleType, path: Path) -> tuple[dict[str, Any], Exception | None, list[str]]:
+    """The names that the program leaves, the error that it ended with, and NumPy's warnings of invalid operations."""
     path.write_text(made.kernels or "\n")
     namespace: dict[str, Any] = {
         "np": numpy,
@@ -295,8 +295,8 @@ def run(made: Program, np: ModuleType, path: Path) -> tuple[dict[str, Any], Exce
     namespace["np"] = np
     values: dict[str, Any] = {name: np.array(value) for name, value in inputs(made.seed).items()}
     error = None
-    with numpy.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with numpy.errstate(all="ignore", invalid="warn"), warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
         try:
             exec(compile(made.text, str(path.with_suffix(".program")), "exec"), namespace, values)
             if np is not numpy:
@@ -306,7 +306,7 @@ def run(made: Program, np: ModuleType, path: Path) -> tuple[dict[str, Any], Exce
         if np is not numpy and error is not None:
             values = {name: known for name, value in values.items() if (known := _known(value)) is not None}
     values.pop("step", None)
-    return values, error
+    return values, error, [str(w.message) for w in told]
 
 
 def _with_numpys_numbers(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -346,14 +346,18 @@ def check(made: Program, folder: Path) -> Verdict:
     path = folder / f"recorded{made.seed}.py"
     began, wall = processor_time(), time.monotonic()
     try:
-        expected, error = run(made, numpy, path)
+        expected, error, told = run(made, numpy, path)
+        if any("in cast" in message for message in told):
+            return Verdict(made.seed, "invalid cast", "")
         with _recording(made):
-            found, raised = run(made, recorded, path)
+            found, raised, _ = run(made, recorded, path)
         if isinstance(raised, OverflowError) and "more than 64 bits" in str(raised):
             return Verdict(made.seed, "overflow", "")
         if type(error) is not type(raised):
-            told = "".join(traceback.format_exception(raised)[-6:]) if raised else ""
-            raise Mismatch(f"NumPy ended with {error!r}, recorded {raised!r}\n{told}")
+            where = "".join(traceback.format_exception(raised)[-6:]) if raised else ""
+            raise Mismatch(f"NumPy ended with {error!r}, recorded {raised!r}\n{where}")
+        if error is not None and made.kernels:
+            return Verdict(made.seed, "same", "", processor_time() - began, 1)  # a deferred call raises late
         has_singles = any(numpy.asarray(v).dtype.char in "fF" for v in inputs(made.seed).values())
         tolerance = SINGLE if has_singles or "float32" in made.text + made.kernels else LOOSE
         for name, value in expected.items():
