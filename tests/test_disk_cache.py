@@ -276,9 +276,10 @@ def test_folder_that_others_can_write_is_not_trusted(machine):
     assert machine.compilations() == 2
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_read_only_folder_warns_and_works(machine):
     machine.cache.mkdir(mode=0o500)
+    if os.geteuid() == 0 and Path("/proc/sys").exists():
+        machine.cache = Path("/proc/sys")  # root may write everywhere else
     printed = machine.run()
     assert printed.startswith("6.0 6.0\n")
     assert "CacheWarning" in printed
