@@ -37,6 +37,7 @@ from appyc.passes.checks.check_integer_overflow import (
 from appyc.passes.checks.check_parallel import check_parallel
 from appyc.passes.checks.guard_assumptions import guard_assumptions
 from appyc.passes.checks.version_loops import version_loops
+from appyc.passes.checks.wrap_negative_indices import wrap_negative_indices
 from appyc.passes.fuse.fuse_loops import fuse_loops
 from appyc.passes.fuse.fuse_variance import fuse_variance
 from appyc.passes.fuse.overlapped_tiling import overlapped_tiling
@@ -87,6 +88,7 @@ from appyc.passes.simplify.expand_tensors import expand_tensors
 from appyc.passes.simplify.lower_jumps import lower_jumps
 from appyc.passes.simplify.normalise_loops import normalise_loops
 from appyc.passes.simplify.peel_wrap_around import peel_wrap_around
+from appyc.passes.simplify.reduce_remainders import reduce_remainders
 from appyc.passes.simplify.simplify_div_mod import simplify_div_mod
 from appyc.passes.simplify.substitute_induction import substitute_induction
 from appyc.passes.simplify.unroll_loops import unroll_loops
@@ -126,8 +128,10 @@ ANALYSE: tuple[Pass, ...] = (
     copy_propagation,  # again: under the guards, conditional values have become affine ones
     dead_code_elimination,  # again: removes the copies that this made dead
     simplify_div_mod,  # after guards have unified equal lengths; before bounds, which need indices without quotients
+    reduce_remainders,  # after it: fewer remainders are left; before bounds, which are not known of remainders
     substitute_induction,  # before bounds: an index that is a counter becomes a closed form of the loop variables
     peel_wrap_around,  # after it: an induction variable is no wrap-around variable
+    wrap_negative_indices,  # after indices are closed forms; before bounds, which proves those of its selects
     check_bounds,  # before all reordering: only accesses that cannot raise may move
     dead_code_elimination,  # after it: what was read for its check only is dead
     apply_transforms,  # after check_bounds: what may raise keeps its order; before other passes change the nests

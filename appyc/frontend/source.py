@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.source_history import FUTURE_FLAGS, block_length, from_history
-from appyc.frontend.syntax.tree import parameters_of
+from appyc.frontend.syntax.tree import loop_locals, parameters_of
 
 if TYPE_CHECKING:  # a warm start reads no pragmas
     from appyc.frontend.pragmas.pragma_nodes import Pragma
@@ -121,10 +121,10 @@ class Source:
         """Parameters whose arrays may be described and not stored, since they are read in one expression."""
         return frozenset()
 
-    @property
+    @cached_property
     def constants(self) -> frozenset[str]:
-        """Names that stand for a constant where they are bound to one."""
-        return frozenset()
+        """Names that stand for a constant where they are bound to one: no join reads them."""
+        return loop_locals(self.ast)
 
     def part(self, tree: FunctionDef, pragmas: Mapping[stmt, Pragma]) -> Part:
         """The source of a function that consists of statements of this one."""
@@ -174,7 +174,7 @@ class LibraryText(Part):
             known[name] = make()
         return cast(V, known[name])
 
-    @property
+    @cached_property
     def constants(self) -> frozenset[str]:
         return self.remember("constants", lambda: _bound_once(self.tree))
 

@@ -353,10 +353,24 @@ class Affine:
                 return None
             return lhs.add(rhs) if expr.op == "+" else lhs.sub(rhs)
         factor = self.sets.constant_of(rhs)
+        if factor is None and expr.op == "%":
+            return self._remainder(expr, rhs, state, depth)
         if factor is not None or expr.op != "*":
             return None if factor is None else self._by_constant(expr.op, lhs, factor)
         factor = self.sets.constant_of(lhs)
         return self._product(expr, lhs, rhs, state) if factor is None else self._by_constant("*", rhs, factor)
+
+    def _remainder(self, expr: Binary, base: isl.PwAff, state: State, depth: int) -> isl.PwAff:
+        """A remainder by a value that is no constant: a name, from 0 to below the value where that is positive."""
+        value = self._as_opaque(expr, state, depth)
+        (name,) = self.sets.names(value)
+        if name not in self._facts:
+            small = all(self.names[part].small for part in self.sets.names(base))
+            self.names[name] = replace(self.names[name], small=small)
+            zero = self.sets.constant(0)
+            inside = value.ge_set(zero).intersect(value.lt_set(base))
+            self._know(name, inside.union(base.le_set(zero)))
+        return value
 
     def _product(self, expr: Binary, lhs: isl.PwAff, rhs: isl.PwAff, state: State) -> isl.PwAff | None:
         """A sum of named products; None where one of the values is no sum."""

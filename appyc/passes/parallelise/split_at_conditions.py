@@ -21,11 +21,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from dataclasses import replace
 
-from appyc.ir.affine import distance
+from appyc.ir.affine import distance, linear_form
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     MIRRORED,
+    Assign,
     Compare,
     Const,
     Expr,
@@ -36,11 +37,13 @@ from appyc.ir.nodes import (
     Node,
     Select,
     Stmt,
+    Store,
     Symbol,
     Unary,
+    Update,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import loops_of, map_loops, rename, rewrite_all, walk
+from appyc.ir.visit import loops_of, map_loops, rename, rewrite_all, scalars_read, statements, walk
 from appyc.passes.loop_ops.cut import split, why_not_cut
 from appyc.passes.node_builders import shifted, truth
 from appyc.passes.pass_context import PassContext
@@ -51,12 +54,15 @@ MAX_NODES = 200
 MAX_CUTS = 3
 """The most cuts of one loop: enough for four concatenated arrays."""
 
+BORDER = 4
+"""The most iterations of a border, of which no part is worth a loop of its own."""
+
 
 def split_at_conditions(fn: Function, ctx: PassContext) -> Function:
     """The function with such loops cut."""
     if ctx.options.on_gpu or not ctx.options.auto:
         return fn
-    if next(_choices(fn.body), None) is None:
+    if not any(isinstance(n, Select) for n in walk(fn.body)):
         return fn
     with_products = {
         loop.var
@@ -85,7 +91,14 @@ def _cut(fn: Function, loop: For, names: NameSupply, cuts: int) -> tuple[Stmt, .
     again = rename(cond, {loop.var: second.var})
     first = replace(first, body=_knowing(first.body, cond, holds_before))
     second = replace(second, body=_knowing(second.body, again, not holds_before))
-    return (*before, *_cut(fn, first, names, cuts - 1), *_cut(fn, second, names, cuts - 1))
+    parts = ((first, _is_short(loop.lo, boundary)), (second, _is_short(boundary, loop.hi)))
+    return (*before, *(p for part, short in parts for p in _cut(fn, part, names, 0 if short else cuts - 1)))
+
+
+def _is_short(lo: Expr, hi: Expr) -> bool:
+    """Whether a range has a few iterations at most: a border, which is not cut again."""
+    length = linear_form(hi).plus(linear_form(lo), -1)
+    return not length.terms and length.constant <= BORDER
 
 
 def _turning_point(loop: For) -> tuple[Compare, Expr, bool] | None:
@@ -99,12 +112,17 @@ def _turning_point(loop: For) -> tuple[Compare, Expr, bool] | None:
 
 
 def _choices(body: tuple[Stmt, ...]) -> Iterator[Select]:
-    """Selects between elements, and selects between subscripts of elements."""
+    """Selects between elements; in an innermost loop, also selects between subscripts of elements."""
+    is_innermost = not any(isinstance(n, For) for n in statements(body))
+    accesses = (n for n in walk(body) if isinstance(n, Load | Store | Update)) if is_innermost else ()
+    subscripts: list[Expr] = [index for access in accesses for index in access.index]
+    scalars = scalars_read(subscripts)
     for node in walk(body):
-        if isinstance(node, Load):
-            yield from (n for n in walk(node.index) if isinstance(n, Select))
-        elif isinstance(node, Select) and any(isinstance(n, Load) for n in walk((node.then, node.orelse))):
+        if isinstance(node, Select) and any(isinstance(n, Load) for n in walk((node.then, node.orelse))):
             yield node
+        elif isinstance(node, Assign) and node.target in scalars:
+            subscripts.append(node.value)
+    yield from (n for n in walk(subscripts) if isinstance(n, Select))
 
 
 def _boundary(cond: Compare, var: Symbol, moving: Set[Symbol]) -> tuple[Expr, bool] | None:

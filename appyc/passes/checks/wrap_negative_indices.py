@@ -1,0 +1,108 @@
+"""Negative indices that count from the end become selects, where an index is affine and only sometimes negative.
+
+    for i in range(0, n):                             for i in range(0, n):
+        b[i] = a[i - 1]                  ->               b[i] = a[i - 1 + a.shape[0] if i - 1 < 0 else i - 1]
+
+Such indices come from periodic boundaries: Python takes the last element for the one before the first. Otherwise the
+sign is tested at each access, and a loop with such a test has neither lanes nor threads. `check_bounds` proves the
+bounds of the select, and `split_at_conditions` cuts the loop where it changes.
+
+An index may be negative by its iteration domain, so that `if i > 0: b[i] = a[i - 1]` is left as it is. A guard says
+that none is less than minus the length, for which Python raises IndexError.
+
+Requires: `copy_propagation` has run; the function's guards hold.
+
+Does not handle: constant indices, which the front end counts from the end; indices that are not affine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
+
+from appyc.analysis.accesses.accesses import Access, accesses_of
+from appyc.analysis.sets.conditions import condition_of
+from appyc.analysis.sets.presburger import Presburger
+from appyc.ir.affine import linear_form
+from appyc.ir.nodes import (
+    Binary,
+    Compare,
+    Const,
+    Expr,
+    Extent,
+    Function,
+    Guard,
+    Load,
+    Node,
+    Select,
+    Store,
+    Symbol,
+    Update,
+    Var,
+)
+from appyc.ir.visit import loops_of, rewrite, walk
+from appyc.passes.checks.guards import GuardWriter, asked_in_order
+from appyc.passes.node_builders import integer
+from appyc.passes.pass_context import PassContext
+
+
+def wrap_negative_indices(fn: Function, ctx: PassContext) -> Function:
+    """The function with such indices as selects, and the guards that they need."""
+    first = {loop.var: int(loop.lo.value.real) for loop in loops_of(fn) if isinstance(loop.lo, Const)}
+    if not ctx.options.boundscheck or not any(
+        _may_be_negative(index, first) for node in _checked(fn) for index in node.index
+    ):
+        return fn
+    found = accesses_of(fn, Presburger(ctx.allowance), wary=True)
+    writer = GuardWriter(found.affine)
+    guards: dict[Guard, None] = {}
+    numbers = count()
+
+    def wrapped(access: Access, index: Expr, axis: int) -> Expr:
+        if not _may_be_negative(index, first):
+            return index
+        value, length = access.index[axis], access.extents[axis]
+        negative = access.domain.intersect(value.lt_set(found.sets.constant(0)))
+        beyond = access.domain.intersect(value.lt_set(length.neg()))
+        if found.affine.in_context(negative).is_empty():
+            return index
+        holds = writer.without(found.affine.in_context(access.domain), found.affine.in_context(beyond))
+        cases = writer.cases(holds, access.loc) if holds is not None else None
+        if cases is None:
+            return index
+        if cases != [[]]:
+            reason = f"indices of '{access.array.name}' are in range"
+            guards[Guard(condition_of(cases, access.loc), reason, loc=access.loc)] = None
+        loc = index.loc
+        from_end = Binary("+", index, Extent(access.array, axis, loc=loc), loc=loc)
+        return Select(Compare("<", index, integer(0, loc), loc=loc), from_end, index, loc=loc)
+
+    def rule(node: Node) -> Node:
+        if not isinstance(node, Load | Store | Update) or (
+            isinstance(node, Update) and not node.target.is_array
+        ):
+            return node
+        access = found.accesses[next(numbers)]
+        if not node.checked:
+            return node
+        return replace(node, index=tuple(wrapped(access, i, axis) for axis, i in enumerate(node.index)))
+
+    new = rewrite(fn, rule)
+    if new == fn:
+        return fn
+    return replace(new, guards=asked_in_order((*fn.guards, *guards, *writer.sizes([*guards]))))
+
+
+def _checked(fn: Function) -> Iterator[Load | Store | Update]:
+    return (n for n in walk(fn.body) if isinstance(n, Load | Store | Update) and n.checked)
+
+
+def _may_be_negative(index: Expr, first: dict[Symbol, int]) -> bool:
+    """Whether an index is less than 0 where each loop variable has its first value. first: those that are constants."""
+    form = linear_form(index)
+    least = form.constant
+    for term, factor in form.terms.items():
+        if isinstance(term, Var) and term.symbol in first and factor > 0:
+            least += factor * first[term.symbol]
+    return bool(form.terms) and least < 0

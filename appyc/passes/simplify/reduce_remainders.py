@@ -1,0 +1,149 @@
+"""Strength reduction of remainders: an operand less than one period outside needs a comparison, and no division.
+
+    for j in range(0, m):                             for j in range(0, m):
+        b[j] = a[(j + 1) % m]            ->               b[j] = a[j + 1 - m if j + 1 >= m else j + 1]
+
+Such indices come from periodic boundaries. A remainder is opaque to the dependence analysis, its divisor is tested in
+every iteration, and the load is a gather. The select has bounds that `check_bounds` proves, and `split_at_conditions`
+cuts the loop where it changes, so that all but the first and the last iterations load neighbours.
+
+The operand is a sum of a variable that counts from a constant below the divisor, and of terms within constant bounds:
+constants, and variables of loops with constant bounds. Where the loop runs, the divisor is at least 1. A larger
+offset, as of `(j + 2) % m`, is less than one period if `m` is at least that: this is a guard, if `m` is a parameter.
+
+Requires: `copy_propagation` has run; the function's guards hold.
+
+Does not handle: quotients; offsets that are parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from appyc.ir.affine import linear_form
+from appyc.ir.nodes import (
+    Alloc,
+    Binary,
+    Compare,
+    Const,
+    Expr,
+    Extent,
+    For,
+    Function,
+    Guard,
+    If,
+    Node,
+    Select,
+    Stmt,
+    Symbol,
+    Var,
+    While,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import rewrite, scalars_written, statements, symbols_of, walk
+from appyc.passes.checks.guards import asked_in_order
+from appyc.passes.node_builders import integer
+from appyc.passes.pass_context import PassContext
+
+
+def reduce_remainders(fn: Function, ctx: PassContext) -> Function:
+    """The function with such remainders as selects, and the guards that they need."""
+    if not any(isinstance(n, Binary) and n.op == "%" for n in walk(fn.body)):
+        return fn
+    fixed = frozenset(fn.params) - scalars_written(fn.body)
+    guards: dict[Guard, None] = {}
+    body = _block(fn.body, {}, fixed, guards)
+    return fn if body == fn.body else replace(fn, body=body, guards=asked_in_order((*fn.guards, *guards)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """The values of a loop variable: from a constant to below an expression."""
+
+    lo: int
+    hi: Expr
+
+
+_Ranges = Mapping[Symbol, _Range]
+
+
+def _block(
+    body: tuple[Stmt, ...], ranges: _Ranges, fixed: frozenset[Symbol], guards: dict[Guard, None]
+) -> tuple[Stmt, ...]:
+    """ranges: of the variables of the loops around. fixed: parameters that keep their values. guards: gets new ones."""
+
+    def rule(node: Node) -> Node:
+        if isinstance(node, Binary) and node.op == "%" and node.dtype is DType.INT64:
+            return _reduced(node, ranges, fixed, guards)
+        return node
+
+    def statement(stmt: Stmt) -> Stmt:
+        match stmt:
+            case For():
+                inner = _unchanged(ranges, stmt)
+                if isinstance(stmt.lo, Const) and stmt.step == 1:
+                    inner |= _unchanged({stmt.var: _Range(int(stmt.lo.value.real), stmt.hi)}, stmt)
+                lo, hi = rewrite(stmt.lo, rule), rewrite(stmt.hi, rule)
+                return replace(stmt, lo=lo, hi=hi, body=_block(stmt.body, inner, fixed, guards))
+            case While():
+                inner = _unchanged(ranges, stmt)
+                return replace(stmt, body=_block(stmt.body, inner, fixed, guards))
+            case If():
+                then, orelse = (_block(part, ranges, fixed, guards) for part in (stmt.then, stmt.orelse))
+                return replace(stmt, cond=rewrite(stmt.cond, rule), then=then, orelse=orelse)
+            case _:
+                return rewrite(stmt, rule)
+
+    return tuple(statement(stmt) for stmt in body)
+
+
+def _unchanged(ranges: _Ranges, loop: For | While) -> dict[Symbol, _Range]:
+    """The ranges of variables that a loop's body leaves as they are, up to bounds that it leaves so, too."""
+    changed = scalars_written(loop.body) | {n.array for n in statements(loop.body) if isinstance(n, Alloc)}
+    return {v: known for v, known in ranges.items() if not changed & {v, *symbols_of(known.hi)}}
+
+
+def _reduced(node: Binary, ranges: _Ranges, fixed: frozenset[Symbol], guards: dict[Guard, None]) -> Expr:
+    """The remainder without the division, if its operand is less than one period outside."""
+    base, loc = node.rhs, node.loc
+    if not isinstance(base, Extent | Var):
+        return node
+    terms, low = dict(linear_form(node.lhs).terms), linear_form(node.lhs).constant
+    high = low
+    rooms = {term: _room(term, ranges, base) for term, factor in terms.items() if factor == 1}
+    counter, found = next(((t, room) for t, room in rooms.items() if room is not None), (None, None))
+    if counter is None or found is None:
+        return node
+    first, room = found
+    del terms[counter]
+    for term, factor in terms.items():
+        known = ranges.get(term.symbol) if isinstance(term, Var) else None
+        if known is None or not isinstance(known.hi, Const):
+            return node
+        ends = (factor * known.lo, factor * (int(known.hi.value.real) - 1))
+        low, high = low + min(ends), high + max(ends)
+    # The operand is at least first + low, and less than base - room + high.
+    least = max(-(first + low), high - room)
+    if least > first + room + 1:  # base is at least this in every iteration
+        if not fixed.issuperset(symbols_of(base)):
+            return node
+        holds = Compare(">=", base, integer(least, loc), loc=loc)
+        guards[Guard(holds, "an index is less than one period out of range", loc=loc)] = None
+    value = node.lhs
+    if high > room:
+        outside = Compare(">=", node.lhs, base, loc=loc)
+        value = Select(outside, Binary("-", node.lhs, base, loc=loc), value, loc=loc)
+    if first + low < 0:
+        outside = Compare("<", node.lhs, integer(0, loc), loc=loc)
+        value = Select(outside, Binary("+", node.lhs, base, loc=loc), value, loc=loc)
+    return value
+
+
+def _room(term: Expr, ranges: _Ranges, base: Expr) -> tuple[int, int] | None:
+    """The first value of a loop variable, and how far its end is below the base; None if it may leave [0, base)."""
+    known = ranges.get(term.symbol) if isinstance(term, Var) else None
+    if known is None or known.lo < 0:
+        return None
+    beyond = linear_form(known.hi).plus(linear_form(base), -1)
+    return None if beyond.terms or beyond.constant > 0 else (known.lo, -beyond.constant)
