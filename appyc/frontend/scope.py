@@ -26,7 +26,7 @@ from appyc.frontend.pragmas.pragma_nodes import LoopPragma
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.resolve import Names
 from appyc.frontend.source import Source
-from appyc.frontend.syntax.containers import list_names, own_dicts, read_lists
+from appyc.frontend.syntax.containers import list_names, own_dicts, read_lists, table_names
 from appyc.frontend.syntax.liveness import names_behind
 from appyc.frontend.syntax.tree import assigned_names, loops_with_own_names, names_indexed
 from appyc.frontend.types.values import (
@@ -94,7 +94,8 @@ class Scope:
         self.indexed = remember("indexed", lambda: names_indexed(tree))
         self.read_lists = remember("read lists", lambda: read_lists(tree, names.is_of_library))
         lists = remember("lists", lambda: list_names(tree, names.is_of_library))
-        self.list_names = lists - self.read_lists
+        self.tables = remember("tables", lambda: table_names(tree))
+        self.list_names = lists - self.read_lists - self.tables
         self.own_dicts = remember("own dicts", lambda: own_dicts(tree))
         self.lists: dict[str, ListSlots] = {}
         """The storage of lists, by name."""

@@ -94,3 +94,39 @@ def test_an_index_out_of_range_has_the_text_of_a_list(fn: Any) -> None:
         with pytest.raises(IndexError) as found:
             compiled(n, at)
         assert found.value.args == wanted.value.args
+
+
+def distances(a, b):
+    previous = list(range(len(b) + 1))
+    for i in range(len(a)):
+        current = [i + 1]
+        for j in range(len(b)):
+            current.append(min(previous[j + 1] + 1, current[j] + 1, previous[j] + int(a[i] != b[j])))
+        previous = current
+    return previous[-1]
+
+
+def first_and_last(a, b):
+    found = []
+    for i in range(len(a)):
+        found.append((a[i] * 2, i))
+    return found[:2], found[-1:], len(found)
+
+
+@pytest.mark.parametrize("fn", [distances, first_and_last])
+@pytest.mark.parametrize("sizes", [(0, 0), (1, 3), (6, 5)])
+def test_a_list_gets_another_name_or_is_returned_in_part(fn, sizes):
+    given = [np.arange(size) % 3 for size in sizes]
+    run_everywhere(fn, *given)
+    appyc.jit(fn, strict=True, cache=False)(*given)
+
+
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+def test_a_list_with_two_names_is_one_list():
+    def f(n):
+        a = [0] * n
+        b = a
+        b[0] = 5
+        return a[0]
+
+    assert appyc.jit(f, cache=False)(3) == 5

@@ -86,7 +86,7 @@ def _described(scope: Scope, node: Comprehension) -> Value | None:
         raise UnsupportedError("the items of this comprehension have different lengths", loc,
                                hints=("write a loop",))  # fmt: skip
     element = substitute(inner.element, {here: index})
-    python = isinstance(value, Number) and value.python
+    python = isinstance(value, Number | Tensor) and value.python
     out = Tensor((axis, *inner.axes), (_count(scope, source, loc), *inner.extents), element, python=python)
     return out if holds is None else Masked(out, 0, 1, substitute(holds, {here: index}))
 
@@ -153,7 +153,8 @@ def _rows(scope: Scope, node: Comprehension) -> Value | None:
     row, column = (scope.supply.fresh(name, DType.INT64) for name in "ij")
     first = Binary("*", Var(row, loc=loc), width, loc=loc)
     index = Binary("+", first, Var(column, loc=loc), loc=loc)
-    return Tensor((row, column), (count, width), substitute(items.element, {items.axes[0]: index}))
+    element = substitute(items.element, {items.axes[0]: index})
+    return Tensor((row, column), (count, width), element, python=items.python)
 
 
 def _in_a_list(scope: Scope, node: Comprehension) -> Value:

@@ -23,7 +23,7 @@ from appyc.frontend.expressions.expressions import lower_operands, lower_or_none
 from appyc.frontend.facts import Restart, Result
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import Part
-from appyc.frontend.syntax.containers import is_new_list
+from appyc.frontend.syntax.containers import copied_list, is_new_list
 from appyc.frontend.syntax.tree import leaves_loop, may_return
 from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.numbers import joined as joined_type
@@ -75,10 +75,10 @@ def lower_return(scope: Scope, value: ast.expr | None, loc: Loc) -> None:
 
 def _lowered(scope: Scope, node: ast.expr, position: int = 0) -> Value:
     """The value of a return; a list that the expression makes is bound to a generated name."""
-    if isinstance(node, ast.Tuple) and any(_is_made_here(e) for e in node.elts):
+    if isinstance(node, ast.Tuple) and any(_is_made_here(scope, e) for e in node.elts):
         elts = node.elts
         return TupleValue(tuple(lower_operands(scope, elts, lambda s, e: _lowered(s, e, elts.index(e)))))
-    if not _is_made_here(node):
+    if not _is_made_here(scope, node):
         return lower_or_none(scope, node)
     name = f"returned_list_{position}"  # shared by all returns
     scope.locals |= {name}
@@ -87,7 +87,9 @@ def _lowered(scope: Scope, node: ast.expr, position: int = 0) -> Value:
     return scope.read(name, scope.loc(node))
 
 
-def _is_made_here(node: ast.expr) -> bool:
+def _is_made_here(scope: Scope, node: ast.expr) -> bool:
+    if (source := copied_list(node)) is not None:
+        return source.id in scope.list_names
     is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)  # a method may be an array's
     return (is_call or isinstance(node, ast.List | ast.ListComp | ast.BinOp)) and is_new_list(node)
 

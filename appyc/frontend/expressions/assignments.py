@@ -41,6 +41,7 @@ from appyc.frontend.expressions.stores import (
     without_leading_ones,
 )
 from appyc.frontend.expressions.subscripts import element
+from appyc.frontend.expressions.tables import as_item, bind_table, learn_table_item
 from appyc.frontend.pragmas.pragma_nodes import AtomicPragma
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import is_list, tuple_in_place
@@ -66,6 +67,9 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
     """`targets = value`: the value is evaluated once, before the targets."""
     if isinstance(targets[0], ast.Name) and targets[0].id in scope.list_names:
         lists.bind_list(scope, targets[0].id, value, loc)
+        return
+    if isinstance(targets[0], ast.Name) and targets[0].id in scope.tables:
+        bind_table(scope, targets[0].id, value, loc)
         return
     if is_list(value) and all(isinstance(t, ast.Name) and t.id in scope.read_lists for t in targets):
         value = tuple_in_place(value)
@@ -228,6 +232,7 @@ def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
         # The index emits statements, and Python evaluates the value first.
         stored = replace(stored, expr=scope.temp("value", stored.expr))
     scope.block.extend(block)
+    learn_table_item(scope, target.value, stored, loc)
     require_fit(scope, stored, ref.symbol.dtype, loc)
     scope.emit(_element_store(scope, ref, stored, loc))
 
@@ -319,8 +324,9 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
         )
         load = scope.temp("kept", Load(ref.symbol, ref.index, loc=scope.loc(target)))
         scope.block.extend(block)
-    element_now = Number(load, python=False)
+    element_now = number(as_item(scope, target.value, Number(load, python=False)), loc)
     out = number_operation(scope, symbol, element_now, number(operand, scope.loc(value)), loc)
+    learn_table_item(scope, target.value, out, loc)
     if ref.symbol.dtype.is_integer and out.type.dtype.is_float and symbol == "/":
         # NumPy scalars divide to a float, which the element's store then truncates.
         out = Number(cast(out.expr, ref.symbol.dtype), python=False)

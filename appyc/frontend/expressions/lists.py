@@ -171,7 +171,7 @@ def _described(scope: Scope, node: ast.expr, loc: Loc) -> tuple[_Columns, Expr]:
     match node:
         case ast.Subscript(value=ast.Name(id=name), slice=ast.Slice() as part):
             return _part(scope, list_named(scope, name, loc).slots, part, loc)
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="copy")):
+        case ast.Name(id=name) | ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="copy")):
             return _part(scope, list_named(scope, name, loc).slots, ast.Slice(), loc)
         case ast.Call(args=[ast.Name(id=name)]) if name in scope.list_names:
             return _part(scope, list_named(scope, name, loc).slots, ast.Slice(), loc)

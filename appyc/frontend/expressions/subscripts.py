@@ -14,6 +14,7 @@ from appyc.frontend.expressions import attributes, expressions
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.expressions.indexed_tuples import item_of, table_of_constants
 from appyc.frontend.expressions.list_storage import list_item
+from appyc.frontend.expressions.tables import as_item
 from appyc.frontend.library.generator_calls import is_generators, one_of
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import (
@@ -53,7 +54,7 @@ def lower_subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> 
         case ListValue():
             return list_item(scope, owner, expressions.lower_number(scope, index), loc)
         case ArrayRef() | Tensor():
-            return _array_item(scope, owner, index, loc)
+            return as_item(scope, base, _array_item(scope, owner, index, loc))
         case _:
             raise expressions.refused(
                 owner,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Container, Iterable, Iterator
 
+from appyc.frontend.syntax.liveness import names_behind
 from appyc.frontend.syntax.tree import is_list, walk
 
 METHODS: dict[str, range] = {
@@ -44,20 +45,24 @@ def list_names(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) 
     """The names of lists of numbers, which may grow.
 
     They are bound to new lists (`[]`, `[0, 1]`, `[0] * n`, `list(...)`, a comprehension, a copy or a slice of another
-    such list), and only changed by their methods, indexed, stored into, run over, measured, tested, looked into,
-    returned, or given to a library or a function of Python's that looks at the items, or to a generator's `shuffle`.
+    such list), or to such a list whose other name is dead (`previous = current`). They are only changed by their
+    methods, indexed, stored into, run over, measured, tested, looked into, returned, or given to a library or a
+    function of Python's that looks at the items, or to a generator's `shuffle`.
     is_of_library: whether an outer name is an array library's.
     """
     nodes = walk(function)
     bound: dict[str, set[str]] = {}  # with the lists that they are copies of
     known: set[ast.AST] = set()
     excluded = _parameters(function)
+    behind = names_behind(function.body)
     for node in nodes:
         match node:
             case ast.Assign():
                 for target, value in one_by_one(node):
-                    source = _copied(value)
-                    if isinstance(target, ast.Name) and is_new_list(value):
+                    source = copied_list(value)
+                    if isinstance(value, ast.Name) and value.id not in behind.get(node, {value.id}):
+                        source = value  # a list that has one name again: as good as a copy
+                    if isinstance(target, ast.Name) and (source is not None or is_new_list(value)):
                         bound.setdefault(target.id, set()).update({source.id} if source is not None else ())
                         known.add(target)
                     if source is not None:
@@ -67,7 +72,8 @@ def list_names(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) 
             case ast.AugAssign(target=target, op=ast.Add()):
                 known.add(target)
             case ast.Return(value=ast.expr() as value):
-                known |= set(value.elts if isinstance(value, ast.Tuple) else [value])
+                items = value.elts if isinstance(value, ast.Tuple) else [value]
+                known |= {copied_list(item) or item for item in items}
             case ast.Starred():
                 pass
             case _:
@@ -112,10 +118,10 @@ def is_new_list(value: ast.expr) -> bool:
         case ast.Call(func=ast.Name(id="list" | "sorted"), args=[_], keywords=[]):
             return True
         case _:
-            return _copied(value) is not None
+            return copied_list(value) is not None
 
 
-def _copied(value: ast.expr) -> ast.Name | None:
+def copied_list(value: ast.expr) -> ast.Name | None:
     """The list that a list is a copy of, or of a part of it."""
     match value:
         case ast.Subscript(value=ast.Name() as name, slice=ast.Slice()):
@@ -171,6 +177,59 @@ def _changed_while_run_over(loop: ast.For) -> set[str]:
                 case ast.Name(id=name, ctx=ast.Store()):
                     changed.add(name)
     return over & changed
+
+
+# ---------------------------------------------------------------- lists of lists
+
+
+def table_names(function: ast.FunctionDef) -> frozenset[str]:
+    """The names of lists of equally long lists of numbers, which do not grow: matrices of Python's numbers.
+
+        t = [[0] * m for _ in range(n)]            t = np.zeros((n, m), int)
+        t[i][j] = t[i - 1][j] + 1         ->       t[i, j] = t[i - 1, j] + 1
+
+    They are bound to such comprehensions alone, and otherwise only measured (`len(t)`, `len(t[i])`), and indexed twice.
+    """
+    nodes = walk(function)
+    bound: set[str] = set()
+    known: set[ast.AST] = set()
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=[ast.Name() as target], value=value) if table(value) is not None:
+                bound.add(target.id)
+                known.add(target)
+            case ast.Subscript(
+                value=ast.Subscript(value=ast.Name() as name, slice=row), slice=column, ctx=ctx
+            ):
+                if not isinstance(ctx, ast.Del) and _is_single(row) and _is_single(column):
+                    known.add(name)
+            case ast.Call(func=ast.Name(id="len"), args=[ast.Subscript(value=ast.Name() as name, slice=row)]):
+                if _is_single(row):
+                    known.add(name)
+            case ast.Call(func=ast.Name(id="len"), args=[ast.Name() as name]):
+                known.add(name)
+    return frozenset(bound - _parameters(function) - _other_uses(function, nodes, known))
+
+
+def _is_single(index: ast.expr) -> bool:
+    return not isinstance(index, ast.Slice | ast.Tuple)
+
+
+def table(value: ast.expr) -> ast.ListComp | None:
+    """A list of new lists as comprehensions: `[item] * m` in it is `[item for _ in range(m)]`; None for another."""
+    match value:
+        case ast.ListComp(elt=ast.ListComp(elt=item, generators=[_]), generators=[ast.comprehension(ifs=[])]):
+            return None if isinstance(item, ast.List | ast.ListComp) else value
+        case ast.ListComp(
+            elt=ast.BinOp(left=ast.List(elts=[item]), op=ast.Mult(), right=times),
+            generators=[ast.comprehension(ifs=[])],
+        ) if isinstance(item, ast.Constant | ast.Name | ast.Attribute | ast.UnaryOp):
+            counter = ast.Call(ast.Name("range", ast.Load()), [times], [])
+            row = ast.ListComp(item, [ast.comprehension(ast.Name("_", ast.Store()), counter, [], 0)])
+            made = ast.copy_location(ast.ListComp(row, value.generators), value)
+            return ast.fix_missing_locations(made)
+        case _:
+            return None
 
 
 # ---------------------------------------------------------------- lists that are only read

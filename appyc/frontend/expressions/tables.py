@@ -1,0 +1,58 @@
+"""Lists of equally long lists of numbers (`frontend/syntax/containers.table_names`): matrices.
+
+    t = [[0] * m for _ in range(n)]
+    t[i][j] = t[i - 1][j] + 1
+
+The type of the items is inferred as that of a list's (`list_storage.learn_item`).
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.arrays.tensors import as_tensor, materialise
+from appyc.frontend.control.comprehensions import collected
+from appyc.frontend.expressions.arithmetic import cast
+from appyc.frontend.expressions.list_storage import learn_item
+from appyc.frontend.scope import Scope
+from appyc.frontend.syntax.containers import table
+from appyc.frontend.types.values import Number, Value
+
+
+def bind_table(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
+    """Binds a name to a new table: `name = [[...] * m for _ in range(n)]`."""
+    rows = table(value)
+    assert rows is not None, "the name is bound to tables alone"
+    items = as_tensor(scope, collected(scope, rows), loc)
+    if items.ndim != 2:
+        raise UnsupportedError("a list of lists of these items cannot be compiled", loc,
+                               hints=("use an array: np.zeros((n, m))",))  # fmt: skip
+    item = Number(items.element, items.python)
+    learn_item(scope, name, item, loc)
+    element = cast(items.element, scope.facts.lists[name][1][0].dtype)
+    scope.bind(name, materialise(scope, replace(items, element=element), name, loc), loc)
+
+
+def table_of(scope: Scope, node: ast.expr) -> str | None:
+    """The name of the table that an expression is a row of: `t` of `t[i]`."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=name)) if name in scope.tables:
+            return name
+        case _:
+            return None
+
+
+def as_item(scope: Scope, row: ast.expr, item: Value) -> Value:
+    """An element as the item of a table, which is a number of Python's if all that are stored are."""
+    name = table_of(scope, row)
+    if name is None or not isinstance(item, Number):
+        return item
+    return replace(item, python=scope.facts.lists[name][1][0].python)
+
+
+def learn_table_item(scope: Scope, row: ast.expr, item: Number, loc: Loc) -> None:
+    """Records the type of a number that is stored into a row, if that is a table's. Raises Restart if it is new."""
+    if (name := table_of(scope, row)) is not None:
+        learn_item(scope, name, item, loc)
