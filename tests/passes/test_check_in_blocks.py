@@ -109,6 +109,17 @@ def summed_behind_tests(a, k, o, p):
     return s
 
 
+def summed_beside_what_may_raise(a, k, o, p):
+    s = 0.0
+    most = a[0]
+    for i in range(a.shape[0]):
+        s += a[i]
+        most = max(most, a[i])
+        if a[i] > 0.5:
+            s -= p[int(a[i] * 50)]
+    return s, most
+
+
 def columns(a, k, o, p):
     m = o.reshape(50, 100)
     for j in range(100):
@@ -124,7 +135,7 @@ def raised(a, k, o, p):
 
 
 PROGRAMS = (scaled, named, in_place, under_a_condition, in_both_arms, beside, relied_on, loops_behind, counted, linear,
-            offsets, summed, summed_behind_tests, columns, raised)  # fmt: skip
+            offsets, summed, summed_behind_tests, summed_beside_what_may_raise, columns, raised)  # fmt: skip
 
 
 @pytest.mark.parametrize("wrong", [None, 0, 7, 2047, 2048, 4096, N - 4, N - 1])

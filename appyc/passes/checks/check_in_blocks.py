@@ -84,8 +84,9 @@ def check_in_blocks(fn: Function, ctx: PassContext) -> Function:
                                                      for i in range(at, end): o[i] = kept[i - at]
                                                      for i in range(at, end): ...        # as before
 
-    A block in which a test fails is rolled back and re-executed sequentially: when it raises, the arrays have
-    the same contents as in Python. Statements behind a test that rely on it (an index, a loop) are guarded by it.
+    A block in which a test fails is rolled back, reductions too, and re-executed sequentially: when it raises, the
+    arrays have the same contents as in Python. Statements behind a test that rely on it (an index, a loop) are guarded
+    by it.
 
     Requires: modes are chosen. Does not handle: stores whose index is not the loop variable plus a loop
     invariant on one axis; loops that may raise for other reasons, too; loops inside a loop that threads share.
@@ -104,7 +105,7 @@ def check_in_blocks(fn: Function, ctx: PassContext) -> Function:
         new = blocks.built()
         if new is None:
             return loop
-        made.extend((blocks.end, blocks.unfit))
+        made.extend(blocks.scalars)
         cost = fn.schedule[loop.var].cost
         decided[loop.var] = LoopSchedule()
         decided[new.var] = LoopSchedule(cost.of_blocks(blocks.size) if cost is not None else None)
@@ -139,7 +140,8 @@ def _is_test(stmt: If) -> bool:
 
 
 class _Blocks:
-    """Builds the loop over blocks that replaces the loop. unfit: not 0 where a test has failed."""
+    """Builds the loop over blocks that replaces the loop. unfit: not 0 where a test has failed. totals: for each
+    reduction its value before the block."""
 
     def __init__(self, loop: For, names: NameSupply) -> None:
         self.loop, self.names, self.loc = loop, names, loop.loc
@@ -148,9 +150,14 @@ class _Blocks:
         self.changed = {loop.var, *self.written}
         once = set_once(loop.body)
         self.once = {n.target: n.value for n in loop.body if isinstance(n, Assign) and n.target in once}
+        self.totals: dict[Symbol, Symbol] = {}
         self.linear: list[Expr] = []
         self.notes = 0
         self.size = LONG_BLOCK if any(isinstance(n, While) for n in statements(loop.body)) else BLOCK
+
+    @property
+    def scalars(self) -> tuple[Symbol, ...]:
+        return (self.end, self.unfit, *self.totals.values())
 
     def built(self) -> For | None:
         """None where what an iteration stores cannot be kept, or is not known to be free of what a test shows."""
@@ -169,7 +176,15 @@ class _Blocks:
         lanes = replace(loop, lo=at, hi=end, body=body, mode=LoopMode.SIMD, clauses=None,
                         private=tuple(s for s in loop.private if s in stays),
                         reductions=(*(r for r in loop.reductions if r.symbol in stays), *noting))  # fmt: skip
-        restored = [self._copied(store, array, back=True) for store, array in kept.items()]
+        if self.notes:
+            self.totals = {
+                r.symbol: self.names.fresh(f"{r.symbol.name}_kept", r.symbol.dtype)
+                for r in lanes.reductions[:-1]
+            }
+        restored = [
+            *(self._copied(store, array, back=True) for store, array in kept.items()),
+            *(Assign(total, self._var(before), loc=self.loc) for total, before in self.totals.items()),
+        ]
         failed = Compare("!=", self._var(self.unfit), self._integer(0), loc=self.loc)
         side_by_side: tuple[Stmt, ...] = (lanes,)
         if self.notes:
@@ -177,6 +192,7 @@ class _Blocks:
                 *(Alloc(a, (self._integer(self.size),), zero=False, in_frame=True, loc=self.loc)
                   for a in kept.values()),
                 *(self._copied(store, array, back=False) for store, array in kept.items()),
+                *(Assign(before, self._var(total), loc=self.loc) for total, before in self.totals.items()),
                 lanes,
                 If(failed, (*restored, self._in_order()), loc=self.loc),
             )  # fmt: skip
@@ -193,7 +209,7 @@ class _Blocks:
         return replace(
             loop, var=self.at, step=self.size, body=block, last=(),
             mode=LoopMode.PARALLEL if is_shared else LoopMode.SEQUENTIAL,
-            private=(*loop.private, self.end, self.unfit) if is_shared else (),
+            private=(*loop.private, *self.scalars) if is_shared else (),
             reductions=loop.reductions if is_shared else (),
             clauses=loop.clauses if is_shared else None,
         )  # fmt: skip
