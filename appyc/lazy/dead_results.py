@@ -7,8 +7,8 @@
 When a value is needed, a reachable array may be live or dead. This is predicted from what became of it when the same
 statements ran before. A wrong prediction costs a second run of its statements; the result is then always stored.
 
-Deferred statements can run at any time: the statements that run write nothing that they read, and no other statement
-writes what they make. Calls of compiled functions are deferred if they store into one array and return nothing; they
+Deferred statements can run at any time: the statements that run write nothing that they read, no other statement
+writes what they make, and they read what they make in its last state alone. Calls of compiled functions are deferred if they store into one array and return nothing; they
 then hold only a weak reference to it (`RestingCall`).
 """
 
@@ -199,7 +199,7 @@ class _Flow:
         while pending:
             one, reader = pending.pop()
             is_there = one not in self.made or one in kept
-            if one in self.called or (is_there and (one == number or self._changes_after(reader, one))):
+            if one in self.called or (is_there and one == number) or self._changes_after(reader, one):
                 return None
             if is_there:
                 inputs |= {one} - self.made

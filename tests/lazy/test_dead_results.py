@@ -272,3 +272,19 @@ def test_what_is_computed_from_an_array_that_was_stored_into() -> None:
         if round_ == 3:
             assert d[:4].tolist() == [0, 2, 4, 6]
         del d, c
+
+
+def test_what_has_been_read_before_a_store_is_not_left_with_it() -> None:
+    def step(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        a = x + 3.0
+        b = 2.0 + a
+        a[a > 4.0] = -2.0
+        return a, b, float((a * a).sum())
+
+    for _ in range(2):
+        step(np.arange(4.0))  # neither a nor b is read
+    a, b, total = step(np.arange(4.0))
+    b.put(0, 9.0)  # by NumPy, for which a is made again
+    assert a.tolist() == [3, 4, -2, -2]
+    assert b.tolist() == [9, 6, 7, 8]
+    assert total == 33
