@@ -56,7 +56,7 @@ _OWN = {**random_generators.OWN, _numpy.nditer: nditer}
 def _adapted(path: str, value: Any) -> Any:
     """The counterpart here of an attribute of NumPy. path: its qualified name, by which pickle finds it."""
     own = _OWN.get(value) if callable(value) else None
-    if isinstance(value, type) or not callable(value):
+    if isinstance(value, type) or not callable(value) or type(value).__module__ == "numpy.ma.core":
         inner = type(value).__name__ == "module" and value.__name__.startswith("numpy.")
         return own or (_Namespace(value) if inner else value)
     found = own or call_cache.function(value)

@@ -590,6 +590,34 @@ static PyObject *known_repr(Known *self)
     return out;
 }
 
+/* NumPy's own function, or the object itself where there is none. */
+static PyObject *plain_function(PyObject *self)
+{
+    PyObject *of = PyObject_GetAttrString(self, "__appyc_plain__");
+    if (!of)
+        PyErr_Clear();
+    return of ? of : Py_NewRef(self);
+}
+
+/* Equal to NumPy's own, which `__array_function__` and `__array_ufunc__` of other classes are given. */
+static PyObject *known_compare(PyObject *self, PyObject *other, int how)
+{
+    PyObject *of = plain_function(self);
+    int is_same = of == other;
+    Py_DECREF(of);
+    if (!is_same || (how != Py_EQ && how != Py_NE))
+        Py_RETURN_NOTIMPLEMENTED;
+    return PyBool_FromLong(how == Py_EQ);
+}
+
+static Py_hash_t known_hash(PyObject *self)
+{
+    PyObject *of = plain_function(self);
+    Py_hash_t hash = of == self ? _Py_HashPointer(self) : PyObject_Hash(of);
+    Py_DECREF(of);
+    return hash;
+}
+
 static PyObject *known_get(PyObject *self, PyObject *object, PyObject *Py_UNUSED(type))
 {
     return !object || object == Py_None ? Py_NewRef(self) : PyMethod_New(self, object);
@@ -616,6 +644,8 @@ static PyTypeObject KnownType = {
     .tp_dealloc = (destructor)known_dealloc,
     .tp_call = PyVectorcall_Call,
     .tp_repr = (reprfunc)known_repr,
+    .tp_richcompare = known_compare,
+    .tp_hash = known_hash,
     .tp_vectorcall_offset = offsetof(Known, vectorcall),
     .tp_dictoffset = offsetof(Known, attributes),
     .tp_weaklistoffset = offsetof(Known, weak_references),

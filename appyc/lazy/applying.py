@@ -21,13 +21,17 @@ _REDUCED: dict[np.ufunc, Callable[..., Any]] = {
 
 _ACCUMULATED: dict[np.ufunc, Callable[..., Any]] = {np.add: np.cumsum, np.multiply: np.cumprod}
 
+_MOST_AXES = 64
+"""Axes that an array of NumPy's may have."""
+
 _AT = frozenset({np.add, np.subtract, np.multiply, np.minimum, np.maximum})
 
 
 def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """A ufunc, or one of its methods. `out=` stores into that array and gives it back."""
-    if method == "__call__" and len(inputs) > ufunc.nin and "out" not in keywords:
-        inputs, keywords = inputs[: ufunc.nin], {**keywords, "out": inputs[ufunc.nin :]}
+    gives_out = method == "__call__" and len(inputs) == ufunc.nin + 1 and ufunc.nout == 1
+    if gives_out and "out" not in keywords and inputs[-1] is not Ellipsis:  # which is none by position
+        inputs, keywords = inputs[:-1], {**keywords, "out": inputs[-1:]}
     if not keywords and method == "__call__":
         found = _applied(ufunc, inputs, None, "same_kind")
         return found if found is not NotImplemented else evaluated(ufunc, inputs, {})
@@ -44,9 +48,7 @@ def apply_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], keywords:
     if found is not NotImplemented:
         return found
     function = ufunc if method == "__call__" else getattr(ufunc, method)
-    if isinstance(out, tuple):
-        keywords = {**keywords, "out": out if len(out) > 1 else out[0]}
-    return evaluated(function, inputs, {k: v for k, v in keywords.items() if v is not None or k == "axis"})
+    return evaluated(function, inputs, keywords)
 
 
 def _applied(ufunc: np.ufunc, inputs: tuple[Any, ...], target: Any, casting: Any) -> Any:
@@ -113,6 +115,8 @@ def _accumulate(ufunc: np.ufunc, array: Any, axis: Any = 0, dtype: Any = None, o
 def _outer(ufunc: np.ufunc, a: Any, b: Any, **keywords: Any) -> Any:
     one, two = as_operand(a), as_operand(b)
     if type(one) is not arrays.ndarray or type(two) is not arrays.ndarray or ufunc not in COMPILED_UFUNCS:
+        return NotImplemented
+    if one.ndim + two.ndim > _MOST_AXES:
         return NotImplemented
     return apply_ufunc(ufunc, "__call__", (one[(..., *(None,) * two.ndim)], two), keywords)
 

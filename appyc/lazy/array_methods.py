@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import sys
 from typing import Any
@@ -22,7 +23,10 @@ class FunctionMethods(Array):
     __slots__ = ()
 
     def fill(self, value: Any) -> None:
-        ufuncs.store(self, value)
+        if self.dtype.hasobject:
+            evaluation.changing(self, np.ndarray.fill, value)
+        else:
+            ufuncs.store(self, value)
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None, **keywords: Any) -> Any:
         return numpy_functions.call(
@@ -48,6 +52,9 @@ class FunctionMethods(Array):
         """As NumPy's, which refuses while there are views of it."""
         given = shape[0] if len(shape) == 1 and np.iterable(shape[0]) else shape
         extents = tuple(operator.index(extent) for extent in evaluation.plain(given))
+        if math.prod(extents) == self.size:
+            self.shape = extents
+            return
         if self.path:
             raise ValueError("cannot resize this array: it does not own its data")
         if refcheck and sys.getrefcount(self.buffer) > _ALONE:
@@ -75,12 +82,10 @@ class FunctionMethods(Array):
         return numpy_functions.call(np.trace, (self, offset, *args), keywords)
 
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None) -> None:
-        evaluation.changing(self, lambda memory: memory.sort(axis, kind, order))
+        evaluation.changing(self, np.ndarray.sort, axis, kind, order)
 
     def put(self, indices: Any, values: Any, mode: Any = "raise") -> None:
-        evaluation.changing(
-            self, lambda memory: memory.put(evaluation.plain(indices), evaluation.plain(values), mode)
-        )
+        evaluation.changing(self, np.ndarray.put, indices, values, mode)
 
 
 class ArrayMethods(Array):

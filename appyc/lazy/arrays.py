@@ -6,6 +6,7 @@ installs the methods that record operations.
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 import types
@@ -284,6 +285,18 @@ class _Arrays(type):
             return super().__new__(cls, name, bases, body)
         theirs = tuple(_Base if type(base) is cls else base for base in bases)
         return types.new_class(name, theirs, keywords, lambda space: space.update(body))
+
+    def __getattr__(cls, name: str) -> Any:
+        """A method of NumPy's arrays that is not recorded, called by its class: `ndarray.argsort(a)`."""
+        if name.startswith("_"):
+            raise AttributeError(f"type object 'numpy.ndarray' has no attribute {name!r}")
+        theirs = getattr(np.ndarray, name)
+
+        @functools.wraps(theirs)
+        def method(array: Any, *args: Any, **keywords: Any) -> Any:
+            return getattr(array, name)(*args, **keywords)
+
+        return method
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, np.ndarray)

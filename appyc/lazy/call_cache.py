@@ -51,6 +51,9 @@ _AT_ONCE = frozenset((
 ))  # fmt: skip
 """Functions that record several statements, and give little more than they are given."""
 
+_MOST_OPERANDS = 3
+"""Of what `Known` records."""
+
 
 def cached(class_: type[Known], slowly: Callable[..., Any], operands: int, **more: Any) -> Any:
     """A function that is computed at once, or recorded as before, where it can be. direct: NumPy's own."""
@@ -90,7 +93,7 @@ def function(of: Any) -> Any:
     def slowly(*args: Any, **keywords: Any) -> Any:
         return numpy_functions.call(of, args, keywords)
 
-    if isinstance(of, np.ufunc):
+    if isinstance(of, np.ufunc) and of.nin <= _MOST_OPERANDS:
         bound = "product" if of is np.matmul else "each" if of.signature else "broadcast"
         ufunc = cached(Ufunc, slowly, of.nin, by_value=of is np.power, direct=of, bound=bound)
         ufunc._ufunc = of
@@ -101,7 +104,7 @@ def function(of: Any) -> Any:
     elif of in _AT_ONCE or not numpy_functions.is_own(of):
         known = cached(Known, slowly, 0, what="runs", direct=of, bound=_BOUNDS.get(of, "each"))
     else:
-        known = slowly
+        known = cached(KnownMethod, slowly, 0, what="runs")
     return _in_place_of(known, of)
 
 
@@ -112,10 +115,11 @@ def _in_place_of(function: Any, of: Any) -> Any:
     return out
 
 
-array = functools.update_wrapper(
+array: Any = functools.update_wrapper(
     cached(Known, recorder.array, 0, what="runs", direct=np.array), recorder.array
 )
 array.__module__ = "appyc.numpy"
+array.__appyc_plain__ = np.array
 """`numpy.array`, which copies."""
 
 

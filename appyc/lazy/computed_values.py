@@ -18,6 +18,12 @@ _CONVERSIONS = frozenset({np.atleast_1d, np.atleast_2d, np.atleast_3d, np.asarra
 """Functions by which other libraries convert arguments to NumPy arrays, for code that needs those."""
 
 
+def _has_its_own_ufuncs(value: Any) -> bool:
+    """Whether ufuncs of it are its own affair."""
+    found = getattr(type(value), "__array_ufunc__", None)
+    return found not in (None, np.ndarray.__array_ufunc__, ValueMethods.__array_ufunc__)
+
+
 class ValueMethods(Array):
     """Conversions to Python values, and the array protocols of other libraries."""
 
@@ -44,14 +50,21 @@ class ValueMethods(Array):
         return found
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
+        if any(map(_has_its_own_ufuncs, (*inputs, *keywords.get("out", ()), keywords.get("where")))):
+            return NotImplemented  # NumPy asks that
         if method == "__call__" and not keywords and ufunc in ufuncs.COMPILED_UFUNCS:
             return call_cache.function(ufunc)(*inputs)  # a NumPy scalar by an array: `x[i] * row`
         return applying.apply_ufunc(ufunc, method, inputs, keywords)
 
-    def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, keywords: Any) -> Any:
+    def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         if func in _CONVERSIONS:
-            return func(*(a.__array__() if isinstance(a, Array) else a for a in args), **keywords)
-        return numpy_functions.call(func, args, keywords)
+            return func(*(a.__array__() if isinstance(a, Array) else a for a in args), **kwargs)
+        return numpy_functions.call(func, args, kwargs)
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """For other libraries that give results of the class of their arguments."""
+        found = evaluation.plain(array)
+        return found[()] if return_scalar else evaluation.wrapped(found)
 
     def __appyc_call__(self, function: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """A call of a jitted function with this array among its arguments."""
@@ -75,18 +88,20 @@ class ValueMethods(Array):
         return importlib.import_module("appyc.numpy")  # which imports this module
 
     def __buffer__(self, flags: int) -> memoryview:
-        """A read-only buffer, of numbers: of those NumPy reads back the type. Before Python 3.12 the extension asks.
+        """A read-only buffer, of numbers and text: of those NumPy reads back the type. Before Python 3.12 the extension
+        asks.
 
         What computing raises, it raises once. NumPy, which asks for a buffer first, drops the error: what it asks next
         raises it again.
         """
-        if self.dtype.kind not in "biufc":
+        if self.dtype.kind not in "biufcSU" or not self.itemsize:
             raise BufferError(f"a recorded array of {self.dtype} has no buffer: use numpy.asarray(a)")
         try:
-            return self.__array__().data
+            found = self.__array__()
         except Exception as error:
             STATE.withheld = self.buffer, error
             raise
+        return found.data
 
     @property
     def __array_interface__(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -89,15 +90,39 @@ def plain(value: Any) -> Any:
     if isinstance(value, arrays.Array):
         return value.computed()[()] if value.buffer.is_number else value.computed()
     kind = type(value)
-    if kind is tuple:
-        return tuple(plain(v) for v in value)
-    if kind is list:
-        return [plain(v) for v in value]
+    if kind is tuple or kind is list:
+        items = [plain(v) for v in value]
+        if all(map(operator.is_, items, value)):
+            return value  # the very object, which may be an element of an array
+        return items if kind is list else tuple(items)
     if kind is dict:
-        return {k: plain(v) for k, v in value.items()}
+        values = [plain(v) for v in value.values()]
+        return (
+            value if all(map(operator.is_, values, value.values())) else dict(zip(value, values, strict=True))
+        )
     if kind is slice:
         return slice(plain(value.start), plain(value.stop), plain(value.step))
     return getattr(value, "__appyc_plain__", value)
+
+
+def on_values(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """What NumPy's function gives for the values of the arguments."""
+    try:
+        return function(*plain(args), **plain(keywords))
+    except ValueError as error:
+        if "__array__ method not producing an array" not in str(error):
+            raise
+    return function(*_without_methods(args), **_without_methods(keywords))
+
+
+def _without_methods(value: Any) -> Any:
+    """`plain`, with NumPy's array also for an object whose `__array__` gives one of appyc's."""
+    if type(value) in (tuple, list):
+        return type(value)(_without_methods(v) for v in value)
+    if type(value) is dict:
+        return {k: _without_methods(v) for k, v in value.items()}
+    found = value.__array__() if hasattr(value, "__array__") and not isinstance(value, type) else None
+    return plain(found if isinstance(found, arrays.Array) else value)
 
 
 def _arrays_in(value: Any, found: list[arrays.Array]) -> None:
@@ -128,7 +153,7 @@ def evaluated(
         ran_at_once(name, why)
     else:
         ran_by_numpy(name)
-    return _finished(function(*plain(args), **plain(keywords)), found)
+    return _finished(on_values(function, args, keywords), found)
 
 
 def finished(result: Any, args: tuple[Any, ...]) -> Any:
@@ -185,6 +210,9 @@ def _traced(values: np.ndarray, given: list[arrays.ndarray], *, of_ghosts: bool 
             return array
     for array, memory, view in holders:
         steps = None if array.is_window else steps_between(view, values)
+        if steps is None and memory.dtype.names and memory.dtype.hasobject:
+            array.buffer.lent = True
+            return values  # a field of what NumPy takes no other view of
         if steps is None:
             return array.windowed(view_of(ghost_of(array.buffer), (window(values, memory),)))
         out = array
@@ -250,8 +278,9 @@ def _ghosts(value: Any) -> Any:
     return {k: _ghosts(v) for k, v in value.items()} if type(value) is dict else value
 
 
-def changing(target: arrays.Array, change: Callable[[np.ndarray], Any]) -> None:
-    """A write to an array's memory by NumPy, in program order with the recording."""
+def changing(target: arrays.Array, change: Callable[..., Any], *args: Any, **keywords: Any) -> None:
+    """A write to an array's memory by NumPy, in program order with the recording: the function is called with the
+    memory and the values of the arguments."""
     flush((target.buffer,), overwritten=(target.buffer,))
-    change(target.computed())
+    on_values(functools.partial(change, target.computed()), args, keywords)
     ran_by_numpy("a change of an array")

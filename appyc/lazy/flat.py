@@ -35,8 +35,7 @@ class Flat:
         return evaluation.wrapped(self.base.computed().flat[evaluation.plain(key)])
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        index = evaluation.plain(key)
-        evaluation.changing(self.base, lambda memory: memory.flat.__setitem__(index, evaluation.plain(value)))
+        evaluation.changing(self.base, lambda memory, *args: memory.flat.__setitem__(*args), key, value)
 
     def __len__(self) -> int:
         return int(self.base.size)

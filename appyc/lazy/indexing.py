@@ -164,11 +164,8 @@ def fancy_store(target: arrays.Array, key: Any, value: Any, ufunc: np.ufunc | No
             operand = target.dtype.type(operand)
         if _is_stored(target, key, operand, ufunc):
             return
-    index = plain(key)
-    if ufunc is None:
-        changing(target, lambda memory: memory.__setitem__(index, plain(value)))
-    else:
-        changing(target, lambda memory: ufunc.at(memory, index, plain(value)))
+    change: Any = np.ndarray.__setitem__ if ufunc is None else ufunc.at
+    changing(target, change, key, value)
 
 
 def _is_stored(target: arrays.Array, key: Any, operand: Any, ufunc: np.ufunc | None) -> bool:

@@ -106,7 +106,8 @@ def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -
 
 def _can_cast(value: Any, dtype: np.dtype, casting: Any) -> bool:
     if type(value) in (bool, int, float, complex):
-        return bool(np.can_cast(np.min_scalar_type(value), dtype, casting))
+        kind = np.result_type(dtype, type(value)) if casting in ("no", "equiv") else np.min_scalar_type(value)
+        return bool(np.can_cast(kind, dtype, casting))
     return bool(np.can_cast(value.dtype, dtype, casting))
 
 
@@ -192,7 +193,7 @@ def _like(name: str) -> Callable[..., Any]:
 
 
 def _copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
-    return array(a, order=order)
+    return NotImplemented if subok and not isinstance(a, arrays.Array) else array(a, order=order)
 
 
 def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import pathlib
 import sys
+import types
 from typing import Any
 
 import numpy as np
@@ -142,6 +143,9 @@ def _methods() -> None:
         setattr(Array, name, _at_once(name))
     for name in ("astype", "copy"):
         setattr(Array, name, _copying(_method(name)))
+    for name, method in vars(Array).items():
+        if isinstance(method, types.FunctionType) and hasattr(np.ndarray, name):
+            method.__wrapped__ = getattr(np.ndarray, name)  # type: ignore[attr-defined]  # whose signature it tells
 
 
 def install() -> None:

@@ -8,8 +8,8 @@ import numpy as np
 
 from appyc.lazy import arrays, at_once
 from appyc.lazy._nodes import Own, Statement, View, made
-from appyc.lazy.evaluation import changing, copy_of, plain, whole, wrapped
-from appyc.lazy.operations import Convert, Operation, as_dtype
+from appyc.lazy.evaluation import changing, copy_of, evaluated, on_values, whole, wrapped
+from appyc.lazy.operations import COMPILED_DTYPES, Convert, Operation, as_dtype
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.recording import caller
 from appyc.lazy.running import STATE, flush, flush_due, flush_some
@@ -21,6 +21,8 @@ def array(
     """An array with values of its own. Raises what `numpy.array` raises."""
     if isinstance(values, arrays.Array) and not more:
         wanted = values.dtype if dtype is None else as_dtype(dtype)
+        if dtype is not None and (wanted not in COMPILED_DTYPES or values.dtype not in COMPILED_DTYPES):
+            return evaluated(np.array, (values, dtype), {"copy": copy, "order": order, "ndmin": ndmin})
         if copy is False and (wanted != values.dtype or values.buffer.is_number):
             np.array(values.ghost()[()], wanted, copy=False)  # raises NumPy's error
         if isinstance(values, arrays.number):
@@ -33,7 +35,9 @@ def array(
     is_copy = type(values) is np.ndarray and copy and order == "K" and ndmin <= values.ndim and not more
     if is_copy and (dtype is None or values.dtype == dtype):
         return copy_of(values)
-    return wrapped(np.array(plain(values), dtype, copy=copy, order=order, ndmin=ndmin, **more))
+    return wrapped(
+        on_values(np.array, (values, dtype), {"copy": copy, "order": order, "ndmin": ndmin, **more})
+    )
 
 
 def asarray(
@@ -80,7 +84,11 @@ def record(
             if now is not at_once.NOT_NOW:
                 return now
         out = made(class_, recording.statements, operation, operands, shape, dtype, site, is_number)
-        recording.nbytes += out.buffer.nbytes
+        try:
+            recording.nbytes += out.buffer.nbytes
+        except OverflowError:
+            recording.statements.pop()
+            np.empty(shape, dtype)  # raises NumPy's error
         if recording.nbytes > recording.most_bytes and recording.is_too_much():
             flush_some()
     return out
@@ -133,7 +141,7 @@ def record_store(
     buffer = target.buffer
     if not buffer.shape:  # a single number: compiled code has no arrays of that kind
         value = record(operation, operands, shape, target.dtype, is_number=False)
-        changing(target, lambda memory: memory.__setitem__(..., value.computed()))
+        changing(target, np.ndarray.__setitem__, ..., value)
         return
     site = caller()
     recording = STATE.recording

@@ -83,7 +83,7 @@ class ShapeMethods(arrays.Array):
 
     @flat.setter
     def flat(self, value: Any) -> None:
-        evaluation.changing(self, lambda memory: setattr(memory, "flat", evaluation.plain(value)))
+        evaluation.changing(self, setattr, "flat", value)
 
     def _at(self, key: Any) -> Any:
         """`self[key]`, where that is more than an element or a slice."""
@@ -98,7 +98,7 @@ class ShapeMethods(arrays.Array):
         found = self.view_with(Index(items)) if items else self.view_with(Transpose(tuple(range(self.ndim))))
         if found.shape or _has_dots(key):
             return found
-        if self.dtype.kind == "V":  # a row, which is a view
+        if self.dtype.kind in "VO":  # a row, which is a view, or an object
             return self.computed()[evaluation.plain(key)]
         return recorder.record(
             Convert(self.dtype), (found.compilable(),), (), self.dtype
@@ -137,8 +137,8 @@ class ShapeMethods(arrays.Array):
             and (isinstance(value, list | tuple) or len(getattr(value, "shape", ())) > 0)
             and not _has_dots(key)
         ):
-            index = evaluation.plain(key)  # an element of a sequence: only NumPy knows whether there is one
-            evaluation.changing(self, lambda memory: memory.__setitem__(index, evaluation.plain(value)))
+            # an element of a sequence: only NumPy knows whether there is one
+            evaluation.changing(self, np.ndarray.__setitem__, key, value)
             return
         store(view, value)
         recorder.run_filling(view)
@@ -212,7 +212,7 @@ class ShapeMethods(arrays.Array):
             return evaluation.evaluated(
                 np.ndarray.view, (self, dtype), {} if type is None else {"type": type}
             )
-        if dtype is None or as_dtype(dtype) == self.dtype:
+        if dtype is None or ((wanted := as_dtype(dtype)) == self.dtype and wanted.type is self.dtype.type):
             return self.view_with(Transpose(tuple(range(self.ndim))))
         return self.windowed(self.ghost().view(dtype))
 
@@ -223,7 +223,9 @@ class ShapeMethods(arrays.Array):
                copy: bool = True) -> Any:  # fmt: skip
         wanted = as_dtype(dtype)
         if wanted not in COMPILED_DTYPES or self.dtype not in COMPILED_DTYPES:
-            return evaluation.wrapped(self.computed().astype(dtype, order, casting, subok, copy))
+            if copy:
+                return evaluation.wrapped(self.computed().astype(dtype, order, casting, subok))
+            return evaluation.evaluated(np.ndarray.astype, (self, dtype, order, casting, subok, copy), {})
         axes = self._axes_in(order)
         if (
             wanted == self.dtype
@@ -269,7 +271,9 @@ class ShapeMethods(arrays.Array):
         return self.copy("K")
 
     def __deepcopy__(self, memo: Any) -> Any:
-        return self.copy("K")
+        if not self.dtype.hasobject:
+            return self.copy("K")
+        return evaluation.wrapped(self.computed().__deepcopy__(memo))
 
     def compilable(self) -> Any:
         """The array itself, or a copy if compiled code cannot express this view."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from appyc.lazy import arrays
-from appyc.lazy.evaluation import changing, evaluated, plain
+from appyc.lazy.evaluation import changing, evaluated
 from appyc.lazy.operations import (
     COMPILED_DTYPES,
     Convert,
@@ -188,7 +188,7 @@ def update(ufunc: np.ufunc, target: arrays.Array, value: Any) -> None:
     operand = None if target.is_window or ufunc is np.matmul else as_operand(value)
     found = None if operand is None else pointwise(ufunc, (target, operand))
     if found is None or found[2] != target.shape or not np.can_cast(found[3], target.dtype, "same_kind"):
-        changing(target, lambda memory: UPDATES[ufunc](memory, plain(value)))
+        changing(target, UPDATES[ufunc], value)
         return
     operation, operands, shape, _ = found
     record_store(operation, operands, target, shape)
@@ -207,13 +207,13 @@ def store(target: arrays.Array, value: Any) -> None:
     is_known = target.dtype in COMPILED_DTYPES and not target.is_window
     operand = as_operand(value) if is_known else None
     if operand is None or not is_compiled((operand,)):
-        changing(target, lambda memory: memory.__setitem__(..., plain(value)))
+        changing(target, np.ndarray.__setitem__, ..., value)
         return
     if isinstance(operand, arrays.Array) and operand.buffer is target.buffer and operand.path == target.path:
         return  # the end of `a[i] += x`
     shape = operand.shape if isinstance(operand, arrays.Array) else ()
     if broadcast(shape, target.shape) != target.shape or not fits((target, operand)):
-        changing(target, lambda memory: memory.__setitem__(..., plain(value)))  # raises, or stretches
+        changing(target, np.ndarray.__setitem__, ..., value)  # raises, or stretches
         return
     if isinstance(operand, arrays.number) and operand.dtype.kind in "fc" and target.dtype.kind in "biu":
         operand = operand.value()  # which NumPy refuses if it is none

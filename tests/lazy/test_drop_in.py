@@ -20,6 +20,41 @@ from tests.lazy.test_every_function import difference
 
 PROGRAMS = (
     "a=np.zeros(3,'O,i4'); a['f0'][1]=2; a['f1'][:]=7; a.tolist()",
+    "np.asarray(np.arange(3).astype('>G')) + 1",
+    "a=np.zeros(3, [('o','O',(2,)), ('n',[('u','f8'),('v','O')])]); a['o'][1,0]=5; a['n']['v'][2]='q'; a["
+    "['n','o']]['n']['u'][:]=2; a.tolist()",
+    "a=np.empty(1, object); a.fill([]); a",
+    "d={'k': 1}; a=np.array([d, [d]], object); a[0]['k']=2; (d, a[0] is d)",
+    "x=[1]; a=np.empty(2, object); a[0]=x; x.append(2); a",
+    "a=np.array([{'k': 1}, 3], object); b=a.__deepcopy__({}); b[0]['k']=2; a",
+    "np.add.reduce([], initial=None)",
+    "np.modf(np.array([1.5, 2.5]), np.zeros(2))",
+    "np.negative(np.ones(2), out=(...,))",
+    "np.add(1, 2, ...)",
+    "np.add(np.ones(2), 1, np.zeros(2), np.zeros(2))",
+    "np.add.outer(np.ones((1,) * 33), np.ones((1,) * 33))",
+    "a=np.arange(3); np.copyto(a.astype('f4'), 3., casting='equiv')",
+    "a=np.arange(3, dtype='f4'); np.copyto(a, 3, casting='safe'); a",
+    "np.array(np.broadcast_to(np.array(0, 'u1'), 2**62))",
+    "np.array(np.array([''] * 2, object), dtype='S').dtype",
+    "a=np.array(['a'], 'T'); np.array(a, copy=False, dtype=np.dtypes.StringDType())",
+    "a=np.zeros(2, 'i4,f4').view(np.dtype((np.record, 'i4,f4'))); a.dtype.type",
+    "a=np.arange(6)[:]; a.resize((2, 3)); a",
+    "np.copy(np.ma.array([1, 2], mask=[0, 1]), subok=True).mask",
+    "np.ma.minimum.reduce(np.ma.array([3, 2], mask=[0, 1]))",
+    "np.ndarray.argsort(np.array([3, 1, 2]))",
+    "np.ones(3).__array_wrap__(np.zeros(2))",
+    "bytes(memoryview(np.array(['a', 'bc']))), memoryview(np.array([b'ab'])).format",
+    "class A:\n    def __array__(self, dtype=None, copy=None): return np.ones(3) * 2\n(np.asarray(A()), n"
+    "p.sum(A()), np.ones(3) * A(), np.stack((A(), np.ones(3))))",
+    "class A:\n    def __array__(self, dtype=None, copy=None): return np.ones(3) * 2\na=np.zeros(3); a[.."
+    ".]=A(); a[np.array([True,False,True])]=[1,2]; a += A(); a",
+    "class A:\n    def __array_function__(self, func, types, args, kwargs): return {np.sum: 7, np.flip: 8"
+    "}[func]\nnp.sum(A()), np.flip(A())",
+    "class A:\n    def __array_ufunc__(self, ufunc, *more, **named): return {np.add: 7}[ufunc]\nnp.add(A("
+    "), 1), np.ones(2) + A()",
+    "class A:\n    def __array_ufunc__(self, *more, **named): return NotImplemented\nnp.ones(2).__array_u"
+    "func__(np.add, '__call__', np.ones(2), A())",
     "np.array([10**43], object).astype(np.dtypes.BytesDType)",
     "np.array([10**43], object).astype('S')",
     "np.array(['a']).conjugate()",
