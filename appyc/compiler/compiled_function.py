@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,8 +24,9 @@ from appyc.compiler.fallback import (
 )
 from appyc.compiler.parameters import call_by_name
 from appyc.compiler.specialisations import Specialisations
+from appyc.compiler.version_budget import AT_ONCE
 from appyc.compiler.versions import Request, Version, is_stored
-from appyc.compiler.waiting import Shortness, is_short
+from appyc.compiler.waiting import SHORT_CALL, Forecast, seconds_in_python
 from appyc.errors import CompileError, DependenceError, LeftToPython, Loc
 from appyc.frontend.access import closure_of
 from appyc.frontend.source import Source
@@ -57,7 +59,7 @@ class CompiledFunction(Specialisations[R]):
     ) -> None:
         super().__init__(fn, options, source, on_loss)
         self._races: dict[tuple[object, ...], Race] = {}
-        self._shortness = Shortness()
+        self._forecast = Forecast()
         self._quick: dict[Kind, list[Version]] = {}
         self._in_vain: Counter[object] = Counter()
         """Number of calls for which nothing was compiled, by kind."""
@@ -85,6 +87,8 @@ class CompiledFunction(Specialisations[R]):
         try:
             named = self._parameters.with_tuples(bound)
             wanted = self._request(named)
+            if not self._is_due(wanted, named):
+                return self._call_unpaid(wanted, self.kind(args, keywords), args, keywords)
             if not self._has_waited(wanted, named):
                 return self.py_func(*args, **keywords)
             wanted, version = self._placed(wanted, named)
@@ -99,7 +103,10 @@ class CompiledFunction(Specialisations[R]):
         if kind is not None and race is None:
             self._call_quickly_from_now(kind, wanted, version)
         if race is None or kind is None or not race.is_on():
-            return self._run(version.run, version, bound, named)
+            start = time.perf_counter_ns()
+            result = self._run(version.run, version, bound, named)
+            self._budget.ran(time.perf_counter_ns() - start)
+            return result
         if race.is_pythons_turn:
             return self._timed(race, kind, time.perf_counter_ns(), lambda: self.py_func(*args, **keywords))
         if race.entry is not None:
@@ -209,6 +216,40 @@ class CompiledFunction(Specialisations[R]):
             self.handed[kind] = (hosted.host, 0)
         return hosted.host(*args, **keywords)
 
+    def _is_due(self, wanted: Request, named: Mapping[str, object]) -> bool:
+        """Whether the call's version exists, or may be compiled now: not beyond the function's budget, unless the call
+        may take Python long, or annotations ask for compiled code."""
+        if self._budget.covers(wanted.kin) or not self._may_race(wanted):
+            return True
+        if self._find(wanted, named) is not None:
+            return True
+        seconds = self._seconds_in_python(named)
+        return self._budget.runs_are_long if seconds == math.inf else seconds >= SHORT_CALL
+
+    def _call_unpaid(
+        self, wanted: Request, kind: Kind | None, args: tuple[object, ...], keywords: Mapping[str, object]
+    ) -> object:
+        """A call in Python, since the function has many versions already, and others like it until that has cost as
+        much as one more."""
+
+        def in_python(*args: object, **keywords: object) -> object:
+            start = time.thread_time_ns()  # other processes do not count
+            try:
+                return self.py_func(*args, **keywords)
+            finally:
+                if self._budget.spent(wanted.kin, time.thread_time_ns() - start) and kind is not None:
+                    self.handed.pop(kind, None)
+
+        if len(self._versions.get(wanted.key, ())) < AT_ONCE:  # else it has been warned of
+            told = (
+                "it has been compiled several times, for other types, lengths of lists and tuples, strings or classes, "
+                "and is again when calls in Python have taken as long as that"
+            )
+            self._warn(CompileError(told, Loc(self._snippet.file, self._snippet.first_line)))
+        if kind is not None:
+            self.handed[kind] = (in_python, 0)
+        return in_python(*args, **keywords)
+
     def _race(self, wanted: Request) -> Race | None:
         """The race of a version against Python, for calls that the dispatcher passes on; None if annotations ask for
         compiled code."""
@@ -291,13 +332,17 @@ class CompiledFunction(Specialisations[R]):
         return self._compilations.has_waited(
             wanted.key,
             lambda: self._version(wanted, named),
-            lambda: self._shortness.of(
-                named,
-                lambda: is_short(
-                    self._kept_text, {**self.py_func.__globals__, **closure_of(self.py_func), **named}
-                ),
-            ),
+            lambda: self._seconds_in_python(named) < SHORT_CALL,
         )
+
+    def _seconds_in_python(self, named: Mapping[str, object]) -> float:
+        """What the call takes Python at most, as far as its text tells; inf where that is not known."""
+
+        def ask() -> float:
+            values = {**self.py_func.__globals__, **closure_of(self.py_func), **named}
+            return seconds_in_python(self._kept_text, values)
+
+        return self._forecast.of(named, ask)
 
     def is_ready(self, args: tuple[object, ...], *, begins: bool, waits: bool) -> bool:
         """Whether a call with these arguments finds compiled code, in memory or on disk. Always on a GPU, or where

@@ -87,7 +87,7 @@ class Race:
         if not is_large and len(self._python) < ROUNDS:
             return None
         self._is_over = True
-        if not is_large and _typical(self._python) < _typical(self._compiled):
+        if not is_large and typical(self._python) < typical(self._compiled):
             return True
         self._pause, self._next_pause = self._next_pause, self._next_pause * _PAUSE_GROWS
         return False
@@ -98,11 +98,12 @@ class Race:
         return limit_for(max(self._python))
 
     def __str__(self) -> str:
-        here, there = _typical(self._compiled) / 1000, _typical(self._python) / 1000
+        here, there = typical(self._compiled) / 1000, typical(self._python) / 1000
         return f"a call takes {here:.1f} us compiled, and {there:.1f} us in Python"
 
 
-def _typical(times: list[int]) -> int:
+def typical(times: list[int]) -> int:
+    """The median."""
     return sorted(times)[len(times) // 2]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +16,7 @@ from appyc.compiler.analyse import Analysed, CompiledFor, analyse
 from appyc.compiler.captured_values import Captured
 from appyc.compiler.fallback import Hosted, R, frames_of_ours, warn_of_defect
 from appyc.compiler.parameters import Parameters, call_by_name
+from appyc.compiler.version_budget import AT_ONCE, VersionBudget
 from appyc.compiler.versions import Job, Request, Version, make_version, request
 from appyc.compiler.waiting import Compilations
 from appyc.errors import (
@@ -36,9 +38,6 @@ from appyc.runtime.signature import Residence, residence_of
 if TYPE_CHECKING:
     from appyc.compiler.choose_device import DeviceChoice
     from appyc.frontend.outline import Region
-
-_MANY_VERSIONS = 8
-"""Versions for one combination of argument types that indicate a captured value which keeps changing."""
 
 _MARK = re.compile(r"^\s*#\s*pragma\b|\bprange\b")
 
@@ -69,6 +68,7 @@ class Specialisations(Entry, Generic[R]):
         if unknown := [n for n in options.donate if n not in self._parameters.signature.parameters]:
             raise ValueError(f"donate names {unknown[0]!r}, which is no parameter of {fn.__qualname__}")
         self._versions: dict[tuple[object, ...], list[Version]] = {}
+        self._budget = VersionBudget()
         self._compilations = Compilations()
         self._last: Request | None = None
         self._sizes: dict[tuple[object, ...], dict[str, object]] = {}
@@ -163,11 +163,13 @@ class Specialisations(Entry, Generic[R]):
         with self._compilations.lock:
             found = self._find(wanted, named)
             if found is None:
+                start = time.perf_counter_ns()
                 found = self._make(wanted, may_split=may_split)
+                self._budget.compiled(wanted.kin, time.perf_counter_ns() - start)
                 self._sizes.setdefault(wanted.key, sizes_of(named))
                 versions = [found, *self._versions.get(wanted.key, ())]
                 self._versions[wanted.key] = versions
-                if len(versions) == _MANY_VERSIONS:
+                if len(versions) == AT_ONCE:
                     self._warn_of_changes(versions)
             return found
 

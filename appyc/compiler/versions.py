@@ -51,6 +51,15 @@ class Request:
         objects = tuple((n, v if isinstance(v, str) else type(v)) for n, v in self.objects.items())
         return (self.target, tuple(self.types.values()), objects)
 
+    @property
+    def kin(self) -> tuple[object, ...]:
+        """The key without what need not be one of few: lengths of tuples, strings, and the classes of objects."""
+        return (self.target, tuple(map(_without_length, self.types.values())), tuple(self.objects))
+
+
+def _without_length(type_: ArgType) -> object:
+    return frozenset(map(_without_length, type_.items)) if isinstance(type_, TupleArg) else type_
+
 
 @dataclass(frozen=True, slots=True)
 class Version:

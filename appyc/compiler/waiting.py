@@ -155,14 +155,14 @@ class _Compilation:
             self.done.set()
 
 
-class Shortness:
-    """`is_short` of calls of one function: of calls alike, in numbers and shapes, it is asked once."""
+class Forecast:
+    """`seconds_in_python` of calls of one function: of calls alike, in numbers and shapes, it is asked once."""
 
     def __init__(self) -> None:
-        self._last: tuple[list[object], bool] | None = None
+        self._last: tuple[list[object], float] | None = None
 
-    def of(self, named: Mapping[str, object], ask: Callable[[], bool]) -> bool:
-        """ask: `is_short` of the call."""
+    def of(self, named: Mapping[str, object], ask: Callable[[], float]) -> float:
+        """ask: `seconds_in_python` of the call."""
         sizes = [
             value if isinstance(value, int | float) else getattr(value, "shape", None)
             for value in named.values()
@@ -174,11 +174,10 @@ class Shortness:
         return self._last[1]
 
 
-def is_short(source: Source, values: Mapping[str, object]) -> bool:
-    """Whether a call surely takes Python little time: its ranges are known, and it calls no other Python functions.
+def seconds_in_python(source: Source, values: Mapping[str, object]) -> float:
+    """What a call takes Python at most; inf where ranges are not known, or it calls other Python functions.
 
     values: what names stand for.
     """
     nodes = sum(1 for _ in ast.walk(source.ast))
-    runs = iterations(source.ast.body, values, unknown=inf)
-    return runs * nodes * _NODE_SECONDS < SHORT_CALL
+    return iterations(source.ast.body, values, unknown=inf) * nodes * _NODE_SECONDS

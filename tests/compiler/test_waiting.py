@@ -256,14 +256,14 @@ def test_reports_wait_for_what_is_being_compiled(monkeypatch):
 def test_calls_of_equal_sizes_are_estimated_once() -> None:
     asked: list[str] = []
 
-    def ask(answer: bool, which: str) -> bool:
+    def ask(answer: float, which: str) -> float:
         asked.append(which)
         return answer
 
-    shortness = waiting.Shortness()
-    assert shortness.of({"a": np.ones(5), "n": 3}, lambda: ask(True, "five"))
-    assert shortness.of({"a": np.zeros(5), "n": 3}, lambda: ask(False, "five again"))
-    assert not shortness.of({"a": np.ones(6), "n": 3}, lambda: ask(False, "six"))
-    assert shortness.of({"a": np.ones(6), "n": [3]}, lambda: ask(True, "a list"))
-    assert shortness.of({"a": np.ones(6), "n": [3]}, lambda: ask(True, "a list again"))
+    forecast = waiting.Forecast()
+    assert forecast.of({"a": np.ones(5), "n": 3}, lambda: ask(5.0, "five")) == 5.0
+    assert forecast.of({"a": np.zeros(5), "n": 3}, lambda: ask(0.0, "five again")) == 5.0
+    assert forecast.of({"a": np.ones(6), "n": 3}, lambda: ask(6.0, "six")) == 6.0
+    assert forecast.of({"a": np.ones(6), "n": [3]}, lambda: ask(7.0, "a list")) == 7.0
+    assert forecast.of({"a": np.ones(6), "n": [3]}, lambda: ask(8.0, "a list again")) == 8.0
     assert asked == ["five", "six", "a list", "a list again"]
