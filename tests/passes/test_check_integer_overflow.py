@@ -7,7 +7,7 @@ import pytest
 
 import appyc
 from appyc.errors import LeftToPython
-from appyc.ir.nodes import Fail, While
+from appyc.ir.nodes import Const, Fail, While
 from appyc.ir.raising import traps_overflow
 from appyc.ir.verify import check
 from appyc.ir.visit import walk
@@ -101,6 +101,26 @@ def test_guards_bound_arguments(fn, args):
     found = checked(fn, *args)
     assert not traps(found)
     assert {g.reason for g in found.guards} == {"integers stay within 64 bits"}
+
+
+def farthest(ways, n):
+    x = y = far = 0
+    for i in range(n):
+        if ways[i] == 0:
+            x += 1
+        elif ways[i] == 1:
+            x -= 1
+        elif ways[i] == 2:
+            y += 1
+        else:
+            y -= 1
+        far = max(far, x * x + y * y)
+    return far
+
+
+def test_bounds_of_what_is_computed_from_counters_are_those_of_the_counters():
+    (guard,) = checked(farthest, np.zeros(8, np.int64), 8).guards
+    assert max(n.value for n in walk(guard) if isinstance(n, Const)) == 1 << 28
 
 
 def collatz(n):

@@ -27,7 +27,7 @@ from appyc.ir.visit import rewrite, walk
 from appyc.passes.checks.integer_flow import IntegerFlow
 from appyc.passes.pass_context import PassContext
 
-LIMITS = tuple((low, 1 << bits) for bits in (61, 46, 31, 20, 15) for low in (-(1 << bits), 0))
+LIMITS = tuple((low, 1 << bits) for bits in (61, 46, 31, 28, 20, 15) for low in (-(1 << bits), 0))
 """Bounds of arguments that guards may test, the loosest first."""
 
 LONGEST = (0, 1 << 48)

@@ -288,6 +288,8 @@ class IntegerFlow(IntegerOperations):
         rounds = 0
         while True:
             head = limited(head, bounds)
+            if rounds < ROUNDS:
+                head = limited(head, self.counted_bounds(carried & head.keys()))
             self.unproven, self.tests, self.jumps, self.memo = unproven, tests, _Jumps(), {}
             start: Env | None = head
             cond = None

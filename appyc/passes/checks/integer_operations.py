@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar, cast
 
@@ -165,6 +165,11 @@ class IntegerOperations:
         counter.moves[id(stmt)] = max(move, counter.moves.get(id(stmt), 0))
         bounds = counter.bounds()
         return bounds if is_within(bounds, INT64) else None
+
+    def counted_bounds(self, symbols: Iterable[Symbol]) -> Env:
+        """The bounds of those that are counters: widening goes beyond them."""
+        counters = {s: self.counters[s].bounds() for s in symbols if s in self.counters}
+        return {s: found for s, found in counters.items() if is_within(found, INT64)}
 
     def assign(self, stmt: Assign, env: Env) -> None:
         """Gives what is assigned to its bounds."""
