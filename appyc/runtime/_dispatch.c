@@ -24,7 +24,7 @@
 #include "_kinds.h"
 
 /* As in appyc/runtime/dispatch.py: of Kernel.record(), and of what on_fault is called with. */
-enum { RECORD_FORMAT = 12 };
+enum { RECORD_FORMAT = 13 };
 
 /* For the whole process, as OpenMP's own setting is; every entry passes it on in slot 0. */
 static int thread_count = 1;
@@ -71,8 +71,8 @@ static int read_arguments(Specialisation *self, PyObject *records)
     }
     for (int i = 0; i < self->argument_count; i++) {
         Argument *a = &self->arguments[i];
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(records, i), "iiiipii", &a->kind, &a->type_number, &a->count,
-                              &a->layout, &a->written, &a->slot, &a->same))
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(records, i), "iiiippii", &a->kind, &a->type_number, &a->count,
+                              &a->layout, &a->written, &a->any_written, &a->slot, &a->same))
             return -1;
         if (a->kind == ARRAY && a->same != self->leaf_count)
             self->shares = 1;

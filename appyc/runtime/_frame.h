@@ -18,6 +18,7 @@ typedef struct {
     int count;    /* ARRAY: number of axes; TUPLE: number of items */
     int layout;   /* ARRAY */
     int written;  /* ARRAY: the kernel stores into it */
+    int any_written;  /* ARRAY: the kernel stores into it, or into one that is the same elements */
     int slot;     /* the first slot in the frame */
     int same;     /* ARRAY: the leaf that it must be the same elements as; its own number as a rule */
     PyTypeObject *scalar_type;  /* NUMPY_SCALAR: what a value's type must be */
@@ -208,11 +209,12 @@ static int shares_as_expected(const Specialisation *s, PyObject **leaves)
 
 typedef struct {
     uintptr_t lo, hi;  /* the bytes from the first to one past the last element */
+    int written;
 } Range;
 
 static Range range_of(PyArrayObject *array)
 {
-    Range r = {(uintptr_t)PyArray_DATA(array), (uintptr_t)PyArray_DATA(array)};
+    Range r = {(uintptr_t)PyArray_DATA(array), (uintptr_t)PyArray_DATA(array), 0};
     if (PyArray_SIZE(array) == 0)
         return r;
     for (int i = 0; i < PyArray_NDIM(array); i++) {
@@ -257,28 +259,60 @@ static int may_overlap_itself(PyArrayObject *array)
     return 0;
 }
 
+static int by_address(const void *one, const void *other)
+{
+    uintptr_t a = ((const Range *)one)->lo, b = ((const Range *)other)->lo;
+    return (a > b) - (a < b);
+}
+
+/* Whether one of the ranges that are written meets another one. Sorted by where they begin, each is compared with the
+ * furthest end of those before it. */
+static int may_meet(Range *ranges, int count)
+{
+    uintptr_t end = 0, written_end = 0;
+    if (count > STACK_LEAVES)
+        qsort(ranges, (size_t)count, sizeof *ranges, by_address);
+    for (int i = 1; count <= STACK_LEAVES && i < count; i++) {
+        Range r = ranges[i];
+        int at = i;
+        for (; at > 0 && ranges[at - 1].lo > r.lo; at--)
+            ranges[at] = ranges[at - 1];
+        ranges[at] = r;
+    }
+    for (int i = 0; i < count; i++) {
+        if (ranges[i].lo < (ranges[i].written ? end : written_end))
+            return 1;
+        if (ranges[i].hi > end)
+            end = ranges[i].hi;
+        if (ranges[i].written && ranges[i].hi > written_end)
+            written_end = ranges[i].hi;
+    }
+    return 0;
+}
+
 static int may_overlap(const Specialisation *s, PyObject **leaves)
 {
-    Range ranges[STACK_LEAVES];
-    int written[STACK_LEAVES], same[STACK_LEAVES], leaf = 0, found = 0;
-    if (s->leaf_count > STACK_LEAVES)
-        return 1;  /* the fallback looks closely */
+    Range few[STACK_LEAVES], *ranges = few;
+    int leaf = 0, count = 0, found = 0;
+    if (s->leaf_count > STACK_LEAVES && !(ranges = PyMem_Malloc((size_t)s->leaf_count * sizeof *ranges)))
+        return 1;
     for (int i = 0; i < s->argument_count; i++) {
         const Argument *a = &s->arguments[i];
         if (a->kind >= NONE)
             continue;
-        written[leaf] = a->kind == ARRAY && a->written;
-        same[leaf] = a->kind == ARRAY ? a->same : leaf;
-        ranges[leaf] = (Range){0, 0};
-        if (a->kind == ARRAY)
-            ranges[leaf] = range_of((PyArrayObject *)leaves[leaf]);
-        if (written[leaf] && a->layout == LAYOUT_STRIDED)
-            found |= may_overlap_itself((PyArrayObject *)leaves[leaf]);
+        PyArrayObject *array = (PyArrayObject *)leaves[leaf];
+        if (a->kind == ARRAY && a->written && a->layout == LAYOUT_STRIDED)
+            found |= may_overlap_itself(array);
+        /* Of arrays that are one, the first stands for all; any of them may be written. */
+        if (a->kind == ARRAY && a->same == leaf && PyArray_SIZE(array) > 0) {
+            ranges[count] = range_of(array);
+            ranges[count++].written = a->any_written;
+        }
         leaf++;
     }
-    for (int i = 0; i < leaf; i++)
-        for (int j = 0; written[i] && j < leaf; j++)
-            found |= same[i] != same[j] && ranges[i].lo < ranges[j].hi && ranges[j].lo < ranges[i].hi;
+    found = found || may_meet(ranges, count);
+    if (ranges != few)
+        PyMem_Free(ranges);
     return found;
 }
 

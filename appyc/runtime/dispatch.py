@@ -12,7 +12,7 @@ from appyc.runtime._dispatch import Entry, GuardFailure
 
 __all__ = ["LONGEST_LIST", "Entry", "GuardFailure"]
 
-FORMAT = 12
+FORMAT = 13
 """Of what the dispatcher reads, calls and offers: `Kernel.record()`, `OnFault`, the memory of kernels. The same
 number stands in `_dispatch.c`."""
 

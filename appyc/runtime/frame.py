@@ -77,9 +77,8 @@ class Kernel:
         face = self.interface
         offsets = iter(enumerate(face.layout.params))
         same = self.same or tuple(range(len(face.layout.params)))
-        arguments = tuple(
-            r for a in face.arguments for r in _argument_records(a, offsets, face.written, same)
-        )
+        stores = face.written, frozenset(same[number] for number in face.written)
+        arguments = tuple(r for a in face.arguments for r in _argument_records(a, offsets, stores, same))
         results = tuple(
             (
                 -1 if r.param is None else r.param,
@@ -115,22 +114,27 @@ _LAYOUTS = {Layout.C: 0, Layout.F: 1, Layout.STRIDED: 2}
 
 
 def _argument_records(
-    arg: ArgType, offsets: Iterator[tuple[int, int]], written: frozenset[int], same: Sequence[int]
+    arg: ArgType,
+    offsets: Iterator[tuple[int, int]],
+    stores: tuple[frozenset[int], frozenset[int]],
+    same: Sequence[int],
 ) -> Iterator[Record]:
-    """(kind, type number, count, layout, written, slot, same), a tuple's own before its items'."""
+    """(kind, type number, count, layout, written, written as itself or as the same array, slot, same), a tuple's own
+    before its items'. stores: numbers of the parameters that are written, and which ones these are the same as."""
     if isinstance(arg, TupleArg):
-        yield (_TUPLE, 0, len(arg.items), 0, False, 0, 0)
+        yield (_TUPLE, 0, len(arg.items), 0, False, False, 0, 0)
         for item in arg.items:
-            yield from _argument_records(item, offsets, written, same)
+            yield from _argument_records(item, offsets, stores, same)
     elif isinstance(arg, NoneArg):
-        yield (_NONE, 0, 0, 0, False, 0, 0)
+        yield (_NONE, 0, 0, 0, False, False, 0, 0)
     else:
         number, slot = next(offsets)
         code = arg.dtype.numpy.num
         if isinstance(arg, ArrayType):
-            yield (_ARRAY, code, arg.ndim, _LAYOUTS[arg.layout], number in written, slot, same[number])
+            written, any_written = number in stores[0], same[number] in stores[1]
+            yield (_ARRAY, code, arg.ndim, _LAYOUTS[arg.layout], written, any_written, slot, same[number])
         else:
-            yield (_PYTHON_SCALAR if arg.python else _NUMPY_SCALAR, code, 0, 0, False, slot, 0)
+            yield (_PYTHON_SCALAR if arg.python else _NUMPY_SCALAR, code, 0, 0, False, False, slot, 0)
 
 
 def flat_values(types: Sequence[ArgType], values: Sequence[object]) -> list[object]:

@@ -7,7 +7,7 @@ one for calls that it rejects, such as the odd and the even elements of one arra
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,16 +33,33 @@ def find_overlap(values: Sequence[object], written: frozenset[int]) -> Overlap |
 
     Exact but where that would take long; then they count as sharing.
     """
-    arrays = {i: v for i, v in enumerate(values) if isinstance(v, np.ndarray)}
-    if len(arrays) < len(values) and (found := _find_on_gpu(values, written)) is not None:
-        return found
-    for i in sorted(written & arrays.keys()):
-        for j, other in arrays.items():
-            if i != j and _shares_memory(arrays[i], other):
+    groups = {i: group for group in touching(values, written) for i in group if i in written}
+    for i in sorted(written):
+        array = values[i]
+        for j in groups.get(i, ()):
+            if i != j and _shares_memory(array, values[j]):
                 return Overlap(i, j)
-        if _overlaps_itself(arrays[i]):
+        if isinstance(array, np.ndarray) and _overlaps_itself(array):
             return Overlap(i, i)
     return None
+
+
+def touching(values: Sequence[object], written: frozenset[int]) -> Iterator[tuple[int, ...]]:
+    """Arrays whose byte ranges touch, with those that touch these, where one of them is written."""
+    ranges = {number: byte_range(value) for number, value in enumerate(values)}
+    spans = sorted(
+        (*span, number) for number, span in ranges.items() if span is not None and span[0] < span[1]
+    )
+    groups: list[list[int]] = []
+    end = -1
+    for lo, hi, number in spans:
+        if lo >= end:
+            groups.append([])
+        groups[-1].append(number)
+        end = max(end, hi)
+    for group in groups:
+        if len(group) > 1 and written & set(group):
+            yield tuple(sorted(group))
 
 
 def byte_range(value: object) -> tuple[int, int] | None:
@@ -50,17 +67,6 @@ def byte_range(value: object) -> tuple[int, int] | None:
     if isinstance(value, np.ndarray):
         return _range(value)
     return _gpu_range(value) if hasattr(value, "__cuda_array_interface__") else None
-
-
-def _find_on_gpu(values: Sequence[object], written: frozenset[int]) -> Overlap | None:
-    """The same for arrays on a GPU, by address ranges alone."""
-    ranges = {i: _gpu_range(v) for i, v in enumerate(values) if hasattr(v, "__cuda_array_interface__")}
-    for i in sorted(written & ranges.keys()):
-        lo, hi = ranges[i]
-        for j, (other_lo, other_hi) in ranges.items():
-            if i != j and lo < other_hi and other_lo < hi:
-                return Overlap(i, j)
-    return None
 
 
 def _gpu_range(value: object) -> tuple[int, int]:
@@ -102,7 +108,10 @@ def _range(array: np.ndarray[Any, Any]) -> tuple[int, int]:
     return lo, hi + array.itemsize
 
 
-def _shares_memory(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+def _shares_memory(a: object, b: object) -> bool:
+    if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
+        one, other = byte_range(a), byte_range(b)
+        return one is not None and other is not None and one[0] < other[1] and other[0] < one[1]
     try:
         return bool(np.shares_memory(a, b, max_work=_MAX_WORK))  # type: ignore[arg-type]  # the stub lists two
     except np.exceptions.TooHardError:

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from appyc.ir.aliasing import SharedArray, Sharing
-from appyc.runtime.overlap import byte_range, may_overlap_itself
+from appyc.runtime.overlap import byte_range, may_overlap_itself, touching
 from appyc.runtime.signature import layout_of
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -46,7 +46,7 @@ def describe_sharing(
         return None
     groups: list[SharedArray] = []
     hidden: list[object] = []
-    for members in _groups(values, written):
+    for members in touching(values, written):
         arrays = [values[n] for n in members]
         if are_one(arrays):
             groups.append(SharedArray(members))
@@ -69,24 +69,6 @@ def describe_sharing(
             if k is None
         ]
     return Described(tuple(groups), tuple(hidden)) if groups else None
-
-
-def _groups(values: Sequence[object], written: frozenset[int]) -> Iterator[tuple[int, ...]]:
-    """Arrays whose byte ranges touch, with those that touch these, where one of them is written."""
-    ranges = {number: byte_range(value) for number, value in enumerate(values)}
-    spans = sorted(
-        (*span, number) for number, span in ranges.items() if span is not None and span[0] < span[1]
-    )
-    groups: list[list[int]] = []
-    end = -1
-    for lo, hi, number in spans:
-        if lo >= end:
-            groups.append([])
-        groups[-1].append(number)
-        end = max(end, hi)
-    for group in groups:
-        if len(group) > 1 and written & set(group):
-            yield tuple(sorted(group))
 
 
 def are_one(arrays: Sequence[Any]) -> bool:

@@ -319,3 +319,11 @@ def test_each_access_gets_its_own_answer():
         ("idx", "Store", True),
     ]
     assert [print_expr(guard.holds) for guard in fn.guards] == ["idx.shape[0] >= a.shape[0]"]
+
+
+def test_each_of_many_arrays_gets_its_guard():
+    c = Case()
+    arrays = [c.p.array(f"a{k}", 1) for k in range(100)]
+    left, guards = c.check(c.over(*(store(array, [c.i], 0.0) for array in arrays)))
+    assert left == []
+    assert guards == [f"a{k}.shape[0] >= n" for k in range(100)]

@@ -367,6 +367,22 @@ def test_many_parameters(entry_type, address):
     assert entry(*(np.zeros((2, 2, 2)) for _ in types)) is None
 
 
+@pytest.mark.parametrize("count", [5, 60])
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_many_arrays_those_that_are_written_are_apart_from_all_others(entry_type, address, count, order):
+    memory = np.zeros((count, 8))
+    entry = make_entry(entry_type, make_kernel(address("nothing"), (F64,) * count, written={1, count - 2}))
+    apart = list(memory[::order])
+    assert entry(*apart) is None
+    read = apart.copy()
+    read[0] = read[2]  # two that are only read may be one
+    assert entry(*read) is None
+    for number, other in ((1, 2), (0, count - 2), (count - 2, 1)):
+        meeting = apart.copy()
+        meeting[number] = memory.ravel()[(meeting[other].ctypes.data - memory.ctypes.data) // 8 + 4 :][:4]
+        assert is_miss(entry(*meeting))
+
+
 def test_nothing_leaks(entry_type, address):
     double = ScalarArg(DType.FLOAT64, python=True)
     kernel = make_kernel(

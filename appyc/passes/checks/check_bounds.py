@@ -52,7 +52,7 @@ def check_bounds(fn: Function, ctx: PassContext) -> Function:
     """
     if not ctx.options.boundscheck:
         return _marked(fn, lambda _: True)
-    bounds = _Bounds(accesses_of(fn, Presburger(ctx.allowance), wary=True))
+    bounds = _Bounds(accesses_of(fn, Presburger(ctx.allowance), wary=True), fn)
     proven, guards = bounds.decide()
     return replace(_marked(fn, lambda at: at in proven), guards=asked_in_order((*fn.guards, *guards)))
 
@@ -103,11 +103,11 @@ class _Side:
 class _Bounds:
     """Decides which accesses of one function are in range, and under which guards."""
 
-    def __init__(self, found: FunctionAccesses) -> None:
+    def __init__(self, found: FunctionAccesses, fn: Function) -> None:
         self.found = found
         self.affine = found.affine
         self.sets = found.sets
-        self.guards = GuardWriter(found.affine)
+        self.guards = GuardWriter(found.affine, fn.params)
         self._listed: dict[int, list[_Side]] = {}
         self._sources: dict[_Side, tuple[Access, int]] = {}
         self._failing: dict[Hashable, isl.Set] = {}

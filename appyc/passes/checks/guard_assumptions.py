@@ -17,7 +17,7 @@ parameters; they are tested in place.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -91,19 +91,21 @@ def _decide(fn: Function, allowance: Allowance) -> _Decided:
         for assumption in found.assumptions:
             if id(assumption.node) not in refused:
                 asked.setdefault(id(assumption.node), []).append(assumption)
-        decided = _guarded(found, asked)
+        decided = _guarded(found, asked, fn.params)
         if isinstance(decided, tuple):
             return decided
         refused |= decided
 
 
-def _guarded(found: FunctionAccesses, asked: dict[int, list[Assumption]]) -> _Decided | frozenset[int]:
+def _guarded(
+    found: FunctionAccesses, asked: dict[int, list[Assumption]], params: Sequence[Symbol]
+) -> _Decided | frozenset[int]:
     """Guards for all that is asked, or the nodes that none can be stated for, by identity.
 
     They are not looked for one by one: a condition that asks too much where others hold asks no less
     where these may fail.
     """
-    writer = GuardWriter(found.affine)
+    writer = GuardWriter(found.affine, params)
     known: dict[int, Likely] = {}
     guards: list[Guard] = []
     refused: set[int] = set()

@@ -10,7 +10,7 @@ from appyc.analysis.algebra.value_products import widened
 from appyc.analysis.sets.affine import PRODUCTS, SMALL, Affine
 from appyc.analysis.sets.conditions import Cases, cases_of
 from appyc.errors import Loc
-from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Guard, Logical, Node, Var
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Guard, Logical, Node, Symbol, Var
 from appyc.ir.raising import is_never_negative
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite, walk
@@ -18,16 +18,17 @@ from appyc.ir.visit import rewrite, walk
 if TYPE_CHECKING:
     import islpy as isl
 
-MAX_COMPARISONS = 64
-"""In all guards that one pass makes for a function."""
+COMPARISONS, ALWAYS = 8, 64
+"""In all guards that one pass makes for a function: so many for each array among its parameters, and so many more."""
 
 
 class GuardWriter:
     """States what must hold of the parameters, as long as that stays short."""
 
-    def __init__(self, affine: Affine) -> None:
+    def __init__(self, affine: Affine, params: Sequence[Symbol]) -> None:
+        """params: of the function."""
         self.affine = affine
-        self._comparisons = 0
+        self._room = ALWAYS + COMPARISONS * sum(p.is_array for p in params)
 
     def cases(self, holds: isl.Set, loc: Loc) -> Cases | None:
         """The set as comparisons; None where it cannot be said, or the guards would get too long."""
@@ -38,9 +39,9 @@ class GuardWriter:
 
     def have_room(self, comparisons: int) -> bool:
         """Whether so many comparisons more are not too many; they are counted if so."""
-        if self._comparisons + comparisons > MAX_COMPARISONS:
+        if comparisons > self._room:
             return False
-        self._comparisons += comparisons
+        self._room -= comparisons
         return True
 
     def without(self, domain: isl.Set, fails: isl.Set) -> isl.Set | None:
