@@ -8,6 +8,7 @@ are captured, too.
 
 from __future__ import annotations
 
+import ast
 import builtins
 import functools
 import inspect
@@ -15,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from appyc.errors import Loc, UnknownAttributeError, UnknownNameError, Unsupport
 from appyc.frontend.access import AccessPath, closure_of, plain_form
 from appyc.frontend.expressions.arithmetic import const
 from appyc.frontend.expressions.callee_facts import Callees
-from appyc.frontend.library.generator_state import STEPS, kind_of
+from appyc.frontend.library.generator_state import PYTHON, STEPS, kind_of
 from appyc.frontend.types.numbers import dtype_named
 from appyc.frontend.types.values import ArrayRef, Number, Opaque, TupleValue, Value
 from appyc.frontend.types.wide_ints import literal
@@ -102,6 +103,22 @@ class Names:
         self.environment = environment
         self.path = path
         self._closure = closure_of(fn)
+        self._own = frozenset((*fn.__code__.co_varnames, *fn.__code__.co_cellvars))
+
+    def draws_list(self, func: ast.expr) -> bool:
+        """Whether it is a method of a generator of Python's that makes a list: `random.sample`, or a name of that."""
+        value: object = None
+        match func:
+            case ast.Name(id=name) if name not in self._own:
+                value = self._closure.get(name, self.fn.__globals__.get(name))
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if name not in self._own:
+                owner = self._closure.get(name, self.fn.__globals__.get(name))
+                value = vars(owner).get(attr) if isinstance(owner, ModuleType) else None
+        return (
+            isinstance(value, MethodType)
+            and kind_of(value.__self__) == PYTHON
+            and value.__name__ in LIST_DRAWS
+        )
 
     def lookup(self, name: str, loc: Loc) -> Value:
         """The value of a name that the function does not assign: from its closure, globals, or builtins."""
@@ -208,6 +225,9 @@ class Names:
             return TupleValue(tuple(items), names=getattr(type(value), "_fields", ()))
         return Opaque(value, path)
 
+
+LIST_DRAWS = ("sample", "choices")
+"""Methods of a `random.Random` that make lists."""
 
 _LIBRARIES = ("numpy", "scipy", "cupy", "random")
 LIBRARIES = ("numpy", "math", "cmath", "operator", "builtins", "appyc")

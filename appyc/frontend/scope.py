@@ -93,7 +93,7 @@ class Scope:
         self.locals = remember("locals", lambda: assigned_names(tree))
         self.indexed = remember("indexed", lambda: names_indexed(tree))
         self.read_lists = remember("read lists", lambda: read_lists(tree, names.is_of_library))
-        lists = remember("lists", lambda: list_names(tree, names.is_of_library))
+        lists = remember("lists", lambda: list_names(tree, names.is_of_library, names.draws_list))
         self.tables = remember("tables", lambda: table_names(tree))
         self.list_names = lists - self.read_lists - self.tables
         self.own_dicts = remember("own dicts", lambda: own_dicts(tree))

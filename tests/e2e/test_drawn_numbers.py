@@ -321,6 +321,56 @@ def test_lists_that_python_draws_are_lists() -> None:
     assert results[0] == results[1]
 
 
+def hands(n: int) -> Any:
+    taken = []
+    for _ in range(n):
+        hand = random.sample(range(n), 4)
+        hand.sort()
+        hand.append(sum(random.choices([1, 5, 9], k=3)))
+        taken.append(hand[-2])
+        ordered = sorted(draw_hand(range(n), 3))
+        taken.append(hand[-1] + ordered[0])
+    return taken
+
+
+def weighed_items(n: int) -> int:
+    items = [k * k for k in range(n)]
+    total = 0
+    for _ in range(n):
+        pair = random.sample(items, 2)
+        heavy = draw_heavy(items, [k + 1 for k in range(n)], k=2)
+        total += pair[0] - pair[1] + heavy[0] * heavy[1]
+    return total
+
+
+draw_hand, draw_heavy = random.sample, random.choices
+
+
+@pytest.mark.parametrize("function", [hands, weighed_items])
+def test_lists_that_python_draws_have_names(function: Any) -> None:
+    results = []
+    for drawn in (function, appyc.jit(strict=True)(function)):
+        random.seed(6)
+        results.append((drawn(30), random.getstate()))
+    assert results[0] == results[1]
+
+
+class Model:
+    def sample(self, count: int) -> Any:
+        return np.arange(count)
+
+
+def of_another_sample(model: Model, random: Model) -> Any:
+    first, second = model.sample(3), random.sample(2)
+    return first, second[1]
+
+
+def test_other_methods_of_the_name_keep_their_meaning() -> None:
+    first, second = appyc.jit(strict=True)(of_another_sample)(Model(), Model())
+    assert isinstance(first, np.ndarray)
+    assert (first.tolist(), second) == ([0, 1, 2], 1)
+
+
 def by_weight(rng: Generator, a: Any, p: Any, count: int) -> Any:
     s = 0
     for _i in range(3):

@@ -175,14 +175,14 @@ def _described(scope: Scope, node: ast.expr, loc: Loc) -> tuple[_Columns, Expr]:
             return _part(scope, list_named(scope, name, loc).slots, ast.Slice(), loc)
         case ast.Call(args=[ast.Name(id=name)]) if name in scope.list_names:
             return _part(scope, list_named(scope, name, loc).slots, ast.Slice(), loc)
+        case ast.Call(func=func) if scope.names.draws_list(func):
+            node = _copy_of(scope, node)
         case ast.Call(args=[inner]):
             if isinstance(node.func, ast.Name) and node.func.id in scope.locals:
                 raise UnsupportedError(f"{node.func.id!r} is a name of this function's own here", loc)
             if isinstance(inner, ast.ListComp | ast.GeneratorExp):
                 return _described(scope, inner, loc)
-            target = unused("item", scope.locals)
-            over = ast.comprehension(ast.Name(target, ast.Store()), inner, [], 0)
-            node = located(ast.ListComp(read(target), [over]), inner)
+            node = _copy_of(scope, inner)
     if isinstance(node, ast.GeneratorExp):
         node = ast.copy_location(ast.ListComp(node.elt, node.generators), node)
     assert isinstance(node, ast.ListComp), "nothing else makes a new list"
@@ -205,6 +205,13 @@ def _described(scope: Scope, node: ast.expr, loc: Loc) -> tuple[_Columns, Expr]:
     own = materialise(scope, tensor, "items", loc)
     kind = NumberType(tensor.element.dtype, python)
     return _Columns((as_tensor(scope, own, loc),), (kind,), of_tuples=False), own.extents(loc)[0]
+
+
+def _copy_of(scope: Scope, items: ast.expr) -> ast.ListComp:
+    """`[item for item in items]`."""
+    target = unused("item", scope.locals)
+    over = ast.comprehension(ast.Name(target, ast.Store()), items, [], 0)
+    return located(ast.ListComp(read(target), [over]), items)
 
 
 def _part(scope: Scope, slots: ListSlots, part: ast.Slice, loc: Loc) -> tuple[_Columns, Expr]:

@@ -57,6 +57,10 @@ _OF_MODULES = ((np.random.mtrand, "_rand"), (random, "_inst"))
 """The generators that functions of modules share, so that calls of several are draws from one."""
 
 
+_READERS = ("list", "sorted", "sum", "min", "max", "len")
+"""Functions for which an array is as good as a list."""
+
+
 @dataclass(frozen=True, slots=True)
 class OneOf(Opaque):
     """A generator in a list or tuple of them. obj: one of that kind; root: where the list is found."""
@@ -209,7 +213,8 @@ def _has_python_items(population: Value | None) -> bool:
 
 
 def _is_looked_at(scope: Scope, node: ast.Call) -> bool:
-    """Whether the list that a call gives is indexed at once, run over or unpacked: it is as good as an array then."""
+    """Whether the list that a call gives is indexed at once, run over, unpacked or copied: it is as good as an array
+    then."""
     for around in walk(scope.source.ast):
         match around:
             case ast.Subscript(value=value, slice=index) if not isinstance(index, ast.Slice):
@@ -220,6 +225,10 @@ def _is_looked_at(scope: Scope, node: ast.Call) -> bool:
                 | ast.Assign(targets=[ast.Tuple()], value=value)
             ):
                 found = value is node
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                found = value is node and name in scope.list_names
+            case ast.Call(func=ast.Name(id=name), args=[value]) if name in _READERS:
+                found = value is node and name not in scope.locals
             case _:
                 found = False
         if found:

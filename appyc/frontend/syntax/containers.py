@@ -19,6 +19,7 @@ METHODS: dict[str, range] = {
 }  # fmt: skip
 """The methods that such lists have, and how many arguments these take."""
 _TAKERS = frozenset({"len", "enumerate", "zip", "min", "max", "sum", "reversed", "any", "all"})
+_DRAWS = ("shuffle", "choice", "sample", "choices")
 _LOOKERS = ("len", "sum", "min", "max", "any", "all", "enumerate", "zip")
 """Functions that look at what they are given, and keep nothing of it."""
 
@@ -41,14 +42,17 @@ def _parameters(function: ast.FunctionDef) -> set[str]:
 # ---------------------------------------------------------------- lists that change
 
 
-def list_names(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) -> frozenset[str]:
+def list_names(
+    function: ast.FunctionDef, is_of_library: Callable[[str], bool], draws_list: Callable[[ast.expr], bool]
+) -> frozenset[str]:
     """The names of lists of numbers, which may grow.
 
     They are bound to new lists (`[]`, `[0, 1]`, `[0] * n`, `list(...)`, a comprehension, a copy or a slice of another
-    such list), or to such a list whose other name is dead (`previous = current`). They are only changed by their
-    methods, indexed, stored into, run over, measured, tested, looked into, returned, or given to a library or a
-    function of Python's that looks at the items, or to a generator's `shuffle`.
-    is_of_library: whether an outer name is an array library's.
+    such list, what a generator draws), or to such a list whose other name is dead (`previous = current`). They are only
+    changed by their methods, indexed, stored into, run over, measured, tested, looked into, returned, or given to a
+    library or a function of Python's that looks at the items, or to a method of a generator.
+    is_of_library: whether an outer name is an array library's. draws_list: whether a function is a generator's that
+    makes lists.
     """
     nodes = walk(function)
     bound: dict[str, set[str]] = {}  # with the lists that they are copies of
@@ -62,12 +66,14 @@ def list_names(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) 
                     source = copied_list(value)
                     if isinstance(value, ast.Name) and value.id not in behind.get(node, {value.id}):
                         source = value  # a list that has one name again: as good as a copy
-                    if isinstance(target, ast.Name) and (source is not None or is_new_list(value)):
+                    is_drawn = isinstance(value, ast.Call) and draws_list(value.func)
+                    is_new = source is not None or is_drawn or is_new_list(value)
+                    if isinstance(target, ast.Name) and is_new:
                         bound.setdefault(target.id, set()).update({source.id} if source is not None else ())
                         known.add(target)
                     if source is not None:
                         known.add(source)
-                    elif isinstance(value, ast.Call) and is_new_list(value):
+                    elif isinstance(value, ast.Call) and (is_drawn or is_new_list(value)):
                         known |= {arg for arg in value.args if isinstance(arg, ast.Name)}
             case ast.AugAssign(target=target, op=ast.Add()):
                 known.add(target)
@@ -134,7 +140,7 @@ def copied_list(value: ast.expr) -> ast.Name | None:
 
 def _used(node: ast.AST) -> Iterator[ast.Name]:
     match node:
-        case ast.Call(func=ast.Attribute(attr="shuffle" | "choice"), args=[ast.Name() as name, *_]):
+        case ast.Call(func=ast.Attribute(attr=attr), args=[ast.Name() as name, *_]) if attr in _DRAWS:
             yield name  # to a generator; what else has such a method is not compiled with a list
         case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr=method), args=args, keywords=[]):
             if len(args) in METHODS.get(method, ()):
