@@ -147,6 +147,10 @@ class LeftToPython(Exception):  # noqa: N818  (a signal to the caller, who then 
     """What a call meets was not compiled. Nothing that others can see has been written."""
 
 
+class ReadOnlyArguments(LeftToPython):
+    """The function stores into arrays that are read-only in this call, and may do so in any such call."""
+
+
 class ToolchainError(RuntimeError):
     """A tool that appyc needs is missing or broken: no C compiler, no Triton, no GPU."""
 

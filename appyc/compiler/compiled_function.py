@@ -26,8 +26,8 @@ from appyc.compiler.parameters import call_by_name
 from appyc.compiler.specialisations import Specialisations
 from appyc.compiler.version_budget import AT_ONCE
 from appyc.compiler.versions import Request, Version, is_stored
-from appyc.compiler.waiting import SHORT_CALL, Forecast, seconds_in_python
-from appyc.errors import CompileError, DependenceError, LeftToPython, Loc
+from appyc.compiler.waiting import SHORT_CALL, CallForecast, seconds_in_python
+from appyc.errors import CompileError, DependenceError, LeftToPython, Loc, ReadOnlyArguments
 from appyc.frontend.access import closure_of
 from appyc.frontend.source import Source
 from appyc.options import Options
@@ -59,7 +59,7 @@ class CompiledFunction(Specialisations[R]):
     ) -> None:
         super().__init__(fn, options, source, on_loss)
         self._races: dict[tuple[object, ...], Race] = {}
-        self._forecast = Forecast()
+        self._forecast = CallForecast()
         self._quick: dict[Kind, list[Version]] = {}
         self._in_vain: Counter[object] = Counter()
         """Number of calls for which nothing was compiled, by kind."""
@@ -178,6 +178,9 @@ class CompiledFunction(Specialisations[R]):
             if version.outside.captures and run is version.run:
                 return version.given_back(named, result)
             return result
+        except ReadOnlyArguments:
+            if (kind := self.kind(tuple(bound.values()), {})) is not None:
+                self.handed[kind] = (self.py_func, 0)
         except LeftToPython:
             pass
         except DependenceError as error:

@@ -17,7 +17,7 @@ from appyc.compiler.cpu import CpuCompiler, CpuVersion
 from appyc.compiler.shared import SharedVersions
 from appyc.compiler.unit_axes import UnitVersions
 from appyc.compiler.waiting import Notice
-from appyc.errors import InternalError, LeftToPython, Loc, TypeInferenceError, defects_of
+from appyc.errors import InternalError, LeftToPython, Loc, ReadOnlyArguments, TypeInferenceError, defects_of
 from appyc.frontend.access import AccessPath, closure_cells, fetch, find, python_function
 from appyc.frontend.library.generator_state import kind_of_all
 from appyc.frontend.source import Source
@@ -305,7 +305,7 @@ def _refuse_readonly(job: Job, named: Mapping[str, object]) -> None:
     from appyc.frontend.fault_paths import has_annotation  # noqa: PLC0415  (a warm start parses nothing)
 
     if not job.options.strict and not has_annotation(job.source):
-        raise LeftToPython
+        raise ReadOnlyArguments
     loc, objects = Loc(job.source.file, job.source.first_line), job.wanted.objects
     types = {n: t if n in objects else typeof(named[n], n, loc) for n, t in job.wanted.types.items()}
     analyse(job.fn, job.source, types, objects, job.options)

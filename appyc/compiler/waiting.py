@@ -155,7 +155,7 @@ class _Compilation:
             self.done.set()
 
 
-class Forecast:
+class CallForecast:
     """`seconds_in_python` of calls of one function: of calls alike, in numbers and shapes, it is asked once."""
 
     def __init__(self) -> None:

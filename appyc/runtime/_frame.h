@@ -210,11 +210,12 @@ static int shares_as_expected(const Specialisation *s, PyObject **leaves)
 typedef struct {
     uintptr_t lo, hi;  /* the bytes from the first to one past the last element */
     int written;
+    PyArrayObject *array;
 } Range;
 
 static Range range_of(PyArrayObject *array)
 {
-    Range r = {(uintptr_t)PyArray_DATA(array), (uintptr_t)PyArray_DATA(array), 0};
+    Range r = {(uintptr_t)PyArray_DATA(array), (uintptr_t)PyArray_DATA(array), 0, array};
     if (PyArray_SIZE(array) == 0)
         return r;
     for (int i = 0; i < PyArray_NDIM(array); i++) {
@@ -290,6 +291,62 @@ static int may_meet(Range *ranges, int count)
     return 0;
 }
 
+typedef struct {
+    npy_intp stride, a, b;  /* and how many steps the arrays reach */
+} CommonAxis;
+
+/* The axes that two arrays have in common, the longest strides first and the bytes of an element last; 0 where their
+ * strides differ. */
+static int common_axes(PyArrayObject *a, PyArrayObject *b, CommonAxis *axes)
+{
+    int count = 0;
+    if (PyArray_NDIM(a) != PyArray_NDIM(b))
+        return 0;
+    for (int i = 0; i < PyArray_NDIM(a); i++) {
+        npy_intp stride = PyArray_STRIDE(a, i);
+        CommonAxis axis = {stride < 0 ? -stride : stride, PyArray_DIM(a, i), PyArray_DIM(b, i)};
+        int at = count;
+        if (axis.a == 1 && axis.b == 1)
+            continue;
+        if (stride == 0 || (stride != PyArray_STRIDE(b, i) && stride != -PyArray_STRIDE(b, i)))
+            return 0;
+        for (; at > 0 && axes[at - 1].stride < axis.stride; at--)
+            axes[at] = axes[at - 1];
+        axes[at] = axis;
+        count++;
+    }
+    axes[count] = (CommonAxis){1, PyArray_ITEMSIZE(a), PyArray_ITEMSIZE(b)};
+    return count + 1;
+}
+
+/* Whether two arrays are boxes in one grid that have no byte in common: the left and the right columns of a matrix, odd
+ * and even elements, real and imaginary parts. Not where that cannot be told by strides. */
+static int are_boxes_apart(Range a, Range b)
+{
+    CommonAxis axes[NPY_MAXDIMS + 1];
+    int count = common_axes(a.array, b.array, axes), apart = 0;
+    npy_intp rest = (npy_intp)(b.lo - a.lo), most = NPY_MAX_INTP;
+    for (int i = 0; i < count; i++) {
+        npy_intp stride = axes[i].stride, first = rest / stride;
+        if (axes[i].a > most / stride || axes[i].b > most / stride - first)
+            return 0;
+        apart |= first >= axes[i].a;
+        rest -= first * stride;
+        most = stride;
+    }
+    return apart;
+}
+
+/* Of ranges sorted by where they begin. */
+static int do_meet(const Range *ranges, int count)
+{
+    for (int i = 0; i < count; i++)
+        for (int j = i + 1; j < count && ranges[j].lo < ranges[i].hi; j++)
+            if ((ranges[i].written || ranges[j].written) && !are_boxes_apart(ranges[i], ranges[j]))
+                return 1;
+    return 0;
+}
+
 static int may_overlap(const Specialisation *s, PyObject **leaves)
 {
     Range few[STACK_LEAVES], *ranges = few;
@@ -310,7 +367,7 @@ static int may_overlap(const Specialisation *s, PyObject **leaves)
         }
         leaf++;
     }
-    found = found || may_meet(ranges, count);
+    found = found || (may_meet(ranges, count) && do_meet(ranges, count));
     if (ranges != few)
         PyMem_Free(ranges);
     return found;

@@ -1,9 +1,9 @@
 /* The kind of a call, and calls of kinds that are handed to a Python function.
  *
  * A kind is a tuple that is equal for calls which can be compiled, or not, for the same reason: the types of
- * the arguments, with dtype and number of axes of arrays, the items of tuples, which function or class one is,
- * whether a list has more than LONGEST_LIST items; and the names of keywords. appyc/runtime/dispatch.py has
- * the same in Python. Part of _dispatch.c, which alone includes it.
+ * the arguments, with dtype and number of axes of arrays and whether they are writeable, the items of tuples,
+ * which function or class one is, whether a list has more than LONGEST_LIST items; and the names of keywords.
+ * Part of _dispatch.c, which alone includes it.
  */
 #ifndef APPYC_KINDS_H
 #define APPYC_KINDS_H
@@ -25,7 +25,8 @@ static int add_items(PyObject **items, int count, PyObject *value)
     items[count++] = Py_NewRef((PyObject *)Py_TYPE(value));
     if (PyArray_CheckExact(value)) {
         items[count++] = Py_NewRef((PyObject *)PyArray_DESCR((PyArrayObject *)value));
-        items[count++] = PyLong_FromLong(PyArray_NDIM((PyArrayObject *)value));
+        long axes = PyArray_NDIM((PyArrayObject *)value);
+        items[count++] = PyLong_FromLong(PyArray_ISWRITEABLE((PyArrayObject *)value) ? axes : -1 - axes);
     } else if (PyList_CheckExact(value)) {
         items[count++] = PyBool_FromLong(PyList_GET_SIZE(value) > LONGEST_LIST);
     } else if (PyTuple_CheckExact(value)) {

@@ -475,3 +475,21 @@ def test_python_decides_whether_a_read_only_array_is_stored_into():
         compiled(given, True)
     with pytest.raises(ValueError, match="'a' is read-only, and this assigns to it"):
         appyc.jit(strict=True)(zeroed)(given, False)
+
+
+def test_calls_that_store_into_read_only_arrays_are_handed_to_python():
+    def fill(a, b):
+        for i in range(a.shape[0]):
+            a[i] = b[i] + 1
+
+    jitted = appyc.jit(fill)
+    jitted.compile(np.ones(3), np.ones(3))
+    closed = np.zeros(3)
+    closed.flags.writeable = False
+    for _ in range(2):
+        with pytest.raises(ValueError, match="read-only"):
+            jitted(closed, np.ones(3))
+    assert list(jitted.handed.values()) == [(fill, 0)]
+    a = np.zeros(3)
+    jitted(a, closed)  # what is only read may be closed
+    assert a.tolist() == [1, 1, 1]

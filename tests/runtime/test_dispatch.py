@@ -19,6 +19,7 @@ from appyc.ir.types import ArrayType, DType, Layout
 from appyc.runtime import dispatch
 from appyc.runtime.dispatch import GuardFailure
 from appyc.runtime.frame import Interface, Kernel, KernelResult, invoke, raise_fault
+from appyc.runtime.overlap import find_overlap
 from appyc.runtime.threads import get_num_threads, set_num_threads
 from tests.runtime.dispatch_rules import fits
 
@@ -328,7 +329,8 @@ def test_strided_views_are_compared_by_their_ranges(entry_type, address):
     base = np.arange(16.0)
     assert entry(1.0, base[:8:2], base[8::2]) is None
     assert entry(1.0, base[7::-2], base[8::2]) is None
-    assert is_miss(entry(1.0, base[::2], base[1::2]))  # apart, but only a close look tells
+    assert entry(1.0, base[::2], base[1::2]) is None  # apart in one grid
+    assert is_miss(entry(1.0, base[::4], base[1:5:2]))  # only a close look would tell
     assert is_miss(entry(1.0, base[8::-2], base[8::2]))
     repeated = np.lib.stride_tricks.as_strided(np.zeros(1), (4,), (0,))
     assert is_miss(entry(1.0, np.zeros(8)[::2], repeated))
@@ -483,7 +485,39 @@ def test_calls_are_taken_by_the_rules(address, views):
     for layout in Layout:
         types = tuple(ArrayType(DType.FLOAT64, 2, layout) for _ in args)
         kernel = make_kernel(address("nothing"), types, written={1})
-        assert is_miss(make_entry(dispatch.Entry, kernel)(*args)) != fits(kernel, args)
+        is_taken = not is_miss(make_entry(dispatch.Entry, kernel)(*args))
+        if fits(kernel, args):
+            assert is_taken
+        elif is_taken:  # their ranges of bytes overlap, their elements do not
+            assert fits(make_kernel(address("nothing"), types), args)
+            assert find_overlap(args, frozenset({1})) is None
+
+
+GRID = np.zeros((6, 8))
+NUMBERS = np.zeros((4, 4), complex)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "apart"),
+    [
+        (GRID[:, :3], GRID[:, 3:6], True),
+        (GRID[:, :3], GRID[2:, 3:], True),
+        (GRID[:, :4], GRID[:, 3:], False),
+        (GRID[1:, 1::2], GRID[:-1, ::2], True),
+        (GRID[::2, ::2], GRID[1::2, ::2], True),
+        (GRID[::-2, ::-2], GRID[1::2, 1::2], False),
+        (GRID[::-1, 1::2], GRID[:, ::2], True),
+        (GRID[:, 6:], GRID[1:, :2], True),
+        (NUMBERS.real, NUMBERS.imag, True),
+        (NUMBERS.real, NUMBERS.real[::-1], False),
+        (GRID[:3, :3].T, GRID[1:4, 4:7].T, True),
+        (GRID[:, :3], GRID[:, 4::2], False),  # not told by strides that differ
+    ],
+)
+def test_boxes_of_one_array_that_have_no_element_in_common_are_taken(address, a, b, apart):
+    kernel = make_kernel(address("nothing"), (ArrayType(DType.FLOAT64, 2, Layout.STRIDED),) * 2, written={0})
+    for args in ((a, b), (b, a)):
+        assert is_miss(make_entry(dispatch.Entry, kernel)(*args)) != apart
 
 
 def test_what_is_asked_before_the_fallback_may_have_done_the_call(entry_type, address):
