@@ -253,6 +253,13 @@ def normalised(record):
     return {key: value / record["n"] for key, value in record.items()}
 
 
+def fibonacci_number(n):
+    a, b = 0, 1
+    for _ in range(n):
+        a, b = b, a + b
+    return a
+
+
 def fibonacci(n):
     return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
 
@@ -348,6 +355,7 @@ PROGRAMS = (
     Program(checksum, lambda: (bytes(range(256)),)),
     Program(mondays, lambda: (np.arange("2024-01-01", "2024-12-31", dtype="M8[D]"),)),
     Program(by_name, lambda: ("half", 4.0)),
+    Program(fibonacci_number, lambda: (150,)),
     Program(fibonacci, lambda: (20,)),
     Program(ackermann, lambda: (2, 30)),
     Program(queens, lambda: (7, 0, 0, 0, 0)),
@@ -374,6 +382,7 @@ def decorated(function: FunctionType, decorator: Callable[[Any], Any]) -> Any:
     own = FunctionType(
         function.__code__, names, function.__name__, function.__defaults__, function.__closure__
     )
+    own.__kwdefaults__ = function.__kwdefaults__
     own.__qualname__, own.__module__ = function.__qualname__, function.__module__
     names[function.__name__] = made = decorator(own)
     return made

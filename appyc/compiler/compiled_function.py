@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from appyc.compiler.effects import Effects
     from appyc.compiler.fallback import Kind
 
+CALLS_LEFT = 16
+"""Calls that compiled code begins and leaves to Python, after which it races against Python."""
 _MANY_CALLS = 1 << 60
 _MANY_KINDS = 8
 """Versions that are looked through for one kind of call."""
@@ -63,6 +65,10 @@ class CompiledFunction(Specialisations[R]):
         self._quick: dict[Kind, list[Version]] = {}
         self._in_vain: Counter[object] = Counter()
         """Number of calls for which nothing was compiled, by kind."""
+        self._dispatched: list[tuple[tuple[object, ...], Kernel]] = []
+        """The kernels that the dispatcher was given, with the types that they are for."""
+        self._left: Counter[object] = Counter()
+        """Number of calls by types that compiled code has begun and left to Python."""
         self.is_in_python = False
         """Whether the last decision on a kind of call was to run it in Python."""
         self._effects: dict[tuple[object, ...], Effects] = {}
@@ -319,9 +325,27 @@ class CompiledFunction(Specialisations[R]):
         try:
             raise_fault(kernel, site, words)
         except LeftToPython:
+            self._race_if_in_vain(kernel)
             return self.py_func(*args)
         except DependenceError as error:
             raise self._explained(error, self._given(tuple(args), {})) from None
+
+    def _race_if_in_vain(self, kernel: Kernel) -> None:
+        """Takes a kernel from the dispatcher, to race against Python, where it has left many calls to Python."""
+        key = next((key for key, ours in self._dispatched if kernel in (ours, ours.checked)), None)
+        if key is None:
+            return
+        self._left[key] += 1
+        race = self._races.get(key)
+        if self._left[key] < CALLS_LEFT or (race is not None and race.entry is not None):
+            return
+        self._left[key] = 0
+        race = self._races[key] = Race(Entry(self._call_compiled, self._on_fault))
+        assert race.entry is not None
+        kernels = self.kernels
+        self.clear_kernels()
+        for ours in reversed(kernels):
+            (race.entry if (key, ours) in self._dispatched else self).add(ours)
 
     def _explained(self, error: DependenceError, named: Mapping[str, object]) -> DependenceError:
         """The error of a guard or inspector, with the values of this call that made it fail."""
@@ -374,6 +398,8 @@ class CompiledFunction(Specialisations[R]):
         if self._on_loss is not None and wanted.key not in self._races and self._may_race(wanted):
             self._races[wanted.key] = Race(Entry(self._call_compiled, self._on_fault))
         race = self._races.get(wanted.key)
+        if self._may_race(wanted):
+            self._dispatched.append((wanted.key, kernel))
         (self if race is None or race.entry is None else race.entry).add(kernel)
 
 

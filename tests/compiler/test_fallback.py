@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import appyc
+from appyc.compiler.compiled_function import CALLS_LEFT
 from appyc.compiler.fallback import LARGE_CALL, ROUNDS, Race
 from appyc.runtime.dispatch import Entry
 from appyc.runtime.frame import raise_fault
@@ -493,3 +494,20 @@ def test_calls_that_store_into_read_only_arrays_are_handed_to_python():
     a = np.zeros(3)
     jitted(a, closed)  # what is only read may be closed
     assert a.tolist() == [1, 1, 1]
+
+
+def test_compiled_code_that_leaves_many_calls_to_python_races_against_it():
+    def fibonacci_number(n):
+        a, b = 0, 1
+        for _ in range(n):
+            a, b = b, a + b
+        return a
+
+    jitted = appyc.jit(fibonacci_number)
+    jitted.compile(3)
+    for _ in range(CALLS_LEFT):
+        assert jitted.kernels
+        assert jitted(150) == fibonacci_number(150)
+    assert not jitted.kernels
+    for n in (150, 50) * 10:  # whoever wins
+        assert jitted(n) == fibonacci_number(n)
