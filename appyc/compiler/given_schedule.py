@@ -41,7 +41,7 @@ from appyc.runtime.toolchain import vector_functions
 
 _WORD = re.compile(r"\S+(?: \S+)*")
 _KNOWN = re.compile(
-    r"serial|threads|lanes|guarded|compaction|early exit|call product|nontemporal \w+(, \w+)*"
+    r"serial|threads|lanes|guarded|compaction|early exit|flat at one|call product|nontemporal \w+(, \w+)*"
     r"|(accumulators|interleave|collapse|in order below) \d+|strip of \d+ vectors|jam \d+( or \d+)?"
 )
 _EXAMPLES = "threads, lanes, serial, jam 4, strip of 2 vectors, accumulators 4, tile(32, 64), unroll(4)"

@@ -219,6 +219,8 @@ class LoopSchedule:
 
     in_order_below, of loops in lanes: fewer iterations than this run one by one, without lanes.
 
+    flat_at_one, of a loop around others: where those run over an axis of length 1, iterations of this loop are lanes.
+
     row_lanes, of parallel loops on a GPU: each loop inside has the same iterations, at most so many, and each of these
     has an element of its own of every array that the body allocates. One program runs them, a lane for each iteration,
     with those arrays in registers.
@@ -231,6 +233,7 @@ class LoopSchedule:
     skew: int | None = None
     form: Form | None = None
     in_order_below: int = 0
+    flat_at_one: bool = False
     row_lanes: int | None = None
     tiles: tuple[ProductTiles, ...] = ()
 

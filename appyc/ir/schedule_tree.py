@@ -94,6 +94,8 @@ class _Tree:
             words.append(f"collapse {loop.clauses.collapse}")
         if decided.in_order_below and around is None:
             words.append(f"in order below {decided.in_order_below}")
+        if decided.flat_at_one and around is None:
+            words.append("flat at one")
         if decided.nontemporal:
             words.append(f"nontemporal {', '.join(map(self.name, decided.nontemporal))}")
         if loop.product is not None:

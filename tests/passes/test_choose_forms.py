@@ -158,3 +158,55 @@ def test_reductions_of_rows_on_both_sides_of_that_length(length: int, dtype: typ
         a[3::11, -1] = -np.inf
     for fn in (last_axis_max, last_axis_any, last_axis_sum, last_axis_argmax):
         np.testing.assert_array_equal(appyc.jit(target="cpu")(fn)(a), fn(a), err_msg=fn.__name__)
+
+
+def row_norms(a):
+    out = np.empty(a.shape[0])
+    for i in range(a.shape[0]):
+        m = a[i, 0]
+        for j in range(1, a.shape[1]):
+            m = max(m, a[i, j])
+        s = 0.0
+        for j in range(a.shape[1]):
+            s += (a[i, j] / m) ** 2
+        out[i] = s
+    return out
+
+
+def test_rows_of_one_element_are_lanes_of_the_loop_around():
+    outer, *inner = schedules(row_norms, np.ones((4, 3)))
+    assert outer.flat_at_one
+    assert not any(loop.flat_at_one for loop in inner)
+
+
+def of_given_length(a, m):
+    out = np.zeros(a.shape[0])
+    for i in range(a.shape[0]):
+        for j in range(m):
+            out[i] += a[i, j]
+    return out
+
+
+def triangle(a):
+    out = np.zeros(a.shape[0])
+    for i in range(a.shape[0]):
+        for j in range(i, a.shape[1]):
+            out[i] += a[i, j]
+    return out
+
+
+def running(a):
+    s = 0.0
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            s = s * 0.5 + a[i, j]
+        a[i, 0] = s
+
+
+@pytest.mark.parametrize(
+    ("fn", "args"),
+    [(of_given_length, (np.ones((4, 3)), 3)), (triangle, (np.ones((4, 3)),)), (running, (np.ones((4, 3)),))],
+)
+def test_other_rows_are_not(fn, args):
+    """Of a length that is no array's, of other lengths each, and such that depend on each other."""
+    assert not any(decided.flat_at_one for decided in schedules(fn, *args))

@@ -219,3 +219,51 @@ def atomic_histogram(h, key, w):
         #pragma atomic
         h[key[i]] += w[i]
     return total
+
+
+def _rows(columns, dtype=np.float64):
+    return np.arange(1.0, 1 + 7 * columns).reshape(7, columns).astype(dtype)
+
+
+@PROGRAMS.on(_rows(1))
+@PROGRAMS.on(_rows(2))
+@PROGRAMS.on(_rows(0))
+@PROGRAMS.on(_rows(3))
+@PROGRAMS.on(_rows(1, np.uint8))
+@PROGRAMS.on(_rows(1)[:, ::-1])
+def rows_of_few(a):
+    sums = np.sum(a, axis=1)
+    squares = np.mean(a * a, axis=-1)
+    steps = a[:, 1:] - a[:, :-1]
+    return sums, squares, steps, np.any(a > 3, axis=1), a / np.sqrt(np.sum(a * a, axis=1, keepdims=True))
+
+
+@PROGRAMS.on(_rows(1))
+@PROGRAMS.on(_rows(2))
+@PROGRAMS.on(_rows(4))
+def largest_of_rows(a):
+    out = np.empty(a.shape[0])
+    last = 0.0
+    for i in range(a.shape[0]):
+        m = a[i, 0]
+        for j in range(1, a.shape[1]):
+            m = max(m, a[i, j])
+        s = 0.0
+        for j in range(a.shape[1]):
+            t = a[i, j] / m
+            s += t * t
+        out[i] = s
+        last = s + m
+    return out, last, np.max(a, axis=1), np.argmax(a, axis=1)
+
+
+@PROGRAMS.on(_rows(1).reshape(7, 1, 1))
+@PROGRAMS.on(_rows(6).reshape(7, 6, 1))
+@PROGRAMS.on(_rows(6).reshape(7, 1, 6))
+def sums_of_axes(a):
+    total = 0.0
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            for k in range(a.shape[2]):
+                total += a[i, j, k] * (i + 1)
+    return total, a.sum(axis=1), a.sum(axis=2), a.sum(axis=(1, 2)), np.cumsum(a, axis=2)

@@ -16,6 +16,7 @@ from appyc.c_gen.lanes.multiple_accumulators import emit_strands
 from appyc.c_gen.lanes.nontemporal_stores import emit_streams
 from appyc.c_gen.lanes.simd import KEEP_IN_ORDER, declare_scalars, simd_directive, simd_private
 from appyc.c_gen.loops.unlikely_faults import emit_fast_loop
+from appyc.c_gen.text.c_expressions import expression
 from appyc.ir.nodes import For, Stmt
 from appyc.ir.schedule import (
     Accumulators,
@@ -29,6 +30,7 @@ from appyc.ir.schedule import (
     OuterLanes,
     Simd,
 )  # fmt: skip
+from appyc.ir.single_iterations import flat_counts, flattened
 
 Body: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 
@@ -36,6 +38,9 @@ Body: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 def emit_counted(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) -> None:
     """The loop from `lo` to `hi`, which are terms that do not change while it runs."""
     schedule = ctx.schedule[loop.var]
+    if schedule.flat_at_one:
+        _emit_flat_or(ctx, loop, schedule, lo, hi, body)
+        return
     if schedule.in_order_below:
         with ctx.writer.block(f"if ({hi} - {lo} < {schedule.in_order_below})"):
             _emit_in_order(ctx, loop, lo, hi, body)
@@ -43,6 +48,24 @@ def emit_counted(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) 
             _emit_chosen(ctx, loop, schedule, lo, hi, body)
         return
     _emit_chosen(ctx, loop, schedule, lo, hi, body)
+
+
+def _emit_flat_or(
+    ctx: FunctionContext, loop: For, schedule: LoopSchedule, lo: str, hi: str, body: Body
+) -> None:
+    """The loop in lanes where those inside it run over an axis of length 1, else in its form."""
+    counted = [
+        (f"{expression(ctx, inner.hi)} - {expression(ctx, inner.lo)}", count)
+        for inner, count in flat_counts(loop)
+    ]
+    is_one = " && ".join(dict.fromkeys(f"{trips} == {count}" for trips, count in counted))
+    with ctx.writer.block(f"if ({is_one})"):
+        flat = flattened(loop)
+        ctx.writer.line(simd_directive(ctx, flat))
+        _emit_for(ctx, flat, lo, hi, body, is_simd=True)
+    is_some = f" if ({counted[0][0]} > 0)" if len(loop.body) == 1 else ""  # rows of nothing are not run over
+    with ctx.writer.block(f"else{is_some}"):
+        _emit_chosen(ctx, loop, schedule, lo, hi, body)
 
 
 def _emit_chosen(
@@ -71,10 +94,12 @@ def _emit_in_order(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body
     _emit_for(ctx, loop, lo, hi, each)
 
 
-def _emit_for(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) -> None:
+def _emit_for(
+    ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body, *, is_simd: bool | None = None
+) -> None:
     var, relation = ctx.name(loop.var), "<" if loop.step > 0 else ">"
     with ctx.writer.block(f"for (int64_t {var} = {lo}; {var} {relation} {hi}; {var} += {loop.step})"):
-        if ctx.schedule[loop.var].is_simd:
+        if ctx.schedule[loop.var].is_simd if is_simd is None else is_simd:
             declare_scalars(ctx, simd_private(loop))
         body(ctx, loop.body)
 

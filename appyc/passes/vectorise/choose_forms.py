@@ -27,6 +27,7 @@ from appyc.passes.vectorise.simd_forms import (
     accumulates_extremes,
     decides_early,
     in_order_below,
+    is_flat_at_one,
     why_not_simd,
 )
 
@@ -49,6 +50,8 @@ def choose_forms(fn: Function, ctx: PassContext) -> Function:
         found = replace(fn.schedule[loop.var], form=given_form(loop.var, form, ctx.asked))
         if found.is_simd and loop.var in repeated and _nodes(loop) <= MAX_NODES:
             found = replace(found, in_order_below=in_order_below(loop))
+        if loop.var not in little and _nodes(loop) <= MAX_NODES:
+            found = replace(found, flat_at_one=is_flat_at_one(loop))
         decided[loop.var] = without_dropped(loop.var, found, ctx.asked)
     return replace(fn, callees=callees, schedule=fn.schedule.updated(decided))
 

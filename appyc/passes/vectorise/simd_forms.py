@@ -5,8 +5,24 @@ from __future__ import annotations
 
 from appyc.ir.affine import linear_form
 from appyc.ir.invariance import is_invariant
-from appyc.ir.nodes import Alloc, Assign, Break, Expr, For, Load, LoopMode, Select, Stmt, Update, Var, While
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Break,
+    Expr,
+    Extent,
+    For,
+    Load,
+    LoopMode,
+    Select,
+    Stmt,
+    Symbol,
+    Update,
+    Var,
+    While,
+)
 from appyc.ir.raising import can_fault
+from appyc.ir.single_iterations import flattened
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_read, scalars_written, walk
 
@@ -104,6 +120,24 @@ def in_order_below(loop: For) -> int:
         return 0
     narrowest = min((n.dtype.itemsize for n in walk(loop.body) if isinstance(n, Load)), default=8)
     return min(SHORT_BYTES // narrowest, MOST_IN_ORDER)
+
+
+def is_flat_at_one(loop: For) -> bool:
+    """Whether iterations of a loop may be lanes where the loops inside it run over an axis of length 1: a reduction of
+    rows of one element is a copy then. Lengths of arrays alone decide that, for all iterations at once."""
+    inner = [stmt for stmt in loop.body if isinstance(stmt, For)]
+    if not inner or loop.step != 1 or loop.safelen is not None or any(n.scans for n in (loop, *inner)):
+        return False
+    changing = {loop.var, *scalars_written(loop.body)}
+    return all(_is_short_at_one(n, changing) for n in inner) and why_not_simd(flattened(loop)) is None
+
+
+def _is_short_at_one(loop: For, changing: set[Symbol]) -> bool:
+    if loop.step != 1 or loop.product is not None or not is_invariant(loop.lo, changing):
+        return False
+    bounds = list(walk((loop.lo, loop.hi)))
+    has_lengths = any(isinstance(part, Extent) for part in bounds)
+    return has_lengths and is_invariant(loop.hi, changing) and not any(isinstance(n, Var) for n in bounds)
 
 
 def _value(stmt: Stmt) -> Expr:
