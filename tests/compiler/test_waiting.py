@@ -260,7 +260,7 @@ def test_calls_of_equal_sizes_are_estimated_once() -> None:
         asked.append(which)
         return answer
 
-    forecast = waiting.Forecast()
+    forecast = waiting.CallForecast()
     assert forecast.of({"a": np.ones(5), "n": 3}, lambda: ask(5.0, "five")) == 5.0
     assert forecast.of({"a": np.zeros(5), "n": 3}, lambda: ask(0.0, "five again")) == 5.0
     assert forecast.of({"a": np.ones(6), "n": 3}, lambda: ask(6.0, "six")) == 6.0

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from appyc import pipeline
-from appyc.ir.nodes import Function, Select
+from appyc.ir.nodes import Binary, Function, Node, Select
 from appyc.ir.printer import print_function
 from appyc.ir.visit import loops_of, walk
 from appyc.options import Options
@@ -81,6 +81,24 @@ def left_early(x, y):
     return out
 
 
+def kept_within(x, y):
+    out = np.zeros_like(x)
+    for i in range(x.shape[0]):
+        out[i] = x[max(i - 1, 0)] + y[min(x.shape[0] - 1, i + 2)] * x[min(max(0, i - 2), x.shape[0] - 1)]
+    return out
+
+
+def beyond_the_edge(x, y):
+    return np.pad(x, 2, mode="edge")
+
+
+def within_what_moves(x, y):
+    out = np.zeros_like(x)
+    for i in range(x.shape[0]):
+        out[i] = x[min(i, 3 * i % 5 % x.shape[0])]
+    return out
+
+
 CUT = (joined, joined_with_itself, rolled, neighbour, from_the_other_side, triangle)
 LEFT = (chosen_by_values, in_steps_of_two, bound_that_moves, left_early)
 
@@ -114,8 +132,26 @@ def test_lanes_of_a_gpu_have_masks(options: dict[str, Any]) -> None:
     assert split_at_conditions(before, context) is before
 
 
+def clamps(node: Node) -> int:
+    return sum(isinstance(n, Binary) and n.op in ("min", "max") for n in walk(node))
+
+
+@pytest.mark.parametrize("fn", [kept_within, beyond_the_edge], ids=lambda fn: fn.__name__)
+def test_iterations_between_bounds_have_plain_subscripts(fn: Callable[..., Any]) -> None:
+    before, context = prepared(fn)
+    assert all(any(map(clamps, loop.body)) for loop in loops_of(before.body))
+    parts = loops_of(after(before, split_at_conditions, context=context).body)
+    assert not all(any(map(clamps, part.body)) for part in parts)
+
+
+def test_bounds_that_move_are_none() -> None:
+    before, context = prepared(within_what_moves)
+    assert clamps(before)
+    assert split_at_conditions(before, context) is before
+
+
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 7])
-@pytest.mark.parametrize("fn", [*CUT, *LEFT], ids=lambda fn: fn.__name__)
+@pytest.mark.parametrize("fn", [*CUT, *LEFT, kept_within, beyond_the_edge], ids=lambda fn: fn.__name__)
 def test_results_stay(fn: Callable[..., Any], size: int) -> None:
     if not size and fn is not joined:
         return

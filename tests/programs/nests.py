@@ -293,3 +293,18 @@ def turned_points(points, turn, out):
             for b in range(3):
                 s += turn[a, b] * points[i, b]
             out[i, a] = s
+
+
+@PROGRAMS.on(np.linspace(0.0, 1.0, 42).reshape(6, 7))
+@PROGRAMS.on(np.linspace(0.0, 1.0, 2).reshape(1, 2))
+@PROGRAMS.on(np.linspace(0.0, 1.0, 3).reshape(3, 1))
+@PROGRAMS.on(np.ones((1, 1), np.float32))
+@PROGRAMS.on(np.ones((0, 3)))
+def blurred_to_the_edge(a):
+    n, m = a.shape
+    out = np.zeros_like(a)
+    for i in range(n):
+        for j in range(m):
+            s = a[i, j] + a[i, max(j - 1, 0)] + a[i, min(j + 1, m - 1)]
+            out[i, j] = s + a[max(0, i - 1), j] * a[min(n - 1, i + 1), min(max(j - 2, 0), m - 1)]
+    return out

@@ -55,7 +55,7 @@ def wrap_negative_indices(fn: Function, ctx: PassContext) -> Function:
     ):
         return fn
     found = accesses_of(fn, Presburger(ctx.allowance), wary=True)
-    writer = GuardWriter(found.affine)
+    writer = GuardWriter(found.affine, fn.params)
     guards: dict[Guard, None] = {}
     numbers = count()
 

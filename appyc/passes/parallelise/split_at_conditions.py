@@ -9,6 +9,11 @@
 Such loops come from `concatenate`, `roll`, `pad`, `triu` and `tril`. The C compiler does not vectorise a select between
 elements if one of them may be out of bounds.
 
+A subscript that is kept within bounds, in an innermost loop, makes gathers of loads in a row; so it is a choice too:
+
+    for j in range(m):                                          for j in range(0, cut): b[j] = a[0]
+        b[j] = a[max(j - 1, 0)]                     ->          for j_2 in range(cut, m): b[j_2] = a[j_2 - 1]
+
 The iterations keep their order, so the transformation is legal for any loop. Runs after loop fusion and the other
 passes that move loops, and before the verdicts of the dependence analysis. A pragma on the loop is kept.
 
@@ -27,6 +32,7 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     MIRRORED,
     Assign,
+    Binary,
     Compare,
     Const,
     Expr,
@@ -41,6 +47,7 @@ from appyc.ir.nodes import (
     Symbol,
     Unary,
     Update,
+    While,
 )
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, map_loops, rename, rewrite_all, scalars_read, statements, walk
@@ -51,8 +58,8 @@ from appyc.passes.pass_context import PassContext
 MAX_NODES = 200
 """A larger body is not written twice."""
 
-MAX_CUTS = 3
-"""The most cuts of one loop: enough for four concatenated arrays."""
+MAX_CUTS = 4
+"""The most cuts of one loop: enough for five concatenated arrays, and for stencils of two neighbours on each side."""
 
 BORDER = 4
 """The most iterations of a border, of which no part is worth a loop of its own."""
@@ -62,7 +69,7 @@ def split_at_conditions(fn: Function, ctx: PassContext) -> Function:
     """The function with such loops cut."""
     if ctx.options.on_gpu or not ctx.options.auto:
         return fn
-    if not any(isinstance(n, Select) for n in walk(fn.body)):
+    if not any(_may_choose(n) for n in walk(fn.body)):
         return fn
     with_products = {
         loop.var
@@ -91,8 +98,11 @@ def _cut(fn: Function, loop: For, names: NameSupply, cuts: int) -> tuple[Stmt, .
     again = rename(cond, {loop.var: second.var})
     first = replace(first, body=_knowing(first.body, cond, holds_before))
     second = replace(second, body=_knowing(second.body, again, not holds_before))
-    parts = ((first, _is_short(loop.lo, boundary)), (second, _is_short(boundary, loop.hi)))
-    return (*before, *(p for part, short in parts for p in _cut(fn, part, names, 0 if short else cuts - 1)))
+    short = [_is_short(loop.lo, boundary), _is_short(boundary, loop.hi)]
+    if isinstance(cond, Binary):  # the part in which the subscript stays at its bound is short as a rule
+        short[distance(_chosen(cond, holds_before), loop.var) is not None] = True
+    one, other = (0 if is_border else cuts - 1 for is_border in short)
+    return (*before, *_cut(fn, first, names, one), *_cut(fn, second, names, other))
 
 
 def _is_short(lo: Expr, hi: Expr) -> bool:
@@ -101,28 +111,49 @@ def _is_short(lo: Expr, hi: Expr) -> bool:
     return not length.terms and length.constant <= BORDER
 
 
-def _turning_point(loop: For) -> tuple[Compare, Expr, bool] | None:
-    """A monotonic condition of a select between elements, the iteration at which it changes, and its value before."""
+def _turning_point(loop: For) -> tuple[Compare | Binary, Expr, bool] | None:
+    """A monotonic condition of a select between elements, or a subscript's bound, for which `lhs < rhs` stands; the
+    iteration at which it changes, and its value before."""
     moving = changed_in(loop)
     for choice in _choices(loop.body):
         for cond in walk(choice.cond):
             if isinstance(cond, Compare) and (found := _boundary(cond, loop.var, moving)) is not None:
                 return cond, *found
+    for clamp in _clamps(loop.body):
+        is_left = Compare("<", clamp.lhs, clamp.rhs, loc=clamp.loc)
+        if (found := _boundary(is_left, loop.var, moving)) is not None:
+            return clamp, *found
     return None
 
 
 def _choices(body: tuple[Stmt, ...]) -> Iterator[Select]:
     """Selects between elements; in an innermost loop, also selects between subscripts of elements."""
-    is_innermost = not any(isinstance(n, For) for n in statements(body))
-    accesses = (n for n in walk(body) if isinstance(n, Load | Store | Update)) if is_innermost else ()
-    subscripts: list[Expr] = [index for access in accesses for index in access.index]
-    scalars = scalars_read(subscripts)
     for node in walk(body):
         if isinstance(node, Select) and any(isinstance(n, Load) for n in walk((node.then, node.orelse))):
             yield node
-        elif isinstance(node, Assign) and node.target in scalars:
-            subscripts.append(node.value)
-    yield from (n for n in walk(subscripts) if isinstance(n, Select))
+    yield from (n for n in walk(_subscripts(body)) if isinstance(n, Select))
+
+
+def _clamps(body: tuple[Stmt, ...]) -> Iterator[Binary]:
+    """The minima and maxima in subscripts, in an innermost loop."""
+    return (n for n in walk(_subscripts(body)) if isinstance(n, Binary) and n.op in ("min", "max"))
+
+
+def _may_choose(node: Node) -> bool:
+    return isinstance(node, Select) or (isinstance(node, Binary) and node.op in ("min", "max"))
+
+
+def _subscripts(body: tuple[Stmt, ...]) -> list[Expr]:
+    """The subscripts in the body of an innermost loop, and the values of the scalars in them; none for another loop."""
+    if any(isinstance(n, For | While) for n in statements(body)):
+        return []
+    found = [index for n in walk(body) if isinstance(n, Load | Store | Update) for index in n.index]
+    scalars = scalars_read(found)
+    return found + [n.value for n in statements(body) if isinstance(n, Assign) and n.target in scalars]
+
+
+def _chosen(clamp: Binary, is_left_less: bool) -> Expr:
+    return clamp.lhs if (clamp.op == "min") == is_left_less else clamp.rhs
 
 
 def _boundary(cond: Compare, var: Symbol, moving: Set[Symbol]) -> tuple[Expr, bool] | None:
@@ -135,13 +166,15 @@ def _boundary(cond: Compare, var: Symbol, moving: Set[Symbol]) -> tuple[Expr, bo
     return None
 
 
-def _knowing(body: tuple[Stmt, ...], cond: Compare, holds: bool) -> tuple[Stmt, ...]:
+def _knowing(body: tuple[Stmt, ...], cond: Compare | Binary, holds: bool) -> tuple[Stmt, ...]:
     """The statements where the condition is known, with what follows from it."""
 
     def rule(node: Node) -> Node:
         match node:
             case Compare() if node == cond:
                 return truth(holds, node.loc)
+            case Binary() if node == cond:
+                return _chosen(node, holds)
             case Unary(op="~", arg=Const(value=bool(known))):
                 return truth(not known, node.loc)
             case Logical(op, Const(value=bool(known)), other) | Logical(op, other, Const(value=bool(known))):

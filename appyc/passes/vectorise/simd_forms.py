@@ -8,7 +8,9 @@ from appyc.ir.invariance import is_invariant
 from appyc.ir.nodes import (
     Alloc,
     Assign,
+    Binary,
     Break,
+    Const,
     Expr,
     Extent,
     For,
@@ -135,9 +137,14 @@ def is_flat_at_one(loop: For) -> bool:
 def _is_short_at_one(loop: For, changing: set[Symbol]) -> bool:
     if loop.step != 1 or loop.product is not None or not is_invariant(loop.lo, changing):
         return False
-    bounds = list(walk((loop.lo, loop.hi)))
-    has_lengths = any(isinstance(part, Extent) for part in bounds)
-    return has_lengths and is_invariant(loop.hi, changing) and not any(isinstance(n, Var) for n in bounds)
+    trips = linear_form(loop.hi).plus(linear_form(loop.lo), -1)
+    match tuple(trips.terms):
+        case (Binary(op="max", lhs=trips_or_none, rhs=Const(value=0)),) if not trips.constant:
+            trips = linear_form(trips_or_none)  # of a slice
+        case _:
+            pass
+    is_length = [*map(type, trips.terms)] == [Extent] and trips.constant in (0, -1)
+    return is_length and is_invariant(loop.hi, changing)
 
 
 def _value(stmt: Stmt) -> Expr:
