@@ -20,6 +20,7 @@ from appyc.ir.nodes import (
     Alloc,
     Assign,
     Binary,
+    BoundsCheck,
     Break,
     Cast,
     Clauses,
@@ -195,6 +196,10 @@ def break_() -> Break:
 
 def continue_() -> Continue:
     return Continue(loc=here())
+
+
+def bounds_check(index: Operand, array: Symbol, axis: int = 0) -> BoundsCheck:
+    return BoundsCheck(expr(index), extent(array, axis), array.name, axis, loc=here())
 
 
 def alloc(array: Symbol, *shape: Operand) -> Alloc:

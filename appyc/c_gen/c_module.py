@@ -11,7 +11,7 @@ from appyc.c_gen.text.c_types import storage_type
 from appyc.c_gen.text.c_writer import Writer
 from appyc.c_gen.translation_units import Definition
 from appyc.errors import Loc
-from appyc.ir.fault_words import FaultSite
+from appyc.ir.fault_words import FaultSite, index_error
 from appyc.ir.nodes import For, Function, Symbol
 from appyc.ir.raising import overflow_error
 from appyc.ir.schedule import UNSCHEDULED, Schedule
@@ -55,12 +55,7 @@ class ModuleContext:
         return self.fault(*overflow_error(self.fn), loc)
 
     def index_fault(self, array: Symbol, axis: int, loc: Loc) -> int:
-        name = array.name.replace("{", "{{").replace("}", "}}")
-        return self.fault(
-            "IndexError",
-            f"index {{value}} is out of bounds for axis {axis} of '{name}' with size {{extent}}",
-            loc,
-        )
+        return self.number(index_error(array.name, axis, loc))
 
 
 @dataclass(slots=True)

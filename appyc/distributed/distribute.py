@@ -30,6 +30,7 @@ from appyc.ir.array_accesses import array_of
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Assign,
+    BoundsCheck,
     Break,
     Call,
     Continue,
@@ -166,6 +167,10 @@ class _Call:
                     self._nest(stmt)
                 case Fail():
                     raise UnsupportedError(stmt.message, stmt.loc)
+                case BoundsCheck():
+                    index, extent = self._number(stmt.index), self._number(stmt.extent)
+                    if not -extent <= index < extent:
+                        raise IndexError(stmt.site.message.format(value=index, extent=extent))
                 case _:
                     raise _refused(stmt, f"{type(stmt).__name__}: this statement has no form over blocks")
 
@@ -250,8 +255,8 @@ class _Call:
             return []
         loops, inside = [stmt], stmt
         depth = _parallel_loops(stmt)
-        while len(inside.body) == 1 and isinstance(inside.body[0], For):
-            inside = inside.body[0]
+        while (inner := _only_loop(inside)) is not None:
+            inside = inner
             depth = max(depth - 1, _parallel_loops(inside))
             if not depth or not self._is_nest(inside):
                 break
@@ -365,6 +370,15 @@ class _Call:
             scalars.append(self.computed[symbol].key if symbol in self.computed else self.values[symbol])
         extents = (n for array in grids.values() for n in array.shape)
         return [*scalars, *extents, *(low for box in boxes for low, _ in box), *ends]
+
+
+def _only_loop(loop: For) -> For | None:
+    """The loop that another one consists of, tests of indices aside."""
+    match [stmt for stmt in loop.body if not isinstance(stmt, BoundsCheck)]:
+        case [For() as inner]:
+            return inner
+        case _:
+            return None
 
 
 def _parallel_loops(loop: For) -> int:

@@ -14,6 +14,7 @@ from appyc.distributed.chunk_grids import joined
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Binary,
+    BoundsCheck,
     Expr,
     Extent,
     For,
@@ -29,7 +30,15 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.printer import print_function
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_written, loops_of, rewrite, scalars_read, scalars_written, symbols_of
+from appyc.ir.visit import (
+    arrays_written,
+    loops_of,
+    rewrite,
+    rewrite_all,
+    scalars_read,
+    scalars_written,
+    symbols_of,
+)
 from appyc.options import Options
 
 NAME = "block"
@@ -90,7 +99,7 @@ def kernel_of(
     windowed = replace(
         whole,
         params=(*touched, *scalars, *extents.values(), *origins.values(), *flat),
-        body=tuple(rewrite(stmt, lambda n: _windowed(n, extents, origins)) for stmt in body),
+        body=rewrite_all(body, lambda n: _windowed(n, extents, origins)),
     )
     changed = arrays_written(body)
     written = tuple(a for a in touched if a in changed)
@@ -106,7 +115,7 @@ def _bounded(node: Node, bounds: dict[Symbol, tuple[Symbol, Symbol]]) -> Node:
     )
 
 
-def _windowed(node: Node, extents: dict[Any, Symbol], origins: dict[Any, Symbol]) -> Node:
+def _windowed(node: Node, extents: dict[Any, Symbol], origins: dict[Any, Symbol]) -> Node | tuple[Node, ...]:
     def moved(array: Symbol, index: tuple[Expr, ...]) -> tuple[Expr, ...]:
         if (array, 0) not in origins:
             return index
@@ -121,6 +130,8 @@ def _windowed(node: Node, extents: dict[Any, Symbol], origins: dict[Any, Symbol]
             return replace(node, index=moved(node.array, node.index))
         case Update():
             return replace(node, index=moved(node.target, node.index))
+        case BoundsCheck():
+            return ()  # `Regions` has tested it
         case _:
             return node
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TypeAlias, TypeGuard
 
-from appyc.ir.nodes import Expr, Load, Node, Store, Symbol, Update
+from appyc.ir.nodes import BoundsCheck, Expr, Extent, Load, Node, Store, Symbol, Update
 from appyc.ir.visit import walk
 
 AccessNode: TypeAlias = Load | Store | Update
@@ -22,6 +23,23 @@ def array_of(access: AccessNode) -> Symbol:
 
 def is_access_to(node: Node, array: Symbol) -> bool:
     return is_access(node) and array_of(node) == array
+
+
+def bounds_tests(node: Node) -> tuple[tuple[Expr, Expr], ...]:
+    """The indices that the node itself tests, each with its extent."""
+    if isinstance(node, BoundsCheck):
+        return ((node.index, node.extent),)
+    if not is_access(node) or not node.checked:
+        return ()
+    array = array_of(node)
+    return tuple((index, Extent(array, axis, loc=node.loc)) for axis, index in enumerate(node.index))
+
+
+def without_check(node: Node) -> Node | tuple[Node, ...]:
+    """The access without its test of the index; nothing for what is only that test."""
+    if isinstance(node, BoundsCheck):
+        return ()
+    return replace(node, checked=False) if is_access(node) else node
 
 
 def accesses_in(nodes: Node | Iterable[Node]) -> Iterator[tuple[Symbol, tuple[Expr, ...], bool]]:

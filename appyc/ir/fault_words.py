@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from appyc.errors import Loc
+
 FAULT_WORDS = 6
 """The most numbers in the message of a fault."""
 
@@ -25,3 +27,10 @@ class FaultSite:
     col: int
     end_col: int
     kinds: tuple[str, ...] = ()
+
+
+def index_error(array: str, axis: int, loc: Loc) -> FaultSite:
+    """An index out of bounds, of the array of that name: its words are the index and the extent."""
+    name = array.replace("{", "{{").replace("}", "}}")
+    text = f"index {{value}} is out of bounds for axis {axis} of '{name}' with size {{extent}}"
+    return FaultSite("IndexError", text, loc.file, loc.line, loc.col, loc.end_col)

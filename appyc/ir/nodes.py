@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from appyc.ir.expression_nodes import *  # noqa: F403  (whoever reads IR finds all its nodes here)
 from appyc.ir.expression_nodes import Clauses, Expr, Node, Reduction, Symbol
-from appyc.ir.fault_words import FaultSite
+from appyc.ir.fault_words import FaultSite, index_error
 from appyc.ir.results import ResultTree
 from appyc.ir.schedule import UNSCHEDULED, Product, Scan, Schedule
 
@@ -193,7 +193,24 @@ class Fail(Node):
         return FaultSite(self.error, message, loc.file, loc.line, loc.col, loc.end_col, self.kinds)
 
 
-Stmt: TypeAlias = Assign | Store | Update | For | While | If | Break | Continue | Alloc | ForAll | Fail
+@dataclass(frozen=True, slots=True)
+class BoundsCheck(Node):
+    """Raises IndexError unless -extent <= index < extent: the test of an index beside slices, which NumPy makes where a
+    view is created, whether or not an element of the view is accessed. name, axis: of the array, for the message."""
+
+    index: Expr
+    extent: Expr
+    name: str
+    axis: int
+
+    @property
+    def site(self) -> FaultSite:
+        return index_error(self.name, self.axis, self.loc)
+
+
+Stmt: TypeAlias = (
+    Assign | Store | Update | For | While | If | Break | Continue | Alloc | ForAll | Fail | BoundsCheck
+)
 
 
 # ---------------------------------------------------------------- functions

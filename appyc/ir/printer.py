@@ -33,6 +33,7 @@ from appyc.ir.nodes import (
     Apart,
     Ascending,
     Assign,
+    BoundsCheck,
     Break,
     Clauses,
     Continue,
@@ -211,6 +212,8 @@ class _Printer(ExpressionPrinter):
                 text = f".format({', '.join(words)})" if words else ""
                 given = repr(stmt.message) + text if stmt.message else ", ".join(words)
                 return [f"raise {stmt.error.rpartition(':')[2]}({given})"]
+            case BoundsCheck():
+                return [f"range({self.bare(stmt.extent)})[{self.bare(stmt.index)}]"]
             case _:
                 assert_never(stmt)
 

@@ -9,6 +9,7 @@ from appyc.errors import LeftToPython
 from appyc.ir.nodes import (
     Alloc,
     Binary,
+    BoundsCheck,
     Call,
     Const,
     Draw,
@@ -31,7 +32,7 @@ def raises_itself(node: Node) -> bool:
     """Whether a node can raise, be its parts what they may. A draw counts as one that can: it is made as often as
     the program says, and where."""
     match node:
-        case Fail() | Draw() | Call():
+        case Fail() | BoundsCheck() | Draw() | Call():
             return True
         case Binary("**", _, exponent) if node.dtype.kind == "i":
             return node.trap or not is_never_negative(exponent)
@@ -95,7 +96,7 @@ def is_fault_site(node: Node) -> bool:
             return node.checked and bool(node.index)
         case Alloc():
             return not node.in_frame
-        case Fail() | Call():
+        case Fail() | BoundsCheck() | Call():
             return True
         case Binary():
             return divisor_may_be_zero(node) or exponent_may_be_negative(node) or traps_overflow(node)

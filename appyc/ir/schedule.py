@@ -140,11 +140,12 @@ class Compaction:
 class Guarded:
     """A loop without most of its bounds checks, then the checked loop from the iteration that would fail.
 
-    ends: array, axis and index that are in range throughout if they are so in the first iteration and in the last.
+    ends: indices, each with its extent, that are in range throughout if they are so in the first iteration and in the
+    last.
     lanes: no check is left, and the iterations are lanes.
     """
 
-    ends: tuple[tuple[Symbol, int, Expr], ...]
+    ends: tuple[tuple[Expr, Expr], ...]
     lanes: bool
 
 

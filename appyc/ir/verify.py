@@ -20,6 +20,7 @@ from appyc.ir.nodes import (
     REDUCTION_OPS,
     Alloc,
     Assign,
+    BoundsCheck,
     Break,
     Call,
     Continue,
@@ -147,6 +148,9 @@ class _Verifier(ExpressionVerifier):
                 self.expect(len(stmt.values) <= FAULT_WORDS, stmt, "a message has too many numbers")
                 for number in stmt.values:
                     self.expr(number, DType.INT64)
+            case BoundsCheck():
+                self.expr(stmt.index, DType.INT64)
+                self.expr(stmt.extent, DType.INT64)
             case _:
                 assert_never(stmt)
 

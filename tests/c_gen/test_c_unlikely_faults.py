@@ -97,9 +97,22 @@ def shifted(x, idx, w):
             w[k] = x[k - 1] + x[k + r]
 
 
+def views(x, idx, w):
+    y = x.reshape(-1, 1)
+    for k in range(idx.shape[0]):
+        row = y[idx[k]]
+        w[k] = row[0] + k
+
+
+def bare_views(x, idx, w):
+    for k in range(idx.shape[0]):
+        row = x.reshape(-1, 1)[:][idx[k]]
+        w[k] = row.shape[0] + k
+
+
 FUNCTIONS = (
     total, gathered, scattered, twice, own_scalar, carried_scalar,
-    sometimes, leaves_early, divides, rows, shifted,
+    sometimes, leaves_early, divides, rows, shifted, views, bare_views,
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -29,6 +30,7 @@ from tests.ir_makers import (
     alloc,
     assign,
     binary,
+    bounds_check,
     break_,
     cast,
     compare,
@@ -168,6 +170,15 @@ def test_division_by_zero_raises_where_python_does(op):
     with np.errstate(all="ignore"):
         expected = {"/": kind(1) / kind(0), "//": kind(1) // kind(0), "%": kind(1) % kind(0)}[op]
     assert value_of(p, binary(op, x, y), 1, 0) == expected
+
+
+@pytest.mark.parametrize("index", [-4, -3, 2, 3])
+def test_bounds_checks_raise_where_python_does(index):
+    p = Program()
+    k, a = p.integer("k"), p.array("a", 2)
+    raised = nullcontext() if -3 <= index < 3 else pytest.raises(IndexError)
+    with raised:
+        run_printed(p.function(bounds_check(k, a)), index, np.zeros((3, 0)))
 
 
 def test_division_by_zero_of_a_loop_variable_is_numpys():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from appyc.ir.nodes import Function, Load, Stmt, Store, Update
+from appyc.ir.nodes import BoundsCheck, Function, Load, Stmt, Store, Update
 from appyc.ir.printer import print_expr
 from appyc.ir.types import DType
 from appyc.ir.visit import walk
@@ -16,6 +16,7 @@ from tests.ir_makers import (
     assign,
     binary,
     both,
+    bounds_check,
     cast,
     compare,
     continue_,
@@ -327,3 +328,34 @@ def test_each_of_many_arrays_gets_its_guard():
     left, guards = c.check(c.over(*(store(array, [c.i], 0.0) for array in arrays)))
     assert left == []
     assert guards == [f"a{k}.shape[0] >= n" for k in range(100)]
+
+
+def left(fn: Function) -> list[str]:
+    """The bounds checks that the function still makes."""
+    return [f"{print_expr(n.index)} of {n.name}" for n in walk(fn) if isinstance(n, BoundsCheck)]
+
+
+def test_an_index_of_a_view_is_guarded_as_an_access_is():
+    c = Case()
+    fn = c.run(c.over(bounds_check(c.i, c.c), store(c.a, [c.i], 0.0)))
+    assert left(fn) == []
+    assert [print_expr(guard.holds) for guard in fn.guards] == ["a.shape[0] >= n", "c.shape[0] >= n"]
+
+
+def test_an_index_of_a_view_may_count_from_the_end():
+    c = Case()
+    row_before = bounds_check(sub(c.i, 1), c.c)
+    fn = c.run(c.over(row_before, hi=extent(c.c)))
+    assert (left(fn), fn.guards) == ([], ())
+    fn = c.run(bounds_check(c.n, c.c, 1))
+    assert left(fn) == []
+    inside = "((c.shape[1] + n) >= 0) and (c.shape[1] > n)"
+    assert [print_expr(guard.holds) for guard in fn.guards] == [inside, SMALL]
+
+
+def test_an_index_of_a_view_that_is_read_is_tested_in_place():
+    c = Case()
+    fn = c.run(c.over(bounds_check(load(c.idx, c.i), c.c), hi=extent(c.idx)))
+    assert left(fn) == ["idx[i] of c"]
+    assert checked(fn) == []
+    assert left(c.run(c.over(bounds_check(7, c.c)), options=Options(boundscheck=False))) == []

@@ -231,20 +231,7 @@ def _other_fault(program: Program, expected: Outcome, found: Outcome) -> str:
         return "a float of Python's or NumPy's"  # of its joined type, NumPy's
     if found.error is None and _has_no_elements(expected):
         return "fault in a statement without elements"
-    if found.error is None and _makes_an_unread_view(expected.error):
-        return "fault in a view that is not read"
     return ""
-
-
-def _makes_an_unread_view(error: BaseException) -> bool:
-    """Whether a fault is in `name = array[..., slice, ...]`, of a name that is not read."""
-    frame, line = list(traceback.walk_tb(error.__traceback__))[-1]
-    tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))
-    made = [n for n in ast.walk(tree) if isinstance(n, ast.Assign) and n.lineno == line]
-    if not made or not isinstance(made[0].value, ast.Subscript) or not _has_slice(made[0].value):
-        return False
-    read = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-    return all(isinstance(t, ast.Name) and t.id not in read for t in made[0].targets)
 
 
 def _has_no_elements(expected: Outcome) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from appyc.analysis.accesses.accesses import Access, accesses_of
+from appyc.analysis.accesses.accesses import Access, CheckedIndex, accesses_of
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.analysis.sets.presburger import Presburger
 from appyc.errors import UnsupportedError
@@ -65,6 +65,8 @@ class Regions:
 
     def _boxes(self, values: Mapping[Symbol, Any], here: isl.Set) -> dict[Symbol, Region]:
         """here: the point at which the parameters of the sets have their values."""
+        for checked in self._found.checked_indices:
+            self._refuse_outside(checked, here)
         out: dict[Symbol, Region] = {}
         kept = {a.array for a in self._found.accesses if a.op != "write" or a.approximate}
         elements: dict[Symbol, isl.Set] = {}
@@ -123,6 +125,17 @@ class Regions:
                 raise IndexError(f"{access.loc}: {text}")
             sides.append((low, high + 1))
         return tuple(sides)
+
+    def _refuse_outside(self, checked: CheckedIndex, here: isl.Set) -> None:
+        """Raises where an index of a view is out of bounds in some iteration."""
+        index, extent = checked.index, checked.extent
+        outside = index.ge_set(extent).union(index.add(extent).lt_set(self._sets.constant(0)))
+        if outside.intersect(checked.domain.intersect(here)).is_empty():
+            return
+        text = f"an index of {checked.node.name!r} is out of bounds for axis {checked.node.axis}"
+        if checked.approximate:
+            raise UnsupportedError(text, checked.node.loc)
+        raise IndexError(f"{checked.node.loc}: {text}")
 
     def _at(self, parameters: Mapping[str, int]) -> isl.Set:
         """The one point at which the parameters have these values."""

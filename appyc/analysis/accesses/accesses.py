@@ -34,6 +34,7 @@ from appyc.ir.nodes import (
     Ascending,
     Assign,
     Binary,
+    BoundsCheck,
     Break,
     Call,
     Cast,
@@ -96,12 +97,28 @@ class Access:
     approximate: bool
 
     @property
+    def name(self) -> str:
+        """The name of the array."""
+        return self.array.name
+
+    @property
     def writes(self) -> bool:
         return self.op != "read"
 
     @property
     def updates(self) -> bool:
         return self.op not in ("read", "write", DRAW)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedIndex:
+    """A `BoundsCheck`: the iterations that make it, or more (`approximate`), the index and the extent."""
+
+    node: BoundsCheck
+    domain: isl.Set
+    index: isl.PwAff
+    extent: isl.PwAff
+    approximate: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +145,7 @@ class FunctionAccesses:
 
     affine: Affine
     accesses: list[Access] = field(default_factory=list)
+    checked_indices: list[CheckedIndex] = field(default_factory=list)
     variables: dict[Symbol, str] = field(default_factory=dict)
     allocated: dict[Symbol, tuple[tuple[For | While, ...], int]] = field(default_factory=dict)
     returned: set[Symbol] = field(default_factory=set)
@@ -380,12 +398,20 @@ class _Collector:
             case Fail():
                 for number in stmt.values:
                     self.expression(number, domain)
+            case BoundsCheck():
+                self._bounds_check(stmt, domain)
             case Break() | Continue():
                 pass
             case ForAll():
                 raise AssertionError("tensors are expanded before accesses are asked for")
             case _:
                 assert_never(stmt)
+
+    def _bounds_check(self, stmt: BoundsCheck, domain: isl.Set) -> None:
+        self.expression(stmt.index, domain)
+        self.expression(stmt.extent, domain)
+        index, extent = self._value(stmt.index), self._value(stmt.extent)
+        self.found.checked_indices.append(CheckedIndex(stmt, domain, index, extent, self.doubts > 0))
 
     def _assign(self, target: Symbol, value: Expr) -> None:
         new = self.affine.unknown(target, self.depth)
@@ -516,6 +542,10 @@ class _AssumptionCollector(_Collector):
             self.expression(part, domain)
         if not isinstance(node, Load):
             self.expression(node.value, domain)
+
+    def _bounds_check(self, stmt: BoundsCheck, domain: isl.Set) -> None:
+        self.expression(stmt.index, domain)
+        self.expression(stmt.extent, domain)
 
 
 def _has_load(expr: Expr) -> bool:

@@ -19,6 +19,7 @@ from appyc.errors import Loc
 from appyc.ir.nodes import (
     Alloc,
     Assign,
+    BoundsCheck,
     Break,
     Clauses,
     Compare,
@@ -182,7 +183,7 @@ def _statement_flow(stmt: Stmt, flow: _Flow, assigned: set[Symbol], holds: Expr 
             _reads(stmt, flow, assigned)
             if not stmt.target.is_array and stmt.target not in assigned:
                 flow.exposed.setdefault(stmt.target, stmt.loc)
-        case Store() | Alloc() | ForAll():
+        case Store() | Alloc() | ForAll() | BoundsCheck():
             _reads(stmt, flow, assigned)
         case If():
             _reads(stmt.cond, flow, assigned)
@@ -301,7 +302,7 @@ class _Liveness:
         match stmt:
             case Assign():
                 return (live - {stmt.target}) | scalars_read(stmt.value)
-            case Store() | Update() | Alloc() | ForAll():
+            case Store() | Update() | Alloc() | ForAll() | BoundsCheck():
                 return live | scalars_read(stmt)
             case If():
                 then = self.block(stmt.then, live, exits)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from appyc.analysis.algebra.strides import Pace, Strides
 from appyc.ir.nodes import (
     Alloc,
+    BoundsCheck,
     Break,
     Call,
     Draw,
@@ -45,7 +46,7 @@ def lanes_of(around: tuple[For, ...], strides: Strides) -> For | None:
 def _is_straight(loop: For) -> bool:
     for node in walk(loop.body):
         match node:
-            case While() | Alloc() | Fail() | Break() | Draw() | Call():
+            case While() | Alloc() | Fail() | BoundsCheck() | Break() | Draw() | Call():
                 return False
             case Load() | Store() if node.checked:
                 return False

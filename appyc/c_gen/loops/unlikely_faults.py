@@ -28,8 +28,8 @@ from dataclasses import replace
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.lanes.simd import declare_scalars, simd_directive, simd_private
 from appyc.c_gen.text.c_expressions import expression
-from appyc.ir.array_accesses import array_of
-from appyc.ir.nodes import For, Load, Node, Stmt, Store, Update
+from appyc.ir.array_accesses import bounds_tests, without_check
+from appyc.ir.nodes import For, Node, Stmt
 from appyc.ir.schedule import Guarded
 from appyc.ir.visit import rewrite_all
 
@@ -61,20 +61,17 @@ def emit_fast_loop(
         body(ctx, loop.body)
 
 
-def _without_check(node: Node, form: Guarded) -> Node:
+def _without_check(node: Node, form: Guarded) -> Node | tuple[Node, ...]:
     """An access whose indices are tested before the loop, without its own check."""
-    if not isinstance(node, Load | Store | Update) or not (node.checked and node.index):
-        return node
-    array = array_of(node)
-    tested = all((array, axis, index) in form.ends for axis, index in enumerate(node.index))
-    return replace(node, checked=False) if tested else node
+    tests = bounds_tests(node)
+    return without_check(node) if tests and all(test in form.ends for test in tests) else node
 
 
 def _in_range(ctx: FunctionContext, loop: For, form: Guarded, lo: str, hi: str) -> list[str]:
     first = replace(ctx, renamed={**ctx.renamed, loop.var: f"({lo})"})
     last = replace(ctx, renamed={**ctx.renamed, loop.var: f"({hi} - 1)"})
     tests: dict[str, None] = {}
-    for array, axis, index in form.ends:
+    for index, extent in form.ends:
         tests[f"{expression(first, index)} >= 0"] = None
-        tests[f"{expression(last, index)} < {ctx.extent(array, axis)}"] = None
+        tests[f"{expression(last, index)} < {expression(ctx, extent)}"] = None
     return list(tests)

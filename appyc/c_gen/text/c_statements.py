@@ -17,6 +17,7 @@ from appyc.errors import InternalError
 from appyc.ir.nodes import (
     Alloc,
     Assign,
+    BoundsCheck,
     Break,
     Call,
     Continue,
@@ -73,8 +74,20 @@ def emit_statement(ctx: FunctionContext, stmt: Stmt) -> None:
             raise InternalError("c_gen", "a tensor statement is left")
         case Fail():
             ctx.fail(stmt.site, [expression(ctx, word) for word in stmt.values])
+        case BoundsCheck():
+            _emit_bounds_check(ctx, stmt)
         case _:
             assert_never(stmt)
+
+
+def _emit_bounds_check(ctx: FunctionContext, stmt: BoundsCheck) -> None:
+    index, extent = expression(ctx, stmt.index), expression(ctx, stmt.extent)
+    if ctx.leaves_fast_loop:
+        ctx.writer.line(f"if (__builtin_expect((uint64_t)({index}) >= (uint64_t)({extent}), 0)) break;")
+        return
+    at = ctx.module.helpers.plain("at")
+    ctx.writer.line(f"{at}({index}, {extent}, {ctx.module.number(stmt.site)}, fault, &failed);")
+    ctx.leave_if_failed()
 
 
 def _emit_checked_draw(ctx: FunctionContext, target: Symbol, drawn: Draw) -> None:

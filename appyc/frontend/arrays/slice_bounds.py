@@ -16,7 +16,21 @@ from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import index_of, integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Number, Opaque
-from appyc.ir.nodes import Binary, Compare, Const, Expr, Fail, If, Likely, Logical, Select, Symbol, Unary, Var
+from appyc.ir.nodes import (
+    Binary,
+    BoundsCheck,
+    Compare,
+    Const,
+    Expr,
+    Fail,
+    If,
+    Likely,
+    Logical,
+    Select,
+    Symbol,
+    Unary,
+    Var,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +231,12 @@ def checked_position(scope: Scope, number: Number, extent: Expr) -> Expr:
     """The same along an array's own axis, where the access itself is checked."""
     index = index_of(number.expr)
     return constant_position(index, extent) if isinstance(index, Const) else pinned(scope, "at", index)
+
+
+def check_bounds(scope: Scope, array: Symbol, axis: int, index: Expr, extent: Expr) -> None:
+    """Emits the test of an index of a view along an array's own axis. Library functions index within bounds."""
+    if not scope.source.trusted:
+        scope.emit(BoundsCheck(index, extent, array.name, axis, loc=index.loc))
 
 
 def constant_position(index: Const, extent: Expr) -> Expr:

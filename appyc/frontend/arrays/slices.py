@@ -11,6 +11,7 @@ from appyc.errors import LengthError, Loc, SubscriptError, TypeInferenceError, U
 from appyc.frontend.arrays.masks import nonzero
 from appyc.frontend.arrays.slice_bounds import (
     SliceRange,
+    check_bounds,
     checked_position,
     index_on,
     lowered_slice,
@@ -155,7 +156,8 @@ def _indexed(
                 raise AssertionError("masks are looked for first")
             case Number():
                 if isinstance(owner, ArrayRef):
-                    indices[old] = checked_position(scope, part, extent)
+                    indices[old] = position = checked_position(scope, part, extent)
+                    check_bounds(scope, owner.symbol, len(owner.index) + at - 1, position, extent)
                     checked = True
                 elif scope.source.trusted:
                     indices[old] = checked_position(scope, part, extent)

@@ -40,7 +40,7 @@ from appyc.frontend.expressions.stores import (
     stored_element,
     without_leading_ones,
 )
-from appyc.frontend.expressions.subscripts import element
+from appyc.frontend.expressions.subscripts import check_view, element, lower_owner
 from appyc.frontend.expressions.tables import as_item, bind_table, learn_table_item
 from appyc.frontend.pragmas.pragma_nodes import AtomicPragma
 from appyc.frontend.scope import Scope
@@ -188,13 +188,14 @@ def target_element(scope: Scope, target: ast.Subscript) -> ArrayRef:
 def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor | Masked:
     """The element or elements that an assignment stores into. Raises for targets that cannot be stored into."""
     loc = scope.loc(target)
-    owner = lower_expression(scope, target.value)
+    owner, tested = lower_owner(scope, target.value)
     if not isinstance(owner, ArrayRef | Tensor):
         raise wrong_kind(owner)(f"{describe(owner)} cannot be assigned to by index", loc)
     items = lower_items(scope, target.slice)
     if isinstance(owner, ArrayRef) and is_element(items):
-        ref = element(scope, owner, target.slice, items, loc)
+        ref = check_view(scope, element(scope, owner, target.slice, items, loc), tested)
     else:
+        owner = check_view(scope, owner, tested)
         item = subscript(scope, owner, items, loc, stored=True)
         if isinstance(item, Tensor | Masked):
             return item  # `assign` tests it

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -29,17 +31,58 @@ from appyc.frontend.types.values import (
     describe,
 )
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Likely, Load, Logical, Select
+from appyc.ir.visit import walk
+
+V = TypeVar("V", bound=Value)
 
 
 def lower_subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value:
     """The value of a subscript `base[index]`."""
+    value, tested = _subscript(scope, base, index, loc)
+    return check_view(scope, value, tested)
+
+
+def lower_owner(scope: Scope, node: ast.expr) -> tuple[Value, int]:
+    """What a subscript indexes, and the number of its indices that are known to be within bounds.
+
+    That of a subscript itself is not tested: `a[i][j]` is one access.
+    """
+    if isinstance(node, ast.Subscript):
+        value, tested = _subscript(scope, node.value, node.slice, scope.loc(node))
+        return expressions.pack_masked(scope, value, scope.loc(node)), tested
+    value = expressions.lower_expression(scope, node)
+    return value, len(value.index) if isinstance(value, ArrayRef) else 0
+
+
+def check_view(scope: Scope, value: V, tested: int) -> V:
+    """The value after the tests of its indices from the number `tested` on, if it is a view."""
+    if not isinstance(value, ArrayRef) or not value.ndim:
+        return value
+    index = list(value.index)
+    for axis, given in enumerate(value.index[tested:], start=tested):
+        if any(isinstance(n, Load) for n in walk(given)):
+            index[axis] = scope.temp("at", given)
+        extent = Extent(value.symbol, axis, loc=given.loc)
+        slice_bounds.check_bounds(scope, value.symbol, axis, index[axis], extent)
+    return replace(value, index=tuple(index))
+
+
+def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> tuple[Value, int]:
+    """The value of `base[index]`, and the number of its indices that are tested."""
     if isinstance(base, ast.Attribute) and base.attr == "flat":
         array = expressions.lower_expression(scope, base.value)
         if isinstance(array, ArrayRef | Tensor) and array.ndim:
-            return _flat_item(scope, array, index, loc)
-        owner = attributes.attribute(scope, array, base.attr, scope.loc(base))
+            return _flat_item(scope, array, index, loc), 0
+        owner, tested = attributes.attribute(scope, array, base.attr, scope.loc(base)), 0
     else:
-        owner = expressions.lower_expression(scope, base)
+        owner, tested = lower_owner(scope, base)
+    if isinstance(owner, ArrayRef | Tensor):
+        return as_item(scope, base, _array_item(scope, owner, tested, index, loc)), tested
+    return _item(scope, owner, index, loc), 0
+
+
+def _item(scope: Scope, owner: Value, index: ast.expr, loc: Loc) -> Value:
+    """An item of what is no array."""
     match owner:
         case Opaque(obj=obj) if obj is np.mgrid or obj is np.ogrid:
             return _grid(scope, index, loc, is_open=obj is np.ogrid)
@@ -53,8 +96,6 @@ def lower_subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> 
             return one_of(owner, expressions.lower_number(scope, index))
         case ListValue():
             return list_item(scope, owner, expressions.lower_number(scope, index), loc)
-        case ArrayRef() | Tensor():
-            return as_item(scope, base, _array_item(scope, owner, index, loc))
         case _:
             raise expressions.refused(
                 owner,
@@ -88,10 +129,10 @@ def _grid(scope: Scope, index: ast.expr, loc: Loc, *, is_open: bool) -> Value:
     return grid(scope, ranges, loc, is_open=is_open, is_tuple=isinstance(index, ast.Tuple))
 
 
-def _array_item(scope: Scope, owner: ArrayRef | Tensor, index: ast.expr, loc: Loc) -> Value:
+def _array_item(scope: Scope, owner: ArrayRef | Tensor, tested: int, index: ast.expr, loc: Loc) -> Value:
     items = slices.lower_items(scope, index)
     if isinstance(owner, Tensor) or not slices.is_element(items):
-        return slices.subscript(scope, owner, items, loc)
+        return slices.subscript(scope, check_view(scope, owner, tested), items, loc)
     ref = element(scope, owner, index, items, loc)
     if ref.ndim == 0:
         checked = not scope.source.trusted or bool(owner.index)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import count
 from typing import TYPE_CHECKING
 
-from appyc.analysis.accesses.accesses import Access, FunctionAccesses, accesses_of
+from appyc.analysis.accesses.accesses import Access, CheckedIndex, FunctionAccesses, accesses_of
 from appyc.analysis.algebra.extremes import extremes_of
 from appyc.analysis.sets.conditions import LARGEST, condition_of, expression_of
 from appyc.analysis.sets.presburger import Presburger
 from appyc.errors import Loc
-from appyc.ir.nodes import Compare, Const, Expr, Function, Guard, Load, Node, Store, Symbol, Update
+from appyc.ir.array_accesses import is_access, without_check
+from appyc.ir.nodes import BoundsCheck, Compare, Const, Expr, Function, Guard, Node, Symbol
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite
 from appyc.passes.checks.guards import GuardWriter, asked_in_order
@@ -35,6 +36,9 @@ def check_bounds(fn: Function, ctx: PassContext) -> Function:
             for i in range(n):                        for i in range(n):
                 a[i] = 0.0  # checked                     a[i] = 0.0  # in range
 
+    A `BoundsCheck` that is proven is deleted. It is an access to one axis, of which the indices from -n to n - 1 are
+    in range.
+
     For an access whose index is affine the iterations that leave the array are a set, and its
     shadow on the parameters is known: empty (nothing to check), or a condition on extents and
     scalar parameters (a guard), or all of them (a true negative index, or an access that is
@@ -51,29 +55,49 @@ def check_bounds(fn: Function, ctx: PassContext) -> Function:
     which stay checked where they are used.
     """
     if not ctx.options.boundscheck:
-        return _marked(fn, lambda _: True)
-    bounds = _Bounds(accesses_of(fn, Presburger(ctx.allowance), wary=True), fn)
+        return _marked(fn, lambda _: True, lambda _: True)
+    found = accesses_of(fn, Presburger(ctx.allowance), wary=True)
+    indices = [_axis_of(checked) for checked in found.checked_indices]
+    bounds = _Bounds(found, [*found.accesses, *indices], fn.params)
     proven, guards = bounds.decide()
-    return replace(_marked(fn, lambda at: at in proven), guards=asked_in_order((*fn.guards, *guards)))
+    fn = _marked(fn, lambda at: at in proven, lambda at: at + len(found.accesses) in proven)
+    return replace(fn, guards=asked_in_order((*fn.guards, *guards)))
 
 
-def _marked(fn: Function, is_proven: Callable[[int], bool]) -> Function:
-    """The function with the accesses that are proven, by their number, no longer checked."""
-    numbers = count()
+def _marked(fn: Function, is_proven: Callable[[int], bool], is_needless: Callable[[int], bool]) -> Function:
+    """The function with the accesses that are proven, by their number, no longer checked, and without the bounds
+    checks that are needless, by theirs."""
+    numbers, checks = count(), count()
 
-    def rule(node: Node) -> Node:
-        if isinstance(node, Update) and not node.target.is_array:
-            return node
-        if isinstance(node, Load | Store | Update) and is_proven(next(numbers)):
-            return replace(node, checked=False)
-        return node
+    def rule(node: Node) -> Node | tuple[Node, ...]:
+        if isinstance(node, BoundsCheck):
+            return without_check(node) if is_needless(next(checks)) else node
+        return without_check(node) if is_access(node) and is_proven(next(numbers)) else node
 
     return rewrite(fn, rule)
 
 
 @dataclass(frozen=True, slots=True)
+class _Axis:
+    """An index of a view as an access to one axis of twice the extent: `i + n` for `i`, of which a negative one counts
+    from the end."""
+
+    name: str
+    loc: Loc
+    domain: isl.Set
+    index: tuple[isl.PwAff]
+    extents: tuple[isl.PwAff]
+    checked: bool = True
+
+
+def _axis_of(found: CheckedIndex) -> _Axis:
+    node, extent = found.node, found.extent
+    return _Axis(node.name, node.loc, found.domain, (found.index.add(extent),), (extent.add(extent),))
+
+
+@dataclass(frozen=True, slots=True)
 class _Needed:
-    """What must hold for some accesses of one array, by their numbers, to stay inside it."""
+    """What must hold for some accesses of arrays of one name, by their numbers, to stay inside them."""
 
     loc: Loc
     numbers: tuple[int, ...]
@@ -103,50 +127,52 @@ class _Side:
 class _Bounds:
     """Decides which accesses of one function are in range, and under which guards."""
 
-    def __init__(self, found: FunctionAccesses, fn: Function) -> None:
-        self.found = found
+    def __init__(
+        self, found: FunctionAccesses, accesses: Sequence[Access | _Axis], params: tuple[Symbol, ...]
+    ) -> None:
+        self.accesses = accesses
         self.affine = found.affine
         self.sets = found.sets
-        self.guards = GuardWriter(found.affine, fn.params)
+        self.guards = GuardWriter(found.affine, params)
         self._listed: dict[int, list[_Side]] = {}
-        self._sources: dict[_Side, tuple[Access, int]] = {}
+        self._sources: dict[_Side, tuple[Access | _Axis, int]] = {}
         self._failing: dict[Hashable, isl.Set] = {}
         self._happening: dict[int, isl.Set] = {}
-        self._covered: dict[Symbol, set[_Side]] = {}
+        self._covered: dict[str, set[_Side]] = {}
         self._outermost: dict[Hashable, int] = {}
-        asked = (access for access in found.accesses if access.checked)
+        asked = (access for access in accesses if access.checked)
         for side in (side for access in asked for side in self._sides(access)):
             seen = self._outermost.get(side.group, side.offset)
             self._outermost[side.group] = (max if side.above else min)(seen, side.offset)
 
     def decide(self) -> tuple[set[int], tuple[Guard, ...]]:
         """The numbers of the accesses that need no check of their own, and the guards they need."""
-        needed: dict[Symbol, _Needed] = {}
+        needed: dict[str, _Needed] = {}
         proven: set[int] = set()
         guards: list[Guard] = []
-        for number, access in enumerate(self.found.accesses):
+        for number, access in enumerate(self.accesses):
             if not access.checked:
                 continue  # it is in range already, whatever its index looks like
-            old = needed.get(access.array, _Needed(access.loc, (), self.sets.everything))
+            old = needed.get(access.name, _Needed(access.loc, (), self.sets.everything))
             holds = self.sets.bounded(partial(self._also, old.holds, access), None)
             if holds is not None:
-                needed[access.array] = _Needed(old.loc, (*old.numbers, number), holds)
+                needed[access.name] = _Needed(old.loc, (*old.numbers, number), holds)
             elif (ends := self.sets.bounded(partial(self._by_extremes, access), None)) is not None:
                 proven.add(number)
                 guards += [guard for guard in ends if guard not in guards]
-        for array, need in needed.items():
+        for name, need in needed.items():
             cases = self.guards.cases(need.holds, need.loc)
             if cases is None:
                 continue
             proven.update(need.numbers)
             if cases != [[]]:
                 holds = condition_of(cases, need.loc)
-                guards.append(Guard(holds, f"indices of '{array.name}' are in range", loc=need.loc))
+                guards.append(Guard(holds, f"indices of '{name}' are in range", loc=need.loc))
         if proven:
             guards += self.guards.sizes(guards)
         return proven, tuple(guards)
 
-    def _also(self, known: isl.Set, access: Access) -> isl.Set | None:
+    def _also(self, known: isl.Set, access: Access | _Axis) -> isl.Set | None:
         """What must hold for this access too; None where it has to be checked in place.
 
         Of accesses that differ by a constant, `a[i - 1]` and `a[i + 1]`, the outermost speak for
@@ -158,13 +184,13 @@ class _Bounds:
         holds = self._with(known, access, outermost)
         return holds if holds is not None or outermost == own else self._with(known, access, own)
 
-    def _by_extremes(self, access: Access) -> list[Guard] | None:
+    def _by_extremes(self, access: Access | _Axis) -> list[Guard] | None:
         """What must hold for the ends of indices with products in them to be inside the array."""
         numbers = [self.sets.linear_of(index) for index in access.index]
         if not any(n is not None and self.affine.products.has_any(n) for n in numbers):
             return None
         out: list[Guard] = []
-        loc, reason = access.loc, f"indices of '{access.array.name}' are in range"
+        loc, reason = access.loc, f"indices of '{access.name}' are in range"
         zero = Const(0, DType.INT64, loc=loc)
         for index, extent in zip(access.index, access.extents, strict=True):
             ends = extremes_of(self.affine, access.domain, index, loc)
@@ -177,8 +203,8 @@ class _Bounds:
             out.append(Guard(condition_of([parts], loc), reason, loc=loc))
         return out if self.guards.have_room(len(out)) else None
 
-    def _with(self, known: isl.Set, access: Access, sides: list[_Side]) -> isl.Set | None:
-        covered = self._covered.setdefault(access.array, set())
+    def _with(self, known: isl.Set, access: Access | _Axis, sides: list[_Side]) -> isl.Set | None:
+        covered = self._covered.setdefault(access.name, set())
         new = [side for side in dict.fromkeys(sides) if side not in covered]
         if not new:
             return known
@@ -203,7 +229,7 @@ class _Bounds:
             points = points.intersect(self.sets.parameter(name).le_set(limit))
         return bool(points.is_empty())
 
-    def _shadow(self, access: Access, fails: isl.Set) -> isl.Set | None:
+    def _shadow(self, access: Access | _Axis, fails: isl.Set) -> isl.Set | None:
         """For which parameters no iteration of the domain fails, or fewer; None where all do.
 
         "Or the loop is empty" would make guards long, and a guard may fail for an empty loop.
@@ -228,7 +254,7 @@ class _Bounds:
             known = self._failing[key] = self.affine.settled(points)
         return known
 
-    def _sides(self, access: Access) -> list[_Side]:
+    def _sides(self, access: Access | _Axis) -> list[_Side]:
         """The two ends of every axis. What is known of them is kept for other accesses."""
         known = self._listed.get(id(access))
         if known is None:

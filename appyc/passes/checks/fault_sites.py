@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from appyc.errors import Loc
 from appyc.ir.fault_words import FaultSite
-from appyc.ir.nodes import Symbol
 
 
 class FaultSites:
@@ -14,10 +13,6 @@ class FaultSites:
     def __init__(self, overflow: tuple[str, str] = ("OverflowError", "")) -> None:
         self.overflow = overflow
         self._numbers: dict[FaultSite, int] = {}
-
-    def index_error(self, array: Symbol, axis: int, loc: Loc) -> int:
-        text = f"index {{value}} is out of bounds for axis {axis} of '{array.name}' with size {{extent}}"
-        return self.add("IndexError", text, loc)
 
     def add(self, error: str, message: str, loc: Loc) -> int:
         return self.number(FaultSite(error, message, loc.file, loc.line, loc.col, loc.end_col))

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from appyc.errors import InternalError, LibraryCallError, Loc
+from appyc.ir.fault_words import FaultSite, index_error
 from appyc.ir.gpu_program import Fault, ScheduledStmt
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
@@ -148,24 +149,25 @@ class ExpressionLowering:
             return lowered, where
         safe: list[Expr] = []
         for axis, given in enumerate(lowered):
-            at, inside = self._in_range(array, axis, given, loc, where, out)
+            extent = Extent(array, axis, loc=loc)
+            at, inside = self.in_range(given, extent, index_error(array.name, axis, loc), where, out)
             safe.append(at)
             where = where.only(inside)
         return tuple(safe), where
 
-    def _in_range(
-        self, array: Symbol, axis: int, given: Expr, loc: Loc, where: Where, out: list[ScheduledStmt]
+    def in_range(
+        self, given: Expr, extent: Expr, site: FaultSite, where: Where, out: list[ScheduledStmt]
     ) -> tuple[Expr, Expr]:
         """The index counted from the start, and whether it lies inside; notes a fault if not."""
-        extent = Extent(array, axis, loc=loc)
+        loc = extent.loc
         none = integer(0, loc)
         value = self.temp("index", given, out)
         from_end = Select(less(value, none), Binary("+", value, extent, loc=loc), value, loc=loc)
         at = self.temp("at", from_end, out)
         inside = Binary("&", Compare(">=", at, none, loc=loc), less(at, extent), loc=loc)
         ok = self.temp("ok", inside, out)
-        site = self.sites.index_error(array, axis, loc)
-        self.fault(site, both(where.mask, negated(ok)) or negated(ok), (value, extent), out)
+        words = (value, extent)
+        self.fault(self.sites.number(site), both(where.mask, negated(ok)) or negated(ok), words, out)
         return at, ok
 
     def fault(self, site: int, cond: Expr, words: tuple[Expr, ...], out: list[ScheduledStmt]) -> None:

@@ -29,6 +29,7 @@ from appyc.ir.nodes import (
     AnyLane,
     Assign,
     Binary,
+    BoundsCheck,
     Break,
     Compare,
     Continue,
@@ -113,6 +114,9 @@ class KernelLowering(ExpressionLowering):
             case Fail():
                 words = tuple(self.expr(word, where, out) for word in s.values)
                 self.fault(self.sites.number(s.site), where.mask or truth(True, s.loc), words, out)
+            case BoundsCheck():
+                extent = self.expr(s.extent, where, out)
+                self.in_range(self.expr(s.index, where, out), extent, s.site, where, out)
             case Alloc():
                 self.allocate(s, out)
             case ForAll():

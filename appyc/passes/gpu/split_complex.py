@@ -23,6 +23,7 @@ from appyc.ir.nodes import (
     Alloc,
     Assign,
     Binary,
+    BoundsCheck,
     Break,
     Continue,
     Expr,
@@ -113,6 +114,8 @@ class _Splitter(ComplexParts):
                 out.append(replace(s, shape=tuple(self.expr(n, out) for n in s.shape)))
             case Break() | Continue() | Fail():
                 out.append(s)
+            case BoundsCheck():
+                out.append(replace(s, index=self.expr(s.index, out), extent=self.expr(s.extent, out)))
             case ForAll():
                 raise InternalError("split_complex", "a tensor statement is left")
             case _:

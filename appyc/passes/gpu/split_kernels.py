@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from appyc.errors import InternalError
+from appyc.errors import InternalError, Loc
 from appyc.ir.gpu_program import (
     Branch,
     CheckFaults,
@@ -33,6 +33,8 @@ from appyc.ir.names import NameSupply, in_ascii, of_function
 from appyc.ir.nodes import (
     Alloc,
     Assign,
+    BoundsCheck,
+    Compare,
     Expr,
     Fail,
     For,
@@ -40,12 +42,14 @@ from appyc.ir.nodes import (
     Function,
     If,
     Load,
+    Logical,
     LoopMode,
     Node,
     Result,
     Stmt,
     Store,
     Symbol,
+    Unary,
     Update,
     Var,
     While,
@@ -60,7 +64,7 @@ from appyc.passes.gpu.kernel_results import finish_kernel
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.map_gpu import ANOTHER_LOOP, choose_lane_loops, why_not_parallel
 from appyc.passes.gpu.predicate_lanes import KernelLowering
-from appyc.passes.node_builders import combine, trip_count, truth
+from appyc.passes.node_builders import combine, less, trip_count, truth
 from appyc.passes.pass_context import PassContext
 
 SEQUENTIAL_LANES = 256
@@ -125,7 +129,7 @@ class _Splitter:
     def _joins(self, stmt: Stmt, group: list[Stmt]) -> bool:
         """Whether a statement runs in the kernel of those before it: it touches arrays too, or
         it reads scalars that they set."""
-        if not group or isinstance(stmt, Alloc | Fail) or _has_parallel(stmt):
+        if not group or isinstance(stmt, Alloc | Fail | BoundsCheck) or _has_parallel(stmt):
             return False
         if isinstance(stmt, For) and (stmt.product is not None or self._becomes_grid(stmt, in_loop=True)):
             return False
@@ -218,11 +222,21 @@ class _Splitter:
             case Fail():
                 words = tuple(self.on_host(word, out) for word in stmt.values)
                 site = self.sites.number(stmt.site)
-                out += [CheckFaults(loc=stmt.loc), Fault(site, truth(True, stmt.loc), words, loc=stmt.loc)]
+                out += self._raised(site, words, stmt.loc)
+            case BoundsCheck():
+                index, extent = self.on_host(stmt.index, out), self.on_host(stmt.extent, out)
+                raised = self._raised(self.sites.number(stmt.site), (index, extent), stmt.loc)
+                below = less(index, Unary("-", extent, loc=stmt.loc))
+                outside = Logical("or", below, Compare(">=", index, extent, loc=stmt.loc), loc=stmt.loc)
+                out.append(Branch(outside, tuple(raised), (), loc=stmt.loc))
             case ForAll():
                 raise InternalError("split_kernels", "a tensor statement is left")
             case _:
                 out.append(stmt)
+
+    def _raised(self, site: int, words: tuple[Expr, ...], loc: Loc) -> list[ScheduledStmt]:
+        """What raises on the host: what kernels have noted comes first."""
+        return [CheckFaults(loc=loc), Fault(site, truth(True, loc), words, loc=loc)]
 
     def _while(self, stmt: While, out: list[ScheduledStmt]) -> None:
         cond = self.on_host(stmt.cond, out)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.ir.affine import coefficient, linear_form
-from appyc.ir.array_accesses import array_of
+from appyc.ir.array_accesses import bounds_tests, without_check
 from appyc.ir.invariance import is_invariant
 from appyc.ir.nodes import (
     Alloc,
@@ -22,7 +22,6 @@ from appyc.ir.nodes import (
     Fail,
     For,
     If,
-    Load,
     Node,
     Stmt,
     Store,
@@ -44,27 +43,21 @@ def plan_guarded(loop: For) -> Guarded | None:
     if any(isinstance(n, For | While | Break | Alloc | Fail) for n in walk(loop.body)):
         return None
     written = scalars_written(loop.body)
-    ends: dict[tuple[Symbol, int, Expr], None] = {}
+    ends: dict[tuple[Expr, Expr], None] = {}
 
-    def tested_by_ends(node: Node) -> Node:
-        if not isinstance(node, Load | Store | Update) or not (node.checked and node.index):
+    def tested_by_ends(node: Node) -> Node | tuple[Node, ...]:
+        tests = bounds_tests(node)
+        if not tests or not all(_is_between_its_ends(index, loop.var, written) for index, _ in tests):
             return node
-        if not all(_is_between_its_ends(index, loop.var, written) for index in node.index):
-            return node
-        array = array_of(node)
-        ends.update({(array, axis, index): None for axis, index in enumerate(node.index)})
-        return replace(node, checked=False)
+        ends.update(dict.fromkeys(tests))
+        return without_check(node)
 
     body = rewrite_all(loop.body, tested_by_ends)
-    bare = rewrite_all(body, _unchecked)
+    bare = rewrite_all(body, without_check)
     if can_fault(bare) or not _Order(loop).is_kept(body):
         return None
     lanes = not can_fault(body) and why_not_simd(replace(loop, body=body)) is None
     return Guarded(tuple(ends), lanes)
-
-
-def _unchecked(node: Node) -> Node:
-    return replace(node, checked=False) if isinstance(node, Load | Store | Update) else node
 
 
 def _is_between_its_ends(index: Expr, var: Symbol, written: set[Symbol]) -> bool:
