@@ -239,6 +239,24 @@ def check_bounds(scope: Scope, array: Symbol, axis: int, index: Expr, extent: Ex
         scope.emit(BoundsCheck(index, extent, array.name, axis, loc=index.loc))
 
 
+def check_positions(
+    scope: Scope, array: Symbol, axis: int, positions: Tensor, extent: Expr, lengths: Sequence[Expr]
+) -> None:
+    """Emits the tests of an index array beside slices of these lengths where one of them is empty; where none is,
+    the elements that are accessed tell."""
+    if scope.source.trusted or not lengths:
+        return
+    loc = positions.element.loc
+    zero = integer(0, loc)
+    filled = [Compare(">", length, zero, loc=loc) for length in lengths]
+    usual = Likely(reduce(lambda a, b: Logical("and", a, b, loc=loc), filled[1:], filled[0]), loc=loc)
+    axes, position = renamed(scope, positions)
+    test: Stmt = BoundsCheck(cast(position, DType.INT64), extent, array.name, axis, loc=loc)
+    for variable, length in zip(reversed(axes), reversed(positions.extents), strict=True):
+        test = For(variable, zero, length, 1, (test,), implied=True, loc=loc)
+    scope.emit(If(Unary("~", usual, loc=loc), (test,), loc=loc))
+
+
 def constant_position(index: Const, extent: Expr) -> Expr:
     """A constant index of a checked access; a negative one as a distance from the start, so that the access is affine.
 

@@ -12,6 +12,7 @@ from appyc.frontend.arrays.masks import nonzero
 from appyc.frontend.arrays.slice_bounds import (
     SliceRange,
     check_bounds,
+    check_positions,
     checked_position,
     index_on,
     lowered_slice,
@@ -136,6 +137,7 @@ def _indexed(
     first_array: int | None = None
     apart = _stand_apart(parts)
     checked = False
+    lengths = [part.extent for part in parts if isinstance(part, SliceRange)]
     for part in parts:
         if part is None:
             axes.append(scope.supply.fresh("i", DType.INT64))
@@ -168,6 +170,9 @@ def _indexed(
                     first_array = 0 if apart else len(axes)
                 indices[old] = cast(elements.pop(0), DType.INT64)
                 checked = not in_view
+                if isinstance(owner, ArrayRef):
+                    axis = len(owner.index) + at - 1
+                    check_positions(scope, owner.symbol, axis, part, extent, lengths)
     if gathered is not None:
         assert first_array is not None
         axes[first_array:first_array] = gathered.axes

@@ -43,9 +43,25 @@ from appyc.frontend.types.values import (
     Value,
 )
 from appyc.ir.names import unused
-from appyc.ir.nodes import Binary, Compare, Const, Expr, Fail, If, Likely, Logical, Reduce, Symbol, Unary, Var
+from appyc.ir.nodes import (
+    Binary,
+    BoundsCheck,
+    Compare,
+    Const,
+    Expr,
+    Fail,
+    For,
+    If,
+    Likely,
+    Logical,
+    Reduce,
+    Stmt,
+    Symbol,
+    Unary,
+    Var,
+)
 from appyc.ir.types import DType
-from appyc.ir.visit import scalars_read, substitute
+from appyc.ir.visit import rename, scalars_read, substitute
 
 
 def collected(scope: Scope, node: Comprehension) -> Value:
@@ -74,7 +90,7 @@ def _described(scope: Scope, node: Comprehension) -> Value | None:
     one = _item(scope, node, first, source.item(Var(here, loc=loc)), loc)
     if one is None:
         return None
-    value, holds = one
+    value, holds, checks = one
     axis = scope.supply.fresh("i", DType.INT64)
     index: Expr = Var(axis, loc=loc)
     if source.step != 1:
@@ -86,8 +102,14 @@ def _described(scope: Scope, node: Comprehension) -> Value | None:
         raise UnsupportedError("the items of this comprehension have different lengths", loc,
                                hints=("write a loop",))  # fmt: skip
     element = substitute(inner.element, {here: index})
+    count = _count(scope, source, loc)
+    if checks:
+        rules = checks if holds is None else [If(holds, tuple(checks), loc=loc)]
+        body = tuple(substitute(stmt, {here: index}) for stmt in rules)
+        test = For(axis, integer(0, loc), count, 1, body, implied=True, loc=loc)
+        scope.emit(rename(test, {axis: scope.supply.fresh("i", DType.INT64)}))
     python = isinstance(value, Number | Tensor) and value.python
-    out = Tensor((axis, *inner.axes), (_count(scope, source, loc), *inner.extents), element, python=python)
+    out = Tensor((axis, *inner.axes), (count, *inner.extents), element, python=python)
     return out if holds is None else Masked(out, 0, 1, substitute(holds, {here: index}))
 
 
@@ -198,10 +220,11 @@ def _item(
     generator: ast.comprehension,
     value: Value,
     loc: Loc,
-) -> tuple[Value, Expr | None] | None:
-    """The comprehension's item for this value of its target, and the condition under which it exists.
+) -> tuple[Value, Expr | None, list[Stmt]] | None:
+    """The comprehension's item for this value of its target, the condition under which it exists, and the tests of
+    indices that it makes.
 
-    None where the item needs statements.
+    None where the item needs other statements.
     """
     values: dict[Symbol, Expr] = {}
     holds: Expr | None = None
@@ -213,13 +236,15 @@ def _item(
             cond = lower_condition(scope, test)
             holds = cond if holds is None else Logical("and", holds, cond, loc=loc)
         item = _lowered(scope, node.elt)
-    if block or not (isinstance(item, Number) or is_array(item)):
+    only_tests = all(isinstance(stmt, BoundsCheck) for stmt in block)
+    if not only_tests or not (isinstance(item, Number) or is_array(item)):
         return None
     holds = substitute(holds, values) if holds is not None else None
+    checks = [substitute(stmt, values) for stmt in block]
     if isinstance(item, Number):
-        return replace(item, expr=substitute(item.expr, values)), holds
+        return replace(item, expr=substitute(item.expr, values)), holds, checks
     tensor = as_tensor(scope, item, loc)
-    return replace(tensor, element=substitute(tensor.element, values)), holds
+    return replace(tensor, element=substitute(tensor.element, values)), holds, checks
 
 
 def _names(scope: Scope, target: ast.expr, value: Value) -> Iterator[tuple[str, Value]]:

@@ -193,9 +193,10 @@ def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor | Masked:
         raise wrong_kind(owner)(f"{describe(owner)} cannot be assigned to by index", loc)
     items = lower_items(scope, target.slice)
     if isinstance(owner, ArrayRef) and is_element(items):
-        ref = check_view(scope, element(scope, owner, target.slice, items, loc), tested)
+        ref = element(scope, owner, target.slice, items, loc)
+        check_view(scope, ref, tested)
     else:
-        owner = check_view(scope, owner, tested)
+        check_view(scope, owner, tested)
         item = subscript(scope, owner, items, loc, stored=True)
         if isinstance(item, Tensor | Masked):
             return item  # `assign` tests it

@@ -34,7 +34,7 @@ from appyc.frontend.types.values import (
     Wide,
     describe,
 )
-from appyc.ir.nodes import Const, Expr, Load, Stmt
+from appyc.ir.nodes import BoundsCheck, Const, Expr, Load, Stmt
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_written
 
@@ -126,6 +126,8 @@ def lower_operands(
 
 def kept_before(scope: Scope, value: Value, block: list[Stmt]) -> Value:
     """The value from before the statements of `block`, saved in variables where these may change it."""
+    if all(isinstance(stmt, BoundsCheck) for stmt in block):
+        return value
     match value:
         case Number(expr=Const()):
             return value

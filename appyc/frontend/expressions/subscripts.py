@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
-from typing import TypeVar
 
 import numpy as np
 
@@ -31,15 +29,13 @@ from appyc.frontend.types.values import (
     describe,
 )
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Likely, Load, Logical, Select
-from appyc.ir.visit import walk
-
-V = TypeVar("V", bound=Value)
 
 
 def lower_subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value:
     """The value of a subscript `base[index]`."""
     value, tested = _subscript(scope, base, index, loc)
-    return check_view(scope, value, tested)
+    check_view(scope, value, tested)
+    return value
 
 
 def lower_owner(scope: Scope, node: ast.expr) -> tuple[Value, int]:
@@ -54,17 +50,12 @@ def lower_owner(scope: Scope, node: ast.expr) -> tuple[Value, int]:
     return value, len(value.index) if isinstance(value, ArrayRef) else 0
 
 
-def check_view(scope: Scope, value: V, tested: int) -> V:
-    """The value after the tests of its indices from the number `tested` on, if it is a view."""
-    if not isinstance(value, ArrayRef) or not value.ndim:
-        return value
-    index = list(value.index)
-    for axis, given in enumerate(value.index[tested:], start=tested):
-        if any(isinstance(n, Load) for n in walk(given)):
-            index[axis] = scope.temp("at", given)
-        extent = Extent(value.symbol, axis, loc=given.loc)
-        slice_bounds.check_bounds(scope, value.symbol, axis, index[axis], extent)
-    return replace(value, index=tuple(index))
+def check_view(scope: Scope, value: Value, tested: int) -> None:
+    """Emits the tests of a view's indices from the number `tested` on; what is no view has none."""
+    if isinstance(value, ArrayRef) and value.ndim:
+        for axis, index in enumerate(value.index[tested:], start=tested):
+            extent = Extent(value.symbol, axis, loc=index.loc)
+            slice_bounds.check_bounds(scope, value.symbol, axis, index, extent)
 
 
 def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> tuple[Value, int]:
@@ -132,7 +123,8 @@ def _grid(scope: Scope, index: ast.expr, loc: Loc, *, is_open: bool) -> Value:
 def _array_item(scope: Scope, owner: ArrayRef | Tensor, tested: int, index: ast.expr, loc: Loc) -> Value:
     items = slices.lower_items(scope, index)
     if isinstance(owner, Tensor) or not slices.is_element(items):
-        return slices.subscript(scope, check_view(scope, owner, tested), items, loc)
+        check_view(scope, owner, tested)
+        return slices.subscript(scope, owner, items, loc)
     ref = element(scope, owner, index, items, loc)
     if ref.ndim == 0:
         checked = not scope.source.trusted or bool(owner.index)
