@@ -157,3 +157,32 @@ def the_row_before(a, ix, o):
         before = a[i - 1]
         if i > 0:
             o[i] = before[ix[i]]
+
+
+@PROGRAMS.on(_A, _WITHIN, _O)
+@PROGRAMS.on(_A, _OUTSIDE, _O)
+@PROGRAMS.on(_EMPTY, _WITHIN, _O)
+@PROGRAMS.on(_EMPTY, _OUTSIDE, _O)
+def index_arrays_beside_an_empty_axis(a, ix, o):
+    o[1] = 1.0
+    rows = a[ix]
+    o[0] = rows.shape[0]
+    a[ix, 1:1] = 2.0
+    o[2] = 1.0
+
+
+@PROGRAMS.on(_A, 3, _O)
+@PROGRAMS.on(_A, 4, _O)
+@PROGRAMS.on(_EMPTY, 4, _O)
+def rows_of_a_comprehension(a, n, o):
+    o[1] = 1.0
+    doubled = np.array([a[k] * 2.0 for k in range(n)])
+    o[0] = doubled.shape[0]
+
+
+@PROGRAMS.on(_A, 1, floats(4))
+@PROGRAMS.on(_A, 5, floats(4))
+def a_factor_before_a_row(a, n, o):
+    """The test of the row's index leaves the loops as they are: they can be interchanged."""
+    for i in range(n, 3):
+        o[:] = (o[0] + n) * a[i] + 2.0 * a[i - 1]

@@ -8,14 +8,16 @@ in front, as in `a[:-n]`, most likely counts from the end, any other one from th
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from appyc.errors import Loc, TypeInferenceError
-from appyc.frontend.arrays.tensors import mostly_one, pinned
+from appyc.frontend.arrays.tensors import mostly_one, pinned, renamed
 from appyc.frontend.expressions import expressions
-from appyc.frontend.expressions.arithmetic import index_of, integer
+from appyc.frontend.expressions.arithmetic import cast, index_of, integer
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.values import Number, Opaque
+from appyc.frontend.types.values import Number, Opaque, Tensor
 from appyc.ir.nodes import (
     Binary,
     BoundsCheck,
@@ -23,14 +25,17 @@ from appyc.ir.nodes import (
     Const,
     Expr,
     Fail,
+    For,
     If,
     Likely,
     Logical,
     Select,
+    Stmt,
     Symbol,
     Unary,
     Var,
 )
+from appyc.ir.types import DType
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,8 +253,8 @@ def check_positions(
         return
     loc = positions.element.loc
     zero = integer(0, loc)
-    filled = [Compare(">", length, zero, loc=loc) for length in lengths]
-    usual = Likely(reduce(lambda a, b: Logical("and", a, b, loc=loc), filled[1:], filled[0]), loc=loc)
+    filled: list[Expr] = [Compare(">", length, zero, loc=loc) for length in lengths]
+    usual = Likely(reduce(lambda a, b: Logical("and", a, b, loc=loc), filled), loc=loc)
     axes, position = renamed(scope, positions)
     test: Stmt = BoundsCheck(cast(position, DType.INT64), extent, array.name, axis, loc=loc)
     for variable, length in zip(reversed(axes), reversed(positions.extents), strict=True):

@@ -137,6 +137,7 @@ def _indexed(
     first_array: int | None = None
     apart = _stand_apart(parts)
     checked = False
+    is_view = not all(isinstance(part, Number) for part in parts)
     lengths = [part.extent for part in parts if isinstance(part, SliceRange)]
     for part in parts:
         if part is None:
@@ -159,7 +160,8 @@ def _indexed(
             case Number():
                 if isinstance(owner, ArrayRef):
                     indices[old] = position = checked_position(scope, part, extent)
-                    check_bounds(scope, owner.symbol, len(owner.index) + at - 1, position, extent)
+                    if is_view:
+                        check_bounds(scope, owner.symbol, len(owner.index) + at - 1, position, extent)
                     checked = True
                 elif scope.source.trusted:
                     indices[old] = checked_position(scope, part, extent)
@@ -171,8 +173,8 @@ def _indexed(
                 indices[old] = cast(elements.pop(0), DType.INT64)
                 checked = not in_view
                 if isinstance(owner, ArrayRef):
-                    axis = len(owner.index) + at - 1
-                    check_positions(scope, owner.symbol, axis, part, extent, lengths)
+                    own_axis = len(owner.index) + at - 1
+                    check_positions(scope, owner.symbol, own_axis, part, extent, lengths)
     if gathered is not None:
         assert first_array is not None
         axes[first_array:first_array] = gathered.axes
