@@ -229,8 +229,8 @@ def _other_fault(program: Program, expected: Outcome, found: Outcome) -> str:
         return "another fault" if type(found.error) is not type(expected.error) else ""
     if program.joined and re.match("float .*(division|modulo)", str(expected.error)) and found.error is None:
         return "a float of Python's or NumPy's"  # of its joined type, NumPy's
-    if found.error is None and _has_no_elements(expected):
-        return "fault in a statement without elements"
+    if isinstance(expected.error, ZeroDivisionError) and found.error is None and _has_no_elements(expected):
+        return "division in a statement without elements"
     return ""
 
 
