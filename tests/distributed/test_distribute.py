@@ -270,6 +270,33 @@ def test_what_cannot_be_distributed_is_refused_with_its_place(function, argument
     assert caught.value.loc.file == __file__
 
 
+@appyc.jit
+def rows_unread(a, b, k):
+    for i in range(a.shape[0]):
+        row = a[i + k]
+        for j in range(row.shape[0]):
+            b[i, j] = a[i, j]
+
+
+@appyc.jit
+def row_unread(a, b, k):
+    row = a[k, :]
+    for i in range(a.shape[0]):
+        for j in range(row.shape[0]):
+            b[i, j] = a[i, j]
+
+
+@pytest.mark.parametrize(("function", "within", "outside"), [(rows_unread, 0, 1), (row_unread, -9, 9)])
+def test_an_index_of_a_view_is_tested_before_the_tasks(function, within, outside):
+    a, b = da.from_array(values(9, 8), 4), da.zeros((9, 8), chunks=4)
+    expected = np.zeros((9, 8))
+    function.py_func(values(9, 8), expected, within)
+    function(a, b, within)
+    np.testing.assert_allclose(b.compute(scheduler="sync"), expected, rtol=1e-14)
+    with pytest.raises(IndexError):
+        function(a, b, outside)
+
+
 def test_many_blocks_are_no_more_work_than_isl_may_do():
     expected = values(60, 60)
     a, b = da.from_array(expected, 5), da.zeros((60, 60), chunks=5)
