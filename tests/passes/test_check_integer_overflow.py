@@ -186,6 +186,18 @@ def test_numpys_integers_wrap():
     assert not traps(checked(numpys, np.arange(3)))
 
 
+def test_a_loop_without_iterations_tests_nothing():
+    def tripled(a, n):
+        x = int(a[0])
+        for _ in range(n):
+            x = x * 3
+        return x + 1
+
+    fn = appyc.jit(cache=False, strict=True)(tripled)
+    assert fn(np.array([5]), 3) == 136
+    assert fn(np.array([2**63 - 1]), 0) == 2**63
+
+
 def test_overflow_behind_stores_names_the_line():
     def stored(a):
         f = 1

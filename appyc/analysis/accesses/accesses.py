@@ -18,12 +18,12 @@ to nodes by counting.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, assert_never
 
-from appyc.analysis.algebra.reachable import Reachable, reachable_states
-from appyc.analysis.algebra.reachable import State as Bounds
+from appyc.analysis.algebra.intervals import Box, reachable_values
 from appyc.analysis.sets.affine import Affine, Name, State, Truth, Value
 from appyc.analysis.sets.presburger import MAX_DISJUNCTS, Presburger
 from appyc.errors import GENERATED, Loc
@@ -217,7 +217,8 @@ def _collected(collector: _Collector, fn: Function) -> FunctionAccesses:
     if collector.affine.wary:
         for truth in collector.found.guards:
             collector.affine.assume(truth.may_hold)
-    collector.reachable = reachable_states(fn)
+    values = reachable_values(fn)
+    collector.at, collector.behind = values.at, values.behind
     collector.block(fn.body, sets.everything)
     for result in fn.results:
         if isinstance(result.value, Symbol):
@@ -236,7 +237,8 @@ class _Collector:
         self.affine = found.affine
         self.sets = found.affine.sets
         self.state = State()
-        self.reachable = Reachable()
+        self.at: Mapping[int, list[Box]] = {}
+        self.behind: Mapping[int, list[Box]] = {}
         self.loops: tuple[For | While, ...] = ()
         self.doubts = 0  # enclosing conditions and bounds that could not be told
 
@@ -420,11 +422,11 @@ class _Collector:
             new = Value(new.version, self.affine.depth_of(pieces), pieces)
         self.state.scalars[target] = new
 
-    def _forget(self, targets: set[Symbol], depth: int, possible: frozenset[Bounds] | None = None) -> None:
-        """Nothing is known of the scalars but that they are in one of the states."""
+    def _forget(self, targets: set[Symbol], depth: int, possible: Sequence[Box]) -> None:
+        """Nothing is known of the scalars but that they are in one of the boxes."""
         for symbol in sorted(targets, key=lambda s: s.uid):
             self.state.scalars[symbol] = self.affine.unknown(symbol, depth)
-        self.affine.bound(possible or frozenset(), self.state)
+        self.affine.bound(targets, possible, self.state)
 
     def _alloc(self, stmt: Alloc, domain: isl.Set) -> None:
         for axis, length in enumerate(stmt.shape):
@@ -450,7 +452,7 @@ class _Collector:
         else:
             written = scalars_written((*stmt.then, *stmt.orelse))
             self.state = self._merge(truth, after[0], after[1], written)
-            self.affine.bound(self.reachable.behind.get(id(stmt), frozenset()), self.state)
+            self.affine.bound(written, self.behind.get(id(stmt), ()), self.state)
         return truth
 
     def _merge(self, truth: Truth, then: State, orelse: State, written: set[Symbol]) -> State:
@@ -511,7 +513,7 @@ class _Collector:
 
     def _while(self, loop: While, domain: isl.Set) -> None:
         outer = self.loops
-        self._forget(scalars_written(loop.body), self.depth + 1, self.reachable.at.get(id(loop)))
+        self._forget(scalars_written(loop.body), self.depth + 1, self.at.get(id(loop), ()))
         self.loops = (*outer, loop)
         self.expression(loop.cond, domain)
         inside, _ = self._where(domain, self._truth(loop.cond))
@@ -522,14 +524,14 @@ class _Collector:
         """The body, knowing nothing of the scalars that another iteration may have changed."""
         written = scalars_written(body)
         if isinstance(loop, For):
-            self._forget(written, self.depth + 1, self.reachable.at.get(id(loop)))
+            self._forget(written, self.depth + 1, self.at.get(id(loop), ()))
         outer = self.loops
         self.loops = (*outer, loop)
         self.doubts += doubts
         self.block(body, domain)
         self.doubts -= doubts
         self.loops = outer
-        self._forget(written, self.depth, self.reachable.behind.get(id(loop)))
+        self._forget(written, self.depth, self.behind.get(id(loop), ()))
 
 
 class _AssumptionCollector(_Collector):

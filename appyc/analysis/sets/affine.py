@@ -15,18 +15,17 @@ the parameters that take part are listed in `combined`, for a guard to bound the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from math import prod
 from typing import TYPE_CHECKING, assert_never
 
-from appyc.analysis.algebra.reachable import State as Bounds
+from appyc.analysis.algebra.intervals import Box
 from appyc.analysis.algebra.value_products import Factors, Products, written_out
 from appyc.analysis.sets.presburger import Presburger
 from appyc.errors import GENERATED
 from appyc.ir.affine import LinearForm
-from appyc.ir.integers import Range
 from appyc.ir.nodes import (
     AnyLane,
     Apart,
@@ -179,11 +178,10 @@ class Affine:
         pieces = self.named(Name(symbol.name, depth, small=small), f"{symbol}@{version}")
         return Value(version, depth, pieces)
 
-    def bound(self, reachable: Iterable[Bounds], state: State) -> None:
-        """Keeps which values scalars have at one point of the program, of those that a name of their own stands for."""
-        boxes = [dict(box) for box in reachable]
+    def bound(self, targets: set[Symbol], boxes: Sequence[Box], state: State) -> None:
+        """Keeps which values scalars have where a name of its own begins to stand for each of them."""
         named: dict[Symbol, str] = {}
-        for symbol in set(boxes[0]).intersection(*boxes) if boxes else ():
+        for symbol in sorted(targets.intersection(*boxes) if boxes else (), key=lambda s: s.uid):
             known = state.scalars.get(symbol)
             names = self.sets.names(known.pieces) if known is not None and known.pieces is not None else ()
             if known is not None and names == [f"{symbol}@{known.version}"] and names[0] not in self._facts:
@@ -196,7 +194,7 @@ class Affine:
                 self._facts[name] = fact
             self.assume(fact)
 
-    def _one_of(self, boxes: list[dict[Symbol, Range]], named: dict[Symbol, str]) -> isl.Set:
+    def _one_of(self, boxes: Sequence[Box], named: dict[Symbol, str]) -> isl.Set:
         out = self.sets.nothing
         for box in boxes:
             inside = self.sets.everything

@@ -4,27 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import cast
 
+from appyc.analysis.algebra.intervals import INT64, Box
+from appyc.analysis.algebra.overflow import OverflowAnalysis, leaves_by_condition
 from appyc.errors import LeftToPython
 from appyc.ir.integers import Range, is_within
+from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Binary,
+    Cast,
     Compare,
     Const,
     Expr,
     Extent,
     Fail,
+    For,
     Function,
     Guard,
+    If,
     Logical,
+    Select,
+    Stmt,
     Symbol,
     Unary,
     Var,
+    While,
 )
 from appyc.ir.raising import overflow_error, traps_overflow
 from appyc.ir.types import DType
-from appyc.ir.visit import rewrite, walk
-from appyc.passes.checks.integer_flow import IntegerFlow
+from appyc.ir.visit import map_blocks, map_children, rename, rewrite, walk
+from appyc.passes.node_builders import both, fresh_variables, integer, negated
 from appyc.passes.pass_context import PassContext
 
 LIMITS = tuple((low, 1 << bits) for bits in (61, 46, 31, 28, 20, 15) for low in (-(1 << bits), 0))
@@ -49,7 +59,9 @@ def trap_overflow(fn: Function, ctx: PassContext) -> Function:
     """
     if not _has_python_ints(fn):
         return fn
-    return IntegerFlow(fn, _extents(fn, LONGEST), None, assumes=False).run().function
+    return _Marking(
+        fn, OverflowAnalysis(fn, _extents(fn, LONGEST), leaves=False, assumes=False), None
+    ).function()
 
 
 def assume_no_overflow(fn: Function, ctx: PassContext) -> Function:
@@ -78,27 +90,27 @@ def check_integer_overflow(fn: Function, ctx: PassContext) -> Function:
         return fn
     error, message = overflow_error(fn)
     leave = Fail(error, message, loc=fn.loc) if error == LeftToPython.__name__ else None
-    found = _Search(fn, leave)
+    found = _Search(fn, leaves=leave is not None)
     found.lower()
     found.raise_each()
-    return _guarded(found.best.function, found.known)
+    return _guarded(_Marking(fn, found.best, leave).function(), found.known)
 
 
 class _Search:
     """Looks for the loosest bounds of parameters and extents under which the fewest operations are unproven, then the
     fewest tests are needed."""
 
-    def __init__(self, fn: Function, leave: Fail | None) -> None:
-        self.fn, self.leave = fn, leave
+    def __init__(self, fn: Function, *, leaves: bool) -> None:
+        self.fn, self.leaves = fn, leaves
         self.longest = _extents(fn, LONGEST)
         self.work = WORK * sum(1 for _ in walk(fn.body)) + ALWAYS
         self.known: dict[Symbol, Range] = {}
         self.best = self._flow({})
 
-    def _flow(self, known: Mapping[Symbol, Range]) -> IntegerFlow:
-        flow = IntegerFlow(self.fn, {**self.longest, **known}, self.leave, assumes=True).run()
-        self.work -= flow.looked_at
-        return flow
+    def _flow(self, known: Mapping[Symbol, Range]) -> OverflowAnalysis:
+        found = OverflowAnalysis(self.fn, {**self.longest, **known}, leaves=self.leaves, assumes=True)
+        self.work -= found.looked_at
+        return found
 
     def _cost(self) -> tuple[int, int]:
         return self.best.unproven, self.best.tests
@@ -130,6 +142,90 @@ class _Search:
             for known in (others, *({**others, symbol: r} for r in looser)):
                 if self.work < 0 or self._try(known, is_looser=True):
                     break
+
+
+class _Marking:
+    """Writes into a function what the analysis found of it. leave: where a scalar is beyond the bounds that a loop
+    tests; where it is None, a careful copy of the loop goes on."""
+
+    def __init__(self, fn: Function, found: OverflowAnalysis, leave: Fail | None) -> None:
+        self.fn, self.found, self.leave = fn, found, leave
+        self.names = NameSupply.after(fn)
+        self.copy = 0
+
+    def function(self) -> Function:
+        results = tuple(
+            r if isinstance(r.value, Symbol) else replace(r, value=self._expr(r.value))
+            for r in self.fn.results
+        )
+        return replace(self.fn, body=self._block(self.fn.body), results=results)
+
+    def _expr(self, e: Expr) -> Expr:
+        new = map_children(e, lambda part: self._expr(cast(Expr, part)))
+        traps = self.found.traps.get((id(e), self.copy))
+        match new:
+            case Binary("//") if traps:
+                minus = Binary("-", integer(0, e.loc), new.lhs, True, True, loc=e.loc)
+                is_one = Compare("==", new.rhs, integer(-1, e.loc), loc=e.loc)
+                return Select(is_one, minus, new, loc=e.loc)
+            case Binary(op=op) if traps is not None and op != "//" and new.trap is not traps:
+                return replace(new, trap=traps)
+            case Unary() if traps:
+                return Binary("-", integer(0, e.loc), new.arg, True, True, loc=e.loc)
+            case _:
+                return new
+
+    def _block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        return tuple(new for stmt in body for new in self._statement(stmt))
+
+    def _statement(self, stmt: Stmt) -> tuple[Stmt, ...]:
+        if (
+            isinstance(stmt, For | While)
+            and (bounds := self.found.tested.get(id(stmt)))
+            and id(stmt) != self.copy
+        ):
+            return self._tested(stmt, bounds)
+        return (self._marked(stmt),)
+
+    def _marked(self, stmt: Stmt) -> Stmt:
+        new = map_children(stmt, lambda part: self._expr(part) if isinstance(part, Expr) else part)
+        return map_blocks(new, self._block)
+
+    def _tested(self, loop: For | While, bounds: Box) -> tuple[Stmt, ...]:
+        """The loop with the test of its scalars in each iteration."""
+        loc = loop.loc
+        fits: Expr | None = None
+        for symbol, ends in bounds.items():
+            fits = both(fits, _is_between(Var(symbol, loc=loc), *ends))
+        assert fits is not None
+        new = self._marked(loop)
+        assert isinstance(new, For | While)
+        leave = () if self.leave is None else (replace(self.leave, loc=loc),)
+        if isinstance(new, While) and leaves_by_condition(loop):
+            tested = replace(new, cond=Logical("and", fits, new.cond, loc=loc))
+            return tested, If(negated(fits), leave or (self._careful(loop),), loc=loc)
+        body = (If(negated(fits), leave, loc=loc), *new.body)
+        if isinstance(new, For):
+            return (replace(new, body=body),)
+        # The condition is evaluated where they fit.
+        return (replace(new, cond=Logical("or", negated(fits), new.cond, loc=loc), body=body),)
+
+    def _careful(self, loop: For | While) -> Stmt:
+        outer, self.copy = self.copy, id(loop)
+        new = self._marked(loop)
+        self.copy = outer
+        return rename(new, fresh_variables(new, self.names))
+
+
+def _is_between(value: Expr, low: int, high: int) -> Expr:
+    """`low <= value <= high` as one comparison, where need be of what wraps to a large number below `low`."""
+    loc = value.loc
+    if low == INT64[0]:
+        return Compare("<=", value, integer(high, loc), loc=loc)
+    distance = Binary(
+        "-", Cast(value, DType.UINT64, loc=loc), Const(low % 2**64, DType.UINT64, loc=loc), loc=loc
+    )
+    return Compare("<=", distance, Const(high - low, DType.UINT64, loc=loc), loc=loc)
 
 
 def _has_python_ints(fn: Function) -> bool:

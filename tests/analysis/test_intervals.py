@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.analysis.algebra.reachable import Reachable, State, reachable_states
+from appyc.analysis.algebra.intervals import Box, Intervals, hull_of, reachable_values, widened
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.ir.nodes import (
     Assign,
@@ -28,15 +28,17 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.visit import loops_of, walk
+from tests.ir_makers import Program
 from tests.lowering import lowered
 
 
 def heads(fn: Function) -> Iterator[set[frozenset[tuple[str, tuple[int, int]]]]]:
     """The states at each loop, with the variables' names."""
-    found = reachable_states(fn)
+    found = reachable_values(fn)
     for loop in (n for n in walk(fn.body) if isinstance(n, For | While)):
         yield {
-            frozenset((symbol.name, ends) for symbol, ends in state) for state in found.at.get(id(loop), ())
+            frozenset((symbol.name, ends) for symbol, ends in box.items())
+            for box in found.at.get(id(loop), ())
         }
 
 
@@ -117,6 +119,19 @@ def test_exchanged_values_are_seen_together():
     assert pairs == {((0, 0), (1, 1)), ((1, 1), (0, 0))}
 
 
+def test_widening_ends_where_bounds_rotate_between_scalars():
+    p = Program()
+    names = [p.integer(name) for name in ("old", "now", "new")]
+    head = entry = {s: (k, k) for k, s in enumerate(names)}
+    for rounds in range(1, 12):
+        rotated = {s: head[t] for s, t in zip(names, (*names[1:], names[0]), strict=True) if t in head}
+        both = hull_of([head, entry, rotated])
+        if both == head:
+            return
+        head = widened(head, both, [2, 5] if rounds < 4 else [])
+    raise AssertionError("bounds still change")
+
+
 # ---------------------------------------------------------------- random programs
 
 
@@ -180,21 +195,21 @@ class Interpreter:
     """Runs IR of scalars, and looks whether a loop's states have the values."""
 
     def __init__(self, fn: Function, n: int) -> None:
-        self.found: Reachable = reachable_states(fn)
+        self.found: Intervals = reachable_values(fn)
         self.known: dict[Symbol, Any] = {fn.params[0]: n}
         self.steps = 0
         self.block(fn.body)
 
-    def see(self, where: dict[int, frozenset[State]], node: Stmt) -> None:
+    def see(self, where: dict[int, list[Box]], node: Stmt) -> None:
         possible = where.get(id(node))
         if possible is None:
             return
         ok = any(
             all(
                 symbol not in self.known or low <= int(self.known[symbol]) <= high
-                for symbol, (low, high) in state
+                for symbol, (low, high) in box.items()
             )
-            for state in possible
+            for box in possible
         )
         assert ok, (node, possible, self.known)
 
@@ -260,6 +275,24 @@ def test_random_programs(seed: int, tmp_path: Path) -> None:
             Interpreter(fn, n)
         except Jump:
             continue  # too many steps
+
+
+def test_what_a_branch_tells_of_a_scalar_holds_only_in_it():
+    @appyc.jit(strict=True, cache=False)
+    def stores(a, steps, s):
+        k = 0
+        for t in range(steps.shape[0]):
+            if k >= 0 and k < 5:
+                m = 0
+                for j in range(s.shape[0]):
+                    if s[j] > 0:
+                        s[m] = j
+                        m += 1
+            a[k] = t
+            k = k + steps[t]
+
+    with pytest.raises(IndexError, match="index 1000010 is out of bounds"):
+        stores(np.zeros(11), np.array([0, 10, 1_000_000, 0]), np.arange(6))
 
 
 # ---------------------------------------------------------------- refused

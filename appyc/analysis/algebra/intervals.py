@@ -1,0 +1,370 @@
+"""Interval analysis: the values that integer scalars can have, by abstract interpretation.
+
+    p, q = 0, 1                         # at the loop:
+    for t in range(steps):              #   p = 0 and q = 1, or p = 1 and q = 0
+        u[q] = f(u[p])
+        p, q = q, p
+
+The abstract value at a point of the program is a set of boxes, each with bounds of variables; several of them
+tell which values occur together. Where there would be more than allowed, their hull stands for all, and
+widening takes each of its bounds that moves to the next step, at last to the limits of the type, so that a loop
+reaches its fix-point in few rounds. Behind a loop holds what its last round gives, before widening.
+A variable is dropped behind its last occurrence, so that a box is as large as what is live.
+
+Does not handle: floats, elements of arrays, the sums of unknown values.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from appyc.ir.integers import Range, is_within, limits, range_of, range_of_binary
+from appyc.ir.nodes import (
+    MIRRORED,
+    NEGATED,
+    Assign,
+    Break,
+    Compare,
+    Const,
+    Continue,
+    Expr,
+    Fail,
+    For,
+    Function,
+    If,
+    Likely,
+    Logical,
+    Node,
+    Stmt,
+    Symbol,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import blocks_of, scalars_written, statements, walk
+
+Box = dict[Symbol, Range]
+"""Bounds of variables; one that is not in it may have any value of its type. Of an array those of its extents."""
+
+INT64 = limits(DType.INT64)
+
+MAX_BOXES = 8
+"""How many boxes `reachable_values` keeps at a point."""
+
+ROUNDS = 8
+"""How often bounds are widened to the next step before they are dropped."""
+
+WORK = 64
+"""How often `reachable_values` looks at each node, on average, before all loops are widened to the limits at once."""
+
+
+def is_integer(dtype: DType) -> bool:
+    return dtype.is_integer or dtype is DType.BOOL
+
+
+def hull(a: Range, b: Range) -> Range:
+    return min(a[0], b[0]), max(a[1], b[1])
+
+
+def cut(a: Range, b: Range) -> Range | None:
+    low, high = max(a[0], b[0]), min(a[1], b[1])
+    return (low, high) if low <= high else None
+
+
+def with_bounds(box: Box, symbol: Symbol, bounds: Range | None) -> Box:
+    """The box with other bounds of a variable; None, or what exceeds its type, where it may have any value."""
+    whole = limits(symbol.dtype)
+    if bounds is not None and bounds != whole and is_within(bounds, whole):
+        return {**box, symbol: bounds}
+    return {s: r for s, r in box.items() if s != symbol} if symbol in box else box
+
+
+def hull_of(boxes: Iterable[Box]) -> Box:
+    """One box around all."""
+    first, *others = boxes
+    for other in others:
+        first = {s: r if (found := other[s]) is r else hull(r, found) for s, r in first.items() if s in other}
+    return first
+
+
+def distinct(boxes: Iterable[Box]) -> list[Box]:
+    out: list[Box] = []
+    for box in boxes:
+        if box not in out:
+            out.append(box)
+    return out
+
+
+def widened(old: Box, new: Box, steps: Sequence[int]) -> Box:
+    """The new box, which contains the old one, with bounds that have moved taken to the next step or the limit."""
+    out = {}
+    for symbol, (low, high) in new.items():
+        before = old.get(symbol)
+        if before is None:
+            continue
+        least, greatest = limits(symbol.dtype)
+        if low < before[0]:
+            low = max((s for s in steps if least <= s <= low), default=least)
+        if high > before[1]:
+            high = min((s for s in steps if high <= s <= greatest), default=greatest)
+        if (low, high) != (least, greatest):
+            out[symbol] = (low, high)
+    return out
+
+
+def narrowed(cond: Expr, holds: bool, box: Box) -> Box | None:
+    """A box with what a condition says where it holds, or fails; None where it never does."""
+    fails, may_hold = range_of(cond, box)
+    if holds > may_hold or holds < fails:
+        return None
+    match cond:
+        case Likely(arg=arg):
+            return narrowed(arg, holds, box)
+        case Logical(op=op, lhs=lhs, rhs=rhs) if (op == "and") == holds:
+            left = narrowed(lhs, holds, box)
+            return None if left is None else narrowed(rhs, holds, left)
+        case Compare(op=op, lhs=Var(symbol=symbol), rhs=other):
+            return _compared(box, symbol, op if holds else NEGATED[op], other)
+        case Compare(op=op, lhs=other, rhs=Var(symbol=symbol)):
+            turned = MIRRORED[op]
+            return _compared(box, symbol, turned if holds else NEGATED[turned], other)
+        case _:
+            return box
+
+
+def _compared(box: Box, symbol: Symbol, op: str, other: Expr) -> Box | None:
+    """What `symbol op other` says of the variable; None where it cannot be."""
+    if not (is_integer(symbol.dtype) and is_integer(other.dtype)):
+        return box
+    low, high = box.get(symbol, limits(symbol.dtype))
+    least, greatest = range_of(other, box)
+    match op:
+        case "<":
+            high = min(high, greatest - 1)
+        case "<=":
+            high = min(high, greatest)
+        case ">":
+            low = max(low, least + 1)
+        case ">=":
+            low = max(low, least)
+        case "==":
+            low, high = max(low, least), min(high, greatest)
+        case _ if least == greatest:
+            low, high = low + (low == least), high - (high == least)
+        case _:
+            pass
+    return with_bounds(box, symbol, (low, high)) if low <= high else None
+
+
+@dataclass(slots=True)
+class _Jumps:
+    """The boxes at the jumps that leave a loop's iterations."""
+
+    breaks: list[Box] = field(default_factory=list)
+    continues: list[Box] = field(default_factory=list)
+
+
+class Intervals:
+    """The analysis of a function, which a subclass may watch: it sees each statement with the boxes before it.
+
+    at: the boxes at each loop, by `id`, when an iteration may begin or the loop ends at its head. behind: those behind
+    each loop and each `If`. most: how many boxes there may be at a point. steps: where widening stops. work: how many
+    statements may be looked at before widening takes all bounds to the limits at once.
+    """
+
+    def __init__(self, fn: Function, steps: Sequence[int], work: int, most: int = 1) -> None:
+        self.steps, self.most, self.work = steps, most, work
+        self.ended = _last_occurrences(fn)
+        self.at: dict[int, list[Box]] = {}
+        self.behind: dict[int, list[Box]] = {}
+        self.jumps = _Jumps()
+
+    def bounds(self, expr: Expr, box: Mapping[Symbol, Range]) -> Range:
+        return range_of(expr, box) if is_integer(expr.dtype) else INT64
+
+    def block(self, body: tuple[Stmt, ...], boxes: list[Box]) -> list[Box]:
+        """The boxes behind some statements; none where their end is never reached."""
+        for stmt in body:
+            if not boxes:
+                break
+            self.work -= len(boxes)
+            boxes = self.statement(stmt, boxes)
+            if ended := self.ended.get(id(stmt)):
+                boxes = distinct({s: r for s, r in box.items() if s not in ended} for box in boxes)
+        return boxes
+
+    def statement(self, stmt: Stmt, boxes: list[Box]) -> list[Box]:
+        match stmt:
+            case Assign(target=target) if is_integer(target.dtype) and not target.is_array:
+                return distinct(with_bounds(box, target, self.assigned(stmt, box)) for box in boxes)
+            case Update(target=target) if is_integer(target.dtype) and not target.is_array:
+                return distinct(with_bounds(box, target, self._updated(stmt, box)) for box in boxes)
+            case If():
+                then = self.block(stmt.then, _where(stmt.cond, True, boxes))
+                orelse = self.block(stmt.orelse, _where(stmt.cond, False, boxes))
+                return self._note_behind(stmt, self.limited([*then, *orelse]))
+            case For() | While():
+                return self._note_behind(stmt, self.loop(stmt, boxes))
+            case Break() | Continue():
+                (self.jumps.breaks if isinstance(stmt, Break) else self.jumps.continues).extend(boxes)
+                return []
+            case Fail():
+                return []
+            case _:
+                return boxes
+
+    def assigned(self, stmt: Assign, box: Box) -> Range:
+        return self.bounds(stmt.value, box)
+
+    def _updated(self, stmt: Update, box: Box) -> Range | None:
+        before = box.get(stmt.target, limits(stmt.target.dtype))
+        return range_of_binary(stmt.op, before, self.bounds(stmt.value, box))
+
+    def loop(self, loop: For | While, boxes: list[Box]) -> list[Box]:
+        """The boxes behind a loop, by iteration up to a fix-point of those at its head."""
+        outer, self.jumps = self.jumps, _Jumps()
+        inside = self.iterations(loop, boxes) if isinstance(loop, For) else None
+        if isinstance(loop, For):
+            boxes = [with_bounds(box, loop.var, None) for box in boxes]
+        new = seen = self.limited([*boxes, *self.at.get(id(loop), ())])
+        after: list[Box] = []
+        rounds = 0
+        while new:
+            self.jumps.continues = []
+            after = (
+                self.block(loop.body, self.entered(loop, self.at_head(loop, new), inside))
+                + self.jumps.continues
+            )
+            if isinstance(loop, For):
+                after = [with_bounds(box, loop.var, None) for box in after]
+            both = distinct([*seen, *after])
+            if len(both) > self.most or rounds:
+                rounds += 1
+                steps = self.steps if rounds < ROUNDS and self.work > 0 else ()
+                both = [widened(hull_of(seen), hull_of(both), steps)]
+            seen, new = both, [box for box in both if box not in seen]
+        self.at[id(loop)] = seen
+        ends = self.limited([*boxes, *after]) if rounds else seen
+        if isinstance(loop, While):
+            ends = _where(loop.cond, False, self.at_head(loop, ends))
+        left = self.limited([*ends, *self.jumps.breaks])
+        self.jumps = outer
+        return left
+
+    def at_head(self, loop: For | While, boxes: list[Box]) -> list[Box]:
+        """The boxes that a loop lets pass at its head, where a subclass knows of a test there."""
+        return boxes
+
+    def iterations(self, loop: For, boxes: list[Box]) -> Range:
+        """The least and the greatest value of a loop's variable, in the wrong order where it has none."""
+        first = hull_of_ranges(self.bounds(loop.lo, box) for box in boxes)
+        end = hull_of_ranges(self.bounds(loop.hi, box) for box in boxes)
+        return (first[0], end[1] - 1) if loop.step > 0 else (end[0] + 1, first[1])
+
+    def entered(self, loop: For | While, boxes: list[Box], inside: Range | None) -> list[Box]:
+        """Of the boxes at a loop's head those in which an iteration begins. inside: as `iterations` says."""
+        if isinstance(loop, While):
+            return _where(loop.cond, True, boxes)
+        if inside is None or inside[0] > inside[1]:
+            return []
+        return [with_bounds(box, loop.var, inside) for box in boxes]
+
+    def limited(self, boxes: list[Box]) -> list[Box]:
+        boxes = distinct(boxes)
+        return boxes if len(boxes) <= self.most else [hull_of(boxes)]
+
+    def _note_behind(self, stmt: Stmt, boxes: list[Box]) -> list[Box]:
+        """Adds boxes behind a statement, which is reached several times inside a loop."""
+        self.behind[id(stmt)] = self.limited([*self.behind.get(id(stmt), ()), *boxes])
+        return boxes
+
+
+def hull_of_ranges(ranges: Iterable[Range]) -> Range:
+    lows, highs = zip(*ranges, strict=True)
+    return min(lows), max(highs)
+
+
+def _where(cond: Expr, holds: bool, boxes: Iterable[Box]) -> list[Box]:
+    """The boxes in which a condition may hold, or fail, with what that says of their variables."""
+    return distinct(box for each in boxes if (box := narrowed(cond, holds, each)) is not None)
+
+
+def _last_occurrences(fn: Function) -> dict[int, set[Symbol]]:
+    """The scalars that occur in a statement, by its `id`, and neither behind it in its block nor outside that block."""
+    left = Counter(symbol for stmt in statements(fn.body) for symbol in _occurring(stmt))
+    left.update(fn.params)  # a loop's next iteration reads what the one before has not set
+    left.update(
+        symbol for result in fn.results if isinstance(result.value, Node) for symbol in _read(result.value)
+    )
+    out: dict[int, set[Symbol]] = {}
+
+    def block(body: tuple[Stmt, ...]) -> Counter[Symbol]:
+        """How often scalars occur that do so elsewhere, too."""
+        found: Counter[Symbol] = Counter()
+        for stmt in body:
+            inside = Counter(_occurring(stmt))
+            for inner in blocks_of(stmt):
+                inside += block(inner)
+            for symbol, number in inside.items():
+                found[symbol] += number
+                if found[symbol] == left[symbol]:
+                    del found[symbol]
+                    out.setdefault(id(stmt), set()).add(symbol)
+        return found
+
+    block(fn.body)
+    return out
+
+
+def _occurring(stmt: Node) -> Iterator[Symbol]:
+    """The scalars that a statement names itself, outside the blocks in it."""
+    match stmt:
+        case If() | While():
+            yield from _read(stmt.cond)
+        case For():
+            yield stmt.var
+            yield from _read((stmt.lo, stmt.hi))
+        case _:
+            if isinstance(stmt, Assign | Update):
+                yield stmt.target
+            yield from _read(stmt)
+
+
+def _read(node: Node | Iterable[Node]) -> Iterator[Symbol]:
+    return (part.symbol for part in walk(node) if isinstance(part, Var))
+
+
+# ---------------------------------------------------------------- the values that scalars have
+
+
+class _Reachable(Intervals):
+    """Passes over loops and branches that change no integer, and says nothing of them."""
+
+    def __init__(self, fn: Function) -> None:
+        nodes = list(walk(fn.body))
+        constants = {int(n.value) for n in nodes if isinstance(n, Const) and isinstance(n.value, int)}
+        steps = sorted({c + d for c in constants for d in (-1, 0, 1)})
+        super().__init__(fn, steps, WORK * (len(nodes) + MAX_BOXES), MAX_BOXES)
+        self.moving = {
+            id(n)
+            for n in nodes
+            if isinstance(n, For | While | If) and any(is_integer(s.dtype) for s in scalars_written(n))
+        }
+
+    def statement(self, stmt: Stmt, boxes: list[Box]) -> list[Box]:
+        if isinstance(stmt, For | While) and id(stmt) not in self.moving:
+            return boxes
+        return super().statement(stmt, boxes)
+
+    def _note_behind(self, stmt: Stmt, boxes: list[Box]) -> list[Box]:
+        return super()._note_behind(stmt, boxes) if id(stmt) in self.moving else boxes
+
+
+def reachable_values(fn: Function) -> Intervals:
+    """The boxes of a function at its loops and behind branches, as far as they change integers."""
+    found = _Reachable(fn)
+    found.block(fn.body, [{}])
+    return found
