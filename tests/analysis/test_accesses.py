@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from appyc.analysis.accesses.accesses import FunctionAccesses, accesses_of
+from appyc.analysis.accesses.access_relations import accesses_of
+from appyc.analysis.accesses.accesses import FunctionAccesses
 from appyc.analysis.dependences.dependences import Dependences
 from appyc.analysis.sets.conditions import cases_of, condition_of, text_of
 from appyc.analysis.sets.presburger import Presburger

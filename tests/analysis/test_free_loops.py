@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from appyc.analysis.accesses.accesses import accesses_of
+from appyc.analysis.accesses.access_relations import accesses_of
 from appyc.analysis.dependences import free_loops
 from appyc.analysis.dependences.dependences import Dependences
 from appyc.analysis.dependences.free_loops import is_free, surely_apart

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from appyc.analysis.accesses.accesses import Access, CheckedIndex, accesses_of
+from appyc.analysis.accesses.access_relations import accesses_of
+from appyc.analysis.accesses.accesses import Access, CheckedIndex
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.analysis.sets.presburger import Presburger
 from appyc.errors import UnsupportedError

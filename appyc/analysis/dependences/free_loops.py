@@ -9,7 +9,7 @@ The answer is that of `Legality.judge(loop).may_run_in_any_order` for a loop tha
 
 from __future__ import annotations
 
-from appyc.analysis.accesses.accesses import accesses_of
+from appyc.analysis.accesses.access_relations import accesses_of
 from appyc.analysis.accesses.scalar_flow import scalars_of
 from appyc.analysis.dependences.dependences import Dependences
 from appyc.analysis.dependences.fusion_legality import alone

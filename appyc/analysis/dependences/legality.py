@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from appyc.analysis.accesses.accesses import DRAW, Access, accesses_of
+from appyc.analysis.accesses.access_relations import accesses_of
+from appyc.analysis.accesses.accesses import DRAW, Access
 from appyc.analysis.accesses.scalar_flow import CarriedScalar, LoopScalars, scalars_of
 from appyc.analysis.dependences.dependences import Conflict, Dependences, Witness
 from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict, iteration_text, loop_text

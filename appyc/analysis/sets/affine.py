@@ -15,40 +15,28 @@ the parameters that take part are listed in `combined`, for a guard to bound the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import reduce
-from math import prod
-from typing import TYPE_CHECKING, assert_never
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from appyc.analysis.algebra.intervals import Box
-from appyc.analysis.algebra.value_products import Factors, Products, written_out
 from appyc.analysis.sets.presburger import Presburger
-from appyc.errors import GENERATED
+from appyc.analysis.sets.symbol_table import SMALL, Name, State, SymbolTable, Truth, is_counted
 from appyc.ir.affine import LinearForm
 from appyc.ir.nodes import (
-    AnyLane,
-    Apart,
-    Ascending,
     Binary,
-    Call,
     Cast,
     Compare,
     Const,
     Draw,
     Expr,
     Extent,
-    For,
     Intrinsic,
     Likely,
     Load,
     Logical,
-    Reduce,
     Select,
     Symbol,
     Unary,
     Var,
-    Workers,
 )
 from appyc.ir.types import DType
 from appyc.ir.visit import walk
@@ -56,81 +44,14 @@ from appyc.ir.visit import walk
 if TYPE_CHECKING:
     import islpy as isl
 
-SMALL = 1 << 40
-"""Parameters within +-SMALL, times factors up to FACTOR, add up without overflow in 64 bits."""
-
 FACTOR = 1 << 20
-
-PRODUCTS = {2: 1 << 28, 3: 1 << 18}
-"""The same for values that are multiplied, two or three of them: products add up to REACH times this."""
-
-REACH = 64
 
 MAX_BIT = 1 << 16
 """Bits below it are told apart: `x ^ 1` is x + 1 - 2 * (x % 2)."""
 
-UNBOUNDED = 1 << 10
-"""A reach of which nothing is known: more than REACH."""
 
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """What a parameter of a set stands for.
-
-    depth: how many enclosing loops its value may depend on; 0 is fixed for a call, and the
-    variable of the n-th loop from outside has depth n. origin: the same value as an
-    expression over the function's parameters, where there is one. loop: for a loop variable.
-    small: surely within +-SMALL (of a parameter of 64 bits a guard makes it so). within: the
-    names that bound a loop variable, or are factors of a product. reach: how many times as large
-    as the largest of those a loop variable may be.
-    """
-
-    text: str
-    depth: int
-    origin: Expr | None = None
-    loop: For | None = None
-    small: bool = False
-    within: frozenset[str] = frozenset()
-    reach: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """What a scalar holds at one point of the program.
-
-    pieces: the integer value, None for other types. Two values of one version are equal.
-    """
-
-    version: int
-    depth: int
-    pieces: isl.PwAff | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Truth:
-    """Where a condition may be true and where it may be false; exact where these are disjoint."""
-
-    may_hold: isl.Set
-    may_fail: isl.Set
-    exact: bool
-
-    def negated(self) -> Truth:
-        return Truth(self.may_fail, self.may_hold, self.exact)
-
-
-@dataclass(slots=True)
-class State:
-    """What is known of the scalars, and of the extents of local arrays, at one point."""
-
-    scalars: dict[Symbol, Value] = field(default_factory=dict)
-    extents: dict[tuple[Symbol, int], isl.PwAff] = field(default_factory=dict)
-
-    def copy(self) -> State:
-        return State(dict(self.scalars), self.extents)
-
-
-class Affine:
-    """Converts the expressions of one function, and keeps the table of names.
+class Affine(SymbolTable):
+    """Converts the expressions of one function.
 
     written: arrays that the function writes; a load from any other one is as constant as
     its index. wary: do not trust 64-bit arithmetic on values of unknown size. refused: where
@@ -144,140 +65,11 @@ class Affine:
         wary: bool = False,
         refused: frozenset[int] | None = None,
     ) -> None:
+        super().__init__(sets, wary)
         self.refused = refused
-        self.sets = sets
-        self.wary = wary
         self.combined: set[str] = set()
-        self.names: dict[str, Name] = {}
-        self.context: isl.Set = sets.everything
-        self._facts: dict[str, isl.Set] = {}
-        self._about: dict[str, list[isl.Set]] = {}
         self._written = written
-        self._versions = 0
         self._opaque: dict[tuple[Expr, tuple[int, ...]], isl.PwAff] = {}
-        self.products = Products()
-        self.multiplied: dict[str, int] = {}
-
-    # ---- names and values
-
-    def named(self, name: Name, key: str) -> isl.PwAff:
-        """The value of a parameter, entered into the table on first sight."""
-        self.names.setdefault(key, name)
-        return self.sets.parameter(key)
-
-    def version(self) -> int:
-        self._versions += 1
-        return self._versions
-
-    def unknown(self, symbol: Symbol, depth: int) -> Value:
-        """A value of which nothing is known but its depth."""
-        version = self.version()
-        if not _is_counted(symbol.dtype):
-            return Value(version, depth)
-        small = symbol.dtype.bits < 64
-        pieces = self.named(Name(symbol.name, depth, small=small), f"{symbol}@{version}")
-        return Value(version, depth, pieces)
-
-    def bound(self, targets: set[Symbol], boxes: Sequence[Box], state: State) -> None:
-        """Keeps which values scalars have where a name of its own begins to stand for each of them."""
-        named: dict[Symbol, str] = {}
-        for symbol in sorted(targets.intersection(*boxes) if boxes else (), key=lambda s: s.uid):
-            known = state.scalars.get(symbol)
-            names = self.sets.names(known.pieces) if known is not None and known.pieces is not None else ()
-            if known is not None and names == [f"{symbol}@{known.version}"] and names[0] not in self._facts:
-                named[symbol] = names[0]
-                small = all(-SMALL <= end <= SMALL for box in boxes for end in box[symbol])
-                self.names[names[0]] = replace(self.names[names[0]], small=small)
-        if named:
-            fact = self.sets.bounded(lambda: self._one_of(boxes, named), self.sets.everything)
-            for name in named.values():
-                self._facts[name] = fact
-            self.assume(fact)
-
-    def _one_of(self, boxes: Sequence[Box], named: dict[Symbol, str]) -> isl.Set:
-        out = self.sets.nothing
-        for box in boxes:
-            inside = self.sets.everything
-            for symbol, name in named.items():
-                low, high = (self.sets.constant(end) for end in box[symbol])
-                value = self.sets.parameter(name)
-                inside = inside.intersect(value.ge_set(low)).intersect(value.le_set(high))
-            out = out.union(inside)
-        return out.coalesce()
-
-    def depth_of(self, pieces: isl.PwAff) -> int:
-        return max((self.names[n].depth for n in self.sets.names(pieces)), default=0)
-
-    def settled(self, points: isl.Set) -> isl.Set:
-        """The same for the function's parameters alone: for which of them the set has a point."""
-        moving = [name for name in self.sets.names(points) if self.names[name].origin is None]
-        return self.sets.project_out(points, moving)
-
-    def _know(self, name: str, fact: isl.Set) -> None:
-        """Keeps what is true of a name whatever the arguments are."""
-        self._facts[name] = fact
-        self.assume(fact)
-
-    def assume(self, fact: isl.Set) -> None:
-        """Keeps what is true, or may be taken for true."""
-        self.context = self.context.intersect(fact)
-        for name in self.sets.names(fact):
-            self._about.setdefault(name, []).append(fact)
-
-    def possible(self, points: isl.Set) -> isl.Set:
-        """The set, with what is known of the names that it speaks of."""
-        facts = [self._facts[name] for name in self.sets.names(points) if name in self._facts]
-        return points.intersect(reduce(lambda a, b: a.intersect(b), facts)) if facts else points
-
-    def context_of(self, *things: isl.Set) -> isl.Set:
-        """What is known of the names that some sets speak of, and of those that this speaks of.
-
-        The whole context speaks of every length in the function, and isl works on all names of a set at once.
-        """
-        out = self.sets.everything
-        todo = [name for thing in things for name in self.sets.names(thing)]
-        seen: set[str] = set()
-        taken: set[int] = set()
-        while todo:
-            name = todo.pop()
-            if name in seen:
-                continue
-            seen.add(name)
-            for fact in self._about.get(name, ()):
-                if id(fact) not in taken:
-                    taken.add(id(fact))
-                    out = out.intersect(fact)
-                    todo += self.sets.names(fact)
-        return out
-
-    def in_context(self, points: isl.Set) -> isl.Set:
-        """The set, with all that is known of the names that it speaks of."""
-        return points.intersect(self.context_of(points))
-
-    def roots(self, names: Iterable[str]) -> set[str]:
-        """The names, with those that bound the loop variables among them."""
-        out: set[str] = set()
-        todo = list(names)
-        while todo:
-            name = todo.pop()
-            if name not in out:
-                out.add(name)
-                todo += self.names[name].within
-        return out
-
-    def extent(self, array: Symbol, axis: int, state: State) -> isl.PwAff:
-        """The length of an axis: known for local arrays, else a parameter that is not negative."""
-        local = state.extents.get((array, axis))
-        if local is not None:
-            return local
-        key = f"{array}#{axis}"
-        if key not in self.names:
-            origin = Extent(array, axis, loc=GENERATED)
-            pieces = self.named(Name(f"{array.name}.shape[{axis}]", 0, origin, small=True), key)
-            self._know(key, pieces.ge_set(self.sets.constant(0)))
-        return self.sets.parameter(key)
-
-    # ---- expressions
 
     def value(self, expr: Expr, state: State, depth: int) -> isl.PwAff:
         """The value of an integer expression; an opaque parameter where it is not affine, or too hard to tell."""
@@ -289,7 +81,7 @@ class Affine:
 
     def _simple(self, expr: Expr, state: State, depth: int) -> isl.PwAff | None:
         exact = self._exact(expr, state, depth)
-        return exact if exact is not None and self.sets.is_simple(exact) and self._fits(exact) else None
+        return exact if exact is not None and self.sets.is_simple(exact) and self.fits(exact) else None
 
     def _exact(self, expr: Expr, state: State, depth: int) -> isl.PwAff | None:
         match expr:
@@ -300,47 +92,27 @@ class Affine:
                 return known.pieces if known is not None else None
             case Extent():
                 return self.extent(expr.array, expr.axis, state)
-            case Unary():
-                if expr.op == "-" and expr.dtype is DType.INT64:
-                    arg = self.value(expr.arg, state, depth)
-                    return arg.neg() if self._adds_up(arg) else None
-                return None
+            case Unary("-", arg) if expr.dtype is DType.INT64:
+                value = self.value(arg, state, depth)
+                return value.neg() if self._adds_up(value) else None
             case Binary():
                 return self._binary(expr, state, depth)
-            case Cast():
-                if expr.arg.dtype is DType.BOOL and _is_counted(expr.dtype):
-                    truth = self.truth(expr.arg, state, depth)
-                    one, zero = self.sets.constant(1), self.sets.constant(0)
-                    return self.sets.choose(truth.may_hold, one, zero) if truth.exact else None
-                if _holds(expr.dtype, expr.arg.dtype):
-                    return self.value(expr.arg, state, depth)
-                return None
+            case Cast(arg=arg) if arg.dtype is DType.BOOL and is_counted(expr.dtype):
+                truth = self.truth(arg, state, depth)
+                one, zero = self.sets.constant(1), self.sets.constant(0)
+                return self.sets.choose(truth.may_hold, one, zero) if truth.exact else None
+            case Cast(arg=arg) if _holds(expr.dtype, arg.dtype):
+                return self.value(arg, state, depth)
             case Select():
                 return self._select(expr, state, depth)
-            case Intrinsic():
-                if expr.name == "abs" and expr.dtype is DType.INT64:
-                    arg = self.value(expr.args[0], state, depth)
-                    return arg.max(arg.neg()) if self._adds_up(arg) else None
-                return None
-            case (
-                Compare()
-                | Logical()
-                | AnyLane()
-                | Load()
-                | Draw()
-                | Apart()
-                | Ascending()
-                | Workers()
-                | Likely()
-                | Call()
-                | Reduce()
-            ):
-                return None
+            case Intrinsic("abs", (arg,)) if expr.dtype is DType.INT64:
+                value = self.value(arg, state, depth)
+                return value.max(value.neg()) if self._adds_up(value) else None
             case _:
-                assert_never(expr)
+                return None
 
     def _binary(self, expr: Binary, state: State, depth: int) -> isl.PwAff | None:
-        if expr.op in ("min", "max", "minimum", "maximum") and _is_counted(expr.dtype):
+        if expr.op in ("min", "max", "minimum", "maximum") and is_counted(expr.dtype):
             lhs, rhs = self.value(expr.lhs, state, depth), self.value(expr.rhs, state, depth)
             return lhs.min(rhs) if expr.op.startswith("min") else lhs.max(rhs)
         if expr.dtype is not DType.INT64:
@@ -362,12 +134,12 @@ class Affine:
         """A remainder by a value that is no constant: a name, from 0 to below the value where that is positive."""
         value = self._as_opaque(expr, state, depth)
         (name,) = self.sets.names(value)
-        if name not in self._facts:
+        if name not in self.facts:
             small = all(self.names[part].small for part in self.sets.names(base))
             self.names[name] = replace(self.names[name], small=small)
             zero = self.sets.constant(0)
             inside = value.ge_set(zero).intersect(value.lt_set(base))
-            self._know(name, inside.union(base.le_set(zero)))
+            self.know(name, inside.union(base.le_set(zero)))
         return value
 
     def _product(self, expr: Binary, lhs: isl.PwAff, rhs: isl.PwAff, state: State) -> isl.PwAff | None:
@@ -395,71 +167,9 @@ class Affine:
             return numbers
         whole = self._as_opaque(expr, state, 0)
         (name,) = self.sets.names(whole)
-        if name not in self._facts:
-            self._know(name, whole.eq_set(value))
+        if name not in self.facts:
+            self.know(name, whole.eq_set(value))
         return self.sets.linear_of(whole)
-
-    def sum_of(self, terms: Mapping[Factors, int], written: Expr | None = None) -> isl.PwAff:
-        """The sum of products with factors. written: the expression, where there is only one of them."""
-        total = self.sets.constant(terms.get((), 0))
-        for factors, number in terms.items():
-            if factors:
-                alone = len(terms) == 1 and number == 1
-                name = self._product_name(factors, written if alone else None)
-                total = total.add(self.sets.scale(self.sets.parameter(name), number))
-        return total
-
-    def _product_name(self, factors: Factors, written: Expr | None) -> str:
-        name = self.products.named(factors)
-        if name not in self.names:
-            parts = [self.names[factor] for factor in factors]
-            origin = written or self.written(factors)
-            self.names[name] = Name(
-                "*".join(part.text for part in parts),
-                max(part.depth for part in parts),
-                origin,
-                small=all(part.small for part in parts),
-                within=frozenset(factors),
-                reach=prod(part.reach for part in parts),
-            )
-        if len(factors) > 1:
-            for factor in factors:
-                self.multiplied[factor] = max(self.multiplied.get(factor, 2), len(factors))
-        return name
-
-    def written(self, factors: Factors) -> Expr | None:
-        """A product as an expression over the function's parameters, where it is one."""
-        return written_out(factors, {factor: self.names[factor].origin for factor in factors})
-
-    def reach(self, *bounds: isl.PwAff) -> int:
-        """How many times as large as the largest of the names in them the values may be."""
-        largest = 0
-        for _, piece in (pair for bound in bounds for pair in bound.get_pieces()):
-            constant, _ = self.sets.constant_term(piece)
-            total = 1 if abs(constant) <= min(PRODUCTS.values()) else UNBOUNDED
-            for factor, part in self.sets.terms(piece):
-                total += abs(factor) * (self._reach_of(part) if isinstance(part, str) else UNBOUNDED)
-            largest = max(largest, total)
-        return min(largest, UNBOUNDED)
-
-    def _reach_of(self, name: str) -> int:
-        known = self.names[name]
-        bounded = (known.loop is not None or known.origin is not None) and name not in self.products.factors
-        return known.reach if bounded else UNBOUNDED
-
-    def _fits(self, value: isl.PwAff) -> bool:
-        """Whether the products in a value are small enough to add up without overflow."""
-        if not self.wary or not self.products.factors:
-            return True
-        products = self.products.factors
-        for _, piece in value.get_pieces():
-            total = 0
-            for factor, part in self.sets.terms(piece):
-                if isinstance(part, str) and part in products:
-                    total += abs(factor) * prod(self._reach_of(f) for f in products[part])
-            if total > REACH:
-                return False
-        return True
 
     def _by_constant(self, op: str, value: isl.PwAff, number: int) -> isl.PwAff | None:
         if op == "<<" and 0 <= number < 32:
@@ -505,7 +215,7 @@ class Affine:
         return isinstance(cond, Likely) and self.refused is not None and id(cond) not in self.refused
 
     def _select(self, expr: Select, state: State, depth: int) -> isl.PwAff | None:
-        if not _is_counted(expr.dtype):
+        if not is_counted(expr.dtype):
             return None
         if self.is_assumed(expr.cond):
             return self.value(expr.then, state, depth)
@@ -563,7 +273,7 @@ class Affine:
             case Const():
                 everything, nothing = self.sets.everything, self.sets.nothing
                 return Truth(everything, nothing, True) if expr.value else Truth(nothing, everything, True)
-            case Compare() if _is_counted(expr.lhs.dtype) and _is_counted(expr.rhs.dtype):
+            case Compare() if is_counted(expr.lhs.dtype) and is_counted(expr.rhs.dtype):
                 return self._compare(expr, state, depth)
             case Logical():
                 lhs, rhs = self.truth(expr.lhs, state, depth), self.truth(expr.rhs, state, depth)
@@ -577,7 +287,7 @@ class Affine:
                 return Truth(self.sets.everything, self.sets.nothing, True)
             case Likely():
                 return self.truth(expr.arg, state, depth)
-            case Cast() if expr.dtype is DType.BOOL and _is_counted(expr.arg.dtype):
+            case Cast() if expr.dtype is DType.BOOL and is_counted(expr.arg.dtype):
                 value = self.value(expr.arg, state, depth)
                 zero = value.eq_set(self.sets.constant(0))
                 return Truth(zero.complement(), zero, True)
@@ -614,14 +324,9 @@ def _either(lhs: Truth, rhs: Truth) -> Truth:
     return _both(lhs.negated(), rhs.negated()).negated()
 
 
-def _is_counted(dtype: DType) -> bool:
-    """Whether values of the type are tracked: integers whose every value an int64 holds."""
-    return dtype.is_integer and dtype is not DType.UINT64
-
-
 def _holds(wide: DType, narrow: DType) -> bool:
     """Whether every value of `narrow` is the same number in `wide`."""
-    if not (_is_counted(wide) and (_is_counted(narrow) or narrow is DType.BOOL)):
+    if not (is_counted(wide) and (is_counted(narrow) or narrow is DType.BOOL)):
         return False
     if narrow.kind == wide.kind:
         return wide.bits >= narrow.bits

@@ -8,7 +8,8 @@ from functools import partial, reduce
 from itertools import count
 from typing import TYPE_CHECKING
 
-from appyc.analysis.accesses.accesses import Access, CheckedIndex, FunctionAccesses, accesses_of
+from appyc.analysis.accesses.access_relations import accesses_of
+from appyc.analysis.accesses.accesses import Access, CheckedIndex, FunctionAccesses
 from appyc.analysis.algebra.extremes import extremes_of
 from appyc.analysis.sets.conditions import LARGEST, condition_of, expression_of
 from appyc.analysis.sets.presburger import Presburger

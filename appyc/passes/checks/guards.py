@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
 from appyc.analysis.algebra.value_products import widened
-from appyc.analysis.sets.affine import PRODUCTS, SMALL, Affine
+from appyc.analysis.sets.affine import Affine
 from appyc.analysis.sets.conditions import Cases, cases_of
+from appyc.analysis.sets.symbol_table import PRODUCTS, SMALL
 from appyc.errors import Loc
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Guard, Logical, Node, Symbol, Var
 from appyc.ir.raising import is_never_negative

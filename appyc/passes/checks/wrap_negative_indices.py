@@ -21,7 +21,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 
-from appyc.analysis.accesses.accesses import Access, accesses_of
+from appyc.analysis.accesses.access_relations import accesses_of
+from appyc.analysis.accesses.accesses import Access
 from appyc.analysis.sets.conditions import condition_of
 from appyc.analysis.sets.presburger import Presburger
 from appyc.ir.affine import linear_form

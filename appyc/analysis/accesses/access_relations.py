@@ -1,0 +1,412 @@
+"""Access relations: every array access of a function with its iteration domain and its index.
+
+One walk over the function carries what is known of each scalar (see `affine`) and the set
+of iterations that reach the current statement, so
+
+    for i in range(n):
+        j = i + 1                  # accesses of the loop:
+        if j < n:                  #   read  b[i + 1]   for 0 <= i < n and i + 1 < n
+            a[i] = b[j]            #   write a[i]       for 0 <= i < n and i + 1 < n
+
+What is not affine is over-approximated: a condition that cannot be told restricts nothing,
+and marks the accesses under it as approximate.
+
+Accesses come in the order in which `appyc.ir.visit.rewrite` visits them (children first),
+which is also the order of execution within an iteration; a pass can therefore match them
+to nodes by counting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from appyc.analysis.accesses.accesses import (
+    DRAW,
+    Access,
+    Assumption,
+    CheckedIndex,
+    FunctionAccesses,
+    never_completes,
+    own_statements,
+)
+from appyc.analysis.algebra.intervals import Box, reachable_values
+from appyc.analysis.sets.affine import Affine
+from appyc.analysis.sets.presburger import MAX_DISJUNCTS, Presburger
+from appyc.analysis.sets.symbol_table import Name, State, Truth, Value
+from appyc.errors import GENERATED
+from appyc.ir.nodes import (
+    Alloc,
+    Apart,
+    Ascending,
+    Assign,
+    Binary,
+    BoundsCheck,
+    Break,
+    Draw,
+    Expr,
+    For,
+    ForAll,
+    Function,
+    If,
+    Likely,
+    Load,
+    Logical,
+    Node,
+    Reduce,
+    Select,
+    Stmt,
+    Store,
+    Symbol,
+    Unary,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.visit import arrays_written, children, rewrite, scalars_written, walk
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+
+def accesses_of(
+    fn: Function, sets: Presburger, wary: bool = False, skip: frozenset[Symbol] = frozenset()
+) -> FunctionAccesses:
+    """All accesses of a function, those in bounds, conditions and results included.
+
+    wary: as for `Affine`; the function's guards are then assumed to hold. skip: arrays whose accesses are not recorded.
+    """
+    return _Collector(fn, FunctionAccesses(Affine(sets, arrays_written(fn), wary)), skip).collect()
+
+
+def assumptions_of(fn: Function, sets: Presburger, refused: frozenset[int]) -> FunctionAccesses:
+    """The `Likely` conditions of a function, without its accesses.
+
+    Each is taken to hold where others depend on it, but for those refused, by identity.
+    """
+    affine = Affine(sets, arrays_written(fn), wary=True, refused=refused)
+    return _AssumptionCollector(
+        rewrite(fn, lambda n: _without_unlikely(n, affine)), FunctionAccesses(affine)
+    ).collect()
+
+
+def _without_unlikely(node: Node, affine: Affine) -> Node:
+    """A branch for what is assumed not to be, without its statements: what they assign keeps its value."""
+    match node:
+        case If(cond=Unary(op="~", arg=arg), then=then) if affine.is_assumed(arg) and not never_completes(
+            then
+        ):
+            return replace(node, then=())
+        case _:
+            return node
+
+
+class _Collector:
+    """The walk. `domain` is passed down; the state of scalars moves along the program."""
+
+    def __init__(self, fn: Function, found: FunctionAccesses, skip: frozenset[Symbol] = frozenset()) -> None:
+        self.fn, self.found = fn, found
+        self.skip = skip
+        self.affine = found.affine
+        self.sets = found.affine.sets
+        self.state = State()
+        self.values = reachable_values(fn)
+        self.loops: tuple[For | While, ...] = ()
+        self.doubts = 0  # enclosing conditions and bounds that could not be told
+
+    @property
+    def depth(self) -> int:
+        return len(self.loops)
+
+    def collect(self) -> FunctionAccesses:
+        for symbol in self.fn.params:
+            if not symbol.is_array:
+                self.state.scalars[symbol] = self._parameter(symbol)
+        self.found.guards += [self._truth(guard.holds) for guard in self.fn.guards]
+        for truth in self.found.guards if self.affine.wary else ():
+            self.affine.assume(truth.may_hold)
+        self.block(self.fn.body, self.sets.everything)
+        for result in self.fn.results:
+            if isinstance(result.value, Symbol):
+                self.found.returned.add(result.value)
+            else:
+                self.expression(result.value, self.sets.everything)
+        return self.found
+
+    def _parameter(self, symbol: Symbol) -> Value:
+        pieces = self.affine.unknown(symbol, 0).pieces
+        if pieces is not None:
+            origin = Var(symbol, loc=GENERATED)
+            pieces = self.affine.named(Name(symbol.name, 0, origin, small=True), str(symbol))
+        return Value(0, 0, pieces)
+
+    # ---- expressions
+
+    def expression(self, expr: Node, domain: isl.Set) -> None:
+        """Records the loads of an expression, each under the condition that it is evaluated."""
+        match expr:
+            case Load():
+                self._access(expr, expr.array, "read", domain)
+            case Likely():
+                self.expression(expr.arg, domain)
+                self.found.assumptions.append(Assumption(expr, domain, self._truth(expr.arg)))
+            case Draw():
+                assert isinstance(expr.where, Load)
+                self._access(expr.where, expr.generators, DRAW, domain)
+                for arg in expr.args:
+                    self.expression(arg, domain)
+            case Apart() | Ascending():
+                pass  # what it reads is not written in the loop that it is about, and no pass follows
+            case Reduce():
+                raise AssertionError("tensors are expanded before accesses are asked for")
+            case Logical():
+                self.expression(expr.lhs, domain)
+                if _has_load(expr.rhs):
+                    truth = self._truth(expr.lhs)
+                    self._under(truth if expr.op == "and" else truth.negated(), expr.rhs, domain)
+            case Select():
+                self.expression(expr.cond, domain)
+                if _has_load(expr.then) or _has_load(expr.orelse):
+                    truth = self._truth(expr.cond)
+                    self._under(truth, expr.then, domain)
+                    self._under(truth.negated(), expr.orelse, domain)
+            case _:
+                for part in children(expr):
+                    self.expression(part, domain)
+
+    def _under(self, truth: Truth, expr: Expr, domain: isl.Set) -> None:
+        domain, doubt = self._where(domain, truth)
+        self.doubts += doubt
+        self.expression(expr, domain)
+        self.doubts -= doubt
+
+    def _where(self, domain: isl.Set, truth: Truth) -> tuple[isl.Set, int]:
+        """The iterations for which a condition may hold, and 1 where that is more than do."""
+        narrowed = self.sets.bounded(lambda: self._narrowed(domain, truth.may_hold), None)
+        return (domain, 1) if narrowed is None else (narrowed, int(not truth.exact))
+
+    def _narrowed(self, domain: isl.Set, holds: isl.Set) -> isl.Set | None:
+        """Both, in few pieces; None where that takes many."""
+        narrowed = domain.intersect(holds)
+        if narrowed.n_basic_set() > MAX_DISJUNCTS:
+            narrowed = narrowed.coalesce()
+        return narrowed if narrowed.n_basic_set() <= MAX_DISJUNCTS else None
+
+    def _value(self, expr: Expr) -> isl.PwAff:
+        return self.affine.value(expr, self.state, self.depth)
+
+    def _truth(self, expr: Expr) -> Truth:
+        return self.affine.truth(expr, self.state, self.depth)
+
+    def _access(self, node: Load | Store | Update, array: Symbol, op: str, domain: isl.Set) -> None:
+        """Records the loads in the node's parts, then the node itself."""
+        self._operands(node, domain)
+        if node.mask is not None:
+            self.expression(node.mask, domain)
+        if array in self.skip:
+            return
+        doubts = self.doubts
+        if node.mask is not None:
+            domain, doubt = self._where(domain, self._truth(node.mask))
+            doubts += doubt
+        self.found.accesses.append(
+            Access(
+                array,
+                op,
+                isinstance(node, Update) and node.atomic,
+                node.checked,
+                node.loc,
+                self.loops,
+                domain,
+                tuple(self._value(part) for part in node.index),
+                tuple(self.affine.extent(array, axis, self.state) for axis in range(len(node.index))),
+                doubts > 0,
+            )
+        )
+
+    def _operands(self, node: Load | Store | Update, domain: isl.Set) -> None:
+        for part in node.index if isinstance(node, Load) else (*node.index, node.value):
+            self.expression(part, domain)
+
+    # ---- statements
+
+    def block(self, body: tuple[Stmt, ...], domain: isl.Set) -> None:
+        """Statements in order; after `if c: continue` the rest runs only where c fails."""
+        doubts = self.doubts
+        for stmt in body:
+            if not isinstance(stmt, If):
+                self.statement(stmt, domain)
+                continue
+            truth = self._if(stmt, domain)
+            if never_completes(stmt.then) != never_completes(stmt.orelse):
+                rest = truth.negated() if never_completes(stmt.then) else truth
+                domain, doubt = self._where(domain, rest)
+                self.doubts += doubt
+        self.doubts = doubts
+
+    def statement(self, stmt: Stmt, domain: isl.Set) -> None:
+        match stmt:
+            case Assign():
+                self.expression(stmt.value, domain)
+                self._assign(stmt.target, stmt.value)
+            case Store():
+                self._access(stmt, stmt.array, "write", domain)
+            case Update():
+                if stmt.target.is_array:
+                    self._access(stmt, stmt.target, stmt.op, domain)
+                else:
+                    self.expression(stmt.value, domain)
+                    before = Var(stmt.target, loc=stmt.loc)
+                    self._assign(stmt.target, Binary(stmt.op, before, stmt.value, loc=stmt.loc))
+            case For():
+                self._for(stmt, domain)
+            case While():
+                self._while(stmt, domain)
+            case If():
+                self._if(stmt, domain)
+            case Alloc():
+                self._alloc(stmt, domain)
+            case BoundsCheck():
+                self._bounds_check(stmt, domain)
+            case ForAll():
+                raise AssertionError("tensors are expanded before accesses are asked for")
+            case _:
+                self.expression(stmt, domain)
+
+    def _bounds_check(self, stmt: BoundsCheck, domain: isl.Set) -> None:
+        self.expression(stmt, domain)
+        index, extent = self._value(stmt.index), self._value(stmt.extent)
+        self.found.checked_indices.append(CheckedIndex(stmt, domain, index, extent, self.doubts > 0))
+
+    def _assign(self, target: Symbol, value: Expr) -> None:
+        new = self.affine.unknown(target, self.depth)
+        if new.pieces is not None:
+            pieces = self._value(value)
+            new = Value(new.version, self.affine.depth_of(pieces), pieces)
+        self.state.scalars[target] = new
+
+    def _forget(self, targets: set[Symbol], depth: int, possible: Sequence[Box]) -> None:
+        """Nothing is known of the scalars but that they are in one of the boxes."""
+        for symbol in sorted(targets, key=lambda s: s.uid):
+            self.state.scalars[symbol] = self.affine.unknown(symbol, depth)
+        self.affine.bound(targets, possible, self.state)
+
+    def _alloc(self, stmt: Alloc, domain: isl.Set) -> None:
+        for axis, length in enumerate(stmt.shape):
+            self.expression(length, domain)
+            self.state.extents[stmt.array, axis] = self._value(length)
+        self.found.allocated[stmt.array] = (self.loops, len(self.found.accesses))
+
+    def _if(self, stmt: If, domain: isl.Set) -> Truth:
+        """Both branches, and what the scalars are after them. Returns where the condition held."""
+        self.expression(stmt.cond, domain)
+        truth = self._truth(stmt.cond)
+        before = self.state
+        after: list[State] = []
+        for body, reached in ((stmt.then, truth), (stmt.orelse, truth.negated())):
+            self.state = before.copy()
+            inside, doubt = self._where(domain, reached)
+            self.doubts += doubt
+            self.block(body, inside)
+            self.doubts -= doubt
+            after.append(self.state)
+        if never_completes(stmt.then) != never_completes(stmt.orelse):
+            self.state = after[1] if never_completes(stmt.then) else after[0]
+        else:
+            written = scalars_written((*stmt.then, *stmt.orelse))
+            self.state = self._merge(truth, after[0], after[1], written)
+            self.affine.bound(written, self.values.behind.get(id(stmt), ()), self.state)
+        return truth
+
+    def _merge(self, truth: Truth, then: State, orelse: State, written: set[Symbol]) -> State:
+        """What holds of the scalars where both branches meet. written: those that may differ."""
+        merged = then.copy()
+        for symbol in sorted(written, key=lambda s: s.uid):
+            one, other = then.scalars.get(symbol), orelse.scalars.get(symbol)
+            if one is not None and other is not None and one.version == other.version:
+                continue
+            new = self.affine.unknown(symbol, self.depth)
+            if truth.exact and one is not None and other is not None and new.pieces is not None:
+                pieces = self._chosen(truth, one.pieces, other.pieces)
+                if pieces is not None:
+                    new = Value(new.version, self.affine.depth_of(pieces), pieces)
+            merged.scalars[symbol] = new
+        return merged
+
+    def _chosen(self, truth: Truth, then: isl.PwAff, orelse: isl.PwAff) -> isl.PwAff | None:
+        """The one value or the other; None where that is too much for what is asked of it."""
+
+        def choice() -> isl.PwAff | None:
+            pieces = self.sets.choose(truth.may_hold, then, orelse)
+            return pieces if self.sets.is_simple(pieces) else None
+
+        return self.sets.bounded(choice, None)
+
+    def _for(self, loop: For, domain: isl.Set) -> None:
+        self.expression(loop.lo, domain)
+        self.expression(loop.hi, domain)
+        lo, hi = self._value(loop.lo), self._value(loop.hi)
+        self.found.around[loop.var] = self.loops
+        self.found.entries[loop.var] = domain
+        key = str(loop.var)
+        self.found.variables[loop.var] = key
+        within = frozenset(self.sets.names(lo)) | frozenset(self.sets.names(hi))
+        small = all(self.affine.names[name].small for name in within)
+        name = Name(
+            loop.var.name,
+            self.depth + 1,
+            loop=loop,
+            small=small,
+            within=within,
+            reach=self.affine.reach(lo, hi),
+        )
+        var = self.affine.named(name, key)
+        up = loop.step > 0
+        first = self.sets.not_above(lo, var) if up else self.sets.not_above(var, lo)
+        inside = first.intersect(self.sets.not_above(*((var, hi) if up else (hi, var)), strict=True))
+        if abs(loop.step) > 1:
+            passed = self.sets.modulo(var.sub(lo), abs(loop.step))
+            inside = inside.intersect(passed.eq_set(self.sets.constant(0)))
+        self.found.ranges[loop.var] = inside
+        cut = any(isinstance(stmt, Break) for stmt in own_statements(loop.body))
+        self.state.scalars[loop.var] = Value(self.affine.version(), self.depth + 1, var)
+        self._loop_body(loop, domain.intersect(inside), doubts=int(cut))
+        if loop.clauses is not None and loop.clauses.condition is not None:
+            self.expression(loop.clauses.condition, domain)
+
+    def _while(self, loop: While, domain: isl.Set) -> None:
+        outer = self.loops
+        self._forget(scalars_written(loop.body), self.depth + 1, self.values.at.get(id(loop), ()))
+        self.loops = (*outer, loop)
+        self.expression(loop.cond, domain)
+        inside, _ = self._where(domain, self._truth(loop.cond))
+        self.loops = outer
+        self._loop_body(loop, inside, doubts=1)
+
+    def _loop_body(self, loop: For | While, domain: isl.Set, doubts: int) -> None:
+        """The body, knowing nothing of the scalars that another iteration may have changed."""
+        written = scalars_written(loop.body)
+        if isinstance(loop, For):
+            self._forget(written, self.depth + 1, self.values.at.get(id(loop), ()))
+        outer = self.loops
+        self.loops = (*outer, loop)
+        self.doubts += doubts
+        self.block(loop.body, domain)
+        self.doubts -= doubts
+        self.loops = outer
+        self._forget(written, self.depth, self.values.behind.get(id(loop), ()))
+
+
+class _AssumptionCollector(_Collector):
+    """The walk where indices do not matter."""
+
+    def _access(self, node: Load | Store | Update, array: Symbol, op: str, domain: isl.Set) -> None:
+        self._operands(node, domain)
+
+    def _bounds_check(self, stmt: BoundsCheck, domain: isl.Set) -> None:
+        self.expression(stmt, domain)
+
+
+def _has_load(expr: Expr) -> bool:
+    return any(isinstance(node, Load) for node in walk(expr))
