@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 
 from appyc.errors import Loc, UnsupportedError
-from appyc.frontend import dispatch
+from appyc.frontend import syntax_dispatch
 from appyc.frontend.access import AccessPath, python_function
 from appyc.frontend.arrays.allocations import Memory
 from appyc.frontend.arrays.tensors import held
@@ -25,7 +25,7 @@ from appyc.frontend.expressions.list_storage import given_list, refuse_mixed
 from appyc.frontend.expressions.recursion import Called, lower_recursive
 from appyc.frontend.expressions.recursion import Lowered as LoweredCallee
 from appyc.frontend.facts import Facts, NoValue, Recursive, Restart
-from appyc.frontend.library.comparing import array_of
+from appyc.frontend.library.comparison_functions import array_of
 from appyc.frontend.resolve import Capture, Dependency, Environment, Names
 from appyc.frontend.scope import Lowering, Scope
 from appyc.frontend.source import Source
@@ -381,7 +381,7 @@ def _called(
 
 
 LOWERING = Lowering(
-    expression=dispatch.lower,
+    expression=syntax_dispatch.lower,
     statement=lower_statement,
     block=lower_block,
     inline=lower_inline,

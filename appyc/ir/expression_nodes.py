@@ -1,4 +1,4 @@
-"""Expressions, symbols, and what a pragma asks of a loop: the nodes of the IR below its statements.
+"""Expressions, and what a pragma asks of a loop: the nodes of the IR below its statements.
 
 Every expression knows its element type (`dtype`), and operands already have the type
 that the operation works in: conversions are `Cast` nodes. Integer arithmetic wraps;
@@ -10,47 +10,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from appyc.errors import Loc
 from appyc.ir.draw_functions import DRAWS
+from appyc.ir.symbols import Node, Symbol
 from appyc.ir.transforms import Transform
-from appyc.ir.types import ArrayType, DType, ScalarType, Type
+from appyc.ir.types import DType
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
-    """A name that cannot be captured: two symbols are one only if their numbers agree.
-
-    Numbers are unique within a function (`appyc.ir.names.NameSupply` hands them out). A
-    `For`'s variable is bound by that loop alone, so it also names the loop.
-    """
-
-    name: str
-    uid: int
-    type: Type
-
-    def __hash__(self) -> int:
-        return self.uid  # symbols of one function differ in it, and tables of symbols are asked all the time
-
+class _Truth(Node):
     @property
     def dtype(self) -> DType:
-        return self.type.dtype
-
-    @property
-    def is_array(self) -> bool:
-        return isinstance(self.type, ArrayType)
-
-    @property
-    def array(self) -> ArrayType:
-        assert isinstance(self.type, ArrayType), f"{self.name} is a scalar"
-        return self.type
-
-    def __str__(self) -> str:
-        return f"{self.name}.{self.uid}"
+        return DType.BOOL
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    loc: Loc = field(kw_only=True, compare=False, repr=False)
+class _Length(Node):
+    @property
+    def dtype(self) -> DType:
+        return DType.INT64
 
 
 # ---------------------------------------------------------------- expressions
@@ -74,15 +51,11 @@ class Var(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Extent(Node):
+class Extent(_Length):
     """The length of one axis of an array; int64."""
 
     array: Symbol
     axis: int
-
-    @property
-    def dtype(self) -> DType:
-        return DType.INT64
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,29 +125,21 @@ NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
 @dataclass(frozen=True, slots=True)
-class Compare(Node):
+class Compare(_Truth):
     """op: "<", "<=", ">", ">=", "==", "!="; both sides of one type; the result is a bool."""
 
     op: str
     lhs: Expr
     rhs: Expr
 
-    @property
-    def dtype(self) -> DType:
-        return DType.BOOL
-
 
 @dataclass(frozen=True, slots=True)
-class Logical(Node):
+class Logical(_Truth):
     """op: "and", "or" on bools; the right side is evaluated only where it decides."""
 
     op: str
     lhs: Expr
     rhs: Expr
-
-    @property
-    def dtype(self) -> DType:
-        return DType.BOOL
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,14 +196,10 @@ class Draw(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class AnyLane(Node):
+class AnyLane(_Truth):
     """True where `arg` holds in any lane of the enclosing vector loop."""
 
     arg: Expr
-
-    @property
-    def dtype(self) -> DType:
-        return DType.BOOL
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +211,7 @@ class IterationIndex(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Apart(Node):
+class Apart(_Truth):
     """An inspector: true where no iteration of range(lo, hi, step) touches an element that another one writes.
 
     extent: of the axis that is indexed. A negative number counts from its end, and one
@@ -267,34 +228,22 @@ class Apart(Node):
     extent: Expr
     optional: bool = False
 
-    @property
-    def dtype(self) -> DType:
-        return DType.BOOL
-
 
 @dataclass(frozen=True, slots=True)
-class Ascending(Node):
+class Ascending(_Truth):
     """True where 0 <= array[lo] <= array[lo + 1] <= ... <= array[hi], as far as there are such elements."""
 
     array: Symbol
     lo: Expr
     hi: Expr
 
-    @property
-    def dtype(self) -> DType:
-        return DType.BOOL
-
 
 @dataclass(frozen=True, slots=True)
-class Likely(Node):
+class Likely(_Truth):
     """`arg`, a condition that nearly every call fulfils: the usual version of the function is
     guarded with it, where it speaks of parameters alone, and need not ask."""
 
     arg: Expr
-
-    @property
-    def dtype(self) -> DType:
-        return DType.BOOL
 
 
 CHAINS = 4
@@ -302,17 +251,13 @@ CHAINS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Workers(Node):
+class Workers(_Length):
     """The number of iterations of a parallel loop that the machine runs simultaneously: CHAINS for each
     thread of a CPU, or the programs of a GPU; int64, at least CHAINS.
 
     For cutting a range into parts. What a program computes may depend on it only where sums
     may be combined in another order.
     """
-
-    @property
-    def dtype(self) -> DType:
-        return DType.INT64
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,7 +386,3 @@ class Clauses(Node):
     independent: bool = False  # the user's oath: nothing is checked
     transforms: tuple[Transform, ...] = ()  # in the order of TRANSFORMS
     over: str = field(default="", compare=False)
-
-
-def scalar(name: str, uid: int, dtype: DType) -> Symbol:
-    return Symbol(name, uid, ScalarType(dtype))

@@ -15,10 +15,12 @@ from enum import Enum
 from typing import TypeAlias
 
 from appyc.ir.expression_nodes import *  # noqa: F403  (whoever reads IR finds all its nodes here)
-from appyc.ir.expression_nodes import Clauses, Expr, Node, Reduction, Symbol
+from appyc.ir.expression_nodes import Clauses, Expr, Reduction
 from appyc.ir.fault_words import FaultSite, index_error
 from appyc.ir.results import ResultTree
 from appyc.ir.schedule import UNSCHEDULED, Product, Scan, Schedule
+from appyc.ir.symbols import *  # noqa: F403
+from appyc.ir.symbols import Node, Symbol
 
 
 class LoopMode(Enum):

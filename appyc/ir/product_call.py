@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from appyc.ir.expression_nodes import Binary, Const, Expr, Node, Symbol, Var
+from appyc.ir.expression_nodes import Binary, Const, Expr, Var
 from appyc.ir.nodes import For
 from appyc.ir.schedule import Operand, Product, ProductShape
+from appyc.ir.symbols import Node, Symbol
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, substitute, walk
 

@@ -12,7 +12,8 @@ from enum import Enum
 from functools import cached_property
 from typing import TypeAlias
 
-from appyc.ir.expression_nodes import Binary, Const, Expr, Node, Symbol
+from appyc.ir.expression_nodes import Binary, Const, Expr
+from appyc.ir.symbols import Node, Symbol
 from appyc.ir.types import DType
 
 

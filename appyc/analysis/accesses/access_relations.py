@@ -1,6 +1,6 @@
 """Access relations: every array access of a function with its iteration domain and its index.
 
-One walk over the function carries what is known of each scalar (see `affine`) and the set
+One walk over the function carries what is known of each scalar (see `affine_values`) and the set
 of iterations that reach the current statement, so
 
     for i in range(n):
@@ -32,7 +32,7 @@ from appyc.analysis.accesses.accesses import (
     own_statements,
 )
 from appyc.analysis.algebra.intervals import Box, reachable_values
-from appyc.analysis.sets.affine import Affine
+from appyc.analysis.sets.affine_values import Affine
 from appyc.analysis.sets.presburger import MAX_DISJUNCTS, Presburger
 from appyc.analysis.sets.symbol_table import Name, State, Truth, Value
 from appyc.errors import GENERATED

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from appyc.analysis.sets.affine import Affine
+from appyc.analysis.sets.affine_values import Affine
 from appyc.analysis.sets.presburger import Presburger
 from appyc.analysis.sets.symbol_table import Truth
 from appyc.errors import Loc

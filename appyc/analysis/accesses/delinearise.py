@@ -28,7 +28,7 @@ from math import gcd
 from typing import TYPE_CHECKING, TypeAlias
 
 from appyc.analysis.algebra.value_products import Factors
-from appyc.analysis.sets.affine import Affine
+from appyc.analysis.sets.affine_values import Affine
 
 if TYPE_CHECKING:
     import islpy as isl

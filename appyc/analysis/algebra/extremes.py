@@ -18,7 +18,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from appyc.analysis.algebra.value_products import Factors, widened
-from appyc.analysis.sets.affine import Affine
+from appyc.analysis.sets.affine_values import Affine
 from appyc.analysis.sets.conditions import expression_of
 from appyc.errors import Loc
 from appyc.ir.nodes import Binary, Const, Expr, Extent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from appyc.analysis.sets.affine import Affine
+from appyc.analysis.sets.affine_values import Affine
 from appyc.errors import Loc
 from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Logical, Var
 from appyc.ir.printer import print_expr

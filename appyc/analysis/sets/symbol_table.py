@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import islpy as isl
 
 SMALL = 1 << 40
-"""Parameters within +-SMALL, times factors up to FACTOR of `affine`, add up without overflow in 64 bits."""
+"""Parameters within +-SMALL, times factors up to FACTOR of `affine_values`, add up without overflow in 64 bits."""
 
 PRODUCTS = {2: 1 << 28, 3: 1 << 18}
 """The same for values that are multiplied, two or three of them: products add up to REACH times this."""

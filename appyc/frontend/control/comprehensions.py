@@ -26,7 +26,7 @@ from appyc.frontend.arrays.tensors import as_tensor, is_array, pinned
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.iterables import Range, what_it_runs_over
 from appyc.frontend.desugar.comprehension_loops import Comprehension, appended, searched, summed
-from appyc.frontend.expressions import arithmetic, expressions
+from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.types.values import (
@@ -345,7 +345,7 @@ def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> V
         out = value.items[0]
         for item in value.items[1:]:
             pair = expressions.number(out, loc), expressions.number(item, loc)
-            out = arithmetic.extremum("max" if is_max else "min", *pair, loc)
+            out = selections.extremum("max" if is_max else "min", *pair, loc)
         return out
     if not is_array(value):
         return None

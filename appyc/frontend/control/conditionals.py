@@ -10,7 +10,7 @@ from dataclasses import replace
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import tensors
 from appyc.frontend.arrays.choices import chosen_array
-from appyc.frontend.expressions import arithmetic, expressions
+from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import cast, integer, truth_of
 from appyc.frontend.facts import NoValue
 from appyc.frontend.scope import Scope, constant_truth
@@ -109,7 +109,7 @@ def choose(
     scope: Scope, cond: Expr, pair: tuple[Number, Number], blocks: tuple[list[Stmt], list[Stmt]], loc: Loc
 ) -> Number:
     """A select instruction, or an `if` where a side needs statements of its own."""
-    chosen = arithmetic.select(cond, pair[0], pair[1], loc)
+    chosen = selections.select(cond, pair[0], pair[1], loc)
     known = constant_truth(cond)
     if known is not None:
         scope.block.extend(blocks[0] if known else blocks[1])
@@ -159,7 +159,7 @@ def _choose_items(scope: Scope, cond: Expr, then: TupleValue, other: TupleValue,
     pairs = zip(then.items, other.items, strict=True)
     return TupleValue(
         tuple(
-            arithmetic.select(kept, expressions.number(a, loc), expressions.number(b, loc), loc)
+            selections.select(kept, expressions.number(a, loc), expressions.number(b, loc), loc)
             for a, b in pairs
         )
     )

@@ -15,7 +15,8 @@ from dataclasses import replace
 from appyc.errors import Loc
 from appyc.frontend.arrays.allocations import Bound, Memory
 from appyc.frontend.control.phi_storage import copies, has_other_names, moves_of, new_home, note
-from appyc.frontend.expressions.arithmetic import cast, common_type
+from appyc.frontend.expressions.arithmetic import cast
+from appyc.frontend.expressions.selections import common_type
 from appyc.frontend.facts import Env, LoopFrame, Restart
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import (

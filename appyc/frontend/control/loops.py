@@ -13,7 +13,7 @@ from appyc.frontend.control.joins import end_path
 from appyc.frontend.control.loop_bodies import LoopBody
 from appyc.frontend.control.peeling import Peeled, can_peel, lower_peeled
 from appyc.frontend.control.unrolling import progression_of, unroll
-from appyc.frontend.expressions import arithmetic
+from appyc.frontend.expressions import arithmetic, selections
 from appyc.frontend.expressions.arithmetic import const, integer
 from appyc.frontend.expressions.assignments import assign_to
 from appyc.frontend.facts import LoopFrame
@@ -75,7 +75,7 @@ def lower_for(scope: Scope, node: ast.For) -> None:
 
     def runs(number: int) -> Expr:
         op = "<" if stays.step > 0 else ">"
-        return arithmetic.compare(op, Number(first(number), True), Number(stays.hi, True), loc).expr
+        return selections.compare(op, Number(first(number), True), Number(stays.hi, True), loc).expr
 
     lower_peeled(
         scope, Peeled(node, loc, hidden, runs, start, lambda: rest(replace(stays, lo=first(times)))), times

@@ -16,14 +16,13 @@ from appyc.frontend.types.numbers import (
     Either,
     NumberType,
     division_type,
-    either_of,
     holds,
     joined,
     promote,
 )
-from appyc.frontend.types.values import Number, Slot, describe
+from appyc.frontend.types.values import Number, describe
 from appyc.ir.integers import Range, is_within, limits, range_of
-from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Intrinsic, Select, Unary
+from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Intrinsic, Unary
 from appyc.ir.types import DType
 
 
@@ -118,7 +117,7 @@ PYTHON_BINARY: dict[str, Callable[[object, object], object]] = {
 def binary(op: str, a: Number, b: Number, loc: Loc) -> Number:
     """The binary operation `a op b`. Raises TypeInferenceError where the operands' types do not allow it."""
     if a.either is not None or b.either is not None:
-        return _in_each_type(lambda numbers: binary(op, numbers[0], numbers[1], loc), (a, b), loc)
+        return in_each_type(lambda numbers: binary(op, numbers[0], numbers[1], loc), (a, b), loc)
     if a.type == PY_COMPLEX and b.expr.dtype is DType.FLOAT64:
         b = replace(
             b, python=True
@@ -129,8 +128,8 @@ def binary(op: str, a: Number, b: Number, loc: Loc) -> Number:
         case "+" | "-" | "*":
             return _additive(op, a, b, loc)
         case "/":
-            t = _known(division_type(a.type, b.type), op, a, b, loc)
-            return _apply(op, a, b, t, loc, trap=t.python)
+            t = supported_type(division_type(a.type, b.type), op, a, b, loc)
+            return apply(op, a, b, t, loc, trap=t.python)
         case "//" | "%":
             return _modular(op, a, b, loc)
         case "**":
@@ -143,7 +142,7 @@ def binary(op: str, a: Number, b: Number, loc: Loc) -> Number:
             raise UnsupportedError(f"operator {op!r} is not supported", loc)
 
 
-def _in_each_type(make: Callable[[Sequence[Number]], Number], operands: Sequence[Number], loc: Loc) -> Number:
+def in_each_type(make: Callable[[Sequence[Number]], Number], operands: Sequence[Number], loc: Loc) -> Number:
     """`make` of operands that may have one of several types, if the result is the same for each type.
 
     Raises PartedTypesError if it is not.
@@ -168,7 +167,7 @@ def _in_each_type_or_one(
     """`make` of the operands, further alternatives included; None if their types do not allow the operation."""
     try:
         if any(n.either is not None for n in operands):
-            return _in_each_type(make, operands, loc)
+            return in_each_type(make, operands, loc)
         return make(operands)
     except TypeInferenceError:
         return None
@@ -229,7 +228,7 @@ def _fold(op: str, a: Number, b: Number, loc: Loc) -> Number | None:
     return python_number(value, loc)
 
 
-def _known(t: NumberType | None, op: str, a: Number, b: Number, loc: Loc) -> NumberType:
+def supported_type(t: NumberType | None, op: str, a: Number, b: Number, loc: Loc) -> NumberType:
     if t is None:
         raise UnsupportedError(
             f"NumPy gives {describe(a)} {op} {describe(b)} a type that appyc does not have (float16)",
@@ -239,7 +238,7 @@ def _known(t: NumberType | None, op: str, a: Number, b: Number, loc: Loc) -> Num
     return t
 
 
-def _apply(op: str, a: Number, b: Number, t: NumberType, loc: Loc, *, trap: bool = False) -> Number:
+def apply(op: str, a: Number, b: Number, t: NumberType, loc: Loc, *, trap: bool = False) -> Number:
     lhs, rhs = cast(a.expr, t.dtype), cast(b.expr, t.dtype)
     trap = trap and not (isinstance(rhs, Const) and rhs.value != 0)
     return Number(Binary(op, lhs, rhs, trap, t == PY_INT, loc=loc), t.python)
@@ -253,27 +252,27 @@ def untrapped(a: Number) -> Number:
 
 def _arithmetic_type(op: str, a: Number, b: Number, loc: Loc) -> NumberType:
     """The type of an arithmetic operation, of which bools are operands as integers are."""
-    t = _known(promote(a.type, b.type), op, a, b, loc)
+    t = supported_type(promote(a.type, b.type), op, a, b, loc)
     if t == PY_BOOL:
         return PY_INT
     return NumberType(DType.INT8, python=False) if t.dtype is DType.BOOL else t
 
 
 def _additive(op: str, a: Number, b: Number, loc: Loc) -> Number:
-    t = _known(promote(a.type, b.type), op, a, b, loc)
+    t = supported_type(promote(a.type, b.type), op, a, b, loc)
     if t.dtype is not DType.BOOL or t == PY_BOOL:
-        return _apply(op, a, b, PY_INT if t == PY_BOOL else t, loc)
+        return apply(op, a, b, PY_INT if t == PY_BOOL else t, loc)
     if op == "-":
         raise TypeInferenceError("numpy boolean subtract, the `-` operator, is not supported", loc,
                                  hints=("use ^ (exclusive or), or convert with int(...)",))  # fmt: skip
-    return _apply("|" if op == "+" else "&", a, b, t, loc)
+    return apply("|" if op == "+" else "&", a, b, t, loc)
 
 
 def _modular(op: str, a: Number, b: Number, loc: Loc) -> Number:
     t = _arithmetic_type(op, a, b, loc)
     if t.dtype.is_complex:
         raise TypeInferenceError(f"complex numbers have no {op}", loc)
-    return _apply(op, a, b, t, loc, trap=t.python)
+    return apply(op, a, b, t, loc, trap=t.python)
 
 
 def _power(a: Number, b: Number, loc: Loc) -> Number:
@@ -286,7 +285,7 @@ def _power(a: Number, b: Number, loc: Loc) -> Number:
                 hints=("NumPy raises ValueError here; convert the base with float(...)",),
             )  # fmt: skip
         t = PY_FLOAT
-    return _apply("**", a, b, t, loc)
+    return apply("**", a, b, t, loc)
 
 
 def _shift(op: str, a: Number, b: Number, loc: Loc) -> Number:
@@ -296,7 +295,7 @@ def _shift(op: str, a: Number, b: Number, loc: Loc) -> Number:
             f"{op} takes integers, not {describe(a)} and {describe(b)}", loc,
             hints=("convert with int(...) or np.int64(...)",),
         )  # fmt: skip
-    return _apply(op, a, b, t, loc)
+    return apply(op, a, b, t, loc)
 
 
 def _bitwise(op: str, a: Number, b: Number, loc: Loc) -> Number:
@@ -306,13 +305,13 @@ def _bitwise(op: str, a: Number, b: Number, loc: Loc) -> Number:
             f"{op} takes integers or bools, not {describe(a)} and {describe(b)}", loc,
             hints=("on conditions use `and` and `or`; convert numbers with int(...)",),
         )  # fmt: skip
-    return _apply(op, a, b, t, loc)
+    return apply(op, a, b, t, loc)
 
 
 def negative(a: Number, loc: Loc) -> Number:
     """The negation `-a`."""
     if a.either is not None:
-        return _in_each_type(lambda numbers: negative(numbers[0], loc), (a,), loc)
+        return in_each_type(lambda numbers: negative(numbers[0], loc), (a,), loc)
     if a.python and a.constant is not None:
         value = a.constant
         return python_number(-value, loc) if value != -(2**63) else Number(a.expr, python=True)
@@ -327,7 +326,7 @@ def negative(a: Number, loc: Loc) -> Number:
 def invert(a: Number, loc: Loc) -> Number:
     """The bitwise complement `~a`."""
     if a.either is not None:
-        return _in_each_type(lambda numbers: invert(numbers[0], loc), (a,), loc)
+        return in_each_type(lambda numbers: invert(numbers[0], loc), (a,), loc)
     if a.type == PY_BOOL:
         a = to_type(a, PY_INT)
     if a.type.dtype.kind not in "biu":
@@ -342,126 +341,10 @@ def logical_not(a: Number, loc: Loc) -> Number:
     return Number(Unary("~", truth_of(a.expr), loc=loc), python=True)
 
 
-def compare(op: str, a: Number, b: Number, loc: Loc) -> Number:
-    """`a op b` for the six comparisons; exact between integers of any types, as in NumPy 2."""
-    python = a.python and b.python
-    ka, kb = a.type.dtype.kind, b.type.dtype.kind
-    if "c" in (ka, kb) and op not in ("==", "!="):
-        raise TypeInferenceError("complex numbers have no order", loc, hints=("compare abs(z) or z.real",))
-    if ka in "biu" and kb in "biu":
-        if isinstance(a.expr, Const) and isinstance(b.expr, Const):  # such as `x.ndim == 2`
-            known = _COMPARISONS[op](a.expr.value, b.expr.value)
-            return Number(const(known, DType.BOOL, loc), python)
-        return Number(_compare_integers(op, a.expr, b.expr, loc), python)
-    t = _known(promote(a.type, b.type), op, a, b, loc)
-    return Number(Compare(op, cast(a.expr, t.dtype), cast(b.expr, t.dtype), loc=loc), python)
-
-
-_COMPARISONS: dict[str, Callable[..., bool]] = {
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
-    "!=": operator.ne,
-}  # fmt: skip
-
-_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
-
-
-def _compare_integers(op: str, a: Expr, b: Expr, loc: Loc) -> Expr:
-    if a.dtype is b.dtype:
-        return Compare(op, a, b, loc=loc)
-    wide = DType.UINT64
-    if a.dtype is not wide and b.dtype is not wide:
-        return Compare(op, cast(a, DType.INT64), cast(b, DType.INT64), loc=loc)
-    if "i" not in (a.dtype.kind, b.dtype.kind):
-        return Compare(op, cast(a, wide), cast(b, wide), loc=loc)
-    if b.dtype is wide:
-        return _compare_integers(_MIRRORED[op], b, a, loc)
-    # a is uint64 and b signed: a negative b is below every a, else both are unsigned.
-    if isinstance(b, Const):
-        if int(b.value.real) < 0:  # `a` is evaluated all the same: it may raise
-            return Compare(">=" if op in (">", ">=", "!=") else "<", a, Const(0, wide, loc=loc), loc=loc)
-        return Compare(op, a, cast(b, wide), loc=loc)
-    zero = Const(0, b.dtype, loc=loc)
-    both = Compare(op, a, cast(b, wide), loc=loc)
-    if op in (">", ">=", "!="):
-        return Binary("|", Compare("<", b, zero, loc=loc), both, loc=loc)
-    return Binary("&", Compare(">=", b, zero, loc=loc), both, loc=loc)
-
-
-def common_type(a: Number | Slot, b: Number | Slot) -> NumberType | None:
-    """The join of two numbers' types: a type that holds either value, as at a join or in a select."""
-    t = joined(a.known_type, b.known_type)
-    for number in (a, b):
-        literal = number.constant if isinstance(number, Number) else number.literal
-        is_single = t is not None and number.python and t.dtype is DType.FLOAT32
-        if is_single and isinstance(literal, float) and _LARGEST_FLOAT32 < abs(literal) < math.inf:
-            return NumberType(DType.FLOAT64, python=False)
-    return t
-
-
-_LARGEST_FLOAT32 = 3.4028234663852886e38
-
-
-def select(cond: Expr, a: Number, b: Number, loc: Loc) -> Number:
-    """`a if cond else b`, in the common type of both."""
-    t = common_type(a, b)
-    if t is None:
-        raise PartedTypesError(None, loc)
-    if isinstance(cond, Const):
-        return to_type(a if cond.value else b, t)
-    return Number(Select(cond, cast(a.expr, t.dtype), cast(b.expr, t.dtype), loc=loc), t.python, t.either)
-
-
-def extremum(op: str, a: Number, b: Number, loc: Loc) -> Number:
-    """op "min", "max" (Python's) or "minimum", "maximum" (NumPy's) of two numbers."""
-    if op in ("min", "max"):
-        return _builtin_extremum(op, a, b, loc)
-    if a.either is not None or b.either is not None:
-        return _in_each_type(lambda numbers: extremum(op, numbers[0], numbers[1], loc), (a, b), loc)
-    return _extremum(op, a, b, _known(promote(a.type, b.type), op, a, b, loc), loc)
-
-
-def _builtin_extremum(op: str, a: Number, b: Number, loc: Loc) -> Number:
-    """Python's min and max, which keep each operand's own type."""
-    t = common_type(a, b)
-    if t is None and all(n.type.dtype.is_integer for n in (a, b)):
-        # uint64 and a signed type: the maximum fits into uint64, the minimum into int64.
-        dtype, end, other = (DType.UINT64, 0, "max") if op == "max" else (DType.INT64, 2**63 - 1, "min")
-        a, b = (
-            n if (n.type.dtype is DType.UINT64) == (dtype is DType.UINT64)
-            else replace(n, expr=Binary(other, n.expr, Const(end, n.type.dtype, loc=loc), loc=loc))
-            for n in (a, b)
-        )  # fmt: skip
-        out = Binary(op, cast(a.expr, dtype), cast(b.expr, dtype), loc=loc)
-        python = a.python and b.python
-        return Number(out, python, None if python else either_of(a.type, b.type))
-    return _extremum(op, a, b, _known(t, op, a, b, loc), loc)
-
-
-def _extremum(op: str, a: Number, b: Number, t: NumberType, loc: Loc) -> Number:
-    if t.dtype.is_complex:
-        raise TypeInferenceError("complex numbers have no order", loc, hints=("compare abs(z) or z.real",))
-    if op in ("minimum", "maximum"):
-        t = NumberType(t.dtype, python=False)
-    if t.dtype is DType.BOOL:
-        return Number(Binary("&" if op.startswith("min") else "|", a.expr, b.expr, loc=loc), t.python)
-    return replace(_apply(op, a, b, t, loc), either=t.either)
-
-
-def nearest(a: Number, dtype: DType, loc: Loc) -> Number:
-    """A Python int saturated to the range of an integer type."""
-    if a.type != PY_INT or not dtype.is_integer or is_within(range_of(a.expr), limits(dtype)):
-        return a
-    least, greatest = limits(dtype)
-    if isinstance(a.constant, int):
-        return python_number(min(max(a.constant, least), greatest), loc)
-    low, high = python_number(max(least, -(2**63)), loc), python_number(min(greatest, 2**63 - 1), loc)
-    return extremum("min", extremum("max", a, low, loc), high, loc)
-
-
 def absolute(a: Number, loc: Loc) -> Number:
     """`abs(a)`; the result is real for a complex number."""
     if a.either is not None:
-        return _in_each_type(lambda numbers: absolute(numbers[0], loc), (a,), loc)
+        return in_each_type(lambda numbers: absolute(numbers[0], loc), (a,), loc)
     if a.type == PY_BOOL:
         a = to_type(a, PY_INT)
     if a.constant is not None and a.python:

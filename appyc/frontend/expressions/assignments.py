@@ -26,7 +26,7 @@ from appyc.frontend.expressions.expressions import (
     pack_masked,
     wrong_kind,
 )
-from appyc.frontend.expressions.operators import (
+from appyc.frontend.expressions.operator_syntax import (
     array_operation,
     binary_symbol,
     number_operation,

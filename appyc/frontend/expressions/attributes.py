@@ -5,7 +5,7 @@ from __future__ import annotations
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays import tensors
 from appyc.frontend.expressions import arithmetic, expressions
-from appyc.frontend.library.scalar_functions import imaginary_part, real_part
+from appyc.frontend.library.number_conversions import imaginary_part, real_part
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.generators import MadeGenerator, MadeMethod
 from appyc.frontend.types.values import (

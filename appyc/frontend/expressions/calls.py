@@ -30,11 +30,12 @@ from appyc.frontend.library.array_calls import lower_array_call, lower_array_met
 from appyc.frontend.library.generator_state import kind_of
 from appyc.frontend.library.host_calls import BUILTINS, is_library_function
 from appyc.frontend.library.made_generators import lower_maker
-from appyc.frontend.library.scalar_functions import FUNCTIONS, as_dtype, number_method
+from appyc.frontend.library.number_conversions import number_method
+from appyc.frontend.library.scalar_functions import FUNCTIONS
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
 from appyc.frontend.types.generators import MadeMethod
-from appyc.frontend.types.numbers import holds
+from appyc.frontend.types.numbers import as_dtype, holds
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,

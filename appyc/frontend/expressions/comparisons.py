@@ -8,7 +8,7 @@ from dataclasses import replace
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays import tensors
 from appyc.frontend.control.conditionals import choose
-from appyc.frontend.expressions import arithmetic, expressions
+from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.tuple_comparisons import compare_tuples
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.types.values import (
@@ -46,7 +46,7 @@ def lower_comparison(
     if any(tensors.is_array(v) for v in values):
         symbol = _COMPARE[type(ops[0])]
         return tensors.elementwise(
-            scope, values, lambda numbers: arithmetic.compare(symbol, numbers[0], numbers[1], loc), loc
+            scope, values, lambda numbers: selections.compare(symbol, numbers[0], numbers[1], loc), loc
         )
     return _compared(scope, values, ops[0], [left, *comparators], loc)
 
@@ -77,7 +77,7 @@ def _compared(scope: Scope, values: list[Value], op: ast.cmpop, nodes: list[ast.
     one, other = (
         expressions.number(value, scope.loc(node)) for value, node in zip(values, nodes, strict=False)
     )
-    return arithmetic.compare(_COMPARE[type(op)], one, other, loc)
+    return selections.compare(_COMPARE[type(op)], one, other, loc)
 
 
 def _is_none_literal(node: ast.expr) -> bool:
@@ -128,7 +128,7 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
     for one in found.items:
         same = _compare_objects([wanted, one], ast.Eq(), loc) or compare_tuples(wanted, ast.Eq(), one, loc)
         if same is None and isinstance(wanted, Number) and isinstance(one, Number):
-            same = arithmetic.compare("==", wanted, one, loc)
+            same = selections.compare("==", wanted, one, loc)
         if same is None and not (isinstance(wanted, Opaque) or isinstance(one, Opaque)):
             raise UnsupportedError(f"{describe(wanted)} cannot be looked for among {describe(found)}", loc,
                                    hints=("compare numbers",))  # fmt: skip
@@ -149,7 +149,7 @@ def _among_list(scope: Scope, wanted: Number, found: ListValue, loc: Loc) -> Num
     same = tensors.elementwise(
         scope,
         [tensors.as_tensor(scope, found, loc), kept],
-        lambda numbers: arithmetic.compare("==", numbers[0], numbers[1], loc),
+        lambda numbers: selections.compare("==", numbers[0], numbers[1], loc),
         loc,
     )
     out = reduce_array(scope, "any", same, Along(), None, loc)

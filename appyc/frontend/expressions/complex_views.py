@@ -12,7 +12,7 @@ from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.tensors import element_type, elementwise
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast
-from appyc.frontend.library.scalar_functions import imaginary_part, real_part
+from appyc.frontend.library.number_conversions import imaginary_part, real_part
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import ArrayRef, Number, Tensor, Value, describe
 from appyc.ir.nodes import Intrinsic

@@ -39,7 +39,7 @@ from appyc.frontend.expressions.list_storage import (
     numbers_of_item,
     storage_of,
 )
-from appyc.frontend.library.sorting import sort_in_place
+from appyc.frontend.library.sort_functions import sort_in_place
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.containers import is_new_list
 from appyc.frontend.types.numbers import NumberType

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 
 from appyc.errors import Loc, UnsupportedError
-from appyc.frontend.expressions import arithmetic
+from appyc.frontend.expressions import arithmetic, selections
 from appyc.frontend.scope import constant_truth
 from appyc.frontend.types.values import Number, Opaque, TupleValue, Value, describe
 from appyc.ir.nodes import Logical
@@ -42,7 +42,7 @@ def compare_tuples(a: Value, op: ast.cmpop, b: Value, loc: Loc) -> Number | None
 def _equal(a: Value, b: Value, loc: Loc) -> Number:
     match a, b:
         case Number(), Number():
-            return arithmetic.compare("==", a, b, loc)
+            return selections.compare("==", a, b, loc)
         case Opaque(), Opaque():
             return arithmetic.python_number(bool(a.obj == b.obj), loc)
         case TupleValue(), TupleValue() if len(a.items) == len(b.items):
@@ -67,7 +67,7 @@ def _ordered(a: TupleValue, symbol: str, whole: bool, b: TupleValue, loc: Loc) -
         if isinstance(mine, TupleValue) and isinstance(yours, TupleValue):
             before = _ordered(mine, symbol, False, yours, loc)
         elif isinstance(mine, Number) and isinstance(yours, Number):
-            before = arithmetic.compare(symbol, mine, yours, loc)
+            before = selections.compare(symbol, mine, yours, loc)
         else:
             raise UnsupportedError(f"{describe(mine)} and {describe(yours)} have no order here", loc)
         out = _joined("or", before, _joined("and", _equal(mine, yours, loc), out, loc), loc)

@@ -18,16 +18,15 @@ from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.expressions.stores import assign
 from appyc.frontend.library import (
-    accumulations,
     arg_extremes,
     array_tables,
     counting,
     linear_algebra,
+    scan_functions,
     selecting,
-    sorting,
+    sort_functions,
     texts,
 )
-from appyc.frontend.library.accumulations import given_back
 from appyc.frontend.library.array_makers import (
     arange,
     concatenate,
@@ -52,6 +51,7 @@ from appyc.frontend.library.axis_arguments import (
     is_none,
     refuse,
 )
+from appyc.frontend.library.scan_functions import given_back
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import is_list, tuple_in_place
 from appyc.frontend.types.values import (
@@ -331,7 +331,7 @@ _TRUTH = ("a", "axis", "out", "keepdims", "where")
 
 _METHODS: dict[str, Entry] = {
     **arg_extremes.METHODS,
-    **accumulations.METHODS,
+    **scan_functions.METHODS,
     **selecting.METHODS,
     **array_tables.METHODS,
     "sum": (_REDUCED, _reduction("sum")),
@@ -356,9 +356,9 @@ _METHODS: dict[str, Entry] = {
 }
 
 _FUNCTIONS: dict[object, Entry] = {
-    **arg_extremes.FUNCTIONS, **accumulations.FUNCTIONS, **selecting.FUNCTIONS,
+    **arg_extremes.FUNCTIONS, **scan_functions.FUNCTIONS, **selecting.FUNCTIONS,
     **counting.FUNCTIONS, **array_tables.FUNCTIONS,
-    **sorting.FUNCTIONS,
+    **sort_functions.FUNCTIONS,
     primitives.each: (("function", "*arrays"), texts.each), primitives.refuse: (("message",), texts.refuse),
     np.sum: _METHODS["sum"], np.prod: _METHODS["prod"], np.mean: _METHODS["mean"],
     np.min: _METHODS["min"], np.max: _METHODS["max"],

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from appyc.errors import AxisError, LengthError, Loc, TypeInferenceError
 from appyc.frontend.arrays.masks import counted, repeatable
 from appyc.frontend.arrays.tensors import as_tensor, as_value, elementwise, kept, product
-from appyc.frontend.expressions import arithmetic
+from appyc.frontend.expressions import arithmetic, selections
 from appyc.frontend.expressions.arithmetic import cast, const, integer, truth_of
 from appyc.frontend.library.linear_algebra import settled
 from appyc.frontend.scope import Scope
@@ -120,7 +120,7 @@ def variance(
         "-", Number(product([tensor.extents[k] for k in reduced], loc), python=True), ddof, loc
     )
     if ddof.constant is None or ddof.constant.real > 0:
-        count = arithmetic.extremum("max", count, arithmetic.python_number(0, loc), loc)  # as NumPy has it
+        count = selections.extremum("max", count, arithmetic.python_number(0, loc), loc)  # as NumPy has it
 
     def finish(numbers: list[Number]) -> Number:
         (x,) = numbers

@@ -8,11 +8,12 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays import grids, rearranging
 from appyc.frontend.arrays.tensors import as_tensor, element_type, elementwise, is_array
 from appyc.frontend.expressions import expressions
-from appyc.frontend.expressions.arithmetic import binary, extremum, nearest, python_number, select
-from appyc.frontend.library import comparing, einsum, scalar_functions
+from appyc.frontend.expressions.arithmetic import binary, python_number
+from appyc.frontend.expressions.selections import extremum, nearest, select
+from appyc.frontend.library import comparison_functions, einsum, scalar_functions
 from appyc.frontend.library.array_reductions import Along, reduce_array
 from appyc.frontend.library.axis_arguments import Arguments, Entry
-from appyc.frontend.library.scalar_functions import Maker
+from appyc.frontend.library.number_conversions import Maker
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Masked, Number, Opaque, Tensor, TupleValue, Value
 from appyc.frontend.types.weak_ints import require_fit
@@ -119,10 +120,10 @@ FUNCTIONS: dict[object, Entry] = {
     np.meshgrid: (("*arrays", "indexing", "sparse"), grids.meshgrid),
     np.indices: (("dimensions",), grids.indices),
     np.ix_: (("*args",), grids.ix_),
-    np.copyto: (("dst", "src"), comparing.copyto),
+    np.copyto: (("dst", "src"), comparison_functions.copyto),
     np.select: (("condlist", "choicelist", "default"), _select),
     sum: (("iterable", "start"), _python_sum),
-    np.array: (("object", "dtype"), comparing.array),
-    np.asarray: (("object", "dtype"), comparing.asarray),
-    np.ascontiguousarray: (("object", "dtype"), comparing.asarray),
+    np.array: (("object", "dtype"), comparison_functions.array),
+    np.asarray: (("object", "dtype"), comparison_functions.asarray),
+    np.ascontiguousarray: (("object", "dtype"), comparison_functions.asarray),
 }  # fmt: skip

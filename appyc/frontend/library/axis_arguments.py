@@ -10,8 +10,8 @@ import numpy as np
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor
 from appyc.frontend.library.array_reductions import Along
-from appyc.frontend.library.scalar_functions import as_dtype
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.numbers import as_dtype
 from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.types import DType
 

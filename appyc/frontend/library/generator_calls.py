@@ -33,10 +33,10 @@ from appyc.frontend.library.made_generators import (
     next_of,
     of_text,
 )
-from appyc.frontend.library.scalar_functions import as_dtype
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types.generators import MadeGenerator, MadeMethod, made
+from appyc.frontend.types.numbers import as_dtype
 from appyc.frontend.types.values import (
     ArrayRef,
     ListValue,

@@ -8,49 +8,39 @@ from __future__ import annotations
 
 import cmath
 import math
-from collections.abc import Callable
-from typing import TypeAlias
 
 import numpy as np
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
-from appyc.frontend.expressions import arithmetic
+from appyc.frontend.expressions import arithmetic, selections
 from appyc.frontend.expressions.arithmetic import cast, python_number, to_type, truth_of
+from appyc.frontend.library.number_conversions import (
+    Maker,
+    conjugate,
+    imaginary_part,
+    make_complex,
+    real_part,
+    to_dtype,
+    to_int,
+    to_python,
+)
 from appyc.frontend.types.numbers import (
     PY_BOOL,
-    PY_COMPLEX,
     PY_FLOAT,
-    PY_INT,
     NumberType,
-    dtype_named,
     float_type_of,
     promote,
 )
 from appyc.frontend.types.values import Number, describe
-from appyc.ir.integers import is_within, limits, range_of
 from appyc.ir.intrinsics import INTRINSICS
-from appyc.ir.nodes import Binary, Const, Expr, Intrinsic, Logical, Unary
+from appyc.ir.nodes import Binary, Intrinsic, Logical, Unary
 from appyc.ir.types import DType
 from appyc.library import primitives
-
-Maker: TypeAlias = Callable[[list[Number], Loc], Number]
 
 
 def _strong(number: Number) -> Number:
     """As NumPy sees it: a Python number becomes a NumPy scalar of its default type."""
     return Number(number.expr, python=False)
-
-
-def real_part(a: Number, loc: Loc) -> Number:
-    if not a.type.dtype.is_complex:
-        return to_type(a, PY_INT) if a.python and a.type.dtype is DType.BOOL else a
-    return Number(Intrinsic("real", (a.expr,), a.type.dtype.part, loc=loc), a.python)
-
-
-def imaginary_part(a: Number, loc: Loc) -> Number:
-    if not a.type.dtype.is_complex:
-        return to_type(python_number(0, loc), a.type)
-    return Number(Intrinsic("imag", (a.expr,), a.type.dtype.part, loc=loc), a.python)
 
 
 def _intrinsic(name: str, *, python: bool) -> Maker:
@@ -81,59 +71,6 @@ def _common_float(args: list[Number]) -> NumberType | None:
     return float_type_of(t) if t is not None else None
 
 
-def _to_int(rounding: str | None) -> Maker:
-    """int, math.floor, math.ceil, math.trunc, round: a Python int."""
-
-    def make(args: list[Number], loc: Loc) -> Number:
-        (a,) = args
-        if a.type.dtype.is_complex:
-            raise TypeInferenceError("a complex number cannot be made an integer", loc, hints=("use z.real",))
-        expr = a.expr
-        if rounding is not None and a.type.dtype.is_float:
-            expr = Intrinsic(rounding, (expr,), expr.dtype, loc=loc)
-        if expr.dtype is DType.UINT64 and not is_within(range_of(expr), limits(DType.INT64)):
-            return Number(expr, python=True)
-        return Number(cast(expr, DType.INT64), python=True)
-
-    return make
-
-
-def _to_python(target: NumberType) -> Maker:
-    def make(args: list[Number], loc: Loc) -> Number:
-        if not args:
-            return to_type(python_number(0, loc), target)
-        if args[0].type.dtype.is_complex and target.dtype.is_float:
-            raise TypeInferenceError("a complex number cannot be made real", loc, hints=("use z.real",))
-        return to_type(args[0], target)
-
-    return make
-
-
-def _make_complex(args: list[Number], loc: Loc) -> Number:
-    if len(args) == 1:
-        return to_type(args[0], PY_COMPLEX)
-    if any(a.type.dtype.is_complex for a in args):
-        raise UnsupportedError(
-            "complex(...) of complex parts is not compiled", loc, hints=("write a + 1j * b",)
-        )
-    parts = tuple(cast(a.expr, DType.FLOAT64) for a in args)
-    return Number(Intrinsic("complex", parts, DType.COMPLEX128, loc=loc), python=True)
-
-
-def _to_dtype(dtype: DType) -> Maker:
-    """np.float32(x) and the like."""
-
-    def make(args: list[Number], loc: Loc) -> Number:
-        if not args:
-            return Number(cast(python_number(0, loc).expr, dtype), python=False)
-        (a,) = args
-        if a.type.dtype.is_complex and not dtype.is_complex and dtype is not DType.BOOL:
-            raise TypeInferenceError(f"a complex number cannot be made {dtype}", loc, hints=("use z.real",))
-        return Number(cast(a.expr, dtype), python=False)
-
-    return make
-
-
 def _binary(op: str) -> Maker:
     def make(args: list[Number], loc: Loc) -> Number:
         a, b = args
@@ -144,7 +81,7 @@ def _binary(op: str) -> Maker:
 
 
 def _compare(op: str) -> Maker:
-    return lambda args, loc: _strong(arithmetic.compare(op, args[0], args[1], loc))
+    return lambda args, loc: _strong(selections.compare(op, args[0], args[1], loc))
 
 
 def _logical(op: str) -> Maker:
@@ -169,7 +106,7 @@ def _extremum(op: str) -> Maker:
                                    hints=("loop over the elements", f"{op}(a, b) is compiled"))  # fmt: skip
         out = args[0]
         for nxt in args[1:]:
-            out = arithmetic.extremum(op, out, nxt, loc)
+            out = selections.extremum(op, out, nxt, loc)
         return out
 
     return make
@@ -180,14 +117,14 @@ def _ignoring_nan(op: str) -> Maker:
 
     def make(args: list[Number], loc: Loc) -> Number:
         if all(a.type.dtype.kind in "biu" for a in args):
-            return arithmetic.extremum("minimum" if op == "fmin" else "maximum", args[0], args[1], loc)
-        out = arithmetic.extremum("min" if op == "fmin" else "max", args[0], args[1], loc)
+            return selections.extremum("minimum" if op == "fmin" else "maximum", args[0], args[1], loc)
+        out = selections.extremum("min" if op == "fmin" else "max", args[0], args[1], loc)
         if not out.type.dtype.is_float:
             return _strong(out)
         assert isinstance(out.expr, Binary)
         other = Number(out.expr.rhs, python=False)
         is_nan = Intrinsic("isnan", (out.expr.lhs,), DType.BOOL, loc=loc)
-        return arithmetic.select(is_nan, other, _strong(out), loc)
+        return selections.select(is_nan, other, _strong(out), loc)
 
     return make
 
@@ -197,13 +134,13 @@ def _where(args: list[Number], loc: Loc) -> Number:
     t = promote(a.type, b.type)
     if t is not None and t.dtype.is_integer:  # a Python int takes NumPy's type, whether it fits or not
         a, b = arithmetic.to_type(a, t), arithmetic.to_type(b, t)
-    return _strong(arithmetic.select(truth_of(cond.expr), a, b, loc))
+    return _strong(selections.select(truth_of(cond.expr), a, b, loc))
 
 
 def _clip(args: list[Number], loc: Loc) -> Number:
-    a, lo, hi = (arithmetic.nearest(n, args[0].type.dtype, loc) for n in args)
-    low = arithmetic.extremum("maximum", a, lo, loc)
-    return arithmetic.extremum("minimum", low, hi, loc)
+    a, lo, hi = (selections.nearest(n, args[0].type.dtype, loc) for n in args)
+    low = selections.extremum("maximum", a, lo, loc)
+    return selections.extremum("minimum", low, hi, loc)
 
 
 def _divmod(op: str) -> Maker:
@@ -233,21 +170,17 @@ def _sign(args: list[Number], loc: Loc) -> Number:
     return Number(Intrinsic("sign", (a.expr,), a.type.dtype, loc=loc), python=False)
 
 
-def _scaled(factor: float) -> Maker:
+def _scaled(factor: float, *, python: bool = False) -> Maker:
+    """The product with a factor. python: `math`'s, on and to Python floats."""
+
     def make(args: list[Number], loc: Loc) -> Number:
-        t = _common_float(args)
+        t = PY_FLOAT if python else _common_float(args)
         if t is None:
             raise UnsupportedError("a float16 result is not supported", loc)
         x = to_type(args[0], t)
         return arithmetic.binary("*", x, python_number(factor, loc), loc)
 
     return make
-
-
-def _math_scaled(factor: float) -> Maker:
-    return lambda args, loc: arithmetic.binary(
-        "*", to_type(args[0], PY_FLOAT), python_number(factor, loc), loc
-    )
 
 
 def _high_product(args: list[Number], loc: Loc) -> Number:
@@ -269,13 +202,6 @@ def _counted(a: Number) -> Number:
     if a.python or a.type.dtype is not DType.BOOL:
         return a
     return Number(cast(a.expr, DType.INT8), python=False)
-
-
-def _conjugate(args: list[Number], loc: Loc) -> Number:
-    (a,) = args
-    if not a.type.dtype.is_complex:
-        return a
-    return Number(Intrinsic("conj", (a.expr,), a.type.dtype, loc=loc), a.python)
 
 
 def _math_log(args: list[Number], loc: Loc) -> Number:
@@ -355,21 +281,21 @@ def _table() -> dict[object, tuple[range, Maker]]:
     out: dict[object, tuple[range, Maker]] = {
         abs: (one, lambda args, loc: arithmetic.absolute(args[0], loc)),
         np.absolute: (one, lambda args, loc: _strong(arithmetic.absolute(args[0], loc))),
-        int: (range(2), lambda args, loc: _to_int(None)(args, loc) if args else python_number(0, loc)),
-        round: (one, _to_int("rint")),
-        math.floor: (one, _to_int("floor")),
-        math.ceil: (one, _to_int("ceil")),
-        math.trunc: (one, _to_int("trunc")),
-        float: (range(2), _to_python(PY_FLOAT)),
-        bool: (range(2), _to_python(PY_BOOL)),
-        complex: (range(1, 3), _make_complex),
+        int: (range(2), lambda args, loc: to_int(None)(args, loc) if args else python_number(0, loc)),
+        round: (one, to_int("rint")),
+        math.floor: (one, to_int("floor")),
+        math.ceil: (one, to_int("ceil")),
+        math.trunc: (one, to_int("trunc")),
+        float: (range(2), to_python(PY_FLOAT)),
+        bool: (range(2), to_python(PY_BOOL)),
+        complex: (range(1, 3), make_complex),
         min: (range(1, 99), _extremum("min")),
         max: (range(1, 99), _extremum("max")),
         pow: (two, lambda args, loc: arithmetic.binary("**", args[0], args[1], loc)),
         math.log: (range(1, 3), _math_log),
         math.pow: (two, _math_pow),
-        math.degrees: (one, _math_scaled(180.0 / math.pi)),
-        math.radians: (one, _math_scaled(math.pi / 180.0)),
+        math.degrees: (one, _scaled(180.0 / math.pi, python=True)),
+        math.radians: (one, _scaled(math.pi / 180.0, python=True)),
         cmath.exp: (one, _complex_function("exp")),
         cmath.sqrt: (one, _complex_function("sqrt")),
         cmath.phase: (one, _phase),
@@ -406,71 +332,23 @@ def _table() -> dict[object, tuple[range, Maker]]:
         np.isfinite: (one, _is_test("isfinite")),
         np.real: (one, lambda args, loc: real_part(args[0], loc)),
         np.imag: (one, lambda args, loc: imaginary_part(args[0], loc)),
-        np.conjugate: (one, lambda args, loc: _strong(_conjugate([_counted(args[0])], loc))),
+        np.conjugate: (one, lambda args, loc: _strong(conjugate([_counted(args[0])], loc))),
         np.deg2rad: (one, _scaled(math.pi / 180.0)),
         np.radians: (one, _scaled(math.pi / 180.0)),
         np.rad2deg: (one, _scaled(180.0 / math.pi)),
         np.degrees: (one, _scaled(180.0 / math.pi)),
     }  # fmt: skip
-    for fn, name in _MATH.items():
-        out[fn] = (range(INTRINSICS[name].arity, INTRINSICS[name].arity + 1), _intrinsic(name, python=True))
-    for ufunc, name in _NUMPY.items():
-        out[ufunc] = (
-            range(INTRINSICS[name].arity, INTRINSICS[name].arity + 1),
-            _intrinsic(name, python=False),
-        )
+    for python, names in ((True, _MATH), (False, _NUMPY)):
+        for fn, name in names.items():
+            arity = INTRINSICS[name].arity
+            out[fn] = (range(arity, arity + 1), _intrinsic(name, python=python))
     for ufunc, op in _NUMPY_BINARY.items():
         out[ufunc] = (two, _binary(op))
     for ufunc, op in _NUMPY_COMPARE.items():
         out[ufunc] = (two, _compare(op))
     for dtype in DType:
-        out[dtype.numpy.type] = (range(2), _to_dtype(dtype))
+        out[dtype.numpy.type] = (range(2), to_dtype(dtype))
     return out
 
 
 FUNCTIONS = _table()
-
-
-def as_dtype(obj: object) -> DType | None:
-    """The element type that a Python object names where a dtype is expected, if any."""
-    if obj is int:
-        return DType.INT64
-    if obj in (float, bool, complex) or isinstance(obj, np.dtype | str):
-        try:
-            return dtype_named(np.dtype(obj).name)
-        except TypeError:
-            return None
-    if isinstance(obj, type) and issubclass(obj, np.generic):
-        return dtype_named(np.dtype(obj).name)
-    return None
-
-
-def number_method(owner: Number, name: str, args: list[Number], dtype: DType | None, loc: Loc) -> Number:
-    """`x.conjugate()`, `x.item()`, `x.astype(dtype)` of a scalar, and those that an array of one element has."""
-    match name:
-        case "conjugate" | "conj" if not args:
-            return _conjugate([owner], loc)
-        case "item" if not args and not owner.python:
-            return Number(owner.expr, python=True) if owner.type.dtype.itemsize >= 8 else _item(owner)
-        case "astype" if dtype is not None and not owner.python:
-            return _to_dtype(dtype)([owner], loc)
-        case "min" | "max" | "copy" if not args and not owner.python:
-            return owner
-        case "all" | "any" if not args and not owner.python:
-            return Number(arithmetic.truth_of(owner.expr), python=False)
-        case "sum" | "prod" | "mean" if not args and not owner.python:
-            of_one = getattr(np.zeros(1, owner.type.dtype.numpy), name)()
-            found = dtype_named(of_one.dtype.name)
-            assert found is not None, "NumPy's sums and means are numbers"
-            return Number(cast(owner.expr, found), python=False)
-        case _:
-            raise UnsupportedError(f"the method {name!r} of {describe(owner)} is not compiled", loc)
-
-
-def _item(owner: Number) -> Number:
-    wide = {"b": DType.BOOL, "i": DType.INT64, "u": DType.INT64, "f": DType.FLOAT64, "c": DType.COMPLEX128}
-    return Number(cast(owner.expr, wide[owner.type.dtype.kind]), python=True)
-
-
-def is_zero(expr: Expr) -> bool:
-    return isinstance(expr, Const) and expr.value == 0

@@ -163,3 +163,17 @@ def holds(dtype: DType, value: int) -> bool:
     """Whether an integer type can hold a value."""
     low = 0 if dtype.kind == "u" else -(1 << (dtype.bits - 1))
     return low <= value < low + (1 << dtype.bits)
+
+
+def as_dtype(obj: object) -> DType | None:
+    """The element type that a Python object names where a dtype is expected, if any."""
+    if obj is int:
+        return DType.INT64
+    if obj in (float, bool, complex) or isinstance(obj, np.dtype | str):
+        try:
+            return dtype_named(np.dtype(obj).name)
+        except TypeError:
+            return None
+    if isinstance(obj, type) and issubclass(obj, np.generic):
+        return dtype_named(np.dtype(obj).name)
+    return None

@@ -354,8 +354,9 @@ Binding: TypeAlias = (
 )
 
 
-def dtype_of(value: ArrayRef | Tensor) -> DType:
-    return value.symbol.dtype if isinstance(value, ArrayRef) else value.element.dtype
+def dtype_of(value: ArrayRef | Tensor | Masked) -> DType:
+    tensor = value.tensor if isinstance(value, Masked) else value
+    return tensor.symbol.dtype if isinstance(tensor, ArrayRef) else tensor.element.dtype
 
 
 def describe(value: Value | Binding) -> str:
@@ -366,10 +367,8 @@ def describe(value: Value | Binding) -> str:
         case Number() | Slot():
             t = value.type
             return f"a Python {t}" if t.python else f"a {t}"
-        case ArrayRef() | Tensor():
+        case ArrayRef() | Tensor() | Masked():
             return f"a {value.ndim}-dimensional array of {dtype_of(value)}"
-        case Masked():
-            return f"a {value.ndim}-dimensional array of {value.tensor.element.dtype}"
         case ReturnedView():
             return f"a {value.ndim}-dimensional view of an array"
         case ReturnedChoice():
@@ -386,10 +385,8 @@ def describe(value: Value | Binding) -> str:
             return "a named tuple"
         case TupleValue() | TupleSlots():
             return f"a tuple of {len(value.items)}"
-        case Opaque(obj=None):
-            return "None"
-        case Opaque():
-            return describe_object(value.obj)
+        case Opaque(obj):
+            return "None" if obj is None else describe_object(obj)
         case Conflict():
             return value.reason
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
 from appyc.analysis.algebra.value_products import widened
-from appyc.analysis.sets.affine import Affine
+from appyc.analysis.sets.affine_values import Affine
 from appyc.analysis.sets.conditions import Cases, cases_of
 from appyc.analysis.sets.symbol_table import PRODUCTS, SMALL
 from appyc.errors import Loc

@@ -7,7 +7,7 @@ import ast
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays import tensors
 from appyc.frontend.control import conditionals
-from appyc.frontend.expressions import attributes, comparisons, local_functions, operators, subscripts
+from appyc.frontend.expressions import attributes, comparisons, local_functions, operator_syntax, subscripts
 from appyc.frontend.expressions.calls import lower_call
 from appyc.frontend.expressions.expressions import (
     lower_expression,
@@ -48,9 +48,9 @@ def lower(scope: Scope, node: ast.expr) -> Value:
         case ast.Name(id=name):
             return scope.read(name, loc) if name in scope.locals else scope.names.lookup(name, loc)
         case ast.BinOp(left=left, op=op, right=right):
-            return operators.lower_binary(scope, left, op, right, loc)
+            return operator_syntax.lower_binary(scope, left, op, right, loc)
         case ast.UnaryOp(op=op, operand=operand):
-            return operators.lower_unary(scope, op, operand, loc)
+            return operator_syntax.lower_unary(scope, op, operand, loc)
         case ast.BoolOp(op=op, values=values):
             return conditionals.lower_bool_op(scope, isinstance(op, ast.And), values, loc)
         case ast.Compare(left=left, ops=ops, comparators=comparators):

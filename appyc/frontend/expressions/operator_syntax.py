@@ -7,7 +7,7 @@ import ast
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays import tensors
 from appyc.frontend.control.conditionals import lower_condition
-from appyc.frontend.expressions import arithmetic
+from appyc.frontend.expressions import arithmetic, selections
 from appyc.frontend.expressions.expressions import lower_operands, number
 from appyc.frontend.library.array_reductions import Along, reduce_array
 from appyc.frontend.library.linear_algebra import matmul
@@ -69,7 +69,7 @@ def _refuse_negative_powers(scope: Scope, base: Value, exponent: Value, loc: Loc
     if isinstance(exponent, Number) and exponent.constant is not None:
         return
     zero = arithmetic.python_number(0, loc)
-    negative = tensors.elementwise(scope, [exponent], lambda n: arithmetic.compare("<", n[0], zero, loc), loc)
+    negative = tensors.elementwise(scope, [exponent], lambda n: selections.compare("<", n[0], zero, loc), loc)
     if not isinstance(negative, Number):
         negative = reduce_array(scope, "any", negative, Along(), None, loc)
     assert isinstance(negative, Number), "a reduction over all axes"

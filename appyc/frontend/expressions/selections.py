@@ -1,0 +1,139 @@
+"""Comparisons of numbers, and the choice between numbers: selects, minimum and maximum."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from dataclasses import replace
+
+from appyc.errors import Loc, TypeInferenceError
+from appyc.frontend.expressions.arithmetic import (
+    PartedTypesError,
+    apply,
+    cast,
+    const,
+    in_each_type,
+    python_number,
+    supported_type,
+    to_type,
+)
+from appyc.frontend.types.numbers import PY_INT, NumberType, either_of, joined, promote
+from appyc.frontend.types.values import Number, Slot
+from appyc.ir.integers import is_within, limits, range_of
+from appyc.ir.nodes import MIRRORED, Binary, Compare, Const, Expr, Select
+from appyc.ir.types import DType
+
+
+def compare(op: str, a: Number, b: Number, loc: Loc) -> Number:
+    """`a op b` for the six comparisons; exact between integers of any types, as in NumPy 2."""
+    python = a.python and b.python
+    ka, kb = a.type.dtype.kind, b.type.dtype.kind
+    if "c" in (ka, kb) and op not in ("==", "!="):
+        raise TypeInferenceError("complex numbers have no order", loc, hints=("compare abs(z) or z.real",))
+    if ka in "biu" and kb in "biu":
+        if isinstance(a.expr, Const) and isinstance(b.expr, Const):  # such as `x.ndim == 2`
+            known = _COMPARISONS[op](a.expr.value, b.expr.value)
+            return Number(const(known, DType.BOOL, loc), python)
+        return Number(_compare_integers(op, a.expr, b.expr, loc), python)
+    t = supported_type(promote(a.type, b.type), op, a, b, loc)
+    return Number(Compare(op, cast(a.expr, t.dtype), cast(b.expr, t.dtype), loc=loc), python)
+
+
+_COMPARISONS: dict[str, Callable[..., bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
+    "!=": operator.ne,
+}  # fmt: skip
+
+
+def _compare_integers(op: str, a: Expr, b: Expr, loc: Loc) -> Expr:
+    if a.dtype is b.dtype:
+        return Compare(op, a, b, loc=loc)
+    wide = DType.UINT64
+    if a.dtype is not wide and b.dtype is not wide:
+        return Compare(op, cast(a, DType.INT64), cast(b, DType.INT64), loc=loc)
+    if "i" not in (a.dtype.kind, b.dtype.kind):
+        return Compare(op, cast(a, wide), cast(b, wide), loc=loc)
+    if b.dtype is wide:
+        return _compare_integers(MIRRORED[op], b, a, loc)
+    # a is uint64 and b signed: a negative b is below every a, else both are unsigned.
+    if isinstance(b, Const):
+        if int(b.value.real) < 0:  # `a` is evaluated all the same: it may raise
+            return Compare(">=" if op in (">", ">=", "!=") else "<", a, Const(0, wide, loc=loc), loc=loc)
+        return Compare(op, a, cast(b, wide), loc=loc)
+    zero = Const(0, b.dtype, loc=loc)
+    both = Compare(op, a, cast(b, wide), loc=loc)
+    if op in (">", ">=", "!="):
+        return Binary("|", Compare("<", b, zero, loc=loc), both, loc=loc)
+    return Binary("&", Compare(">=", b, zero, loc=loc), both, loc=loc)
+
+
+def common_type(a: Number | Slot, b: Number | Slot) -> NumberType | None:
+    """The join of two numbers' types: a type that holds either value, as at a join or in a select."""
+    t = joined(a.known_type, b.known_type)
+    for number in (a, b):
+        literal = number.constant if isinstance(number, Number) else number.literal
+        is_single = t is not None and number.python and t.dtype is DType.FLOAT32
+        if is_single and isinstance(literal, float) and _LARGEST_FLOAT32 < abs(literal) < math.inf:
+            return NumberType(DType.FLOAT64, python=False)
+    return t
+
+
+_LARGEST_FLOAT32 = 3.4028234663852886e38
+
+
+def select(cond: Expr, a: Number, b: Number, loc: Loc) -> Number:
+    """`a if cond else b`, in the common type of both."""
+    t = common_type(a, b)
+    if t is None:
+        raise PartedTypesError(None, loc)
+    if isinstance(cond, Const):
+        return to_type(a if cond.value else b, t)
+    return Number(Select(cond, cast(a.expr, t.dtype), cast(b.expr, t.dtype), loc=loc), t.python, t.either)
+
+
+def extremum(op: str, a: Number, b: Number, loc: Loc) -> Number:
+    """op "min", "max" (Python's) or "minimum", "maximum" (NumPy's) of two numbers."""
+    if op in ("min", "max"):
+        return _builtin_extremum(op, a, b, loc)
+    if a.either is not None or b.either is not None:
+        return in_each_type(lambda numbers: extremum(op, numbers[0], numbers[1], loc), (a, b), loc)
+    return _extremum(op, a, b, supported_type(promote(a.type, b.type), op, a, b, loc), loc)
+
+
+def _builtin_extremum(op: str, a: Number, b: Number, loc: Loc) -> Number:
+    """Python's min and max, which keep each operand's own type."""
+    t = common_type(a, b)
+    if t is None and all(n.type.dtype.is_integer for n in (a, b)):
+        # uint64 and a signed type: the maximum fits into uint64, the minimum into int64.
+        dtype, end, other = (DType.UINT64, 0, "max") if op == "max" else (DType.INT64, 2**63 - 1, "min")
+        a, b = (
+            n if (n.type.dtype is DType.UINT64) == (dtype is DType.UINT64)
+            else replace(n, expr=Binary(other, n.expr, Const(end, n.type.dtype, loc=loc), loc=loc))
+            for n in (a, b)
+        )  # fmt: skip
+        out = Binary(op, cast(a.expr, dtype), cast(b.expr, dtype), loc=loc)
+        python = a.python and b.python
+        return Number(out, python, None if python else either_of(a.type, b.type))
+    return _extremum(op, a, b, supported_type(t, op, a, b, loc), loc)
+
+
+def _extremum(op: str, a: Number, b: Number, t: NumberType, loc: Loc) -> Number:
+    if t.dtype.is_complex:
+        raise TypeInferenceError("complex numbers have no order", loc, hints=("compare abs(z) or z.real",))
+    if op in ("minimum", "maximum"):
+        t = NumberType(t.dtype, python=False)
+    if t.dtype is DType.BOOL:
+        return Number(Binary("&" if op.startswith("min") else "|", a.expr, b.expr, loc=loc), t.python)
+    return replace(apply(op, a, b, t, loc), either=t.either)
+
+
+def nearest(a: Number, dtype: DType, loc: Loc) -> Number:
+    """A Python int saturated to the range of an integer type."""
+    if a.type != PY_INT or not dtype.is_integer or is_within(range_of(a.expr), limits(dtype)):
+        return a
+    least, greatest = limits(dtype)
+    if isinstance(a.constant, int):
+        return python_number(min(max(a.constant, least), greatest), loc)
+    low, high = python_number(max(least, -(2**63)), loc), python_number(min(greatest, 2**63 - 1), loc)
+    return extremum("min", extremum("max", a, low, loc), high, loc)
