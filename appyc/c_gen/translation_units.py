@@ -23,7 +23,7 @@ LARGE = 80_000
 to four seconds here, and a third of that with -O1, under which `omp simd` loops still get their lanes."""
 
 MUCH = 200_000
-"""The same of all functions together. Nobody waits five seconds for the last tenth of a program's speed."""
+"""The same of all functions together: the last tenth of a program's speed is not worth five seconds of compiling."""
 
 _HIDDEN = 'visibility("hidden")'
 

@@ -68,7 +68,7 @@ def stand_in(value: object) -> object:
 def distribute(analysed: Analysed, named: Mapping[str, Any], make: Maker, options: Options) -> object:
     """Rebinds the chunked arguments that the function writes to arrays that Dask computes, and gives its result.
 
-    Raises UnsupportedError, with the place, for what cannot be distributed.
+    Raises UnsupportedError, with its location, for what cannot be distributed.
     """
     import dask.array as da  # noqa: PLC0415  (whoever has its arrays has it)
     from dask.base import tokenize  # noqa: PLC0415

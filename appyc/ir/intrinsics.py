@@ -80,6 +80,6 @@ VECTOR_FUNCTIONS: dict[str, int] = {
     "hypot": 2,
     "pow": 2,
 }  # fmt: skip
-"""Functions that libraries for vectors compute within 4 units in the last place, by their number of
+"""Functions that libraries for vectors compute within 4 ulp, by their number of
 arguments: those that still give the exact values which programs count on. log10 of a power of ten and
 cbrt of a cube, say, may come out beside the integer, which floor() would then make another one."""

@@ -178,8 +178,8 @@ OWN_ERRORS = ("DependenceError", "LeftToPython")
 class Fail(Node):
     """Raises `error` (a builtin exception, one of OWN_ERRORS, or `module:name` of the program's) with `message`.
 
-    values: int64 words, which the message has in place of its `{value}` and `{extent}`, or, where they have `kinds`
-    (as in `FaultSite`), of `{0}`, `{1}` and so on. Without values, braces mean themselves.
+    values: int64 words, which replace the message's `{value}` and `{extent}`, or, where they have `kinds`
+    (as in `FaultSite`), its `{0}`, `{1}` and so on. Without values, braces mean themselves.
     """
 
     error: str

@@ -135,7 +135,7 @@ OPERAND = "operand"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Apply(metaclass=Shared):
-    """`np.<name>(*args, **keywords)`, with the operands in place of the OPERAND markers."""
+    """`np.<name>(*args, **keywords)`, with the OPERAND markers replaced by the operands."""
 
     name: str
     args: tuple[Any, ...]

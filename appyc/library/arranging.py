@@ -43,7 +43,7 @@ def vstack(tup):
 
 @of(np.hstack)
 def hstack(tup):
-    """Arrays side by side."""
+    """Concatenates arrays along the second axis."""
     return np.concatenate(tuple(np.atleast_1d(part) for part in tup), 0 if np.ndim(tup[0]) <= 1 else 1)
 
 

@@ -19,7 +19,7 @@ def put(out, value):
 
 
 def filled(a, number):
-    """The elements, with a number in the place of NaN."""
+    """The elements, with NaN replaced by a number."""
     return np.where(np.isnan(a), a.dtype.type(number), a) if a.dtype.kind in ("f", "c") else a
 
 

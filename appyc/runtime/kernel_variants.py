@@ -36,7 +36,7 @@ class Variant:
     divisor: int = 1
 
     def attributes(self, kernel: KernelText) -> dict[tuple[int, ...], list[list[Any]]]:
-        """What Triton's compiler is told of the arguments."""
+        """What Triton's compiler may assume of the arguments."""
         if self.divisor == 1:
             return {}
         divisors = {"*": ALIGNMENT, "i": self.divisor}

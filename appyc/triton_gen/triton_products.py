@@ -3,8 +3,8 @@
     target = keep * target + scale * (left @ right)           for each matrix of a stack
 
 A program adds up strips of columns of `left` and rows of `right`; Triton loads the next strips meanwhile. Double
-precision goes to the tensor cores (DMMA), single precision does only with `fastmath`, in TF32. Of a triangle, a program
-whose tile has no wanted element adds nothing up. Programs run through bands of BAND tiles, whose factors stay in the L2
+precision uses the tensor cores (DMMA), single precision does only with `fastmath`, in TF32. Of a triangle, a program
+whose tile has no wanted element adds nothing up. Programs visit bands of BAND tiles, whose factors stay in the L2
 cache.
 
 The constexpr LAYOUT says for the target, the left and the right factor, as digits of base 3, which stride is known to

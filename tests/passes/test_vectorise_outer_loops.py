@@ -245,4 +245,4 @@ def test_reads_of_what_is_written_stay():
 
 def test_explained():
     report = appyc.jit(cache=False)(steps).explain(NUMBERS, COUNTS, 5)
-    assert any("side by side in lanes" in r.text and r.kind == "note" for r in report.remarks)
+    assert any("iterations run in lanes" in r.text and r.kind == "note" for r in report.remarks)

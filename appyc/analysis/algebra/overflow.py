@@ -60,7 +60,7 @@ COUNTER_ROUNDS = 4
 WORK, ALWAYS = 10, 8_000
 """How often each statement may be looked at, on average, and how many more in a function of any size."""
 
-Place = tuple[int, int]
+Occurrence = tuple[int, int]
 """A node, by `id`, and the loop in whose careful copy it stands, 0 for none."""
 
 
@@ -94,7 +94,7 @@ class OverflowAnalysis(Intervals):
         self.fn, self.known, self.leaves, self.assumes = fn, dict(known), leaves, assumes
         self.growing = _growing(fn)
         self.counters = _counters(fn)
-        self.traps: dict[Place, bool] = {}
+        self.traps: dict[Occurrence, bool] = {}
         self.tested: dict[int, Box] = {}
         self.tests = 0
         self.trips: list[int] = []
@@ -238,7 +238,7 @@ class OverflowAnalysis(Intervals):
         self,
         loop: For | While,
         boxes: list[Box],
-        traps: dict[Place, bool],
+        traps: dict[Occurrence, bool],
         at: dict[int, list[Box]],
         tests: int,
     ) -> None:
@@ -280,8 +280,8 @@ class OverflowAnalysis(Intervals):
         return None
 
     def _mark(self, e: Expr, *, fits: bool) -> None:
-        place = id(e), self.copy
-        self.traps[place] = not fits or self.traps.get(place, False)
+        key = id(e), self.copy
+        self.traps[key] = not fits or self.traps.get(key, False)
 
     def _look(self, e: Node, box: Box, *, ring: bool = False, counts: Range | None = None) -> None:
         """Marks the operations of an expression. ring: only its last bits are used, which are right if it wraps.

@@ -2,7 +2,7 @@
 
 //: stream_lines
 #if defined(__clang__) || defined(__SSE2__)
-/* A processor reads a line of memory before it writes a part of it, unless it is told that all of the
+/* A processor reads a line of memory before it writes a part of it, unless a hint says that all of the
  * line comes, and that it is not read soon. `to` is where a line starts; `bytes` is a multiple of one. */
 static inline void stream_lines(void *const to, const void *const from, const int64_t bytes) {
 #if defined(__AVX__)

@@ -4,7 +4,7 @@
     for j in range(m): a[j] = b[j] * 2.0      ->    kernel_loop_2(0, trips, ..., b, b_n0, a, a_n0);
                                                     kernel_loop_2(0, trips, ..., a, a_n0, b, b_n0);
 
-Helpers that are inlined in several places, and sweeps that are written out, are such loops. The C compiler, which
+Helpers that are inlined several times, and sweeps that are written out, are such loops. The C compiler, which
 takes most of the time, sees each of them once.
 """
 
@@ -26,7 +26,7 @@ Pattern: TypeAlias = tuple[Function, tuple[str, ...], bool]
 
 
 def pattern_of(ctx: FunctionContext, nest: tuple[For, ...]) -> Pattern | None:
-    """What the function of a piece depends on, with its variables numbered; None where it names places in the program.
+    """What the function of a piece depends on, with its variables numbered; None where it names locations.
 
     The range of the outermost loop is not part of it: a piece takes where it begins and ends. The constants are there
     as texts too, since 0.0 equals -0.0.

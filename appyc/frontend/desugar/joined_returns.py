@@ -120,7 +120,7 @@ class _Joiner:
         return located(new, old)
 
     def _loop(self, loop: ast.For | ast.While) -> ast.stmt:
-        """The loop with a break in place of each return."""
+        """The loop with each return replaced by a break."""
         if any(may_return(s) for s in loop.orelse):
             raise _Refused
         out = copy.copy(loop)

@@ -36,7 +36,7 @@ MAX_WARPS = 32
 MAX_STAGES = 8
 MAX_TILE = 1 << 30
 MAX_FACTOR = 64
-"""The most iterations that `unroll` and `jam` write side by side: the body is there as often."""
+"""The largest factor of `unroll` and `jam`: the number of copies of the body."""
 
 _FIRST_WORDS = (*dict.fromkeys(d.split()[0] for d in DIRECTIVES), *TRANSFORMS)
 

@@ -24,7 +24,7 @@ def is_collection(obj: object) -> bool:
 
 
 def instead_of(obj: object) -> str:
-    """A hint: what the caller may pass, or the function use, in place of an object."""
+    """A hint: what the caller may pass, or the function use, instead of an object."""
     match obj:
         case np.ndarray() if obj.dtype.names is not None:
             return f"pass the fields that are needed as arrays: a[{obj.dtype.names[0]!r}]"

@@ -43,7 +43,7 @@ def check_bounds(fn: Function, ctx: PassContext) -> Function:
     For an access whose index is affine the iterations that leave the array are a set, and its
     shadow on the parameters is known: empty (nothing to check), or a condition on extents and
     scalar parameters (a guard), or all of them (a true negative index, or an access that is
-    always out of range: checked in place). A guard may fail where the program would not have;
+    always out of range: it keeps its check). A guard may fail where the program would not have;
     then the version runs that checks every access, and finds out.
 
     Sums in 64 bits wrap in theory: scalar parameters that take part in sums are guarded to be
@@ -174,7 +174,7 @@ class _Bounds:
         return proven, tuple(guards)
 
     def _also(self, known: isl.Set, access: Access | _Axis) -> isl.Set | None:
-        """What must hold for this access too; None where it has to be checked in place.
+        """What must hold for this access too; None where it keeps its own check.
 
         Of accesses that differ by a constant, `a[i - 1]` and `a[i + 1]`, the outermost speak for
         all, since each of them asks something of the parameters. Where that is too much, this

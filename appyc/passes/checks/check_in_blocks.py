@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from appyc.analysis.accesses.set_once import set_once
 from appyc.ir.affine import apart
-from appyc.ir.invariance import is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
     Assign,
     Binary,
     Break,
-    Cast,
     Compare,
-    Const,
     Continue,
     Expr,
     Extent,
     For,
     Function,
     If,
-    Likely,
     Load,
     Logical,
     LoopMode,
@@ -34,20 +29,18 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
-from appyc.ir.raising import may_raise, raises_itself
+from appyc.ir.raising import raises_itself
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import (
     map_loops,
     rename,
-    rewrite,
     scalars_read,
     scalars_written,
     statements,
-    substitute,
     walk,
 )
-from appyc.passes.checks.range_tests import bits_outside, outside_loads, subscripts_of
+from appyc.passes.checks.deferred_tests import DeferredTests, is_test
 from appyc.passes.node_builders import integer, less, most_trips, shifted
 from appyc.passes.pass_context import PassContext
 
@@ -60,9 +53,6 @@ LONG_BLOCK = 64
 
 FEW = 32
 """Up to this trip count, a sequential loop is faster than lanes with a test behind them."""
-
-MAX_LINEAR = 1 << 32
-"""The limit for values that are linear in the iteration: within it, a wrap-around in a block cannot go unnoticed."""
 
 MAX_BYTES = 1 << 16
 """The most bytes of overwritten elements that are saved for one block."""
@@ -117,7 +107,7 @@ def check_in_blocks(fn: Function, ctx: PassContext) -> Function:
 
 def _is_candidate(loop: For, ctx: PassContext) -> bool:
     """Whether the iterations may run in any order, and explicit `Fail` statements are all that may raise."""
-    tests = [n for n in statements(loop.body) if isinstance(n, If) and _is_test(n)]
+    tests = [n for n in statements(loop.body) if isinstance(n, If) and is_test(n)]
     behind = {id(n) for test in tests for n in walk(test.then)}
     nodes = [n for n in walk(loop.body) if id(n) not in behind]
     if not tests or loop.mode is LoopMode.SEQUENTIAL or loop.step != 1:
@@ -134,11 +124,6 @@ def _is_candidate(loop: For, ctx: PassContext) -> bool:
     return trips is None or trips > FEW
 
 
-def _is_test(stmt: If) -> bool:
-    """Whether an `If` leaves the usual way: it raises, or goes on in statements that may raise."""
-    return not stmt.orelse and not may_raise(stmt.cond) and may_raise(stmt.then[-1:])
-
-
 class _Blocks:
     """Builds the loop over blocks that replaces the loop. unfit: not 0 where a test has failed. totals: for each
     reduction its value before the block."""
@@ -147,12 +132,8 @@ class _Blocks:
         self.loop, self.names, self.loc = loop, names, loop.loc
         self.at, self.end, self.unfit = (names.fresh(n, DType.INT64) for n in ("at", "end", "unfit"))
         self.written = scalars_written(loop.body)
-        self.changed = {loop.var, *self.written}
-        once = set_once(loop.body)
-        self.once = {n.target: n.value for n in loop.body if isinstance(n, Assign) and n.target in once}
+        self.tests = DeferredTests(loop, self.at, self.end, self.unfit)
         self.totals: dict[Symbol, Symbol] = {}
-        self.linear: list[Expr] = []
-        self.notes = 0
         self.size = LONG_BLOCK if any(isinstance(n, While) for n in statements(loop.body)) else BLOCK
 
     @property
@@ -162,21 +143,21 @@ class _Blocks:
     def built(self) -> For | None:
         """None where what an iteration stores cannot be kept, or is not known to be free of what a test shows."""
         loop = self.loop
-        body = self._noted(loop.body, ())
+        body = self.tests.deferred(loop.body, ())
         stores = self._stores()
-        if body is None or (stores is None and self.notes):
+        if body is None or (stores is None and self.tests.notes):
             return None
-        kept = {store: self._kept(store) for store in stores or () if self.notes}
+        kept = {store: self._kept(store) for store in stores or () if self.tests.notes}
         if sum(array.dtype.itemsize * self.size for array in kept.values()) > MAX_BYTES:
             return None
         at, end = self._var(self.at), self._var(self.end)
         last = Binary("min", Binary("+", at, self._integer(self.size), loc=self.loc), loop.hi, loc=self.loc)
-        noting = (Reduction("|", self.unfit),) if self.notes else ()
+        noting = (Reduction("|", self.unfit),) if self.tests.notes else ()
         stays = scalars_written(body)
         lanes = replace(loop, lo=at, hi=end, body=body, mode=LoopMode.SIMD, clauses=None,
                         private=tuple(s for s in loop.private if s in stays),
                         reductions=(*(r for r in loop.reductions if r.symbol in stays), *noting))  # fmt: skip
-        if self.notes:
+        if self.tests.notes:
             self.totals = {
                 r.symbol: self.names.fresh(f"{r.symbol.name}_kept", r.symbol.dtype)
                 for r in lanes.reductions[:-1]
@@ -186,9 +167,9 @@ class _Blocks:
             *(Assign(total, self._var(before), loc=self.loc) for total, before in self.totals.items()),
         ]
         failed = Compare("!=", self._var(self.unfit), self._integer(0), loc=self.loc)
-        side_by_side: tuple[Stmt, ...] = (lanes,)
-        if self.notes:
-            side_by_side = (
+        saved: tuple[Stmt, ...] = (lanes,)
+        if self.tests.notes:
+            saved = (
                 *(Alloc(a, (self._integer(self.size),), zero=False, in_frame=True, loc=self.loc)
                   for a in kept.values()),
                 *(self._copied(store, array, back=False) for store, array in kept.items()),
@@ -198,12 +179,8 @@ class _Blocks:
             )  # fmt: skip
         block = (
             Assign(self.end, last, loc=self.loc),
-            Assign(self.unfit, self._any_linear(), loc=self.loc),
-            *(
-                (If(failed, (self._in_order(),), side_by_side, loc=self.loc),)
-                if self.linear
-                else side_by_side
-            ),
+            Assign(self.unfit, self.tests.any_linear(), loc=self.loc),
+            *((If(failed, (self._in_order(),), saved, loc=self.loc),) if self.tests.linear else saved),
         )
         is_shared = loop.mode is LoopMode.PARALLEL
         return replace(
@@ -221,108 +198,6 @@ class _Blocks:
             reductions=(), last=(),
         )  # fmt: skip
         return rename(again, {again.var: self.names.fresh(again.var.name, again.var.type)})
-
-    # ---- tests
-
-    def _any_linear(self) -> Expr:
-        found: Expr = self._integer(0)
-        for test in self.linear:
-            found = Binary("|", found, Cast(test, DType.INT64, loc=self.loc), loc=self.loc)
-        return found
-
-    def _at_the_ends(self, cond: Expr) -> Expr | None:
-        """Whether a test fails in the block, of a value that grows by as much in each iteration: it fails in the
-        first, the second or the last one. (In the second, where it grows by so much that it wraps around.)"""
-        whole = substitute(cond, self.once)
-        compared = [n for n in walk(whole) if isinstance(n, Compare)]
-        for n in compared:
-            number, limit = (n.rhs, n.lhs) if isinstance(n.lhs, Const) else (n.lhs, n.rhs)
-            if not isinstance(limit, Const) or abs(limit.value) > MAX_LINEAR or not self._is_linear(number):
-                return None
-        if not compared or may_raise(whole):
-            return None
-        one = self._integer(1)
-        at, last = self._var(self.at), Binary("-", self._var(self.end), one, loc=self.loc)
-        second = Binary("min", Binary("+", at, one, loc=self.loc), last, loc=self.loc)
-        first, *others = (substitute(whole, {self.loop.var: index}) for index in (at, second, last))
-        for other in others:
-            first = Logical("or", first, other, loc=self.loc)
-        return first
-
-    def _is_linear(self, expr: Expr) -> bool:
-        if expr.dtype is not DType.INT64:
-            return False
-        match expr:
-            case Binary(op="+" | "-", lhs=lhs, rhs=rhs):
-                return self._is_linear(lhs) and self._is_linear(rhs)
-            case Binary(op="*", lhs=lhs, rhs=rhs):
-                return (self._is_linear(lhs) and is_invariant(rhs, self.changed)) or (
-                    self._is_linear(rhs) and is_invariant(lhs, self.changed)
-                )
-            case Var(symbol=symbol) if symbol == self.loop.var:
-                return True
-            case _:
-                return is_invariant(expr, self.changed)
-
-    def _noted(self, body: tuple[Stmt, ...], after: tuple[Stmt, ...]) -> tuple[Stmt, ...] | None:
-        """The statements with tests noted; `after` is what the iteration does behind them."""
-        out: list[Stmt] = []
-        for number, stmt in enumerate(body):
-            rest = body[number + 1 :]
-            match stmt:
-                case If(cond=cond) if _is_test(stmt):
-                    behind = self._noted(rest, after)
-                    if behind is None:
-                        return None
-                    plain = rewrite(cond, lambda n: n.arg if isinstance(n, Likely) else n)
-                    if (ends := self._at_the_ends(plain)) is not None:
-                        self.linear.append(ends)
-                        return (*out, *behind)
-                    self.notes += 1
-                    relies = self._relies((*rest, *after), cond)
-                    if relies and after:
-                        return None
-                    seen = self._integer(1) if relies else bits_outside(plain)
-                    note = Update(self.unfit, (), "|", seen, loc=stmt.loc)
-                    new = (If(plain, (note,), behind, loc=stmt.loc),) if relies else (note, *behind)
-                    return (*out, *new)
-                case If():
-                    then = self._noted(stmt.then, (*rest, *after))
-                    orelse = self._noted(stmt.orelse, (*rest, *after))
-                    if then is None or orelse is None:
-                        return None
-                    out.append(replace(stmt, then=then, orelse=orelse))
-                case _:
-                    if may_raise(stmt):
-                        return None
-                    out.append(stmt)
-        return tuple(out)
-
-    def _relies(self, rest: tuple[Stmt, ...], cond: Expr) -> bool:
-        """Whether statements may be wrong to run where a test has failed: they loop, or an index may owe its bounds
-        to the test."""
-        if any(isinstance(n, While) for n in statements(rest)):
-            return True
-        subscripts = [index for n in walk(rest) for index in subscripts_of(n)]
-        return bool(scalars_read(subscripts) & (self._tested(cond) | self.written))
-
-    def _tested(self, cond: Expr) -> set[Symbol]:
-        """The scalars that a condition says something about; elements of arrays tell nothing of their indices."""
-        found = {n.symbol for n in outside_loads(cond) if isinstance(n, Var)}
-        assigned = [
-            n for n in walk(self.loop.body) if isinstance(n, Assign | Update) and not n.target.is_array
-        ]
-        while True:
-            new = {
-                n.symbol
-                for a in assigned
-                if a.target in found
-                for n in outside_loads(a.value)
-                if isinstance(n, Var)
-            }
-            if new <= found:
-                return found
-            found |= new
 
     # ---- what is overwritten
 

@@ -5,14 +5,14 @@
     if not likely(a.shape[0] == b.shape[0]):        guard a.shape[0] == b.shape[0]
         ...                                         (gone)
 
-Where a guard fails at a call, the plain version runs, which tests every condition in place. An extent
+Where a guard fails at a call, the plain version runs, which tests every condition where it stands. An extent
 that is guarded to be equal to another one, or an integer parameter that is, is replaced by that one, so that two
 loops over both have the same trip count syntactically.
 
 Requires: nothing. A condition in a loop is guarded for all iterations of the loop.
 
 Does not handle: conditions on values that are computed in the function and not affine in its
-parameters; they are tested in place.
+parameters; they are tested where they stand.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from appyc.passes.node_builders import combine, integer, shifted
 
 
 def storing(loop: For) -> For:
-    """The loop with stores in place of updates of elements, so that rows which are computed twice stay correct."""
+    """The loop with updates of elements replaced by stores, so that rows which are computed twice stay correct."""
 
     def rule(node: Node) -> Node:
         match node:

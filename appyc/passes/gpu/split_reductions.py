@@ -183,7 +183,7 @@ class _Splitter:
         )
 
     def _stage_of_shares(self, nest: _Nest, shares: dict[Symbol, Symbol], parts: Var, each: Expr) -> For:
-        """The nest over parts of the reduction, which stores what each part comes to."""
+        """The nest over parts of the reduction, which stores the partial result of each."""
         loop, loc = nest.loop, nest.loop.loc
         part = Var(self.names.fresh("part", DType.INT64), loc=loc)
         first = iteration(loop.lo, 1, binary("*", part, each))
@@ -209,7 +209,7 @@ class _Splitter:
         return nest.around((over_parts,))
 
     def _stage_of_results(self, nest: _Nest, shares: dict[Symbol, Symbol], parts: Var) -> For:
-        """The nest with the shares in place of what they are sums of."""
+        """The nest with the reduction replaced by one over the partial results."""
         loop, loc = nest.loop, nest.loop.loc
         part = Var(self.names.fresh("part", DType.INT64), loc=loc)
         updates = tuple(

@@ -1,4 +1,4 @@
-"""Unroll-and-jam: several iterations of an outer loop run side by side in the loops inside it.
+"""Unroll-and-jam: several iterations of an outer loop are interleaved in the loops inside it.
 
     for i in range(n):                        for i in range(0, n - 1, 2):
         for j in range(m):           ->           for j in range(m):
@@ -48,7 +48,7 @@ def _crosses(direction: Direction) -> bool:
 
 
 def unroll_and_jam(loops: tuple[For, ...], factor: int, names: NameSupply) -> tuple[For, For]:
-    """The nest with `factor` iterations of its outer loop side by side, and the nest over the rest."""
+    """The nest with `factor` iterations of its outer loop interleaved, and the nest over the rest."""
     outer, *inner = loops
     main, rest = split_rest(outer, factor)
     here = Var(outer.var, loc=outer.loc)

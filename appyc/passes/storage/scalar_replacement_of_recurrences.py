@@ -128,7 +128,7 @@ class _Recurrence:
 
 
 def _carried(loop: For, legality: Legality, names: NameSupply) -> If | None:
-    """The loop with loop-carried scalars in place of elements, and their start values; None without any."""
+    """The loop with elements replaced by loop-carried scalars, and their start values; None without any."""
     starts: list[Stmt] = []
     elements: dict[int, Symbol] = {}
     scalars: dict[int, Symbol] = {}

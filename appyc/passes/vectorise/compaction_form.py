@@ -21,7 +21,7 @@ MOST = 4
 
 
 def is_compaction(loop: For, *, boundscheck: bool) -> bool:
-    """Whether a loop stores the elements that a condition selects, one after the other, and does nothing else."""
+    """Whether a loop stores the elements that a condition selects, in order and without gaps, and does nothing else."""
     match loop.body:
         case (If(cond=cond, then=(*stores, Update(op="+", value=Const(value=1)) as step), orelse=()),):
             pass

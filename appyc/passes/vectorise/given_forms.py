@@ -25,7 +25,7 @@ from appyc.ir.schedule import (
 )
 
 MOST = 64
-"""The most copies of a body that are written side by side."""
+"""The largest number of copies of a body."""
 
 Asked = Mapping[Symbol, frozenset[str]]
 

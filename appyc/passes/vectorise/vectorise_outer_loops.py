@@ -103,7 +103,7 @@ def vectorise_outer_loops(fn: Function, ctx: PassContext) -> Function:
         if _may_be_masked(loop) and _gains(loop):
             masked = _Masking(loop, names, ctx).masked()
             if masked is not None:
-                ctx.remark(loop.loc, f"{named(loop)}: {LANES} iterations run side by side in lanes, each under a mask "
+                ctx.remark(loop.loc, f"{named(loop)}: {LANES} iterations run in lanes, each under a mask "
                            "in the loops inside, until it leaves them")  # fmt: skip
                 made.update(scalars_written(masked.body) - scalars_written(loop.body))
                 cost = fn.schedule[loop.var].cost
