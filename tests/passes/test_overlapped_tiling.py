@@ -13,7 +13,7 @@ from appyc.ir.nodes import Alloc, For, Function
 from appyc.ir.printer import print_function
 from appyc.ir.visit import walk
 from appyc.options import Options
-from appyc.passes.fuse import overlapped_tiling as module
+from appyc.passes.fuse import tiled_chains
 from appyc.passes.fuse.overlapped_tiling import overlapped_tiling
 from appyc.passes.pass_context import PassContext
 from tests.ir_makers import Program
@@ -35,7 +35,7 @@ def is_blocked(context: PassContext) -> bool:
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch):
-    monkeypatch.setattr(module, "ROWS", {1: 4, 2: 4, 3: 4})
+    monkeypatch.setattr(tiled_chains, "ROWS", {1: 4, 2: 4, 3: 4})
 
 
 def line(x):
@@ -330,7 +330,7 @@ def test_chains_of_planes(shape):
 
 def test_all_loops_of_a_chain_run_together(monkeypatch):
     monkeypatch.setattr(
-        module, "ROWS", {1: 32}
+        tiled_chains, "ROWS", {1: 32}
     )  # in shorter blocks, the rows of neighbours would be too many
     for fn, count in ((stencils_of_stencils, 3), (stored_between, 3), (read_twice, 3), (added_to, 3)):
         _, context = blocked(fn, LINE)

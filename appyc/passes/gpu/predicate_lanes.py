@@ -49,7 +49,7 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
-from appyc.ir.visit import rename, scalars_written, walk
+from appyc.ir.visit import rename, scalar_writes, scalars_read, walk
 from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.lane_expressions import ExpressionLowering, Where
 from appyc.passes.gpu.scan_lanes import hand_on, start_lanes
@@ -80,7 +80,7 @@ class KernelLowering(ExpressionLowering):
         self.lanes = lanes
         self.strips = strips
         self.accumulators: set[Symbol] = set()
-        """Scalars that lanes behind the end of their loop must not change."""
+        """Scalars that inactive lanes must not change."""
         self.counts_alone = False
         """Whether each lane counts its own iterations of a loop with divergent bounds, unless the loop variable is in a
         subscript."""
@@ -102,11 +102,10 @@ class KernelLowering(ExpressionLowering):
                 self.store(s, where, out)
             case Update():
                 self._update(s, where, out)
+            case For() if not where.lanes and s.var in self.strips:
+                self.strip(s, out)
             case For():
-                if not where.lanes and s.var in self.strips:
-                    self.strip(s, out)
-                else:
-                    self._for(s, where, out)
+                self._for(s, where, out)
             case While():
                 self._while(s, where, out)
             case If():
@@ -119,10 +118,8 @@ class KernelLowering(ExpressionLowering):
                 self.in_range(self.expr(s.index, where, out), extent, s.site, where, out)
             case Alloc():
                 self.allocate(s, out)
-            case ForAll():
-                raise InternalError("predicate_lanes", "a tensor statement is left")
-            case Break() | Continue():
-                raise InternalError("predicate_lanes", "a jump is left")
+            case ForAll() | Break() | Continue():
+                raise InternalError("predicate_lanes", "a tensor statement or a jump is left")
             case _:
                 assert_never(s)
 
@@ -164,9 +161,8 @@ class KernelLowering(ExpressionLowering):
     def _if(self, s: If, where: Where, out: list[ScheduledStmt]) -> None:
         cond = self.expr(s.cond, where, out)
         if not self.is_varying(cond):
-            out.append(
-                Branch(cond, tuple(self.block(s.then, where)), tuple(self.block(s.orelse, where)), loc=s.loc)
-            )
+            then, orelse = (tuple(self.block(body, where)) for body in (s.then, s.orelse))
+            out.append(Branch(cond, then, orelse, loc=s.loc))
             return
         taken = self.temp("taken", cond, out)
         out += self.block(s.then, where.only(taken))
@@ -253,10 +249,11 @@ class KernelLowering(ExpressionLowering):
             hand_on(self, s, kept, number, Var(base, loc=loc), count, body)
         out.append(Loop(base, integer(0, loc), count, self.lanes, tuple(body), loc=loc))
         self.combine_lanes(s, kept, out)
-        self._keep_last(s, loop, lo, count, kept, out)
+        if s.last:
+            self._keep_last(s, loop, lo, count, kept, out)
 
     def combine_lanes(self, s: For, kept: dict[Symbol, Symbol], out: list[ScheduledStmt]) -> None:
-        """Puts together what the lanes of a loop have combined, each in a scalar of its own."""
+        """Combines the partial results of a loop's lanes."""
         loc = s.loc
         for reduction in s.reductions:
             total = self.names.fresh(reduction.symbol.name, reduction.symbol.dtype)
@@ -268,22 +265,22 @@ class KernelLowering(ExpressionLowering):
         self, loop: For, lo: Expr, first: Expr, lane: Symbol, count: Expr, out: list[ScheduledStmt]
     ) -> Where:
         """Sets the loop's variable in each lane to that of the iteration `first + lane`, counted from 0."""
-        loc, here = loop.loc, Var(lane, loc=loop.loc)
+        here = Var(lane, loc=loop.loc)
         self.varying.add(loop.var)
         base = self.temp(f"{loop.var.name}_base", iteration(lo, loop.step, first), out)
-        out.append(Assign(loop.var, iteration(base, loop.step, here), loc=loc))
+        out.append(Assign(loop.var, iteration(base, loop.step, here), loc=loop.loc))
         self.indices[loop.var] = LaneIndex(base.symbol, loop.step, lane)
-        rest = count if first == integer(0, loc) else Binary("-", count, first, loc=loc)
+        rest = count if first == integer(0, loop.loc) else Binary("-", count, first, loc=loop.loc)
         inside = self.temp("inside", less(here, rest), out)
         self.varying |= divergence(loop.body, self.varying)
         return Where(inside, lanes=True)
 
     def as_lanes(self, loop: For) -> tuple[For, dict[Symbol, Symbol]]:
         """The loop with scalars of its own for all that it writes, and which stands for which."""
-        kept = {s: self.names.fresh(s.name, s.type) for s in _ordered(scalars_written(loop.body))}
+        kept = {s: self.names.fresh(s.name, s.type) for s in dict.fromkeys(scalar_writes(loop.body))}
         self.accumulators |= {kept[r.symbol] for r in loop.reductions}
-        self.varying |= {kept[part.symbol] for part in loop.reductions} | {kept[s] for s in loop.last}
-        self.varying |= {kept[scan.symbol] for scan in loop.scans}
+        combined = [r.symbol for r in loop.reductions] + [scan.symbol for scan in loop.scans]
+        self.varying |= {kept[s] for s in (*combined, *loop.last)}
         return replace(loop, body=tuple(rename(stmt, kept) for stmt in loop.body)), kept
 
     def _keep_last(
@@ -291,8 +288,6 @@ class KernelLowering(ExpressionLowering):
     ) -> None:
         """The value that a private scalar has after the loop: that of the last iteration, which
         lies in the last strip."""
-        if not s.last:
-            return
         loc, body = s.loc, list[ScheduledStmt]()
         final = iteration(lo, s.step, Binary("-", count, integer(1, loc), loc=loc))
         is_last = self.temp("is_last", Compare("==", Var(loop.var, loc=loc), final, loc=loc), body)
@@ -305,13 +300,5 @@ class KernelLowering(ExpressionLowering):
 
 def _is_in_subscript(loop: For) -> bool:
     """Whether the loop variable is in a subscript; it should then have the same value in all lanes."""
-    return any(
-        isinstance(n, Load | Store | Update)
-        and any(isinstance(v, Var) and v.symbol == loop.var for v in walk(n.index))
-        for n in walk(loop.body)
-    )
-
-
-def _ordered(symbols: set[Symbol]) -> list[Symbol]:
-    """In a fixed order, so that the text of a kernel does not change between runs."""
-    return sorted(symbols, key=lambda s: s.uid)
+    accesses = (n for n in walk(loop.body) if isinstance(n, Load | Store | Update))
+    return any(loop.var in scalars_read(n.index) for n in accesses)
