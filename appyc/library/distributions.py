@@ -1,7 +1,7 @@
 """What the methods of generators do, in terms of `ir/draw_functions.py`: inlined where a program calls them.
 
 `numpy_*` are methods of np.random.Generator, `legacy_*` of np.random.RandomState (np.random's own functions are those
-of one), `python_*` of random.Random; the library's own text of the latter is inlined where there is none here.
+of one). Methods of random.Random are in `python_random.py`.
 Arguments are named and refused as the libraries do it. What is not here runs in Python.
 """
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -95,6 +94,11 @@ def _check_range(width):
         raise OverflowError("Range exceeds valid bounds")
 
 
+def _check_scale(scale):
+    if _is_negative(scale):
+        raise ValueError("scale < 0")
+
+
 def _check_rate(lam):
     if not lam >= 0.0:
         raise ValueError("lam < 0 or lam is NaN")
@@ -136,8 +140,7 @@ def numpy_standard_normal(rng):
 
 
 def numpy_normal(rng, loc=0.0, scale=1.0):
-    if _is_negative(scale):
-        raise ValueError("scale < 0")
+    _check_scale(scale)
     return normal(rng, loc, scale)
 
 
@@ -146,8 +149,7 @@ def numpy_standard_exponential(rng):
 
 
 def numpy_exponential(rng, scale=1.0):
-    if _is_negative(scale):
-        raise ValueError("scale < 0")
+    _check_scale(scale)
     return exponential(rng, scale)
 
 
@@ -160,8 +162,7 @@ def numpy_standard_gamma(rng, shape):
 def numpy_gamma(rng, shape, scale=1.0):
     if _is_negative(shape):
         raise ValueError("shape < 0")
-    if _is_negative(scale):
-        raise ValueError("scale < 0")
+    _check_scale(scale)
     return gamma(rng, shape, scale)
 
 
@@ -210,20 +211,17 @@ def numpy_power(rng, a):
 
 
 def numpy_laplace(rng, loc=0.0, scale=1.0):
-    if _is_negative(scale):
-        raise ValueError("scale < 0")
+    _check_scale(scale)
     return laplace(rng, loc, scale)
 
 
 def numpy_gumbel(rng, loc=0.0, scale=1.0):
-    if _is_negative(scale):
-        raise ValueError("scale < 0")
+    _check_scale(scale)
     return gumbel(rng, loc, scale)
 
 
 def numpy_logistic(rng, loc=0.0, scale=1.0):
-    if _is_negative(scale):
-        raise ValueError("scale < 0")
+    _check_scale(scale)
     return logistic(rng, loc, scale)
 
 
@@ -234,8 +232,7 @@ def numpy_lognormal(rng, mean=0.0, sigma=1.0):
 
 
 def numpy_rayleigh(rng, scale=1.0):
-    if _is_negative(scale):
-        raise ValueError("scale < 0")
+    _check_scale(scale)
     return rayleigh(rng, scale)
 
 
@@ -281,12 +278,8 @@ def standard_exponential_float32(rng):
     return exponential_float32(rng)
 
 
-legacy_laplace, legacy_gumbel, legacy_logistic, legacy_triangular = (
-    numpy_laplace,
-    numpy_gumbel,
-    numpy_logistic,
-    numpy_triangular,
-)
+legacy_laplace, legacy_gumbel = numpy_laplace, numpy_gumbel
+legacy_logistic, legacy_triangular = numpy_logistic, numpy_triangular
 
 
 # The legacy distributions draw from a normal number in store, of which the library has no public function.
@@ -314,8 +307,7 @@ legacy_randn = legacy_standard_normal
 
 
 def legacy_normal(rng, loc=0.0, scale=1.0):
-    if _is_negative(scale):
-        raise ValueError("scale < 0")
+    _check_scale(scale)
     return loc + scale * legacy_standard_normal(rng)
 
 
@@ -328,8 +320,7 @@ def legacy_standard_exponential(rng):
 
 
 def legacy_exponential(rng, scale=1.0):
-    if _is_negative(scale):
-        raise ValueError("scale < 0")
+    _check_scale(scale)
     return scale * legacy_standard_exponential(rng)
 
 
@@ -404,88 +395,3 @@ def legacy_randint(rng, low, high=None):
             raise ValueError("high <= 0")
         return int(np.int64(interval(rng, low - 1)))
     return int(np.int64(interval(rng, _checked_width(low, high, False))) + np.int64(low))
-
-
-# ---------------------------------------------------------------- Python's
-
-
-def index_below(rng, n):
-    return int(np.int64(next_below(rng, n)))
-
-
-def python_random(rng):
-    return next_float(rng)
-
-
-def python_getrandbits(rng, k):
-    if k < 0:
-        raise ValueError("number of bits must be non-negative")
-    return int(np.int64(next_bits(rng, k)))
-
-
-def python_randrange(rng, start, stop=None, step=1):
-    if stop is None:
-        if start <= 0:
-            raise ValueError("empty range for randrange()")
-        return index_below(rng, start)
-    if step == 0:
-        raise ValueError("zero step for randrange()")
-    count = (stop - start + step - 1) // step if step > 0 else (stop - start + step + 1) // step
-    if count <= 0:
-        raise ValueError("empty range for randrange()")
-    return start + step * index_below(rng, count)
-
-
-def python_randint(rng, a, b):
-    if b < a:
-        raise ValueError("empty range for randrange()")
-    return a + index_below(rng, b - a + 1)
-
-
-def python_gauss(rng, mu=0.0, sigma=1.0):
-    stored = gauss(rng)
-    z = stored[1]
-    if stored[0] != 0.0:
-        stored[0] = 0.0
-    else:
-        angle = next_float(rng) * math.tau
-        radius = np.sqrt(-2.0 * np.log(1.0 - next_float(rng)))
-        z = np.cos(angle) * radius
-        stored[0] = 1.0
-        stored[1] = np.sin(angle) * radius
-    return mu + float(z) * sigma
-
-
-# ---------------------------------------------------------------- arrays of numbers
-
-
-def filled_1(draw, rng, args, out):
-    for i in range(out.shape[0]):
-        out[i] = draw(rng, *args)
-    return out
-
-
-def filled_2(draw, rng, args, out):
-    for i in range(out.shape[0]):
-        for j in range(out.shape[1]):
-            out[i, j] = draw(rng, *args)
-    return out
-
-
-def filled_3(draw, rng, args, out):
-    for i in range(out.shape[0]):
-        for j in range(out.shape[1]):
-            for k in range(out.shape[2]):
-                out[i, j, k] = draw(rng, *args)
-    return out
-
-
-def empty(shape, dtype):
-    return np.empty(shape, dtype)
-
-
-def as_array(a):
-    return np.array(a)
-
-
-FILLED: tuple[Any, ...] = (filled_1, filled_2, filled_3)

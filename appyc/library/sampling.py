@@ -12,8 +12,9 @@ import math
 
 import numpy as np
 
-from appyc.library.distributions import bounded, index_below, interval, next_float, standard_uniform
+from appyc.library.distributions import bounded, interval, next_float, standard_uniform
 from appyc.library.primitives import refuse
+from appyc.library.python_random import index_below
 from appyc.library.searching import insertion_points
 
 # ---------------------------------------------------------------- sizes and weights

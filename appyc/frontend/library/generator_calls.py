@@ -49,7 +49,7 @@ from appyc.frontend.types.values import (
 from appyc.ir.draw_functions import DRAWS
 from appyc.ir.nodes import Draw, Expr, Load
 from appyc.ir.types import DType, Layout
-from appyc.library import bit_generators, distributions, sampling
+from appyc.library import bit_generators, distributions, drawn_arrays, python_random, sampling
 
 Arguments = dict[str, Value]
 
@@ -151,7 +151,7 @@ def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: 
             or (isinstance(value, TupleValue) and parameter in ("a", "x", "p"))
         ):
             array: Arguments = {"a": as_tensor(scope, value, loc)}
-            given[parameter] = inlined(scope, cast(FunctionType, distributions.as_array), array, loc)
+            given[parameter] = inlined(scope, cast(FunctionType, drawn_arrays.as_array), array, loc)
     population = given.get("population")
     has_python_items = _has_python_items(population)
     if population is not None and not (has_python_items and _is_looked_at(scope, node)):
@@ -174,15 +174,15 @@ def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: 
         assert size is not None
         lengths = size.items if isinstance(size, TupleValue) else (size,)
         shape: Arguments = {"shape": TupleValue(tuple(lengths)), "dtype": Opaque(np.dtype(result))}
-        out = inlined(scope, cast(FunctionType, distributions.empty), shape, loc)
+        out = inlined(scope, cast(FunctionType, drawn_arrays.empty), shape, loc)
     if not isinstance(out, ArrayRef) or out.symbol.array.layout is not Layout.C or out.index:
         raise TypeInferenceError("the array to fill must be contiguous", loc)
-    if out.symbol.dtype.numpy != result or not 1 <= out.ndim <= len(distributions.FILLED):
+    if out.symbol.dtype.numpy != result or not 1 <= out.ndim <= len(drawn_arrays.FILLED):
         raise TypeInferenceError(f"an array of {out.symbol.dtype} with {out.ndim} axes is not filled", loc)
     args = TupleValue(tuple(v for n, v in arguments.items() if n != "rng"))
     inlined(
         scope,
-        distributions.FILLED[out.ndim - 1],
+        drawn_arrays.FILLED[out.ndim - 1],
         {"draw": Opaque(fn), "rng": owner, "args": args, "out": out},
         loc,
     )
@@ -238,7 +238,8 @@ def _is_looked_at(scope: Scope, node: ast.Call) -> bool:
 
 def _text_of(name: str) -> FunctionType | None:
     """The text of a method, by kind and name."""
-    return getattr(sampling, name, None) or getattr(distributions, name, None)
+    texts = (getattr(module, name, None) for module in (sampling, distributions, python_random))
+    return next((text for text in texts if text is not None), None)
 
 
 def _given(value: Value | None) -> Value | None:

@@ -253,12 +253,8 @@ class _Fusion:
         rows, columns = first, first.body[0]
         if not isinstance(columns, For) or any(isinstance(n, For) for n in walk(columns.body)):
             return None
-        same = self.equal.same
-        if (
-            rows.clauses
-            or columns.clauses
-            or not (same(rows.hi, inside[0].hi) and same(rows.lo, inside[0].lo))
-        ):
+        is_same = self.equal.same(rows.hi, inside[0].hi) and self.equal.same(rows.lo, inside[0].lo)
+        if rows.clauses or columns.clauses or not is_same:
             return None
         if not is_fixed((columns.lo, columns.hi), (rows, columns)):
             return None
@@ -284,14 +280,11 @@ class _Fusion:
             return reason
         loop = fuse(first, second)
         loop = replace(loop, body=self.block(loop.body))
-        if not is_producer and len(perfect_nest(loop)) < max(
-            len(perfect_nest(first)), len(perfect_nest(second))
-        ):
+        lost = {id(part) for part in (first, second) if len(perfect_nest(part)) > len(perfect_nest(loop))}
+        if lost and not is_producer:
             return "the loops inside them do not go together"
         for part, own in ((one, first), (two, second)):
-            matrix = (
-                matrix_of_all_iterations(part) if len(perfect_nest(own)) > len(perfect_nest(loop)) else None
-            )
+            matrix = matrix_of_all_iterations(part) if id(own) in lost else None
             if matrix is not None:
                 return f"each iteration would access all of '{matrix.name}', which tiles share"
         before, behind = around
