@@ -56,9 +56,13 @@ _OWN = {**random_generators.OWN, _numpy.nditer: nditer}
 def _adapted(path: str, value: Any) -> Any:
     """The counterpart here of an attribute of NumPy. path: its qualified name, by which pickle finds it."""
     own = _OWN.get(value) if callable(value) else None
+    if type(value).__name__ == "module":
+        is_public_part = value.__name__.startswith("numpy.") and "._" not in value.__name__
+        return _Namespace(value) if is_public_part else value
     if isinstance(value, type) or not callable(value) or type(value).__module__ == "numpy.ma.core":
-        inner = type(value).__name__ == "module" and value.__name__.startswith("numpy.")
-        return own or (_Namespace(value) if inner else value)
+        return own or value
+    if value is _numpy.bmat:
+        return value  # which finds names in the frame that calls it
     found = own or call_cache.function(value)
     found.__module__, found.__qualname__ = __name__, path
     return found
@@ -76,4 +80,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*dir(_numpy), *__all__})
+    public = [
+        name for name in dir(_numpy) if not name.startswith("__") or name in (*_numpy.__all__, *globals())
+    ]
+    return sorted({*public, *__all__})

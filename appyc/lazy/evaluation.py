@@ -116,13 +116,26 @@ def on_values(function: Callable[..., Any], args: tuple[Any, ...], keywords: dic
 
 
 def _without_methods(value: Any) -> Any:
-    """`plain`, with NumPy's array also for an object whose `__array__` gives one of appyc's."""
+    """`plain`, with something else also for an object whose `__array__` gives one of appyc's."""
     if type(value) in (tuple, list):
         return type(value)(_without_methods(v) for v in value)
     if type(value) is dict:
         return {k: _without_methods(v) for k, v in value.items()}
     found = value.__array__() if hasattr(value, "__array__") and not isinstance(value, type) else None
-    return plain(found if isinstance(found, arrays.Array) else value)
+    return _Converted(value, found) if isinstance(found, arrays.Array) else plain(value)
+
+
+class _Converted:
+    """An object whose `__array__` gives NumPy's array."""
+
+    def __init__(self, of: Any, values: arrays.Array) -> None:
+        self._of, self._values = of, values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self._values.computed(), dtype, copy=copy)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._of, name)
 
 
 def _arrays_in(value: Any, found: list[arrays.Array]) -> None:
@@ -278,9 +291,9 @@ def _ghosts(value: Any) -> Any:
     return {k: _ghosts(v) for k, v in value.items()} if type(value) is dict else value
 
 
-def changing(target: arrays.Array, change: Callable[..., Any], *args: Any, **keywords: Any) -> None:
+def changing(target: arrays.Array, change: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
     """A write to an array's memory by NumPy, in program order with the recording: the function is called with the
     memory and the values of the arguments."""
     flush((target.buffer,), overwritten=(target.buffer,))
-    on_values(functools.partial(change, target.computed()), args, keywords)
     ran_by_numpy("a change of an array")
+    return on_values(functools.partial(change, target.computed()), args, keywords)

@@ -14,7 +14,7 @@ from appyc.lazy.evaluation import adopted, evaluated, plain, views_by, wrapped
 from appyc.lazy.filled_arrays import CREATION, created_like
 from appyc.lazy.joined_arrays import ARRANGED
 from appyc.lazy.operations import COMPILED_DTYPES, Choose, broadcast
-from appyc.lazy.recorder import array, asarray, record_ordered
+from appyc.lazy.recorder import array, record_ordered
 from appyc.lazy.reductions import REDUCTIONS
 from appyc.lazy.ufuncs import as_operand, fits, is_compiled, product
 from appyc.lazy.views import view_of
@@ -173,7 +173,7 @@ def _outer(a: Any, b: Any, out: Any = None) -> Any:
 
 def _method(name: str) -> Callable[..., Any]:
     def function(a: Any, *args: Any, **keywords: Any) -> Any:
-        return getattr(asarray(a), name)(*args, **keywords)
+        return getattr(a, name)(*args, **keywords) if isinstance(a, arrays.Array) else NotImplemented
 
     return function
 
@@ -245,8 +245,8 @@ _OWN: dict[Any, Callable[..., Any]] = {
         np.broadcast_to, np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_arrays, np.squeeze, np.swapaxes,
         np.lib.stride_tricks.sliding_window_view, np.lib.stride_tricks.as_strided,
     )},
-    np.transpose: lambda a, axes=None: asarray(a).transpose(axes),
-    np.reshape: lambda a, /, shape, order="C", *, copy=None: asarray(a).reshape(shape, order=order, copy=copy),
+    np.transpose: lambda a, axes=None: _method("transpose")(a, axes),
+    np.reshape: lambda a, /, shape, order="C", *, copy=None: _method("reshape")(a, shape, order=order, copy=copy),
     np.ravel: _method("ravel"), np.copy: _copy, np.astype: _astype,
     np.shape: _asked("shape"), np.ndim: _asked("ndim"), np.size: _size, np.isscalar: _is_scalar,
     np.copyto: _copyto, np.putmask: _putmask, np.take: _take, np.diff: _diff,

@@ -52,8 +52,7 @@ def _in_place(ufunc: np.ufunc) -> Any:
     """The method for `array <operator>= other`."""
 
     def slowly(array: Any, other: Any) -> Any:
-        ufuncs.update(ufunc, array, other)
-        return array
+        return ufuncs.update(ufunc, array, other)
 
     direct = None if ufunc is np.matmul else ufuncs.UPDATES[ufunc]
     return cached(

@@ -61,6 +61,10 @@ class Generator(np.random.Generator):
     def __reduce__(self) -> Any:
         return type(self), (self.bit_generator,)
 
+    def choice(self, *args: Any, **keywords: Any) -> Any:
+        """By NumPy's own generator of the same bits: it calls other methods, and looks at what class they give."""
+        return evaluation.evaluated(np.random.Generator(self.bit_generator).choice, args, keywords)
+
 
 class RandomState(np.random.RandomState):
     """As NumPy's, with appyc's arrays."""
@@ -72,7 +76,8 @@ class RandomState(np.random.RandomState):
 
 for _class in (Generator, RandomState):
     for _name, _found in _methods_of(_class.__mro__[1]).items():
-        setattr(_class, _name, _found)
+        if _name not in vars(_class):
+            setattr(_class, _name, _found)
 
 
 @functools.wraps(np.random.default_rng)

@@ -132,12 +132,11 @@ class ShapeMethods(arrays.Array):
                 return
             view = self.view_with(Index(items)) if items else self
             store = ufuncs.store
-        if (
-            not view.shape
-            and (isinstance(value, list | tuple) or len(getattr(value, "shape", ())) > 0)
-            and not _has_dots(key)
-        ):
-            # an element of a sequence: only NumPy knows whether there is one
+        is_number = isinstance(value, int | float | complex | np.generic | arrays.Array) and not getattr(
+            value, "shape", ()
+        )
+        if not view.shape and (self.dtype.hasobject or not is_number) and not _has_dots(key):
+            # an object, or what may have a number: only NumPy knows whether it has
             evaluation.changing(self, np.ndarray.__setitem__, key, value)
             return
         store(view, value)

@@ -183,15 +183,17 @@ OPERATORS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-def update(ufunc: np.ufunc, target: arrays.Array, value: Any) -> None:
-    """An operator in place. Raises NumPy's errors for a result that does not fit the target."""
+def update(ufunc: np.ufunc, target: arrays.Array, value: Any) -> Any:
+    """An operator in place. Gives the target, or what a value with ufuncs of its own makes of them. Raises NumPy's
+    errors for a result that does not fit the target."""
     operand = None if target.is_window or ufunc is np.matmul else as_operand(value)
     found = None if operand is None else pointwise(ufunc, (target, operand))
     if found is None or found[2] != target.shape or not np.can_cast(found[3], target.dtype, "same_kind"):
-        changing(target, UPDATES[ufunc], value)
-        return
+        made = changing(target, UPDATES[ufunc], value)
+        return target if type(made) is np.ndarray else made
     operation, operands, shape, _ = found
     record_store(operation, operands, target, shape)
+    return target
 
 
 UPDATES: dict[np.ufunc, Callable[[Any, Any], Any]] = {

@@ -25,6 +25,11 @@ PROGRAMS = (
     "['n','o']]['n']['u'][:]=2; a.tolist()",
     "a=np.empty(1, object); a.fill([]); a",
     "d={'k': 1}; a=np.array([d, [d]], object); a[0]['k']=2; (d, a[0] is d)",
+    "a=np.empty(1, object); a[0]=np.array(3.0); type(a[0]).__name__, a[0].ndim",
+    "a=np.array(0, object); a[()]=np.array(3.0); type(a[()]).__name__, a[()].ndim",
+    "class A:\n    def __array__(self, dtype=None, copy=None): return np.ones(2)\n"
+    "    def __array_wrap__(self, array, context=None, return_scalar=False): return 'wrapped'\nnp.negative(A())",
+    "a=np.zeros((), int); a[()]=np.ma.masked; a",
     "x=[1]; a=np.empty(2, object); a[0]=x; x.append(2); a",
     "a=np.array([{'k': 1}, 3], object); b=a.__deepcopy__({}); b[0]['k']=2; a",
     "np.add.reduce([], initial=None)",
@@ -43,6 +48,11 @@ PROGRAMS = (
     "np.copy(np.ma.array([1, 2], mask=[0, 1]), subok=True).mask",
     "np.ma.minimum.reduce(np.ma.array([3, 2], mask=[0, 1]))",
     "np.ndarray.argsort(np.array([3, 1, 2]))",
+    "A=np.ones(2); np.bmat('A, A')",
+    "[name for name in dir(np) if not hasattr(np, name)]",
+    "m=np.ma.array([[1, 2]], mask=[[0, 1]]); (np.reshape(m, 2).mask, np.ravel(m).mask, np.transpose(m).mask)",
+    "rng=np.random.default_rng(1); (rng.choice(5), rng.choice(5, size=()), rng.choice([1.0, 2.0]), rng.choice(5, 3))",
+    "class A:\n    def __array_ufunc__(self, *more, **named): return 'its own'\na=np.zeros(2); a += A(); a",
     "np.ones(3).__array_wrap__(np.zeros(2))",
     "bytes(memoryview(np.array(['a', 'bc']))), memoryview(np.array([b'ab'])).format",
     "class A:\n    def __array__(self, dtype=None, copy=None): return np.ones(3) * 2\n(np.asarray(A()), n"
