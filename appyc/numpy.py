@@ -68,11 +68,11 @@ def _adapted(path: str, value: Any) -> Any:
     return found
 
 
-_OF_THE_STANDARD = ("__array_api_version__", "__array_namespace_info__")
+_ALSO_PUBLIC = ("__array_api_version__", "__array_namespace_info__", "__config__")
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("__") and name not in (*_numpy.__all__, *_OF_THE_STANDARD):
+    if name.startswith("__") and name not in (*_numpy.__all__, *_ALSO_PUBLIC):
         raise AttributeError(f"module 'appyc.numpy' has no attribute {name!r}")
     found = _adapted(name, getattr(_numpy, name))
     globals()[name] = found
