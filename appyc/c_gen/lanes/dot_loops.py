@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 from appyc.c_gen.c_module import FunctionContext
+from appyc.c_gen.lanes.register_tiles import declare_copies, emit_strips, loop_head
 from appyc.c_gen.lanes.row_blocks import RowBlocks, emit_row_blocks
 from appyc.c_gen.lanes.simd import KEEP_IN_ORDER
 from appyc.c_gen.text.c_expressions import expression
@@ -60,34 +62,15 @@ def _emit_columns(
     body: Statements,
 ) -> None:
     """The columns' loop for some rows: in blocks of the sizes in `counts`, in order."""
-    writer, var = ctx.writer, ctx.name(plan.columns)
-    with writer.block():
-        writer.line(f"int64_t {var} = {lo};")
-        for count in counts:
-            with writer.block(f"for (; {var} + {count} <= {hi}; {var} += {count})"):
-                _emit_block(_Tile(plan, _copies(ctx, plan, rows, count), body), loop.body)
+    initial = {s: (c_type(s.dtype), constant(0, s.dtype)) for s in plan.scalars}
 
+    def block(count: int) -> None:
+        copies = declare_copies(ctx, (plan.rows, rows), (plan.columns, count, "1"), initial)
+        _emit_block(_Tile(plan, sum(copies, ()), body), loop.body)
 
-def _copies(
-    ctx: FunctionContext, plan: Dots, rows: tuple[str, ...], count: int
-) -> tuple[FunctionContext, ...]:
-    """Declares every copy's names."""
-    writer, fresh = ctx.writer, ctx.module.names.fresh
-    var = ctx.name(plan.columns)
-    columns = [fresh(f"{plan.columns.name}_{number}") for number in range(count)]
-    for number, column in enumerate(columns):
-        writer.line(f"const int64_t {column} = {var} + {number};")
-    copies = []
-    for row in rows or (None,):
-        for column in columns:
-            renamed = {**ctx.renamed, plan.columns: column}
-            if row is not None and plan.rows is not None:
-                renamed[plan.rows] = row
-            for symbol in plan.scalars:
-                renamed[symbol] = fresh(symbol.name)
-                writer.line(f"{c_type(symbol.dtype)} {renamed[symbol]} = {constant(0, symbol.dtype)};")
-            copies.append(replace(ctx, renamed=renamed))
-    return tuple(copies)
+    with ctx.writer.block():
+        strips = ((str(count), partial(block, count)) for count in counts)
+        emit_strips(ctx, ctx.name(plan.columns), lo, hi, strips)
 
 
 def _emit_block(tile: _Tile, statements: tuple[Stmt, ...]) -> None:
@@ -102,9 +85,8 @@ def _emit_block(tile: _Tile, statements: tuple[Stmt, ...]) -> None:
             with first.writer.block():
                 _emit_dot(tile, stmt)
             continue
-        var, lo, hi = first.name(stmt.var), expression(first, stmt.lo), expression(first, stmt.hi)
-        relation = "<" if stmt.step > 0 else ">"
-        with first.writer.block(f"for (int64_t {var} = {lo}; {var} {relation} {hi}; {var} += {stmt.step})"):
+        lo, hi = expression(first, stmt.lo), expression(first, stmt.hi)
+        with first.writer.block(loop_head(first, stmt, lo, hi)):
             _emit_block(tile, stmt.body)
 
 
@@ -157,13 +139,7 @@ def _with_vectors(
 
 def _emit_vectors(vectors: Vectors, copies: list[FunctionContext], stmt: Stmt) -> None:
     for copy in copies:
-        match stmt:
-            case Assign():
-                vectors.load_once(copy, stmt.value)
-                text = f"{copy.name(stmt.target)} = {vectors.spread(copy, stmt.value)};"
-            case Update():
-                vectors.load_once(copy, stmt.value)
-                text = f"{copy.name(stmt.target)} {stmt.op}= {vectors.text(copy, stmt.value)};"
-            case _:
-                raise InternalError("c_gen", f"{type(stmt).__name__} in a sum")
-        copy.writer.line(text)
+        if not isinstance(stmt, Assign | Update):
+            raise InternalError("c_gen", f"{type(stmt).__name__} in a sum")
+        vectors.load_once(copy, stmt.value)
+        vectors.write(copy, stmt)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 from appyc.c_gen.c_module import FunctionContext
+from appyc.c_gen.lanes.register_tiles import Copies, declare_copies, emit_strips, loop_head
 from appyc.c_gen.lanes.row_blocks import EmitRow, RowBlocks, declare_common_part, emit_row_blocks
 from appyc.c_gen.text.c_expressions import element_at, expression
 from appyc.c_gen.text.c_types import c_type
@@ -37,7 +39,7 @@ class _Tile:
 
     plan: OuterLanes
     vectors: Vectors
-    rows: tuple[tuple[FunctionContext, ...], ...]
+    rows: Copies
 
     @property
     def copies(self) -> tuple[FunctionContext, ...]:
@@ -91,18 +93,18 @@ def _emit_strips(
     singles: tuple[int, ...],
 ) -> None:
     """The lanes' loop for some rows: strips of as many vectors as `widths` says, then of single iterations."""
-    writer, helpers = ctx.writer, ctx.module.helpers
-    vector = helpers.typed("vector", plan.dtype)
+    writer = ctx.writer
+    vector = ctx.module.helpers.typed("vector", plan.dtype)
+    scalar = c_type(plan.dtype)
+    tiles = [(groups, "width", vector) for groups in widths] + [(groups, "1", scalar) for groups in singles]
     with writer.block():
-        var, width = ctx.name(plan.lanes), "width"
         writer.line(f"const int64_t width = sizeof({vector}) / {plan.dtype.itemsize};")
-        writer.line(f"int64_t {var} = {lo};")
-        tiles = [(groups, width, vector) for groups in widths]
-        tiles += [(groups, "1", c_type(plan.dtype)) for groups in singles]
-        for groups, lanes, kind in tiles:
-            step = f"{groups} * {lanes}" if groups > 1 else lanes
-            with writer.block(f"for (; {var} + {step} <= {hi}; {var} += {step})"):
-                _emit_tile(ctx, plan, loop, rows, groups, lanes, kind)
+        strips = (
+            (f"{groups} * {lanes}" if groups > 1 else lanes,
+             partial(_emit_tile, ctx, plan, loop, rows, groups, lanes, kind))
+            for groups, lanes, kind in tiles
+        )  # fmt: skip
+        emit_strips(ctx, ctx.name(plan.lanes), lo, hi, strips)
 
 
 def _emit_tile(
@@ -115,29 +117,12 @@ def _emit_tile(
     vector: str,
 ) -> None:
     """One block of rows by one strip: declares every copy's names, then the body."""
-    writer, fresh = ctx.writer, ctx.module.names.fresh
-    var = ctx.name(plan.lanes)
-    columns = [fresh(f"{plan.lanes.name}_{group}") for group in range(groups)]
-    for group, column in enumerate(columns):
-        offset = f" + {group} * {lanes}" if group else ""
-        writer.line(f"const int64_t {column} = {var}{offset};")
-    block: list[tuple[FunctionContext, ...]] = []
-    for row in rows or (None,):
-        copies: list[FunctionContext] = []
-        for column in columns:
-            renamed = {**ctx.renamed, plan.lanes: column}
-            if row is not None and plan.rows is not None:
-                renamed[plan.rows] = row
-            for symbol in plan.scalars:
-                renamed[symbol] = fresh(symbol.name)
-                writer.line(f"{vector} {renamed[symbol]} = {{0}};")
-            for symbol in plan.totals:
-                renamed[symbol] = fresh(symbol.name)
-                # -0.0 in all lanes: a sum of nothing but that keeps its sign.
-                writer.line(f"{vector} {renamed[symbol]} = -({vector}){{0}};")
-            copies.append(replace(ctx, renamed=renamed))
-        block.append(tuple(copies))
-    tile = _Tile(plan, Vectors(plan.lanes, frozenset(plan.scalars), vector, lanes), tuple(block))
+    # -0.0 in all lanes of a sum: one of nothing but that keeps its sign.
+    initial = dict.fromkeys(plan.scalars, (vector, "{0}")) | dict.fromkeys(
+        plan.totals, (vector, f"-({vector}){{0}}")
+    )
+    copies = declare_copies(ctx, (plan.rows, rows), (plan.lanes, groups, lanes), initial)
+    tile = _Tile(plan, Vectors(plan.lanes, frozenset(plan.scalars), vector, lanes), copies)
     _emit_body(tile, loop.body)
     _emit_totals(ctx, plan, tile)
 
@@ -159,16 +144,9 @@ def _emit_statement(tile: _Tile, stmt: Stmt) -> None:
     any_copy = tile.copies[0]
     writer = any_copy.writer
     match stmt:
-        case Assign():
+        case Assign() | Update():
             for copy in tile.copies:
-                writer.line(f"{copy.name(stmt.target)} = {tile.vectors.spread(copy, stmt.value)};")
-        case Update() if not stmt.target.is_array:
-            for copy in tile.copies:
-                writer.line(f"{copy.name(stmt.target)} {stmt.op}= {tile.vectors.text(copy, stmt.value)};")
-        case Update():
-            for copy in tile.copies:
-                target = tile.vectors.at(copy, stmt.target, stmt.index)
-                writer.line(f"{target} {stmt.op}= {tile.vectors.text(copy, stmt.value)};")
+                tile.vectors.write(copy, stmt)
         case Store():
             for copy in tile.copies:
                 _emit_store(tile, copy, stmt)
@@ -208,8 +186,7 @@ def _emit_loop(tile: _Tile, loop: For) -> None:
 
 def _emit_iterations(tile: _Tile, loop: For, lo: str, hi: str) -> None:
     first = tile.copies[0]
-    var, relation = first.name(loop.var), "<" if loop.step > 0 else ">"
-    with first.writer.block(f"for (int64_t {var} = {lo}; {var} {relation} {hi}; {var} += {loop.step})"):
+    with first.writer.block(loop_head(first, loop, lo, hi)):
         _emit_body(tile, loop.body)
 
 

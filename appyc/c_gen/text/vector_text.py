@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.text.c_expressions import element_at, expression
 from appyc.errors import InternalError
-from appyc.ir.nodes import Binary, Expr, Load, Symbol, Unary, Var
+from appyc.ir.nodes import Assign, Binary, Expr, Load, Symbol, Unary, Update, Var
 from appyc.ir.visit import walk
 
 
@@ -54,6 +54,15 @@ class Vectors:
                     self.loaded[memory] = name = ctx.module.names.fresh(f"{node.array.name}_lanes")
                     first = element_at(ctx, node.array, node.index)
                     ctx.writer.line(f"const {self.kind} {name} = *(const volatile {self.kind} *)&{first};")
+
+    def write(self, ctx: FunctionContext, stmt: Assign | Update) -> None:
+        """Writes a statement whose operands are vectors."""
+        if isinstance(stmt, Assign):
+            ctx.writer.line(f"{ctx.name(stmt.target)} = {self.spread(ctx, stmt.value)};")
+            return
+        is_array = stmt.target.is_array
+        target = self.at(ctx, stmt.target, stmt.index) if is_array else ctx.name(stmt.target)
+        ctx.writer.line(f"{target} {stmt.op}= {self.text(ctx, stmt.value)};")
 
     def spread(self, ctx: FunctionContext, expr: Expr) -> str:
         """A value in all lanes. Subtracting zero changes no number, -0.0 included."""
