@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from appyc.ir.nodes import Assign, For, If, Load, Node, Stmt, Store, Update
+from appyc.analysis.accesses.accesses import own_statements
+from appyc.ir.nodes import Assign, For, If, Load, Node, Store, Update
 from appyc.ir.visit import scalars_read, scalars_written, walk
 from appyc.passes.simplify.dead_code_elimination import can_raise
 
 
 def is_plain(loop: For) -> bool:
     """Whether the body is assignments and conditions that cannot raise."""
-    return all(isinstance(stmt, Assign | Store | Update | If) for stmt in _statements(loop.body)) and not any(
-        _raises(node) for node in walk(loop.body)
-    )
+    return all(
+        isinstance(stmt, Assign | Store | Update | If) for stmt in own_statements(loop.body)
+    ) and not any(_raises(node) for node in walk(loop.body))
 
 
 def has_fixed_bounds(loop: For) -> bool:
@@ -20,15 +21,6 @@ def has_fixed_bounds(loop: For) -> bool:
     if any(isinstance(n, Load) for n in walk(bounds)):
         return False
     return not (scalars_read(bounds) & scalars_written(loop.body))
-
-
-def _statements(body: tuple[Stmt, ...]) -> list[Stmt]:
-    out: list[Stmt] = []
-    for stmt in body:
-        out.append(stmt)
-        if isinstance(stmt, If):
-            out += _statements(stmt.then) + _statements(stmt.orelse)
-    return out
 
 
 def _raises(node: Node) -> bool:
