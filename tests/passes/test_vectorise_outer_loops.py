@@ -7,14 +7,12 @@ import pytest
 
 import appyc
 from appyc import pipeline
-from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Alloc, For, Function, If, Load, LoopMode, While
+from appyc.ir.nodes import Alloc, For, Function, LoopMode, While
 from appyc.ir.printer import print_function
 from appyc.ir.verify import check
 from appyc.ir.visit import loops_of, walk
 from appyc.options import Options
 from appyc.passes.pass_context import PassContext
-from appyc.passes.storage.hoist_loads import hoist_loads
 from appyc.passes.vectorise.vectorise_outer_loops import LANES, vectorise_outer_loops
 from tests.lowering import after, lowered
 from tests.printed import run_printed
@@ -206,41 +204,6 @@ def test_what_is_better_left_alone(fn, args):
 
 def test_functions_that_have_a_form_for_vectors():
     assert has_masks(masked(waves, NUMBERS, NUMBERS.copy(), 9, functions=frozenset({"sin"})))
-
-
-# ---------------------------------------------------------------- reads ahead
-
-
-def test_reads_are_not_taken_out_of_conditions():
-    def fn(x, w, out, n):
-        for i in range(len(x)):
-            s = x[i]
-            k = 0
-            while k < n and s < w[0]:
-                s = s + x[i]
-                if s > 1.0:
-                    s = s + w[1]
-                k += 1
-            out[i] = s
-
-    before = analysed(fn, NUMBERS, NUMBERS, NUMBERS.copy(), 5)
-    (loop,) = loops_of(before.body)
-    body = hoist_loads(loop.body, set(), NameSupply.after(before))
-    inner = next(stmt for stmt in body if isinstance(stmt, While))
-    left = [n for n in walk(inner) if isinstance(n, Load)]
-    assert len(left) == 2  # behind `and`, and under the `if`
-    guard = body[body.index(inner) - 1]
-    assert isinstance(guard, If)
-    assert len(guard.then) == 1
-
-
-def test_reads_of_what_is_written_stay():
-    before = analysed(steps, NUMBERS, COUNTS, 5)
-    (loop,) = loops_of(before.body)
-    for written, reads in ((set(), 0), ({before.params[0]}, 1)):
-        body = hoist_loads(loop.body, written, NameSupply.after(before))
-        inner = next(stmt for stmt in body if isinstance(stmt, While))
-        assert sum(isinstance(n, Load) for n in walk(inner)) == reads
 
 
 def test_explained():
