@@ -25,7 +25,7 @@ from appyc.ir.aliasing import Sharing
 from appyc.ir.arguments import ArgType, NoneArg, TupleArg, writeable
 from appyc.options import Options
 from appyc.runtime.dispatch import GuardFailure
-from appyc.runtime.frame import Kernel, Watched, flat_values, invoke
+from appyc.runtime.frame import Kernel, Watched, flat_values, groups_of, invoke
 from appyc.runtime.overlap import find_overlap
 from appyc.runtime.signature import typeof
 
@@ -223,14 +223,21 @@ def _cpu_version(job: Job) -> Version | None:
 
     def shared_version(sharing: Sharing) -> CpuVersion | None:
         found = made_later(compiler.shared_version, sharing)
-        if found is not None and all(g.offsets is None for g in sharing):
+        visible = len(face.layout.params)
+        groups = (
+            None
+            if found is None
+            else groups_of(sharing, found.kernel.interface.layout, visible, face.written)
+        )
+        if found is not None and groups is not None:
             # All arrays that the program writes have to be writeable, those it writes through others too.
-            its_face = replace(found.kernel.interface, written=face.written)
-            same = list(range(len(face.layout.params)))
+            its_face = replace(found.kernel.interface, arguments=face.arguments, written=face.written)
+            same = list(range(visible))
             for group in sharing:
-                for member in group.members:
+                for member in group.members if group.offsets is None else ():
                     same[member] = group.members[0]
-            add(replace(found.kernel, interface=its_face, same=tuple(same)))
+            if all(r.param is None or r.param < visible for r in its_face.results):
+                add(replace(found.kernel, interface=its_face, same=tuple(same), groups=groups))
         return found
 
     overlapping = SharedVersions(shared_version, face.written)

@@ -22,9 +22,10 @@
 
 #include "_frame.h"
 #include "_kinds.h"
+#include "_overlap.h"
 
 /* As in appyc/runtime/dispatch.py: of Kernel.record(), and of what on_fault is called with. */
-enum { RECORD_FORMAT = 13 };
+enum { RECORD_FORMAT = 14 };
 
 /* For the whole process, as OpenMP's own setting is; every entry passes it on in slot 0. */
 static int thread_count = 1;
@@ -36,6 +37,9 @@ static void specialisation_dealloc(Specialisation *self)
     PyObject_GC_UnTrack(self);
     PyMem_Free(self->arguments);
     PyMem_Free(self->results);
+    for (int i = 0; i < self->group_count; i++)
+        PyMem_Free(self->groups[i].members);
+    PyMem_Free(self->groups);
     Py_XDECREF(self->tree);
     Py_XDECREF(self->watched);
     Py_XDECREF(self->kernel);
@@ -108,6 +112,36 @@ static int read_results(Specialisation *self, PyObject *records)
     return 0;
 }
 
+/* Of (slot, layout, written, axes, numbers): of each member its leaf and its offsets. */
+static int read_groups(Specialisation *self, PyObject *records)
+{
+    int count = (int)PyTuple_GET_SIZE(records);
+    if (!(self->groups = PyMem_Calloc((size_t)count + 1, sizeof(Group))))
+        goto failed;
+    for (int i = 0; i < count; i++) {
+        Group *g = &self->groups[self->group_count++];
+        PyObject *numbers;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(records, i), "iipiO!", &g->slot, &g->layout, &g->written, &g->axes,
+                              &PyTuple_Type, &numbers))
+            return -1;
+        Py_ssize_t length = PyTuple_GET_SIZE(numbers);
+        if (!(g->members = PyMem_Calloc((size_t)length + 1, sizeof(int))))
+            goto failed;
+        g->count = (int)length / (1 + g->axes);
+        for (Py_ssize_t k = 0; k < length; k++)
+            g->members[k] = (int)PyLong_AsLong(PyTuple_GET_ITEM(numbers, k));
+        for (int k = 0, leaf = 0; k < self->argument_count; k++) {
+            for (int m = 0; self->arguments[k].kind == ARRAY && m < g->count; m++)
+                self->arguments[k].grouped |= g->members[m * (1 + g->axes)] == leaf;
+            leaf += self->arguments[k].kind < NONE;
+        }
+    }
+    return PyErr_Occurred() ? -1 : 0;
+failed:
+    PyErr_NoMemory();
+    return -1;
+}
+
 /* Whether everything that was built into the code still is what it was. A watched value is
  * (where, name, value): `where` is a dict, such as a function's globals, or a closure's cell. */
 static int is_current(const Specialisation *s)
@@ -141,19 +175,21 @@ static int are_watched(PyObject *watched)
 }
 
 /* From `kernel.record()`: (address, checked address, parameters, arguments, results, tree, fault slot, size,
- * watched, checked kernel, alone) */
+ * watched, checked kernel, alone, groups) */
 static Specialisation *specialise(PyObject *kernel)
 {
     unsigned long long function, checked;
-    PyObject *arguments, *results, *tree, *watched, *checked_kernel;
+    PyObject *arguments, *results, *tree, *watched, *checked_kernel, *groups;
     PyObject *record = PyObject_CallMethod(kernel, "record", NULL);
     if (!record)
         return NULL;
     Specialisation *self = (Specialisation *)SpecialisationType.tp_alloc(&SpecialisationType, 0);
-    if (self && PyArg_ParseTuple(record, "KKiO!O!OiiO!Op", &function, &checked, &self->parameters, &PyTuple_Type,
+    if (self && PyArg_ParseTuple(record, "KKiO!O!OiiO!OpO!", &function, &checked, &self->parameters, &PyTuple_Type,
                                  &arguments, &PyTuple_Type, &results, &tree, &self->fault_slot,
-                                 &self->frame_size, &PyTuple_Type, &watched, &checked_kernel, &self->alone)
-        && are_watched(watched) && read_arguments(self, arguments) == 0 && read_results(self, results) == 0) {
+                                 &self->frame_size, &PyTuple_Type, &watched, &checked_kernel, &self->alone,
+                                 &PyTuple_Type, &groups)
+        && are_watched(watched) && read_arguments(self, arguments) == 0 && read_results(self, results) == 0
+        && read_groups(self, groups) == 0) {
         self->function = (KernelFunction)(uintptr_t)function;
         self->checked = (KernelFunction)(uintptr_t)checked;
         self->tree = Py_NewRef(tree);
@@ -241,7 +277,7 @@ static int try_call(PyObject *on_fault, const Specialisation *s, PyObject *const
     } else {
         memset(frame, 0, (size_t)s->frame_size * sizeof(int64_t));
         if (fill(s, &next, args, count, frame, leaves, &leaf, typed)
-            && (typed || ((!s->shares || shares_as_expected(s, leaves)) && !(s->writes && may_overlap(s, leaves))))) {
+            && (typed || ((!s->shares || shares_as_expected(s, leaves)) && !(s->writes && may_overlap(s, leaves, frame))))) {
             PyObject *ran;
             int32_t status = run(s, frame, &ran);
             called = status != STATUS_GUARD;

@@ -1,6 +1,5 @@
 /* The frame of a kernel (appyc/ir/abi.py): filled from the arguments of a call where they
- * fit, and read for what the function returns; and whether arguments overlap in memory.
- * Part of _dispatch.c, which alone includes it.
+ * fit, and read for what the function returns. Part of _dispatch.c, which alone includes it.
  */
 #ifndef APPYC_FRAME_H
 #define APPYC_FRAME_H
@@ -20,9 +19,17 @@ typedef struct {
     int written;  /* ARRAY: the kernel stores into it */
     int any_written;  /* ARRAY: the kernel stores into it, or into one that is the same elements */
     int slot;     /* the first slot in the frame */
+    int grouped;  /* ARRAY: it is a member of a group */
     int same;     /* ARRAY: the leaf that it must be the same elements as; its own number as a rule */
     PyTypeObject *scalar_type;  /* NUMPY_SCALAR: what a value's type must be */
 } Argument;
+
+/* Arrays that are expected to be parts of one, with the same strides: each at its own offsets in a box that holds them
+ * all, which is a hidden argument. */
+typedef struct {
+    int slot, layout, written, axes, count;
+    int *members;  /* of each its leaf, and its offsets */
+} Group;
 
 typedef struct {
     int leaf;  /* an array: which of the leaf arguments it is; else -1 */
@@ -42,6 +49,8 @@ typedef struct {
     int alone;   /* whether no other Python code may run meanwhile */
     Argument *arguments;  /* in order, each tuple before its items */
     Result *results;
+    Group *groups;
+    int group_count;
     PyObject *tree;    /* how results are nested: None, a number, a list's columns, a tuple of such, or what builds one */
     PyObject *watched;  /* a tuple of (dict or cell, name, value) */
     PyObject *kernel;  /* the Python object it was made from; keeps the code loaded */
@@ -176,201 +185,6 @@ static int fill(const Specialisation *s, int *next, PyObject *const *values, Py_
             leaves[(*leaf)++] = value;
     }
     return 1;
-}
-
-/* ------------------------------------------------------------------ overlap */
-
-/* Whether two arrays of one type have the same elements at the same addresses. */
-static int are_one(PyArrayObject *a, PyArrayObject *b)
-{
-    if (PyArray_DATA(a) != PyArray_DATA(b) || PyArray_NDIM(a) != PyArray_NDIM(b))
-        return 0;
-    for (int i = 0; i < PyArray_NDIM(a); i++)
-        if (PyArray_DIM(a, i) != PyArray_DIM(b, i) || PyArray_STRIDE(a, i) != PyArray_STRIDE(b, i))
-            return 0;
-    return 1;
-}
-
-/* Whether the arrays that the kernel takes for one are one. */
-static int shares_as_expected(const Specialisation *s, PyObject **leaves)
-{
-    int leaf = 0;
-    for (int i = 0; i < s->argument_count; i++) {
-        const Argument *a = &s->arguments[i];
-        if (a->kind >= NONE)
-            continue;
-        if (a->kind == ARRAY && a->same != leaf
-            && !are_one((PyArrayObject *)leaves[leaf], (PyArrayObject *)leaves[a->same]))
-            return 0;
-        leaf++;
-    }
-    return 1;
-}
-
-typedef struct {
-    uintptr_t lo, hi;  /* the bytes from the first to one past the last element */
-    int written;
-    PyArrayObject *array;
-} Range;
-
-static Range range_of(PyArrayObject *array)
-{
-    Range r = {(uintptr_t)PyArray_DATA(array), (uintptr_t)PyArray_DATA(array), 0, array};
-    if (PyArray_SIZE(array) == 0)
-        return r;
-    for (int i = 0; i < PyArray_NDIM(array); i++) {
-        npy_intp reach = (PyArray_DIM(array, i) - 1) * PyArray_STRIDE(array, i);
-        if (reach < 0)
-            r.lo += (uintptr_t)reach;
-        else
-            r.hi += (uintptr_t)reach;
-    }
-    r.hi += (uintptr_t)PyArray_ITEMSIZE(array);
-    return r;
-}
-
-/* Whether two indices may reach the same byte: sorted by stride, each axis must step over
- * all that the smaller ones reach. */
-static int may_overlap_itself(PyArrayObject *array)
-{
-    npy_intp strides[NPY_MAXDIMS], reaches[NPY_MAXDIMS];
-    int axes = 0;
-    if (PyArray_SIZE(array) == 0)
-        return 0;
-    for (int i = 0; i < PyArray_NDIM(array); i++) {
-        npy_intp stride = PyArray_STRIDE(array, i), extent = PyArray_DIM(array, i);
-        int at = axes;
-        if (extent == 1)
-            continue;
-        stride = stride < 0 ? -stride : stride;
-        for (; at > 0 && strides[at - 1] > stride; at--) {
-            strides[at] = strides[at - 1];
-            reaches[at] = reaches[at - 1];
-        }
-        strides[at] = stride;
-        reaches[at] = stride * (extent - 1);
-        axes++;
-    }
-    npy_intp covered = PyArray_ITEMSIZE(array);
-    for (int i = 0; i < axes; i++) {
-        if (strides[i] < covered)
-            return 1;
-        covered += reaches[i];
-    }
-    return 0;
-}
-
-static int by_address(const void *one, const void *other)
-{
-    uintptr_t a = ((const Range *)one)->lo, b = ((const Range *)other)->lo;
-    return (a > b) - (a < b);
-}
-
-/* Whether one of the ranges that are written meets another one. Sorted by where they begin, each is compared with the
- * furthest end of those before it. */
-static int may_meet(Range *ranges, int count)
-{
-    uintptr_t end = 0, written_end = 0;
-    if (count > STACK_LEAVES)
-        qsort(ranges, (size_t)count, sizeof *ranges, by_address);
-    for (int i = 1; count <= STACK_LEAVES && i < count; i++) {
-        Range r = ranges[i];
-        int at = i;
-        for (; at > 0 && ranges[at - 1].lo > r.lo; at--)
-            ranges[at] = ranges[at - 1];
-        ranges[at] = r;
-    }
-    for (int i = 0; i < count; i++) {
-        if (ranges[i].lo < (ranges[i].written ? end : written_end))
-            return 1;
-        if (ranges[i].hi > end)
-            end = ranges[i].hi;
-        if (ranges[i].written && ranges[i].hi > written_end)
-            written_end = ranges[i].hi;
-    }
-    return 0;
-}
-
-typedef struct {
-    npy_intp stride, a, b;  /* and how many steps the arrays reach */
-} CommonAxis;
-
-/* The axes that two arrays have in common, the longest strides first and the bytes of an element last; 0 where their
- * strides differ. */
-static int common_axes(PyArrayObject *a, PyArrayObject *b, CommonAxis *axes)
-{
-    int count = 0;
-    if (PyArray_NDIM(a) != PyArray_NDIM(b))
-        return 0;
-    for (int i = 0; i < PyArray_NDIM(a); i++) {
-        npy_intp stride = PyArray_STRIDE(a, i);
-        CommonAxis axis = {stride < 0 ? -stride : stride, PyArray_DIM(a, i), PyArray_DIM(b, i)};
-        int at = count;
-        if (axis.a == 1 && axis.b == 1)
-            continue;
-        if (stride == 0 || (stride != PyArray_STRIDE(b, i) && stride != -PyArray_STRIDE(b, i)))
-            return 0;
-        for (; at > 0 && axes[at - 1].stride < axis.stride; at--)
-            axes[at] = axes[at - 1];
-        axes[at] = axis;
-        count++;
-    }
-    axes[count] = (CommonAxis){1, PyArray_ITEMSIZE(a), PyArray_ITEMSIZE(b)};
-    return count + 1;
-}
-
-/* Whether two arrays are boxes in one grid that have no byte in common: the left and the right columns of a matrix, odd
- * and even elements, real and imaginary parts. Not where that cannot be told by strides. */
-static int are_boxes_apart(Range a, Range b)
-{
-    CommonAxis axes[NPY_MAXDIMS + 1];
-    int count = common_axes(a.array, b.array, axes), apart = 0;
-    npy_intp rest = (npy_intp)(b.lo - a.lo), most = NPY_MAX_INTP;
-    for (int i = 0; i < count; i++) {
-        npy_intp stride = axes[i].stride, first = rest / stride;
-        if (axes[i].a > most / stride || axes[i].b > most / stride - first)
-            return 0;
-        apart |= first >= axes[i].a;
-        rest -= first * stride;
-        most = stride;
-    }
-    return apart;
-}
-
-/* Of ranges sorted by where they begin. */
-static int do_meet(const Range *ranges, int count)
-{
-    for (int i = 0; i < count; i++)
-        for (int j = i + 1; j < count && ranges[j].lo < ranges[i].hi; j++)
-            if ((ranges[i].written || ranges[j].written) && !are_boxes_apart(ranges[i], ranges[j]))
-                return 1;
-    return 0;
-}
-
-static int may_overlap(const Specialisation *s, PyObject **leaves)
-{
-    Range few[STACK_LEAVES], *ranges = few;
-    int leaf = 0, count = 0, found = 0;
-    if (s->leaf_count > STACK_LEAVES && !(ranges = PyMem_Malloc((size_t)s->leaf_count * sizeof *ranges)))
-        return 1;
-    for (int i = 0; i < s->argument_count; i++) {
-        const Argument *a = &s->arguments[i];
-        if (a->kind >= NONE)
-            continue;
-        PyArrayObject *array = (PyArrayObject *)leaves[leaf];
-        if (a->kind == ARRAY && a->written && a->layout == LAYOUT_STRIDED)
-            found |= may_overlap_itself(array);
-        /* Of arrays that are one, the first stands for all; any of them may be written. */
-        if (a->kind == ARRAY && a->same == leaf && PyArray_SIZE(array) > 0) {
-            ranges[count] = range_of(array);
-            ranges[count++].written = a->any_written;
-        }
-        leaf++;
-    }
-    found = found || (may_meet(ranges, count) && do_meet(ranges, count));
-    if (ranges != few)
-        PyMem_Free(ranges);
-    return found;
 }
 
 /* ------------------------------------------------------------------ frame to results */

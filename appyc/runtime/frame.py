@@ -12,6 +12,7 @@ from typing import NoReturn, TypeAlias
 
 from appyc.errors import InternalError
 from appyc.ir.abi import FrameLayout
+from appyc.ir.aliasing import Sharing
 from appyc.ir.arguments import ArgType, NoneArg, TupleArg
 from appyc.ir.fault_words import FaultSite
 from appyc.ir.results import ListOf, ResultTree
@@ -23,6 +24,11 @@ Record: TypeAlias = tuple[object, ...]
 
 Watched: TypeAlias = tuple[dict[str, object] | CellType, str, object]
 """Where a value was found (a function's globals, or a closure's cell), its name, and the value."""
+
+
+Group: TypeAlias = tuple[int, int, bool, int, tuple[int, ...]]
+"""Arrays with the same strides that are parts of one box: the slot and the layout of the box, whether one of them is
+written, the number of axes; and of each array the number of its parameter and its offsets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +66,9 @@ class Kernel:
     of the first one does not hold, with a frame of the same layout; None where there is none
     (yet). owner: what keeps the code in memory, such as the loaded library. watched: what was
     built into the code from outside; a call takes the kernel only while it is the same. same: for
-    each parameter the number of the one that it is the same array as, mostly its own; () for all. alone: no other
-    Python code may run meanwhile.
+    each parameter the number of the one that it is the same array as, mostly its own; () for all. groups: arrays that
+    are parts of one, which the dispatcher gives to the kernel as its hidden arguments. alone: no other Python code may
+    run meanwhile.
     """
 
     interface: Interface
@@ -70,6 +77,7 @@ class Kernel:
     owner: object = None
     watched: tuple[Watched, ...] = ()
     same: tuple[int, ...] = ()
+    groups: tuple[Group, ...] = ()
     alone: bool = False
 
     def record(self) -> Record:
@@ -91,7 +99,7 @@ class Kernel:
         )
         checked = 0 if self.checked is None else self.checked.address
         return (self.address, checked, len(face.arguments), arguments, results, _for_dispatcher(face.tree),
-                face.layout.fault, face.layout.size, self.watched, self.checked, self.alone)  # fmt: skip
+                face.layout.fault, face.layout.size, self.watched, self.checked, self.alone, self.groups)  # fmt: skip
 
 
 def _for_dispatcher(tree: ResultTree) -> object:
@@ -135,6 +143,28 @@ def _argument_records(
             yield (_ARRAY, code, arg.ndim, _LAYOUTS[arg.layout], written, any_written, slot, same[number])
         else:
             yield (_PYTHON_SCALAR if arg.python else _NUMPY_SCALAR, code, 0, 0, False, False, slot, 0)
+
+
+def groups_of(
+    sharing: Sharing, layout: FrameLayout, visible: int, written: frozenset[int]
+) -> tuple[Group, ...] | None:
+    """The groups of arrays that the dispatcher recognises, of a kernel with `visible` parameters beside hidden ones.
+    None where offsets are hidden arguments, too."""
+    found: list[Group] = []
+    for shared in sharing:
+        if shared.offsets is None:
+            continue
+        numbers: list[int] = []
+        for member, offsets in zip(shared.members, shared.offsets, strict=True):
+            known = [offset for offset in offsets if offset is not None]
+            if len(known) < len(offsets):
+                return None
+            numbers += [member, *known]
+        slot = layout.params[visible + len(found)]
+        is_written = not written.isdisjoint(shared.members)
+        axes = len(shared.offsets[0])
+        found.append((slot, _LAYOUTS[Layout(shared.layout)], is_written, axes, tuple(numbers)))
+    return tuple(found)
 
 
 def flat_values(types: Sequence[ArgType], values: Sequence[object]) -> list[object]:

@@ -262,3 +262,72 @@ def test_a_failing_guard_costs_one_more_call_of_compiled_code():
         shifted(b, 1)
     assert "_call" not in [f.name for f in caught.traceback]
     np.testing.assert_array_equal(b, [1, 2, 3, 4, 5, 6, 7, 8, 8])
+
+
+def stencil(a, b, c):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            a[i, j] = 0.5 * b[i, j] + c[i, j]
+
+
+def parts(u):
+    return u[1:-1, 1:-1], u[:-2, 1:-1], u[2:, 1:-1]
+
+
+def test_the_dispatcher_takes_parts_of_one_array_from_the_second_call_on():
+    jitted, missed = appyc.jit(target="cpu", strict=True)(stencil), []
+    jitted(*parts(np.ones((5, 6))))
+    jitted(*parts(np.ones((5, 6))))
+    jitted.before = lambda entry, *args: missed.append(args)
+    for shape in ((5, 6), (9, 5), (4, 4)):
+        ours, wanted = (np.arange(1.0, 1 + np.prod(shape)).reshape(shape) for _ in range(2))
+        jitted(*parts(ours))
+        stencil(*parts(wanted))
+        np.testing.assert_array_equal(ours, wanted)
+    assert not missed
+    u, v = np.ones((5, 6)), np.ones((5, 6))
+    for others, is_taken in (
+        ((u[1:-1, 2:-1], u[:-2, 2:-1], u[2:, 2:-1]), True),
+        ((u[1:-1, 1:-1], u[:-2, 1:-1], u[2:, :-2]), False),  # at another distance
+        ((u[1:-1, 1:-1], u[:-2, 1:-1], u[:-2, 1:-1].copy()), False),  # one that has memory of its own
+        ((u[1:-1:2, 1:-1], u[:-2:2, 1:-1], v[2::2, 1:-1]), True),  # rows that are apart
+        ((u[1:1, 1:-1], u[:0, 1:-1], u[2:2, 1:-1]), False),  # contiguous, having no element
+    ):
+        missed.clear()
+        jitted(*others)
+        assert bool(missed) != is_taken
+
+
+def _axis(draw, extent):
+    step = draw(st.sampled_from((1, 1, 2, -1)))
+    return step, (extent - 1) * abs(step) + 1
+
+
+def _part(draw, steps, shape, size):
+    out = []
+    for (step, span), whole in zip(steps, size, strict=True):
+        low = draw(st.integers(0, whole - span))
+        out.append(
+            slice(low, low + span, step)
+            if step > 0
+            else slice(low + span - 1, low - 1 if low else None, step)
+        )
+    return tuple(out)
+
+
+COMPILED = appyc.jit(target="cpu", strict=True)(stencil)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_parts_of_one_array_that_the_dispatcher_takes(data):
+    shape = tuple(data.draw(st.integers(1, 4)) for _ in range(2))
+    steps = [_axis(data.draw, extent) for extent in shape]
+    where = [_part(data.draw, steps, shape, (9, 10)) for _ in range(3)]
+    of_other = data.draw(st.sampled_from((None, 0, 1, 2)))
+    results = []
+    for run in (stencil, COMPILED):
+        u, other = np.linspace(0, 1, 90).reshape(9, 10), np.linspace(3, 4, 90).reshape(9, 10)
+        run(*(((other if n == of_other else u)[part]) for n, part in enumerate(where)))
+        results.append((u, other))
+    np.testing.assert_array_equal(results[0], results[1])
