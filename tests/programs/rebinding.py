@@ -262,3 +262,20 @@ def rows_of_what_is_bound_anew(m, n):
             total += row.max()
         m = m * 0.5 + 1
     return m, total
+
+
+@PROGRAMS.on(floats(5), np.array(1.0), 2.5)
+@PROGRAMS.on(ints(5), np.array(7), 3)
+@PROGRAMS.on(floats(5, dtype=np.float32), np.array(1.0, np.float32), 0.5)
+def arrays_without_axes(a, t, x):
+    """In-place operations on them change what other names, and the caller, see."""
+    made = np.zeros((), a.dtype)
+    same = made
+    for i in range(a.shape[0]):
+        made += a[i]
+        t += a[i]
+    t *= 2
+    made -= 1
+    k = np.sum(a)
+    k += x
+    return made, same, float(t), k

@@ -67,7 +67,7 @@ class Member:
         """Where it reads some arrays: how far from its own row; None where that is no constant."""
         for node in walk(self.loop.body):
             if isinstance(node, Load) and node.array in arrays:
-                apart = distance(node.index[0], self.loop.var)
+                apart = distance(node.index[0], self.loop.var) if node.index else None
                 yield node.array, None if apart is None else apart - self.row
 
 
@@ -80,6 +80,8 @@ def member(loop: For) -> Member | None:
     writes: set[Symbol] = set()
     for node in walk(loop.body):
         if isinstance(node, Store) and node.array not in own:
+            if not node.index:
+                return None
             rows.add(distance(node.index[0], loop.var))
             writes.add(node.array)
         elif isinstance(node, Update) and node.target.is_array and node.target not in own:

@@ -284,7 +284,7 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
         with scope.collect() as block:
             operand = lower_expression(scope, value)
         old = scope.read(target.id, scope.loc(target))
-        if isinstance(old, ArrayRef | Tensor) and old.ndim:
+        if isinstance(old, ArrayRef) or (isinstance(old, Tensor) and old.ndim):
             scope.block.extend(block)
             _update_array(scope, old, symbol, operand, loc)
             return
