@@ -45,7 +45,6 @@ from appyc.frontend.types.values import (
 from appyc.ir.names import unused
 from appyc.ir.nodes import (
     Binary,
-    BoundsCheck,
     Compare,
     Const,
     Expr,
@@ -236,8 +235,7 @@ def _item(
             cond = lower_condition(scope, test)
             holds = cond if holds is None else Logical("and", holds, cond, loc=loc)
         item = _lowered(scope, node.elt)
-    only_tests = all(isinstance(stmt, BoundsCheck) for stmt in block)
-    if not only_tests or not (isinstance(item, Number) or is_array(item)):
+    if not expressions.only_tests(block) or not (isinstance(item, Number) or is_array(item)):
         return None
     holds = substitute(holds, values) if holds is not None else None
     checks = [substitute(stmt, values) for stmt in block]

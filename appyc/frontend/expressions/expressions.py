@@ -34,9 +34,9 @@ from appyc.frontend.types.values import (
     Wide,
     describe,
 )
-from appyc.ir.nodes import BoundsCheck, Const, Expr, Load, Stmt
+from appyc.ir.nodes import BoundsCheck, Const, Expr, For, If, Load, Stmt
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_written
+from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_written, statements
 
 
 def lower_expression(scope: Scope, node: ast.expr) -> Value:
@@ -124,9 +124,14 @@ def lower_operands(
     return values
 
 
+def only_tests(block: list[Stmt]) -> bool:
+    """Whether statements do nothing but test indices of views."""
+    return all(isinstance(stmt, BoundsCheck | If | For) for stmt in statements(block))
+
+
 def kept_before(scope: Scope, value: Value, block: list[Stmt]) -> Value:
     """The value from before the statements of `block`, saved in variables where these may change it."""
-    if all(isinstance(stmt, BoundsCheck) for stmt in block):
+    if only_tests(block):
         return value
     match value:
         case Number(expr=Const()):
