@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import appyc
-from appyc.ir.nodes import Binary
+from appyc.ir.nodes import Binary, BoundsCheck, LoopMode
 from appyc.ir.types import DType
-from appyc.ir.visit import loops_of
+from appyc.ir.visit import loops_of, walk
 from appyc.passes.vectorise.guarded_loops import plan_guarded
 from tests.e2e.harness import run_everywhere
 from tests.ir_makers import Program, assign, expr, for_, here, load, mul, store, update
@@ -199,3 +199,29 @@ def test_a_test_behind_something_that_lasts():
     own = replace(for_(k, 0, n, [first, store(a, [k], s)]), private=(s,))
     assert plan_guarded(own) is not None
     assert plan_guarded(replace(own, step=-1)) is None
+
+
+def sums_of_rows(a, ix, w):
+    for i in range(ix.shape[0]):
+        w[i] = a[ix[i], :].sum()
+
+
+def neighbours(a, ix, w):
+    for i in range(w.shape[0]):
+        s = 0.0
+        for k in range(ix.shape[0]):
+            x = a[ix[k]]
+            s += x[0] * x[1]
+        w[i] = s
+
+
+def test_the_test_of_an_index_of_a_row_keeps_threads_and_lanes():
+    arguments = np.ones((9, 3)), np.arange(9), np.ones(9)
+    for fn, lanes in ((sums_of_rows, True), (neighbours, False)):
+        jitted = appyc.jit(fn)
+        analysed = jitted._analyse(jitted._wanted(arguments, {}))
+        outer, inner = loops_of(analysed.function.body)
+        assert any(isinstance(n, BoundsCheck) for n in walk(outer))
+        assert outer.mode is LoopMode.PARALLEL
+        assert (fast := plan_guarded(inner)) is not None
+        assert fast.lanes is lanes
