@@ -24,11 +24,10 @@ from appyc.compiler.fallback import (
 )
 from appyc.compiler.parameters import call_by_name
 from appyc.compiler.specialisations import Specialisations
-from appyc.compiler.version_budget import AT_ONCE
+from appyc.compiler.version_budget import AT_ONCE, PUT_OFF
 from appyc.compiler.versions import Request, Version, is_stored
-from appyc.compiler.waiting import SHORT_CALL, CallForecast, seconds_in_python
+from appyc.compiler.waiting import SHORT_CALL, CallForecast
 from appyc.errors import CompileError, DependenceError, LeftToPython, Loc, ReadOnlyArguments
-from appyc.frontend.access import closure_of
 from appyc.frontend.source import Source
 from appyc.options import Options
 from appyc.runtime.dispatch import Entry
@@ -232,7 +231,7 @@ class CompiledFunction(Specialisations[R]):
             return True
         if self._find(wanted, named) is not None:
             return True
-        seconds = self._seconds_in_python(named)
+        seconds = self._forecast.of_call(self._kept_text, self.py_func, named)
         return self._budget.runs_are_long if seconds == math.inf else seconds >= SHORT_CALL
 
     def _call_unpaid(
@@ -250,11 +249,7 @@ class CompiledFunction(Specialisations[R]):
                     self.handed.pop(kind, None)
 
         if len(self._versions.get(wanted.key, ())) < AT_ONCE:  # else it has been warned of
-            told = (
-                "it has been compiled several times, for other types, lengths of lists and tuples, strings or classes, "
-                "and is again when calls in Python have taken as long as that"
-            )
-            self._warn(CompileError(told, Loc(self._snippet.file, self._snippet.first_line)))
+            self._warn(CompileError(PUT_OFF, Loc(self._snippet.file, self._snippet.first_line)))
         if kind is not None:
             self.handed[kind] = (in_python, 0)
         return in_python(*args, **keywords)
@@ -359,17 +354,8 @@ class CompiledFunction(Specialisations[R]):
         return self._compilations.has_waited(
             wanted.key,
             lambda: self._version(wanted, named),
-            lambda: self._seconds_in_python(named) < SHORT_CALL,
+            lambda: self._forecast.of_call(self._kept_text, self.py_func, named) < SHORT_CALL,
         )
-
-    def _seconds_in_python(self, named: Mapping[str, object]) -> float:
-        """What the call takes Python at most, as far as its text tells; inf where that is not known."""
-
-        def ask() -> float:
-            values = {**self.py_func.__globals__, **closure_of(self.py_func), **named}
-            return seconds_in_python(self._kept_text, values)
-
-        return self._forecast.of(named, ask)
 
     def is_ready(self, args: tuple[object, ...], *, begins: bool, waits: bool) -> bool:
         """Whether a call with these arguments finds compiled code, in memory or on disk. Always on a GPU, or where

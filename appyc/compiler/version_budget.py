@@ -21,6 +21,12 @@ IN_ALL = 16
 """Versions of one function that are compiled at the first call."""
 
 
+PUT_OFF = (
+    "it has been compiled several times, for other types, lengths of lists and tuples, strings or classes, "
+    "and is again when calls in Python have taken as long as that"
+)
+
+
 class VersionBudget:
     """What the versions of one function have cost, and what Python has spent since. Times are in nanoseconds."""
 

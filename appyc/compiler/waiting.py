@@ -14,6 +14,7 @@ from math import inf
 from types import FunctionType, TracebackType
 from typing import TextIO
 
+from appyc.frontend.access import closure_of
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.trip_counts import iterations
 from appyc.options import compile_wait, progress_is_shown
@@ -172,6 +173,11 @@ class CallForecast:
         if self._last is None or self._last[0] != sizes:
             self._last = sizes, ask()
         return self._last[1]
+
+    def of_call(self, source: Source, fn: FunctionType, named: Mapping[str, object]) -> float:
+        """The same of a call of a function with these arguments."""
+        values = {**fn.__globals__, **closure_of(fn), **named}
+        return self.of(named, lambda: seconds_in_python(source, values))
 
 
 def seconds_in_python(source: Source, values: Mapping[str, object]) -> float:

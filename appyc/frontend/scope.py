@@ -26,7 +26,8 @@ from appyc.frontend.pragmas.pragma_nodes import LoopPragma
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.resolve import Names
 from appyc.frontend.source import Source
-from appyc.frontend.syntax.containers import list_names, own_dicts, read_lists, table_names
+from appyc.frontend.syntax.containers import list_names, read_lists, table_names
+from appyc.frontend.syntax.dict_names import own_dicts
 from appyc.frontend.syntax.liveness import names_behind
 from appyc.frontend.syntax.tree import assigned_names, loops_with_own_names, names_indexed
 from appyc.frontend.types.values import (

@@ -17,7 +17,7 @@ from appyc.frontend.expressions.expressions import (
     unstarred,
 )
 from appyc.frontend.scope import Scope
-from appyc.frontend.syntax.containers import displayed
+from appyc.frontend.syntax.dict_names import displayed
 from appyc.frontend.types.values import DictValue, Key, Opaque, TupleValue, Value
 from appyc.frontend.types.wide_ints import literal
 

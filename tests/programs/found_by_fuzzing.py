@@ -269,3 +269,23 @@ def an_index_that_is_halved(a, w):
         k //= 2
         a[k] += i
     return k, total
+
+
+@PROGRAMS.on(np.ones(4))
+def a_sum_of_what_each_iteration_makes(a):
+    """The cost of the loop was told by the length of an array that is made in it."""
+    for i in range(1):
+        v = np.where(a, a, a)
+        a[i] = sum(e for e in v)
+    return a
+
+
+@PROGRAMS.on(np.linspace(0.0, 1.0, 40), np.linspace(1.0, 0.0, 40))
+def a_sum_beside_what_may_raise(a, b):
+    """A block of iterations was run again, and its sum counted twice, where one might have raised and did not."""
+    s = 0.0
+    for i in range(a.shape[0]):
+        s += a[i]
+        if b[i] > 0.5:
+            s -= a[int(b[i] * 30)]
+    return s

@@ -19,7 +19,6 @@ to nodes by counting.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses.accesses import (
@@ -59,12 +58,11 @@ from appyc.ir.nodes import (
     Stmt,
     Store,
     Symbol,
-    Unary,
     Update,
     Var,
     While,
 )
-from appyc.ir.visit import arrays_written, children, rewrite, scalars_written, walk
+from appyc.ir.visit import arrays_written, children, scalars_written, walk
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -77,32 +75,10 @@ def accesses_of(
 
     wary: as for `Affine`; the function's guards are then assumed to hold. skip: arrays whose accesses are not recorded.
     """
-    return _Collector(fn, FunctionAccesses(Affine(sets, arrays_written(fn), wary)), skip).collect()
+    return AccessCollector(fn, FunctionAccesses(Affine(sets, arrays_written(fn), wary)), skip).collect()
 
 
-def assumptions_of(fn: Function, sets: Presburger, refused: frozenset[int]) -> FunctionAccesses:
-    """The `Likely` conditions of a function, without its accesses.
-
-    Each is taken to hold where others depend on it, but for those refused, by identity.
-    """
-    affine = Affine(sets, arrays_written(fn), wary=True, refused=refused)
-    return _AssumptionCollector(
-        rewrite(fn, lambda n: _without_unlikely(n, affine)), FunctionAccesses(affine)
-    ).collect()
-
-
-def _without_unlikely(node: Node, affine: Affine) -> Node:
-    """A branch for what is assumed not to be, without its statements: what they assign keeps its value."""
-    match node:
-        case If(cond=Unary(op="~", arg=arg), then=then) if affine.is_assumed(arg) and not never_completes(
-            then
-        ):
-            return replace(node, then=())
-        case _:
-            return node
-
-
-class _Collector:
+class AccessCollector:
     """The walk. `domain` is passed down; the state of scalars moves along the program."""
 
     def __init__(self, fn: Function, found: FunctionAccesses, skip: frozenset[Symbol] = frozenset()) -> None:
@@ -147,13 +123,13 @@ class _Collector:
         """Records the loads of an expression, each under the condition that it is evaluated."""
         match expr:
             case Load():
-                self._access(expr, expr.array, "read", domain)
+                self.access(expr, expr.array, "read", domain)
             case Likely():
                 self.expression(expr.arg, domain)
                 self.found.assumptions.append(Assumption(expr, domain, self._truth(expr.arg)))
             case Draw():
                 assert isinstance(expr.where, Load)
-                self._access(expr.where, expr.generators, DRAW, domain)
+                self.access(expr.where, expr.generators, DRAW, domain)
                 for arg in expr.args:
                     self.expression(arg, domain)
             case Apart() | Ascending():
@@ -199,9 +175,9 @@ class _Collector:
     def _truth(self, expr: Expr) -> Truth:
         return self.affine.truth(expr, self.state, self.depth)
 
-    def _access(self, node: Load | Store | Update, array: Symbol, op: str, domain: isl.Set) -> None:
+    def access(self, node: Load | Store | Update, array: Symbol, op: str, domain: isl.Set) -> None:
         """Records the loads in the node's parts, then the node itself."""
-        self._operands(node, domain)
+        self.operands(node, domain)
         if node.mask is not None:
             self.expression(node.mask, domain)
         if array in self.skip:
@@ -225,7 +201,7 @@ class _Collector:
             )
         )
 
-    def _operands(self, node: Load | Store | Update, domain: isl.Set) -> None:
+    def operands(self, node: Load | Store | Update, domain: isl.Set) -> None:
         for part in node.index if isinstance(node, Load) else (*node.index, node.value):
             self.expression(part, domain)
 
@@ -251,10 +227,10 @@ class _Collector:
                 self.expression(stmt.value, domain)
                 self._assign(stmt.target, stmt.value)
             case Store():
-                self._access(stmt, stmt.array, "write", domain)
+                self.access(stmt, stmt.array, "write", domain)
             case Update():
                 if stmt.target.is_array:
-                    self._access(stmt, stmt.target, stmt.op, domain)
+                    self.access(stmt, stmt.target, stmt.op, domain)
                 else:
                     self.expression(stmt.value, domain)
                     before = Var(stmt.target, loc=stmt.loc)
@@ -268,13 +244,13 @@ class _Collector:
             case Alloc():
                 self._alloc(stmt, domain)
             case BoundsCheck():
-                self._bounds_check(stmt, domain)
+                self.bounds_check(stmt, domain)
             case ForAll():
                 raise AssertionError("tensors are expanded before accesses are asked for")
             case _:
                 self.expression(stmt, domain)
 
-    def _bounds_check(self, stmt: BoundsCheck, domain: isl.Set) -> None:
+    def bounds_check(self, stmt: BoundsCheck, domain: isl.Set) -> None:
         self.expression(stmt, domain)
         index, extent = self._value(stmt.index), self._value(stmt.extent)
         self.found.checked_indices.append(CheckedIndex(stmt, domain, index, extent, self.doubts > 0))
@@ -396,16 +372,6 @@ class _Collector:
         self.doubts -= doubts
         self.loops = outer
         self._forget(written, self.depth, self.values.behind.get(id(loop), ()))
-
-
-class _AssumptionCollector(_Collector):
-    """The walk where indices do not matter."""
-
-    def _access(self, node: Load | Store | Update, array: Symbol, op: str, domain: isl.Set) -> None:
-        self._operands(node, domain)
-
-    def _bounds_check(self, stmt: BoundsCheck, domain: isl.Set) -> None:
-        self.expression(stmt, domain)
 
 
 def _has_load(expr: Expr) -> bool:

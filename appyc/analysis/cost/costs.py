@@ -25,6 +25,7 @@ from appyc.errors import GENERATED
 from appyc.ir.array_accesses import array_of, is_access
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
 from appyc.ir.nodes import (
+    Alloc,
     Assign,
     Binary,
     Const,
@@ -155,7 +156,9 @@ def _bounds(
     for node in walk((lo, hi)):
         if isinstance(node, Load | Intrinsic) or (isinstance(node, Binary) and node.trap):
             return None
-        if isinstance(node, Var) and node.symbol in unknown:
+        if (isinstance(node, Var) and node.symbol in unknown) or (
+            isinstance(node, Extent) and node.array in unknown
+        ):
             return None
     return lo, hi
 
@@ -172,7 +175,8 @@ class _Counter:
         self.strides = Strides.of(loop)
         self.trips: dict[Symbol, Expr] = {}
         self.touched: list[ArrayAccess] = []
-        self._inside = scalars_written(loop.body) | {n.var for n in walk(loop) if isinstance(n, For)}
+        made = {n.array for n in walk(loop) if isinstance(n, Alloc)}
+        self._inside = scalars_written(loop.body) | made | {n.var for n in walk(loop) if isinstance(n, For)}
         self._middle = dict(around)
         """Loop variables at the middle of their ranges, where these are known."""
         self._lanes: dict[Symbol, For | None] = {}

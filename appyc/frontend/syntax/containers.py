@@ -1,4 +1,4 @@
-"""Which names of a function stand for lists and dicts that compiled code may keep in arrays and variables.
+"""Which names of a function stand for lists that compiled code may keep in arrays and variables.
 
 A name counts where every statement that binds it makes a new container, and where each of its other occurrences is
 one of the uses that the analysis knows. So no other name is bound to the container, and no other code has it before
@@ -20,11 +20,10 @@ METHODS: dict[str, range] = {
 """The methods that such lists have, and how many arguments these take."""
 _TAKERS = frozenset({"len", "enumerate", "zip", "min", "max", "sum", "reversed", "any", "all"})
 _DRAWS = ("shuffle", "choice", "sample", "choices")
-_LOOKERS = ("len", "sum", "min", "max", "any", "all", "enumerate", "zip")
-"""Functions that look at what they are given, and keep nothing of it."""
+"""Functions, and methods of generators, that look at what they are given, and keep nothing of it."""
 
 
-def _other_uses(function: ast.FunctionDef, nodes: Iterable[ast.AST], known: Container[ast.AST]) -> set[str]:
+def other_uses(function: ast.FunctionDef, nodes: Iterable[ast.AST], known: Container[ast.AST]) -> set[str]:
     """The names with an occurrence that is not among the known ones, or that a nested function uses."""
     out: set[str] = set()
     for node in nodes:
@@ -35,7 +34,7 @@ def _other_uses(function: ast.FunctionDef, nodes: Iterable[ast.AST], known: Cont
     return out
 
 
-def _parameters(function: ast.FunctionDef) -> set[str]:
+def parameter_names(function: ast.FunctionDef) -> set[str]:
     return {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
 
 
@@ -57,7 +56,7 @@ def list_names(
     nodes = walk(function)
     bound: dict[str, set[str]] = {}  # with the lists that they are copies of
     known: set[ast.AST] = set()
-    excluded = _parameters(function)
+    excluded = parameter_names(function)
     behind = names_behind(function.body)
     for node in nodes:
         match node:
@@ -87,7 +86,7 @@ def list_names(
         known |= set(_used(node))
         if isinstance(node, ast.For):
             excluded |= _changed_while_run_over(node)
-    found = frozenset(bound.keys() - excluded - _other_uses(function, nodes, known))
+    found = frozenset(bound.keys() - excluded - other_uses(function, nodes, known))
     while any(bound[name] - found for name in found):
         found = frozenset(name for name in found if bound[name] <= found)
     return found
@@ -214,7 +213,7 @@ def table_names(function: ast.FunctionDef) -> frozenset[str]:
                     known.add(name)
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name() as name]):
                 known.add(name)
-    return frozenset(bound - _parameters(function) - _other_uses(function, nodes, known))
+    return frozenset(bound - parameter_names(function) - other_uses(function, nodes, known))
 
 
 def _is_single(index: ast.expr) -> bool:
@@ -262,7 +261,7 @@ def read_lists(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) 
         for name, whole in looked_at(node, is_of_library):
             (deep if whole else seen).add(name)
     known = deep | {n for n in seen if isinstance(n, ast.Name) and not bound.get(n.id, False)}
-    return frozenset(bound.keys() - _parameters(function) - _other_uses(function, nodes, known))
+    return frozenset(bound.keys() - parameter_names(function) - other_uses(function, nodes, known))
 
 
 def read_parameters(function: ast.FunctionDef, is_of_library: Callable[[str], bool]) -> dict[str, bool]:
@@ -277,7 +276,7 @@ def read_parameters(function: ast.FunctionDef, is_of_library: Callable[[str], bo
             parts |= {n.id for n in walk(node.value) if isinstance(n, ast.Name)}
         for name, whole in looked_at(node, is_of_library):
             looks[name] = looks.get(name, False) or whole
-    only_read = given - parts - _other_uses(function, nodes, looks)
+    only_read = given - parts - other_uses(function, nodes, looks)
     return {name: all(whole for n, whole in looks.items() if n.id == name) for name in only_read}
 
 
@@ -338,71 +337,3 @@ def _root(func: ast.expr) -> str | None:
     while isinstance(inner, ast.Attribute):
         inner = inner.value
     return inner.id if isinstance(inner, ast.Name) else None
-
-
-# ---------------------------------------------------------------- dicts
-
-
-def own_dicts(function: ast.FunctionDef) -> frozenset[str]:
-    """The names of dicts with keys that are written out: tuples of their values, whose items may be assigned.
-
-        p = {"a": 1.5, "n": 3}              p_a, p_n = 1.5, 3
-        for i in range(p["n"]):      ->     for i in range(p_n):
-            p["a"] = p["a"] * x[i]              p_a = p_a * x[i]
-
-    They are bound to dicts that are written out, and only indexed, measured, searched, run over and returned.
-    """
-    nodes = walk(function)
-    known: set[ast.AST] = set()
-    bound: set[str] = set()
-    for node in nodes:
-        known |= set(_dict_uses(node))
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if (
-                displayed(value) is not None
-            ):
-                bound.add(name)
-                known.add(target)
-    return frozenset(bound - _parameters(function) - _other_uses(function, nodes, known))
-
-
-def _dict_uses(node: ast.AST) -> Iterable[ast.AST]:
-    """The expressions that a node does no more with than a dict of its own allows."""
-    match node:
-        case ast.Subscript(value=owner):
-            return {owner}
-        case ast.For(iter=source) | ast.comprehension(iter=source):
-            return _run_over(source)
-        case ast.Return(value=ast.expr() as value):
-            return {*value.elts} if isinstance(value, ast.Tuple) else {value}
-        case ast.Call(func=ast.Name(id=callee), args=args) if callee in _LOOKERS:
-            return {owner for arg in args for owner in _run_over(arg)}
-        case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[owner]):
-            return {owner}
-        case _:
-            return ()
-
-
-def displayed(node: ast.expr) -> ast.Dict | None:
-    """`{"a": x}` or `dict(a=x)` as the former."""
-    match node:
-        case ast.Dict():
-            return node
-        case ast.Call(func=ast.Name(id="dict"), args=[], keywords=words) if all(w.arg for w in words):
-            keys: list[ast.expr | None] = [ast.copy_location(ast.Constant(w.arg), w) for w in words]
-            return ast.copy_location(ast.Dict(keys, [w.value for w in words]), node)
-        case _:
-            return None
-
-
-def _run_over(source: ast.expr) -> frozenset[ast.AST]:
-    """The name of the dict that a loop iterates over directly, so that no other name is bound to its items."""
-    match source:
-        case ast.Name():
-            return frozenset({source})
-        case ast.Call(
-            func=ast.Attribute(value=ast.Name() as owner, attr="keys" | "values" | "items"), args=[]
-        ):
-            return frozenset({owner})
-        case _:
-            return frozenset()

@@ -22,8 +22,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from appyc.analysis.accesses.access_relations import assumptions_of
 from appyc.analysis.accesses.accesses import Assumption, FunctionAccesses
+from appyc.analysis.accesses.assumptions import assumptions_of
 from appyc.analysis.sets.allowance import Allowance
 from appyc.analysis.sets.conditions import condition_of
 from appyc.analysis.sets.presburger import Presburger

@@ -1,0 +1,76 @@
+"""Which names of a function stand for dicts with known keys, whose values compiled code may keep in variables."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from appyc.frontend.syntax.containers import other_uses, parameter_names
+from appyc.frontend.syntax.tree import walk
+
+_LOOKERS = ("len", "sum", "min", "max", "any", "all", "enumerate", "zip")
+
+
+def own_dicts(function: ast.FunctionDef) -> frozenset[str]:
+    """The names of dicts with keys that are written out: tuples of their values, whose items may be assigned.
+
+        p = {"a": 1.5, "n": 3}              p_a, p_n = 1.5, 3
+        for i in range(p["n"]):      ->     for i in range(p_n):
+            p["a"] = p["a"] * x[i]              p_a = p_a * x[i]
+
+    They are bound to dicts that are written out, and only indexed, measured, searched, run over and returned.
+    """
+    nodes = walk(function)
+    known: set[ast.AST] = set()
+    bound: set[str] = set()
+    for node in nodes:
+        known |= set(_dict_uses(node))
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if (
+                displayed(value) is not None
+            ):
+                bound.add(name)
+                known.add(target)
+    return frozenset(bound - parameter_names(function) - other_uses(function, nodes, known))
+
+
+def _dict_uses(node: ast.AST) -> Iterable[ast.AST]:
+    """The expressions that a node does no more with than a dict of its own allows."""
+    match node:
+        case ast.Subscript(value=owner):
+            return {owner}
+        case ast.For(iter=source) | ast.comprehension(iter=source):
+            return _run_over(source)
+        case ast.Return(value=ast.expr() as value):
+            return {*value.elts} if isinstance(value, ast.Tuple) else {value}
+        case ast.Call(func=ast.Name(id=callee), args=args) if callee in _LOOKERS:
+            return {owner for arg in args for owner in _run_over(arg)}
+        case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[owner]):
+            return {owner}
+        case _:
+            return ()
+
+
+def displayed(node: ast.expr) -> ast.Dict | None:
+    """`{"a": x}` or `dict(a=x)` as the former."""
+    match node:
+        case ast.Dict():
+            return node
+        case ast.Call(func=ast.Name(id="dict"), args=[], keywords=words) if all(w.arg for w in words):
+            keys: list[ast.expr | None] = [ast.copy_location(ast.Constant(w.arg), w) for w in words]
+            return ast.copy_location(ast.Dict(keys, [w.value for w in words]), node)
+        case _:
+            return None
+
+
+def _run_over(source: ast.expr) -> frozenset[ast.AST]:
+    """The name of the dict that a loop iterates over directly, so that no other name is bound to its items."""
+    match source:
+        case ast.Name():
+            return frozenset({source})
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name() as owner, attr="keys" | "values" | "items"), args=[]
+        ):
+            return frozenset({owner})
+        case _:
+            return frozenset()
