@@ -82,8 +82,7 @@ class KernelLowering(ExpressionLowering):
         self.accumulators: set[Symbol] = set()
         """Scalars that inactive lanes must not change."""
         self.counts_alone = False
-        """Whether each lane counts its own iterations of a loop with divergent bounds, unless the loop variable is in a
-        subscript."""
+        """Whether each lane counts its own iterations of a divergent loop, unless its variable is in a subscript."""
         self.indices: dict[Symbol, LaneIndex] = {}
         self.unmasked: set[Symbol] = set()
         """Scalars that inactive lanes may overwrite, as their previous values are dead."""
@@ -126,11 +125,8 @@ class KernelLowering(ExpressionLowering):
     # ------------------------------------------------------------ scalars and memory
 
     def allocate(self, s: Alloc, out: list[ScheduledStmt]) -> None:
-        raise UnsupportedError(
-            f"'{s.array.name}' is allocated inside a loop that runs on the GPU",
-            s.loc,
-            hints=("allocate it before the loop, with one more axis for the loop's index",),
-        )
+        raise UnsupportedError(f"'{s.array.name}' is allocated inside a loop that runs on the GPU", s.loc,
+                               hints=("allocate it before the loop, with one more axis for the index",))  # fmt: skip
 
     def assign(self, target: Symbol, value: Expr, where: Where, out: list[ScheduledStmt]) -> None:
         partial = where.narrow or target in self.accumulators
