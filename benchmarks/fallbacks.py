@@ -413,15 +413,18 @@ def measured(program: Program) -> dict[str, float | None]:
     return {name: best.get(name) for name in ("python", "appyc", "numba")}
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+def compare(
+    programs: Sequence[Program], args: Sequence[str] | None, usage: str | None
+) -> dict[str, dict[str, float | None]]:
+    """Measures the programs that the command line asks for, and prints and writes what they take."""
+    parser = argparse.ArgumentParser(description=usage, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--only")
     given = parser.parse_args(args)
     warnings.simplefilter("ignore")
     print(f"{'program':<18}{'Python us':>12}{'appyc us':>12}{'ratio':>8}{'Numba us':>12}")
     results = {}
-    for program in (*PROGRAMS, *DRAWN):
+    for program in programs:
         if given.only is not None and given.only != program.name:
             continue
         found = results[program.name] = measured(program)
@@ -436,6 +439,11 @@ def main(args: Sequence[str] | None = None) -> int:
         )
     if given.json is not None:
         given.json.write_text(json.dumps(results, indent=1) + "\n")
+    return results
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    compare((*PROGRAMS, *DRAWN), args, __doc__)
     return 0
 
 
