@@ -289,3 +289,16 @@ def a_sum_beside_what_may_raise(a, b):
         if b[i] > 0.5:
             s -= a[int(b[i] * 30)]
     return s
+
+
+@PROGRAMS.on(1)
+def a_name_that_no_iteration_binds(k):
+    for _ in range(3):
+        if True:
+            pass
+        else:
+            k2 = 0
+        if k > 5:
+            k += k2
+        k += 1
+    return k

@@ -24,7 +24,7 @@ from appyc.frontend.syntax.tree import may_return
 from appyc.frontend.types.numbers import PY_INT, Either
 from appyc.frontend.types.values import Binding, Conflict, DictSlots, Number, Slot, TupleSlots
 from appyc.frontend.types.wide_ints import LargeIntError
-from appyc.ir.nodes import Assign, Binary, Break, Continue, Expr, For, If, Stmt, Unary, Var, While
+from appyc.ir.nodes import Assign, Binary, Break, Const, Continue, Expr, For, If, Stmt, Unary, Var, While
 from appyc.ir.types import DType
 
 _MAX_ROUNDS = 12
@@ -60,8 +60,9 @@ class LoopBody:
         exchanged: frozenset[str] = frozenset()
         may_exchange = self.in_order and not self.node.orelse and not scope.facts.copies_exchanged
         for name in sorted(self._set_by_earlier_iterations(scope)):
-            # A bool is the narrowest type: rounds widen it to what the body assigns.
-            head[name] = Slot(scope.supply.fresh(name, DType.BOOL), python=True, maybe=True)
+            # A bool is the narrowest type: rounds widen it to what the body assigns, if that is reached at all.
+            head[name] = unset = Slot(scope.supply.fresh(name, DType.BOOL), python=True, maybe=True)
+            scope.emit(Assign(unset.symbol, Const(False, DType.BOOL, loc=self.loc), loc=self.loc))
         for name in sorted(scope.facts.unsigned.get(self.loc, ())):
             head[name] = Slot(scope.supply.fresh(name, DType.UINT64), python=True)
         result, options = scope.result, {leaf: list(arrays) for leaf, arrays in scope.options.items()}
