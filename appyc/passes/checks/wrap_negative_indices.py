@@ -26,6 +26,7 @@ from appyc.analysis.accesses.accesses import Access
 from appyc.analysis.sets.conditions import condition_of
 from appyc.analysis.sets.presburger import Presburger
 from appyc.ir.affine import linear_form
+from appyc.ir.array_accesses import AccessNode, is_access
 from appyc.ir.nodes import (
     Binary,
     Compare,
@@ -34,12 +35,9 @@ from appyc.ir.nodes import (
     Extent,
     Function,
     Guard,
-    Load,
     Node,
     Select,
-    Store,
     Symbol,
-    Update,
     Var,
 )
 from appyc.ir.visit import loops_of, rewrite, walk
@@ -80,9 +78,7 @@ def wrap_negative_indices(fn: Function, ctx: PassContext) -> Function:
         return Select(Compare("<", index, integer(0, loc), loc=loc), from_end, index, loc=loc)
 
     def rule(node: Node) -> Node:
-        if not isinstance(node, Load | Store | Update) or (
-            isinstance(node, Update) and not node.target.is_array
-        ):
+        if not is_access(node):
             return node
         access = found.accesses[next(numbers)]
         if not node.checked:
@@ -95,8 +91,8 @@ def wrap_negative_indices(fn: Function, ctx: PassContext) -> Function:
     return replace(new, guards=asked_in_order((*fn.guards, *guards, *writer.sizes([*guards]))))
 
 
-def _checked(fn: Function) -> Iterator[Load | Store | Update]:
-    return (n for n in walk(fn.body) if isinstance(n, Load | Store | Update) and n.checked)
+def _checked(fn: Function) -> Iterator[AccessNode]:
+    return (n for n in walk(fn.body) if is_access(n) and n.checked)
 
 
 def _may_be_negative(index: Expr, first: dict[Symbol, int]) -> bool:
