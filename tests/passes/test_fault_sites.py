@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from appyc.errors import Loc
+from appyc.ir.fault_words import index_error
 from appyc.passes.checks.fault_sites import FaultSites
-from tests.ir_makers import Program
 
 
 def test_equal_sites_share_a_number():
-    sites, a = FaultSites(), Program().array("a", 2)
+    sites = FaultSites()
     loc, other = Loc("program.py", 3, 4), Loc("program.py", 5, 4)
-    first = sites.index_error(a, 0, loc)
-    assert sites.index_error(a, 0, loc) == first
-    assert sites.index_error(a, 1, loc) != first
-    assert sites.index_error(a, 0, other) != first
+    first = sites.number(index_error("a", 0, loc))
+    assert sites.number(index_error("a", 0, loc)) == first
+    assert sites.number(index_error("a", 1, loc)) != first
+    assert sites.number(index_error("a", 0, other)) != first
     assert sites.add("ValueError", "x", loc) not in (first, None)
     table = sites.table()
     assert len(table) == 4

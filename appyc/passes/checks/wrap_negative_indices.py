@@ -7,8 +7,9 @@ Such indices come from periodic boundaries: Python takes the last element for th
 sign is tested at each access, and a loop with such a test has neither lanes nor threads. `check_bounds` proves the
 bounds of the select, and `split_at_conditions` cuts the loop where it changes.
 
-An index may be negative by its iteration domain, so that `if i > 0: b[i] = a[i - 1]` is left as it is. A guard says
-that none is less than minus the length, for which Python raises IndexError.
+An index is negative in some iteration whatever the arguments are: `if i > 0: b[i] = a[i - 1]` is left as it is, and
+`for i in range(k, n)` too, where a guard says that k is at least 1. Another guard says that no index is less than
+minus the length, for which Python raises IndexError.
 
 Requires: `copy_propagation` has run; the function's guards hold.
 
@@ -62,11 +63,11 @@ def wrap_negative_indices(fn: Function, ctx: PassContext) -> Function:
         if not _may_be_negative(index, first):
             return index
         value, length = access.index[axis], access.extents[axis]
-        negative = access.domain.intersect(value.lt_set(found.sets.constant(0)))
-        beyond = access.domain.intersect(value.lt_set(length.neg()))
-        if found.affine.in_context(negative).is_empty():
+        domain = found.affine.in_context(access.domain)
+        negative = domain.intersect(value.lt_set(found.sets.constant(0)))
+        if negative.is_empty() or writer.without(domain, negative) is not None:
             return index
-        holds = writer.without(found.affine.in_context(access.domain), found.affine.in_context(beyond))
+        holds = writer.without(domain, domain.intersect(value.lt_set(length.neg())))
         cases = writer.cases(holds, access.loc) if holds is not None else None
         if cases is None:
             return index
