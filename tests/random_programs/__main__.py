@@ -1,7 +1,8 @@
 """Compares random programs with Python: python -m tests.random_programs --programs 1000 --seed 0
 
 The programs come of `docs/language.md` alone, not of `tests.fuzz`. A fault is made smaller and printed. With
---sanitize compiled code runs under AddressSanitizer and UBSan; --recorded is about `appyc.numpy`.
+--sanitize compiled code runs under AddressSanitizer and UBSan; --recorded is about `appyc.numpy`, --neighbours about
+periodic, clamped and negative indices.
 """
 
 from __future__ import annotations
@@ -44,6 +45,9 @@ def main() -> int:
     parser.add_argument("--sanitize", action="store_true")
     parser.add_argument("--planted", action="store_true", help="one program that writes outside of its array")
     parser.add_argument("--recorded", action="store_true")
+    parser.add_argument(
+        "--neighbours", action="store_true", help="loops over elements beside the current one"
+    )
     parser.add_argument(
         "--optimise", help="what the C compiler is given; else -O0, of four in ten -O1 or -O3"
     )
@@ -97,6 +101,10 @@ def _campaign(given: argparse.Namespace, folder: Path) -> int:
             from tests.random_programs import recorded
 
             return recorded.check(recorded.program(seed), folder)
+        if given.neighbours:
+            from tests.random_programs import neighbours
+
+            return neighbours.check(neighbours.program(seed), folder)
         return check(program(seed), folder, given.target, given.threads)
 
     if not given.recorded:
@@ -114,7 +122,7 @@ def _campaign(given: argparse.Namespace, folder: Path) -> int:
         if verdict.kind in FAULTS:
             faults.append(verdict)
             print(f"program {verdict.seed}: {verdict.kind}: {verdict.detail}", flush=True)
-            if given.shrink and verdict.kind != "crash" and not given.recorded:
+            if given.shrink and verdict.kind != "crash" and not (given.recorded or given.neighbours):
                 print(_smaller(verdict, folder, given), flush=True)
     print(f"{sum(found.values())} programs in {time.monotonic() - began:.0f} s, {calls} calls: {dict(found)}")
     print(f"longest compile {slowest:.2f} s of processor time")
