@@ -18,10 +18,8 @@ from pathlib import Path
 import numpy as np
 
 import appyc
-from tests.e2e.harness import Mismatch, Tolerance, call, compare, settings
-from tests.random_programs.check import Verdict, processor_time
-
-ROUNDED = Tolerance(single=1e-6, double=1e-9, floor=1e-9)
+from tests.e2e.harness import Mismatch, call, compare, settings
+from tests.random_programs.check import ROUNDED, Verdict, processor_time
 
 SIZES = (4, 0, 1, 2, 3, 9, 40)
 
