@@ -20,11 +20,11 @@ AT_ONCE = 4
 IN_ALL = 16
 """Versions of one function that are compiled at the first call."""
 
-
 PUT_OFF = (
     "it has been compiled several times, for other types, lengths of lists and tuples, strings or classes, "
     "and is again when calls in Python have taken as long as that"
 )
+"""Why a call beyond the budget runs in Python, for the user."""
 
 
 class VersionBudget:

@@ -7,13 +7,19 @@ import math
 from appyc.errors import Loc
 from appyc.ir.affine import apart
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Binary, Compare, Const, Expr, For, Logical, Stmt, Symbol, Unary, Var
+from appyc.ir.nodes import Binary, Compare, Const, Expr, For, Logical, Select, Stmt, Symbol, Unary, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of
 
 
 def integer(value: int, loc: Loc) -> Const:
     return Const(value, DType.INT64, loc=loc)
+
+
+def counted_from_end(index: Expr, length: Expr) -> Select:
+    """An index with a negative one counted from the end: `index + length if index < 0 else index`."""
+    is_negative = Compare("<", index, integer(0, index.loc), loc=index.loc)
+    return Select(is_negative, Binary("+", index, length, loc=index.loc), index, loc=index.loc)
 
 
 def truth(value: bool, loc: Loc) -> Const:

@@ -29,21 +29,18 @@ from appyc.analysis.sets.presburger import Presburger
 from appyc.ir.affine import linear_form
 from appyc.ir.array_accesses import AccessNode, is_access
 from appyc.ir.nodes import (
-    Binary,
-    Compare,
     Const,
     Expr,
     Extent,
     Function,
     Guard,
     Node,
-    Select,
     Symbol,
     Var,
 )
 from appyc.ir.visit import loops_of, rewrite, walk
 from appyc.passes.checks.guards import GuardWriter, asked_in_order
-from appyc.passes.node_builders import integer
+from appyc.passes.node_builders import counted_from_end
 from appyc.passes.pass_context import PassContext
 
 
@@ -74,9 +71,7 @@ def wrap_negative_indices(fn: Function, ctx: PassContext) -> Function:
         if cases != [[]]:
             reason = f"indices of '{access.array.name}' are in range"
             guards[Guard(condition_of(cases, access.loc), reason, loc=access.loc)] = None
-        loc = index.loc
-        from_end = Binary("+", index, Extent(access.array, axis, loc=loc), loc=loc)
-        return Select(Compare("<", index, integer(0, loc), loc=loc), from_end, index, loc=loc)
+        return counted_from_end(index, Extent(access.array, axis, loc=index.loc))
 
     def rule(node: Node) -> Node:
         if not is_access(node):

@@ -43,7 +43,7 @@ from appyc.ir.nodes import (
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite, scalars_written, statements, symbols_of, walk
 from appyc.passes.checks.guards import asked_in_order
-from appyc.passes.node_builders import integer
+from appyc.passes.node_builders import counted_from_end, integer
 from appyc.passes.pass_context import PassContext
 
 
@@ -109,15 +109,17 @@ def _reduced(node: Binary, ranges: _Ranges, fixed: frozenset[Symbol], guards: di
     base, loc = node.rhs, node.loc
     if not isinstance(base, Extent | Var):
         return node
-    terms, low = dict(linear_form(node.lhs).terms), linear_form(node.lhs).constant
-    high = low
-    rooms = {term: _room(term, ranges, base) for term, factor in terms.items() if factor == 1}
-    counter, found = next(((t, room) for t, room in rooms.items() if room is not None), (None, None))
-    if counter is None or found is None:
+    form = linear_form(node.lhs)
+    for counter, factor in form.terms.items():
+        if factor == 1 and (found := _room(counter, ranges, base)) is not None:
+            break
+    else:
         return node
     first, room = found
-    del terms[counter]
-    for term, factor in terms.items():
+    low = high = form.constant
+    for term, factor in form.terms.items():
+        if term == counter:
+            continue
         known = ranges.get(term.symbol) if isinstance(term, Var) else None
         if known is None or not isinstance(known.hi, Const):
             return node
@@ -135,8 +137,7 @@ def _reduced(node: Binary, ranges: _Ranges, fixed: frozenset[Symbol], guards: di
         outside = Compare(">=", node.lhs, base, loc=loc)
         value = Select(outside, Binary("-", node.lhs, base, loc=loc), value, loc=loc)
     if first + low < 0:
-        outside = Compare("<", node.lhs, integer(0, loc), loc=loc)
-        value = Select(outside, Binary("+", node.lhs, base, loc=loc), value, loc=loc)
+        value = replace(counted_from_end(node.lhs, base), orelse=value)
     return value
 
 
