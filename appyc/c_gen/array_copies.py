@@ -20,7 +20,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from appyc.c_gen.c_module import FunctionContext
-from appyc.c_gen.text.c_expressions import combine, element
+from appyc.c_gen.text.c_expressions import element
+from appyc.c_gen.text.c_operators import combine
 from appyc.c_gen.text.c_types import neutral, storage_type
 from appyc.ir.nodes import Symbol
 from appyc.ir.types import Layout

@@ -25,7 +25,8 @@ from typing import TypeAlias
 
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.lanes.simd import KEEP_IN_ORDER, declare_scalars, flag_bits, simd_private
-from appyc.c_gen.text.c_expressions import combine, expression
+from appyc.c_gen.text.c_expressions import expression
+from appyc.c_gen.text.c_operators import combine
 from appyc.ir.nodes import For, Select, Stmt, Symbol, Update
 
 Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]

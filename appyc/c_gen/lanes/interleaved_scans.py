@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from appyc.c_gen.c_module import FunctionContext
-from appyc.c_gen.text.c_expressions import combine, expression
+from appyc.c_gen.text.c_expressions import expression
+from appyc.c_gen.text.c_operators import combine
 from appyc.c_gen.text.c_types import c_type, constant, partial_start
 from appyc.ir.nodes import For, Stmt
 from appyc.ir.types import DType

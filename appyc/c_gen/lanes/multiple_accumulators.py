@@ -24,7 +24,7 @@ from typing import TypeAlias
 
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.lanes.simd import declare_scalars, simd_directive, simd_private
-from appyc.c_gen.text.c_expressions import combine
+from appyc.c_gen.text.c_operators import combine
 from appyc.c_gen.text.c_types import c_type
 from appyc.ir.nodes import For, Stmt
 

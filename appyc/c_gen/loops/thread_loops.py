@@ -27,7 +27,8 @@ from appyc.c_gen.loops.counted_loops import Body, emit_counted
 from appyc.c_gen.loops.loop_pieces import atomics_pay, cost_text, emit_pieces, rounds, work_text
 from appyc.c_gen.loops.piece_patterns import pattern_of
 from appyc.c_gen.profiled_loops import emit_end, emit_start
-from appyc.c_gen.text.c_expressions import combine, expression
+from appyc.c_gen.text.c_expressions import expression
+from appyc.c_gen.text.c_operators import combine
 from appyc.c_gen.text.c_types import c_type, partial_start
 from appyc.ir.nodes import For, LoopMode, Reduction, Symbol, Update
 from appyc.ir.raising import can_fault

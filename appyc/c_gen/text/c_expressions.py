@@ -6,14 +6,14 @@ expression, so that it is evaluated exactly where and when Python would evaluate
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import assert_never
 
 from appyc.c_gen.c_module import FunctionContext
-from appyc.c_gen.text.c_types import c_type, constant, is_promoted, storage_type
+from appyc.c_gen.text.c_operators import combine, narrowed, power
+from appyc.c_gen.text.c_types import c_type, constant, storage_type
 from appyc.c_gen.text.coalesced_subscripts import coalesced_position
-from appyc.c_gen.text.math_functions import POWERS
 from appyc.errors import InternalError, Loc
 from appyc.ir.nodes import (
     CHAINS,
@@ -40,7 +40,7 @@ from appyc.ir.nodes import (
     Var,
     Workers,
 )
-from appyc.ir.raising import CHECKED, divisor_may_be_zero, exponent_may_be_negative, traps_overflow
+from appyc.ir.raising import CHECKED, can_fault, divisor_may_be_zero, exponent_may_be_negative, traps_overflow
 from appyc.ir.types import DType, Layout
 
 _TRAP_MESSAGES = {
@@ -79,9 +79,10 @@ def expression(ctx: FunctionContext, expr: Expr) -> str:
         case Cast():
             return f"({c_type(expr.dtype)}){_wide(ctx, expr)}({expression(ctx, expr.arg)})"
         case Intrinsic():
-            return _intrinsic(ctx, expr)
+            return _sequenced(ctx, expr.args, lambda args: _function(ctx, expr, args))
         case Draw():
-            return draw(ctx, expr.name, [_generator(ctx, expr), *(expression(ctx, e) for e in expr.args)])
+            where = _generator(ctx, expr)
+            return _sequenced(ctx, expr.args, lambda args: draw(ctx, expr.name, [where, *args]))
         case AnyLane():
             return expression(ctx, expr.arg)  # here a lane is an iteration of its own
         case Apart():
@@ -98,6 +99,30 @@ def expression(ctx: FunctionContext, expr: Expr) -> str:
             raise InternalError("c_gen", "a tensor expression is left")
         case _:
             assert_never(expr)
+
+
+def _sequenced(
+    ctx: FunctionContext,
+    operands: Sequence[Expr],
+    operation: Callable[[list[str]], str],
+    raises: bool = False,
+) -> str:
+    """An operation whose operands are evaluated from left to right where more than one part may raise. C fixes no
+    order, and the first exception is the one that Python raises. `raises`: the operation tests its last operand."""
+    texts = [expression(ctx, operand) for operand in operands]
+    declared = ""
+    if not ctx.leaves_fast_loop:  # there an iteration that raises is run again
+        later = raises
+        for number in range(len(operands) - 1, -1, -1):
+            if not can_fault(operands[number]):
+                continue
+            if later and number + 1 < len(operands):
+                ctype = c_type(operands[number].dtype)
+                declared = f"const {ctype} operand{number} = {texts[number]}; {declared}"
+                texts[number] = f"operand{number}"
+            later = True
+    value = operation(texts)
+    return f"({{ {declared}{value}; }})" if declared else value
 
 
 def _generator(ctx: FunctionContext, expr: Draw) -> str:
@@ -200,7 +225,7 @@ def _bytes_of(ctx: FunctionContext, array: Symbol) -> tuple[str, str]:
 def checked_positions(
     ctx: FunctionContext, array: Symbol, index: Sequence[Expr], loc: Loc
 ) -> list[tuple[str, str]]:
-    """For each axis a name and the text of the index after its check (-1 where it fails)."""
+    """Names with their texts, in order. The last are `position0`, ..., the checked indices (-1: out of range)."""
     out = []
     if ctx.leaves_fast_loop:
         for axis, position in enumerate(index):
@@ -210,10 +235,13 @@ def checked_positions(
             out.append((f"position{axis}", f"({{ {declared} if ({outside}) break; index{axis}; }})"))
         return out
     ctx.module.helpers.plain("at")
-    for axis, position in enumerate(index):
+    texts = [expression(ctx, position) for position in index]
+    if can_fault(index[1:]):  # Python evaluates all of them before the array tests the first
+        out = [(f"index{axis}", text) for axis, text in enumerate(texts)]
+        texts = [name for name, _ in out]
+    for axis, text in enumerate(texts):
         fault = ctx.module.index_fault(array, axis, loc)
-        extent = ctx.extent(array, axis)
-        out.append((f"position{axis}", f"at({expression(ctx, position)}, {extent}, {fault}, fault, &failed)"))
+        out.append((f"position{axis}", f"at({text}, {ctx.extent(array, axis)}, {fault}, fault, &failed)"))
     return out
 
 
@@ -224,7 +252,7 @@ def _load(ctx: FunctionContext, load: Load) -> str:
     else:
         positions = checked_positions(ctx, load.array, load.index, load.loc)
         declared = "".join(f"const int64_t {name} = {text}; " for name, text in positions)
-        names = [name for name, _ in positions]
+        names = [name for name, _ in positions[-len(load.index) :]]
         found = _value(load.array, element(ctx, load.array, names))
         if not ctx.leaves_fast_loop:
             found = f"({' | '.join(names)}) < 0 ? {zero} : {found}"
@@ -242,21 +270,21 @@ def _unary(ctx: FunctionContext, expr: Unary) -> str:
     arg = expression(ctx, expr.arg)
     if expr.op == "~" and expr.dtype is DType.BOOL:
         return f"(!{arg})"
-    return _narrowed(f"({expr.op}{arg})", expr.dtype)
-
-
-def _narrowed(text: str, dtype: DType) -> str:
-    return f"({c_type(dtype)}){text}" if is_promoted(dtype) else text
+    return narrowed(f"({expr.op}{arg})", expr.dtype)
 
 
 def _compare(ctx: FunctionContext, expr: Compare) -> str:
     if expr.lhs.dtype.is_complex and expr.op not in ("==", "!="):
         raise InternalError("c_gen", f"complex numbers have no order for {expr.op!r}")
-    return f"({expression(ctx, expr.lhs)} {expr.op} {expression(ctx, expr.rhs)})"
+    return _sequenced(ctx, (expr.lhs, expr.rhs), lambda texts: f"({texts[0]} {expr.op} {texts[1]})")
 
 
 def _binary(ctx: FunctionContext, expr: Binary) -> str:
-    lhs, rhs = expression(ctx, expr.lhs), expression(ctx, expr.rhs)
+    raises = divisor_may_be_zero(expr) or exponent_may_be_negative(expr)
+    return _sequenced(ctx, (expr.lhs, expr.rhs), lambda texts: _operator(ctx, expr, *texts), raises)
+
+
+def _operator(ctx: FunctionContext, expr: Binary, lhs: str, rhs: str) -> str:
     dtype = expr.dtype
     if divisor_may_be_zero(expr):
         message = _TRAP_MESSAGES[expr.op, dtype.is_float]
@@ -270,63 +298,12 @@ def _binary(ctx: FunctionContext, expr: Binary) -> str:
         checked = ctx.module.helpers.plain(f"{CHECKED[expr.op]}_checked")
         return f"{checked}({lhs}, {rhs}, {ctx.module.overflow_fault(expr.loc)}, fault, &failed)"
     if expr.op == "**":
-        return _power(ctx, expr, lhs, rhs)
+        return power(ctx, expr, lhs, rhs)
     if expr.op in ("<<", ">>") and isinstance(expr.rhs, Const):
         assert not isinstance(expr.rhs.value, complex)
         if 0 <= expr.rhs.value < dtype.bits:
-            return _narrowed(f"({lhs} {expr.op} {int(expr.rhs.value)})", dtype)
+            return narrowed(f"({lhs} {expr.op} {int(expr.rhs.value)})", dtype)
     return combine(ctx, expr.op, dtype, lhs, rhs)
-
-
-def combine(ctx: FunctionContext, op: str, dtype: DType, lhs: str, rhs: str) -> str:
-    """`lhs op rhs` for two texts of one type; `and` and `or` too. Neither text is repeated."""
-    typed = ctx.module.helpers.typed
-    kind = dtype.kind
-    match op:
-        case "and":
-            return f"({lhs} && {rhs})"
-        case "or":
-            return f"({lhs} || {rhs})"
-        case "*" if dtype.is_complex:
-            return f"{typed('cmul', dtype)}({lhs}, {rhs})"
-        case "/" if dtype.is_complex:
-            return f"{typed('cdiv', dtype)}({lhs}, {rhs})"
-        case "+" | "-" | "*" | "/" | "&" | "|" | "^":
-            return _narrowed(f"({lhs} {op} {rhs})", dtype)
-        case "//" | "%":
-            name = "floordiv" if op == "//" else "mod"
-            return f"{typed(f'{name}_{kind}' if kind in 'iuf' else f'{name}_u', dtype)}({lhs}, {rhs})"
-        case "<<":
-            return f"{typed('shl', dtype)}({lhs}, {rhs})"
-        case ">>":
-            return f"{typed('shr_i' if kind == 'i' else 'shr_u', dtype)}({lhs}, {rhs})"
-        case "min" | "max" | "minimum" | "maximum":
-            return f"{typed(op, dtype)}({lhs}, {rhs})"
-        case _:
-            raise InternalError("c_gen", f"no operator {op!r} on {dtype}")
-
-
-def _power(ctx: FunctionContext, expr: Binary, lhs: str, rhs: str) -> str:
-    dtype = expr.dtype
-    helpers = ctx.module.helpers
-    exponent = expr.rhs.value if isinstance(expr.rhs, Const) else None
-    if exponent == 2 and isinstance(expr.lhs, Var):
-        return combine(ctx, "*", dtype, lhs, lhs)
-    if exponent == 2:
-        return f"{helpers.typed('csquare' if dtype.is_complex else 'square', dtype)}({lhs})"
-    if dtype.is_complex:
-        return f"{helpers.typed('cpow_', dtype)}({lhs}, {rhs})"
-    if not dtype.is_float:
-        return f"{helpers.typed('ipow', dtype)}({lhs}, {rhs})"
-    if exponent == 1:
-        return lhs
-    if exponent == 0.5:
-        return f"{helpers.typed('pow_half', dtype)}({lhs})"
-    if exponent == -1:
-        return f"({constant(1, dtype)} / {lhs})"
-    if exponent in POWERS and not ctx.module.options.exact:
-        return f"{helpers.typed(POWERS[exponent], dtype)}({lhs})"
-    return f"{helpers.library('pow', dtype)}({lhs}, {rhs})"
 
 
 def _part(ctx: FunctionContext, name: str, number: Expr) -> str:
@@ -347,9 +324,8 @@ _COMPLEX_FUNCTIONS = {
 }
 
 
-def _intrinsic(ctx: FunctionContext, expr: Intrinsic) -> str:
+def _function(ctx: FunctionContext, expr: Intrinsic, args: list[str]) -> str:
     helpers = ctx.module.helpers
-    args = [expression(ctx, arg) for arg in expr.args]
     dtype = expr.args[0].dtype
     first = args[0]
     match expr.name:

@@ -11,7 +11,8 @@ from typing import assert_never
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.callee_functions import emit_call
 from appyc.c_gen.loops.c_loops import emit_loop
-from appyc.c_gen.text.c_expressions import checked_positions, combine, draw, element, element_at, expression
+from appyc.c_gen.text.c_expressions import checked_positions, draw, element, element_at, expression
+from appyc.c_gen.text.c_operators import combine
 from appyc.c_gen.text.c_types import c_type, storage_type
 from appyc.errors import InternalError
 from appyc.ir.nodes import (
@@ -118,17 +119,19 @@ def _emit_element(ctx: FunctionContext, stmt: Store | Update) -> None:
         target = ctx.lines.get(array) or element_at(ctx, array, stmt.index)
         _emit_write(ctx, stmt, target, expression(ctx, stmt.value))
         return
-    # The value first, as in Python; nothing is written once a check has failed.
+    # As in Python, a store's value is first, and an update's element. Nothing is written once a check has failed.
+    if stmt.checked:
+        positions = checked_positions(ctx, array, stmt.index, stmt.loc)
+    else:
+        positions = [(f"position{a}", expression(ctx, i)) for a, i in enumerate(stmt.index)]
+    declared = [f"const int64_t {name} = {text};" for name, text in positions]
+    value = f"const {c_type(array.dtype)} value = {expression(ctx, stmt.value)};"
     with ctx.writer.block():
-        ctx.writer.line(f"const {c_type(array.dtype)} value = {expression(ctx, stmt.value)};")
-        if stmt.checked:
-            positions = checked_positions(ctx, array, stmt.index, stmt.loc)
-        else:
-            positions = [(f"position{a}", expression(ctx, i)) for a, i in enumerate(stmt.index)]
-        for name, text in positions:
-            ctx.writer.line(f"const int64_t {name} = {text};")
+        for line in (value, *declared) if isinstance(stmt, Store) else (*declared, value):
+            ctx.writer.line(line)
         ctx.leave_if_failed()
-        _emit_write(ctx, stmt, element(ctx, array, [name for name, _ in positions]), "value")
+        names = [name for name, _ in positions[len(positions) - len(stmt.index) :]]
+        _emit_write(ctx, stmt, element(ctx, array, names), "value")
 
 
 def _emit_write(ctx: FunctionContext, stmt: Store | Update, target: str, value: str) -> None:
