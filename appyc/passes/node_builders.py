@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from appyc.errors import Loc
 from appyc.ir.affine import apart
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Binary, Compare, Const, Expr, For, Logical, Select, Stmt, Symbol, Unary, Var
+from appyc.ir.nodes import (
+    Binary,
+    Break,
+    Compare,
+    Const,
+    Expr,
+    For,
+    If,
+    Logical,
+    Select,
+    Stmt,
+    Symbol,
+    Unary,
+    Var,
+)
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of
 
@@ -182,3 +197,18 @@ def less(lhs: Expr, rhs: Expr) -> Expr:
 def is_simple(expr: Expr) -> bool:
     """Whether an expression may be written twice without being computed twice."""
     return isinstance(expr, Var | Const)
+
+
+def with_breaks(body: tuple[Stmt, ...], instead: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The body with other statements in place of each `break` of its loop."""
+    out: list[Stmt] = []
+    for stmt in body:
+        match stmt:
+            case Break():
+                out += instead
+            case If():
+                then, orelse = (with_breaks(arm, instead) for arm in (stmt.then, stmt.orelse))
+                out.append(replace(stmt, then=then, orelse=orelse))
+            case _:
+                out.append(stmt)
+    return tuple(out)

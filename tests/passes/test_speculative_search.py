@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.patterns.early_exits import Refusal, early_exit
-from appyc.ir.nodes import Fail, For, Function, LoopMode, Stmt, While
+from appyc.ir.nodes import Break, Fail, For, Function, LoopMode, Stmt, While
 from appyc.ir.types import DType
 from appyc.ir.verify import verify
 from appyc.ir.visit import loops_of, walk
@@ -75,7 +75,10 @@ class _Case:
         start = (assign(self.where, -1), assign(self.x, 0.5), assign(self.s, 0.25))
         before = self.p.function(*start, *body, results=[self.where, self.x, self.s])
         with mock.patch.multiple(
-            "appyc.passes.parallelise.speculative_search", FIRST_BLOCK=2, FIRST_INNER_BLOCK=1
+            "appyc.passes.parallelise.speculative_search",
+            FIRST_BLOCK=2,
+            FIRST_INNER_BLOCK=1,
+            FIRST_IN_ORDER=2,
         ):
             after = speculative_search(before, PassContext())
         assert verify(after) == []
@@ -210,11 +213,21 @@ def test_loops_in_the_condition():
 
 
 def test_rows_are_searched_inside():
+    """The first elements of each row are tested in order."""
     c = _Case()
     leave = if_(compare("<", c.at(c.m, c.i, c.j), 0.0), [c.put(1.0), break_()])
     fn = c.searched(c.loop(for_(c.j, 0, c.n, [leave])))
     assert sum(isinstance(n, While) for n in walk(fn)) == 1
-    assert free(fn) == [True, True]
+    assert free(fn) == [True, False, True]
+    in_order = loops_of(fn)[1]
+    assert any(isinstance(n, Break) for n in walk(in_order))
+
+
+def test_work_inside_goes_up_to_the_exit_in_either_part():
+    c = _Case()
+    leave = if_(compare("<", c.at(c.m, c.i, c.j), 0.0), [assign(c.where, c.j), break_()])
+    body = for_(c.j, 0, c.n, [leave, assign(c.s, add(c.s, c.at(c.m, c.i, c.j))), c.put(c.s)])
+    c.searched(c.loop(body))
 
 
 def test_bounds_are_taken_once():

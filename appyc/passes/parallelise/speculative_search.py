@@ -21,7 +21,6 @@ from appyc.ir.nodes import (
     For,
     Function,
     If,
-    Load,
     Logical,
     Node,
     Select,
@@ -31,28 +30,31 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
+from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
 from appyc.ir.visit import blocks_of, loops_of, rename, rewrite, scalars_written, substitute, walk
 from appyc.passes.gpu.map_gpu import stride_score
-from appyc.passes.node_builders import integer, iteration, trip_count
+from appyc.passes.node_builders import integer, iteration, negated, trip_count, truth, with_breaks
 from appyc.passes.parallelise.array_expansion import with_loop
 from appyc.passes.pass_context import PassContext
 
 S = TypeVar("S", bound=Stmt)
 
 FIRST_BLOCK = 256
-"""Iterations that are tested together at first: in lanes they take less time than fifty iterations of a sequential
-loop."""
+"""Iterations that are tested together at first, in less time than fifty in order."""
 
 FIRST_INNER_BLOCK = 64
-"""The same for a loop inside another one, which may well end soon each time."""
+"""The same for a loop inside another one."""
+
+FIRST_IN_ORDER = 16
+"""Iterations of a loop inside another one that run in order before the first block. A loop that is entered again and
+again may well end soon each time, and a block costs as much as so many iterations."""
 
 FIRST_LONG_BLOCK = 8
 """The same where an iteration has loops of its own."""
 
 LAST_BLOCK = 1 << 20
-"""Blocks double up to this length. Doubling bounds the speculative tests by the number of tests before, and gives
-threads and kernels enough work."""
+"""Blocks double up to this length: speculative tests are no more than those before, and threads get enough work."""
 
 LAST_WORKING_BLOCK = 1 << 18
 """The same where the iterations have work besides the test: its operands are still in a cache after the test."""
@@ -78,6 +80,8 @@ def speculative_search(fn: Function, ctx: PassContext) -> Function:
                                                       else:
                                                           b[first] = a[first]
 
+    A loop inside another one, which may well end soon each time, first runs `FIRST_IN_ORDER` iterations in order.
+
     Only tests are speculative: those of iterations behind the exit, in the same block. Tests have no side
     effects and cannot raise. The work loop is omitted if there is no work besides the test. It is reduced
     to the last iteration if only the last values of scalars are live-out. An exception ends the loop like a
@@ -89,8 +93,7 @@ def speculative_search(fn: Function, ctx: PassContext) -> Function:
     Does not handle: conditions that depend on what earlier iterations did, or may raise; a loop in
     another one whose accesses have a stride (lanes would read as much as they save).
     """
-    asked = any(loop.clauses is not None for loop in loops_of(fn.body))
-    if not asked and not ctx.options.auto:
+    if not ctx.options.auto and all(loop.clauses is None for loop in loops_of(fn.body)):
         return fn
     tried: set[Symbol] = set()
     known: dict[Symbol, For] = {}  # loops of which `legality` tells, since none around or in them has changed
@@ -104,6 +107,7 @@ def speculative_search(fn: Function, ctx: PassContext) -> Function:
             continue
         search = _Search(candidate, found, legality.scalars[loop.var], NameSupply.after(fn))
         fn = with_loop(fn, loop.var, search.build())
+        tried.add(search.near)
         for inner in loops_of(loop):
             known.pop(inner.var, None)
         ctx.remark(
@@ -162,19 +166,19 @@ class _Search:
         self.at, self.end, self.first, self.reach = (
             names.fresh(name, DType.INT64) for name in ("at", "end", "first", "reach")
         )
+        self.near, self.left = names.fresh(self.loop.var.name, DType.INT64), names.fresh("left", DType.BOOL)
 
     def build(self) -> tuple[Stmt, ...]:
         at, end, first = self._var(self.at), self._var(self.end), self._var(self.first)
-        before = [self._assign(self.end, self.loop.lo), self._assign(self.first, end)]
+        before = [self._assign(self.end, self.loop.lo)]
         hi = self.loop.hi
         if not (isinstance(hi, Const | Extent | Var) and is_invariant(hi, changed_in(self.loop.body))):
             stop = self.names.fresh("stop", DType.INT64)
             before.append(self._assign(stop, hi))
             hi = self._var(stop)
-        before.append(self._assign(self.reach, integer(self._first_block() * self.loop.step, self.loc)))
+        block = (self._assign(self.at, end), self._assign(self.end, self._end_of_block(hi)))
         body = (
-            self._assign(self.at, end),
-            self._assign(self.end, self._end_of_block(hi)),
+            *block,
             self._assign(self.first, end),
             self._test(at, end),
             *self._work(at, first),
@@ -183,7 +187,22 @@ class _Search:
         nothing_found = Compare("==", first, end, loc=self.loc)
         goes_on = Logical("and", nothing_found, self._comes_before(end, hi), loc=self.loc)
         leave = If(self._comes_before(first, end), self._at(self.parts.leaving, first), loc=self.loc)
-        return (*before, While(goes_on, body, loc=self.loc), leave)
+        blocks = (
+            self._assign(self.first, end),
+            self._assign(self.reach, integer(self._first_block() * self.loop.step, self.loc)),
+            While(goes_on, body, loc=self.loc),
+            leave,
+        )
+        if not self.inside or self.loop.clauses is not None:
+            return (*before, *blocks)
+        return (
+            *before,
+            self._assign(self.reach, integer(FIRST_IN_ORDER * self.loop.step, self.loc)),
+            *block,
+            self._assign(self.left, truth(False, self.loc)),
+            self._in_order(at, end),
+            If(negated(self._var(self.left)), blocks, loc=self.loc),
+        )
 
     # ---- blocks
 
@@ -206,30 +225,28 @@ class _Search:
 
     # ---- the parts
 
+    def _in_order(self, lo: Expr, hi: Expr) -> For:
+        """The loop itself over a part of its range, which tells whether it has left."""
+        left = self._assign(self.left, truth(True, self.loc))
+        body = with_breaks(self.loop.body, (left, Break(loc=self.loc)))
+        body = tuple(self._copy(rename(stmt, {self.loop.var: self.near})) for stmt in body)
+        return replace(self.loop, var=self.near, lo=lo, hi=hi, body=body)
+
     def _test(self, lo: Expr, hi: Expr) -> For:
         """The loop that finds the first iteration which leaves. Its scalars are its own: those
         of the program must not see iterations that are not run."""
-        own = {s: self.names.fresh(s.name, s.type) for s in _ordered(scalars_written(self.parts.test))}
-        body = tuple(rename(stmt, own) for stmt in self._noting(self.parts.test))
+        own = {
+            s: self.names.fresh(s.name, s.type)
+            for s in sorted(scalars_written(self.parts.test), key=lambda s: s.uid)
+        }
+        op = "min" if self.loop.step > 0 else "max"
+        here = Update(self.first, (), op, self._var(self.loop.var), loc=self.loc)
+        noted = with_breaks(self.parts.test, (here,))
+        body = tuple(rename(stmt, own) for stmt in noted)
         clauses = self.loop.clauses
         if clauses is not None and self._works():
             clauses = replace(clauses, reductions=(), private=())
         return self._copy(replace(self.loop, lo=lo, hi=hi, body=body, clauses=clauses))
-
-    def _noting(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        out: list[Stmt] = []
-        for stmt in body:
-            match stmt:
-                case Break():
-                    here = Var(self.loop.var, loc=stmt.loc)
-                    op = "min" if self.loop.step > 0 else "max"
-                    out.append(Update(self.first, (), op, here, loc=stmt.loc))
-                case If():
-                    then, orelse = self._noting(stmt.then), self._noting(stmt.orelse)
-                    out.append(replace(stmt, then=then, orelse=orelse))
-                case _:
-                    out.append(stmt)
-        return tuple(out)
 
     def _work(self, lo: Expr, hi: Expr) -> tuple[Stmt, ...]:
         """What the iterations before `hi` do."""
@@ -238,10 +255,9 @@ class _Search:
         if self._works():
             return (self._copy(replace(self.loop, lo=lo, hi=hi, body=self.work)),)
         step, one = self.loop.step, integer(1, self.loc)
-        count = trip_count(lo, hi, step)
-        last = iteration(lo, step, Binary("-", count, one, loc=self.loc))
-        if step == 1:
-            last = Binary("-", hi, one, loc=self.loc)
+        last = Binary("-", hi if step == 1 else trip_count(lo, hi, step), one, loc=self.loc)
+        if step != 1:
+            last = iteration(lo, step, last)
         return (If(self._comes_before(lo, hi), self._at(self.work, last), loc=self.loc),)
 
     def _works(self) -> bool:
@@ -253,8 +269,7 @@ class _Search:
         written = scalars_written(self.work)
         return (
             all(isinstance(s, Assign | If) for s in walk(self.work) if isinstance(s, Stmt))
-            and not any(isinstance(n, Load) and n.checked for n in walk(self.work))
-            and not any(isinstance(n, Binary) and n.trap for n in walk(self.work))
+            and not may_raise(self.work)
             and not written & exposed(self.work).keys()
             and written & self.seen <= surely_assigned(self.work)
         )
@@ -283,7 +298,3 @@ class _Search:
 
     def _comes_before(self, one: Expr, other: Expr) -> Compare:
         return Compare("<" if self.loop.step > 0 else ">", one, other, loc=self.loc)
-
-
-def _ordered(symbols: set[Symbol]) -> list[Symbol]:
-    return sorted(symbols, key=lambda s: s.uid)
