@@ -10,7 +10,10 @@ import pytest
 
 import appyc
 from appyc.frontend.syntax.containers import table_names
+from appyc.ir.nodes import Alloc, While
+from appyc.ir.visit import walk
 from tests.e2e.harness import run_everywhere
+from tests.lowering import lowered
 
 
 def longest_common(a, b):
@@ -142,3 +145,18 @@ def test_other_uses_make_it_no_table(uses):
     text = f"def f(n):\n    t = [[0] * n for _ in range(n)]\n    {uses}\n    t[0][0] = 1\n"
     (function,) = ast.parse(text).body
     assert not table_names(function)
+
+
+def test_a_table_is_allocated_as_a_whole():
+    """The lengths of its rows do not depend on the row, so that no index needs a test."""
+
+    def counts(n, m):
+        t = [[0] * (m + 1) for _ in range(n)]
+        for i in range(n):
+            for j in range(m):
+                t[i][j] += i
+        return t[n - 1][m - 1]
+
+    fn = lowered(counts, 3, 4)
+    assert len([node for node in walk(fn.body) if isinstance(node, Alloc)]) == 1
+    assert not any(isinstance(node, While) for node in walk(fn.body))
