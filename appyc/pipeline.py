@@ -27,6 +27,7 @@ from appyc.ir.verify import check
 from appyc.ir.visit import loops_of, walk
 from appyc.passes.checks.check_bounds import check_bounds
 from appyc.passes.checks.check_calls import check_calls, passes_arrays
+from appyc.passes.checks.check_divisors import check_divisors
 from appyc.passes.checks.check_exact_floats import check_exact_floats
 from appyc.passes.checks.check_in_blocks import check_in_blocks
 from appyc.passes.checks.check_integer_overflow import (
@@ -129,6 +130,7 @@ ANALYSE: tuple[Pass, ...] = (
     dead_code_elimination,  # again: removes the copies that this made dead
     simplify_div_mod,  # after guards have unified equal lengths; before bounds, which need indices without quotients
     reduce_remainders,  # after it: fewer remainders are left; before bounds, which are not known of remainders
+    check_divisors,  # after both, which need no guard; before bounds, which are not known of quotients that may raise
     substitute_induction,  # before bounds: an index that is a counter becomes a closed form of the loop variables
     peel_wrap_around,  # after it: an induction variable is no wrap-around variable
     wrap_negative_indices,  # after indices are closed forms; before bounds, which proves those of its selects

@@ -255,7 +255,7 @@ class _Search:
         if self._works():
             return (self._copy(replace(self.loop, lo=lo, hi=hi, body=self.work)),)
         step, one = self.loop.step, integer(1, self.loc)
-        last = Binary("-", hi if step == 1 else trip_count(lo, hi, step), one, loc=self.loc)
+        last: Expr = Binary("-", hi if step == 1 else trip_count(lo, hi, step), one, loc=self.loc)
         if step != 1:
             last = iteration(lo, step, last)
         return (If(self._comes_before(lo, hi), self._at(self.work, last), loc=self.loc),)
