@@ -15,7 +15,7 @@ import appyc
 from appyc.analysis.sets.allowance import Allowance
 from appyc.api import JitFunction
 from appyc.frontend.control.loop_bodies import LoopBody
-from benchmarks.long_programs import PROGRAMS, Program, inlined_helpers
+from benchmarks.long_programs import PROGRAMS, Program, inlined_helpers, searches
 from tests.counting import calls_of
 
 
@@ -82,6 +82,14 @@ def test_a_longer_program_takes_no_more_work_for_each_of_its_statements(
     assert long.calls < 4.8 * short.calls
     assert long.isl < 5.0 * short.isl + 40_000
     assert long.text < 4.5 * short.text
+
+
+def test_no_pass_gives_up_a_row_of_searches(tmp_path: Path) -> None:
+    """What is known of the scalars behind each loop is kept by name: all of it together would double with each."""
+    text, arguments = searches(25)
+    found = read(tmp_path, (text, arguments)).explain(*arguments)
+    assert "left out" not in str(found)
+    assert [loop.mode for loop in found.loops] == ["parallel"] * 50
 
 
 def test_short_loops_with_branches_are_compiled_in_time(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The parameters of a function's sets: what each name stands for, and what is known of its values.
 
 A name stands for a parameter, an extent, a loop variable, a value of which nothing is known but how deep in the loops
-it may vary (an *opaque* one), or a product of names. Facts are sets that speak of names; the context is all of them.
+it may vary (an *opaque* one), or a product of names. Facts are sets that speak of names.
 """
 
 from __future__ import annotations
@@ -100,7 +100,6 @@ class SymbolTable:
         self.sets = sets
         self.wary = wary
         self.names: dict[str, Name] = {}
-        self.context: isl.Set = sets.everything
         self.facts: dict[str, isl.Set] = {}
         self._about: dict[str, list[isl.Set]] = {}
         self._versions = 0
@@ -167,7 +166,6 @@ class SymbolTable:
 
     def assume(self, fact: isl.Set) -> None:
         """Keeps what is true, or may be taken for true."""
-        self.context = self.context.intersect(fact)
         for name in self.sets.names(fact):
             self._about.setdefault(name, []).append(fact)
 
@@ -179,7 +177,7 @@ class SymbolTable:
     def context_of(self, *things: isl.Set) -> isl.Set:
         """What is known of the names that some sets speak of, and of those that this speaks of.
 
-        The whole context speaks of every length in the function, and isl works on all names of a set at once.
+        All facts speak of every length in the function, and isl works on all names of a set at once.
         """
         out = self.sets.everything
         todo = [name for thing in things for name in self.sets.names(thing)]
