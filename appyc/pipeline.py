@@ -51,6 +51,7 @@ from appyc.passes.gpu.keep_rows_on_chip import keep_rows_on_chip
 from appyc.passes.gpu.split_complex import split_complex
 from appyc.passes.gpu.split_kernels import split_kernels
 from appyc.passes.gpu.split_reductions import split_reductions
+from appyc.passes.gpu.tile_rows import tile_rows
 from appyc.passes.gpu.unsupported_on_gpu import (
     count_workers,
     drop_limited_lanes,
@@ -203,7 +204,8 @@ FOR_GPU: tuple[Pass, ...] = (
     scans_of_reals,  # before numbers are taken apart
     products_of_reals,  # the same
     split_complex,  # Triton has no complex numbers
-    choose_product_tiles,  # last: for the products that are left
+    choose_product_tiles,  # late: for the products that are left
+    tile_rows,  # last: nothing else knows loops with two forms of their iterations
 )
 """Before `split_kernels`, which makes the host program and its kernels of the function."""
 

@@ -7,7 +7,7 @@ that it asks for is compiled in the variant that these arguments get. A figure i
 innermost loop with the most arithmetic, or where there is none in a whole program that is at no edge:
 
     issued      instructions; `beside` those that are neither arithmetic of floats nor accesses
-    bytes       loaded and stored, what caches serve included
+    bytes       loaded and stored, what caches serve included, but for what a warp loads twice
     in flight   bytes that a multiprocessor has asked for at once, if each thread asks for all that the loop loads;
                 a grid of fewer programs than there are multiprocessors leaves some idle
     bound       what takes the longest on the GPU: memory, latency, issue or float64 units
@@ -159,7 +159,8 @@ def _row(
 ) -> Row:
     built = compile_kernel(program, device.texts[kernel], target, variant)
     found = counts(disassembled(built.cubin))
-    elements = unrolled(found, built.ptx) * max(1.0, variant.lanes / built.threads)
+    text = device.texts[kernel]
+    elements = unrolled(found, built.ptx) * max(1.0, variant.lanes / built.threads) * text.rows_each
     programs = max(1, device.programs[kernel, variant] // device.launches[kernel, variant])
     busy = min(programs, gpu.processors)
     resident = min(
@@ -169,7 +170,7 @@ def _row(
         _REGISTERS // (built.threads * -(-max(built.registers, 1) // 8) * 8),
         gpu.shared // max(built.shared + 1024, 1),
     )
-    in_flight = resident * built.threads * found.loaded
+    in_flight = int(resident * built.threads * found.loaded)
     moved = (found.loaded + found.stored) / elements
     lanes_a_cycle = busy * gpu.clock
     seconds = {

@@ -5,8 +5,10 @@ LDG.E.128.CONSTANT R4, desc[UR6][R2.64]     ->      Access("load", 16)
 
 from __future__ import annotations
 
+import math
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -27,6 +29,10 @@ _TILE_PRODUCT = re.compile(r"\.(?:(\d)(\d)(\d)|(\d+)x(\d+)x(\d+))\b")
 """Rows, columns and length of the product that a warp computes in one DMMA: `.884`, `.16x8x16`."""
 _THREADS_AND_RATE = 32 * 2
 """The threads of a warp share it, and its tensor cores multiply twice as fast as by DFMA."""
+
+_WARP = 32
+_ADDRESS = re.compile(r"\[(R\d+)(?:\.64|\.U32)?(?:\+UR\d+)?(?:\+?(-?0x[0-9a-f]+))?\]")
+_REGISTER = re.compile(r"\bR\d+")
 
 _MEMORY = frozenset({"LDG", "STG", "LDS", "STS", "ATOMG", "RED", "ATOM", "LDL", "STL", "LDGSTS"})
 
@@ -51,8 +57,8 @@ class Counts:
     """Of one thread in the innermost loop with the most arithmetic; without loops, in a program at no edge.
 
     issued: all instructions. doubles: those of float64, DMMA as the DFMA that take as long. arithmetic: those of any
-    float. tiles: DMMA. accesses: of memory. loads: how many of global memory. loaded, stored: its bytes, each access
-    with its width in `widths`. in_loop: whether it is a loop.
+    float. tiles: DMMA. accesses: of memory. loads: how many of global memory. loaded, stored: its bytes, those of loads
+    that a warp has in the same lines once, and the accesses' widths in `widths`. in_loop: whether it is a loop.
     """
 
     issued: int
@@ -61,7 +67,7 @@ class Counts:
     tiles: int
     accesses: int
     loads: int
-    loaded: int
+    loaded: float
     stored: int
     widths: tuple[int, ...]
     in_loop: bool = False
@@ -83,8 +89,11 @@ def counts(instructions: list[Instruction]) -> Counts:
     regions = [
         [i for i in instructions if first <= i.address <= last] for first, last in _innermost_loops(jumps)
     ]
-    found = max((_counted(r) for r in regions), key=_weight, default=None)
-    return _counted(_without_masks(instructions)) if found is None else replace(found, in_loop=True)
+    inside = max((_counted(r) for r in regions), key=_weight, default=None)
+    in_loops = {i.address for r in regions for i in r}
+    found = _counted(_without_masks([i for i in instructions if i.address not in in_loops]))
+    is_edge = inside is not None and 0 < inside.stored < found.stored  # of a tile that is not whole
+    return found if inside is None or is_edge else replace(inside, in_loop=True)
 
 
 def _without_masks(instructions: list[Instruction]) -> list[Instruction]:
@@ -141,8 +150,31 @@ def _as_long_as(tile: Instruction) -> int:
     return prod(int(n) for n in found.groups() if n) // _THREADS_AND_RATE if found else 1
 
 
+def _lines(region: list[Instruction]) -> float:
+    """Bytes that a thread's loads bring. Threads of a warp load adjacent elements: where two loads have addresses a
+    few elements apart, the warp has most of the second one's elements by the first one."""
+    version: Counter[str] = Counter()
+    offsets: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    for i in region:
+        found = _ADDRESS.search(i.rest) if i.name in ("LDG", "LDGSTS") else None
+        if found is not None:
+            register, offset = found.groups()
+            offsets.setdefault((register, version[register]), []).append((int(offset or "0", 16), i.width))
+        written = _REGISTER.search(i.rest)
+        if written is not None:
+            version[written.group()] += 1
+    out = 0.0
+    for loads in offsets.values():
+        end = -math.inf
+        for offset, width in sorted(loads):
+            out += min(max(offset + _WARP * width - end, 0) / _WARP, width)
+            end = max(end, offset + _WARP * width)
+    return out
+
+
 def _counted(region: list[Instruction]) -> Counts:
     loads = [i.width for i in region if i.name in ("LDG", "LDGSTS")]
+    lines = _lines(region)
     stores = [i.width for i in region if i.name == "STG"]
     tiles = [i for i in region if i.name == "DMMA"]
     doubles = sum(i.name in _DOUBLE for i in region)
@@ -153,7 +185,7 @@ def _counted(region: list[Instruction]) -> Counts:
         len(tiles),
         sum(i.name in _MEMORY for i in region),
         len(loads),
-        sum(loads),
+        lines,
         sum(stores),
         tuple(sorted(set(loads + stores))),
     )

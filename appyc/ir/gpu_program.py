@@ -138,7 +138,7 @@ class Kernel(Node):
 
     lanes, fewest_lanes: how many lanes a program has, at most and at least (powers of two). chosen: the scalar that is
     the number of lanes, where `ChooseLanes` sets it. lane_scalars: the scalars with one value a lane. num_warps: how
-    many warps run them. indices: loop variables in lanes.
+    many warps run them. indices: loop variables in lanes. rows_each: as in `LoopSchedule`.
     """
 
     name: str
@@ -149,6 +149,7 @@ class Kernel(Node):
     num_warps: int
     lane_scalars: frozenset[Symbol]
     indices: Mapping[Symbol, LaneIndex]
+    rows_each: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -227,6 +227,8 @@ class LoopSchedule:
     has an element of its own of every array that the body allocates. One program runs them, a lane for each iteration,
     with those arrays in registers.
 
+    rows_each, of parallel loops on a GPU: how many iterations around the lanes each program runs at once.
+
     tiles, of the outermost loop of a product on a GPU: those that a launch chooses from, for the sizes it has.
     """
 
@@ -237,6 +239,7 @@ class LoopSchedule:
     in_order_below: int = 0
     flat_at_one: bool = False
     row_lanes: int | None = None
+    rows_each: int = 1
     tiles: tuple[ProductTiles, ...] = ()
 
     @property

@@ -64,7 +64,7 @@ class Param:
 @dataclass(frozen=True, slots=True)
 class KernelText:
     """A kernel as generated. lanes, fewest_lanes: bounds of its constexpr `constant`, for lanes a power of two.
-    num_stages: how many iterations' loads a loop around `tl.dot` has under way."""
+    num_stages: how many iterations' loads a loop around `tl.dot` has under way. rows_each: as in `LoopSchedule`."""
 
     name: str
     text: str
@@ -75,6 +75,7 @@ class KernelText:
     helpers: frozenset[str]
     constant: str = "LANES"
     num_stages: int = 3
+    rows_each: int = 1
 
     @property
     def signature(self) -> dict[str, str]:
@@ -119,6 +120,7 @@ class _KernelEmitter(ExpressionEmitter):
             self.kernel.fewest_lanes,
             self.kernel.num_warps,
             frozenset(self.helpers),
+            rows_each=self.kernel.rows_each,
         )
 
     def _params(self, given: list[Symbol]) -> tuple[Param, ...]:
@@ -269,22 +271,22 @@ def _declared(body: tuple[ScheduledStmt, ...], given: set[Symbol]) -> list[Symbo
     """Scalars that need a value before the statements: those set inside a block whose value
     crosses the block's border, because Triton wants a variable's type to be known there."""
     total = _occurrences(body)
-    local: set[Symbol] = set()
+    covered: Counter[Symbol] = Counter()
     assigned: dict[Symbol, None] = {}
 
-    def scan(block: tuple[ScheduledStmt, ...], top: bool) -> None:
+    def scan(block: tuple[ScheduledStmt, ...], known: frozenset[Symbol]) -> None:
         inside = _occurrences(block)
-        needed = set(free_scalars(block))
+        targets = {symbol: None for stmt in block for symbol in targets_of(stmt)}
+        assigned.update(targets)
+        local = targets.keys() - set(free_scalars(block)) - known
+        for symbol in local:
+            covered[symbol] += inside[symbol] if block is not body else total[symbol]
         for stmt in block:
-            for symbol in targets_of(stmt):
-                assigned.setdefault(symbol)
-                if symbol not in needed and (top or inside[symbol] == total[symbol]):
-                    local.add(symbol)
             for name in ("body", "then", "orelse"):
-                scan(getattr(stmt, name, ()), False)
+                scan(getattr(stmt, name, ()), known | local)
 
-    scan(body, True)
-    return [s for s in assigned if s not in local and s not in given]
+    scan(body, frozenset())
+    return [s for s in assigned if covered[s] < total[s] and s not in given]
 
 
 def _only_in_grid(body: tuple[ScheduledStmt, ...]) -> set[Symbol]:

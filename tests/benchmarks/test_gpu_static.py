@@ -113,6 +113,15 @@ def test_the_innermost_loop_counts() -> None:
     assert (found.loaded, found.stored, found.widths) == (16, 0, (16,))
 
 
+def test_loads_of_neighbours_count_once_for_a_warp() -> None:
+    """A warp loads 256 bytes at once; 8 bytes further on it brings 8 new ones, a quarter of a byte for each thread."""
+    lines = [
+        f"LDG .E.64 R{n}, desc[UR6][R2.64{offset}]" for n, offset in ((4, ""), (6, "+0x8"), (8, "+0x1000"))
+    ]
+    assert counts(listing(*lines, "EXIT now")).loaded == 8 + 0.25 + 8
+    assert counts(listing(lines[0], "IADD3 R2, R2, R9", lines[1], "EXIT now")).loaded == 16
+
+
 def test_tile_products_count_as_long_as_they_take() -> None:
     """A warp's 8 * 8 * 4 or 16 * 8 * 16 multiplications, at twice the rate of DFMA."""
     found = counts(listing("DMMA .884 R4, R2", "DMMA .16x8x16 R4, R2", "DFMA R2, R3", "EXIT now"))

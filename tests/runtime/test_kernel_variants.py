@@ -113,8 +113,14 @@ def test_programs_at_edges_and_others_agree(size: int) -> None:
     np.testing.assert_allclose(interpret(with_lanes(summed, 16))([a[:size]]), [total(a[:size])])
 
 
+def along_rows(a, b):
+    for i in range(a.shape[0]):
+        for j in range(2, a.shape[1] - 2):
+            b[i, j] = a[i, j - 2] + a[i, j] * a[i, j + 2]
+
+
 def test_programs_at_no_edge_have_no_masks() -> None:
-    program = program_of(stencil, np.zeros((8, 64)), np.zeros((8, 64)))
+    program = program_of(along_rows, np.zeros((8, 64)), np.zeros((8, 64)))
     whole, _, edge = program.text.partition(">= LANES:")[2].partition("else:")
     assert "tl.store" in whole
     assert "mask=" not in whole
@@ -123,7 +129,7 @@ def test_programs_at_no_edge_have_no_masks() -> None:
 
 def test_long_programs_have_one_version(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grid_kernels, "VERSIONED_NODES", 20)
-    text = program_of(stencil, np.zeros((8, 64)), np.zeros((8, 64))).text
+    text = program_of(along_rows, np.zeros((8, 64)), np.zeros((8, 64))).text
     assert ">= LANES:" not in text
     assert text.count("mask=inside") == 4
 

@@ -36,11 +36,13 @@ from appyc.ir.nodes import (
     Compare,
     Expr,
     For,
+    If,
     Reduction,
     Store,
     Symbol,
     Var,
 )
+from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType
 from appyc.ir.visit import walk
 from appyc.passes.checks.fault_sites import FaultSites
@@ -64,6 +66,8 @@ from appyc.passes.node_builders import (
 
 GRID_LANES = 1024
 """The most lanes where the grid's programs are blocks of a loop: eight for each thread of four warps."""
+MOST_ROWS = 4
+"""So many rows or more, and each thread has two elements of a row, which it loads together."""
 FEWEST_LANES = 128
 """One for each thread."""
 STRIP_LANES = 256
@@ -89,12 +93,13 @@ class Axis:
 class GridKernel:
     """Builds the kernel of one nest; `host` has the statements that replace the nest on the host.
 
-    row_lanes: as in `LoopSchedule`.
+    decided: about the nest.
     """
 
     def __init__(
-        self, nest: For, row_lanes: int | None, names: NameSupply, sites: FaultSites, name: str
+        self, nest: For, decided: LoopSchedule, names: NameSupply, sites: FaultSites, name: str
     ) -> None:
+        row_lanes, self.rows_each = decided.row_lanes, decided.rows_each
         self.names, self.sites, self.name, self.loc = names, sites, name, nest.loc
         self.mapping: GridMapping = map_gpu(nest, row_lanes)
         self.host: list[ScheduledStmt] = []
@@ -103,7 +108,7 @@ class GridKernel:
         self.is_requested = any(
             loop.clauses is not None and loop.clauses.block for loop in self.mapping.chain
         )
-        usual = GRID_LANES if self.mapping.lane else STRIP_LANES
+        usual = GRID_LANES // min(self.rows_each, MOST_ROWS) if self.mapping.lane else STRIP_LANES
         lanes, self.warps = requested(self.mapping.chain, usual)
         strips = frozenset[Symbol]() if self.mapping.lane else choose_lane_loops(self.mapping.body)
         if not self.mapping.lane and not strips:
@@ -142,13 +147,14 @@ class GridKernel:
             after = combined + after
         kernel = Kernel(
             self.name,
-            place_barriers(tuple(body)),
+            place_barriers(tuple(body), self.lower.varying),
             self.lower.lanes,
             self.lower.lanes if self.chosen is None else FEWEST_LANES,
             self.chosen,
             self.warps,
             frozenset(self.lower.varying),
             self.lower.indices,
+            self.rows_each,
             loc=self.loc,
         )
         self.host.append(Launch(kernel, programs, loc=self.loc))
@@ -217,14 +223,18 @@ class GridKernel:
         return where
 
     def _masked_at_edges(self, loop: For, where: Where) -> list[ScheduledStmt]:
-        """The statements of a program, in two versions where they are few and straight-line code."""
+        """The statements of a program, in two versions where they are few and straight-line code, or a tile of rows."""
         masked = self.lower.block(loop.body, where)
-        size = sum(1 for stmt in masked for _ in walk(stmt))
-        straight = all(isinstance(stmt, Assign | Store) for stmt in masked)
-        if self.is_whole is None or not masked or not straight or size > VERSIONED_NODES:
+        main, lowered, cond = loop.body, tuple(masked), self.is_whole
+        match loop.body, masked:
+            case (If(_, then, _),), [Branch(is_tile, inner, _)] if cond is not None:
+                main, lowered, cond = then, inner, Binary("&", cond, is_tile, loc=self.loc)
+        straight = all(isinstance(stmt, Assign | Store) for stmt in lowered)
+        size = sum(1 for _ in walk(lowered))
+        if cond is None or not lowered or not straight or size > VERSIONED_NODES:
             return masked
-        whole = self.lower.block(loop.body, replace(where, mask=None))
-        return [Branch(self.is_whole, tuple(whole), tuple(masked), loc=self.loc)]
+        whole = self.lower.block(main, replace(where, mask=None))
+        return [Branch(cond, tuple(whole), tuple(masked), loc=self.loc)]
 
     def _as_program(self, loop: For) -> tuple[For, dict[Symbol, Symbol]]:
         """Scalars of the program's own for what it reduces, as `as_lanes` has for its lanes."""

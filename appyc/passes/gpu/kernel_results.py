@@ -94,7 +94,7 @@ def finish_kernel(
     lanes, warps = (lower.lanes, 4) if lower.varying else (1, 1)
     kernel = Kernel(
         name,
-        place_barriers(tuple(body)),
+        place_barriers(tuple(body), lower.varying),
         lanes,
         lanes,
         None,

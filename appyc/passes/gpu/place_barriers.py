@@ -9,54 +9,56 @@ barrier between the two accesses, also if it is loop-carried. That includes lane
 own elements, as the mapping of lanes to threads differs between accesses. Within one statement no
 barrier is needed: values flow from its loads to its store.
 
-Different arrays do not overlap; subscripts are not analysed.
+Different arrays do not overlap, nor do elements that all lanes find a constant distance apart along an axis: `b[i, j]`
+and `b[i + 1, j]` for a j of each lane.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from typing import TypeAlias
 
+from appyc.ir.affine import linear_form
 from appyc.ir.gpu_program import Barrier, Branch, Loop, Repeat, ScheduledStmt
-from appyc.ir.nodes import Node, Symbol
-from appyc.ir.visit import arrays_read, arrays_written
+from appyc.ir.kernel_scalars import targets_of
+from appyc.ir.nodes import Expr, Load, Node, Store, Symbol, Update
+from appyc.ir.types import DType
+from appyc.ir.visit import scalars_read, walk
+
+Access: TypeAlias = tuple[Symbol, tuple[Expr, ...] | None, bool]
+"""An array, the subscripts of an element (None: any), and whether that is written."""
+
+Pending: TypeAlias = frozenset[Access]
+"""What was accessed since the last barrier."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """The arrays touched since the last barrier."""
-
-    read: frozenset[Symbol] = frozenset()
-    written: frozenset[Symbol] = frozenset()
-
-    def __or__(self, other: Pending) -> Pending:
-        return Pending(self.read | other.read, self.written | other.written)
-
-    def conflicts(self, later: Pending) -> bool:
-        return bool((self.written & (later.read | later.written)) or (self.read & later.written))
+def place_barriers(
+    body: tuple[ScheduledStmt, ...], lane_scalars: Collection[Symbol]
+) -> tuple[ScheduledStmt, ...]:
+    """lane_scalars: those with one value a lane."""
+    return _place(body, frozenset(), frozenset(lane_scalars))[0]
 
 
-def place_barriers(body: tuple[ScheduledStmt, ...]) -> tuple[ScheduledStmt, ...]:
-    return _place(body, Pending())[0]
-
-
-def _place(body: tuple[ScheduledStmt, ...], pending: Pending) -> tuple[tuple[ScheduledStmt, ...], Pending]:
+def _place(
+    body: tuple[ScheduledStmt, ...], pending: Pending, varying: frozenset[Symbol]
+) -> tuple[tuple[ScheduledStmt, ...], Pending]:
     out: list[ScheduledStmt] = []
     for stmt in body:
-        own = _touched(_head(stmt))
-        if pending.conflicts(own):
+        own = frozenset(_accesses(_head(stmt)))
+        if any(_conflict(one, other, varying) for one in pending for other in own):
             out.append(Barrier(loc=stmt.loc))
-            pending = Pending()
-        pending |= own
+            pending = frozenset()
+        pending = _after(pending | own, targets_of(stmt))
         match stmt:
             case Loop() | Repeat():
-                around = pending | _place(stmt.body, pending)[1]
-                inner, after = _place(stmt.body, around)
+                around = pending | _anywhere(_place(stmt.body, pending, varying)[1])
+                inner, after = _place(stmt.body, around, varying)
                 out.append(replace(stmt, body=inner))
-                pending |= after
+                pending |= _anywhere(after)
             case Branch(_, then, orelse):
-                new_then, after_then = _place(then, pending)
-                new_else, after_else = _place(orelse, pending)
+                new_then, after_then = _place(then, pending, varying)
+                new_else, after_else = _place(orelse, pending, varying)
                 out.append(replace(stmt, then=new_then, orelse=new_else))
                 pending = after_then | after_else
             case _:
@@ -75,6 +77,42 @@ def _head(stmt: ScheduledStmt) -> tuple[Node, ...]:
             return (stmt,)
 
 
-def _touched(nodes: Iterable[Node]) -> Pending:
-    nodes = tuple(nodes)
-    return Pending(frozenset(arrays_read(nodes)), frozenset(arrays_written(nodes)))
+def _accesses(nodes: Iterable[Node]) -> Iterator[Access]:
+    for node in walk(nodes):
+        match node:
+            case Load(array, index):
+                yield array, index, False
+            case Store(array, index) | Update(array, index) if index:
+                yield array, index, True
+
+
+def _conflict(one: Access, other: Access, varying: frozenset[Symbol]) -> bool:
+    (array, at, written), (same, there, also_written) = one, other
+    if array != same or not (written or also_written):
+        return False
+    return (
+        at is None or there is None or not any(_apart(*axis, varying) for axis in zip(at, there, strict=True))
+    )
+
+
+def _apart(one: Expr, other: Expr, varying: frozenset[Symbol]) -> bool:
+    if one.dtype is not DType.INT64 or other.dtype is not DType.INT64:
+        return False
+    distance = linear_form(one).plus(linear_form(other), -1)
+    return not distance.terms and distance.constant != 0 and not varying & scalars_read(one)
+
+
+def _after(pending: Pending, changed: Iterable[Symbol]) -> Pending:
+    """The accesses once some scalars have other values."""
+    new = set(changed)
+    if not new:
+        return pending
+    return frozenset(
+        (array, None if at is None or new & scalars_read(at) else at, written)
+        for array, at, written in pending
+    )
+
+
+def _anywhere(pending: Pending) -> Pending:
+    """The accesses of a loop's body, in all of its iterations."""
+    return frozenset((array, None, written) for array, _, written in pending)

@@ -157,8 +157,8 @@ class _Splitter:
             nest.var, bounds[id(nest.lo)], bounds[id(nest.hi)], nest.step, nest.body, nest.mode,
             nest.clauses, nest.private, nest.last, nest.reductions, loc=nest.loc,
         )  # fmt: skip
-        row_lanes = self.fn.schedule[nest.var].row_lanes
-        out = before + GridKernel(ready, row_lanes, self.names, self.sites, self._name()).build()
+        decided = self.fn.schedule[nest.var]
+        out = before + GridKernel(ready, decided, self.names, self.sites, self._name()).build()
         self._check((nest,), out)
         return out
 

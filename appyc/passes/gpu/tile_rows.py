@@ -1,0 +1,229 @@
+"""A program of a GPU computes several neighbouring rows, so that rows which it has loaded serve all of them.
+
+    for i in range(1, n - 1):                       for i in range(1, n - 1, 4):
+        for j in range(1, n - 1):                       for j in range(1, n - 1):
+            b[i, j] = a[i - 1, j] + a[i + 1, j]             if i + 3 < n - 1:
+                                              ->                a_1 = a[i - 1, j]
+                                                                ...
+                                                                a_6 = a[i + 4, j]
+                                                                b[i, j] = a_1 + a_3
+                                                                ...
+                                                                b[i + 3, j] = a_4 + a_6
+                                                            else:
+                                                                for i_2 in range(i, min(i + 4, n - 1)):
+                                                                    b[i_2, j] = a[i_2 - 1, j] + a[i_2 + 1, j]
+
+The loops around the lanes are tiled, with those sizes that load the least for an element. Loads that are next to each
+other along the lanes count once, since a warp has all of them in a few lines of the cache. All loads of a tile are
+under way before the first is used.
+
+Requires: all passes that change loops have run. Does not handle: bodies other than assignments and stores; reductions;
+bounds that read arrays; nests with a `block` clause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from math import prod
+from typing import TypeAlias
+
+from appyc.ir.affine import LinearForm, linear_form
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Assign,
+    Expr,
+    For,
+    Function,
+    If,
+    Load,
+    Logical,
+    LoopMode,
+    Node,
+    Select,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+)
+from appyc.ir.schedule import LoopSchedule
+from appyc.ir.visit import (
+    arrays_written,
+    children,
+    map_blocks,
+    map_children,
+    rename,
+    scalar_writes,
+    scalars_written,
+    walk,
+)
+from appyc.passes.gpu.map_gpu import GridMapping, map_gpu, mentions
+from appyc.passes.loop_ops.unroll import again
+from appyc.passes.node_builders import both, less, shifted, smaller
+from appyc.passes.pass_context import PassContext
+
+SIZES = (1, 2, 4, 8)
+MOST_COPIES = 8
+MOST_REGISTERS = 80
+"""Of the 255 that a thread can have: those that hold what a tile loads."""
+MOST_NODES = 400
+"""The most nodes of all iterations of a tile."""
+GAIN = 0.9
+"""The most that a tile may move for an element, in parts of what is moved without."""
+
+Place: TypeAlias = tuple[Symbol, tuple[LinearForm[Expr], ...]]
+"""An array, and subscripts in normal form."""
+
+
+def tile_rows(fn: Function, ctx: PassContext) -> Function:
+    names = NameSupply.after(fn)
+    decided: dict[Symbol, LoopSchedule] = {}
+
+    def rule(s: Stmt) -> Stmt:
+        if not isinstance(s, For) or s.mode is LoopMode.SEQUENTIAL:
+            return map_blocks(s, lambda body: tuple(map(rule, body)))
+        tiled = None
+        if s.product is None and fn.schedule[s.var].row_lanes is None:
+            tiled = _tiled(map_gpu(s), names)
+        if tiled is None:
+            return s
+        nest, copies = tiled
+        decided[s.var] = replace(fn.schedule[s.var], rows_each=copies)
+        ctx.remark(s.loc, f"each program of the GPU computes {copies} neighbouring rows")
+        return nest
+
+    body = tuple(map(rule, fn.body))
+    return replace(fn, body=body, schedule=fn.schedule.updated(decided)) if decided else fn
+
+
+def _tiled(mapping: GridMapping, names: NameSupply) -> tuple[For, int] | None:
+    """The nest in tiles of those sizes that move the least, and how many rows these have; None where single rows move
+    little more."""
+    rows = [loop for loop in mapping.chain if loop.var != mapping.lane]
+    if mapping.lane is None or not all(map(_may_be_tiled, mapping.chain)):
+        return None
+    if not all(
+        isinstance(s, Assign | Store) or (isinstance(s, Update) and not s.atomic) for s in mapping.body
+    ):
+        return None
+    nodes = sum(1 for _ in walk(mapping.body))
+    best, least = None, GAIN * _moved([mapping.body], mapping.lane)[0]
+    for chosen in product(SIZES, repeat=len(rows)):
+        if not 1 < prod(chosen) <= min(MOST_COPIES, MOST_NODES // nodes):
+            continue
+        sizes = {loop.var: size for loop, size in zip(rows, chosen, strict=True)}
+        copies = _copies(mapping, sizes, names)
+        moved, registers = _moved(copies, mapping.lane)
+        if registers <= MOST_REGISTERS and moved < least:
+            best, least = (sizes, copies), moved
+    return None if best is None else (_nest(mapping, *best, names), len(best[1]))
+
+
+def _may_be_tiled(loop: For) -> bool:
+    is_asked = loop.clauses is not None and bool(loop.clauses.block)
+    reads = any(isinstance(n, Load) for n in walk((loop.lo, loop.hi)))
+    return loop.step > 0 and not (loop.reductions or loop.last or is_asked or reads)
+
+
+def _copies(mapping: GridMapping, sizes: Mapping[Symbol, int], names: NameSupply) -> list[tuple[Stmt, ...]]:
+    """The body for each iteration of a tile, with scalars of its own."""
+    rows = [loop for loop in mapping.chain if loop.var in sizes]
+    out = []
+    for at in product(*(range(0, sizes[loop.var] * loop.step, loop.step) for loop in rows)):
+        moved = {
+            loop.var: shifted(Var(loop.var, loc=loop.loc), by) for loop, by in zip(rows, at, strict=True)
+        }
+        body = again(mapping.body, moved, names)
+        own = {s: names.fresh(s.name, s.type) for s in scalars_written(body)}
+        out.append(tuple(rename(stmt, own) for stmt in body))
+    return out
+
+
+def _moved(copies: Sequence[tuple[Stmt, ...]], lane: Symbol) -> tuple[float, int]:
+    """Bytes that a tile moves for an element, and the registers that hold what it loads."""
+    loads = {_place(load) for body in copies for load in _shared(body) if mentions(load, {lane})}
+    lines = {
+        (array, tuple(LinearForm(i.terms) if lane in _symbols(i) else i for i in at)) for array, at in loads
+    }
+    body = copies[0]
+    written = arrays_written(body)
+    others = [s for n in walk(body) for s in _accessed(n) if s in written]
+    return (
+        sum(array.dtype.itemsize for array, _ in lines) / len(copies) + sum(s.dtype.itemsize for s in others),
+        sum(max(array.dtype.itemsize // 4, 1) for array, _ in loads),
+    )
+
+
+def _accessed(node: Node) -> tuple[Symbol, ...]:
+    """The array that a node accesses, once for each access."""
+    match node:
+        case Store(array) | Load(array):
+            return (array,)
+        case Update(array) if array.is_array:
+            return (array, array)
+        case _:
+            return ()
+
+
+def _place(load: Load) -> Place:
+    return load.array, tuple(map(linear_form, load.index))
+
+
+def _symbols(form: LinearForm[Expr]) -> set[Symbol]:
+    return {n.symbol for n in walk(tuple(form.terms)) if isinstance(n, Var)}
+
+
+def _shared(body: tuple[Stmt, ...]) -> Iterator[Load]:
+    """The loads that an iteration makes in any case, at subscripts known before, of arrays that the nest only reads."""
+    written, own = arrays_written(body), scalars_written(body)
+
+    def is_plain(load: Load) -> bool:
+        is_affine = not mentions(load, own) and not any(isinstance(n, Load) for n in walk(load.index))
+        return not load.checked and load.array not in written and is_affine
+
+    def of(node: Node) -> Iterator[Load]:
+        if isinstance(node, Load) and is_plain(node):
+            yield node
+            return
+        for child in children(node)[:1] if isinstance(node, Select | Logical) else children(node):
+            yield from of(child)
+
+    for stmt in body:
+        yield from of(stmt)
+
+
+def _nest(
+    mapping: GridMapping, sizes: Mapping[Symbol, int], copies: list[tuple[Stmt, ...]], names: NameSupply
+) -> For:
+    loc = mapping.chain[-1].loc
+    held: dict[Place, Symbol] = {}
+    tile: list[Stmt] = []
+    for load in (load for body in copies for load in _shared(body)):
+        if (place := _place(load)) not in held:
+            held[place] = names.fresh(load.array.name, load.dtype)
+            tile.append(Assign(held[place], load, loc=load.loc))
+
+    def rule(node: Node) -> Node:
+        found = held.get(_place(node)) if isinstance(node, Load) else None
+        return map_children(node, rule) if found is None else Var(found, loc=node.loc)
+
+    tile += [map_children(stmt, rule) for body in copies for stmt in body]
+    whole: Expr | None = None
+    fresh = {var: names.fresh(var.name, var.type) for var, size in sizes.items() if size > 1}
+    rest = again(mapping.body, {var: Var(own, loc=loc) for var, own in fresh.items()}, names)
+    for loop in reversed(mapping.chain):
+        if loop.var in fresh:
+            here, by = Var(loop.var, loc=loop.loc), sizes[loop.var] * loop.step
+            whole = both(whole, less(shifted(here, by - loop.step), loop.hi))
+            end = smaller(shifted(here, by), loop.hi)
+            rest = (For(fresh[loop.var], here, end, loop.step, rest, loc=loop.loc),)
+    assert whole is not None
+    body: tuple[Stmt, ...] = (If(whole, tuple(tile), rest, loc=loc),)
+    own = tuple(dict.fromkeys(s for stmt in tile for s in scalar_writes(stmt)))
+    for loop in reversed(mapping.chain):
+        step = loop.step * sizes.get(loop.var, 1)
+        nest = replace(loop, body=body, step=step, private=(*loop.private, *own))
+        body = (nest,)
+    return nest

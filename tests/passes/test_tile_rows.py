@@ -1,0 +1,143 @@
+"""Programs of a GPU that compute several rows: which nests, and that every edge of a tile is right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from appyc import pipeline
+from appyc.ir.nodes import Function
+from appyc.ir.printer import print_function
+from appyc.ir.visit import loops_of
+from appyc.options import Options
+from appyc.passes.gpu.tile_rows import tile_rows
+from appyc.passes.pass_context import PassContext
+from tests.lowering import lowered
+from tests.triton_gen.source_runner import compare
+
+
+def tiled(fn: Callable[..., Any], *args: object) -> tuple[Function, PassContext]:
+    context = PassContext(Options(target="gpu"))
+    passes = (*pipeline.SIMPLIFY, *pipeline.ANALYSE, *pipeline.FOR_GPU)
+    return pipeline.run(lowered(fn, *args), passes, context, verify=True), context
+
+
+def rows_each(fn: Callable[..., Any], *args: object) -> list[int]:
+    function, _ = tiled(fn, *args)
+    return [function.schedule[loop.var].rows_each for loop in loops_of(function.body)][:1]
+
+
+def five_points(a, b):
+    for i in range(1, a.shape[0] - 1):
+        for j in range(1, a.shape[1] - 1):
+            b[i, j] = a[i, j] - (a[i - 1, j] + a[i + 1, j]) + a[i, j - 1] * a[i, j + 1]
+
+
+def seven_points(a, b):
+    for i in range(1, a.shape[0] - 1):
+        for j in range(1, a.shape[1] - 1):
+            for k in range(1, a.shape[2] - 1):
+                t = a[i - 1, j, k] + a[i + 1, j, k]
+                b[i, j, k] = (
+                    t * a[i, j - 1, k] + a[i, j + 1, k] * a[i, j, k - 1] - a[i, j, k + 1] + a[i, j, k]
+                )
+
+
+def second_rows(a, b):
+    for i in range(2, a.shape[0], 2):
+        for j in range(a.shape[1]):
+            b[i, j] -= a[i, j] - a[i - 2, j]
+
+
+def chosen(a, b, c):
+    """What only some lanes load stays where it is."""
+    for i in range(1, a.shape[0]):
+        for j in range(a.shape[1]):
+            b[i, j] = a[i, j] + a[i - 1, j] * (c[i, j] if a[i, j] > 0.5 else 2.0)
+
+
+def one_row(a, b):
+    for i in range(a.shape[0]):
+        for j in range(1, a.shape[1] - 1):
+            b[i, j] = a[i, j - 1] + a[i, j + 1]
+
+
+def in_place(a, b):
+    for i in range(1, a.shape[0]):
+        for j in range(a.shape[1]):
+            a[i, j] = a[i, j] + b[i, j]
+
+
+def asked(a, b):
+    # pragma parallel for
+    for i in range(1, a.shape[0] - 1):
+        # pragma parallel for block(64)
+        for j in range(a.shape[1]):
+            b[i, j] = a[i - 1, j] + a[i + 1, j]
+
+
+def squares(*shape: int, arrays: int = 2) -> list[np.ndarray]:
+    return list(np.random.default_rng(5).random((arrays, *shape)))
+
+
+def test_text(golden: Callable[[str, str], None]) -> None:
+    def blur(a, b):
+        for i in range(1, a.shape[0] - 1):
+            for j in range(a.shape[1]):
+                b[i, j] = a[i - 1, j] + a[i + 1, j]
+
+    function, context = tiled(blur, *squares(4, 4))
+    golden("ir/tile_rows.txt", print_function(function))
+    assert any("neighbouring rows" in remark.text for remark in context.remarks)
+
+
+@pytest.mark.parametrize(
+    ("fn", "args", "rows"),
+    [
+        (five_points, squares(4, 4), 8),
+        (second_rows, squares(4, 4), 8),
+        (seven_points, squares(4, 4, 4), 4),
+        (one_row, squares(4, 4), 1),
+        (in_place, squares(4, 4), 1),
+        (asked, squares(4, 4), 1),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_rows_of_a_program(fn: Callable[..., Any], args: list[np.ndarray], rows: int) -> None:
+    assert rows_each(fn, *args) == [rows]
+
+
+def test_without_parallel_loops_nothing_changes() -> None:
+    def nothing(a):
+        return a.shape[0]
+
+    fn, context = tiled(nothing, np.zeros(3))
+    assert tile_rows(fn, context) is fn
+
+
+@pytest.mark.parametrize("columns", [1, 2, 5, 130, 300])
+@pytest.mark.parametrize("rows", [2, 3, 9, 10, 11, 18])
+def test_edges(rows: int, columns: int) -> None:
+    compare(five_points, *squares(rows, columns), build=False)
+
+
+@pytest.mark.parametrize("shape", [(3, 3, 3), (4, 5, 131), (5, 4, 6), (7, 6, 130)])
+def test_edges_of_boxes(shape: tuple[int, ...]) -> None:
+    compare(seven_points, *squares(*shape), build=False)
+
+
+@pytest.mark.parametrize("fn", [five_points, second_rows])
+def test_other_layouts(fn: Callable[..., Any]) -> None:
+    a, b = squares(20, 36)
+    compare(fn, np.asfortranarray(a), np.asfortranarray(b), build=False)
+    compare(fn, a[::-1, ::2], b[::-1, ::2], build=False)
+
+
+def test_kernels_compile() -> None:
+    compare(five_points, *squares(12, 140))
+    compare(second_rows, *squares(30, 140))
+    compare(chosen, *squares(12, 140, arrays=3))
+    compare(seven_points, *squares(5, 5, 131))
