@@ -11,8 +11,9 @@ from __future__ import annotations
 import ctypes
 import sys
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from types import ModuleType, SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -222,12 +223,15 @@ def _as_strided(base: ndarray, shape: Any, strides: Any) -> ndarray:
 
 
 class Driver:
-    """As `cupy.cuda.driver`, for the kernels that were built. launches: how many there were."""
+    """As `cupy.cuda.driver`, for the kernels that were built. launches: how many of kernels it was asked for, graphs:
+    how many were captured, replays: how often they were launched."""
 
     def __init__(self) -> None:
         self.kernels: list[tuple[KernelText, InterpretedKernels, CompiledKernel, Variant]] = []
         self.programs: dict[int, tuple[InterpretedKernels, TritonProgram]] = {}
-        self.launches = 0
+        self.launches = self.graphs = self.replays = 0
+        self.captured: dict[int, list[Callable[[], None]]] = {}
+        """What was launched on each stream that is being captured."""
 
     def build(
         self, program: TritonProgram, text: KernelText, variant: Variant, target: str, disk: Cache
@@ -256,8 +260,16 @@ class Driver:
         assert common_divisor(text.params, values) % variant.divisor == 0
         assert [_read("u64", at) for at in places[len(text.params) :]] == [0, 0]
         self.launches += 1
-        with functions.running():
-            functions.launch(text.name, x, variant.lanes, values)
+
+        def run() -> None:
+            with functions.running():
+                functions.launch(text.name, x, variant.lanes, values)
+
+        if stream in self.captured:
+            self.captured[stream].append(run)
+        else:
+            assert stream == 0
+            run()
 
 
 def _read(type_: str, address: int) -> Any:
@@ -267,6 +279,27 @@ def _read(type_: str, address: int) -> Any:
     pointer = ctypes.c_uint64.from_address(address).value
     assert pointer == 0 or any(at <= pointer < at + m.size for at, m in _memories.items()), hex(pointer)
     return pointer
+
+
+class _Stream:
+    """As `cupy.cuda.Stream`, for capturing a graph."""
+
+    def __init__(self, driver: Driver, *, non_blocking: bool) -> None:
+        assert non_blocking, "what is launched on another stream would wait for the capture"
+        self.driver, self.ptr = driver, 1 + len(driver.captured)
+
+    def begin_capture(self) -> None:
+        self.driver.captured[self.ptr] = []
+
+    def end_capture(self) -> Any:
+        launched = self.driver.captured.pop(self.ptr)
+        self.driver.graphs += 1
+        return SimpleNamespace(launch=lambda: self._replay(launched))
+
+    def _replay(self, launched: list[Callable[[], None]]) -> None:
+        self.driver.replays += 1
+        for run in launched:
+            run()
 
 
 class _Module:
@@ -295,6 +328,7 @@ def installed() -> Iterator[Any]:
     cupy.cuda = SimpleNamespace(
         driver=driver,
         function=SimpleNamespace(Module=lambda: _Module(driver)),
+        Stream=partial(_Stream, driver),
         Device=lambda: SimpleNamespace(id=0, compute_capability="90", attributes={"MultiProcessorCount": 1}),
         runtime=SimpleNamespace(deviceSynchronize=lambda: None),
         get_current_stream=lambda: SimpleNamespace(ptr=0, synchronize=lambda: None),

@@ -38,13 +38,17 @@ from appyc.ir.schedule import ProductShape, ProductTiles
 
 @dataclass(frozen=True, slots=True)
 class Loop(Node):
-    """`for var in range(lo, hi, step)` with uniform bounds, one iteration after the other."""
+    """`for var in range(lo, hi, step)` with uniform bounds, one iteration after the other.
+
+    repeats: on the host, whether every iteration makes the same launches, with the same arguments, and nothing else.
+    """
 
     var: Symbol
     lo: Expr
     hi: Expr
     step: int
     body: tuple[ScheduledStmt, ...]
+    repeats: bool = False
 
 
 @dataclass(frozen=True, slots=True)

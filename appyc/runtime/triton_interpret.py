@@ -96,6 +96,9 @@ class _InterpreterDevice:
         values = [a.__array_interface__["data"][0] if isinstance(a, np.ndarray) else a for a in args]
         self.kernels.launch(name, int(programs), int(lanes), values)
 
+    def steps(self, steps: range) -> range:
+        return steps
+
     def array(self, shape: tuple[int, ...], dtype: str, zero: bool) -> NDArray[Any]:
         return np.zeros(shape, dtype) if zero else np.empty(shape, dtype)
 

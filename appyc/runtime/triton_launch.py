@@ -1,4 +1,4 @@
-"""Runs generated kernels on a GPU through CuPy: argument transfers and kernel launches.
+"""Runs generated kernels on a GPU through CuPy: argument transfers, compiling, the device that the host program sees.
 
 CuPy arrays are used in place. NumPy arrays are copied to the GPU, and those that a kernel may
 write are copied back, also when the program raises. Arrays that share memory on the host share
@@ -8,10 +8,9 @@ it on the GPU.
 from __future__ import annotations
 
 import ctypes
-import struct
 import threading
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -24,19 +23,14 @@ from appyc.runtime.cubins import cached_kernel
 from appyc.runtime.faults import located_error
 from appyc.runtime.gpu_products import multiply
 from appyc.runtime.kernel_variants import Variant, choose_lanes, common_divisor
-from appyc.runtime.triton_build import CompiledKernel
+from appyc.runtime.launch_plans import GpuKernel, LaunchPlan, graphed
 from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
 from appyc.runtime.triton_interpret import Compiled
 from appyc.runtime.triton_source import load_host
-from appyc.triton_gen.triton_kernel import KernelText
 from appyc.triton_gen.triton_module import TritonProgram
 
-_FORMATS = {
-    "i1": "B", "i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I",
-    "i64": "q", "u64": "Q", "fp32": "f", "fp64": "d",
-}  # fmt: skip
-_MAX_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-_SHARED_WITHOUT_ASKING = 48 * 1024
+_MOST_SIZES = 1024
+"""Sizes of grids whose lanes are known."""
 
 
 def launch(program: TritonProgram, disk: Cache) -> Compiled:
@@ -55,58 +49,6 @@ def _cupy() -> Any:
     return cupy
 
 
-class GpuKernel:
-    """A loaded kernel with room for its packed arguments."""
-
-    def __init__(self, text: KernelText, compiled: CompiledKernel, cupy: Any) -> None:
-        self._driver = cupy.cuda.driver
-        self._module = cupy.cuda.function.Module()
-        self._module.load(compiled.cubin)
-        self._function = self._module.get_function(compiled.entry).ptr
-        self._threads, self._shared = compiled.threads, compiled.shared
-        if compiled.shared > _SHARED_WITHOUT_ASKING:
-            self._driver.funcSetAttribute(self._function, _MAX_DYNAMIC_SHARED, compiled.shared)
-        layout, offsets, size = packed_layout([p.type for p in text.params])
-        self._pack = struct.Struct(layout).pack_into
-        self._buffer = ctypes.create_string_buffer(size)
-        base = ctypes.addressof(self._buffer)
-        self._pointers = (ctypes.c_void_p * len(offsets))(*[base + offset for offset in offsets])
-        self._lock = threading.Lock()
-
-    def __call__(self, programs: int, stream: int, args: Sequence[Any]) -> None:
-        with self._lock:  # the driver copies the arguments before it returns
-            self._pack(self._buffer, 0, *args, 0, 0)
-            self._driver.launchKernel(
-                self._function, programs, 1, 1, self._threads, 1, 1,
-                self._shared, stream, ctypes.addressof(self._pointers), 0,
-            )  # fmt: skip
-
-
-def packed_layout(types: Sequence[str]) -> tuple[str, list[int], int]:
-    """The format of a kernel's arguments in one buffer, where each one begins, and the size.
-
-    Triton adds two pointers to scratch memory at the end, which are null here.
-
-    >>> packed_layout(["*fp64", "i1", "i64"])
-    ('<QB7xqQQ', [0, 8, 16, 24, 32], 40)
-    """
-    layout, at = "<", 0
-    offsets: list[int] = []
-    for type_ in [*types, "*", "*"]:
-        code = "Q" if type_.startswith("*") else _FORMATS[type_]
-        size = struct.calcsize(f"<{code}")
-        padding = -at % size
-        layout += (f"{padding}x" if padding else "") + code
-        offsets.append(at + padding)
-        at += padding + size
-    return layout, offsets, at
-
-
-def plain_number(value: Any) -> Any:
-    """Python's number of a NumPy scalar: `struct` packs no `np.bool`."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
 class _Program:
     """A program for the GPU that is current at its first call. A kernel is compiled when it is first launched."""
 
@@ -115,7 +57,9 @@ class _Program:
         self._texts = {text.name: text for text in program.kernels}
         self._kernels: dict[tuple[str, Variant], GpuKernel] = {}
         self._spilling: set[tuple[str, int]] = set()
+        self._lanes: dict[tuple[str, int, int], int] = {}
         self._lock = threading.Lock()
+        self._of_thread = threading.local()
 
     @cached_property
     def _host(self) -> Callable[..., list[Any]]:
@@ -125,13 +69,33 @@ class _Program:
     def _target(self) -> str:
         return f"cuda:{_cupy().cuda.Device().compute_capability}"
 
-    def lanes(self, name: str, rows: int, count: int, processors: int) -> int:
+    @cached_property
+    def processors(self) -> int:
+        found: int = _cupy().cuda.Device().attributes["MultiProcessorCount"]
+        return found
+
+    def lanes(self, name: str, rows: int, count: int) -> int:
         """The lanes of a kernel's programs: fewer where so many were compiled before, and spilled registers."""
-        text = self._texts[name]
-        lanes = choose_lanes(text, rows, count, processors)
-        while lanes > text.fewest_lanes and (name, lanes) in self._spilling:
-            lanes //= 2
-        return lanes
+        found = self._lanes.get((name, rows, count))
+        if found is None:
+            text = self._texts[name]
+            found = choose_lanes(text, int(rows), int(count), self.processors)
+            while found > text.fewest_lanes and (name, found) in self._spilling:
+                found //= 2
+            if len(self._lanes) >= _MOST_SIZES:
+                self._lanes.clear()
+            self._lanes[name, rows, count] = found
+        return found
+
+    @property
+    def plans(self) -> dict[str, LaunchPlan]:
+        """The plan of each kernel, for this thread."""
+        if not hasattr(self._of_thread, "plans"):
+            self._of_thread.plans = {
+                n: LaunchPlan(t, partial(self.kernel, n)) for n, t in self._texts.items()
+            }
+        found: dict[str, LaunchPlan] = self._of_thread.plans
+        return found
 
     def kernel(self, name: str, lanes: int, values: Sequence[Any]) -> GpuKernel:
         """The variant for these arguments, compiled when it is first needed."""
@@ -145,7 +109,8 @@ class _Program:
                 compiled = cached_kernel(self.program, text, key[1], self._target, self._disk)
                 if compiled.spill_bytes:
                     self._spilling.add((name, lanes))
-                self._kernels[key] = GpuKernel(text, compiled, _cupy())
+                    self._lanes.clear()
+                self._kernels[key] = GpuKernel(compiled, _cupy())
             return self._kernels[key]
 
     def run(self, args: list[Any]) -> list[Any]:
@@ -225,18 +190,23 @@ class _GpuDevice:
     def __init__(self, program: _Program, cupy: Any) -> None:
         self.program, self.cupy = program, cupy
         self.sites = sites = program.program.sites
-        self.processors = cupy.cuda.Device().attributes["MultiProcessorCount"]
-        self.stream = cupy.cuda.get_current_stream().ptr
+        self.plans = program.plans
+        self.lanes = program.lanes
+        self.on_stream(None)
         can_fail = any(p.kind == "faults" for text in program.program.kernels for p in text.params)
         self.faults = cupy.zeros(fault_words(sites), np.int64) if can_fail else None
 
-    def lanes(self, name: str, rows: int, count: int) -> int:
-        return self.program.lanes(name, int(rows), int(count), self.processors)
+    def on_stream(self, stream: int | None) -> None:
+        self.stream = self.cupy.cuda.get_current_stream().ptr if stream is None else stream
 
     def launch(self, name: str, programs: int, lanes: int, *args: Any) -> None:
         if programs > 0:
-            values = [a.data.ptr if isinstance(a, self.cupy.ndarray) else plain_number(a) for a in args]
-            self.program.kernel(name, int(lanes), values)(int(programs), self.stream, values)
+            array = self.cupy.ndarray
+            values = [a.data.ptr if isinstance(a, array) else a for a in args]
+            self.plans[name].launch(programs, lanes, self.stream, values)
+
+    def steps(self, steps: range) -> Iterator[int]:
+        return graphed(steps, self.cupy, self.on_stream)
 
     def array(self, shape: tuple[int, ...], dtype: str, zero: bool) -> Any:
         return self.cupy.zeros(shape, dtype) if zero else self.cupy.empty(shape, dtype)
@@ -245,7 +215,7 @@ class _GpuDevice:
         return self.cupy.asnumpy(cell)[0]
 
     def multiply(self, *product: Any, **more: Any) -> None:
-        multiply(self.cupy, self.launch, self.processors, *product, **more)
+        multiply(self.cupy, self.launch, self.program.processors, *product, **more)
 
     def require(self, holds: bool, reason: str) -> None:
         if not holds:

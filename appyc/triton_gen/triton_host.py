@@ -95,7 +95,8 @@ class _HostEmitter:
             case Assign(target, value):
                 self.w.line(f"{self.name(target)} = {self.expr(value)}")
             case Loop(var, lo, hi, step, body):
-                self.block(f"for {self.name(var)} in range({self.expr(lo)}, {self.expr(hi)}, {step}):", body)
+                steps = f"range({self.expr(lo)}, {self.expr(hi)}, {step})"
+                self.block(f"for {self.name(var)} in {f'rt.steps({steps})' if s.repeats else steps}:", body)
             case Repeat(cond, body):
                 self.block(f"while {self.expr(cond)}:", body)
             case Branch(cond, then, orelse):

@@ -10,7 +10,8 @@ import pytest
 
 from appyc.ir.nodes import Symbol
 from appyc.ir.types import ArrayType, DType, Layout, ScalarType
-from appyc.runtime.triton_launch import DeviceArguments, packed_layout, plain_number, shared_memory
+from appyc.runtime.launch_plans import packed_layout
+from appyc.runtime.triton_launch import DeviceArguments, shared_memory
 
 
 def test_arguments_are_aligned_to_their_size_and_two_pointers_follow():
@@ -22,7 +23,7 @@ def test_arguments_are_aligned_to_their_size_and_two_pointers_follow():
 def test_scalars_of_numpy_are_packed():
     layout, _, size = packed_layout(["i1", "i64", "u64", "fp32", "fp64"])
     scalars = (np.True_, np.int64(-1), np.uint64(2**64 - 1), np.float32(1.5), np.float64(0.1))
-    packed = struct.pack(layout, *(plain_number(s) for s in scalars), 0, 0)
+    packed = struct.pack(layout, *scalars, 0, 0)
     assert len(packed) == size
     assert struct.unpack(layout, packed)[:5] == (1, -1, 2**64 - 1, 1.5, 0.1)
 

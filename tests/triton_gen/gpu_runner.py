@@ -11,9 +11,9 @@ from appyc.ir.nodes import For, Function, LoopMode, Reduction, Stmt, Symbol
 from appyc.options import Options
 from appyc.passes.pass_context import PassContext
 from appyc.pipeline import lower_to_gpu
+from appyc.runtime.launch_plans import packed_layout
 from appyc.runtime.triton_build import CompiledKernel, compile_cubin
 from appyc.runtime.triton_interpret import interpret
-from appyc.runtime.triton_launch import packed_layout
 from appyc.triton_gen.triton_module import TritonProgram, generate
 from tests.ir_makers import Operand, for_
 

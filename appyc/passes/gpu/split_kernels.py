@@ -57,9 +57,10 @@ from appyc.ir.nodes import (
 from appyc.ir.product_call import product_call
 from appyc.ir.raising import may_raise, overflow_error, traps_overflow
 from appyc.ir.schedule import Product
-from appyc.ir.visit import scalars_read, scalars_written, walk
+from appyc.ir.visit import scalars_read, scalars_written, symbols_of, walk
 from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.grid_kernels import GridKernel
+from appyc.passes.gpu.hoist_launches import hoist_launches
 from appyc.passes.gpu.kernel_results import finish_kernel
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.map_gpu import ANOTHER_LOOP, choose_lane_loops, why_not_parallel
@@ -93,6 +94,8 @@ class _Splitter:
         self.whiles = 0
         """How many `while` loops of the host the statement at hand is in."""
         self.reads = _reads(fn)
+        self.users = frozenset(symbols_of(fn))
+        """Symbols that kernels did not bring along."""
 
     def block(self, body: tuple[Stmt, ...], in_loop: bool) -> list[ScheduledStmt]:
         """Statements of the host; runs of those that need one program become kernels."""
@@ -209,7 +212,8 @@ class _Splitter:
             case For():
                 lo, hi = self.on_host(stmt.lo, out), self.on_host(stmt.hi, out)
                 body = tuple(self.block(stmt.body, in_loop=True))
-                out.append(Loop(stmt.var, lo, hi, stmt.step, body, loc=stmt.loc))
+                loop = Loop(stmt.var, lo, hi, stmt.step, body, loc=stmt.loc)
+                out += hoist_launches(loop, self.users)
             case While():
                 self._while(stmt, out)
             case If():

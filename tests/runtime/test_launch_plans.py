@@ -1,0 +1,122 @@
+"""What a second launch keeps of the first, and loops whose launches are a graph; the driver is a stand-in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import appyc
+from appyc.runtime.launch_plans import STEPS_OF_A_GRAPH, LaunchPlan
+from appyc.triton_gen.triton_kernel import KernelText, Param
+from tests import stand_in_cupy
+
+
+@pytest.fixture
+def cupy() -> Iterator[Any]:
+    with stand_in_cupy.installed() as module:
+        yield module
+
+
+def plan_of(*types: str) -> tuple[LaunchPlan, list[Any], list[int]]:
+    """A plan, what its kernel was looked up for, and the streams that it was launched on."""
+    found: list[Any] = []
+    launched: list[int] = []
+
+    class Kernel:
+        def call(self, programs: int, stream: int, pointers: int) -> Callable[[], None]:
+            return lambda: launched.append(stream)
+
+    def find(lanes: int, values: Any) -> Any:
+        found.append((lanes, list(values)))
+        return Kernel()
+
+    params = tuple(Param(f"p{n}", type_, "scalar") for n, type_ in enumerate(types))
+    return LaunchPlan(KernelText("k", "", params, 128, 128, 4, frozenset()), find), found, launched
+
+
+def test_kernel_is_looked_up_where_something_is_new() -> None:
+    plan, found, launched = plan_of("i64", "fp64")
+    for values in ([1, 0.0], [1, 0.0], [1, -0.0], [2, -0.0], [2, math.nan], [2, math.nan]):
+        plan.launch(3, 128, 0, values)
+    assert len(launched) == 6
+    assert [values[0] for _, values in found] == [1, 1, 2, 2]
+    plan.launch(4, 128, 0, [2, math.nan])
+    plan.launch(4, 256, 0, [2, math.nan])
+    plan.launch(4, 256, 7, [2, math.nan])
+    assert [lanes for lanes, _ in found[4:]] == [128, 256, 256]
+    assert launched[-1] == 7
+
+
+def jacobi(steps, a, b):
+    for _ in range(steps):
+        for i in range(1, a.shape[0] - 1):
+            b[i] = 0.5 * (a[i - 1] + a[i + 1])
+        for i in range(1, a.shape[0] - 1):
+            a[i] = 0.5 * (b[i - 1] + b[i + 1])
+
+
+def driven(steps, a, b, force):
+    for t in range(steps):
+        for i in range(1, a.shape[0] - 1):
+            b[i] = 0.5 * (a[i - 1] + a[i + 1]) + force[t]
+        for i in range(1, a.shape[0] - 1):
+            a[i] = 0.5 * (b[i - 1] + b[i + 1])
+
+
+def growing(steps, a, b):
+    for t in range(steps):
+        for i in range(1, t + 2):
+            b[i] = 0.5 * (a[i - 1] + a[i + 1])
+        for i in range(1, t + 2):
+            a[i] = 0.5 * (b[i - 1] + b[i + 1])
+
+
+def ran(cupy: Any, fn: Callable[..., Any], *args: Any) -> Any:
+    """Compares a run on the stand-in with one in Python; returns the stand-in's driver."""
+    given = [cupy.asarray(a) if isinstance(a, np.ndarray) else a for a in args]
+    appyc.jit(fn, target="gpu", cache=False)(*given)
+    fn(*args)
+    for ours, theirs in zip(given, args, strict=True):
+        if isinstance(theirs, np.ndarray):
+            np.testing.assert_array_equal(cupy.asnumpy(ours), theirs)
+    return cupy.cuda.driver
+
+
+def test_a_thousand_steps_are_one_graph(cupy: Any) -> None:
+    driver = ran(cupy, jacobi, 1000, np.arange(9.0), np.zeros(9))
+    left = 999 % STEPS_OF_A_GRAPH
+    assert (driver.graphs, driver.replays) == (1, 999 // STEPS_OF_A_GRAPH)
+    assert driver.launches == 2 * (1 + STEPS_OF_A_GRAPH + left)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 3, 4, 17, 18, 40])
+def test_few_steps(cupy: Any, steps: int) -> None:
+    driver = ran(cupy, jacobi, steps, np.arange(9.0), np.ones(9))
+    assert driver.graphs == (steps > 2)
+
+
+@pytest.mark.parametrize(
+    ("fn", "args"),
+    [
+        (driven, (np.arange(5.0), np.ones(5), np.arange(6.0))),
+        (growing, (np.arange(9.0), np.ones(9))),
+    ],
+)
+def test_loops_whose_launches_change_are_no_graph(cupy: Any, fn: Callable[..., Any], args: Any) -> None:
+    driver = ran(cupy, fn, 6, *args)
+    assert driver.graphs == 0
+    assert driver.launches >= 6
+
+
+def test_a_call_again_with_other_arrays(cupy: Any) -> None:
+    compiled = appyc.jit(jacobi, target="gpu", cache=False)
+    for size in (9, 9, 30):
+        a, b = np.arange(float(size)), np.zeros(size)
+        ours, other = cupy.asarray(a), cupy.asarray(b)
+        compiled(5, ours, other)
+        jacobi(5, a, b)
+        np.testing.assert_array_equal(cupy.asnumpy(ours), a)
