@@ -19,6 +19,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from appyc.analysis.dependences.verdicts import loop_text
+from appyc.analysis.patterns.fill_pattern import overwritten_arguments
 from appyc.analysis.sets.presburger import is_out_of_work
 from appyc.errors import DependenceError, InternalError, UnsupportedError, defects_of
 from appyc.ir.gpu_program import GpuProgram
@@ -212,7 +213,7 @@ FOR_GPU: tuple[Pass, ...] = (
 
 def lower_to_gpu(fn: Function, ctx: PassContext) -> GpuProgram:
     """The scheduled program for a GPU of an analysed function."""
-    return split_kernels(run(fn, FOR_GPU, ctx), ctx)
+    return replace(split_kernels(run(fn, FOR_GPU, ctx), ctx), overwritten=overwritten_arguments(fn))
 
 
 def analysis_of(fn: Function) -> tuple[Pass, ...]:

@@ -193,6 +193,10 @@ def array(given: Any, dtype: Any = None, copy: bool = True, order: str = "K") ->
     return out
 
 
+def empty(shape: Any, dtype: Any = float, order: str = "C") -> ndarray:
+    return ndarray(shape, dtype, order=order)
+
+
 def asarray(given: Any) -> ndarray:
     if isinstance(given, ndarray):
         return given
@@ -320,7 +324,7 @@ def installed() -> Iterator[Any]:
     driver = Driver()
     cupy: Any = ModuleType("cupy")
     cupy.ndarray, cupy.array, cupy.asarray, cupy.asnumpy = ndarray, array, asarray, asnumpy
-    cupy.zeros, cupy.empty = zeros, ndarray
+    cupy.zeros, cupy.empty = zeros, empty
     cupy.is_available = lambda: True
     for name in _FUNCTIONS:
         setattr(cupy, name, getattr(np, name))  # which come to `__array_function__` or `__array_ufunc__`

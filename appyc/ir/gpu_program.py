@@ -234,7 +234,10 @@ ScheduledStmt: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class GpuProgram(Node):
-    """A function as a host program. `sites` is the fault table; `guards` are tested first."""
+    """A function as a host program. `sites` is the fault table; `guards` are tested first.
+
+    overwritten: parameters whose elements are all stored before any is read, and before anything can raise.
+    """
 
     name: str
     params: tuple[Symbol, ...]
@@ -242,3 +245,4 @@ class GpuProgram(Node):
     results: tuple[Result, ...]
     sites: tuple[FaultSite, ...]
     guards: tuple[Guard, ...] = ()
+    overwritten: frozenset[Symbol] = frozenset()

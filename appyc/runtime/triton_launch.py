@@ -1,7 +1,7 @@
 """Runs generated kernels on a GPU through CuPy: argument transfers, compiling, the device that the host program sees.
 
-CuPy arrays are used in place. NumPy arrays are copied to the GPU, and those that a kernel may
-write are copied back, also when the program raises. Arrays that share memory on the host share
+CuPy arrays are used in place. NumPy arrays are copied to the GPU, but for those that are overwritten, and those that a
+kernel may write are copied back, also when the program raises. Arrays that share memory on the host share
 it on the GPU.
 """
 
@@ -117,11 +117,13 @@ class _Program:
         cupy = _cupy()
         memory = DeviceArguments(self.program, args, cupy)
         device = _GpuDevice(self, cupy)
+        ended = False
         try:
             with np.errstate(all="ignore"):
                 results = self._host(device, *memory.values)
+            ended = True
         finally:
-            memory.copy_back()
+            memory.copy_back(complete=ended or device.has_raised)
         return [memory.handed_back(result) for result in results]
 
 
@@ -129,13 +131,13 @@ class DeviceArguments:
     """The arguments on the GPU, and the copies back to the host."""
 
     def __init__(self, program: TritonProgram, args: list[Any], cupy: Any) -> None:
-        self.cupy, self.written = cupy, program.written
+        self.cupy, self.written, self.overwritten = cupy, program.written, program.overwritten
         self.given = args
         self.any_on_gpu = any(isinstance(a, cupy.ndarray) for a in args)
         shared = shared_memory([a for a in args if isinstance(a, np.ndarray)])
         self.values: list[Any] = []
         blocks: dict[tuple[int, int], Any] = {}
-        for param, arg in zip(program.params, args, strict=True):
+        for param, arg, overwritten in zip(program.params, args, program.overwritten, strict=True):
             if not param.is_array:
                 self.values.append(param.dtype.numpy.type(arg))
             elif not isinstance(arg, np.ndarray):
@@ -144,7 +146,12 @@ class DeviceArguments:
                 self.values.append(self._in_block(arg, span, blocks))
             else:
                 order = "F" if param.array.layout is Layout.F else "C"
-                self.values.append(cupy.array(arg, order=order))
+                new = (
+                    cupy.empty(arg.shape, arg.dtype, order=order)
+                    if overwritten
+                    else cupy.array(arg, order=order)
+                )
+                self.values.append(new)
 
     def _in_block(self, arg: NDArray[Any], span: tuple[int, int], blocks: dict[tuple[int, int], Any]) -> Any:
         """The array as a view into a copy of all the memory that it shares with others."""
@@ -155,9 +162,11 @@ class DeviceArguments:
         pointer = blocks[span].data + offset
         return self.cupy.ndarray(arg.shape, arg.dtype, memptr=pointer, strides=arg.strides)
 
-    def copy_back(self) -> None:
-        for given, value, written in zip(self.given, self.values, self.written, strict=True):
-            if written and isinstance(given, np.ndarray) and given.size:
+    def copy_back(self, *, complete: bool = True) -> None:
+        """complete: whether all has run that the program says, so that what it overwrites has been stored."""
+        known = zip(self.given, self.values, self.written, self.overwritten, strict=True)
+        for given, value, written, overwritten in known:
+            if written and (complete or not overwritten) and isinstance(given, np.ndarray) and given.size:
                 given[...] = self.cupy.asnumpy(value)
 
     def handed_back(self, result: Any) -> Any:
@@ -190,6 +199,8 @@ class _GpuDevice:
     def __init__(self, program: _Program, cupy: Any) -> None:
         self.program, self.cupy = program, cupy
         self.sites = sites = program.program.sites
+        self.has_raised = False
+        """Whether the program has raised what it says itself."""
         self.plans = program.plans
         self.lanes = program.lanes
         self.on_stream(None)
@@ -222,8 +233,11 @@ class _GpuDevice:
             raise GuardFailed(reason)
 
     def fail(self, site: int, *words: int) -> None:
+        self.has_raised = True
         raise located_error(self.sites[site], words)
 
     def check(self) -> None:
         if self.faults is not None:
+            self.has_raised = True
             raise_fault(self.sites, self.cupy.asnumpy(self.faults))
+            self.has_raised = False

@@ -35,7 +35,8 @@ class TritonProgram:
 
     text: the whole source. host: that of the host function alone. kernels: each kernel with its
     signature. params: the function's parameters. sites: what a fault's number means. written: which
-    parameters are arrays that a kernel may write. fuse_multiply_add: whether the compiler may contract to FMA.
+    parameters are arrays that a kernel may write, overwritten: those whose elements need not
+    be there before. fuse_multiply_add: whether the compiler may contract to FMA.
     """
 
     name: str
@@ -45,6 +46,7 @@ class TritonProgram:
     params: tuple[Symbol, ...]
     sites: tuple[FaultSite, ...]
     written: tuple[bool, ...]
+    overwritten: tuple[bool, ...]
     fuse_multiply_add: bool = False
 
 
@@ -68,6 +70,7 @@ def generate(program: GpuProgram, options: Options) -> TritonProgram:
         program.params,
         program.sites,
         tuple(p in written for p in program.params),
+        tuple(p in program.overwritten for p in program.params),
         options.fastmath,
     )
 

@@ -8,10 +8,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import appyc
 from appyc.ir.nodes import Symbol
 from appyc.ir.types import ArrayType, DType, Layout, ScalarType
 from appyc.runtime.launch_plans import packed_layout
 from appyc.runtime.triton_launch import DeviceArguments, shared_memory
+from tests import stand_in_cupy
+from tests.triton_gen.source_runner import program_of
 
 
 def test_arguments_are_aligned_to_their_size_and_two_pointers_follow():
@@ -53,12 +56,16 @@ class _FakeCupy:
     def array(self, a, order):
         return np.array(a, order=order, copy=True).view(_HostMemory)
 
+    def empty(self, shape, dtype, order):
+        return np.full(shape, 7, dtype, order=order).view(_HostMemory)
+
     def asnumpy(self, a):
         return np.asarray(a)
 
 
-def program(*params, written):
-    return SimpleNamespace(params=params, written=written)
+def program(*params, written, overwritten=None):
+    overwritten = overwritten or (False,) * len(params)
+    return SimpleNamespace(params=params, written=written, overwritten=overwritten)
 
 
 def test_written_arrays_come_back_and_results_are_the_callers_own():
@@ -80,11 +87,79 @@ def test_written_arrays_come_back_and_results_are_the_callers_own():
     assert type(new) is np.ndarray
 
 
+def test_what_is_overwritten_is_not_copied_to_the_device():
+    a = Symbol("a", 0, ArrayType(DType.FLOAT64, 1))
+    x = np.zeros(3)
+    memory = DeviceArguments(program(a, written=(True,), overwritten=(True,)), [x], _FakeCupy())
+    np.testing.assert_array_equal(memory.values[0], 7.0)
+    memory.copy_back(complete=False)
+    np.testing.assert_array_equal(x, 0.0)
+    memory.copy_back()
+    np.testing.assert_array_equal(x, 7.0)
+
+
+def fails_late(a, b):
+    for i in range(b.shape[0]):
+        b[i] = a[i] * 2.0
+    if a.shape[0] > 2:
+        raise ValueError("too long")
+
+
+def fails_early(a, b):
+    if a.shape[0] > 2:
+        raise ValueError("too long")
+    for i in range(b.shape[0]):
+        b[i] = a[i] * 2.0
+
+
+@pytest.mark.parametrize("fn", [fails_late, fails_early])
+def test_an_array_is_as_a_program_left_it_that_raised(fn):
+    ours, theirs = np.ones(5), np.ones(5)
+    with pytest.raises(ValueError, match="too long"):
+        fn(np.arange(5.0), theirs)
+    with stand_in_cupy.installed(), pytest.raises(ValueError, match="too long"):
+        appyc.jit(fn, target="gpu", cache=False)(np.arange(5.0), ours)
+    np.testing.assert_array_equal(ours, theirs)
+
+
+def doubled(a, b):
+    for i in range(b.shape[0]):
+        b[i] = a[i] * 2.0
+
+
+def test_a_guard_that_does_not_hold_copies_nothing_back():
+    b = np.ones(5)
+    with stand_in_cupy.installed(), pytest.raises(IndexError):
+        appyc.jit(doubled, target="gpu", cache=False)(np.arange(3.0), b)
+    np.testing.assert_array_equal(b[:3], [0.0, 2.0, 4.0])
+    assert set(b[3:]) <= {0.0, 1.0}, "memory of the device that nobody has written"
+
+
+def added(a, b):
+    b += a
+
+
+def padded(a, b):
+    for i in range(1, b.shape[0]):
+        b[i] = a[i]
+
+
+def squared(a, b):
+    b[:] = a * a
+
+
+OVERWRITING = (doubled, squared, fails_late)
+
+
+@pytest.mark.parametrize("fn", [*OVERWRITING, fails_early, added, padded])
+def test_what_is_overwritten(fn):
+    assert program_of(fn, np.ones(5), np.ones(5)).overwritten == (False, fn in OVERWRITING)
+
+
 @pytest.mark.gpu
 def test_program_runs_on_the_gpu():
     pytest.importorskip("cupy")
     from appyc.runtime.triton_launch import launch
-    from tests.triton_gen.source_runner import program_of
     from tests.triton_gen.test_programs import CASES
 
     fn, args = CASES["scale"]

@@ -20,11 +20,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from appyc.analysis.dependences.fusion_legality import EqualExtents, has_effects
-from appyc.analysis.patterns.fill_pattern import is_whole
+from appyc.analysis.dependences.fusion_legality import EqualExtents
+from appyc.analysis.patterns.fill_pattern import fills
 from appyc.ir.array_accesses import is_access_to
-from appyc.ir.nodes import Alloc, For, Function, Load, Stmt, Store, Symbol, Var
-from appyc.ir.visit import arrays_read, map_blocks, walk
+from appyc.ir.nodes import Alloc, For, Function, Stmt
+from appyc.ir.visit import map_blocks, walk
 from appyc.passes.pass_context import PassContext
 
 
@@ -41,36 +41,9 @@ def elide_zero_fill(fn: Function, ctx: PassContext) -> Function:
                 first = next(
                     (s for s in out[at + 1 :] if any(is_access_to(n, stmt.array) for n in walk(s))), None
                 )
-                if isinstance(first, For) and _fills(first, stmt, equal):
+                if isinstance(first, For) and fills(first, stmt, equal):
                     out[at] = replace(stmt, zero=False)
         return tuple(out)
 
     body = block(fn.body)
     return fn if body == fn.body else replace(fn, body=body)
-
-
-def _fills(nest: For, alloc: Alloc, equal: EqualExtents) -> bool:
-    """Whether each iteration stores one element before reading it, reads no other, and all elements are stored."""
-    array = alloc.array
-    if has_effects(nest.body):
-        return False
-    axes: dict[Symbol, For] = {}
-    body: tuple[Stmt, ...] = (nest,)
-    while True:
-        users = [at for at, stmt in enumerate(body) if any(is_access_to(n, array) for n in walk(stmt))]
-        first = body[users[0]]
-        if not isinstance(first, For):
-            break
-        if len(users) > 1:
-            return False
-        axes[first.var] = first
-        body = first.body
-    if not isinstance(first, Store) or array in arrays_read(first):
-        return False
-    named = [index.symbol for index in first.index if isinstance(index, Var)]
-    if len(named) < len(first.index) or set(named) != axes.keys() or len(axes) < len(named):
-        return False
-    if not all(is_whole(axes[var], size, equal) for var, size in zip(named, alloc.shape, strict=True)):
-        return False
-    loads = (n for n in walk(nest) if isinstance(n, Load) and n.array == array)
-    return all(load.index == first.index for load in loads)
