@@ -8,21 +8,17 @@ block 0   block 1   ...   block 15
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from appyc.analysis.accesses.scalar_flow import scalars_of
-from appyc.analysis.dependences.fusion_legality import alone
+from appyc.analysis.accesses.scalar_flow import LoopScalars
 from appyc.distributed.chunk_grids import Graph, Key, Task
 from appyc.ir.nodes import Const, For, Stmt, Symbol
-from appyc.options import Options
 from appyc.passes.node_builders import identity
-from appyc.passes.parallelise.recognise_reductions import recognise_reductions
-from appyc.passes.pass_context import PassContext
 
 FAN_IN = 8
 """Results that one task combines."""
@@ -42,15 +38,13 @@ class BlockReduction:
     identity: Const
 
 
-def reductions_of(stmt: Stmt) -> dict[Symbol, BlockReduction]:
+def reductions_of(stmt: Stmt, flow: Mapping[Symbol, LoopScalars]) -> dict[Symbol, BlockReduction]:
     """The scalars that the iterations of a loop only combine into, by an operator that commutes."""
     if not isinstance(stmt, For):
         return {}
-    fn = recognise_reductions(alone(stmt), PassContext(Options()))
-    found = scalars_of(fn)[stmt.var].reductions
     return {
         r.symbol: BlockReduction(r.op, identity(r.op, r.symbol.dtype, stmt.loc))
-        for r in found
+        for r in flow[stmt.var].reductions
         if r.op in _COMBINE
     }
 

@@ -68,9 +68,10 @@ def kernel_of(
     loops: Sequence[For],
     arrays: Iterable[Symbol],
     results: tuple[Symbol, ...] = (),
+    handed_on: tuple[Symbol, ...] = (),
 ) -> Kernel:
     """loops: those of the body that are blocked. arrays: those that live outside of the nest. results: scalars that
-    the body computes for the caller.
+    the body computes for the caller. handed_on: those of them that it also takes.
 
         for i in range(1, n - 1): b[i] = a[i - 1]
 
@@ -88,8 +89,8 @@ def kernel_of(
     ends = tuple(bounds.values())
     flat = tuple(s for pair in ends for s in pair)
     own = {*scalars_written(body), *(loop.var for loop in loops_of(body)), *flat}
-    scalars = tuple(sorted(scalars_read(body) - own, key=lambda s: s.uid))
-    returned = tuple(Result(Var(s, loc=fn.loc), python=True, loc=fn.loc) for s in results)
+    scalars = tuple(sorted({*(scalars_read(body) - own), *handed_on}, key=lambda s: s.uid))
+    returned = tuple(result_of(Var(s, loc=fn.loc)) for s in results)
     tree = tuple(range(len(results))) if results else None
     whole = replace(
         fn, name=NAME, params=(*touched, *scalars, *flat), body=body, results=returned, tree=tree, guards=()
@@ -104,6 +105,12 @@ def kernel_of(
     changed = arrays_written(body)
     written = tuple(a for a in touched if a in changed)
     return Kernel(print_function(windowed), Regions(whole), touched, written, scalars, ends, results)
+
+
+def result_of(expr: Expr) -> Result:
+    """Returns a scalar such that a function that takes it knows its type."""
+    is_pythons = expr.dtype in (DType.BOOL, DType.INT64, DType.FLOAT64, DType.COMPLEX128)
+    return Result(expr, python=is_pythons, loc=expr.loc)
 
 
 def _bounded(node: Node, bounds: dict[Symbol, tuple[Symbol, Symbol]]) -> Node:
@@ -140,13 +147,19 @@ Maker: TypeAlias = Callable[[Any, Options], Callable[..., Any]]
 
 
 @functools.lru_cache(maxsize=256)
-def _compiled(make: Maker, text: str, options: Options) -> Callable[..., Any]:
-    """The function of a text, compiled in the process that asks for it."""
+def function_of(text: str) -> Callable[..., Any]:
+    """The Python function of a text, which has the name NAME."""
     file = f"<appyc block {hashlib.sha256(text.encode()).hexdigest()[:16]}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     namespace: dict[str, Any] = {}
     exec(compile(text, file, "exec"), namespace)  # as the front end reads it
-    return make(namespace[NAME], options)
+    return namespace[NAME]  # type: ignore[no-any-return]
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(make: Maker, text: str, options: Options) -> Callable[..., Any]:
+    """The function of a text, compiled in the process that asks for it."""
+    return make(function_of(text), options)
 
 
 def run_block(

@@ -197,6 +197,23 @@ def changing_factor(a):
 
 
 @appyc.jit
+def by_an_element(a):
+    pivot = a[5] * 2.0
+    for i in range(a.shape[0]):
+        a[i] = a[i] / pivot
+    return pivot
+
+
+@appyc.jit
+def last_large(a):
+    found = -1.0
+    for i in range(a.shape[0]):
+        if a[i] > 0.3:
+            found = a[i]
+    return found
+
+
+@appyc.jit
 def from_below(a):
     for i in range(a.shape[0] - 1):
         for j in range(1, a.shape[1]):
@@ -226,6 +243,10 @@ CASES = {
     "total": (total, (values(90),), (7,)),
     "total of nothing": (total, (values(0),), (1,)),
     "ends": (ends_of, (values(9, 8),), ((4, 3),)),
+    "handed from block to block": (carried, (values(9),), (4,)),
+    "numbers that change": (changing_factor, (values(9),), (4,)),
+    "an element as a number": (by_an_element, (values(9),), (4,)),
+    "the last one": (last_large, (values(9),), (4,)),
     "normalised": (normalised, (values(9), np.zeros(9)), (4, 5)),
     "conjugate gradients": (
         conjugate_gradients,
@@ -256,12 +277,10 @@ def test_chunked_arrays_become_what_arrays_become(name):
 @pytest.mark.parametrize(
     ("function", "arguments", "error", "reason"),
     [
-        (carried, (values(9),), UnsupportedError, "the value of 's' is carried"),
         (gathered, (values(9), np.arange(9), values(9)), UnsupportedError, "is not known before it runs"),
         (not_parallel, (values(9),), DependenceError, "a"),
         (made, (values(9),), UnsupportedError, ""),
         (until_negative, (values(9), values(9)), UnsupportedError, "cannot be distributed"),
-        (changing_factor, (values(9),), UnsupportedError, "'y' depends on"),
     ],
 )
 def test_what_cannot_be_distributed_is_refused_with_its_place(function, arguments, error, reason):

@@ -1,0 +1,74 @@
+"""Which loops of a nest are cut into blocks, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from appyc.ir.array_accesses import AccessNode, array_of, is_access
+from appyc.ir.nodes import BoundsCheck, Expr, For, Load, Stmt, Symbol, Var
+from appyc.ir.visit import arrays_written, loops_of, scalars_read, walk
+
+
+def _accesses(body: tuple[Stmt, ...], arrays: Collection[Symbol]) -> Iterator[AccessNode]:
+    return (n for n in walk(body) if is_access(n) and array_of(n) in arrays)
+
+
+def is_nest(loop: For, arrays: Collection[Symbol]) -> bool:
+    """Whether the iterations of a loop become blocks: the elements that they write move with its variable, or it
+    is an innermost loop over elements."""
+    if loop.step != 1:
+        return False
+    writes = [n for n in _accesses(loop.body, arrays) if not isinstance(n, Load)]
+    if len(loops_of(loop)) == 1 or not writes:
+        return first_moving(loop, arrays) is not None
+    return all(loop.var in scalars_read(n.index) for n in writes)
+
+
+def first_moving(loop: For, arrays: Collection[Symbol]) -> tuple[Symbol, int] | None:
+    """The array, and its axis, along which the first access moves with a loop; a write if there is one."""
+    accesses = sorted(_accesses(loop.body, arrays), key=lambda n: isinstance(n, Load))
+    moving = ((n, axis) for n in accesses for axis, e in enumerate(n.index) if loop.var in scalars_read(e))
+    return next(((array_of(n), axis) for n, axis in moving), None)
+
+
+def blocked_loops(stmt: Stmt, arrays: Collection[Symbol]) -> list[For]:
+    """The loops of a nest of which iterations become blocks: one, or parallel ones that nest perfectly."""
+    if not isinstance(stmt, For) or not is_nest(stmt, arrays):
+        return []
+    loops, inside = [stmt], stmt
+    depth = _parallel_loops(stmt)
+    while (inner := _only_loop(inside)) is not None:
+        inside = inner
+        depth = max(depth - 1, _parallel_loops(inside))
+        if not depth or not is_nest(inside, arrays):
+            break
+        loops.append(inside)
+    return loops if _parallel_loops(stmt) and _are_apart(loops, arrays) else loops[:1]
+
+
+def _are_apart(loops: Sequence[For], arrays: Collection[Symbol]) -> bool:
+    """Whether different iterations surely touch different elements of what they write, so that blocks have no
+    order: a loop that its pragma rightly calls parallel may still need values from before it."""
+    indices: dict[Symbol, set[tuple[Expr, ...]]] = {}
+    for node in _accesses(loops[-1].body, arrays):
+        indices.setdefault(array_of(node), set()).add(node.index)
+    variables = {loop.var for loop in loops}
+    return all(
+        len(indices[array]) == 1
+        and variables <= {e.symbol for e in next(iter(indices[array])) if isinstance(e, Var)}
+        for array in arrays_written(loops[-1].body) & indices.keys()
+    )
+
+
+def _only_loop(loop: For) -> For | None:
+    """The loop that another one consists of, tests of indices aside."""
+    match [stmt for stmt in loop.body if not isinstance(stmt, BoundsCheck)]:
+        case [For() as inner]:
+            return inner
+        case _:
+            return None
+
+
+def _parallel_loops(loop: For) -> int:
+    """How many loops from this one inwards a pragma says are parallel."""
+    return loop.clauses.collapse if loop.clauses is not None and loop.clauses.request == "parallel" else 0

@@ -1,0 +1,255 @@
+"""The walk over a program that writes its graph: loops around nests run, nests become tasks over blocks.
+
+Scalars are known numbers, or tasks: what a nest combines elements into is a tree of tasks, of the same shape for the
+same chunks, and what its iterations hand on goes from block to block.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from appyc.analysis.accesses.access_boxes import Box
+from appyc.analysis.accesses.scalar_flow import LoopScalars, scalars_of
+from appyc.analysis.sets.evaluate import evaluate
+from appyc.distributed.blocking import blocked_loops, first_moving, is_nest
+from appyc.distributed.chunk_grids import Graph, Grid, Key, Task
+from appyc.distributed.combining import BlockReduction, combined, reductions_of
+from appyc.distributed.kernels import NAME, Kernel, Maker, function_of, kernel_of, result_of, run_block
+from appyc.errors import UnsupportedError
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    BoundsCheck,
+    Break,
+    Continue,
+    Draw,
+    Expr,
+    Extent,
+    Fail,
+    For,
+    Function,
+    If,
+    Load,
+    Node,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.printer import print_function
+from appyc.ir.visit import scalars_read, scalars_written, walk
+from appyc.options import Options
+from appyc.passes.node_builders import zero
+from appyc.passes.parallelise.recognise_reductions import recognise_reductions
+from appyc.passes.pass_context import PassContext
+
+_FAR = 1 << 48
+"""Beyond all indices."""
+
+
+@dataclass(slots=True)
+class Program:
+    """values: scalars that are known, and the arguments by their shapes. computed: scalars that tasks compute."""
+
+    fn: Function
+    graph: Graph
+    grids: dict[Symbol, Grid]
+    values: dict[Symbol, Any]
+    make: Maker
+    options: Options
+    computed: dict[Symbol, Task] = field(default_factory=dict)
+    kernels: dict[int, Kernel] = field(default_factory=dict)
+    """Of nests and of scalars, by the number of the node."""
+    flow: dict[Symbol, LoopScalars] = field(init=False)
+    names: NameSupply = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.flow = scalars_of(recognise_reductions(self.fn, PassContext(self.options)))
+        self.names = NameSupply.after(self.fn)
+
+    def block(self, body: tuple[Stmt, ...]) -> None:
+        for stmt in body:
+            match stmt:
+                case Assign():
+                    self._set(stmt.target, self.scalar(stmt.value))
+                case For() if not is_nest(stmt, self.grids):
+                    for value in range(self._number(stmt.lo), self._number(stmt.hi), stmt.step):
+                        self._set(stmt.var, value)
+                        self.block(stmt.body)
+                case If() if not any(isinstance(n, Load) for n in walk(stmt.cond)):
+                    self.block(stmt.then if self._number(stmt.cond) else stmt.orelse)
+                case For() | Store() | Update() | If():
+                    self._nest(stmt)
+                case Fail():
+                    raise UnsupportedError(stmt.message, stmt.loc)
+                case BoundsCheck():
+                    index, extent = self._number(stmt.index), self._number(stmt.extent)
+                    if not -extent <= index < extent:
+                        raise IndexError(stmt.site.message.format(value=index, extent=extent))
+                case _:
+                    raise _refused(stmt, f"{type(stmt).__name__}: this statement has no form over blocks")
+
+    def _set(self, symbol: Symbol, value: Any) -> None:
+        for known in (self.values, self.computed):
+            known.pop(symbol, None)
+        (self.computed if isinstance(value, Task) else self.values)[symbol] = value
+
+    def _number(self, expr: Expr) -> Any:
+        value = self.scalar(expr)
+        if isinstance(value, Task):
+            raise UnsupportedError("it must be known before the tasks run, and depends on them", expr.loc)
+        return value
+
+    def scalar(self, expr: Expr) -> Any:
+        """The value of an expression: a number, or the task that computes it, of elements of arrays for one."""
+        if isinstance(expr, Var) and expr.symbol in self.computed:
+            return self.computed[expr.symbol]
+        reads = any(isinstance(n, Load) for n in walk(expr))
+        if not reads and not scalars_read(expr) & self.computed.keys():
+            try:
+                return evaluate(expr, self.values)
+            except (LookupError, TypeError):
+                return self._in_python(expr)
+        if (kernel := self.kernels.get(id(expr))) is None:
+            target = self.names.fresh("result", expr.dtype)
+            body = (Assign(target, expr, loc=expr.loc),)
+            kernel = self.kernels[id(expr)] = kernel_of(self.fn, body, (), self.grids, (target,))
+        return self._result(self._task(kernel, (), expr), 0)
+
+    def _in_python(self, expr: Expr) -> Any:
+        """What Python makes of an expression over known numbers."""
+        params = tuple(scalars_read(expr))
+        if missing := [s for s in params if s not in self.values]:
+            raise _refused(expr, f"{missing[0].name!r} may have no value here")
+        arrays = tuple({n.array for n in walk(expr) if isinstance(n, Extent)})
+        fn = replace(self.fn, name=NAME, params=(*arrays, *params), body=(), tree=0, guards=(),
+                     results=(result_of(expr),))  # fmt: skip
+        given = (*(self.grids[a] for a in arrays), *(self.values[s] for s in params))
+        return function_of(print_function(fn))(*given)
+
+    def _nest(self, stmt: Stmt) -> None:
+        for node in walk(stmt):
+            if isinstance(node, Alloc | Draw | While | Fail | Break | Continue):
+                raise _refused(node, f"{type(node).__name__}: this has no form over blocks")
+        loops = blocked_loops(stmt, self.grids)
+        reductions = reductions_of(stmt, self.flow)
+        flow = self.flow.get(stmt.var) if isinstance(stmt, For) else None
+        if flow is None:
+            handed_on = tuple(sorted(scalars_written(stmt), key=lambda s: s.uid))
+        else:
+            others = tuple(r.symbol for r in flow.reductions if r.symbol not in reductions)
+            handed_on = (*others, *(c.symbol for c in flow.carried), *flow.last)
+        for symbol, value in self._tasks(
+            stmt, loops[:1] if handed_on else loops, reductions, handed_on
+        ).items():
+            self._set(symbol, value)
+        for symbol in scalars_written(stmt) - {*reductions, *handed_on}:
+            self.values.pop(symbol, None)
+
+    def _tasks(
+        self,
+        stmt: Stmt,
+        loops: Sequence[For],
+        reductions: Mapping[Symbol, BlockReduction],
+        handed_on: tuple[Symbol, ...],
+    ) -> dict[Symbol, Task]:
+        """The tasks of a nest, and the scalars that they compute. handed_on: those that one block has of another."""
+        if (kernel := self.kernels.get(id(stmt))) is None:
+            starts = tuple(Assign(s, of.identity, loc=stmt.loc) for s, of in reductions.items())
+            kernel = self.kernels[id(stmt)] = kernel_of(
+                self.fn, (*starts, stmt), loops, self.grids, (*handed_on, *reductions), handed_on
+            )
+        blocks = []
+        for bounds in itertools.product(*(self._parts(loop, loops) for loop in loops)):
+            if (block := self._task(kernel, bounds, stmt)) is None:
+                continue
+            blocks.append(block)
+            for number, symbol in enumerate(handed_on, start=-len(kernel.results)):
+                self._set(symbol, self._result(block, number))
+        out = {s: self.computed[s] for s in handed_on if blocks}
+        for number, (symbol, of) in enumerate(reductions.items(), start=-len(reductions)):
+            total = self.scalar(Var(symbol, loc=stmt.loc))
+            out[symbol] = Task(combined(of.op, blocks, number, total, self.graph))
+        return out
+
+    def _result(self, block: Key, number: int) -> Task:
+        return Task(self.graph.add("scalar", operator.getitem, block, number))
+
+    def _parts(self, loop: For, loops: Sequence[For]) -> list[tuple[int, int]]:
+        """The blocks of a loop, one of these: they end where chunks of what it writes end."""
+        if scalars_read((loop.lo, loop.hi)) & {other.var for other in loops}:
+            low, high = -_FAR, _FAR  # a triangle: blocks outside of it have no result
+        else:
+            low, high = self._number(loop.lo), self._number(loop.hi)
+        moving = first_moving(loop, self.grids)
+        assert moving is not None
+        array, axis = moving
+        inner = [c for c in self.grids[array].starts[axis] if low < c < high]
+        return list(itertools.pairwise([low, *inner, high])) if low < high else []
+
+    def _task(self, kernel: Kernel, bounds: Sequence[tuple[int, int]], at: Node) -> Key | None:
+        """The task of a block; None where it has no result."""
+        known = {s: self.grids[s] for s in kernel.arrays}
+        ends = {
+            s: n
+            for names, pair in zip(kernel.bounds, bounds, strict=True)
+            for s, n in zip(names, pair, strict=True)
+        }
+        regions = kernel.regions.boxes({**self.values, **known, **ends})
+        boxes: list[Box] = []
+        windows: list[list[Any]] = []
+        for array in kernel.arrays:
+            region = regions.get(array)
+            touched = region.touched if region is not None else None
+            boxes.append(touched if touched is not None else ((0, 0),) * array.array.ndim)
+            contents = region is not None and not region.is_overwritten
+            windows.append(known[array].read(boxes[-1], self.graph, contents=contents))
+        results = []
+        for array in kernel.written:
+            number = kernel.arrays.index(array)
+            if array in regions and (box := regions[array].written) is not None:
+                part = tuple(
+                    slice(a - low, b - low) for (a, b), (low, _) in zip(box, boxes[number], strict=True)
+                )
+                results.append((array, box, (number, part)))
+        if not results and not kernel.results:
+            return None
+        numbers = self._numbers(kernel, known, boxes, tuple(ends.values()), at)
+        key = self.graph.add(f"{self.fn.name}_line_{at.loc.line}", run_block, self.make, kernel.text, self.options,
+                             windows, numbers, [r for _, _, r in results])  # fmt: skip
+        for place, (array, box, _) in enumerate(results):
+            self.grids[array].write(box, key, place, self.graph)
+        return key
+
+    def _numbers(
+        self,
+        kernel: Kernel,
+        grids: Mapping[Symbol, Grid],
+        boxes: Sequence[Box],
+        ends: Sequence[int],
+        at: Node,
+    ) -> list[Any]:
+        """The scalar arguments of a kernel: numbers, and keys of tasks that compute them."""
+        scalars = []
+        for symbol in kernel.scalars:
+            if symbol in self.computed:
+                scalars.append(self.computed[symbol].key)
+            elif symbol in self.values:
+                scalars.append(self.values[symbol])
+            elif symbol in kernel.results:  # which the first block assigns, if it is ever read
+                scalars.append(symbol.dtype.numpy.type(zero(symbol.dtype, at.loc).value))
+            else:
+                raise _refused(at, f"{symbol.name!r} may have no value here")
+        extents = (n for array in grids.values() for n in array.shape)
+        return [*scalars, *extents, *(low for box in boxes for low, _ in box), *ends]
+
+
+def _refused(node: Any, reason: str) -> UnsupportedError:
+    return UnsupportedError(f"this cannot be distributed: {reason}", node.loc)
