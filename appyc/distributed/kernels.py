@@ -107,10 +107,14 @@ def kernel_of(
     return Kernel(print_function(windowed), Regions(whole), touched, written, scalars, ends, results)
 
 
+def is_pythons(scalar: Expr | Symbol) -> bool:
+    """Whether kernels take and return it as a number of Python's, as which its type is known too."""
+    return scalar.dtype in (DType.BOOL, DType.INT64, DType.FLOAT64, DType.COMPLEX128)
+
+
 def result_of(expr: Expr) -> Result:
     """Returns a scalar such that a function that takes it knows its type."""
-    is_pythons = expr.dtype in (DType.BOOL, DType.INT64, DType.FLOAT64, DType.COMPLEX128)
-    return Result(expr, python=is_pythons, loc=expr.loc)
+    return Result(expr, python=is_pythons(expr), loc=expr.loc)
 
 
 def _bounded(node: Node, bounds: dict[Symbol, tuple[Symbol, Symbol]]) -> Node:

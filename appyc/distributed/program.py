@@ -12,13 +12,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from appyc.analysis.accesses.access_boxes import Box
 from appyc.analysis.accesses.scalar_flow import LoopScalars, scalars_of
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.distributed.blocking import blocked_loops, first_moving, is_nest
 from appyc.distributed.chunk_grids import Graph, Grid, Key, Task
 from appyc.distributed.combining import BlockReduction, combined, reductions_of
-from appyc.distributed.kernels import NAME, Kernel, Maker, function_of, kernel_of, result_of, run_block
+from appyc.distributed.kernels import (
+    NAME,
+    Kernel,
+    Maker,
+    function_of,
+    is_pythons,
+    kernel_of,
+    result_of,
+    run_block,
+)
 from appyc.errors import UnsupportedError
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
@@ -101,11 +112,11 @@ class Program:
             known.pop(symbol, None)
         (self.computed if isinstance(value, Task) else self.values)[symbol] = value
 
-    def _number(self, expr: Expr) -> Any:
+    def _number(self, expr: Expr) -> int:
         value = self.scalar(expr)
         if isinstance(value, Task):
             raise UnsupportedError("it must be known before the tasks run, and depends on them", expr.loc)
-        return value
+        return int(value)  # of one type, whatever it is made of: a kernel is compiled for its types
 
     def scalar(self, expr: Expr) -> Any:
         """The value of an expression: a number, or the task that computes it, of elements of arrays for one."""
@@ -242,7 +253,10 @@ class Program:
             if symbol in self.computed:
                 scalars.append(self.computed[symbol].key)
             elif symbol in self.values:
-                scalars.append(self.values[symbol])
+                value = self.values[symbol]
+                scalars.append(
+                    value.item() if isinstance(value, np.generic) and is_pythons(symbol) else value
+                )
             elif symbol in kernel.results:  # which the first block assigns, if it is ever read
                 scalars.append(symbol.dtype.numpy.type(zero(symbol.dtype, at.loc).value))
             else:
