@@ -82,7 +82,9 @@ class JitFunction(CompiledFunction["JitFunction"]):
 
             return cubins(self._analyse(self._request(named, "gpu"), "gpu"), target)
         wanted = self._request(named, target)
-        if wanted.target != "python":
+        if wanted.target == "dask":
+            self._analyse(wanted, "cpu")  # workers compile
+        elif wanted.target != "python":
             self._version(wanted, named)
         return None
 
@@ -103,7 +105,7 @@ class JitFunction(CompiledFunction["JitFunction"]):
         if hosted is not None:
             return "\n".join(r.source(kind) for r in hosted.regions if r._last is not None)
         target = {"c": "cpu", "schedule": "cpu", "triton": "gpu"}.get(kind, wanted.target)
-        return text_of(self._analyse(wanted, target), kind)
+        return text_of(self._analyse(wanted, "cpu" if target == "dask" else target), kind)
 
     def explain(self, *args: object, **keywords: object) -> Report:
         """What was done with each loop and why, for the latest compiled types or for those of `args`.
@@ -193,7 +195,8 @@ def jit(fn: Callable[..., Any] | None = None, /, **given: object) -> Any:
 
     target: "auto" (the GPU where an argument lives on one, or where that is predicted to be quicker), "cpu" (C with
     OpenMP), "gpu" (Triton), "interpret" (the Triton kernels in Triton's interpreter, on NumPy
-    arrays), "python" (not compiled). auto: analyse loops without pragmas too. strict: what
+    arrays), "python" (not compiled), "dask" (tasks over chunked arrays; NumPy's arrays are read whole by each task).
+    auto: analyse loops without pragmas too. strict: what
     cannot be compiled is an error instead of running in Python. fastmath: let the C compiler
     reassociate floating-point arithmetic. cache: keep compiled code on disk. boundscheck:
     test that indices are in range. exact: to the last bit what Python gives: sums of floats keep

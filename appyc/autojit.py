@@ -124,7 +124,7 @@ class AutoFunction(JitFunction):
 
     def _call(self, *args: object, **keywords: object) -> object:
         kind = _kind_of_call(args, keywords)
-        if self.options.target == "python" or kind in self._in_python:
+        if self.options.target in ("python", "dask") or kind in self._in_python:
             self._vain += 1
             if self._vain == _STEP_ASIDE and self.has_given_up:
                 self._step_aside()

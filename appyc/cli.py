@@ -41,7 +41,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="command")
     run = commands.add_parser("run", help="run a script with its loops compiled")
     run.add_argument("--report", action="store_true", help="say afterwards what was compiled, on stderr")
-    run.add_argument("--target", choices=TARGETS, help="where loops run (default: auto)")
+    run.add_argument(
+        "--target", choices=[t for t in TARGETS if t != "dask"], help="where loops run (default: auto)"
+    )
     run.add_argument("--strict", action="store_true", help="a loop that cannot be compiled is an error")
     run.add_argument(
         "--numpy", action="store_true", help="record the program's NumPy operations (appyc.numpy)"

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 MAX_THREADS = 1 << 16
 
-TARGETS = ("auto", "cpu", "gpu", "interpret", "python")
+TARGETS = ("auto", "cpu", "gpu", "interpret", "python", "dask")
 
 _OF_ONE_FUNCTION = ("donate", "schedule")
 """Options that no environment variable sets."""
@@ -27,7 +27,7 @@ class Options:
     """What `appyc.jit` takes. Hashable, so it is its own part of a cache key.
 
     target: "cpu" C with OpenMP; "gpu" Triton kernels; "interpret" the same kernels in
-    Triton's interpreter on NumPy arrays; "python" the function itself, not compiled;
+    Triton's interpreter on NumPy arrays; "python" the function itself, not compiled; "dask" tasks over chunked arrays;
     "auto" the GPU where an argument lives on one, and where that is predicted to be quicker.
     auto: analyse loops without pragmas too. strict: what cannot be compiled is an error,
     not a part that runs in Python. fastmath: let the C compiler reassociate and contract

@@ -83,7 +83,7 @@ class CompiledFunction(Specialisations[R]):
         recorded = recorded_in((*args, *keywords.values()) if keywords else args)
         if recorded is not None:  # an array that may not have been computed yet
             return type(recorded).__appyc_call__(recorded, self, args, keywords)
-        if any(type(v).__module__.startswith("dask.") for v in (*args, *keywords.values())):
+        if self._is_distributed(args, keywords):
             return self._distributed(args, keywords)
         if self.options.target == "python":
             return self.py_func(*args, **keywords)
@@ -121,6 +121,11 @@ class CompiledFunction(Specialisations[R]):
             race.on_win = functools.partial(self._call_quickly_from_now, kind, wanted, version)
             start = time.perf_counter_ns()
         return self._timed(race, kind, start, lambda: self._run_quickly(version, bound, named))
+
+    def _is_distributed(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> bool:
+        """Whether a call becomes tasks of Dask's."""
+        chunked = any(type(v).__module__.startswith("dask.") for v in (*args, *keywords.values()))
+        return chunked or self.options.target == "dask"
 
     def _distributed(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> object:
         """A call over chunked arrays, which becomes tasks of Dask's."""

@@ -58,7 +58,10 @@ def distribute(analysed: Analysed, named: Mapping[str, Any], make: Maker, option
     for symbol, value in given.items():
         if not is_chunked(value):
             if symbol in written:
-                raise UnsupportedError(f"{symbol.name!r} is written and is no array of Dask's", fn.loc)
+                raise UnsupportedError(
+                    f"{symbol.name!r} is written and is no array of Dask's", fn.loc,
+                    hints=(f"pass dask.array.from_array({symbol.name}, chunks=...)",),
+                )  # fmt: skip
             given[symbol] = da.from_array(value, chunks=-1)
     if len({id(v) for v in given.values()}) < len(given) and written:
         raise UnsupportedError(f"one array is two arguments of {fn.name!r}, which writes to arrays", fn.loc)

@@ -356,6 +356,20 @@ def test_one_array_twice_is_refused():
         scale(a, a, 2.0)
 
 
+def test_a_target_of_its_own():
+    on_dask = appyc.jit(total.py_func, target="dask")
+    found = on_dask(values(9))
+    assert isinstance(found, da.Array)
+    assert np.isclose(found.compute(scheduler="sync"), values(9).sum(), rtol=1e-13)
+    on_dask.compile(values(9))
+    assert "for i" in on_dask.source("ir", values(9))
+    other = da.zeros(9, chunks=4)
+    scale(values(9), other, 2.0)
+    np.testing.assert_array_equal(other.compute(scheduler="sync"), values(9) * 2.0)
+    with pytest.raises(UnsupportedError, match="pass dask"):
+        scale(other, np.zeros(9), 2.0)
+
+
 def test_calls_that_differ_in_a_number_have_tasks_of_their_own():
     a, one = da.ones(8, chunks=4), da.zeros(8, chunks=4)
     other = one.copy()
