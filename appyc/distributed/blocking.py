@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
+from appyc.analysis.accesses.accesses import own_statements
 from appyc.ir.array_accesses import AccessNode, array_of, is_access
-from appyc.ir.nodes import BoundsCheck, Expr, For, Load, Stmt, Symbol, Var
-from appyc.ir.visit import arrays_written, loops_of, scalars_read, walk
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import Assign, BoundsCheck, Break, Expr, For, If, Load, Stmt, Symbol, Var
+from appyc.ir.types import DType
+from appyc.ir.visit import arrays_written, loops_of, map_blocks, scalars_read, walk
+from appyc.passes.node_builders import negated, truth
 
 
 def _accesses(body: tuple[Stmt, ...], arrays: Collection[Symbol]) -> Iterator[AccessNode]:
@@ -22,6 +27,34 @@ def is_nest(loop: For, arrays: Collection[Symbol]) -> bool:
     if len(loops_of(loop)) == 1 or not writes:
         return first_moving(loop, arrays) is not None
     return all(loop.var in scalars_read(n.index) for n in writes)
+
+
+def breaks(loop: For) -> bool:
+    """Whether a loop may end by a `break` of its own."""
+    return any(isinstance(stmt, Break) for stmt in own_statements(loop.body))
+
+
+def until_break(loop: For, names: NameSupply) -> tuple[Symbol, Stmt]:
+    """A loop that blocks run one after the other, and a scalar that says whether one before has ended it.
+
+        for i in range(n): if a[i] < 0: break
+
+    becomes
+
+        if not has_ended: for i in range(n): if a[i] < 0: has_ended = True; break
+    """
+    has_ended = names.fresh("has_ended", DType.BOOL)
+
+    def inside(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        out: list[Stmt] = []
+        for stmt in body:
+            if isinstance(stmt, Break):
+                out.append(Assign(has_ended, truth(True, stmt.loc), loc=stmt.loc))
+            out.append(map_blocks(stmt, inside) if isinstance(stmt, If) else stmt)
+        return tuple(out)
+
+    is_on = negated(Var(has_ended, loc=loop.loc))
+    return has_ended, If(is_on, (replace(loop, body=inside(loop.body)),), loc=loop.loc)
 
 
 def first_moving(loop: For, arrays: Collection[Symbol]) -> tuple[Symbol, int] | None:
@@ -40,7 +73,7 @@ def blocked_loops(stmt: Stmt, arrays: Collection[Symbol]) -> list[For]:
     while (inner := _only_loop(inside)) is not None:
         inside = inner
         depth = max(depth - 1, _parallel_loops(inside))
-        if not depth or not is_nest(inside, arrays):
+        if not depth or breaks(inside) or not is_nest(inside, arrays):
             break
         loops.append(inside)
     return loops if _parallel_loops(stmt) and _are_apart(loops, arrays) else loops[:1]

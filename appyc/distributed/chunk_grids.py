@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,10 +24,25 @@ class Task:
 
 @dataclass(slots=True)
 class Graph:
-    """The tasks of one call."""
+    """The tasks of one call. sources: the arrays of Dask's that they begin with."""
 
     token: str
-    tasks: dict[Key, object]
+    sources: list[Any]
+    tasks: dict[Key, object] = field(default_factory=dict)
+    slices: dict[Any, Key] = field(default_factory=dict)
+
+    def go_on(self, arrays: Iterable[Any]) -> None:
+        """The tasks up to here have run, and their results are these arrays, beside those that there were."""
+        self.token += "-"
+        self.sources = [*self.sources, *arrays]
+        self.tasks, self.slices = {}, {}
+
+    def slice(self, key: Key, part: Slices) -> Key:
+        """The task that has a part of a chunk: one for all that read it."""
+        known = (key, *((s.start, s.stop) for s in part))
+        if known not in self.slices:
+            self.slices[known] = self.add("slice", _part, key, part)
+        return self.slices[known]
 
     def add(self, what: str, *task: object) -> Key:
         key = (f"{what}-{self.token}", len(self.tasks))
@@ -36,7 +51,8 @@ class Graph:
 
 
 class Grid:
-    """One array: its chunks, and for each the key of the task that computes its present contents."""
+    """One array: its chunks, and for each the key of the task that computes its present contents. is_ahead: some of
+    them are not yet run."""
 
     def __init__(self, array: Any) -> None:
         self.dtype = array.dtype
@@ -44,7 +60,7 @@ class Grid:
         self.chunks: tuple[tuple[int, ...], ...] = array.chunks
         self.starts = [tuple(itertools.accumulate(sizes, initial=0)) for sizes in array.chunks]
         self.keys: dict[tuple[int, ...], Key] = {at: (array.name, *at) for at in self._all()}
-        self.is_changed = False
+        self.is_changed = self.is_ahead = False
 
     def _all(self) -> Iterator[tuple[int, ...]]:
         return itertools.product(*(range(len(sizes)) for sizes in self.chunks))
@@ -62,20 +78,21 @@ class Grid:
     def _covers(self, at: tuple[int, ...], part: Slices) -> bool:
         return all(p.stop - p.start == sizes[n] for p, n, sizes in zip(part, at, self.chunks, strict=True))
 
-    def read(self, box: Box, graph: Graph, *, contents: bool = True) -> list[Any]:
-        """What `joined` makes a box of: its shape and type, the tasks of its parts and where they belong."""
-        pieces = []
-        for at, part, target in self._overlaps(box) if contents else ():
-            key = self.keys[at]
-            if not self._covers(at, part):
-                key = graph.add("slice", _part, key, part)
-            pieces.append((key, target))
-        shape = [high - low for low, high in box]
-        return [shape, self.dtype, [k for k, _ in pieces], [p for _, p in pieces]]
+    def read(self, window: Box, parts: Iterable[Box], graph: Graph) -> list[Any]:
+        """What `joined` makes a window of: its shape and type, the tasks of its parts and where they belong."""
+        keys: list[Key] = []
+        targets: list[Slices] = []
+        for box in parts:
+            for at, part, target in self._overlaps(box):
+                covers = self._covers(at, part)
+                keys.append(self.keys[at] if covers else graph.slice(self.keys[at], part))
+                targets.append(tuple(slice(t.start + low - first, t.stop + low - first)
+                                     for t, (low, _), (first, _) in zip(target, box, window, strict=True)))  # fmt: skip
+        return [[high - low for low, high in window], self.dtype, keys, targets]
 
     def write(self, box: Box, key: Key, number: int, graph: Graph) -> None:
         """Puts the result of a task into the chunks that it overlaps. number: among the results of the task."""
-        self.is_changed = True
+        self.is_changed = self.is_ahead = True
         for at, part, target in self._overlaps(box):
             if self._covers(at, part):
                 self.keys[at] = graph.add("chunk", _result, key, number, target)

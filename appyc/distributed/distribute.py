@@ -13,10 +13,13 @@ from collections.abc import Mapping
 from copy import copy
 from typing import Any
 
+import dask.array as da
 import numpy as np
+from dask.base import tokenize
 
 from appyc.compiler.analyse import Analysed
 from appyc.distributed.chunk_grids import Graph, Grid, Task
+from appyc.distributed.dask_arrays import array_of, number_of
 from appyc.distributed.kernels import Maker
 from appyc.distributed.program import Program
 from appyc.errors import UnsupportedError
@@ -42,10 +45,6 @@ def distribute(analysed: Analysed, named: Mapping[str, Any], make: Maker, option
 
     Raises UnsupportedError, with its location, for what cannot be distributed.
     """
-    import dask.array as da  # noqa: PLC0415  (whoever has its arrays has it)
-    from dask.base import tokenize  # noqa: PLC0415
-    from dask.highlevelgraph import HighLevelGraph  # noqa: PLC0415
-
     fn = analysed.plain
     if analysed.outside.captures or fn.callees or len(fn.params) != len(named):
         raise UnsupportedError(
@@ -68,18 +67,13 @@ def distribute(analysed: Analysed, named: Mapping[str, Any], make: Maker, option
     for symbol, value in given.items():
         if np.isnan(value.shape).any():
             raise UnsupportedError(f"the sizes of the chunks of {symbol.name!r} are not known", fn.loc)
-    graph = Graph(tokenize(print_function(fn), *values.values()), {})
-    call = Program(fn, graph, {s: Grid(a) for s, a in given.items()}, dict(values), make, options)
+    token = tokenize(print_function(fn), *values.values())
+    call = Program(fn, Graph(token, [copy(a) for a in given.values()]), {s: Grid(a) for s, a in given.items()},
+                   dict(values), make, options)  # fmt: skip
     call.block(fn.body)
-    sources, before = list(given.values()), [copy(a) for a in given.values()]
     for number, (symbol, array) in enumerate(given.items()):
-        grid = call.grids[symbol]
-        if grid.is_changed:
-            name = f"{fn.name}-{symbol.name}-{number}-{graph.token}"
-            layer = {**graph.tasks, **{(name, *at): key for at, key in grid.keys.items()}}
-            new = da.Array(
-                HighLevelGraph.from_collections(name, layer, sources), name, grid.chunks, grid.dtype
-            )
+        if call.grids[symbol].is_changed:
+            new = array_of(f"{fn.name}-{symbol.name}-{number}", call.grids[symbol], call.graph)
             array.dask, array._name, array._chunks = (
                 new.dask,
                 new._name,
@@ -101,8 +95,6 @@ def distribute(analysed: Analysed, named: Mapping[str, Any], make: Maker, option
         number = call.scalar(value)
         if not isinstance(number, Task):
             return number
-        name = f"{fn.name}-result-{tree}-{graph.token}"
-        layer = {**graph.tasks, (name,): (np.asarray, number.key, value.dtype.numpy)}
-        return da.Array(HighLevelGraph.from_collections(name, layer, before), name, (), value.dtype.numpy)
+        return number_of(f"{fn.name}-result-{tree}", number.key, value.dtype.numpy, call.graph)
 
     return returned(fn.tree)

@@ -17,9 +17,10 @@ import numpy as np
 from appyc.analysis.accesses.access_boxes import Box
 from appyc.analysis.accesses.scalar_flow import LoopScalars, scalars_of
 from appyc.analysis.sets.evaluate import evaluate
-from appyc.distributed.blocking import blocked_loops, first_moving, is_nest
+from appyc.distributed.blocking import blocked_loops, breaks, first_moving, is_nest, until_break
 from appyc.distributed.chunk_grids import Graph, Grid, Key, Task
 from appyc.distributed.combining import BlockReduction, combined, reductions_of
+from appyc.distributed.dask_arrays import run
 from appyc.distributed.kernels import (
     NAME,
     Kernel,
@@ -31,12 +32,13 @@ from appyc.distributed.kernels import (
     run_block,
 )
 from appyc.errors import UnsupportedError
+from appyc.ir.array_accesses import is_access
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
-    Alloc,
     Assign,
     BoundsCheck,
     Break,
+    Call,
     Continue,
     Draw,
     Expr,
@@ -52,10 +54,11 @@ from appyc.ir.nodes import (
     Symbol,
     Update,
     Var,
+    View,
     While,
 )
 from appyc.ir.printer import print_function
-from appyc.ir.visit import scalars_read, scalars_written, walk
+from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk
 from appyc.options import Options
 from appyc.passes.node_builders import zero
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
@@ -78,6 +81,8 @@ class Program:
     computed: dict[Symbol, Task] = field(default_factory=dict)
     kernels: dict[int, Kernel] = field(default_factory=dict)
     """Of nests and of scalars, by the number of the node."""
+    until: dict[int, tuple[Symbol, Stmt]] = field(default_factory=dict)
+    """What `until_break` makes of nests."""
     flow: dict[Symbol, LoopScalars] = field(init=False)
     names: NameSupply = field(init=False)
 
@@ -85,17 +90,25 @@ class Program:
         self.flow = scalars_of(recognise_reductions(self.fn, PassContext(self.options)))
         self.names = NameSupply.after(self.fn)
 
-    def block(self, body: tuple[Stmt, ...]) -> None:
+    def block(self, body: tuple[Stmt, ...]) -> Break | Continue | None:
+        """Runs statements. Gives the one by which they leave the loop around them."""
         for stmt in body:
+            left = None
             match stmt:
                 case Assign():
                     self._set(stmt.target, self.scalar(stmt.value))
                 case For() if not is_nest(stmt, self.grids):
                     for value in range(self._number(stmt.lo), self._number(stmt.hi), stmt.step):
                         self._set(stmt.var, value)
-                        self.block(stmt.body)
-                case If() if not any(isinstance(n, Load) for n in walk(stmt.cond)):
-                    self.block(stmt.then if self._number(stmt.cond) else stmt.orelse)
+                        if isinstance(self.block(stmt.body), Break):
+                            break
+                case While():
+                    while self._number(stmt.cond) and not isinstance(self.block(stmt.body), Break):
+                        pass
+                case If() if self._decides(stmt):
+                    left = self.block(stmt.then if self._number(stmt.cond) else stmt.orelse)
+                case Break() | Continue():
+                    left = stmt
                 case For() | Store() | Update() | If():
                     self._nest(stmt)
                 case Fail():
@@ -106,6 +119,20 @@ class Program:
                         raise IndexError(stmt.site.message.format(value=index, extent=extent))
                 case _:
                     raise _refused(stmt, f"{type(stmt).__name__}: this statement has no form over blocks")
+            if left is not None:
+                return left
+        return None
+
+    def _decides(self, stmt: If) -> bool:
+        """Whether the program goes one way: the condition is known, or must be, since there are loops below it."""
+        if any(
+            isinstance(n, For | While | Break | Continue | Fail) for n in walk((*stmt.then, *stmt.orelse))
+        ):
+            return True
+        needs_tasks = scalars_read(stmt.cond) & self.computed.keys() or any(
+            isinstance(n, Load) for n in walk(stmt.cond)
+        )
+        return not needs_tasks
 
     def _set(self, symbol: Symbol, value: Any) -> None:
         for known in (self.values, self.computed):
@@ -115,8 +142,17 @@ class Program:
     def _number(self, expr: Expr) -> int:
         value = self.scalar(expr)
         if isinstance(value, Task):
-            raise UnsupportedError("it must be known before the tasks run, and depends on them", expr.loc)
+            value = self._run(value)
         return int(value)  # of one type, whatever it is made of: a kernel is compiled for its types
+
+    def _run(self, wanted: Task) -> Any:
+        """Runs the graph up to a scalar. All scalars are numbers then."""
+        symbols = tuple(self.computed)
+        keys = [wanted.key, *(task.key for task in self.computed.values())]
+        value, *others = run(self.graph, tuple(self.grids.values()), keys)
+        for symbol, other in zip(symbols, others, strict=True):
+            self._set(symbol, other)
+        return value
 
     def scalar(self, expr: Expr) -> Any:
         """The value of an expression: a number, or the task that computes it, of elements of arrays for one."""
@@ -147,9 +183,13 @@ class Program:
 
     def _nest(self, stmt: Stmt) -> None:
         for node in walk(stmt):
-            if isinstance(node, Alloc | Draw | While | Fail | Break | Continue):
+            if isinstance(node, View | Call | Draw | Fail):
                 raise _refused(node, f"{type(node).__name__}: this has no form over blocks")
         loops = blocked_loops(stmt, self.grids)
+        places = [e for n in walk(stmt) if is_access(n) for e in n.index]
+        places += [e for loop in loops_of(stmt) for e in (loop.lo, loop.hi)]
+        for symbol in scalars_read(places) & self.computed.keys():  # boxes depend on it
+            self._number(Var(symbol, loc=stmt.loc))
         reductions = reductions_of(stmt, self.flow)
         flow = self.flow.get(stmt.var) if isinstance(stmt, For) else None
         if flow is None:
@@ -157,12 +197,17 @@ class Program:
         else:
             others = tuple(r.symbol for r in flow.reductions if r.symbol not in reductions)
             handed_on = (*others, *(c.symbol for c in flow.carried), *flow.last)
-        for symbol, value in self._tasks(
-            stmt, loops[:1] if handed_on else loops, reductions, handed_on
-        ).items():
-            self._set(symbol, value)
-        for symbol in scalars_written(stmt) - {*reductions, *handed_on}:
-            self.values.pop(symbol, None)
+        block = stmt
+        if isinstance(stmt, For) and breaks(stmt):
+            has_ended, block = self.until.setdefault(id(stmt), until_break(stmt, self.names))
+            self._set(has_ended, False)
+            handed_on = (*handed_on, has_ended)
+        scalars = self._tasks(block, loops[:1] if handed_on else loops, reductions, handed_on)
+        for symbol in scalars_written(block):
+            if symbol in scalars:
+                self._set(symbol, scalars[symbol])
+            elif symbol not in handed_on:
+                self.values.pop(symbol, None)
 
     def _tasks(
         self,
@@ -220,8 +265,8 @@ class Program:
             region = regions.get(array)
             touched = region.touched if region is not None else None
             boxes.append(touched if touched is not None else ((0, 0),) * array.array.ndim)
-            contents = region is not None and not region.is_overwritten
-            windows.append(known[array].read(boxes[-1], self.graph, contents=contents))
+            parts = region.parts if region is not None and not region.is_overwritten else ()
+            windows.append(known[array].read(boxes[-1], parts, self.graph))
         results = []
         for array in kernel.written:
             number = kernel.arrays.index(array)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from appyc.analysis.accesses.access_relations import accesses_of
@@ -22,14 +25,30 @@ Box: TypeAlias = tuple[tuple[int, int], ...]
 _MARK = "the index"
 
 
+WHOLE = 128 << 20
+"""Bytes of the largest array that a block reads whole, where its indices are elements of arrays."""
+
+
 @dataclass(slots=True)
 class Region:
-    """The hull of what is touched of one array; None where nothing is. is_overwritten: surely every element of it is
-    written, and none is read."""
+    """What is touched of one array. parts: boxes that hold all of it. touched: a box around them, that of whole axes
+    along which an index may be negative; None where nothing is touched, and so of written. is_overwritten: surely every
+    element of it is written, and none is read."""
 
+    parts: list[Box] = field(default_factory=list)
     touched: Box | None = None
     written: Box | None = None
     is_overwritten: bool = False
+
+    def add(self, box: Box) -> None:
+        """Another part, together with those that a box around both holds no more elements than."""
+        for other in self.parts:
+            both = joined(other, box)
+            if volume(both) <= volume(other) + volume(box):
+                self.parts.remove(other)
+                self.add(both)
+                return
+        self.parts.append(box)
 
 
 def joined(one: Box | None, other: Box) -> Box:
@@ -39,26 +58,32 @@ def joined(one: Box | None, other: Box) -> Box:
     return tuple((min(a, c), max(b, d)) for (a, b), (c, d) in zip(one, other, strict=True))
 
 
+def volume(box: Box) -> int:
+    return math.prod(high - low for low, high in box)
+
+
 class Regions:
     """The accesses of a function, of which boxes are asked for one block of iterations after another."""
 
     def __init__(self, fn: Function) -> None:
         self._found = accesses_of(fn, Presburger())
         self._sets = self._found.sets
-        self._known: dict[tuple[int, ...], dict[Symbol, Region]] = {}
+        self._wrapped: dict[Symbol, set[int]] = {}
+        self._known: dict[tuple[object, ...], dict[Symbol, Region]] = {}
         """The answers, by the values of what the sets depend on: time steps ask the same again."""
 
     def boxes(self, values: Mapping[Symbol, Any]) -> dict[Symbol, Region]:
         """The region of each parameter that is accessed. values: the scalar parameters, and arrays by their shapes.
 
-        Raises UnsupportedError for an access without a bound, IndexError for one outside its array.
+        Raises UnsupportedError for a write without a bound and for such a read of more than WHOLE bytes, IndexError for
+        an access outside its array.
         """
-        parameters = {
-            name: int(evaluate(known.origin, values))
-            for name, known in self._found.affine.names.items()
-            if known.origin is not None and not known.depth
-        }
-        key = tuple(parameters.values())
+        parameters = {}
+        for name, known in self._found.affine.names.items():
+            if known.origin is not None and not known.depth:
+                with suppress(LookupError):  # a scalar that a task computes
+                    parameters[name] = int(evaluate(known.origin, values))
+        key = (*parameters, *parameters.values())
         if key not in self._known:
             self._sets.start_again()
             self._known[key] = self._boxes(values, self._at(parameters))
@@ -69,24 +94,34 @@ class Regions:
         for checked in self._found.checked_indices:
             self._refuse_outside(checked, here)
         out: dict[Symbol, Region] = {}
+        self._wrapped.clear()
         kept = {a.array for a in self._found.accesses if a.op != "write" or a.approximate}
         elements: dict[Symbol, isl.Set] = {}
         for access in self._found.accesses:
             if access.array not in values:
                 continue  # local to an iteration
-            box = self._box(access, values, here)
-            if box is not None:
+            boxes = self._parts(access, values[access.array].shape, here)
+            for box in boxes:
                 region = out.setdefault(access.array, Region())
+                region.add(box)
                 region.touched = joined(region.touched, box)
                 if access.writes:
                     region.written = joined(region.written, box)
-                if access.array not in kept:
-                    known = elements.get(access.array, self._sets.nothing)
-                    elements[access.array] = known.union(self._elements(access, here))
+            if boxes and access.array not in kept:
+                known = elements.get(access.array, self._sets.nothing)
+                elements[access.array] = known.union(self._elements(access, here))
         for array, stored in elements.items():
             touched = out[array].touched
             assert touched is not None, "it has an access"
             out[array].is_overwritten = self._inside(touched).is_subset(stored)
+        for array, region in out.items():
+            assert region.touched is not None, "it has an access"
+            if region.written is not None:
+                region.add(region.written)
+            region.touched = tuple(
+                (0, extent) if axis in self._wrapped.get(array, ()) else side
+                for axis, (side, extent) in enumerate(zip(region.touched, values[array].shape, strict=True))
+            )
         return out
 
     def _elements(self, access: Access, here: isl.Set) -> isl.Set:
@@ -104,28 +139,42 @@ class Regions:
             points = points.intersect(axis.lt_set(self._sets.constant(high)))
         return points
 
-    def _box(self, access: Access, values: Mapping[Symbol, Any], here: isl.Set) -> Box | None:
+    def _parts(self, access: Access, shape: tuple[int, ...], here: isl.Set) -> list[Box]:
+        """The elements of an access as boxes: several where some indices count from the end."""
         domain = access.domain.intersect(here)
         if domain.is_empty():
-            return None
-        sides = []
-        for axis, index in enumerate(access.index):
-            points = domain.intersect(self._sets.parameter(_MARK).eq_set(index))
-            low, high = self._sets.value_range(points, _MARK)
-            if low is None or high is None:
+            return []
+        sides = [self._sides(access, axis, extent, domain, shape) for axis, extent in enumerate(shape)]
+        return list(itertools.product(*sides))
+
+    def _sides(
+        self, access: Access, axis: int, extent: int, domain: isl.Set, shape: tuple[int, ...]
+    ) -> list[tuple[int, int]]:
+        points = domain.intersect(self._sets.parameter(_MARK).eq_set(access.index[axis]))
+        low, high = self._sets.value_range(points, _MARK)
+        if low is None or high is None:
+            if access.writes or math.prod(shape) * access.array.dtype.itemsize > WHOLE:
                 raise UnsupportedError(
                     f"which elements of {access.array.name!r} a block touches is not known before it runs",
                     access.loc,
                     hints=("index the arrays with linear expressions of loop variables",),
                 )
-            extent = values[access.array].shape[axis]
-            if low < 0 or high >= extent:
+            low, high = -extent, extent - 1
+        if low < -extent or high >= extent:
+            if not access.approximate:
                 text = f"{access.array.name!r} has length {extent} along axis {axis}; a block touches {low} to {high}"
-                if access.approximate or low < 0:
-                    raise UnsupportedError(text, access.loc)
                 raise IndexError(f"{access.loc}: {text}")
-            sides.append((low, high + 1))
-        return tuple(sides)
+            low, high = max(low, -extent), min(high, extent - 1)  # the block tests them
+        if low >= 0:
+            return [(low, high + 1)] if low <= high else []
+        self._wrapped.setdefault(access.array, set()).add(axis)
+        zero = self._sets.constant(0)
+        below = self._sets.value_range(points.intersect(self._sets.parameter(_MARK).lt_set(zero)), _MARK)[1]
+        above = self._sets.value_range(points.intersect(self._sets.parameter(_MARK).ge_set(zero)), _MARK)[0]
+        sides = [(low + extent, (-1 if below is None else below) + extent + 1)]
+        if high >= 0:
+            sides.append((0 if above is None else above, high + 1))
+        return [(0, extent)] if low + extent <= high else sides
 
     def _refuse_outside(self, checked: CheckedIndex, here: isl.Set) -> None:
         """Raises where an index of a view is out of bounds in some iteration."""

@@ -1,0 +1,48 @@
+"""Arrays of Dask's for what a graph computes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+from dask.delayed import Delayed
+from dask.highlevelgraph import HighLevelGraph
+
+from appyc.distributed.chunk_grids import Graph, Grid, Key
+
+
+def _with(name: str, layer: dict[Key, object], graph: Graph) -> HighLevelGraph:
+    """The graph with one more layer, which may name all that it computes or has been given."""
+    shared = f"tasks-{graph.token}"
+    below = HighLevelGraph.from_collections(shared, graph.tasks, graph.sources)
+    needs = {shared, *below.dependencies[shared]}
+    return HighLevelGraph({**below.layers, name: layer}, {**below.dependencies, name: needs})
+
+
+def array_of(name: str, grid: Grid, graph: Graph) -> Any:
+    """The present contents of a grid."""
+    name = f"{name}-{graph.token}"
+    layer = {(name, *at): key for at, key in grid.keys.items()}
+    return da.Array(_with(name, layer, graph), name, grid.chunks, grid.dtype)
+
+
+def number_of(name: str, key: Key, dtype: Any, graph: Graph) -> Any:
+    """A scalar as an array without axes."""
+    name = f"{name}-{graph.token}"
+    return da.Array(_with(name, {(name,): (np.asarray, key, dtype)}, graph), name, (), dtype)
+
+
+def run(graph: Graph, grids: Sequence[Grid], keys: Sequence[Key]) -> list[Any]:
+    """Computes scalars now, and with them what the arrays have become. The graph goes on from there."""
+    changed = [grid for grid in grids if grid.is_ahead]
+    arrays = [array_of(f"until-{number}", grid, graph) for number, grid in enumerate(changed)]
+    name = f"numbers-{graph.token}"
+    *arrays, numbers = dask.persist(*arrays, Delayed(name, _with(name, {name: (list, list(keys))}, graph)))
+    for grid, array in zip(changed, arrays, strict=True):
+        grid.keys = {at: (array.name, *at) for at in grid.keys}
+        grid.is_ahead = False
+    graph.go_on(arrays)
+    return list(numbers.compute())
