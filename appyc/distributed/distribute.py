@@ -11,23 +11,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import dask.array as da
 import numpy as np
 from dask.base import tokenize
 
+from appyc.analysis.sets.evaluate import evaluate
 from appyc.compiler.analyse import Analysed
 from appyc.distributed.chunk_grids import Graph, Grid, Task
 from appyc.distributed.dask_arrays import array_of, number_of
 from appyc.distributed.kernels import Maker
 from appyc.distributed.program import Program
 from appyc.errors import UnsupportedError
-from appyc.ir.nodes import Symbol
+from appyc.ir.nodes import Function, Symbol
 from appyc.ir.printer import print_function
 from appyc.ir.results import ResultTree
 from appyc.ir.visit import arrays_written
 from appyc.options import Options
+from appyc.passes.pass_context import PassContext
+from appyc.passes.simplify.reduce_remainders import reduce_remainders
+from appyc.passes.simplify.simplify_div_mod import simplify_div_mod
+from appyc.passes.simplify.substitute_induction import substitute_induction
 
 
 def is_chunked(value: object) -> bool:
@@ -38,6 +44,16 @@ def is_chunked(value: object) -> bool:
 def stand_in(value: object) -> object:
     """A small array of the type that blocks of a chunked array have; another value is itself."""
     return np.empty((2,) * value.ndim, value.dtype) if is_chunked(value) else value  # type: ignore[attr-defined]
+
+
+def _with_closed_forms(fn: Function, values: Mapping[Symbol, Any], options: Options) -> Function:
+    """The function with indices that more is known of, where its guards hold for a call."""
+    context = PassContext(options)
+    for rewrite in (simplify_div_mod, reduce_remainders, substitute_induction):
+        new = rewrite(fn, context)
+        if all(evaluate(guard.holds, values) for guard in new.guards):
+            fn = replace(new, guards=())
+    return fn
 
 
 def distribute(analysed: Analysed, named: Mapping[str, Any], make: Maker, options: Options) -> object:
@@ -68,6 +84,7 @@ def distribute(analysed: Analysed, named: Mapping[str, Any], make: Maker, option
         if np.isnan(value.shape).any():
             raise UnsupportedError(f"the sizes of the chunks of {symbol.name!r} are not known", fn.loc)
     token = tokenize(print_function(fn), *values.values())
+    fn = _with_closed_forms(fn, values | given, options)
     call = Program(fn, Graph(token, [copy(a) for a in given.values()]), {s: Grid(a) for s, a in given.items()},
                    dict(values), make, options)  # fmt: skip
     call.block(fn.body)

@@ -169,8 +169,21 @@ def gathered(a, index, b):
 
 @appyc.jit
 def scattered(a, index):
-    for i in range(a.shape[0]):
-        a[index[i]] = 1.0
+    for i in range(index.shape[0]):
+        a[index[i]] = i
+
+
+@appyc.jit
+def histogram(counts, index):
+    for i in range(index.shape[0]):
+        counts[index[i]] += 1.0
+
+
+@appyc.jit
+def shifted_back(a, b):
+    n = a.shape[0]
+    for i in range(n):
+        b[(i + 2) % n] = a[i]
 
 
 @appyc.jit
@@ -316,6 +329,9 @@ CASES = {
     "an element as a number": (by_an_element, (values(9),), (4,)),
     "the last one": (last_large, (values(9),), (4,)),
     "gathered": (gathered, (values(9), np.array([3, 8, 0, -1, -9, 4, 4, 7, 2]), values(9)), (4, 5, 4)),
+    "scattered": (scattered, (values(9), np.array([3, 8, 0, -1, -9, 4, 4, 7, 2])), (4, 5)),
+    "histogram": (histogram, (np.zeros(5), np.array([3, 4, 0, -1, 2, 4, 4, 1, 2])), (2, 5)),
+    "remainders": (shifted_back, (values(9), np.zeros(9)), (4, 4)),
     "until negative": (until_negative, (values(9) - 0.15, np.zeros(9)), (4, 4)),
     "periodic": (periodic, (2, values(9), np.zeros(9)), (4, 3)),
     "sum of columns": (sum_of_columns, (values(9, 8), np.zeros((9, 8))), ((4, 3), (4, 3))),
@@ -352,7 +368,6 @@ def test_chunked_arrays_become_what_arrays_become(name):
 @pytest.mark.parametrize(
     ("function", "arguments", "error", "reason"),
     [
-        (scattered, (values(9), np.arange(9)), UnsupportedError, "is not known before it runs"),
         (not_parallel, (values(9),), DependenceError, "a"),
         (made, (values(9),), UnsupportedError, ""),
     ],
@@ -422,6 +437,12 @@ def test_what_a_block_overwrites_is_not_read(function, arguments, is_read):
     layers = [l for name, l in b.__dask_graph__().layers.items() if name.startswith("tasks-")]
     assert any(key in old for task in dict(layers[0]).values() for key in keys_in(task)
                if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], str)) is is_read  # fmt: skip
+
+
+def test_a_large_array_is_never_read_whole_without_a_word():
+    a, index = da.zeros((1 << 24) + 1, chunks=1 << 22), da.zeros(9, chunks=4, dtype=int)
+    with pytest.raises(UnsupportedError, match="which elements of 'a' a block touches is not known"):
+        gathered(a, index, da.zeros(9, chunks=4))
 
 
 def test_one_array_twice_is_refused():

@@ -2,7 +2,7 @@
 
 The programs come of `docs/language.md` alone, not of `tests.fuzz`. A fault is made smaller and printed. With
 --sanitize compiled code runs under AddressSanitizer and UBSan; --recorded is about `appyc.numpy`, --neighbours about
-periodic, clamped and negative indices.
+periodic, clamped and negative indices, --chunked about arrays of Dask's.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ def main() -> int:
     parser.add_argument(
         "--neighbours", action="store_true", help="loops over elements beside the current one"
     )
+    parser.add_argument("--chunked", action="store_true", help="over arrays of Dask's in random chunks")
     parser.add_argument(
         "--optimise", help="what the C compiler is given; else -O0, of four in ten -O1 or -O3"
     )
@@ -101,6 +102,10 @@ def _campaign(given: argparse.Namespace, folder: Path) -> int:
             from tests.random_programs import recorded
 
             return recorded.check(recorded.program(seed), folder)
+        if given.chunked:
+            from tests.random_programs import chunked
+
+            return chunked.check(seed, folder)
         if given.neighbours:
             from tests.random_programs import neighbours
 
@@ -122,7 +127,11 @@ def _campaign(given: argparse.Namespace, folder: Path) -> int:
         if verdict.kind in FAULTS:
             faults.append(verdict)
             print(f"program {verdict.seed}: {verdict.kind}: {verdict.detail}", flush=True)
-            if given.shrink and verdict.kind != "crash" and not (given.recorded or given.neighbours):
+            if (
+                given.shrink
+                and verdict.kind != "crash"
+                and not (given.recorded or given.neighbours or given.chunked)
+            ):
                 print(_smaller(verdict, folder, given), flush=True)
     print(f"{sum(found.values())} programs in {time.monotonic() - began:.0f} s, {calls} calls: {dict(found)}")
     print(f"longest compile {slowest:.2f} s of processor time")

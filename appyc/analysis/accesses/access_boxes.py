@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from appyc.analysis.accesses.access_relations import accesses_of
@@ -26,7 +26,7 @@ _MARK = "the index"
 
 
 WHOLE = 128 << 20
-"""Bytes of the largest array that a block reads whole, where its indices are elements of arrays."""
+"""Bytes of the largest array that a block takes whole, where its indices are elements of arrays."""
 
 
 @dataclass(slots=True)
@@ -68,6 +68,10 @@ class Regions:
     def __init__(self, fn: Function) -> None:
         self._found = accesses_of(fn, Presburger())
         self._sets = self._found.sets
+        self._needs = [self._names(a.domain, *a.index) for a in self._found.accesses]
+        self._needs_of_checks = [
+            self._names(c.domain, c.index, c.extent) for c in self._found.checked_indices
+        ]
         self._wrapped: dict[Symbol, set[int]] = {}
         self._known: dict[tuple[object, ...], dict[Symbol, Region]] = {}
         """The answers, by the values of what the sets depend on: time steps ask the same again."""
@@ -75,8 +79,8 @@ class Regions:
     def boxes(self, values: Mapping[Symbol, Any]) -> dict[Symbol, Region]:
         """The region of each parameter that is accessed. values: the scalar parameters, and arrays by their shapes.
 
-        Raises UnsupportedError for a write without a bound and for such a read of more than WHOLE bytes, IndexError for
-        an access outside its array.
+        Raises UnsupportedError for an access without a bound to an array of more than WHOLE bytes, IndexError for one
+        outside its array.
         """
         parameters = {}
         for name, known in self._found.affine.names.items():
@@ -86,18 +90,31 @@ class Regions:
         key = (*parameters, *parameters.values())
         if key not in self._known:
             self._sets.start_again()
-            self._known[key] = self._boxes(values, self._at(parameters))
+            self._known[key] = self._boxes(values, self._at(parameters), parameters.keys())
         return self._known[key]
 
-    def _boxes(self, values: Mapping[Symbol, Any], here: isl.Set) -> dict[Symbol, Region]:
-        """here: the point at which the parameters of the sets have their values."""
-        for checked in self._found.checked_indices:
-            self._refuse_outside(checked, here)
+    def _names(self, *things: isl.Set) -> frozenset[str]:
+        """What they depend on beside loop variables."""
+        names = {name for thing in things for name in self._sets.names(thing)}
+        return frozenset(name for name in names if self._found.affine.names[name].loop is None)
+
+    def _boxes(
+        self, values: Mapping[Symbol, Any], here: isl.Set, known_names: Set[str]
+    ) -> dict[Symbol, Region]:
+        """here: where the parameters of the sets have their values. What depends on others is approximate."""
+        for checked, needs in zip(self._found.checked_indices, self._needs_of_checks, strict=True):
+            self._refuse_outside(
+                checked if needs <= known_names else replace(checked, approximate=True), here
+            )
+        accesses = [
+            access if needs <= known_names else replace(access, approximate=True)
+            for access, needs in zip(self._found.accesses, self._needs, strict=True)
+        ]
         out: dict[Symbol, Region] = {}
         self._wrapped.clear()
-        kept = {a.array for a in self._found.accesses if a.op != "write" or a.approximate}
+        kept = {a.array for a in accesses if a.op != "write" or a.approximate}
         elements: dict[Symbol, isl.Set] = {}
-        for access in self._found.accesses:
+        for access in accesses:
             if access.array not in values:
                 continue  # local to an iteration
             boxes = self._parts(access, values[access.array].shape, here)
@@ -153,7 +170,7 @@ class Regions:
         points = domain.intersect(self._sets.parameter(_MARK).eq_set(access.index[axis]))
         low, high = self._sets.value_range(points, _MARK)
         if low is None or high is None:
-            if access.writes or math.prod(shape) * access.array.dtype.itemsize > WHOLE:
+            if math.prod(shape) * access.array.dtype.itemsize > WHOLE:
                 raise UnsupportedError(
                     f"which elements of {access.array.name!r} a block touches is not known before it runs",
                     access.loc,

@@ -1,0 +1,103 @@
+"""Random programs over arrays of Dask's in random chunks, beside plain Python over NumPy's."""
+
+from __future__ import annotations
+
+import random
+import traceback
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+
+import appyc
+from tests.e2e.harness import Mismatch, Outcome, call, compare, settings
+from tests.random_programs import neighbours
+from tests.random_programs.arguments import arguments
+from tests.random_programs.check import ROUNDED, Verdict, functions, processor_time
+from tests.random_programs.programs import program
+
+_FAULTS = IndexError, ZeroDivisionError, OverflowError, ValueError
+"""Of several in a program, blocks may find another one first."""
+
+
+def in_chunks(array: np.ndarray, rng: random.Random) -> Any:
+    """The array in one to four chunks along each axis."""
+    chunks = []
+    for length in array.shape:
+        cuts = sorted({rng.randint(1, length - 1) for _ in range(rng.randint(0, 3))}) if length > 1 else []
+        chunks.append(tuple(b - a for a, b in zip([0, *cuts], [*cuts, length], strict=True)))
+    return da.from_array(array, chunks=tuple(chunks))
+
+
+def chunked_call(compiled: Any, given: tuple[Any, ...], rng: random.Random) -> Outcome:
+    """What a call over chunks comes to. Raises UnsupportedError for what cannot be distributed."""
+    own = tuple(in_chunks(v, rng) if isinstance(v, np.ndarray) else v for v in given)
+    try:
+        result = compiled(*own)
+        found, result = dask.compute(own, result, scheduler="sync")
+    except (appyc.CompileError, appyc.InternalError):
+        raise
+    except Exception as error:  # noqa: BLE001  (whatever Python raises, tasks must raise too)
+        return Outcome(None, (), error)
+    return Outcome(result, found)
+
+
+def plain(outcome: Outcome) -> Outcome:
+    """The outcome with its numbers as arrays without axes: as such a chunked call gives them."""
+    value = outcome.value
+    if isinstance(value, tuple):
+        return replace(outcome, value=tuple(map(np.asarray, value)))
+    return outcome if value is None else replace(outcome, value=np.asarray(value))
+
+
+def check(seed: int, folder: Path) -> Verdict:
+    """What the program of a seed comes to: one of neighbours, or any program where the seed is divisible by 4."""
+    rng = random.Random(seed)
+    if seed % 4:
+        made: Any = neighbours.program(seed)
+        shapes = [(n,) if made.ndim == 1 else (n, rng.choice([1, 2, 3, 5, 8])) for n in (9, 4, 1, 2, 0, 17)]
+        values = np.random.default_rng(seed)
+        calls = [(*(values.random(shape).round(2) for _ in range(3)), int(values.integers(0, shape[0] + 2)))
+                 for shape in shapes]  # fmt: skip
+    else:
+        made = program(seed)
+        calls = [arguments(made, case) for case in ("small", "wide", "short")]
+    path = folder / f"chunked{seed}.py"
+    try:
+        fn = functions(made, path, appyc.prange)
+        return _checked(seed, made.text, fn, calls, rng)
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _checked(
+    seed: int, text: str, fn: Callable[..., Any], calls: list[tuple[Any, ...]], rng: random.Random
+) -> Verdict:
+    began, done, refused = processor_time(), 0, ""
+    try:
+        with settings("cpu", verify=True), warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            compiled = appyc.jit(fn, cache=False)
+            for given in calls:
+                expected = call(fn, given)
+                try:
+                    found = chunked_call(compiled, given, rng)
+                except appyc.CompileError as error:
+                    refused = error.summary
+                    continue
+                if expected.error is not None or found.error is not None:
+                    if not (isinstance(expected.error, _FAULTS) and isinstance(found.error, _FAULTS)):
+                        raise Mismatch(f"raises {expected.error!r}, over chunks {found.error!r}")
+                else:
+                    compare(plain(expected), plain(found), "cpu", joined=True, tolerance=ROUNDED)
+                done += 1
+    except Mismatch as fault:
+        return Verdict(seed, "differs", f"{fault}\n{text}")
+    except Exception:  # noqa: BLE001  (whatever else is raised is a fault of the compiler)
+        return Verdict(seed, "internal", traceback.format_exc(limit=-4) + text)
+    return Verdict(seed, "same" if done else "unsupported", refused, processor_time() - began, done)
