@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from appyc.compiler.analyse import simplified
+from appyc.compiler.analyse import Analysed, simplified
 from appyc.compiler.captured_values import Captured
 from appyc.compiler.compiled_function import CompiledFunction
 from appyc.compiler.compiled_function import recorded_in as recorded_in  # noqa: PLC0414
@@ -17,13 +17,13 @@ from appyc.compiler.spent_seconds import SpentSeconds as SpentSeconds  # noqa: P
 from appyc.compiler.versions import Request
 from appyc.errors import DependenceError
 from appyc.frontend.pragmas.prange import prange
-from appyc.options import TARGETS, from_environment
+from appyc.options import TARGETS, Options, from_environment
 from appyc.runtime.temporary_memory import copied as copied  # noqa: PLC0414  (for `lazy`, which knows no runtime)
 
 if TYPE_CHECKING:
     from appyc.compiler.effects import Effects
+    from appyc.distributed.plan import Plan
     from appyc.frontend.outline import Region
-    from appyc.report.draw import Drawing
     from appyc.report.explain import Report
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -40,15 +40,27 @@ class JitFunction(CompiledFunction["JitFunction"]):
     """
 
     def _distributed(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> object:
-        """A call over chunked arrays, which becomes tasks of Dask's."""
-        from appyc.distributed.distribute import distribute, stand_in  # noqa: PLC0415  (Dask is optional)
+        from appyc.distributed.distribute import distribute  # noqa: PLC0415  (Dask is optional)
+
+        return distribute(*self._chunked(args, keywords))
+
+    def _planned(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> Plan:
+        from appyc.distributed.distribute import planned  # noqa: PLC0415  (as above)
+
+        return planned(*self._chunked(args, keywords))
+
+    def _chunked(
+        self, args: tuple[object, ...], keywords: Mapping[str, object]
+    ) -> tuple[Analysed, Mapping[str, object], type[JitFunction], Options]:
+        """A call over chunked arrays."""
+        from appyc.distributed.distribute import stand_in  # noqa: PLC0415  (as above)
 
         named = self._given(args, keywords)
         wanted = self._request({n: stand_in(v) for n, v in named.items()}, "cpu")
         self._analyse(wanted)  # refuses loops that are not as parallel as they say
         options = replace(self.options, target="cpu", strict=True, donate=(), schedule="")
         plain = simplified(self.py_func, self._text(), wanted.types, wanted.objects, options)
-        return distribute(plain, named, JitFunction, options)
+        return plain, named, JitFunction, options
 
     def _region(self, region: Region) -> JitFunction:
         return JitFunction(region.function, self._inner_options(), region.source, self._on_regions_loss)
@@ -107,11 +119,14 @@ class JitFunction(CompiledFunction["JitFunction"]):
         target = {"c": "cpu", "schedule": "cpu", "triton": "gpu"}.get(kind, wanted.target)
         return text_of(self._analyse(wanted, "cpu" if target == "dask" else target), kind)
 
-    def explain(self, *args: object, **keywords: object) -> Report:
-        """What was done with each loop and why, for the latest compiled types or for those of `args`.
+    def explain(self, *args: object, **keywords: object) -> Any:
+        """What was done with each loop and why, for the latest compiled types or for those of `args`. Of a call
+        over chunked arrays: its layers of tasks, and the bytes that they move.
 
         Bytes are those of a call with `args`, else of the first call with arguments of these types.
         """
+        if args and self._is_distributed(args, keywords):
+            return self._planned(args, keywords)
         from appyc.report.explain import joined, report  # noqa: PLC0415
 
         wanted = self._wanted(args, keywords)
@@ -129,12 +144,15 @@ class JitFunction(CompiledFunction["JitFunction"]):
         here_or_there = self._devices.forecast(wanted, self._text(), values)
         return replace(found, forecast=here_or_there)
 
-    def graph(self, *args: object, **keywords: object) -> Drawing:
+    def graph(self, *args: object, **keywords: object) -> Any:
         """The operations of the function, the arrays that go from one to the next, and which of them run as
         one loop: a picture, for the latest compiled types or for those of `args`.
 
-        `.svg` and `.mermaid` are its texts, `.save(path)` writes one of them; notebooks show it.
+        `.svg` and `.mermaid` are its texts, `.save(path)` writes one of them; notebooks show it. Of a call over
+        chunked arrays: the tasks of one step, which are also its `.step`.
         """
+        if args and self._is_distributed(args, keywords):
+            return self._planned(args, keywords)
         from appyc.report.draw import drawing  # noqa: PLC0415
 
         wanted = self._wanted(args, keywords)

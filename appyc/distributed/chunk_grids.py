@@ -65,7 +65,7 @@ class Grid:
     def _all(self) -> Iterator[tuple[int, ...]]:
         return itertools.product(*(range(len(sizes)) for sizes in self.chunks))
 
-    def _overlaps(self, box: Box) -> Iterator[tuple[tuple[int, ...], Slices, Slices]]:
+    def overlaps(self, box: Box) -> Iterator[tuple[tuple[int, ...], Slices, Slices]]:
         """The chunks that a box overlaps: the part in the chunk, and the same part in the box."""
         axes = []
         for (low, high), starts in zip(box, self.starts, strict=True):
@@ -83,7 +83,7 @@ class Grid:
         keys: list[Key] = []
         targets: list[Slices] = []
         for box in parts:
-            for at, part, target in self._overlaps(box):
+            for at, part, target in self.overlaps(box):
                 covers = self._covers(at, part)
                 keys.append(self.keys[at] if covers else graph.slice(self.keys[at], part))
                 targets.append(tuple(slice(t.start + low - first, t.stop + low - first)
@@ -93,7 +93,7 @@ class Grid:
     def write(self, box: Box, key: Key, number: int, graph: Graph) -> None:
         """Puts the result of a task into the chunks that it overlaps. number: among the results of the task."""
         self.is_changed = self.is_ahead = True
-        for at, part, target in self._overlaps(box):
+        for at, part, target in self.overlaps(box):
             if self._covers(at, part):
                 self.keys[at] = graph.add("chunk", _result, key, number, target)
             else:

@@ -23,7 +23,8 @@ from appyc.compiler.analyse import Analysed
 from appyc.distributed.chunk_grids import Graph, Grid, Task
 from appyc.distributed.dask_arrays import array_of, number_of
 from appyc.distributed.kernels import Maker
-from appyc.distributed.program import Program
+from appyc.distributed.plan import Counting, Plan
+from appyc.distributed.program import DependsOnTasksError, Program
 from appyc.errors import UnsupportedError
 from appyc.ir.nodes import Function, Symbol
 from appyc.ir.printer import print_function
@@ -56,11 +57,10 @@ def _with_closed_forms(fn: Function, values: Mapping[Symbol, Any], options: Opti
     return fn
 
 
-def distribute(analysed: Analysed, named: Mapping[str, Any], make: Maker, options: Options) -> object:
-    """Rebinds the chunked arguments that the function writes to arrays that Dask computes, and gives its result.
-
-    Raises UnsupportedError, with its location, for what cannot be distributed.
-    """
+def _begun(
+    analysed: Analysed, named: Mapping[str, Any], make: Maker, options: Options
+) -> tuple[Program, dict[Symbol, Any]]:
+    """The program before it runs, and its arrays."""
     fn = analysed.plain
     if analysed.outside.captures or fn.callees or len(fn.params) != len(named):
         raise UnsupportedError(
@@ -85,8 +85,28 @@ def distribute(analysed: Analysed, named: Mapping[str, Any], make: Maker, option
             raise UnsupportedError(f"the sizes of the chunks of {symbol.name!r} are not known", fn.loc)
     token = tokenize(print_function(fn), *values.values())
     fn = _with_closed_forms(fn, values | given, options)
-    call = Program(fn, Graph(token, [copy(a) for a in given.values()]), {s: Grid(a) for s, a in given.items()},
-                   dict(values), make, options)  # fmt: skip
+    return Program(fn, Graph(token, [copy(a) for a in given.values()]), {s: Grid(a) for s, a in given.items()},
+                   dict(values), make, options), given  # fmt: skip
+
+
+def planned(analysed: Analysed, named: Mapping[str, Any], make: Maker, options: Options) -> Plan:
+    """What a call would do."""
+    call, _ = _begun(analysed, named, make, options)
+    call.counting, is_complete = Counting(), True
+    try:
+        call.block(call.fn.body)
+    except DependsOnTasksError:
+        is_complete = False
+    return call.counting.plan(call.fn.name, call.graph, is_complete=is_complete)
+
+
+def distribute(analysed: Analysed, named: Mapping[str, Any], make: Maker, options: Options) -> object:
+    """Rebinds the chunked arguments that the function writes to arrays that Dask computes, and gives its result.
+
+    Raises UnsupportedError, with its location, for what cannot be distributed.
+    """
+    call, given = _begun(analysed, named, make, options)
+    fn = call.fn
     call.block(fn.body)
     for number, (symbol, array) in enumerate(given.items()):
         if call.grids[symbol].is_changed:

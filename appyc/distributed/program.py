@@ -31,6 +31,7 @@ from appyc.distributed.kernels import (
     result_of,
     run_block,
 )
+from appyc.distributed.plan import Counting
 from appyc.errors import UnsupportedError
 from appyc.ir.array_accesses import is_access
 from appyc.ir.names import NameSupply
@@ -68,6 +69,10 @@ _FAR = 1 << 48
 """Beyond all indices."""
 
 
+class DependsOnTasksError(Exception):
+    """What follows depends on a value that tasks compute."""
+
+
 @dataclass(slots=True)
 class Program:
     """values: scalars that are known, and the arguments by their shapes. computed: scalars that tasks compute."""
@@ -83,6 +88,8 @@ class Program:
     """Of nests and of scalars, by the number of the node."""
     until: dict[int, tuple[Symbol, Stmt]] = field(default_factory=dict)
     """What `until_break` makes of nests."""
+    counting: Counting | None = None
+    """Counts what is written, where it is only planned: nothing runs then."""
     flow: dict[Symbol, LoopScalars] = field(init=False)
     names: NameSupply = field(init=False)
 
@@ -147,6 +154,8 @@ class Program:
 
     def _run(self, wanted: Task) -> Any:
         """Runs the graph up to a scalar. All scalars are numbers then."""
+        if self.counting is not None:
+            raise DependsOnTasksError
         symbols = tuple(self.computed)
         keys = [wanted.key, *(task.key for task in self.computed.values())]
         value, *others = run(self.graph, tuple(self.grids.values()), keys)
@@ -168,6 +177,8 @@ class Program:
             target = self.names.fresh("result", expr.dtype)
             body = (Assign(target, expr, loc=expr.loc),)
             kernel = self.kernels[id(expr)] = kernel_of(self.fn, body, (), self.grids, (target,))
+        if self.counting is not None:
+            self.counting.begin(expr.loc.line, self.graph)
         return self._result(self._task(kernel, (), expr), 0)
 
     def _in_python(self, expr: Expr) -> Any:
@@ -223,6 +234,8 @@ class Program:
                 self.fn, (*starts, stmt), loops, self.grids, (*handed_on, *reductions), handed_on
             )
         blocks = []
+        if self.counting is not None:
+            self.counting.begin(stmt.loc.line, self.graph)
         for bounds in itertools.product(*(self._parts(loop, loops) for loop in loops)):
             if (block := self._task(kernel, bounds, stmt)) is None:
                 continue
@@ -280,6 +293,12 @@ class Program:
         numbers = self._numbers(kernel, known, boxes, tuple(ends.values()), at)
         key = self.graph.add(f"{self.fn.name}_line_{at.loc.line}", run_block, self.make, kernel.text, self.options,
                              windows, numbers, [r for _, _, r in results])  # fmt: skip
+        if self.counting is not None:
+            read = [(known[a], regions[a]) for a in kernel.arrays if a in regions]
+            self.counting.block(
+                [(grid, r.parts, r.boxes) for grid, r in read if not r.is_overwritten],
+                [(known[array], box) for array, box, _ in results],
+            )
         for place, (array, box, _) in enumerate(results):
             self.grids[array].write(box, key, place, self.graph)
         return key

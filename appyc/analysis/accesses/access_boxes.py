@@ -31,11 +31,12 @@ WHOLE = 128 << 20
 
 @dataclass(slots=True)
 class Region:
-    """What is touched of one array. parts: boxes that hold all of it. touched: a box around them, that of whole axes
-    along which an index may be negative; None where nothing is touched, and so of written. is_overwritten: surely every
-    element of it is written, and none is read."""
+    """What is touched of one array. boxes: of each access. parts: fewer boxes, which hold all of these. touched: a box
+    around them, that of whole axes along which an index may be negative; None where nothing is touched, and so of
+    written. is_overwritten: surely every element of it is written, and none is read."""
 
     parts: list[Box] = field(default_factory=list)
+    boxes: list[Box] = field(default_factory=list)
     touched: Box | None = None
     written: Box | None = None
     is_overwritten: bool = False
@@ -120,6 +121,7 @@ class Regions:
             boxes = self._parts(access, values[access.array].shape, here)
             for box in boxes:
                 region = out.setdefault(access.array, Region())
+                region.boxes.append(box)
                 region.add(box)
                 region.touched = joined(region.touched, box)
                 if access.writes:

@@ -1,0 +1,195 @@
+"""What a call over chunked arrays comes to: its layers of tasks, the bytes that they move between chunks, a picture."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from appyc.analysis.accesses.access_boxes import Box
+from appyc.distributed.chunk_grids import Graph, Grid, Key, Slices
+
+Place: TypeAlias = tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]
+"""Where a chunk is: chunks at one position of arrays that are cut alike are together."""
+
+
+@dataclass(slots=True)
+class Layer:
+    """What one execution of a nest comes to. first: the number of its first task. blocks: tasks that run the nest.
+    tasks: all, with those that take chunks apart and put them together. moved: bytes of arrays that blocks take from
+    the places of other chunks, or put there. least: of these, the bytes of the elements that they touch."""
+
+    line: int
+    first: int
+    blocks: int = 0
+    tasks: int = 0
+    moved: int = 0
+    least: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`str()` is for reading, the fields are for programs. is_complete: false where what follows depends on values that
+    tasks compute. step: the tasks of one step, with those that each one needs."""
+
+    function: str
+    layers: tuple[Layer, ...]
+    step: dict[str, tuple[str, ...]]
+    is_complete: bool
+
+    def __str__(self) -> str:
+        lines = [f"{self.function}, over chunked arrays: {_count(sum(x.tasks for x in self.layers), 'task')}"]
+        by_line: dict[int, list[Layer]] = defaultdict(list)
+        for layer in self.layers:
+            by_line[layer.line].append(layer)
+        for line, layers in by_line.items():
+            blocks, tasks = sum(x.blocks for x in layers), sum(x.tasks for x in layers)
+            moved, least = sum(x.moved for x in layers), sum(x.least for x in layers)
+            lines.append(
+                f"  line {line:<4} {_count(len(layers), 'layer')}, {_count(blocks, 'block')}, {_count(tasks, 'task')}; "
+                f"moves {moved:,} bytes between chunks, of which it needs {least:,}"
+            )
+        if not self.is_complete:
+            lines.append("  what follows depends on values that these tasks compute")
+        return "\n".join(lines) + "\n"
+
+    @property
+    def mermaid(self) -> str:
+        """The text that Mermaid draws the tasks of one step from."""
+        numbers = {name: f"t{n}" for n, name in enumerate(self.step)}
+        lines = ["flowchart TD", *(f'  {numbers[name]}["{name}"]' for name in self.step)]
+        lines += [
+            f"  {numbers[need]} --> {numbers[name]}" for name, needs in self.step.items() for need in needs
+        ]
+        return "\n".join(lines) + "\n"
+
+    @property
+    def svg(self) -> str:
+        """A picture of the tasks of one step: each below those that it needs."""
+        depth: dict[str, int] = {}
+        for name, needs in self.step.items():
+            depth[name] = max((depth[need] + 1 for need in needs), default=0)
+        rows: Counter[int] = Counter()
+        at: dict[str, tuple[int, int]] = {}
+        for name, row in depth.items():
+            at[name] = (10 + 190 * rows[row], 10 + 60 * row)
+            rows[row] += 1
+        parts = [
+            f'<path d="M{at[need][0] + 85} {at[need][1] + 24}L{at[name][0] + 85} {at[name][1]}" stroke="#6b7a88"/>'
+            for name, needs in self.step.items()
+            for need in needs
+        ]
+        for name, (x, y) in at.items():
+            parts.append(f'<rect x="{x}" y="{y}" width="170" height="24" fill="#e3eefb" stroke="#3b6ea8"/>')
+            parts.append(
+                f'<text x="{x + 6}" y="{y + 16}" font-family="monospace" font-size="11">{name}</text>'
+            )
+        width, height = 190 * max(rows.values(), default=0) + 10, 60 * len(rows) + 10
+        return f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}">{"".join(parts)}</svg>\n'
+
+    def save(self, path: str | Path) -> None:
+        """Writes the picture, or Mermaid's text where the name ends in ".mmd"."""
+        Path(path).write_text(self.svg if Path(path).suffix == ".svg" else self.mermaid, encoding="utf-8")
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" + ("s" if number != 1 else "")
+
+
+@dataclass(slots=True)
+class Counting:
+    """Counts while a graph is written."""
+
+    layers: list[Layer] = field(default_factory=list)
+    seen: set[object] = field(default_factory=set)
+    touched: dict[tuple[Key, Place], tuple[Layer, int, list[Slices]]] = field(default_factory=dict)
+
+    def begin(self, line: int, graph: Graph) -> None:
+        self.layers.append(Layer(line, len(graph.tasks)))
+
+    def block(
+        self,
+        reads: Iterable[tuple[Grid, Sequence[Box], Sequence[Box]]],
+        writes: Iterable[tuple[Grid, Box]],
+    ) -> None:
+        """A block, which runs where most of its bytes are. reads: what it takes and what it touches of each array."""
+        layer = self.layers[-1]
+        layer.blocks += 1
+        taken = [(grid, at, part) for grid, boxes, _ in reads for at, part in _pieces(grid, boxes)]
+        put = [(grid, at, part) for grid, box in writes for at, part in _pieces(grid, [box])]
+        weights: Counter[Place] = Counter()
+        for grid, at, part in (*taken, *put):
+            weights[grid.chunks, at] += _size(grid, part)
+        if not weights:
+            return
+        place = max(weights, key=weights.__getitem__)
+        for grid, at, part in taken:
+            known = (grid.keys[at], str(part), place)
+            if (grid.chunks, at) != place and known not in self.seen:
+                self.seen.add(known)
+                layer.moved += _size(grid, part)
+        for grid, boxes, touched in reads:
+            for at, part in _pieces(grid, touched) if boxes else ():
+                if (grid.chunks, at) != place:
+                    of = (layer, grid.dtype.itemsize, list[Slices]())
+                    self.touched.setdefault((grid.keys[at], place), of)[2].append(part)
+        for grid, at, part in put:
+            if (grid.chunks, at) != place:
+                layer.moved += _size(grid, part)
+                layer.least += _size(grid, part)
+
+    def plan(self, function: str, graph: Graph, *, is_complete: bool) -> Plan:
+        for layer, itemsize, parts in self.touched.values():
+            layer.least += itemsize * _elements(parts)
+        ends = [*(layer.first for layer in self.layers[1:]), len(graph.tasks)]
+        for layer, end in zip(self.layers, ends, strict=True):
+            layer.tasks = end - layer.first
+        lines = [layer.line for layer in self.layers]
+        repeats = [n for n, line in enumerate(lines) if line in lines[:n]]
+        end = ends[repeats[0] - 1] if repeats else len(graph.tasks)
+        step = dict(list(graph.tasks.items())[:end])
+        names = {key: f"{key[0].removesuffix(graph.token).rstrip('-')} {key[1]}" for key in step}
+        needs = {
+            names[key]: tuple({names[k]: None for k in _keys_in(task, names)}) for key, task in step.items()
+        }
+        return Plan(function, tuple(self.layers), needs, is_complete)
+
+
+def _pieces(grid: Grid, boxes: Iterable[Box]) -> Iterator[tuple[tuple[int, ...], Slices]]:
+    return ((at, part) for box in boxes for at, part, _ in grid.overlaps(box))
+
+
+def _size(grid: Grid, part: Slices) -> int:
+    return int(math.prod(s.stop - s.start for s in part) * grid.dtype.itemsize)
+
+
+def _elements(parts: Sequence[Slices]) -> int:
+    """How many elements there are in the union of some boxes."""
+    cuts = [sorted({end for part in parts for end in (part[axis].start, part[axis].stop)})
+            for axis in range(len(parts[0]))]  # fmt: skip
+    is_in = np.zeros([len(ends) - 1 for ends in cuts], bool)
+    for part in parts:
+        is_in[
+            tuple(slice(ends.index(s.start), ends.index(s.stop)) for s, ends in zip(part, cuts, strict=True))
+        ] = True
+    sizes = is_in.astype(np.int64)
+    for axis, ends in enumerate(cuts):
+        sizes = sizes * np.diff(ends).reshape([-1 if k == axis else 1 for k in range(len(cuts))])
+    return int(np.sum(sizes).item())
+
+
+def _keys_in(task: Any, known: Any) -> Iterator[Key]:
+    """The keys of other tasks in a task."""
+    if isinstance(task, tuple) and task and isinstance(task[0], str) and task in known:
+        yield task
+    elif isinstance(task, list | tuple):
+        for part in task:
+            yield from _keys_in(part, known)

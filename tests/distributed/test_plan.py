@@ -1,0 +1,73 @@
+"""`explain()` and `graph()` of calls over chunked arrays: nothing runs, nothing is rebound."""
+
+from __future__ import annotations
+
+import pytest
+
+import appyc
+
+da = pytest.importorskip("dask.array")
+
+
+@appyc.jit
+def smoothed(steps, a, b):
+    for _ in range(steps):
+        # pragma parallel for collapse(2)
+        for i in range(1, a.shape[0] - 1):
+            for j in range(1, a.shape[1] - 1):
+                b[i, j] = a[i, j - 1] + a[i, j + 1] + a[i + 1, j] + a[i - 1, j]
+        # pragma parallel for collapse(2)
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                a[i, j] = b[i, j]
+
+
+@appyc.jit
+def product(c, a, b):
+    # pragma parallel for collapse(2)
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+@appyc.jit
+def until_small(a, b):
+    while a[0] > 0.5:
+        for i in range(a.shape[0]):
+            a[i] = a[i] * b[i]
+
+
+def test_a_stencil_moves_its_halo():
+    a, b = da.zeros((800, 800), chunks=200), da.zeros((800, 800), chunks=200)
+    name = a.name
+    plan = smoothed.explain(3, a, b)
+    assert a.name == name
+    assert [(layer.line, layer.blocks) for layer in plan.layers] == [(16, 16), (20, 16)] * 3
+    halo = 48 * 200 * 8  # sides between chunks
+    copied, kept = plan.layers[0], plan.layers[1]
+    assert copied.least == pytest.approx(halo, rel=0.02)
+    assert copied.least <= copied.moved <= 1.1 * copied.least
+    assert (kept.moved, kept.least) == (0, 0)
+    assert "line 16   3 layers, 48 blocks" in str(plan)
+
+
+def test_a_product_moves_each_panel_once():
+    arrays = [da.zeros((80, 80), chunks=20) for _ in range(3)]
+    (layer,) = product.explain(*arrays).layers
+    assert layer.moved == layer.least == 2 * 16 * 3 * 20 * 20 * 8
+
+
+def test_what_depends_on_values_is_not_run():
+    plan = until_small.explain(da.ones(8, chunks=4), da.ones(8, chunks=4))
+    assert not plan.is_complete
+    assert "depends on values" in str(plan)
+
+
+def test_the_tasks_of_one_step_are_drawn(tmp_path):
+    arrays = [da.zeros((8, 8), chunks=4) for _ in range(2)]
+    drawn = smoothed.graph(3, *arrays)
+    assert sum("smoothed_line_" in name for name in drawn.step) == 8
+    assert drawn.mermaid.count("-->") == sum(map(len, drawn.step.values()))
+    drawn.save(tmp_path / "step.svg")
+    assert (tmp_path / "step.svg").read_text().count("<rect") == len(drawn.step)
