@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -32,10 +33,9 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
-from appyc.ir.visit import blocks_of, loops_of, rename, rewrite, scalars_written, substitute, walk
+from appyc.ir.visit import blocks_of, loops_of, map_loops, rename, rewrite, scalars_written, substitute, walk
 from appyc.passes.gpu.map_gpu import stride_score
 from appyc.passes.node_builders import integer, iteration, negated, trip_count, truth, with_breaks
-from appyc.passes.parallelise.array_expansion import with_loop
 from appyc.passes.pass_context import PassContext
 
 S = TypeVar("S", bound=Stmt)
@@ -96,24 +96,25 @@ def speculative_search(fn: Function, ctx: PassContext) -> Function:
     if not ctx.options.auto and all(loop.clauses is None for loop in loops_of(fn.body)):
         return fn
     tried: set[Symbol] = set()
-    known: dict[Symbol, For] = {}  # loops of which `legality` tells, since none around or in them has changed
-    while (candidate := _next(fn.body, tried, ctx, inside=False)) is not None:
-        loop = candidate.loop
-        tried.add(loop.var)
-        if known.get(loop.var) != loop:
-            legality, known = ctx.legality(fn), {inner.var: inner for inner in loops_of(fn.body)}
-        found = early_exit(loop, legality.dependences)
-        if isinstance(found, Refusal):
-            continue
-        search = _Search(candidate, found, legality.scalars[loop.var], NameSupply.after(fn))
-        fn = with_loop(fn, loop.var, search.build())
-        tried.add(search.near)
-        for inner in loops_of(loop):
-            known.pop(inner.var, None)
-        ctx.remark(
-            loop.loc,
-            f"{named(loop)} may end early: it is searched in blocks, and its work done up to the end",
-        )
+    names = NameSupply.after(fn)
+    while candidates := list(_candidates(fn.body, tried, ctx, inside=False)):
+        legality = ctx.legality(fn)
+        searches: dict[Symbol, tuple[Stmt, ...]] = {}
+        for candidate in candidates:
+            loop = candidate.loop
+            tried.add(loop.var)
+            found = early_exit(loop, legality.dependences)
+            if isinstance(found, Refusal):
+                continue
+            search = _Search(candidate, found, legality.scalars[loop.var], names)
+            searches[loop.var] = search.build()
+            tried.add(search.near)
+            ctx.remark(
+                loop.loc,
+                f"{named(loop)} may end early: it is searched in blocks, and its work done up to the end",
+            )
+        if searches:
+            fn = map_loops(fn, lambda loop, new=searches: new.get(loop.var, loop))  # type: ignore[misc]
     return fn
 
 
@@ -125,17 +126,16 @@ class _Candidate:
     inside: bool
 
 
-def _next(body: tuple[Stmt, ...], tried: set[Symbol], ctx: PassContext, *, inside: bool) -> _Candidate | None:
-    """The next loop to take, outer ones first."""
+def _candidates(
+    body: tuple[Stmt, ...], tried: set[Symbol], ctx: PassContext, *, inside: bool
+) -> Iterator[_Candidate]:
+    """The loops to take next, none in another one: outer loops come first."""
     for stmt in body:
         if isinstance(stmt, For) and stmt.var not in tried and _is_candidate(stmt, ctx, inside=inside):
-            return _Candidate(stmt, inside)
-        within = inside or isinstance(stmt, For | While)
+            yield _Candidate(stmt, inside)
+            continue
         for block in blocks_of(stmt):
-            found = _next(block, tried, ctx, inside=within)
-            if found is not None:
-                return found
-    return None
+            yield from _candidates(block, tried, ctx, inside=inside or isinstance(stmt, For | While))
 
 
 def _is_candidate(loop: For, ctx: PassContext, *, inside: bool) -> bool:
