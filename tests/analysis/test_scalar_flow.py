@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from appyc.analysis.accesses import scalar_flow
 from appyc.analysis.accesses.scalar_flow import LoopScalars, scalars_of
 from appyc.ir.nodes import Reduction
 from appyc.ir.types import DType
@@ -193,3 +194,24 @@ def test_a_condition_whose_scalars_have_changed_says_nothing():
     inner = for_(c.j, 0, k, [assign(c.t, c.ai)])
     body = if_(compare("<", 0, k), [assign(k, 0), inner, store(c.b, [c.i], c.t)])
     assert c.t in [s.symbol for s in c.scalars(assign(k, c.n), body).carried]
+
+
+def test_each_loop_of_a_nest_is_gone_through_once(monkeypatch):
+    """However many loops around it are asked about, and none before."""
+    walked: list[int] = []
+    once = scalar_flow._block_flow
+
+    def counted(body, *rest):
+        walked.append(id(body))
+        return once(body, *rest)
+
+    monkeypatch.setattr(scalar_flow, "_block_flow", counted)
+    p = Program()
+    a, n, loops = p.array("a", 1), p.integer("n"), [p.index(f"i{k}") for k in range(6)]
+    nest = store(a, [loops[-1]], 1.0)
+    for var in reversed(loops):
+        nest = for_(var, 0, n, [nest])
+    found = scalars_of(p.function(nest))
+    assert walked == []
+    assert len(dict(found)) == 6
+    assert len(walked) == len(set(walked)) == 6

@@ -11,9 +11,10 @@ Loop variables are not among them: each belongs to its loop alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import assert_never
+from functools import cached_property
+from typing import TypeAlias, assert_never
 
 from appyc.errors import Loc
 from appyc.ir.nodes import (
@@ -42,7 +43,7 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
-from appyc.ir.visit import children, scalars_read, scalars_written, statements, walk
+from appyc.ir.visit import children, loops_of, scalars_read, scalars_written, statements, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +69,40 @@ class LoopScalars:
     carried: tuple[CarriedScalar, ...]
 
 
-def scalars_of(fn: Function) -> dict[Symbol, LoopScalars]:
+class ScalarClasses(Mapping[Symbol, LoopScalars]):
+    """The classes of the scalars of a function's `for` loops, by its variable; each is found when it is asked for."""
+
+    def __init__(self, fn: Function) -> None:
+        self._fn = fn
+        self._loops = {loop.var: loop for loop in loops_of(fn.body)}
+        self._flows: _Flows = {}
+        self._known: dict[Symbol, LoopScalars] = {}
+
+    @cached_property
+    def _live(self) -> dict[Symbol, frozenset[Symbol]]:
+        return _live_after(self._fn)
+
+    def __getitem__(self, var: Symbol) -> LoopScalars:
+        known = self._known.get(var)
+        if known is None:
+            loop = self._loops[var]
+            known = self._known[var] = _classify(loop, self._live[var], _inside(loop, self._flows))
+        return known
+
+    def __iter__(self) -> Iterator[Symbol]:
+        return iter(self._loops)
+
+    def __len__(self) -> int:
+        return len(self._loops)
+
+
+def scalars_of(fn: Function) -> Mapping[Symbol, LoopScalars]:
     """The classes of the scalars of every `for` loop, by its variable."""
-    live = _live_after(fn)
-    loops = [node for node in walk(fn.body) if isinstance(node, For)]
-    return {loop.var: _classify(loop, live[loop.var]) for loop in loops}
+    return ScalarClasses(fn)
 
 
-def _classify(loop: For, live_after: frozenset[Symbol]) -> LoopScalars:
-    flow = _flow(loop.body)
+def _classify(loop: For, live_after: frozenset[Symbol], flow: _Flow) -> LoopScalars:
+    always = flow.completing
     private: list[Symbol] = []
     last: list[Symbol] = []
     reductions: list[Reduction] = []
@@ -89,7 +115,7 @@ def _classify(loop: For, live_after: frozenset[Symbol]) -> LoopScalars:
             carried.append(CarriedScalar(symbol, write, flow.exposed[symbol]))
         elif symbol not in live_after:
             private.append(symbol)
-        elif flow.always is None or symbol in flow.always:
+        elif always is None or symbol in always:
             private.append(symbol)
             last.append(symbol)
         else:
@@ -138,22 +164,24 @@ class _Flow:
     leaving: set[Symbol] | None = None
     may_break: bool = False
 
+    @property
+    def completing(self) -> set[Symbol] | None:
+        """What is assigned on every path that ends an iteration, those by `continue` among them."""
+        return _meet(self.always, self.leaving)
 
-def _flow(body: tuple[Stmt, ...]) -> _Flow:
-    """The flow through one iteration: `always` counts the paths that end by `continue`."""
-    flow = _block_flow(body, set())
-    flow.always = _meet(flow.always, flow.leaving)
-    return flow
+
+_Flows: TypeAlias = dict[int, _Flow]
+"""The flow through one iteration of each loop asked about so far, by the loop's `id`."""
 
 
 def exposed(body: tuple[Stmt, ...]) -> dict[Symbol, Loc]:
     """The upward-exposed scalars: those that an iteration reads before it surely assigns them, and where."""
-    return _flow(body).exposed
+    return _block_flow(body, {}).exposed
 
 
 def surely_assigned(body: tuple[Stmt, ...]) -> frozenset[Symbol]:
     """The scalars that an iteration assigns on every path to its end."""
-    return frozenset(_flow(body).always or ())
+    return frozenset(_block_flow(body, {}).completing or ())
 
 
 def _meet(one: set[Symbol] | None, other: set[Symbol] | None) -> set[Symbol] | None:
@@ -162,23 +190,35 @@ def _meet(one: set[Symbol] | None, other: set[Symbol] | None) -> set[Symbol] | N
     return one & other
 
 
-def _block_flow(body: Iterable[Stmt], assigned: set[Symbol], holds: Expr | None = None) -> _Flow:
+def _inside(loop: For | While, known: _Flows) -> _Flow:
+    """The flow through an iteration. What is assigned before the loop changes nothing in it but what is exposed."""
+    flow = known.get(id(loop))
+    if flow is None:
+        flow = known[id(loop)] = _block_flow(loop.body, known)
+    return flow
+
+
+def _block_flow(body: tuple[Stmt, ...], known: _Flows, holds: Expr | None = None) -> _Flow:
     """holds: a condition that is true where the block begins."""
-    flow = _Flow(always=set(assigned))
+    flow = _Flow()
+    if holds is not None and not any(isinstance(stmt, For) for stmt in body):
+        holds = None
     for stmt in body:
         if flow.always is None:
             break  # nothing gets here
-        _statement_flow(stmt, flow, flow.always, holds)
+        _statement_flow(stmt, flow, flow.always, known, holds)
         if holds is not None and scalars_read(holds) & scalars_written(stmt):
             holds = None
     return flow
 
 
-def _statement_flow(stmt: Stmt, flow: _Flow, assigned: set[Symbol], holds: Expr | None) -> None:
+def _statement_flow(
+    stmt: Stmt, flow: _Flow, assigned: set[Symbol], known: _Flows, holds: Expr | None
+) -> None:
     match stmt:
         case Assign():
             _reads(stmt.value, flow, assigned)
-            flow.always = assigned | {stmt.target}
+            assigned.add(stmt.target)
         case Update():
             _reads(stmt, flow, assigned)
             if not stmt.target.is_array and stmt.target not in assigned:
@@ -187,23 +227,24 @@ def _statement_flow(stmt: Stmt, flow: _Flow, assigned: set[Symbol], holds: Expr 
             _reads(stmt, flow, assigned)
         case If():
             _reads(stmt.cond, flow, assigned)
-            then, orelse = _block_flow(stmt.then, assigned, stmt.cond), _block_flow(stmt.orelse, assigned)
-            _absorb(flow, then)
-            _absorb(flow, orelse)
-            flow.always = _meet(then.always, orelse.always)
+            then, orelse = _block_flow(stmt.then, known, stmt.cond), _block_flow(stmt.orelse, known)
+            for branch in (then, orelse):
+                _expose(branch, flow, assigned)
+                flow.may_break |= branch.may_break
+                if branch.leaving is not None:
+                    flow.leaving = _meet(flow.leaving, assigned | branch.leaving)
+            _pass_on(flow, _meet(then.always, orelse.always))
         case For():
             _reads(stmt.lo, flow, assigned)
             _reads(stmt.hi, flow, assigned)
             _reads_of_clauses(stmt.clauses, flow, assigned)
-            inner = _block_flow(stmt.body, assigned)
-            for symbol, loc in inner.exposed.items():
-                flow.exposed.setdefault(symbol, loc)
+            inner = _inside(stmt, known)
+            _expose(inner, flow, assigned)
             if (_surely_runs(stmt) or _says_that_it_runs(holds, stmt)) and not inner.may_break:
-                flow.always = _meet(inner.always, inner.leaving)
+                _pass_on(flow, inner.completing)
         case While():
             _reads(stmt.cond, flow, assigned)
-            for symbol, loc in _block_flow(stmt.body, assigned).exposed.items():
-                flow.exposed.setdefault(symbol, loc)
+            _expose(_inside(stmt, known), flow, assigned)
         case Break():
             flow.may_break = True
             flow.always = None
@@ -218,11 +259,19 @@ def _statement_flow(stmt: Stmt, flow: _Flow, assigned: set[Symbol], holds: Expr 
             assert_never(stmt)
 
 
-def _absorb(flow: _Flow, branch: _Flow) -> None:
-    for symbol, loc in branch.exposed.items():
-        flow.exposed.setdefault(symbol, loc)
-    flow.leaving = _meet(flow.leaving, branch.leaving)
-    flow.may_break |= branch.may_break
+def _expose(inner: _Flow, flow: _Flow, assigned: set[Symbol]) -> None:
+    """What a block inside reads of what was there before it."""
+    for symbol, loc in inner.exposed.items():
+        if symbol not in assigned:
+            flow.exposed.setdefault(symbol, loc)
+
+
+def _pass_on(flow: _Flow, always: set[Symbol] | None) -> None:
+    """Behind a block inside, on each path of which these are assigned; None: no path gets there."""
+    if always is None or flow.always is None:
+        flow.always = None
+    else:
+        flow.always |= always
 
 
 def _reads(node: Node, flow: _Flow, assigned: set[Symbol]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -45,7 +45,7 @@ class Legality:
     """The verdicts on the loops of one function, computed on demand. judged: those computed so far."""
 
     dependences: Dependences
-    scalars: dict[Symbol, LoopScalars]
+    scalars: Mapping[Symbol, LoopScalars]
     judged: dict[tuple[Symbol, frozenset[Symbol]], LoopVerdict] = field(default_factory=dict, repr=False)
 
     @classmethod
