@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from ast import FunctionDef
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 import appyc
 from appyc.analysis.sets.allowance import Allowance
 from appyc.api import JitFunction
+from appyc.frontend import scope
 from appyc.frontend.control.loop_bodies import LoopBody
 from benchmarks.long_programs import PROGRAMS, Program, inlined_helpers, searches
 from tests.counting import calls_of
@@ -90,6 +92,21 @@ def test_no_pass_gives_up_a_row_of_searches(tmp_path: Path) -> None:
     found = read(tmp_path, (text, arguments)).explain(*arguments)
     assert "left out" not in str(found)
     assert [loop.mode for loop in found.loops] == ["parallel"] * 50
+
+
+def test_helpers_are_read_once_for_all_their_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parsed, and gone through for what is known of their names."""
+    looked: list[str] = []
+    names_of = scope.assigned_names
+
+    def counted(function: FunctionDef) -> frozenset[str]:
+        looked.append(function.name)
+        return names_of(function)
+
+    monkeypatch.setattr(scope, "assigned_names", counted)
+    text, arguments = inlined_helpers(10)
+    read(tmp_path, (text, arguments)).source("ir", *arguments)
+    assert sorted(looked) == ["clamp", "element", "kernel", "weight"]
 
 
 def test_short_loops_with_branches_are_compiled_in_time(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def _lower_call_of_itself(
 def _lower_body(scope: Scope, node: ast.FunctionDef) -> None:
     loc = scope.loc(node)
     scope.start_flags(loc)
-    if returns.returns_early(node):
+    if scope.source.remember("returns early", lambda: returns.returns_early(node)):
         scope.returned = scope.supply.fresh("returned", DType.BOOL)
         scope.emit(Assign(scope.returned, const(False, DType.BOOL, loc), loc=loc))
     for name, binding in scope.env.items():

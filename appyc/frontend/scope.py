@@ -105,7 +105,7 @@ class Scope:
         self.narrower: dict[tuple[str, Loc, int], bool] = {}
         """Whether an item stored in a list has a narrower type than the list, by name, location and number."""
         self.own_names = remember("own names", lambda: loops_with_own_names(tree))
-        self.pragmas = read_pragmas(source)
+        self.pragmas = remember("pragmas", lambda: read_pragmas(source))
         asked = (pragma.variables for pragma in self.pragmas.values() if isinstance(pragma, LoopPragma))
         self.named_in_clauses: frozenset[str] = frozenset().union(*asked)
         self.source = source

@@ -13,7 +13,7 @@ import linecache
 from ast import AST, FunctionDef, stmt
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from types import CodeType, FunctionType, MethodType
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -46,7 +46,8 @@ class Source:
     """A function's source text.
 
     `lines` are the file's lines from `first_line` on, with decorators and the comments at the end
-    of the body. `indent` is the indentation of the first line.
+    of the body. `indent` is the indentation of the first line. `facts` are those about the text found so far, for a
+    function that is inlined at many calls.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Source:
     lines: tuple[str, ...]
     first_line: int
     indent: int
+    facts: dict[str, object] | None = field(default=None, kw_only=True, compare=False, repr=False)
 
     @property
     def text(self) -> str:
@@ -113,8 +115,12 @@ class Source:
         return False
 
     def remember(self, name: str, make: Callable[[], V]) -> V:
-        """A fact about the text, which is kept where the text is compiled again and again."""
-        return make()
+        """A fact about the text, which is kept where the text is inlined again and again."""
+        if self.facts is None:
+            return make()
+        if name not in self.facts:
+            self.facts[name] = make()
+        return cast(V, self.facts[name])
 
     @property
     def read_once(self) -> frozenset[str]:
@@ -132,7 +138,7 @@ class Source:
 
     def of_callee(self, fn: FunctionType) -> Source:
         """The source of a function that this one calls."""
-        return read_source(capture(fn))
+        return replace(read_source(capture(fn)), facts={})
 
     def _mismatch(self) -> UnsupportedError:
         return UnsupportedError(
@@ -168,12 +174,6 @@ class LibraryText(Part):
     def trusted(self) -> bool:
         return self.is_trusted
 
-    def remember(self, name: str, make: Callable[[], V]) -> V:
-        known = _facts(self.tree)
-        if name not in known:
-            known[name] = make()
-        return cast(V, known[name])
-
     @cached_property
     def constants(self) -> frozenset[str]:
         return self.remember("constants", lambda: _bound_once(self.tree))
@@ -186,7 +186,7 @@ class LibraryText(Part):
         return self.at
 
     def part(self, tree: FunctionDef, pragmas: Mapping[stmt, Pragma]) -> Part:
-        return replace(self, name=tree.name, tree=tree)
+        return replace(self, name=tree.name, tree=tree, facts=_facts(tree))
 
     def of_callee(self, fn: FunctionType) -> Source:
         return library_text(fn, self.at, trusted=self.is_trusted)
@@ -225,8 +225,9 @@ def library_text(fn: FunctionType, at: Loc, *, trusted: bool) -> LibraryText:
     """The text of a function of appyc's own, as inlined at a call; it is parsed once."""
     source = _parsed(fn)
     return LibraryText(
-        source.name, source.file, source.lines, source.first_line, source.indent, source.ast, {}, at, trusted
-    )
+        source.name, source.file, source.lines, source.first_line, source.indent, source.ast, {}, at, trusted,
+        facts=_facts(source.ast),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

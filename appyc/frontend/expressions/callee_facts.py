@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
+from types import FunctionType
 from typing import TypeAlias
 
+from appyc.frontend.source import LibraryText, Source
 from appyc.frontend.types.numbers import PY_INT
 from appyc.ir.nodes import Alloc, Call, Callee, For, ForAll, Function, Node, Reduce, Symbol, Var, View
 from appyc.ir.visit import arrays_written, rewrite, scalars_written, symbols_of, walk
@@ -17,11 +19,21 @@ Shape: TypeAlias = Hashable
 @dataclass
 class Known:
     """The facts that rounds of lowering have found. recursive: the functions that call themselves. results: the
-    result types of callees, by function and argument types. written: the parameters that callees store into."""
+    result types of callees, by function and argument types. written: the parameters that callees store into. sources:
+    the texts of functions that are inlined, each read and parsed once."""
 
     recursive: set[object] = field(default_factory=set)
     results: dict[Hashable, Shape] = field(default_factory=dict)
     written: dict[Hashable, frozenset[int]] = field(default_factory=dict)
+    sources: dict[FunctionType, Source] = field(default_factory=dict)
+
+    def source_of(self, fn: FunctionType, caller: Source) -> Source:
+        """The text of a function that another one calls."""
+        if isinstance(caller, LibraryText):
+            return caller.of_callee(fn)  # with the place of the call
+        if fn not in self.sources:
+            self.sources[fn] = caller.of_callee(fn)
+        return self.sources[fn]
 
 
 @dataclass

@@ -36,7 +36,7 @@ def inline(
             arguments[name] = scope.names.constant(parameter.default, None, loc)
     names = Names(fn, scope.names.environment, path or AccessPath((("callee", fn.__qualname__),)))
     with nullcontext() if isinstance(scope.source, LibraryText) else _called(fn.__name__, loc):
-        source = scope.source.of_callee(fn)
+        source = scope.callees.known.source_of(fn, scope.source)
         return _body(scope, source, names, fn.__code__, arguments, loc, {}, fn.__name__)
 
 
