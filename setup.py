@@ -8,7 +8,10 @@ setup(
         Extension(
             "appyc.runtime._dispatch",
             ["appyc/runtime/_dispatch.c"],
-            depends=[f"appyc/runtime/_{name}.h" for name in ("frame", "kinds", "memory", "overlap", "team")],
+            depends=[
+                f"appyc/runtime/_{name}.h"
+                for name in ("frame", "kinds", "lists", "memory", "overlap", "team")
+            ],
             include_dirs=[numpy.get_include()],
             extra_compile_args=["-O2", "-std=c11"],
         ),

@@ -1361,7 +1361,7 @@ def scale(a):
     for i in range(len(a)):
         a[i] *= 2.0
 
-scale([1.0, 2.0])
+scale([1.0, "2"])
 """,
     "string_argument": """
 @appyc.jit(strict=True)

@@ -54,7 +54,9 @@ class ModuleContext:
         """The fault site of an integer overflow."""
         return self.fault(*overflow_error(self.fn), loc)
 
-    def index_fault(self, array: Symbol, axis: int, loc: Loc) -> int:
+    def index_fault(self, array: Symbol, axis: int, loc: Loc, *, stored: bool) -> int:
+        if array.array.is_list:
+            return self.fault("IndexError", f"list {'assignment ' if stored else ''}index out of range", loc)
         return self.number(index_error(array.name, axis, loc))
 
 

@@ -30,7 +30,7 @@ from appyc.compiler.waiting import SHORT_CALL, CallForecast
 from appyc.errors import CompileError, DependenceError, LeftToPython, Loc, ReadOnlyArguments
 from appyc.frontend.source import Source
 from appyc.options import Options
-from appyc.runtime.dispatch import Entry
+from appyc.runtime.dispatch import Entry, GuardFailure
 from appyc.runtime.frame import Kernel, raise_fault
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ class CompiledFunction(Specialisations[R]):
         """Number of calls for which nothing was compiled, by kind."""
         self._dispatched: list[tuple[tuple[object, ...], Kernel]] = []
         """The kernels that the dispatcher was given, with the types that they are for."""
+        self._of_lists: dict[tuple[object, ...], Entry] = {}
+        """What calls the kernels for lists, which sizes of lists are handed to that win against Python."""
         self._left: Counter[object] = Counter()
         """Number of calls by types that compiled code has begun and left to Python."""
         self.is_in_python = False
@@ -104,7 +106,7 @@ class CompiledFunction(Specialisations[R]):
         if hosted is not None:
             return self._call_hosted(hosted, kind, args, keywords)
         self._in_vain[kind] -= _MANY_CALLS  # so that calls of this kind take this path
-        race = self._race(wanted)
+        race = self._race(wanted, kind)
         if kind is not None and race is None:
             self._call_quickly_from_now(kind, wanted, version)
         if race is None or kind is None or not race.is_on():
@@ -191,7 +193,7 @@ class CompiledFunction(Specialisations[R]):
         except ReadOnlyArguments:
             if (kind := self.kind(tuple(bound.values()), {})) is not None:
                 self.handed[kind] = (self.py_func, 0)
-        except LeftToPython:
+        except (LeftToPython, GuardFailure):  # a list may have changed meanwhile
             pass
         except DependenceError as error:
             if version.in_python:
@@ -259,12 +261,16 @@ class CompiledFunction(Specialisations[R]):
             self.handed[kind] = (in_python, 0)
         return in_python(*args, **keywords)
 
-    def _race(self, wanted: Request) -> Race | None:
+    def _race(self, wanted: Request, kind: Kind | None) -> Race | None:
         """The race of a version against Python, for calls that the dispatcher passes on; None if annotations ask for
-        compiled code."""
-        race = self._races.get(wanted.key)
+        compiled code. Lists of other sizes have races of their own, since their items are copied."""
+        key = (wanted.key, kind) if wanted.has_lists else wanted.key
+        race = self._races.get(key)
         if race is None and self._may_race(wanted):
-            race = self._races[wanted.key] = Race(None)
+            race = self._races[key] = Race(self._of_lists.get(wanted.key))
+            if race.entry is not None and kind is not None:
+                won = {kind: (race.entry, 0)}
+                race.on_win = functools.partial(self.handed.update, won)
         return race
 
     def _may_race(self, wanted: Request) -> bool:
@@ -389,6 +395,12 @@ class CompiledFunction(Specialisations[R]):
         if self._on_loss is not None and wanted.key not in self._races and self._may_race(wanted):
             self._races[wanted.key] = Race(Entry(self._call_compiled, self._on_fault))
         race = self._races.get(wanted.key)
+        if self._may_race(wanted) and wanted.has_lists:
+            entry = Entry(
+                self._call_compiled, self._on_fault, self._parameters.names, self._parameters.defaults
+            )
+            self._of_lists.setdefault(wanted.key, entry).add(kernel)
+            return
         if self._may_race(wanted):
             self._dispatched.append((wanted.key, kernel))
         (self if race is None or race.entry is None else race.entry).add(kernel)

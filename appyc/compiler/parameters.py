@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import numbers
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import cast
@@ -11,6 +12,7 @@ from typing import cast
 from appyc.errors import UnsupportedError
 from appyc.frontend.source import Source
 from appyc.runtime.dispatch import LONGEST_LIST
+from appyc.runtime.signature import list_type
 
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
@@ -58,15 +60,23 @@ class Parameters:
         return dict(bound.arguments)
 
     def with_tuples(self, named: dict[str, object]) -> dict[str, object]:
-        """The arguments as compiled code takes them: short lists of read-only parameters become tuples."""
-        lists = [n for n, v in named.items() if type(v) is list and len(v) <= LONGEST_LIST]
+        """The arguments as compiled code takes them: short lists of read-only parameters become tuples, unless they are
+        lists of numbers that the function does no more with than with any list."""
+        lists = {n: v for n, v in named.items() if type(v) is list and len(v) <= LONGEST_LIST}
         if not lists:
             return named
         read = self._read_only
-        return {
-            n: _as_tuple(cast("list[object]", v), deep=read[n]) if n in lists and n in read else v
-            for n, v in named.items()
+        taken = {
+            n: _as_tuple(v, deep=read[n]) for n, v in lists.items() if n in read and not self._stays(n, v)
         }
+        return {**named, **taken}
+
+    def _stays(self, name: str, items: list[object]) -> bool:
+        """Whether a short list is no tuple: one of numbers of one type, or of several that are picked at run time."""
+        types = {type(item) for item in items}
+        if len(types) == 1:
+            return name not in self._picked_and_unpacked[1] and list_type(items) is not None
+        return name in self._picked_and_unpacked[0] and all(issubclass(t, numbers.Number) for t in types)
 
     @functools.cached_property
     def _read_only(self) -> dict[str, bool]:
@@ -79,6 +89,16 @@ class Parameters:
         except UnsupportedError:
             return {}  # it runs in Python
         return read_parameters(function, functools.partial(is_of_library, self._fn))
+
+    @functools.cached_property
+    def _picked_and_unpacked(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Names that are indexed at run time; and those that are unpacked, or given to a library, which may take a list
+        for a shape."""
+        from appyc.frontend.syntax.containers import unpacked_names  # noqa: PLC0415  (as above)
+        from appyc.frontend.syntax.tree import names_indexed  # noqa: PLC0415
+
+        function = self._text().ast
+        return frozenset(names_indexed(function)), unpacked_names(function)
 
 
 def _as_tuple(items: Sequence[object], *, deep: bool) -> tuple[object, ...]:

@@ -93,4 +93,6 @@ def _run(kernel: Kernel, values: list[Any]) -> float:
 def _copied(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(_copied(item) for item in value)
-    return value.copy(order="K") if isinstance(value, np.ndarray) else value
+    return (
+        value.copy(order="K") if isinstance(value, np.ndarray) else [*value] if type(value) is list else value
+    )

@@ -218,7 +218,9 @@ class Specialisations(Entry, Generic[R]):
 
     def _arrays(self, wanted: Request) -> frozenset[str]:
         """Parameters that are arrays: array statements on them are compiled even beside a part in Python."""
-        return frozenset(name for name, type_ in wanted.types.items() if isinstance(type_, ArrayType))
+        return frozenset(
+            name for name, type_ in wanted.types.items() if isinstance(type_, ArrayType) and not type_.is_list
+        )
 
     def _split(self, wanted: Request, error: CompileError) -> Version:
         """A version whose uncompilable part runs in Python, or the error."""

@@ -23,11 +23,12 @@ from appyc.frontend.library.generator_state import kind_of_all
 from appyc.frontend.source import Source
 from appyc.ir.aliasing import Sharing
 from appyc.ir.arguments import ArgType, NoneArg, TupleArg, writeable
+from appyc.ir.types import ArrayType
 from appyc.options import Options
 from appyc.runtime.dispatch import GuardFailure
 from appyc.runtime.frame import Kernel, Watched, flat_values, groups_of, invoke
 from appyc.runtime.overlap import find_overlap
-from appyc.runtime.signature import typeof
+from appyc.runtime.signature import list_type, typeof
 
 T = TypeVar("T")
 
@@ -50,6 +51,11 @@ class Request:
         # None has the type of an object, and code may ask which of the two it is.
         objects = tuple((n, v if isinstance(v, str) else type(v)) for n, v in self.objects.items())
         return (self.target, tuple(self.types.values()), objects)
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether arguments are lists, whose items a call copies."""
+        return any(isinstance(type_, ArrayType) and type_.is_list for type_ in self.types.values())
 
     @property
     def kin(self) -> tuple[object, ...]:
@@ -114,6 +120,8 @@ def request(
         ):
             objects[name] = value
             types[name] = NoneArg()
+        elif type(value) is list and (listed := list_type(value)) is not None and _is_alone(value, named):
+            types[name] = listed
         else:
             try:
                 types[name] = writeable(typeof(value, name, _NOWHERE))
@@ -123,6 +131,11 @@ def request(
                 objects[name] = value
                 types[name] = NoneArg()
     return Request(types, objects, target)
+
+
+def _is_alone(value: object, named: Mapping[str, object]) -> bool:
+    """Whether a list is no other argument too: a change by one name would not be seen by the other."""
+    return sum(other is value for other in named.values()) == 1
 
 
 def _is_table(value: object) -> bool:
@@ -333,7 +346,7 @@ def _made(version: T | None) -> T:
 
 
 def _host_version(job: Job) -> Version | None:
-    """A recursive function, which no GPU runs: in C for NumPy's arrays, in Python for others."""
+    """A function that no GPU runs, recursive or with lists: in C for NumPy's arrays, in Python for others."""
     fn = job.fn
     compiled = _cpu_version(
         replace(job, wanted=replace(job.wanted, target="cpu"), options=job.options.where("cpu"))
@@ -355,6 +368,8 @@ def _gpu_version(job: Job) -> Version | None:
     from appyc.ir.visit import arrays_written  # noqa: PLC0415  (a warm start on the CPU does without the IR)
 
     fn, wanted = job.fn, job.wanted
+    if wanted.has_lists:
+        return _host_version(job)
     with Notice(fn, job.source):
         analysed = analyse(fn, job.source, wanted.types, wanted.objects, job.options)
         runner = None if analysed.function.callees else gpu_runner(analysed, wanted.target)

@@ -47,6 +47,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
+    is_listed,
 )
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.names import NameSupply
@@ -98,6 +99,9 @@ def lower_function(
             supply,
             facts,
             (fn.__code__,),
+            given_lists=frozenset(
+                n for n, type_ in arguments.items() if isinstance(type_, ArrayType) and type_.is_list
+            ),
         )
         try:
             lowered = _lower(scope, fn, arguments, environment)
@@ -338,7 +342,10 @@ def _called(
     """
     facts = Facts()
     for _ in range(_MAX_ATTEMPTS):
-        scope = Scope(caller.lowering, _source(source, facts), names, caller.supply, facts, calls, memory)
+        lists = frozenset(name for name, value in arguments.items() if is_listed(value))
+        scope = Scope(
+            caller.lowering, _source(source, facts), names, caller.supply, facts, calls, memory, lists
+        )
         scope.locals |= arguments.keys()
         scope.given = caller.given | arrays_of(arguments.values())
         scope.fixed = caller.fixed | params

@@ -88,13 +88,17 @@ class Scope:
         facts: Facts,
         calls: tuple[object, ...] = (),
         memory: Memory | None = None,
+        given_lists: frozenset[str] = frozenset(),
     ) -> None:
         self.lowering = lowering
         tree, remember = source.ast, source.remember
         self.locals = remember("locals", lambda: assigned_names(tree))
         self.indexed = remember("indexed", lambda: names_indexed(tree))
         self.read_lists = remember("read lists", lambda: read_lists(tree, names.is_of_library))
-        lists = remember("lists", lambda: list_names(tree, names.is_of_library, names.draws_list))
+        lists = remember(
+            f"lists beside {sorted(given_lists)}",
+            lambda: list_names(tree, names.is_of_library, names.draws_list, given_lists),
+        )
         self.tables = remember("tables", lambda: table_names(tree))
         self.list_names = lists - self.read_lists - self.tables
         self.own_dicts = remember("own dicts", lambda: own_dicts(tree))

@@ -7,7 +7,7 @@ values of a call. Extents are not part of them, so one compiled version serves e
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from appyc.ir.types import ArrayType, DType
@@ -59,5 +59,5 @@ def leaves(types: Iterable[ArgType]) -> Iterator[ArrayType | ScalarArg]:
 def writeable(type_: ArgType) -> ArgType:
     """The type without its read-only mark: such an array will do for code that only reads it."""
     if isinstance(type_, ArrayType) and type_.readonly:
-        return ArrayType(type_.dtype, type_.ndim, type_.layout)
+        return replace(type_, readonly=False)
     return type_

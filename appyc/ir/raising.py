@@ -51,8 +51,8 @@ def traps_overflow(node: Node) -> TypeGuard[Binary]:
 
 def overflow_error(fn: Function) -> tuple[str, str]:
     """The exception, and its message, for a Python int beyond 64 bits. Python runs the call again if the function
-    stores into no argument."""
-    if not arrays_written(fn.body) & set(fn.params):
+    stores into no argument but lists, of which the call has copies."""
+    if all(s.array.is_list for s in arrays_written(fn.body) & set(fn.params)):
         return LeftToPython.__name__, "an integer takes more than 64 bits"
     return "OverflowError", (
         "a Python int takes more than 64 bits where elements have been stored: cut it with % or &, or compute in "

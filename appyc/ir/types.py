@@ -79,6 +79,13 @@ class Layout(Enum):
     STRIDED = "S"
 
 
+class Container(Enum):
+    """What an array is to the program. LIST: a list of Python's own numbers, whose items a call copies to an array."""
+
+    ARRAY = "array"
+    LIST = "list"
+
+
 @dataclass(frozen=True, slots=True)
 class ScalarType:
     dtype: DType
@@ -95,12 +102,18 @@ class ArrayType:
     ndim: int
     layout: Layout = Layout.C
     readonly: bool = False
+    container: Container = Container.ARRAY
+
+    @property
+    def is_list(self) -> bool:
+        return self.container is not Container.ARRAY
 
     def __str__(self) -> str:
         dims = ",".join(":" * self.ndim)
         marks = ("" if self.layout is Layout.C else f",{self.layout.value}") + (
             ",readonly" if self.readonly else ""
         )
+        marks += f",{self.container.value}" if self.is_list else ""
         return f"{self.dtype}[{dims}{marks}]"
 
 

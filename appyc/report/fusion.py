@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from appyc.analysis.algebra.amounts import NONE, total
-from appyc.analysis.cost.argument_sizes import Sized
+from appyc.analysis.cost.argument_sizes import Sized, sizes_of
 from appyc.analysis.cost.costs import traffic_of
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.compiler.analyse import Analysed
@@ -57,7 +57,8 @@ def amount(size: int) -> str:
 
 def known_sizes(analysed: Analysed, values: Mapping[str, object]) -> dict[Symbol, object]:
     """The parameters' values by symbol, and the shapes of allocated arrays where these values determine them."""
-    known: dict[Symbol, object] = {p: values[p.name] for p in analysed.plain.params if p.name in values}
+    sizes = sizes_of(values)
+    known: dict[Symbol, object] = {p: sizes[p.name] for p in analysed.plain.params if p.name in sizes}
     for node in walk((*analysed.plain.body, *analysed.function.body)):
         if isinstance(node, Alloc) and node.array not in known:
             lengths = [_number(size, known) for size in node.shape]

@@ -25,7 +25,7 @@
 #include "_overlap.h"
 
 /* As in appyc/runtime/dispatch.py: of Kernel.record(), and of what on_fault is called with. */
-enum { RECORD_FORMAT = 14 };
+enum { RECORD_FORMAT = 15 };
 
 /* For the whole process, as OpenMP's own setting is; every entry passes it on in slot 0. */
 static int thread_count = 1;
@@ -80,6 +80,8 @@ static int read_arguments(Specialisation *self, PyObject *records)
             return -1;
         if (a->kind == ARRAY && a->same != self->leaf_count)
             self->shares = 1;
+        a->leaf = self->leaf_count;
+        self->lists |= a->kind == LIST;
         if (a->kind < NONE)
             self->leaf_count++;
         if (a->kind == ARRAY && a->written)
@@ -259,6 +261,15 @@ static PyObject *fault(PyObject *on_fault, PyObject *kernel, const int64_t *at, 
     return PyObject_CallFunction(on_fault, "OLNN", kernel, (long long)at[0], words, given);
 }
 
+/* Whether what a call has stored into lists stays there when it stops at this fault. */
+static int keeps_lists(PyObject *kernel, int64_t site)
+{
+    PyObject *keeps = PyObject_CallMethod(kernel, "keeps_lists", "L", (long long)site);
+    int out = keeps ? PyObject_IsTrue(keeps) : 0;
+    Py_XDECREF(keeps);
+    return out;
+}
+
 /* 1: called, `*out` is the result or NULL with an exception. 0: the arguments do not fit, or a guard does not hold.
  * typed: whether the arguments are known to have the types, and to be apart in memory as far as the kernel asks. */
 static int try_call(PyObject *on_fault, const Specialisation *s, PyObject *const *args, Py_ssize_t count,
@@ -276,17 +287,22 @@ static int try_call(PyObject *on_fault, const Specialisation *s, PyObject *const
         called = 1;
     } else {
         memset(frame, 0, (size_t)s->frame_size * sizeof(int64_t));
-        if (fill(s, &next, args, count, frame, leaves, &leaf, typed)
+        if (fill(s, &next, args, count, frame, leaves, &leaf, typed) && (!s->lists || lists_are_apart(s, leaves))
             && (typed || ((!s->shares || shares_as_expected(s, leaves)) && !(s->writes && may_overlap(s, leaves, frame))))) {
             PyObject *ran;
             int32_t status = run(s, frame, &ran);
             called = status != STATUS_GUARD;
-            if (status == STATUS_OK)
+            int keep = called && s->lists && (status != STATUS_FAULT || keeps_lists(ran, frame[s->fault_slot]));
+            if (s->lists && release_lists(s, frame, leaves, keep) < 0)
+                *out = NULL;
+            else if (status == STATUS_OK)
                 *out = results(s, frame, leaves);
             else if (status == STATUS_FAULT)
                 *out = fault(on_fault, ran, frame + s->fault_slot, args, count);
             else if (called)
                 *out = PyErr_Format(PyExc_SystemError, "a kernel returned the unknown status %d", (int)status);
+        } else if (s->lists) {
+            release_lists(s, frame, leaves, 0);
         }
     }
     if (frame != slots)
@@ -590,6 +606,7 @@ static PyObject *invoke(PyObject *Py_UNUSED(module), PyObject *given)
 
 static PyMethodDef module_methods[] = {
     {"invoke", invoke, METH_VARARGS, "Calls a kernel with arguments of its types; raises GuardFailure."},
+    {"item_type", item_type, METH_O, "The dtype of all items of a list; None where there is none."},
     {"set_thread_count", set_thread_count, METH_O, "How many threads kernels may use from now on."},
     {"empty_like", empty_like, METH_O, "An array with nothing in it, in memory that was given back, in C order."},
     {"team_address", team_address, METH_NOARGS, "Of what kernels share their parallel loops with."},

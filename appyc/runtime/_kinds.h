@@ -2,7 +2,8 @@
  *
  * A kind is a tuple that is equal for calls which can be compiled, or not, for the same reason: the types of
  * the arguments, with dtype and number of axes of arrays and whether they are writeable, the items of tuples,
- * which function or class one is, whether a list has more than LONGEST_LIST items; and the names of keywords.
+ * which function or class one is, of a list the type of its first item and how long it is, to a factor of 4; and the
+ * names of keywords.
  * Part of _dispatch.c, which alone includes it.
  */
 #ifndef APPYC_KINDS_H
@@ -10,7 +11,23 @@
 
 #include <time.h>
 
-enum { MOST_ITEMS = 64, LONGEST_LIST = 64 };
+enum { MOST_ITEMS = 64 };
+
+/* 0 for an empty list, and 1 more behind each power of 4. */
+static int size_class(PyObject *list)
+{
+    Py_ssize_t length = PyList_GET_SIZE(list);
+    int out = length > 0;
+    for (Py_ssize_t most = 1; most < length; most *= 4)
+        out++;
+    return out;
+}
+
+/* The type of a list's first item; of what has none, its own. */
+static PyTypeObject *type_in(PyObject *value)
+{
+    return Py_TYPE(PyList_CheckExact(value) && PyList_GET_SIZE(value) ? PyList_GET_ITEM(value, 0) : value);
+}
 
 /* The number of items after those of `value`, or -1: an error, or too many. The items are new references. */
 static int add_items(PyObject **items, int count, PyObject *value)
@@ -28,7 +45,8 @@ static int add_items(PyObject **items, int count, PyObject *value)
         long axes = PyArray_NDIM((PyArrayObject *)value);
         items[count++] = PyLong_FromLong(PyArray_ISWRITEABLE((PyArrayObject *)value) ? axes : -1 - axes);
     } else if (PyList_CheckExact(value)) {
-        items[count++] = PyBool_FromLong(PyList_GET_SIZE(value) > LONGEST_LIST);
+        items[count++] = PyLong_FromLong(size_class(value));
+        items[count++] = Py_NewRef((PyObject *)type_in(value));
     } else if (PyTuple_CheckExact(value)) {
         items[count++] = PyLong_FromSsize_t(PyTuple_GET_SIZE(value));
         for (Py_ssize_t i = 0; count >= 0 && i < PyTuple_GET_SIZE(value); i++)
@@ -71,26 +89,23 @@ enum { FEW_ARGUMENTS = 8 };
 typedef struct {
     PyObject *kind;               /* keeps the classes; NULL: none */
     Py_ssize_t count;
-    PyTypeObject *classes[FEW_ARGUMENTS];
-    int long_lists[FEW_ARGUMENTS];
+    PyTypeObject *classes[FEW_ARGUMENTS], *types_in[FEW_ARGUMENTS];
+    int size_classes[FEW_ARGUMENTS];
 } LastKind;
-
-static int is_long_list(PyObject *value)
-{
-    return PyList_CheckExact(value) && PyList_GET_SIZE(value) > LONGEST_LIST;
-}
 
 static int is_of_last_kind(const LastKind *last, PyObject *const *args, Py_ssize_t count)
 {
     if (!last->kind || last->count != count)
         return 0;
     for (Py_ssize_t i = 0; i < count; i++)
-        if (Py_TYPE(args[i]) != last->classes[i] || is_long_list(args[i]) != last->long_lists[i])
+        if (Py_TYPE(args[i]) != last->classes[i]
+            || (PyList_CheckExact(args[i])
+                && (type_in(args[i]) != last->types_in[i] || size_class(args[i]) != last->size_classes[i])))
             return 0;
     return 1;
 }
 
-/* Keeps the kind of a call if nothing but classes and lengths of lists is in it. */
+/* Keeps the kind of a call if nothing but classes and sizes of lists is in it. */
 static void keep_kind(LastKind *last, PyObject *kind, PyObject *const *args, Py_ssize_t count)
 {
     Py_CLEAR(last->kind);
@@ -100,7 +115,8 @@ static void keep_kind(LastKind *last, PyObject *kind, PyObject *const *args, Py_
         if (PyArray_Check(args[i]) || PyTuple_Check(args[i]) || PyFunction_Check(args[i]) || PyType_Check(args[i]))
             return;
         last->classes[i] = Py_TYPE(args[i]);
-        last->long_lists[i] = is_long_list(args[i]);
+        last->types_in[i] = type_in(args[i]);
+        last->size_classes[i] = PyList_CheckExact(args[i]) ? size_class(args[i]) : 0;
     }
     last->count = count;
     last->kind = Py_NewRef(kind);

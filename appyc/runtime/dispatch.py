@@ -12,7 +12,7 @@ from appyc.runtime._dispatch import Entry, GuardFailure
 
 __all__ = ["LONGEST_LIST", "Entry", "GuardFailure"]
 
-FORMAT = 14
+FORMAT = 15
 """Of what the dispatcher reads, calls and offers: `Kernel.record()`, `OnFault`, the memory of kernels. The same
 number stands in `_dispatch.c`."""
 

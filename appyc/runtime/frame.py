@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import CellType
 from typing import NoReturn, TypeAlias
 
-from appyc.errors import InternalError
+from appyc.errors import InternalError, LeftToPython
 from appyc.ir.abi import FrameLayout
 from appyc.ir.aliasing import Sharing
 from appyc.ir.arguments import ArgType, NoneArg, TupleArg
@@ -101,6 +101,11 @@ class Kernel:
         return (self.address, checked, len(face.arguments), arguments, results, _for_dispatcher(face.tree),
                 face.layout.fault, face.layout.size, self.watched, self.checked, self.alone, self.groups)  # fmt: skip
 
+    def keeps_lists(self, site: int) -> bool:
+        """Whether what a call has stored into lists stays there when it stops at this fault: Python, to which a call is
+        left, begins with the lists as they were."""
+        return self.interface.faults[site].error != LeftToPython.__name__
+
 
 def _for_dispatcher(tree: ResultTree) -> object:
     """The tree with its lists in the form of which the dispatcher makes them itself."""
@@ -117,7 +122,7 @@ OnFault: TypeAlias = Callable[[Kernel, int, Sequence[int], Sequence[object]], ob
 call returns."""
 
 
-_ARRAY, _NUMPY_SCALAR, _PYTHON_SCALAR, _NONE, _TUPLE = range(5)
+_ARRAY, _LIST, _NUMPY_SCALAR, _PYTHON_SCALAR, _NONE, _TUPLE = range(6)
 _LAYOUTS = {Layout.C: 0, Layout.F: 1, Layout.STRIDED: 2}
 
 
@@ -140,7 +145,8 @@ def _argument_records(
         code = arg.dtype.numpy.num
         if isinstance(arg, ArrayType):
             written, any_written = number in stores[0], same[number] in stores[1]
-            yield (_ARRAY, code, arg.ndim, _LAYOUTS[arg.layout], written, any_written, slot, same[number])
+            kind = _LIST if arg.is_list else _ARRAY
+            yield (kind, code, arg.ndim, _LAYOUTS[arg.layout], written, any_written, slot, same[number])
         else:
             yield (_PYTHON_SCALAR if arg.python else _NUMPY_SCALAR, code, 0, 0, False, False, slot, 0)
 

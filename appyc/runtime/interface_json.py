@@ -13,7 +13,7 @@ from appyc.ir.abi import FrameLayout
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.fault_words import FaultSite
 from appyc.ir.results import Chosen, DictOf, ListOf, NoneOr, ResultTree, ViewOf
-from appyc.ir.types import ArrayType, DType, Layout
+from appyc.ir.types import ArrayType, Container, DType, Layout
 from appyc.runtime.frame import Interface, KernelResult
 
 
@@ -53,7 +53,7 @@ def from_json(data: dict[str, Any], extent: SourceExtent) -> Interface:
 
 def _argument(arg: ArgType) -> object:
     if isinstance(arg, ArrayType):
-        return ["array", arg.dtype.value, arg.ndim, arg.layout.value, arg.readonly]
+        return ["array", arg.dtype.value, arg.ndim, arg.layout.value, arg.readonly, arg.container.value]
     if isinstance(arg, ScalarArg):
         return ["scalar", arg.dtype.value, arg.python]
     if isinstance(arg, TupleArg):
@@ -63,8 +63,8 @@ def _argument(arg: ArgType) -> object:
 
 def _read_argument(data: list[Any]) -> ArgType:
     match data:
-        case ["array", dtype, ndim, layout, readonly]:
-            return ArrayType(DType(dtype), ndim, Layout(layout), readonly)
+        case ["array", dtype, ndim, layout, readonly, container]:
+            return ArrayType(DType(dtype), ndim, Layout(layout), readonly, Container(container))
         case ["scalar", dtype, python]:
             return ScalarArg(DType(dtype), python)
         case ["tuple", names, *items]:

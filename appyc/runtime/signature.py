@@ -16,7 +16,8 @@ import numpy as np
 
 from appyc.errors import Loc, TypeInferenceError
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
-from appyc.ir.types import ArrayType, DType, Layout
+from appyc.ir.types import ArrayType, Container, DType, Layout
+from appyc.runtime._dispatch import item_type
 
 DTYPES: dict[np.dtype[np.generic], DType] = {d.numpy: d for d in DType}
 """Equal dtypes hash alike, so `long` and `long long` of 64 bits both are int64 here."""
@@ -62,6 +63,12 @@ def typeof(value: object, name: str, loc: Loc) -> ArgType:
     if not isinstance(value, type) and hasattr(value, "__cuda_array_interface__"):
         return _cuda_type(value, name, loc)
     raise _unsupported(value, name, loc)
+
+
+def list_type(value: object) -> ArrayType | None:
+    """The type of a list of numbers of Python's own, all of one type; None for anything else."""
+    dtype = item_type(value)
+    return None if dtype is None else ArrayType(DTYPES[dtype], 1, container=Container.LIST)
 
 
 def signature(args: Sequence[object], names: Sequence[str], loc: Loc) -> tuple[ArgType, ...]:

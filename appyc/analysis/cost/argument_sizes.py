@@ -26,4 +26,6 @@ def sizes_of(named: Mapping[str, object]) -> dict[str, object]:
             out[name] = value
         elif isinstance(shape := getattr(value, "shape", None), tuple):
             out[name] = Sized(shape)
+        elif type(value) is list:
+            out[name] = Sized((len(value),))
     return out

@@ -223,7 +223,7 @@ def _bytes_of(ctx: FunctionContext, array: Symbol) -> tuple[str, str]:
 
 
 def checked_positions(
-    ctx: FunctionContext, array: Symbol, index: Sequence[Expr], loc: Loc
+    ctx: FunctionContext, array: Symbol, index: Sequence[Expr], loc: Loc, *, stored: bool = False
 ) -> list[tuple[str, str]]:
     """Names with their texts, in order. The last are `position0`, ..., the checked indices (-1: out of range)."""
     out = []
@@ -240,7 +240,7 @@ def checked_positions(
         out = [(f"index{axis}", text) for axis, text in enumerate(texts)]
         texts = [name for name, _ in out]
     for axis, text in enumerate(texts):
-        fault = ctx.module.index_fault(array, axis, loc)
+        fault = ctx.module.index_fault(array, axis, loc, stored=stored)
         out.append((f"position{axis}", f"at({text}, {ctx.extent(array, axis)}, {fault}, fault, &failed)"))
     return out
 

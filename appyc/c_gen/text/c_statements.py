@@ -121,7 +121,8 @@ def _emit_element(ctx: FunctionContext, stmt: Store | Update) -> None:
         return
     # As in Python, a store's value is first, and an update's element. Nothing is written once a check has failed.
     if stmt.checked:
-        positions = checked_positions(ctx, array, stmt.index, stmt.loc)
+        is_store = isinstance(stmt, Store)  # an update reads its element first
+        positions = checked_positions(ctx, array, stmt.index, stmt.loc, stored=is_store)
     else:
         positions = [(f"position{a}", expression(ctx, i)) for a, i in enumerate(stmt.index)]
     declared = [f"const int64_t {name} = {text};" for name, text in positions]

@@ -35,6 +35,7 @@ from appyc.frontend.types.values import (
     Value,
     Wide,
     describe,
+    is_listed,
     with_parts,
 )
 from appyc.ir.nodes import (
@@ -75,9 +76,8 @@ def as_tensor(scope: Scope, value: Value, loc: Loc, what: str = "this") -> Tenso
             extents = value.extents(loc)
             axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in extents)
             index = (*value.index, *(Var(axis, loc=loc) for axis in axes))
-            return Tensor(
-                axes, extents, Load(value.symbol, index, checked=bool(value.index), loc=loc), view=True
-            )
+            load = Load(value.symbol, index, checked=bool(value.index), loc=loc)
+            return Tensor(axes, extents, load, view=not value.python, python=value.python)
         case Number():
             return Tensor((), (), value.expr)
         case Masked():
@@ -314,10 +314,18 @@ def apart_from(scope: Scope, other: Tensor, tensor: Tensor) -> Tensor:
     return replace(tensor, axes=axes, element=element)
 
 
+def refuse_lists(values: Sequence[Value], loc: Loc) -> None:
+    """Raises UnsupportedError for a list among the operands of what arrays and lists do differently."""
+    if any(map(is_listed, values)):
+        raise UnsupportedError("this operation on a list is not compiled", loc,
+                               hints=("a list is indexed, run over, measured; np.array(x) is an array",))  # fmt: skip
+
+
 def kept(scope: Scope, tensor: Tensor, name: str, loc: Loc) -> Value:
-    """The value as it is now: a view stays one, anything else is computed."""
+    """The value as it is now: a view stays one, anything else is computed. Raises UnsupportedError for a list."""
     if tensor.view or not tensor.axes:
         return as_value(tensor)
+    refuse_lists([tensor], loc)
     copy = materialise(scope, tensor, name, loc)
     if tensor.unsettled:
         assert isinstance(tensor.element, Load), "nothing but a view can be one in another shape"

@@ -25,6 +25,7 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, is_array, pinned
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.iterables import Range, what_it_runs_over
+from appyc.frontend.desugar.building import located, read
 from appyc.frontend.desugar.comprehension_loops import Comprehension, appended, searched, summed
 from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import integer
@@ -41,6 +42,7 @@ from appyc.frontend.types.values import (
     TupleSlots,
     TupleValue,
     Value,
+    is_listed,
 )
 from appyc.ir.names import unused
 from appyc.ir.nodes import (
@@ -316,6 +318,8 @@ def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> Value:
         name = unused("found", scope.locals)
         return value_of_loops(scope, argument, name, searched(argument, name, is_any))
     value = expressions.lower_expression(scope, argument) if argument is not None else None
+    if argument is not None and value is not None and is_listed(value):
+        return generated_test(scope, located(ast.Call(node.func, [_each_of(scope, argument)], []), node), loc)
     if not isinstance(value, TupleValue):
         name = "any" if is_any else "all"
         raise UnsupportedError(f"{name} is compiled of generators and tuples", loc,
@@ -327,9 +331,24 @@ def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     return out
 
 
+def _each_of(scope: Scope, items: ast.expr) -> ast.GeneratorExp:
+    """`(item for item in items)`."""
+    name = unused("item", scope.locals)
+    over = ast.comprehension(ast.Name(name, ast.Store()), items, [], 0)
+    return located(ast.GeneratorExp(read(name), [over]), items)
+
+
 def generated_sum(scope: Scope, node: ast.Call) -> Value | None:
-    """Python's `sum` of a generator with several loops, as a loop nest with an accumulator; None for others."""
+    """Python's `sum` of a list, or of a generator with several loops, as loops with an accumulator; None for others."""
     match node:
+        case ast.Call(args=[ast.Name() | ast.Subscript() as items, *start], keywords=[]) if len(start) < 2:
+            if not is_listed(scope.lower(items)):
+                return None
+            argument = _each_of(scope, items)
+            name = unused("total", scope.locals)
+            return value_of_loops(
+                scope, argument, name, summed(argument, name, start[0] if start else ast.Constant(0))
+            )
         case ast.Call(args=[ast.GeneratorExp() | ast.ListComp() as argument, *start], keywords=[]):
             pass
         case _:
@@ -352,7 +371,7 @@ def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> V
         return None
     else:
         value = scope.lower(argument)
-    if isinstance(value, ListValue):
+    if isinstance(value, ListValue) or is_listed(value):
         value = as_tensor(scope, value, loc)
     if isinstance(value, TupleValue):
         out = value.items[0]

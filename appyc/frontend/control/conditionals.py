@@ -15,7 +15,18 @@ from appyc.frontend.expressions.arithmetic import cast, integer, truth_of
 from appyc.frontend.facts import NoValue
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.syntax.none_tests import proven, where_numbers
-from appyc.frontend.types.values import DictValue, ListValue, MaybeNone, Number, Opaque, TupleValue, Value
+from appyc.frontend.types.values import (
+    ArrayRef,
+    DictValue,
+    ListValue,
+    MaybeNone,
+    Number,
+    Opaque,
+    Tensor,
+    TupleValue,
+    Value,
+    is_listed,
+)
 from appyc.ir.nodes import Assign, Compare, Expr, If, Logical, Stmt, Var
 from appyc.ir.types import DType
 
@@ -187,6 +198,8 @@ def lower_condition(scope: Scope, node: ast.expr) -> Expr:
             return arithmetic.const(bool(value.items), DType.BOOL, loc)
         case ListValue(slots=slots):
             return Compare(">", Var(slots.count, loc=loc), integer(0, loc), loc=loc)
+        case ArrayRef() | Tensor() if is_listed(value):
+            return Compare(">", tensors.as_tensor(scope, value, loc).extents[0], integer(0, loc), loc=loc)
         case Opaque() if isinstance(value.obj, str | type(None)):
             return arithmetic.const(bool(value.obj), DType.BOOL, loc)
         case _:

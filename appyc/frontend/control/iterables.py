@@ -93,9 +93,9 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
     if isinstance(value, ArrayRef) and value.ndim > 0:
         return _over_array(value, loc)
     if isinstance(value, Tensor) and value.ndim > 0:
-        kept_value = kept(scope, value, "items", loc)
+        kept_value = kept(scope, replace(value, python=False), "items", loc)
         assert isinstance(kept_value, ArrayRef | Tensor), "it has axes"
-        return _over_view(as_tensor(scope, kept_value, loc), loc)
+        return _over_view(replace(as_tensor(scope, kept_value, loc), python=value.python), loc)
     raise refused(
         value, "a loop over", f"a loop cannot run over {describe(value)}", loc,
         "loop over range(...), an array, enumerate(...) or zip(...)",
@@ -106,7 +106,7 @@ def _over_array(value: ArrayRef, loc: Loc) -> Range:
     def item(var: Expr) -> Value:
         index = (*value.index, var)
         if len(index) == value.symbol.array.ndim:
-            return Number(Load(value.symbol, index, loc=loc), python=False)
+            return Number(Load(value.symbol, index, loc=loc), value.python)
         return ArrayRef(value.symbol, index)
 
     return Range(integer(0, loc), Extent(value.symbol, len(value.index), loc=loc), 1, item)

@@ -174,7 +174,7 @@ def _join_arrays(
     """The phi storage of a name that two paths bind to different arrays; a conflict if their types differ."""
     if not needed:
         return Conflict("another array on another path", unsupported=True)
-    if (dtype_of(a), a.ndim) != (dtype_of(b), b.ndim):
+    if (dtype_of(a), a.ndim) != (dtype_of(b), b.ndim) or a.python or b.python:
         return Conflict(f"{describe(a)} on one path and {describe(b)} on another", unsupported=True)
     if isinstance(a, ArrayRef) and _is_free_home(a, name, scope.memory, start):
         return a

@@ -219,7 +219,7 @@ def _is_of_call(scope: Scope, cond: Expr) -> bool:
 
 def refuse_stores_before(body: tuple[Stmt, ...], given: frozenset[Symbol]) -> None:
     """Raises UnsupportedError where a call is left to Python after a store into one of the given arrays."""
-    _stored_behind(body, given, frozenset())
+    _stored_behind(body, frozenset(s for s in given if not (s.is_array and s.array.is_list)), frozenset())
 
 
 def _stored_behind(

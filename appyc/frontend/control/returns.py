@@ -89,7 +89,10 @@ def _lowered(scope: Scope, node: ast.expr, position: int = 0) -> Value:
 
 def _is_made_here(scope: Scope, node: ast.expr) -> bool:
     if (source := copied_list(node)) is not None:
-        return source.id in scope.list_names
+        given = scope.env.get(source.id)
+        return source.id in scope.list_names or (
+            isinstance(given, ArrayRef) and given.python and given.ndim == 1
+        )
     is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)  # a method may be an array's
     return (is_call or isinstance(node, ast.List | ast.ListComp | ast.BinOp)) and is_new_list(node)
 

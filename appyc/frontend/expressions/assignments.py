@@ -10,7 +10,15 @@ from appyc.frontend.arrays.array_creation import shape_from
 from appyc.frontend.arrays.rearranging import rows
 from appyc.frontend.arrays.reshaping import reshaped, whole_or_row
 from appyc.frontend.arrays.slices import is_element, lower_items, subscript
-from appyc.frontend.arrays.tensors import as_tensor, as_value, element_type, held, is_array, settled
+from appyc.frontend.arrays.tensors import (
+    as_tensor,
+    as_value,
+    element_type,
+    held,
+    is_array,
+    refuse_lists,
+    settled,
+)
 from appyc.frontend.control.phi_storage import all_leaves, root
 from appyc.frontend.expressions import arithmetic, list_storage, lists
 from appyc.frontend.expressions.arithmetic import cast
@@ -36,6 +44,7 @@ from appyc.frontend.expressions.operator_syntax import (
 from appyc.frontend.expressions.stores import (
     assign,
     converted,
+    refuse_other_type,
     refuse_read_only,
     stored_element,
     without_leading_ones,
@@ -194,8 +203,10 @@ def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor | Masked:
     items = lower_items(scope, target.slice)
     if isinstance(owner, ArrayRef) and is_element(items):
         ref = element(scope, owner, target.slice, items, loc)
+        refuse_lists([ref], loc)
         check_view(scope, ref, tested)
     else:
+        refuse_lists([owner], loc)
         check_view(scope, owner, tested)
         item = subscript(scope, owner, items, loc, stored=True)
         if isinstance(item, Tensor | Masked):
@@ -240,6 +251,7 @@ def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
 
 
 def _element_store(scope: Scope, ref: ArrayRef, value: Number, loc: Loc) -> Store:
+    refuse_other_type(ref.symbol, value, loc)
     checked = not (scope.source.trusted and ref.symbol in scope.memory.made)
     return Store(ref.symbol, ref.index, converted(value.expr, ref.symbol, loc), checked=checked, loc=loc)
 
@@ -326,7 +338,7 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
         )
         load = scope.temp("kept", Load(ref.symbol, ref.index, loc=scope.loc(target)))
         scope.block.extend(block)
-    element_now = number(as_item(scope, target.value, Number(load, python=False)), loc)
+    element_now = number(as_item(scope, target.value, Number(load, ref.python)), loc)
     out = number_operation(scope, symbol, element_now, number(operand, scope.loc(value)), loc)
     learn_table_item(scope, target.value, out, loc)
     if ref.symbol.dtype.is_integer and out.type.dtype.is_float and symbol == "/":
@@ -371,6 +383,7 @@ def lower_atomic(scope: Scope, node: ast.stmt, pragma: AtomicPragma) -> None:
         operand = number(lower_expression(scope, node.value), scope.loc(node.value))
         ref = target_element(scope, node.target)
         require_fit(scope, operand, ref.symbol.dtype, loc)
+        refuse_other_type(ref.symbol, operand, loc)
         if symbol == "-":
             operand = arithmetic.negative(Number(converted(operand.expr, ref.symbol, loc), python=False), loc)
         value = converted(operand.expr, ref.symbol, loc)
@@ -386,6 +399,7 @@ def lower_atomic(scope: Scope, node: ast.stmt, pragma: AtomicPragma) -> None:
             if op is not None and same:
                 operand = number(lower_expression(scope, second), scope.loc(second))
                 ref = target_element(scope, target)
+                refuse_other_type(ref.symbol, operand, loc)
                 value = converted(operand.expr, ref.symbol, loc)
                 scope.emit(Update(ref.symbol, ref.index, op, value, atomic=True, loc=loc))
                 return

@@ -34,6 +34,8 @@ def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
         case Opaque():
             return scope.names.attribute(owner, name, loc)
         case ArrayRef() | Tensor():
+            if not scope.source.trusted:
+                tensors.refuse_lists([owner], loc)
             return _array_attribute(scope, owner, name, loc)
         case Number():
             return _number_attribute(scope, owner, name, loc)

@@ -11,7 +11,7 @@ import numpy as np
 
 from appyc.errors import LibraryCallError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.access import python_function
-from appyc.frontend.arrays.tensors import elementwise, is_array
+from appyc.frontend.arrays.tensors import elementwise, is_array, refuse_lists
 from appyc.frontend.arrays.where_arguments import given_destination, put
 from appyc.frontend.control.comprehensions import collected, generated_extreme, generated_sum, generated_test
 from appyc.frontend.expressions import arithmetic, attributes, expressions
@@ -47,6 +47,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     describe,
+    is_listed,
 )
 from appyc.frontend.types.weak_ints import refuse_unfit, require_fit
 from appyc.ir.nodes import Var
@@ -179,6 +180,8 @@ def _from_table(
             loc,
         )
     what = f"an argument of {ast.unparse(node.func)}"
+    if not is_library_function(obj):
+        refuse_lists(values, loc)
     if isinstance(obj, np.ufunc) and "BB->B" in obj.types:
         refuse_unfit(scope, values, loc)
     elif isinstance(obj, type) and issubclass(obj, np.integer) and isinstance(values[0], Number):
@@ -206,6 +209,7 @@ def _from_literal(obj: object, nodes: list[ast.expr], loc: Loc) -> Number | None
 
 
 def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> Value:
+    refuse_lists([owner], loc)
     if isinstance(owner, ArrayRef | Tensor | Masked) and owner.ndim:
         with _answered_by_library(loc):
             return lower_array_method(scope, owner, name, node, loc)
@@ -311,7 +315,7 @@ def _type_of(value: Value, loc: Loc) -> type:
             kind = value.type.dtype.numpy.type
             return type(kind(0).item()) if value.python else kind
         case ArrayRef() | Tensor() | Masked() if value.ndim:
-            return np.ndarray
+            return list if is_listed(value) else np.ndarray
         case TupleValue(names=()):
             return tuple
         case DictValue():

@@ -20,6 +20,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     describe,
+    is_listed,
 )
 from appyc.ir.nodes import Logical
 
@@ -43,6 +44,7 @@ def lower_comparison(
     values = expressions.lower_operands(scope, [left, *comparators])
     if (text := _compare_objects(values, ops[0], loc)) is not None:
         return text
+    tensors.refuse_lists(values, loc)
     if any(tensors.is_array(v) for v in values):
         symbol = _COMPARE[type(ops[0])]
         return tensors.elementwise(
@@ -117,7 +119,8 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
     if isinstance(among, ast.List | ast.Set):
         among = ast.copy_location(ast.Tuple(among.elts, ast.Load()), among)
     wanted, found = expressions.lower_operands(scope, [item, among])
-    if isinstance(found, ListValue) and not found.slots.of_tuples and isinstance(wanted, Number):
+    is_own = isinstance(found, ListValue) and not found.slots.of_tuples
+    if (is_own or (is_listed(found) and found.ndim == 1)) and isinstance(wanted, Number):
         return _among_list(scope, wanted, found, loc)
     if isinstance(found, DictValue):
         found = expressions.keys_of(found, loc)
@@ -141,7 +144,7 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
     return out
 
 
-def _among_list(scope: Scope, wanted: Number, found: ListValue, loc: Loc) -> Number:
+def _among_list(scope: Scope, wanted: Number, found: Value, loc: Loc) -> Number:
     """Whether the list contains the number."""
     from appyc.frontend.library.array_reductions import Along, reduce_array  # noqa: PLC0415  (it counts masks)
 

@@ -190,7 +190,7 @@ def number(value: Value, loc: Loc, what: str = "this") -> Number:
         case Number():
             return value
         case ArrayRef() if value.ndim == 0:
-            return Number(Load(value.symbol, value.index, loc=loc), python=False)
+            return Number(Load(value.symbol, value.index, loc=loc), value.python)
         case ArrayRef() | Tensor():
             raise UnsupportedError(f"{what} is {describe(value)}, where a number is needed", loc,
                                    hints=(_index_fully(value),))  # fmt: skip

@@ -98,6 +98,7 @@ def refuse_text(symbol: str, a: Value, b: Value, loc: Loc) -> None:
 
 def array_operation(scope: Scope, symbol: str, a: Value, b: Value, loc: Loc) -> Value:
     """`a op b` where at least one operand is an array."""
+    tensors.refuse_lists([a, b], loc)
     if symbol == "@":
         return matmul(scope, a, b, loc)
 
@@ -116,6 +117,7 @@ def lower_unary(scope: Scope, op: ast.unaryop, operand: ast.expr, loc: Loc) -> V
     if isinstance(op, ast.Not):
         return arithmetic.logical_not(Number(lower_condition(scope, operand), python=True), loc)
     value = scope.lower(operand)
+    tensors.refuse_lists([value], loc)
     if tensors.is_array(value):
         return tensors.elementwise(scope, [value], lambda numbers: _signed(op, numbers[0], loc), loc)
     symbol = {ast.USub: "-", ast.Invert: "~"}.get(type(op))

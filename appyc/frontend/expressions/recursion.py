@@ -22,7 +22,7 @@ from types import MethodType
 from typing import TypeAlias
 
 from appyc.errors import Loc, UnsupportedError
-from appyc.frontend.arrays.tensors import as_tensor, materialise
+from appyc.frontend.arrays.tensors import as_tensor, materialise, refuse_lists
 from appyc.frontend.control.returned_views import returned_view
 from appyc.frontend.expressions.arithmetic import const, integer
 from appyc.frontend.expressions.callee_facts import Made, Shape
@@ -170,6 +170,7 @@ class _Flat:
             kind = value.symbol.array
             return View(value.symbol, loc=loc), replace(kind, readonly=False)
         tensor = as_tensor(scope, value, loc)
+        refuse_lists([tensor], loc)
         if not tensor.view:
             copy = materialise(scope, tensor, "argument", loc).symbol
             return View(copy, loc=loc), copy.array

@@ -18,6 +18,7 @@ from appyc.frontend.arrays.tensors import (
 )
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.values import Masked, Number, Tensor, Value, describe
 from appyc.frontend.types.weak_ints import require_fit
 from appyc.ir.nodes import Compare, Const, Expr, Fail, ForAll, If, Likely, Load, Select, Symbol, Var
@@ -153,6 +154,15 @@ def refuse_read_only(array: Symbol, loc: Loc) -> None:
         raise LengthError(
             f"'{array.name}' is read-only, and this assigns to it", loc,
             hints=("pass an array that may be written, such as a copy of it",),
+        )  # fmt: skip
+
+
+def refuse_other_type(array: Symbol, value: Number, loc: Loc) -> None:
+    """Raises UnsupportedError for a number of another type than the items of a list, which it would keep."""
+    if array.array.is_list and value.type != NumberType(array.dtype, python=True):
+        raise UnsupportedError(
+            f"the list '{array.name}' would get {describe(value)} among numbers of another type", loc,
+            hints=("give all of its items one type",),
         )  # fmt: skip
 
 

@@ -27,6 +27,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     describe,
+    is_listed,
 )
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Likely, Load, Logical, Select
 
@@ -122,13 +123,15 @@ def _grid(scope: Scope, index: ast.expr, loc: Loc, *, is_open: bool) -> Value:
 
 def _array_item(scope: Scope, owner: ArrayRef | Tensor, tested: int, index: ast.expr, loc: Loc) -> Value:
     items = slices.lower_items(scope, index)
+    if is_listed(owner) and (len(items) > 1 or not isinstance(items[0], Number | ast.Slice)):
+        tensors.refuse_lists([owner], loc)
     if isinstance(owner, Tensor) or not slices.is_element(items):
         check_view(scope, owner, tested)
         return slices.subscript(scope, owner, items, loc)
     ref = element(scope, owner, index, items, loc)
     if ref.ndim == 0:
         checked = not scope.source.trusted or bool(owner.index)
-        return Number(Load(ref.symbol, ref.index, checked=checked, loc=loc), python=False)
+        return Number(Load(ref.symbol, ref.index, checked=checked, loc=loc), ref.python)
     return ref
 
 

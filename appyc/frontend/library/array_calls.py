@@ -64,6 +64,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     describe,
+    is_listed,
 )
 from appyc.ir.nodes import Binary, Expr, Symbol, Var
 from appyc.ir.visit import substitute
@@ -143,10 +144,7 @@ def _bound(
             "a starred argument cannot be compiled", loc, hints=("write the arguments out",)
         )
     nodes = [_listed(n) for n in (*node.args, *(k.value for k in node.keywords))]
-    values = [
-        as_tensor(scope, value, loc) if isinstance(value, ListValue) else value
-        for value in expressions.lower_operands(scope, nodes, lower)
-    ]
+    values = [_unlisted(scope, value, loc) for value in expressions.lower_operands(scope, nodes, lower)]
     positional = [*given, *values[: len(node.args)]]
     rest = next((k for k, name in enumerate(parameters) if name.startswith("*")), None)
     if rest is not None:  # one tuple, or its items
@@ -163,6 +161,13 @@ def _bound(
             raise UnsupportedError(f"the argument {keyword.arg!r} of {what} cannot be compiled", loc)
         out[str(keyword.arg)] = value
     return out
+
+
+def _unlisted(scope: Scope, value: Value, loc: Loc) -> Value:
+    """An argument, with a list as what NumPy makes an array of."""
+    if isinstance(value, ListValue):
+        return as_tensor(scope, value, loc)
+    return replace(as_tensor(scope, value, loc), python=False) if is_listed(value) else value
 
 
 def _listed(node: ast.expr) -> ast.expr:

@@ -8,7 +8,7 @@ the function returns. A name that is a parameter, or that a nested function uses
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Set
 
 from appyc.frontend.syntax.liveness import names_behind
 from appyc.frontend.syntax.tree import is_list, walk
@@ -42,7 +42,10 @@ def parameter_names(function: ast.FunctionDef) -> set[str]:
 
 
 def list_names(
-    function: ast.FunctionDef, is_of_library: Callable[[str], bool], draws_list: Callable[[ast.expr], bool]
+    function: ast.FunctionDef,
+    is_of_library: Callable[[str], bool],
+    draws_list: Callable[[ast.expr], bool],
+    given: Set[str] = frozenset(),
 ) -> frozenset[str]:
     """The names of lists of numbers, which may grow.
 
@@ -51,7 +54,7 @@ def list_names(
     changed by their methods, indexed, stored into, run over, measured, tested, looked into, returned, or given to a
     library or a function of Python's that looks at the items, or to a method of a generator.
     is_of_library: whether an outer name is an array library's. draws_list: whether a function is a generator's that
-    makes lists.
+    makes lists. given: parameters that are lists, of which copies are new.
     """
     nodes = walk(function)
     bound: dict[str, set[str]] = {}  # with the lists that they are copies of
@@ -63,7 +66,7 @@ def list_names(
             case ast.Assign():
                 for target, value in one_by_one(node):
                     source = copied_list(value)
-                    if isinstance(value, ast.Name) and value.id not in behind.get(node, {value.id}):
+                    if isinstance(value, ast.Name) and value.id not in given | behind.get(node, {value.id}):
                         source = value  # a list that has one name again: as good as a copy
                     is_drawn = isinstance(value, ast.Call) and draws_list(value.func)
                     is_new = source is not None or is_drawn or is_new_list(value)
@@ -87,8 +90,8 @@ def list_names(
         if isinstance(node, ast.For):
             excluded |= _changed_while_run_over(node)
     found = frozenset(bound.keys() - excluded - other_uses(function, nodes, known))
-    while any(bound[name] - found for name in found):
-        found = frozenset(name for name in found if bound[name] <= found)
+    while any(bound[name] - found - given for name in found):
+        found = frozenset(name for name in found if bound[name] <= found | given)
     return found
 
 
@@ -278,6 +281,22 @@ def read_parameters(function: ast.FunctionDef, is_of_library: Callable[[str], bo
             looks[name] = looks.get(name, False) or whole
     only_read = given - parts - other_uses(function, nodes, looks)
     return {name: all(whole for n, whole in looks.items() if n.id == name) for name in only_read}
+
+
+def unpacked_names(function: ast.FunctionDef) -> frozenset[str]:
+    """The names that are unpacked, or arguments of anything but a function that takes what can be run over."""
+    out: set[str] = set()
+    for node in walk(function):
+        match node:
+            case (
+                ast.Starred(value=ast.Name(id=name))
+                | ast.Assign(targets=[ast.Tuple()], value=ast.Name(id=name))
+            ):
+                out.add(name)
+            case ast.Call(func=func, args=args, keywords=keywords):
+                if not (isinstance(func, ast.Name) and func.id in _TAKERS):
+                    out |= {a.id for a in (*args, *(k.value for k in keywords)) if isinstance(a, ast.Name)}
+    return frozenset(out)
 
 
 def _binds(node: ast.AST) -> Iterator[tuple[ast.Name, bool]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from appyc.errors import Loc
 from appyc.frontend.access import AccessPath
@@ -65,6 +65,11 @@ class ArrayRef:
     def ndim(self) -> int:
         return self.symbol.array.ndim - len(self.index)
 
+    @property
+    def python(self) -> bool:
+        """Whether its elements are Python's own numbers: it is a list to the program."""
+        return self.symbol.array.is_list
+
     def extents(self, loc: Loc) -> tuple[Expr, ...]:
         """The lengths of the axes that are not indexed."""
         first = len(self.index)
@@ -80,7 +85,7 @@ class Tensor:
 
     view: `element` is a load, and an assignment to the tensor stores into that array. unsettled: only
     strides would tell whether it is a view of that array or a copy, so no program may depend on which.
-    python: the elements are Python's own numbers, not yet in any array.
+    python: the elements are Python's own numbers, those of a list or not yet in any array.
     """
 
     axes: tuple[Symbol, ...]
@@ -359,6 +364,11 @@ def dtype_of(value: ArrayRef | Tensor | Masked) -> DType:
     return tensor.symbol.dtype if isinstance(tensor, ArrayRef) else tensor.element.dtype
 
 
+def is_listed(value: Value | Binding) -> TypeGuard[ArrayRef | Tensor]:
+    """Whether the items of a list are described by the value."""
+    return isinstance(value, ArrayRef | Tensor) and value.python and value.ndim > 0
+
+
 def describe(value: Value | Binding) -> str:
     """A few words for messages."""
     match value:
@@ -367,6 +377,8 @@ def describe(value: Value | Binding) -> str:
         case Number() | Slot():
             t = value.type
             return f"a Python {t}" if t.python else f"a {t}"
+        case ArrayRef() | Tensor() if is_listed(value):
+            return "a list of numbers"
         case ArrayRef() | Tensor() | Masked():
             return f"a {value.ndim}-dimensional array of {dtype_of(value)}"
         case ReturnedView():

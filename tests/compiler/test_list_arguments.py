@@ -1,0 +1,334 @@
+"""Lists of numbers as arguments: as in Python, and without a version for each length."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import appyc
+from appyc.runtime.dispatch import Entry
+
+pytestmark = pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+
+
+class Listed(list):  # type: ignore[type-arg]
+    pass
+
+
+def outcome(fn: Callable[..., Any], args: Sequence[Any]) -> tuple[str, str]:
+    """What a call gives or raises, and what its arguments are afterwards, with all types."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            out = repr(fn(*args))
+    except Exception as error:  # noqa: BLE001  (whatever it is, it has to be Python's)
+        out = type(error).__name__
+    return out, repr(args)
+
+
+def bubble_sort(xs: Any) -> Any:
+    for i in range(len(xs)):
+        for j in range(len(xs) - 1 - i):
+            if xs[j] > xs[j + 1]:
+                xs[j], xs[j + 1] = xs[j + 1], xs[j]
+    return xs
+
+
+def running_sums(xs: Any) -> Any:
+    for i in range(1, len(xs)):
+        xs[i] += xs[i - 1]
+    return None
+
+
+def looked_at(xs: Any) -> Any:
+    if not xs:
+        return None
+    return sum(xs), min(xs), max(xs), any(xs), all(xs), 3 in xs, len(xs), xs[-1], sum(xs[1:3]), sum(xs, 1)
+
+
+def half_way(xs: Any, ys: Any) -> Any:
+    for i in range(len(xs)):
+        ys[i] = 2 * xs[i]
+
+
+def raised(xs: Any, limit: Any) -> Any:
+    for i in range(len(xs)):
+        if xs[i] > limit:
+            raise ValueError("too large")
+        xs[i] = limit
+
+
+def beside_an_array(xs: Any, a: Any) -> Any:
+    for i in range(len(xs)):
+        a[i] = xs[i]
+        xs[i] = xs[-1]
+    return xs
+
+
+def other_types(xs: Any) -> Any:
+    xs[0] = xs[1] / 2
+    return xs[0]
+
+
+def grows(xs: Any) -> Any:
+    for i in range(3):
+        xs.append(xs[i])
+
+
+def shrinks(xs: Any) -> Any:
+    total = 0
+    while xs:
+        total += xs.pop()
+    return total
+
+
+def copies(xs: Any) -> Any:
+    ys, zs, ws, vs = xs[:], xs.copy(), sorted(xs), list(xs)
+    part = xs[1:]
+    for i in range(len(xs)):
+        ys[i] = ys[i] + xs[-1]
+    vs.append(xs[0])
+    xs[0] = xs[1]
+    return ys, zs, ws, vs, part
+
+
+def concatenated(xs: Any) -> Any:
+    return xs + xs, xs * 2, xs == [3, 1, 2]
+
+
+def parts(xs: Any) -> Any:
+    total = 0
+    for x in xs[::-1]:
+        total = total * 2 + x
+    xs[1:2] = []
+    return total
+
+
+def renamed(xs: Any, up: Any) -> Any:
+    ys = xs
+    ys[0] = ys[1]
+    zs = ys if up else ys[1:]
+    zs[0] = zs[-1]
+    return ys
+
+
+def rebound(xs: Any) -> Any:
+    xs = [x + x for x in xs]
+    xs[0] = xs[1]
+    return xs
+
+
+def chosen(xs: Any, ys: Any, first: Any) -> Any:
+    if first:
+        zs = xs
+    else:
+        zs = ys
+    zs[0] = zs[1]
+    return zs
+
+
+def larger(xs: Any, i: Any) -> Any:
+    return xs[i] if xs[i] > xs[i + 1] else xs[i + 1]
+
+
+def helped(xs: Any) -> Any:
+    total = 0
+    for i in range(len(xs) - 1):
+        total += larger(xs, i)
+    return total
+
+
+def quicksort(xs: Any, lo: Any, hi: Any) -> Any:
+    if lo < hi:
+        last = lo
+        for i in range(lo + 1, hi):
+            if xs[i] < xs[lo]:
+                last += 1
+                xs[last], xs[i] = xs[i], xs[last]
+        xs[lo], xs[last] = xs[last], xs[lo]
+        quicksort(xs, lo, last)
+        quicksort(xs, last + 1, hi)
+
+
+def arrays_of(xs: Any) -> Any:
+    a = np.array(xs)
+    a[0] = a[1]
+    b = np.asarray(xs)
+    b[0] = b[1]
+    return a, b, np.sum(xs), np.sqrt(xs), a[xs[0] :], np.cumsum(xs)
+
+
+def with_default(n: Any, xs: Any = [1, 2, 3]) -> Any:  # noqa: B006  (what it is about)
+    for i in range(len(xs)):
+        xs[i] += n
+    return sum(xs)
+
+
+def enumerated(xs: Any, ys: Any) -> Any:
+    total = 0
+    for i, x in enumerate(xs):
+        total += i * x
+    for x, y in zip(xs, ys):  # noqa: B905
+        total += x * y
+    for x in reversed(xs):
+        total = total - x
+    return total, [x for x in xs if x > 1], isinstance(xs, list), isinstance(xs, np.ndarray)
+
+
+def indexed_wrongly(xs: Any, i: Any) -> Any:
+    return xs[i]
+
+
+def stored_wrongly(xs: Any, i: Any, value: Any) -> Any:
+    xs[i] = value
+    return xs
+
+
+def attributes(xs: Any) -> Any:
+    return xs.shape
+
+
+def negated(xs: Any) -> Any:
+    return abs(xs)
+
+
+def unpacked(xs: Any) -> Any:
+    a, b, c = xs
+    return a + 2 * b + 3 * c
+
+
+NUMBERS: list[list[Any]] = [
+    [3, 1, 2],
+    [3.0, 0.0, -0.0, 2.0], [True, False, True], [1j, 2.0 + 0j, 0j], [2**62, 2**62, 5], [2**64, 1, 2], [], [1],
+    [1, True, 0], [np.float64(1.0), np.float64(2.0)], [np.int64(1)] * 3, ["a", "b"], [None, 1, 2],
+    [2.0, float("inf"), 1.0], list(range(70)), [1.5] * 100,
+]  # fmt: skip
+
+PROGRAMS: list[tuple[Callable[..., Any], Callable[[list[Any]], tuple[Any, ...]]]] = [
+    *((fn, lambda xs: (xs,)) for fn in (
+        bubble_sort, running_sums, looked_at, other_types, grows, shrinks, copies, concatenated, parts, rebound, helped,
+        arrays_of, attributes, negated, unpacked,
+    )),
+    (half_way, lambda xs: (xs, [0] * len(xs))), (half_way, lambda xs: (xs, [0.0] * 2)), (half_way, lambda xs: (xs, xs)),
+    (raised, lambda xs: (xs, 2)), (raised, lambda xs: (xs, 2.0)),
+    (beside_an_array, lambda xs: (xs, np.zeros(len(xs), np.complex128))),
+    (beside_an_array, lambda xs: (xs, np.zeros(2))),
+    (renamed, lambda xs: (xs, True)), (renamed, lambda xs: (xs, False)),
+    (chosen, lambda xs: (xs, [5, 6], True)), (chosen, lambda xs: (xs, [5, 6], False)),
+    (quicksort, lambda xs: (xs, 0, len(xs))), (enumerated, lambda xs: (xs, [2, 3, 4])),
+    *((indexed_wrongly, lambda xs, i=i: (xs, i))
+      for i in (0, -1, 5, -9, 1.0, True, np.int64(1), np.array([0, 1]), None)),
+    *((stored_wrongly, lambda xs, v=v, i=i: (xs, i, v)) for v in (1, 2.5, True, 1j, 2**64, np.float64(1), None, "x")
+      for i in (0, -1, 70)),
+    (bubble_sort, lambda xs: (Listed(xs),)), (looked_at, lambda xs: (tuple(xs),)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["cpu", "interpret"])
+@pytest.mark.parametrize("number", range(len(PROGRAMS)), ids=lambda n: f"{PROGRAMS[n][0].__name__}-{n}")
+def test_as_in_python(number: int, target: str) -> None:
+    fn, make = PROGRAMS[number]
+    compiled = appyc.jit(fn, target=target)
+    for values in NUMBERS:
+        for _ in range(3):
+            args = make(copy.deepcopy(values))
+            expected, found = copy.deepcopy(args), args
+            if len(args) > 1 and args[0] is args[1]:
+                expected = (copy.deepcopy(values),) * 2
+            assert outcome(compiled, found) == outcome(fn, expected), values
+
+
+def test_a_default_is_one_list_for_all_calls() -> None:
+    compiled = appyc.jit(with_default)
+    assert [compiled(1), compiled(1), compiled(n=2)] == [9, 12, 18]
+    assert with_default.__defaults__ == ([5, 6, 7],)
+    assert with_default.__defaults__ is not None
+    with_default.__defaults__[0][:] = [1, 2, 3]
+
+
+def test_items_that_do_not_change_stay_the_same_objects() -> None:
+    @appyc.jit(strict=True)
+    def doubled_first(xs: Any) -> Any:
+        for i in range(len(xs) // 2):
+            xs[i] = 2 * xs[i]
+        return xs
+
+    values = [1000.5 + i for i in range(100)]
+    before = list(values)
+    assert doubled_first(values) is values
+    assert all(now is old for now, old in zip(values[50:], before[50:], strict=True))
+    assert values[:50] == [2 * x for x in before[:50]]
+
+
+def test_one_version_does_for_all_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
+    @appyc.jit(strict=True)
+    def total(xs: Any) -> Any:
+        out = 0
+        for x in xs:
+            out += x
+        return out
+
+    assert total([1, 2]) == 3
+    monkeypatch.setattr(total, "_make", None)
+    assert [total(list(range(n))) for n in (3, 60, 70, 5000)] == [n * (n - 1) // 2 for n in (3, 60, 70, 5000)]
+
+
+def test_what_is_stored_before_an_exception_stays_in_the_list() -> None:
+    values = [1, 1, 1, 9, 1]
+    with pytest.raises(ValueError, match="too large"):
+        appyc.jit(raised, strict=True)(values, 2)
+    assert values == [2, 2, 2, 9, 1]
+
+
+def test_what_python_says_of_an_index() -> None:
+    for fn, args, message in (
+        (indexed_wrongly, ([1, 2], 5), "list index"),
+        (stored_wrongly, ([1, 2], -3, 4), "list assignment index"),
+    ):
+        with pytest.raises(IndexError, match=f"^{message} out of range"):
+            appyc.jit(fn, strict=True)(*args)
+
+
+def test_lists_under_strict() -> None:
+    with pytest.raises(appyc.TypeInferenceError, match="argument 'xs' is a list"):
+        appyc.jit(running_sums, strict=True)([1, 2.0])
+    with pytest.raises(appyc.UnsupportedError, match="operation on a list"):
+        appyc.jit(grows, strict=True)([1, 2, 3])
+
+
+def test_sizes_race_against_python_one_by_one() -> None:
+    def pairs(xs: Any) -> Any:
+        found = 0
+        for i in range(len(xs) if len(xs) < 1000 else 1):
+            for j in range(i):
+                found += xs[i] < xs[j]
+        return found
+
+    compiled: Any = appyc.jit(pairs)
+    for _ in range(12):
+        for size in (300, 30_000):
+            compiled([1.0] * size)
+    by_size = {kind[1]: function for kind, (function, *_) in compiled.handed.items()}
+    assert by_size[9] is pairs, "Python looks at one item, where compiled code would get all"
+    assert isinstance(by_size[6], Entry)
+
+
+def test_lists_inside_are_taken_where_no_item_gets_out() -> None:
+    def item(x: Any) -> Any:
+        return x[0]
+
+    def items_item(x: Any) -> Any:
+        return x[0][1]
+
+    with pytest.raises(appyc.TypeInferenceError, match=r"argument 'x\[0\]' is a list"):
+        appyc.jit(cache=False, target="cpu", strict=True)(item)([[2, "a"]])
+    assert appyc.jit(cache=False, target="cpu", strict=True)(items_item)([[2.0, 1]]) == 1
+
+
+def test_explain_counts_the_items() -> None:
+    assert "bubble_sort" in str(appyc.jit(bubble_sort).explain([1.0, 2.0]))
