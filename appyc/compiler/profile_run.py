@@ -94,5 +94,9 @@ def _copied(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(_copied(item) for item in value)
     return (
-        value.copy(order="K") if isinstance(value, np.ndarray) else [*value] if type(value) is list else value
+        value.copy(order="K")
+        if isinstance(value, np.ndarray)
+        else [*map(_copied, value)]
+        if type(value) is list
+        else value
     )

@@ -100,7 +100,9 @@ def lower_function(
             facts,
             (fn.__code__,),
             given_lists=frozenset(
-                n for n, type_ in arguments.items() if isinstance(type_, ArrayType) and type_.is_list
+                n
+                for n, type_ in arguments.items()
+                if isinstance(type_, ArrayType) and type_.is_list and type_.ndim == 1
             ),
         )
         try:
@@ -342,7 +344,7 @@ def _called(
     """
     facts = Facts()
     for _ in range(_MAX_ATTEMPTS):
-        lists = frozenset(name for name, value in arguments.items() if is_listed(value))
+        lists = frozenset(name for name, value in arguments.items() if is_listed(value) and value.ndim == 1)
         scope = Scope(
             caller.lowering, _source(source, facts), names, caller.supply, facts, calls, memory, lists
         )

@@ -606,7 +606,7 @@ static PyObject *invoke(PyObject *Py_UNUSED(module), PyObject *given)
 
 static PyMethodDef module_methods[] = {
     {"invoke", invoke, METH_VARARGS, "Calls a kernel with arguments of its types; raises GuardFailure."},
-    {"item_type", item_type, METH_O, "The dtype of all items of a list; None where there is none."},
+    {"item_type", item_type, METH_O, "The dtype of a list's items, and its number of axes; or None."},
     {"set_thread_count", set_thread_count, METH_O, "How many threads kernels may use from now on."},
     {"empty_like", empty_like, METH_O, "An array with nothing in it, in memory that was given back, in C order."},
     {"team_address", team_address, METH_NOARGS, "Of what kernels share their parallel loops with."},

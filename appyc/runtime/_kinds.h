@@ -13,20 +13,28 @@
 
 enum { MOST_ITEMS = 64 };
 
-/* 0 for an empty list, and 1 more behind each power of 4. */
+enum { OF_ROWS = 64 };
+
+/* 0 for an empty list, and 1 more behind each power of 4; OF_ROWS more for a list of lists, which are taken to be like the
+ * first of them. */
 static int size_class(PyObject *list)
 {
     Py_ssize_t length = PyList_GET_SIZE(list);
-    int out = length > 0;
+    int has_rows = length && PyList_CheckExact(PyList_GET_ITEM(list, 0));
+    if (has_rows)
+        length *= PyList_GET_SIZE(PyList_GET_ITEM(list, 0));
+    int out = (length > 0) + has_rows * OF_ROWS;
     for (Py_ssize_t most = 1; most < length; most *= 4)
         out++;
     return out;
 }
 
-/* The type of a list's first item; of what has none, its own. */
+/* The type of a list's first item, or of the first item of its first row; of what has none, its own. */
 static PyTypeObject *type_in(PyObject *value)
 {
-    return Py_TYPE(PyList_CheckExact(value) && PyList_GET_SIZE(value) ? PyList_GET_ITEM(value, 0) : value);
+    for (int k = 0; k < 2 && PyList_CheckExact(value) && PyList_GET_SIZE(value); k++)
+        value = PyList_GET_ITEM(value, 0);
+    return Py_TYPE(value);
 }
 
 /* The number of items after those of `value`, or -1: an error, or too many. The items are new references. */

@@ -1,5 +1,5 @@
-/* Lists of numbers as arguments: a call gets arrays of their items, and what it changes there is put into the lists
- * when it ends. Items are Python's own numbers, of one type; a list without items has none. Part of _dispatch.c, which
+/* Lists of numbers as arguments, and lists of such lists of one length: a call gets arrays of their items, and what it
+ * changes there is put into the lists when it ends. Items are Python's own numbers, of one type; a list without items has none. Part of _dispatch.c, which
  * alone includes it.
  */
 #ifndef APPYC_LISTS_H
@@ -67,26 +67,85 @@ static int move_items(int type_number, PyObject *list, Py_ssize_t length, char *
     return 1;
 }
 
-static int fill_list(const Argument *a, PyObject *value, int64_t *frame)
+/* The lengths of a list's axes; of rows that are lists of one length there are two. 0 where it has none. */
+static int axes_of(PyObject *value, Py_ssize_t lengths[2])
 {
-    if (!PyList_CheckExact(value) || PyList_GET_SIZE(value) == 0)
+    if (!PyList_CheckExact(value) || (lengths[0] = PyList_GET_SIZE(value)) == 0)
         return 0;
-    int64_t *at = frame + a->slot, length = PyList_GET_SIZE(value), size = (int64_t)item_size(a->type_number);
-    if (!(at[0] = (int64_t)(intptr_t)take_memory(length * size, 0)))
-        return 0;
-    at[1] = length;
-    at[2] = size;
-    return move_items(a->type_number, value, length, (char *)(intptr_t)at[0], 0);
+    for (Py_ssize_t i = 0; i < lengths[0]; i++) {
+        PyObject *row = PyList_GET_ITEM(value, i);
+        if (!PyList_CheckExact(row))
+            return i == 0;
+        if (PyList_GET_SIZE(row) == 0 || (i > 0 && PyList_GET_SIZE(row) != lengths[1]))
+            return 0;
+        lengths[1] = PyList_GET_SIZE(row);
+    }
+    return 2;
 }
 
-/* Whether no list is given twice. */
+/* `move_items` for a list, or for each of its rows. */
+static int move_rows(int type_number, PyObject *value, int axes, const Py_ssize_t *lengths, char *to, int back)
+{
+    if (axes == 1)
+        return move_items(type_number, value, lengths[0], to, back);
+    for (Py_ssize_t i = 0; i < lengths[0] && i < PyList_GET_SIZE(value); i++) {
+        PyObject *row = PyList_GET_ITEM(value, i);
+        int fits = !PyList_CheckExact(row) ? 0 : move_items(type_number, row, lengths[1], to, back);
+        if (fits < 0 || (!fits && !back))
+            return fits;
+        to += lengths[1] * (Py_ssize_t)item_size(type_number);
+    }
+    return 1;
+}
+
+static int fill_list(const Argument *a, PyObject *value, int64_t *frame)
+{
+    Py_ssize_t lengths[2], size = (Py_ssize_t)item_size(a->type_number);
+    if (axes_of(value, lengths) != a->count)
+        return 0;
+    int64_t *at = frame + a->slot;
+    for (int axis = a->count - 1; axis >= 0; size *= lengths[axis--]) {
+        at[1 + axis] = lengths[axis];
+        at[1 + a->count + axis] = size;
+    }
+    if (!(at[0] = (int64_t)(intptr_t)take_memory(size, 0)))
+        return 0;
+    return move_rows(a->type_number, value, a->count, lengths, (char *)(intptr_t)at[0], 0);
+}
+
+static int compare_addresses(const void *one, const void *other)
+{
+    const PyObject *a = *(PyObject *const *)one, *b = *(PyObject *const *)other;
+    return (a > b) - (a < b);
+}
+
+/* Whether no list is there twice, as an argument or as a row, where the kernel stores into one. */
 static int lists_are_apart(const Specialisation *s, PyObject **leaves)
 {
-    for (int i = 0; i < s->argument_count; i++)
-        for (int k = 0; s->arguments[i].kind == LIST && k < i; k++)
-            if (s->arguments[k].kind == LIST && leaves[s->arguments[i].leaf] == leaves[s->arguments[k].leaf])
-                return 0;
-    return 1;
+    PyObject *few[STACK_LEAVES], **all = few;
+    Py_ssize_t count = 0, writes = 0, at = 0, apart = 1;
+    for (int i = 0; i < s->argument_count; i++) {
+        const Argument *a = &s->arguments[i];
+        writes |= a->kind == LIST && a->written;
+        count += a->kind != LIST ? 0 : a->count == 1 ? 1 : 1 + PyList_GET_SIZE(leaves[a->leaf]);
+    }
+    if (!writes || count < 2)
+        return 1;
+    if (count > STACK_LEAVES && !(all = PyMem_Malloc((size_t)count * sizeof *all)))
+        return 0;
+    for (int i = 0; i < s->argument_count; i++) {
+        const Argument *a = &s->arguments[i];
+        if (a->kind == LIST)
+            all[at++] = leaves[a->leaf];
+        for (Py_ssize_t k = 0; a->kind == LIST && a->count == 2 && k < PyList_GET_SIZE(leaves[a->leaf]); k++)
+            all[at++] = PyList_GET_ITEM(leaves[a->leaf], k);
+    }
+    qsort(all, (size_t)count, sizeof *all, compare_addresses);
+    for (at = 1; at < count; at++)
+        apart &= all[at] != all[at - 1];
+    if (all != few)
+        PyMem_Free(all);
+    return (int)apart;
 }
 
 /* Gives the memory of a call's lists back. keep: whether to put into the lists what the call has changed. -1: an error. */
@@ -98,23 +157,30 @@ static int release_lists(const Specialisation *s, const int64_t *frame, PyObject
         const int64_t *at = frame + a->slot;
         if (a->kind != LIST || !at[0])
             continue;
+        Py_ssize_t lengths[2] = {(Py_ssize_t)at[1], (Py_ssize_t)at[2]};
         if (keep && a->written && !failed)
-            failed = move_items(a->type_number, leaves[a->leaf], at[1], (char *)(intptr_t)at[0], 1) < 0;
-        give_memory((void *)(intptr_t)at[0], at[1] * at[2]);
+            failed = move_rows(a->type_number, leaves[a->leaf], a->count, lengths, (char *)(intptr_t)at[0], 1) < 0;
+        give_memory((void *)(intptr_t)at[0], at[1] * at[1 + a->count]);
     }
     return failed ? -1 : 0;
 }
 
-/* item_type(list): the dtype of all items of a list; None where they have none in common. */
+/* item_type(list): the dtype of all items of a list, or of its rows, and how many axes it has; None where there is none. */
 static PyObject *item_type(PyObject *Py_UNUSED(module), PyObject *value)
 {
+    Py_ssize_t lengths[2];
     char to[16];
-    Py_ssize_t length = PyList_CheckExact(value) ? PyList_GET_SIZE(value) : 0;
-    int type_number = length ? type_of_item(PyList_GET_ITEM(value, 0)) : -1;
-    for (Py_ssize_t i = 0; i < length && type_number >= 0; i++)
-        if (!put_item(type_number, PyList_GET_ITEM(value, i), to))
-            type_number = -1;
-    return type_number < 0 ? Py_NewRef(Py_None) : (PyObject *)PyArray_DescrFromType(type_number);
+    int axes = axes_of(value, lengths), type_number = -1;
+    for (Py_ssize_t i = 0; axes && i < lengths[0]; i++) {
+        PyObject *row = axes == 2 ? PyList_GET_ITEM(value, i) : value;
+        for (Py_ssize_t k = axes == 2 ? 0 : i; k < (axes == 2 ? lengths[1] : i + 1); k++) {
+            PyObject *item = PyList_GET_ITEM(row, k);
+            type_number = i + k == 0 ? type_of_item(item) : type_number;
+            if (type_number < 0 || !put_item(type_number, item, to))
+                Py_RETURN_NONE;
+        }
+    }
+    return type_number < 0 ? Py_NewRef(Py_None) : Py_BuildValue("(Ni)", PyArray_DescrFromType(type_number), axes);
 }
 
 #endif

@@ -66,9 +66,9 @@ def typeof(value: object, name: str, loc: Loc) -> ArgType:
 
 
 def list_type(value: object) -> ArrayType | None:
-    """The type of a list of numbers of Python's own, all of one type; None for anything else."""
-    dtype = item_type(value)
-    return None if dtype is None else ArrayType(DTYPES[dtype], 1, container=Container.LIST)
+    """The type of a list of Python's own numbers, all of one type, or of such lists of one length; else None."""
+    found = item_type(value)
+    return None if found is None else ArrayType(DTYPES[found[0]], found[1], container=Container.LIST)
 
 
 def signature(args: Sequence[object], names: Sequence[str], loc: Loc) -> tuple[ArgType, ...]:

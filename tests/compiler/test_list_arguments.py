@@ -243,6 +243,104 @@ def test_as_in_python(number: int, target: str) -> None:
             assert outcome(compiled, found) == outcome(fn, expected), values
 
 
+def transposed_in_place(m: Any) -> Any:
+    for i in range(len(m)):
+        for j in range(i):
+            m[i][j], m[j][i] = m[j][i], m[i][j]
+    return m
+
+
+def shortest_paths(m: Any) -> Any:
+    n = len(m)
+    for k in range(n):
+        for i in range(n):
+            for j in range(len(m[i])):
+                if m[i][k] + m[k][j] < m[i][j]:  # noqa: PLR1730  (as it is written)
+                    m[i][j] = m[i][k] + m[k][j]
+
+
+def of_rows(m: Any) -> Any:
+    total, most = 0, m[0][0]
+    for row in m:
+        total += sum(row) + len(row)
+        for x in row:
+            most = max(most, x)
+    first = m[0]
+    first[0] = first[-1]
+    a, b = m[-1]
+    return total, most, m[-1][-1], 3 in m[1], len(m), len(m[0]), sum(m[0][1:]), [sum(row) for row in m], a, b
+
+
+def swapped_rows(m: Any) -> Any:
+    m[0], m[1] = m[1], m[0]
+    m[0][0] = m[1][1]
+    return m
+
+
+def a_row(m: Any) -> Any:
+    return m[0], m[1][:]
+
+
+def copied_rows(m: Any) -> Any:
+    rows, others = m[:], list(m)
+    rows[0][0] = rows[1][1]
+    return rows, others, m[0] == m[1]
+
+
+def two_indices(m: Any) -> Any:
+    return m[0, 0]
+
+
+def of_two(m: Any, row: Any) -> Any:
+    for i in range(len(row)):
+        m[0][i] = row[i]
+        row[i] = m[1][i]
+
+
+def of_tables(a: Any, b: Any) -> Any:
+    out = [[0] * len(b[0]) for _ in range(len(a))]
+    for i in range(len(a)):
+        for j in range(len(b[0])):
+            for k in range(len(b)):
+                out[i][j] += a[i][k] * b[k][j]
+    return out[0][0], np.array(a) @ np.array(b)
+
+
+ROWS: list[list[Any]] = [
+    [[3, 1], [2, 5]],
+    [[3.0, 1.5], [2.0, -0.0]], [[True, False], [False, True]], [[1j, 2j], [0j, 1j]], [[1, 2], [3.0, 4.0]],
+    [[1, 2], [3]], [[], []], [[2**63, 1], [1, 1]], [(1, 2), (3, 4)], [[[1], [2]], [[3], [4]]],
+    [[k * n % 7 for k in range(9)] for n in range(9)],
+]  # fmt: skip
+
+OF_ROWS: list[tuple[Callable[..., Any], Callable[[list[Any]], tuple[Any, ...]]]] = [
+    *((fn, lambda m: (m,)) for fn in (
+        transposed_in_place, shortest_paths, of_rows, swapped_rows, a_row, copied_rows, two_indices,
+    )),
+    (of_two, lambda m: (m, [7, 8])), (of_two, lambda m: (m, m[0])), (of_two, lambda m: (m, m[1])),
+    (of_tables, lambda m: (m, [[1, 2], [3, 4]])), (of_tables, lambda m: (m, m)),
+    (shortest_paths, lambda m: ([m[0]] * 2,)), (of_rows, lambda m: ([m[0]] * 2,)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(OF_ROWS)), ids=lambda n: f"{OF_ROWS[n][0].__name__}-{n}")
+def test_lists_of_lists_are_as_in_python(number: int) -> None:
+    fn, make = OF_ROWS[number]
+    compiled = appyc.jit(fn, target="cpu")
+    for values in ROWS:
+        for _ in range(3):
+            found, expected = make(copy.deepcopy(values)), make(copy.deepcopy(values))
+            rows = list(found[0])
+            assert outcome(compiled, found) == outcome(fn, expected), values
+            assert fn is swapped_rows or all(a is b for a, b in zip(found[0], rows, strict=True))
+
+
+def test_tables_are_compiled() -> None:
+    for fn in (transposed_in_place, shortest_paths, of_rows):
+        m = [[3, 1], [2, 5]]
+        assert repr(appyc.jit(fn, strict=True)(m)) == repr(fn([[3, 1], [2, 5]]))
+
+
 def test_a_default_is_one_list_for_all_calls() -> None:
     compiled = appyc.jit(with_default)
     assert [compiled(1), compiled(1), compiled(n=2)] == [9, 12, 18]

@@ -124,7 +124,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     [
         (total, lambda: ((tuple(range(n)),) for n in range(1, 25)), AT_ONCE),
         (total, lambda: (([0.5 if k % 2 else k for k in range(n)],) for n in range(2, 25)), AT_ONCE),
-        (total_of_rows, lambda: (([[1] * n] * 3,) for n in range(1, 25)), 1 + AT_ONCE),
+        (total_of_rows, lambda: (([[1] * n, [1]],) for n in range(2, 26)), 1 + AT_ONCE),
         (total_of_all, lambda: (range(n) for n in range(1, 25)), AT_ONCE),
         (counted, lambda: ((np.ones(4), "m" * n) for n in range(24)), AT_ONCE),
         (scaled, of_globals, AT_ONCE),

@@ -27,5 +27,6 @@ def sizes_of(named: Mapping[str, object]) -> dict[str, object]:
         elif isinstance(shape := getattr(value, "shape", None), tuple):
             out[name] = Sized(shape)
         elif type(value) is list:
-            out[name] = Sized((len(value),))
+            rows = (len(value[0]),) if value and type(value[0]) is list else ()
+            out[name] = Sized((len(value), *rows))
     return out

@@ -58,7 +58,7 @@ def buffer_donation(fn: Function, ctx: PassContext) -> Function:
 
 
 def _is_plain(param: Symbol) -> bool:
-    return isinstance(param.type, ArrayType) and param.type.layout is Layout.C
+    return isinstance(param.type, ArrayType) and param.type.layout is Layout.C and not param.type.is_list
 
 
 def _is_alike(alloc: Alloc, param: Symbol, equal: EqualExtents) -> bool:
