@@ -90,7 +90,7 @@ class Program:
     """What `until_break` makes of nests."""
     counting: Counting | None = None
     """Counts what is written, where it is only planned: nothing runs then."""
-    flow: dict[Symbol, LoopScalars] = field(init=False)
+    flow: Mapping[Symbol, LoopScalars] = field(init=False)
     names: NameSupply = field(init=False)
 
     def __post_init__(self) -> None:
