@@ -101,6 +101,7 @@ from appyc.passes.storage.contract_arrays import contract_arrays
 from appyc.passes.storage.dead_store_elimination import dead_store_elimination
 from appyc.passes.storage.elide_zero_fill import elide_zero_fill
 from appyc.passes.storage.forward_copies import forward_copies
+from appyc.passes.storage.if_conversion import if_conversion
 from appyc.passes.storage.promote_accumulators import promote_accumulators
 from appyc.passes.storage.scalar_replacement import scalar_replacement
 from appyc.passes.storage.scalar_replacement_of_recurrences import scalar_replacement_of_recurrences
@@ -149,6 +150,7 @@ ANALYSE: tuple[Pass, ...] = (
     overlapped_tiling,  # after contraction, for temporaries of several rows: its halos are computed twice
     store_to_load_forwarding,  # after them, for arrays that stay in memory and are read in the iteration that stores
     speculative_search,  # after check_bounds: it must know what may raise; before passes that transform its loops
+    if_conversion,  # after check_bounds; before loops are judged, and their conditional stores with them
     arg_reductions,  # before recognise_reductions, which does not match an extreme value with further scalars
     recognise_reductions,  # before dependence analysis: a reduction's update may be reordered, an assignment may not
     fuse_variance,  # after it, for reductions that fusion left in two loops

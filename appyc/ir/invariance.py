@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Iterator, Set
 
-from appyc.ir.nodes import Alloc, Extent, For, Load, Node, Symbol, Var
+from appyc.ir.nodes import Alloc, Extent, For, If, Load, Logical, Node, Select, Symbol, Var
 from appyc.ir.raising import is_fault_site
-from appyc.ir.visit import scalars_written, statements, walk
+from appyc.ir.visit import children, scalars_written, statements, walk
 
 
 def changed_in(node: Node | Iterable[Node]) -> set[Symbol]:
@@ -29,3 +29,16 @@ def is_invariant(exprs: Node | Iterable[Node], changed: Set[Symbol]) -> bool:
         or is_fault_site(n)
         for n in walk(exprs)
     )
+
+
+def evaluated_always(node: Node) -> Iterator[Node]:
+    """The parts of a statement that are evaluated whenever it is reached."""
+    yield node
+    match node:
+        case If() | Select():
+            yield from evaluated_always(node.cond)
+        case Logical():
+            yield from evaluated_always(node.lhs)
+        case _:
+            for child in children(node):
+                yield from evaluated_always(child)

@@ -11,6 +11,7 @@ from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Verdict
 from appyc.analysis.patterns.scans import in_order, steps_of
 from appyc.ir.array_accesses import is_access
+from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Assign,
@@ -19,9 +20,7 @@ from appyc.ir.nodes import (
     Function,
     If,
     Load,
-    Logical,
     Node,
-    Select,
     Stmt,
     Store,
     Symbol,
@@ -29,7 +28,6 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.visit import (
-    children,
     loops_of,
     map_loops,
     rewrite,
@@ -176,7 +174,7 @@ def _recurrences(loop: For, legality: Legality) -> Iterator[_Recurrence]:
             continue
         loads = [n for n in nodes if isinstance(n, Load) and n.array == array]
         reads = tuple(n for n in loads if _reads_back(n, known[id(n)], known[id(stmt)], loop, legality))
-        early = {id(n) for s in loop.body[: number + 1] for n in _always(s)}
+        early = {id(n) for s in loop.body[: number + 1] for n in evaluated_always(s)}
         if not reads or not all(id(n) in early for n in reads) or scalars_read(reads) & moving:
             continue
         if _flows_into(reads, loop.body[:number], stmt):
@@ -201,19 +199,6 @@ def _writes(node: Node, array: Symbol) -> bool:
 
 def _reads_back(load: Load, sink: Access, source: Access, loop: For, legality: Legality) -> bool:
     return load.mask is None and legality.dependences.is_of_the_iteration_before(loop, source, sink)
-
-
-def _always(node: Node) -> Iterator[Node]:
-    """The parts of a statement that are evaluated whenever it is reached."""
-    yield node
-    match node:
-        case If() | Select():
-            yield from _always(node.cond)
-        case Logical():
-            yield from _always(node.lhs)
-        case _:
-            for child in children(node):
-                yield from _always(child)
 
 
 def _flows_into(reads: tuple[Load, ...], earlier: tuple[Stmt, ...], stmt: Stmt) -> bool:
