@@ -258,3 +258,18 @@ def remainders_that_are_known_of_what_may_raise(a, k):
     for i in range(len(a)):
         a[a[2] % 1] += 5
     return (5 // k) % 1
+
+
+@PROGRAMS.on(np.array([-9, -8, -1, 0, 1, 7, 8, 2**62, -(2**63)]))
+@PROGRAMS.on(np.array([-128, -65, -1, 0, 1, 64, 127], np.int8))
+@PROGRAMS.on(np.array([0, 1, 64, 127, 255], np.uint8))
+@PROGRAMS.on(np.array([0, 1, 2**63, 2**64 - 1], np.uint64))
+def quotients_by_powers_of_two(a):
+    return a // 1, a % 1, a // 2, a % 2, a // 64, a % 64
+
+
+@PROGRAMS.on(-9)
+@PROGRAMS.on(-(2**62))
+@PROGRAMS.on(2**62 + 5)
+def pythons_quotients_by_powers_of_two(n):
+    return n // 2, n % 2, n // 1024, n % 1024, n // 2**40, n % 2**40

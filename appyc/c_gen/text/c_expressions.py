@@ -299,10 +299,15 @@ def _operator(ctx: FunctionContext, expr: Binary, lhs: str, rhs: str) -> str:
         return f"{checked}({lhs}, {rhs}, {ctx.module.overflow_fault(expr.loc)}, fault, &failed)"
     if expr.op == "**":
         return power(ctx, expr, lhs, rhs)
-    if expr.op in ("<<", ">>") and isinstance(expr.rhs, Const):
-        assert not isinstance(expr.rhs.value, complex)
-        if 0 <= expr.rhs.value < dtype.bits:
-            return narrowed(f"({lhs} {expr.op} {int(expr.rhs.value)})", dtype)
+    if isinstance(expr.rhs, Const) and isinstance(expr.rhs.value, int) and dtype.is_integer:
+        number = int(expr.rhs.value)
+        if expr.op in ("<<", ">>") and 0 <= number < dtype.bits:
+            return narrowed(f"({lhs} {expr.op} {number})", dtype)
+        if expr.op in ("//", "%") and number.bit_count() == 1 and number > 0:  # rounded down, as a shift is
+            shifted = (
+                f"({lhs} >> {number.bit_length() - 1})" if expr.op == "//" else f"({lhs} & {number - 1})"
+            )
+            return narrowed(shifted, dtype)
     return combine(ctx, expr.op, dtype, lhs, rhs)
 
 

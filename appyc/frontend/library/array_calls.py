@@ -144,7 +144,10 @@ def _bound(
             "a starred argument cannot be compiled", loc, hints=("write the arguments out",)
         )
     nodes = [_listed(n) for n in (*node.args, *(k.value for k in node.keywords))]
-    values = [_unlisted(scope, value, loc) for value in expressions.lower_operands(scope, nodes, lower)]
+    values = [
+        _unlisted(scope, value, loc) if lower is _collected or isinstance(value, ListValue) else value
+        for value in expressions.lower_operands(scope, nodes, lower)
+    ]
     positional = [*given, *values[: len(node.args)]]
     rest = next((k for k, name in enumerate(parameters) if name.startswith("*")), None)
     if rest is not None:  # one tuple, or its items
