@@ -181,7 +181,8 @@ def _shared(body: tuple[Stmt, ...]) -> Iterator[Load]:
 
     def is_plain(load: Load) -> bool:
         is_affine = not mentions(load, own) and not any(isinstance(n, Load) for n in walk(load.index))
-        return not load.checked and load.array not in written and is_affine
+        in_parts = load.dtype.is_complex  # each part is loaded where it is used
+        return not load.checked and load.array not in written and is_affine and not in_parts
 
     def of(node: Node) -> Iterator[Load]:
         if isinstance(node, Load) and is_plain(node):
