@@ -2,7 +2,7 @@
 
 The programs come of `docs/language.md` alone, not of `tests.fuzz`. A fault is made smaller and printed. With
 --sanitize compiled code runs under AddressSanitizer and UBSan; --recorded is about `appyc.numpy`, --neighbours about
-periodic, clamped and negative indices, --chunked about arrays of Dask's.
+periodic, clamped and negative indices, --chunked about arrays of Dask's, --lists about lists of numbers as arguments.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ def main() -> int:
         "--neighbours", action="store_true", help="loops over elements beside the current one"
     )
     parser.add_argument("--chunked", action="store_true", help="over arrays of Dask's in random chunks")
+    parser.add_argument("--lists", action="store_true", help="lists of numbers as arguments")
     parser.add_argument(
         "--optimise", help="what the C compiler is given; else -O0, of four in ten -O1 or -O3"
     )
@@ -110,6 +111,10 @@ def _campaign(given: argparse.Namespace, folder: Path) -> int:
             from tests.random_programs import neighbours
 
             return neighbours.check(neighbours.program(seed), folder)
+        if given.lists:
+            from tests.random_programs import listed
+
+            return listed.check(listed.program(seed), folder)
         return check(program(seed), folder, given.target, given.threads)
 
     if not given.recorded:
@@ -130,7 +135,7 @@ def _campaign(given: argparse.Namespace, folder: Path) -> int:
             if (
                 given.shrink
                 and verdict.kind != "crash"
-                and not (given.recorded or given.neighbours or given.chunked)
+                and not (given.recorded or given.neighbours or given.chunked or given.lists)
             ):
                 print(_smaller(verdict, folder, given), flush=True)
     print(f"{sum(found.values())} programs in {time.monotonic() - began:.0f} s, {calls} calls: {dict(found)}")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.random_programs import chunked, neighbours, recorded
+from tests.random_programs import chunked, listed, neighbours, recorded
 from tests.random_programs.check import FAULTS, check
 from tests.random_programs.programs import program
 from tests.random_programs.shrink import shrunk
@@ -42,6 +42,12 @@ def test_elements_beside_the_current_one(seed: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(9500, 9508))
 def test_over_random_chunks(seed: int, tmp_path: Path) -> None:
     verdict = chunked.check(seed, tmp_path)
+    assert verdict.kind not in FAULTS, verdict.detail
+
+
+@pytest.mark.parametrize("seed", range(9500, 9506))
+def test_lists_as_arguments(seed: int, tmp_path: Path) -> None:
+    verdict = listed.check(listed.program(seed), tmp_path)
     assert verdict.kind not in FAULTS, verdict.detail
 
 
