@@ -91,6 +91,16 @@ class Parameters:
         return read_parameters(function, functools.partial(is_of_library, self._fn))
 
     @functools.cached_property
+    def texts(self) -> frozenset[str]:
+        """Parameters of whose texts the characters are looked at."""
+        from appyc.frontend.desugar.characters import texts_run_over  # noqa: PLC0415  (few calls have texts)
+
+        try:
+            return texts_run_over(self._text().ast)
+        except UnsupportedError:
+            return frozenset()
+
+    @functools.cached_property
     def _picked_and_unpacked(self) -> tuple[frozenset[str], frozenset[str]]:
         """Names that are indexed at run time; and those that are unpacked, or given to a library, which may take a list
         for a shape."""

@@ -125,7 +125,7 @@ class Specialisations(Entry, Generic[R]):
     def _request(self, named: Mapping[str, object], target: str | None = None) -> Request:
         locate = functools.partial(parameter_location, self._snippet)
         where = target or _target(self.options.target, named.values())
-        return request(named, locate, where, self._takes_any_object)
+        return request(named, locate, where, self._takes_any_object, lambda: self._parameters.texts)
 
     def _takes_any_object(self) -> bool:
         """Whether an argument of an uncompilable type may be passed to a part in Python."""

@@ -28,7 +28,7 @@ from appyc.options import Options
 from appyc.runtime.dispatch import GuardFailure
 from appyc.runtime.frame import Kernel, Watched, flat_values, groups_of, invoke
 from appyc.runtime.overlap import find_overlap
-from appyc.runtime.signature import list_type, typeof
+from appyc.runtime.signature import BYTES, TEXT, list_type, typeof
 
 T = TypeVar("T")
 
@@ -54,7 +54,7 @@ class Request:
 
     @property
     def has_lists(self) -> bool:
-        """Whether arguments are lists, whose items a call copies."""
+        """Whether arguments are lists, bytes or texts, whose items a call copies."""
         return any(isinstance(type_, ArrayType) and type_.is_list for type_ in self.types.values())
 
     @property
@@ -102,17 +102,24 @@ _COMMON = frozenset({np.ndarray, int, float, bool, complex})
 
 
 def request(
-    named: Mapping[str, object], locate: Callable[[str], Loc], target: str, takes_any: Callable[[], bool]
+    named: Mapping[str, object],
+    locate: Callable[[str], Loc],
+    target: str,
+    takes_any: Callable[[], bool],
+    texts: Callable[[], frozenset[str]],
 ) -> Request:
     """The types of a call's arguments. Raises TypeInferenceError for what has none.
 
     locate: gives a parameter's location in the source, for the message. takes_any: whether what has no
-    type is taken as an object; where the function does more with it than pass it on, it runs in Python.
+    type is taken as an object; where the function does more with it than pass it on, it runs in Python. texts: the
+    parameters of whose texts the characters are looked at.
     """
     types: dict[str, ArgType] = {}
     objects: dict[str, object] = {}
     for name, value in named.items():
-        if type(value) not in _COMMON and (
+        if type(value) is bytes or (type(value) is str and name in texts()):
+            types[name] = BYTES if type(value) is bytes else TEXT
+        elif type(value) not in _COMMON and (
             isinstance(value, str)
             or _is_plain_object(value)
             or _is_table(value)
@@ -327,7 +334,10 @@ def _refuse_readonly(job: Job, named: Mapping[str, object]) -> None:
     if not job.options.strict and not has_annotation(job.source):
         raise ReadOnlyArguments
     loc, objects = Loc(job.source.file, job.source.first_line), job.wanted.objects
-    types = {n: t if n in objects else typeof(named[n], n, loc) for n, t in job.wanted.types.items()}
+    types = {
+        n: t if n in objects or (isinstance(t, ArrayType) and t.is_list) else typeof(named[n], n, loc)
+        for n, t in job.wanted.types.items()
+    }
     analyse(job.fn, job.source, types, objects, job.options)
     raise ValueError("assignment destination is read-only")
 

@@ -17,6 +17,7 @@ from appyc.frontend.control import returned_choices, returns
 from appyc.frontend.control.peeling import refuse_stores_before
 from appyc.frontend.control.phi_storage import arrays_of
 from appyc.frontend.control.statements import lower_block, lower_statement
+from appyc.frontend.desugar.characters import with_codes
 from appyc.frontend.desugar.joined_returns import with_joined_returns
 from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const
 from appyc.frontend.expressions.callee_facts import Callees, Known, with_callees
@@ -47,13 +48,13 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
-    is_listed,
+    is_list_itself,
 )
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Const, Function, Result, Stmt, Symbol, Var
 from appyc.ir.results import Chosen, DictOf, ListOf, NoneOr, ResultTree, ViewOf
-from appyc.ir.types import ArrayType, DType
+from appyc.ir.types import ArrayType, Container, DType
 
 _MAX_ATTEMPTS = 50
 
@@ -89,6 +90,8 @@ def lower_function(
     Raises CompileError for what cannot be compiled.
     """
     facts, known = Facts(), Known()
+    types = {name: type_ for name, type_ in arguments.items() if isinstance(type_, ArrayType)}
+    source = with_codes(source, frozenset(n for n, t in types.items() if t.container is Container.TEXT))
     for _ in range(_MAX_ATTEMPTS):
         supply, callees = NameSupply(), Callees(known)
         environment = Environment(supply, typeof, fn, callees)
@@ -100,9 +103,7 @@ def lower_function(
             facts,
             (fn.__code__,),
             given_lists=frozenset(
-                n
-                for n, type_ in arguments.items()
-                if isinstance(type_, ArrayType) and type_.is_list and type_.ndim == 1
+                n for n, t in types.items() if t.container is Container.LIST and t.ndim == 1
             ),
         )
         try:
@@ -344,7 +345,7 @@ def _called(
     """
     facts = Facts()
     for _ in range(_MAX_ATTEMPTS):
-        lists = frozenset(name for name, value in arguments.items() if is_listed(value) and value.ndim == 1)
+        lists = frozenset(name for name, value in arguments.items() if is_list_itself(value))
         scope = Scope(
             caller.lowering, _source(source, facts), names, caller.supply, facts, calls, memory, lists
         )

@@ -58,6 +58,6 @@ def leaves(types: Iterable[ArgType]) -> Iterator[ArrayType | ScalarArg]:
 
 def writeable(type_: ArgType) -> ArgType:
     """The type without its read-only mark: such an array will do for code that only reads it."""
-    if isinstance(type_, ArrayType) and type_.readonly:
+    if isinstance(type_, ArrayType) and type_.readonly and not type_.is_list:
         return replace(type_, readonly=False)
     return type_

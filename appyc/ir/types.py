@@ -80,10 +80,13 @@ class Layout(Enum):
 
 
 class Container(Enum):
-    """What an array is to the program. LIST: a list of Python's own numbers, whose items a call copies to an array."""
+    """What an array is to the program. LIST: a list of Python's own numbers, whose items a call copies to an array.
+    BYTES: bytes, which are read there. TEXT: the code points of a text."""
 
     ARRAY = "array"
     LIST = "list"
+    BYTES = "bytes"
+    TEXT = "text"
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ static int read_arguments(Specialisation *self, PyObject *records)
         if (a->kind == ARRAY && a->same != self->leaf_count)
             self->shares = 1;
         a->leaf = self->leaf_count;
-        self->lists |= a->kind == LIST;
+        self->lists |= a->kind == LIST || a->kind == TEXT;
         if (a->kind < NONE)
             self->leaf_count++;
         if (a->kind == ARRAY && a->written)

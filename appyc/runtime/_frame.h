@@ -4,7 +4,7 @@
 #ifndef APPYC_FRAME_H
 #define APPYC_FRAME_H
 
-enum { ARRAY, LIST, NUMPY_SCALAR, PYTHON_SCALAR, NONE, TUPLE };  /* kinds in Kernel.record() */
+enum { ARRAY, LIST, TEXT, NUMPY_SCALAR, PYTHON_SCALAR, NONE, TUPLE };  /* kinds in Kernel.record() */
 enum { LAYOUT_C, LAYOUT_F, LAYOUT_STRIDED };
 enum { STATUS_OK, STATUS_GUARD, STATUS_FAULT };
 enum { STACK_SLOTS = 192, STACK_LEAVES = 32, FAULT_SLOTS = 7 };
@@ -20,7 +20,7 @@ typedef struct {
     int any_written;  /* ARRAY: the kernel stores into it, or into one that is the same elements */
     int slot;     /* the first slot in the frame */
     int grouped;  /* ARRAY: it is a member of a group */
-    int leaf;     /* LIST: which of the leaf arguments it is */
+    int leaf;     /* LIST, TEXT: which of the leaf arguments it is */
     int same;     /* ARRAY: the leaf that it must be the same elements as; its own number as a rule */
     PyTypeObject *scalar_type;  /* NUMPY_SCALAR: what a value's type must be */
 } Argument;
@@ -47,7 +47,7 @@ typedef struct {
     int argument_count, leaf_count, result_count, frame_size, fault_slot;
     int shares;  /* whether some arrays are expected to be one */
     int writes;  /* whether any array is written */
-    int lists;   /* whether any argument is a list */
+    int lists;   /* whether any argument is a list, bytes or a text */
     int alone;   /* whether no other Python code may run meanwhile */
     Argument *arguments;  /* in order, each tuple before its items */
     Result *results;
@@ -175,6 +175,7 @@ static int fill(const Specialisation *s, int *next, PyObject *const *values, Py_
         switch (a->kind) {
         case ARRAY: fits = fill_array(a, value, frame, typed); break;
         case LIST: fits = fill_list(a, value, frame); break;
+        case TEXT: fits = fill_text(a, value, frame); break;
         case NUMPY_SCALAR: fits = fill_numpy_scalar(a, value, frame + a->slot, typed); break;
         case PYTHON_SCALAR: fits = fill_python_scalar(a, value, frame + a->slot, typed); break;
         case NONE: fits = value == Py_None; break;

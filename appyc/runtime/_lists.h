@@ -113,6 +113,34 @@ static int fill_list(const Argument *a, PyObject *value, int64_t *frame)
     return move_rows(a->type_number, value, a->count, lengths, (char *)(intptr_t)at[0], 0);
 }
 
+/* Bytes where they are, or the code points of a text, which are copied unless they have 32 bits there. */
+static int fill_text(const Argument *a, PyObject *value, int64_t *frame)
+{
+    int64_t *at = frame + a->slot;
+    int is_bytes = a->type_number == NPY_UBYTE;
+    if (is_bytes ? !PyBytes_CheckExact(value) : !PyUnicode_CheckExact(value))
+        return 0;
+    at[1] = is_bytes ? PyBytes_GET_SIZE(value) : PyUnicode_GET_LENGTH(value);
+    at[2] = is_bytes ? 1 : sizeof(Py_UCS4);
+    if (is_bytes || PyUnicode_KIND(value) == PyUnicode_4BYTE_KIND) {
+        at[0] = (int64_t)(intptr_t)(is_bytes ? (void *)PyBytes_AS_STRING(value) : PyUnicode_DATA(value));
+        return 1;
+    }
+    Py_UCS4 *copy = take_memory(at[1] * at[2], 0);
+    at[0] = (int64_t)(intptr_t)copy;
+    for (Py_ssize_t i = 0; copy && i < at[1]; i++)
+        copy[i] = PyUnicode_READ_CHAR(value, i);
+    return copy != NULL;
+}
+
+/* Whether the memory that an argument has in the frame was taken for the call. */
+static int is_copied(const Argument *a, const int64_t *at, PyObject *const *leaves)
+{
+    if (a->kind != TEXT || !at[0])
+        return a->kind == LIST && at[0];
+    return a->type_number != NPY_UBYTE && PyUnicode_KIND(leaves[a->leaf]) != PyUnicode_4BYTE_KIND;
+}
+
 static int compare_addresses(const void *one, const void *other)
 {
     const PyObject *a = *(PyObject *const *)one, *b = *(PyObject *const *)other;
@@ -155,7 +183,7 @@ static int release_lists(const Specialisation *s, const int64_t *frame, PyObject
     for (int i = 0; i < s->argument_count; i++) {
         const Argument *a = &s->arguments[i];
         const int64_t *at = frame + a->slot;
-        if (a->kind != LIST || !at[0])
+        if (!is_copied(a, at, leaves))
             continue;
         Py_ssize_t lengths[2] = {(Py_ssize_t)at[1], (Py_ssize_t)at[2]};
         if (keep && a->written && !failed)

@@ -16,7 +16,7 @@ from appyc.ir.aliasing import Sharing
 from appyc.ir.arguments import ArgType, NoneArg, TupleArg
 from appyc.ir.fault_words import FaultSite
 from appyc.ir.results import ListOf, ResultTree
-from appyc.ir.types import ArrayType, DType, Layout
+from appyc.ir.types import ArrayType, Container, DType, Layout
 from appyc.runtime import _dispatch
 from appyc.runtime.faults import located_error
 
@@ -122,7 +122,7 @@ OnFault: TypeAlias = Callable[[Kernel, int, Sequence[int], Sequence[object]], ob
 call returns."""
 
 
-_ARRAY, _LIST, _NUMPY_SCALAR, _PYTHON_SCALAR, _NONE, _TUPLE = range(6)
+_ARRAY, _LIST, _TEXT, _NUMPY_SCALAR, _PYTHON_SCALAR, _NONE, _TUPLE = range(7)
 _LAYOUTS = {Layout.C: 0, Layout.F: 1, Layout.STRIDED: 2}
 
 
@@ -145,7 +145,7 @@ def _argument_records(
         code = arg.dtype.numpy.num
         if isinstance(arg, ArrayType):
             written, any_written = number in stores[0], same[number] in stores[1]
-            kind = _LIST if arg.is_list else _ARRAY
+            kind = {Container.ARRAY: _ARRAY, Container.LIST: _LIST}.get(arg.container, _TEXT)
             yield (kind, code, arg.ndim, _LAYOUTS[arg.layout], written, any_written, slot, same[number])
         else:
             yield (_PYTHON_SCALAR if arg.python else _NUMPY_SCALAR, code, 0, 0, False, False, slot, 0)

@@ -65,6 +65,10 @@ def typeof(value: object, name: str, loc: Loc) -> ArgType:
     raise _unsupported(value, name, loc)
 
 
+BYTES = ArrayType(DType.UINT8, 1, readonly=True, container=Container.BYTES)
+TEXT = ArrayType(DType.UINT32, 1, readonly=True, container=Container.TEXT)
+
+
 def list_type(value: object) -> ArrayType | None:
     """The type of a list of Python's own numbers, all of one type, or of such lists of one length; else None."""
     found = item_type(value)

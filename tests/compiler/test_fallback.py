@@ -61,7 +61,7 @@ def total(x):
         (total, np.ones(3, np.float16), r"a loop over an array of float16 is not compiled\n.*np\.float32"),
         (first, np.zeros(2, "M8[D]"), r"an array of datetime64\[D\] is not compiled\n.*np\.int64"),
         (first, np.array([1, "x"], object), r"an array of objects is not compiled"),
-        (total, b"bytes", r"a loop over a bytes is not compiled\n.*numpy\.frombuffer"),
+        (total, bytearray(b"bytes"), r"a loop over a bytearray is not compiled\n.*numpy\.frombuffer"),
         (total, [datetime.timedelta(1)] * 2, r"a sequence of timedelta objects is not compiled"),
     ],
 )

@@ -26,6 +26,8 @@ def sizes_of(named: Mapping[str, object]) -> dict[str, object]:
             out[name] = value
         elif isinstance(shape := getattr(value, "shape", None), tuple):
             out[name] = Sized(shape)
+        elif isinstance(value, str | bytes):
+            out[name] = Sized((len(value),))
         elif type(value) is list:
             rows = (len(value[0]),) if value and type(value[0]) is list else ()
             out[name] = Sized((len(value), *rows))

@@ -21,7 +21,7 @@ from functools import reduce
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.masks import packed, under_one_mask
 from appyc.frontend.control.joins import keep_equal
-from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.expressions.arithmetic import cast, element_of, integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import NumberType, promote
 from appyc.frontend.types.values import (
@@ -76,8 +76,8 @@ def as_tensor(scope: Scope, value: Value, loc: Loc, what: str = "this") -> Tenso
             extents = value.extents(loc)
             axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in extents)
             index = (*value.index, *(Var(axis, loc=loc) for axis in axes))
-            load = Load(value.symbol, index, checked=bool(value.index), loc=loc)
-            return Tensor(axes, extents, load, view=not value.python, python=value.python)
+            item = element_of(value.symbol, index, loc, checked=bool(value.index))
+            return Tensor(axes, extents, item.expr, view=not item.python, python=item.python)
         case Number():
             return Tensor((), (), value.expr)
         case Masked():

@@ -106,7 +106,7 @@ def _over_array(value: ArrayRef, loc: Loc) -> Range:
     def item(var: Expr) -> Value:
         index = (*value.index, var)
         if len(index) == value.symbol.array.ndim:
-            return Number(Load(value.symbol, index, loc=loc), value.python)
+            return arithmetic.element_of(value.symbol, index, loc)
         return ArrayRef(value.symbol, index)
 
     return Range(integer(0, loc), Extent(value.symbol, len(value.index), loc=loc), 1, item)

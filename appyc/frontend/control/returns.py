@@ -44,6 +44,7 @@ from appyc.frontend.types.values import (
     Value,
     Wide,
     describe,
+    is_list_itself,
     numbers_of,
     parts_of,
     with_parts,
@@ -89,10 +90,7 @@ def _lowered(scope: Scope, node: ast.expr, position: int = 0) -> Value:
 
 def _is_made_here(scope: Scope, node: ast.expr) -> bool:
     if (source := copied_list(node)) is not None:
-        given = scope.env.get(source.id)
-        return source.id in scope.list_names or (
-            isinstance(given, ArrayRef) and given.python and given.ndim == 1
-        )
+        return source.id in scope.list_names or is_list_itself(scope.env.get(source.id))
     is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)  # a method may be an array's
     return (is_call or isinstance(node, ast.List | ast.ListComp | ast.BinOp)) and is_new_list(node)
 

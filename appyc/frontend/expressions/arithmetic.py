@@ -22,7 +22,7 @@ from appyc.frontend.types.numbers import (
 )
 from appyc.frontend.types.values import Number, describe
 from appyc.ir.integers import Range, is_within, limits, range_of
-from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Intrinsic, Unary
+from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Intrinsic, Load, Symbol, Unary
 from appyc.ir.types import DType
 
 
@@ -63,6 +63,13 @@ def python_number(value: bool | int | float | complex, loc: Loc) -> Number:
             return Number(const(value, DType.FLOAT64, loc), python=True)
         case complex():
             return Number(const(value, DType.COMPLEX128, loc), python=True)
+
+
+def element_of(array: Symbol, index: tuple[Expr, ...], loc: Loc, *, checked: bool = True) -> Number:
+    """An element of an array; of a list, bytes or a text it is a number of Python's own."""
+    load = Load(array, index, checked=checked, loc=loc)
+    is_list = array.array.is_list
+    return Number(cast(load, DType.INT64) if is_list and array.dtype.kind == "u" else load, is_list)
 
 
 def cast(expr: Expr, dtype: DType) -> Expr:

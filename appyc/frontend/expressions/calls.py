@@ -47,6 +47,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     describe,
+    is_list_itself,
     is_listed,
 )
 from appyc.frontend.types.weak_ints import refuse_unfit, require_fit
@@ -315,6 +316,8 @@ def _type_of(value: Value, loc: Loc) -> type:
             kind = value.type.dtype.numpy.type
             return type(kind(0).item()) if value.python else kind
         case ArrayRef() | Tensor() | Masked() if value.ndim:
+            if is_listed(value) and not is_list_itself(value):
+                raise UnsupportedError("the type of this shows only at the call", loc)
             return list if is_listed(value) else np.ndarray
         case TupleValue(names=()):
             return tuple

@@ -34,7 +34,7 @@ from appyc.frontend.types.values import (
     Wide,
     describe,
 )
-from appyc.ir.nodes import BoundsCheck, Const, Expr, For, If, Load, Stmt
+from appyc.ir.nodes import BoundsCheck, Const, Expr, For, If, Stmt
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_written, statements
 
@@ -190,7 +190,7 @@ def number(value: Value, loc: Loc, what: str = "this") -> Number:
         case Number():
             return value
         case ArrayRef() if value.ndim == 0:
-            return Number(Load(value.symbol, value.index, loc=loc), value.python)
+            return arithmetic.element_of(value.symbol, value.index, loc)
         case ArrayRef() | Tensor():
             raise UnsupportedError(f"{what} is {describe(value)}, where a number is needed", loc,
                                    hints=(_index_fully(value),))  # fmt: skip

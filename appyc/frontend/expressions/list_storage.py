@@ -17,7 +17,15 @@ from appyc.frontend.facts import Restart
 from appyc.frontend.resolve import Names
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import PY_FLOAT, PY_INT, NumberType, promote
-from appyc.frontend.types.values import ArrayRef, ListSlots, ListValue, Number, TupleValue, Value, describe
+from appyc.frontend.types.values import (
+    ListSlots,
+    ListValue,
+    Number,
+    TupleValue,
+    Value,
+    describe,
+    is_list_itself,
+)
 from appyc.ir.nodes import Alloc, Assign, Binary, Expr, ForAll, Load, Stmt, Store, Symbol, Var
 from appyc.ir.types import ArrayType, DType
 
@@ -27,7 +35,7 @@ _ROOM = 16
 
 def list_named(scope: Scope, name: str, loc: Loc) -> ListValue:
     value = scope.read(name, loc)
-    if isinstance(value, ArrayRef) and not value.index:  # one of the caller's, which is only copied
+    if is_list_itself(value):  # it is only copied
         kinds = (NumberType(value.symbol.dtype, python=True),)
         count = scope.temp("count", value.extents(loc)[0]).symbol
         value = ListValue(ListSlots((value.symbol,), kinds, False, count, count))

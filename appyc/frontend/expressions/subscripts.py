@@ -10,7 +10,7 @@ from appyc.errors import Loc, SubscriptError, TypeInferenceError, UnsupportedErr
 from appyc.frontend.arrays import slice_bounds, slices, tensors
 from appyc.frontend.arrays.grids import grid
 from appyc.frontend.arrays.reshaping import ravelled
-from appyc.frontend.expressions import attributes, expressions
+from appyc.frontend.expressions import arithmetic, attributes, expressions
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.expressions.indexed_tuples import item_of, table_of_constants
 from appyc.frontend.expressions.list_storage import list_item
@@ -29,7 +29,7 @@ from appyc.frontend.types.values import (
     describe,
     is_listed,
 )
-from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Likely, Load, Logical, Select
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Likely, Logical, Select
 
 
 def lower_subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> Value:
@@ -131,7 +131,7 @@ def _array_item(scope: Scope, owner: ArrayRef | Tensor, tested: int, index: ast.
     ref = element(scope, owner, index, items, loc)
     if ref.ndim == 0:
         checked = not scope.source.trusted or bool(owner.index)
-        return Number(Load(ref.symbol, ref.index, checked=checked, loc=loc), ref.python)
+        return arithmetic.element_of(ref.symbol, ref.index, loc, checked=checked)
     return ref
 
 

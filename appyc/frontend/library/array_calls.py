@@ -11,7 +11,7 @@ import numpy as np
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import array_creation
 from appyc.frontend.arrays.reshaping import ravelled, repeated, reshaped, rolled
-from appyc.frontend.arrays.tensors import as_tensor, as_value, materialise, permuted, with_axis
+from appyc.frontend.arrays.tensors import as_tensor, as_value, materialise, permuted, refuse_lists, with_axis
 from appyc.frontend.arrays.where_arguments import given_destination, given_mask, put, reduce_where
 from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.expressions import arithmetic, expressions
@@ -66,8 +66,8 @@ from appyc.frontend.types.values import (
     describe,
     is_listed,
 )
-from appyc.ir.nodes import Binary, Expr, Symbol, Var
-from appyc.ir.visit import substitute
+from appyc.ir.nodes import Binary, Expr, Load, Symbol, Var
+from appyc.ir.visit import substitute, walk
 from appyc.library import primitives
 from appyc.library.table import text_of
 
@@ -170,7 +170,12 @@ def _unlisted(scope: Scope, value: Value, loc: Loc) -> Value:
     """An argument, with a list as what NumPy makes an array of."""
     if isinstance(value, ListValue):
         return as_tensor(scope, value, loc)
-    return replace(as_tensor(scope, value, loc), python=False) if is_listed(value) else value
+    if not is_listed(value):
+        return value
+    tensor = as_tensor(scope, value, loc)
+    if any(isinstance(n, Load) and n.array.array.readonly for n in walk(tensor.element)):
+        refuse_lists([value], loc)  # NumPy makes no numbers of bytes and texts
+    return replace(tensor, python=False)
 
 
 def _listed(node: ast.expr) -> ast.expr:

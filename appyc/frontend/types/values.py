@@ -11,7 +11,7 @@ from appyc.frontend.access import AccessPath
 from appyc.frontend.types.numbers import Either, NumberType
 from appyc.frontend.types.objects import describe_object
 from appyc.ir.nodes import Const, Expr, Extent, Symbol
-from appyc.ir.types import DType
+from appyc.ir.types import Container, DType
 
 
 def _with_value(t: NumberType, value: bool | int | float | complex | None) -> NumberType:
@@ -367,6 +367,13 @@ def dtype_of(value: ArrayRef | Tensor | Masked) -> DType:
 def is_listed(value: Value | Binding) -> TypeGuard[ArrayRef | Tensor]:
     """Whether the items of a list are described by the value."""
     return isinstance(value, ArrayRef | Tensor) and value.python and value.ndim > 0
+
+
+def is_list_itself(value: Value | Binding | None) -> TypeGuard[ArrayRef]:
+    """Whether the value is a list of numbers of the caller's, and not a row of one, bytes or a text."""
+    if not isinstance(value, ArrayRef) or value.index or value.ndim != 1:
+        return False
+    return value.symbol.array.container is Container.LIST
 
 
 def describe(value: Value | Binding) -> str:

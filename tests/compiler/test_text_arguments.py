@@ -1,0 +1,233 @@
+"""Texts and bytes as arguments: their characters are looked at as in Python, and one version does for all texts."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import appyc
+from appyc.frontend.desugar.characters import texts_run_over, with_codes
+from appyc.frontend.source import Source
+from tests.compiler.test_list_arguments import outcome
+
+pytestmark = pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+
+
+def edit_distance(s: Any, t: Any) -> Any:
+    previous = list(range(len(t) + 1))
+    for i in range(len(s)):
+        current = [i + 1]
+        for j in range(len(t)):
+            cost = 0 if s[i] == t[j] else 1
+            current.append(min(previous[j + 1] + 1, current[j] + 1, previous[j] + cost))
+        previous = current
+    return previous[-1]
+
+
+def common_subsequence(s: Any, t: Any) -> Any:
+    table = [[0] * (len(t) + 1) for _ in range(len(s) + 1)]
+    for i, a in enumerate(s):
+        for j, b in enumerate(t):
+            if a == b:
+                table[i + 1][j + 1] = table[i][j] + 1
+            else:
+                table[i + 1][j + 1] = max(table[i][j + 1], table[i + 1][j])
+    return table[len(s)][len(t)]
+
+
+def counted(s: Any, t: Any) -> Any:
+    counts = [0] * 128
+    vowels = others = 0
+    for c in s:
+        if ord(c) < 128:
+            counts[ord(c)] += 1
+        if c in "aeiou" or c in ("y", "w"):
+            vowels += 1
+        elif c not in t and c != " " and "a" <= c <= "z":
+            others += 1
+    return counts, vowels, others, "x" in s, len(s), sum(1 for c in t if c == "b")
+
+
+def runs(s: Any, t: Any) -> Any:
+    found = []
+    last, length = "", 0
+    for c in s:
+        if c == last:
+            length += 1
+        else:
+            if length:
+                found.append((ord(last), length))
+            last, length = c, 1
+    if length:
+        found.append((ord(last), length))
+    return found
+
+
+def is_palindrome(s: Any, t: Any) -> Any:
+    i, j = 0, len(s) - 1
+    while i < j:
+        if s[i] != s[j]:
+            return False
+        i += 1
+        j -= 1
+    return True
+
+
+def overlaps(s: Any, t: Any) -> Any:
+    same = 0
+    for a, b in zip(s[1:], reversed(t)):  # noqa: B905
+        same += a == b
+    before = s[0]
+    for c in s[1:]:
+        same += before < c
+        before = c
+    return same, s[-1] == t[0]
+
+
+def hashed(s: Any, t: Any) -> Any:
+    h = 5381
+    for x in s:
+        h = (h * 33 + ord(x)) % 2**32
+    return h
+
+
+def whole(s: Any, t: Any) -> Any:
+    n = 0
+    for _ in s:
+        n += 1
+    return n, s == t, s + t, s[0:2], s.upper()
+
+
+def characters_out(s: Any, t: Any) -> Any:
+    found = s[0]
+    for c in s:
+        found = max(found, c)
+    return found
+
+
+def named_twice(s: Any, t: Any) -> Any:
+    c = 1
+    for c in s:
+        if c == "a":
+            return 1
+    return c
+
+
+def stored(s: Any, t: Any) -> Any:
+    s[0] = t[0]
+    return s
+
+
+def mode(s: Any, t: Any) -> Any:
+    n = 0
+    for i in range(3):
+        n += i if t == "ab" else -i
+    return n
+
+
+TEXTS = [
+    ("kitten", "sitting"), ("", "abc"),
+    ("aaabbc", "cbb"), ("ab", "ab"), ("añb€cd", "€ñ"), ("x\U0001f600y", "\U0001f600"),
+    ("abc" * 50, "bca" * 40),
+]  # fmt: skip
+PROGRAMS: list[Callable[..., Any]] = [
+    edit_distance, common_subsequence, counted, runs, is_palindrome, overlaps, hashed, whole, characters_out,
+    named_twice, stored, mode,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("fn", PROGRAMS)
+def test_texts_are_as_in_python(fn: Callable[..., Any]) -> None:
+    compiled = appyc.jit(fn, target="cpu")
+    for texts in TEXTS:
+        for _ in range(3):
+            assert outcome(compiled, texts) == outcome(fn, texts), texts
+
+
+@pytest.mark.parametrize("fn", [edit_distance, common_subsequence, counted, runs, is_palindrome, hashed])
+def test_they_are_compiled_once(fn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: Any = appyc.jit(fn, target="cpu", strict=True)
+    assert compiled("abc", "ab") == fn("abc", "ab")
+    monkeypatch.setattr(compiled, "_make", None)
+    assert compiled("another €", "ab") == fn("another €", "ab")
+
+
+def sum_of_bytes(b: Any, c: Any) -> Any:
+    total = 0
+    for x in b:
+        total += x
+    for i in range(min(len(b), len(c))):
+        if b[i] == c[i] and b[i] != 97:
+            total = total * 2 + b[-1]
+    return total, max(c), sum(b), list(b), 98 in b
+
+
+def of_whole_bytes(b: Any, c: Any) -> Any:
+    return b[1:], b == c, b + c, b[0]
+
+
+def stored_bytes(b: Any, c: Any) -> Any:
+    b[0] = 1
+
+
+@pytest.mark.parametrize("fn", [sum_of_bytes, of_whole_bytes, stored_bytes])
+def test_bytes_are_as_in_python(fn: Callable[..., Any]) -> None:
+    compiled = appyc.jit(fn, target="cpu")
+    for args in ((b"abc", b"xbc"), (b"", b"\xff"), (b"\xff" * 100, b"\x00" * 90)):
+        for _ in range(3):
+            assert outcome(compiled, args) == outcome(fn, args), args
+    assert fn is not sum_of_bytes or appyc.jit(fn, strict=True)(b"abc", b"xbc") == fn(b"abc", b"xbc")
+
+
+def test_explain_takes_texts_bytes_and_lists() -> None:
+    def f(s: Any, b: Any, xs: Any) -> Any:
+        n = 0
+        for c in s:
+            n += ord(c)
+        for x in b:
+            n += x
+        for x in xs:
+            n += x
+        return n
+
+    assert len(appyc.jit(f).explain("text", b"bytes", [1, 2]).loops) == 3
+
+
+def rewritten(text: str, *texts: str) -> str:
+    lines = tuple(textwrap.dedent(text).strip().splitlines(keepends=True))
+    source = Source("f", "f.py", lines, 1, 0)
+    return ast.unparse(with_codes(source, frozenset(texts)).ast)
+
+
+def test_the_rule() -> None:
+    text = """
+        def f(s, t, k):
+            last = ''
+            for i, c in enumerate(s[k:]):
+                if c == last or c in 'ab' or t[i] != 'x' and not t:
+                    k += ord(c) + len(t)
+                last = c
+    """
+    assert rewritten(text, "s", "t") == textwrap.dedent("""
+        def f(s, t, k):
+            last = -1
+            for i, c in enumerate(s[k:]):
+                if c == last or c in (97, 98) or (t[i] != 120 and (not t)):
+                    k += c + len(t)
+                last = c
+    """).strip()  # fmt: skip
+    tree = ast.parse(textwrap.dedent(text)).body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    assert texts_run_over(tree) == {"s", "t"}
+
+
+@pytest.mark.parametrize(
+    "use", ["return s", "return s[0]", "k = s + s", "k = s[0] + s[1]", "k = s.upper()", "k = [s]"]
+)
+def test_other_uses_are_refused(use: str) -> None:
+    with pytest.raises(appyc.UnsupportedError, match="this use of a text is not compiled"):
+        rewritten(f"def f(s, k):\n    {use}", "s")
