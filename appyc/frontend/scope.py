@@ -26,7 +26,7 @@ from appyc.frontend.pragmas.pragma_nodes import LoopPragma
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.resolve import Names
 from appyc.frontend.source import Source
-from appyc.frontend.syntax.containers import list_names, read_lists, table_names
+from appyc.frontend.syntax.containers import list_names, read_lists, shared_lists, table_names
 from appyc.frontend.syntax.dict_names import own_dicts
 from appyc.frontend.syntax.liveness import names_behind
 from appyc.frontend.syntax.tree import assigned_names, loops_with_own_names, names_indexed
@@ -101,6 +101,7 @@ class Scope:
         )
         self.tables = remember("tables", lambda: table_names(tree))
         self.list_names = lists - self.read_lists - self.tables
+        self.shared_lists = remember("shared lists", lambda: shared_lists(tree)) - self.read_lists
         self.own_dicts = remember("own dicts", lambda: own_dicts(tree))
         self.lists: dict[str, ListSlots] = {}
         """The storage of lists, by name."""

@@ -65,7 +65,8 @@ class Source:
 
     @cached_property
     def ast(self) -> FunctionDef:
-        """The parsed function, with `match` statements desugared to chains of `if`s.
+        """The parsed function, with `match` statements desugared to chains of `if`s, and numbers that nested functions
+        assign to lists of one.
 
         Line and column numbers are the file's; columns count bytes, as in every Python AST.
         """
@@ -85,8 +86,9 @@ class Source:
         if not isinstance(node, FunctionDef) or node.name != self.name:
             raise self._mismatch()
         from appyc.frontend.desugar.match_statements import without_matches  # noqa: PLC0415  (a warm start parses nothing)
+        from appyc.frontend.desugar.nonlocal_cells import without_nonlocals  # noqa: PLC0415  (as above)
 
-        return without_matches(node)
+        return without_nonlocals(without_matches(node))
 
     def loc(self, node: AST) -> Loc:
         """The source location of a statement or expression; its end is known if it lies on one line."""

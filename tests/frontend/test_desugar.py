@@ -14,6 +14,7 @@ from appyc.errors import Loc
 from appyc.frontend.desugar.comprehension_loops import appended, searched, summed
 from appyc.frontend.desugar.joined_returns import with_joined_returns
 from appyc.frontend.desugar.match_statements import without_matches
+from appyc.frontend.desugar.nonlocal_cells import without_nonlocals
 from appyc.frontend.desugar.unrolled_jumps import Unrolled
 from appyc.frontend.source import capture, read_source
 from tests.e2e.harness import run_everywhere
@@ -23,6 +24,58 @@ def rewritten(text: str) -> str:
     tree = ast.parse(textwrap.dedent(text)).body[0]
     assert isinstance(tree, ast.FunctionDef)
     return ast.unparse(ast.fix_missing_locations(without_matches(tree)))
+
+
+def test_cells() -> None:
+    tree = ast.parse(
+        textwrap.dedent("""
+        def f(xs):
+            total, other = (0, 1)
+            count = 0
+            def add(x):
+                nonlocal count, total
+                count += 1
+                total += x
+                return count
+            for x in xs:
+                add(x)
+            return (total, count)
+    """)
+    ).body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    assert ast.unparse(without_nonlocals(tree)) == textwrap.dedent("""
+        def f(xs):
+            total, other = (0, 1)
+            count = [0]
+
+            def add(x):
+                nonlocal total
+                count[0] += 1
+                total += x
+                return count[0]
+            for x in xs:
+                add(x)
+            return (total, count[0])
+    """).strip()  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for n in range(3): pass\n    def g():\n        nonlocal n\n        n += 1",
+        "n = 0\n    def g(n):\n        def h():\n            nonlocal n\n            n += 1",
+        "n = 0\n    def g():\n        n = 1\n        def h():\n            nonlocal n\n            n += 1",
+        "n = 0\n    def g():\n        nonlocal n\n        n += 1\n    def h():\n        n = 1",
+        "n = 0\n    def g():\n        nonlocal n\n        n = 1\n    [n for n in (1, 2)]",
+        "if a: n = 0\n    def g():\n        nonlocal n\n        n += 1",
+        "def g():\n        nonlocal a\n        a += 1",
+    ],
+)
+def test_other_names_of_nested_functions_stay(body: str) -> None:
+    tree = ast.parse(f"def f(a):\n    {body}\n    g()").body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    before = ast.unparse(tree)
+    assert ast.unparse(without_nonlocals(tree)) == before
 
 
 def test_a_chain() -> None:

@@ -56,7 +56,7 @@ from appyc.ir.nodes import (
     Unary,
     Var,
 )
-from appyc.ir.types import ArrayType, DType
+from appyc.ir.types import ArrayType, Container, DType
 from appyc.ir.visit import rename, substitute
 
 Maker = Callable[[list[Number]], Number]
@@ -281,9 +281,11 @@ def elementwise(
     return as_value(Tensor(shape.axes, shape.extents, make(numbers).expr))
 
 
-def materialise(scope: Scope, tensor: Tensor, name: str, loc: Loc) -> ArrayRef:
+def materialise(
+    scope: Scope, tensor: Tensor, name: str, loc: Loc, container: Container = Container.ARRAY
+) -> ArrayRef:
     """A new C-contiguous array with the tensor's elements."""
-    array = scope.supply.fresh(name, ArrayType(tensor.element.dtype, tensor.ndim))
+    array = scope.supply.fresh(name, ArrayType(tensor.element.dtype, tensor.ndim, container=container))
     scope.memory.made.add(array)
     scope.emit(Alloc(array, tensor.extents, zero=False, loc=loc))
     axes, element = renamed(scope, tensor)

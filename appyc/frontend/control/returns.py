@@ -20,6 +20,7 @@ from appyc.frontend.control.returned_views import returned_view
 from appyc.frontend.expressions import lists
 from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const, python_number
 from appyc.frontend.expressions.expressions import lower_operands, lower_or_none
+from appyc.frontend.expressions.list_storage import list_value
 from appyc.frontend.facts import Restart, Result
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import Part
@@ -98,6 +99,8 @@ def _is_made_here(scope: Scope, node: ast.expr) -> bool:
 def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
     """The value with new arrays materialised, and each view as numbers: offset, shape and strides."""
     match value:
+        case ArrayRef() if is_list_itself(value) and value.symbol in scope.memory.made:
+            return _stored(scope, list_value(scope, value, loc), loc)
         case ArrayRef(index=(_, *_)) if not scope.is_inlined:
             return _stored(scope, as_tensor(scope, value, loc), loc)
         case Tensor(view=True) if not scope.is_inlined:

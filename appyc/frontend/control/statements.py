@@ -166,7 +166,10 @@ def _lower_plain(scope: Scope, node: ast.stmt, loc: Loc) -> None:
     match node:
         case ast.Assign(targets=targets, value=value):
             pairs = one_by_one(node)
-            if any(isinstance(target, ast.Name) and target.id in scope.list_names for target, _ in pairs):
+            if any(
+                isinstance(target, ast.Name) and target.id in scope.list_names | scope.shared_lists
+                for target, _ in pairs
+            ):
                 for target, part in pairs:
                     assignments.lower_assign(scope, [target], part, loc)
                 return

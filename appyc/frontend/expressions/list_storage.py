@@ -18,6 +18,7 @@ from appyc.frontend.resolve import Names
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import PY_FLOAT, PY_INT, NumberType, promote
 from appyc.frontend.types.values import (
+    ArrayRef,
     ListSlots,
     ListValue,
     Number,
@@ -36,11 +37,16 @@ _ROOM = 16
 def list_named(scope: Scope, name: str, loc: Loc) -> ListValue:
     value = scope.read(name, loc)
     if is_list_itself(value):  # it is only copied
-        kinds = (NumberType(value.symbol.dtype, python=True),)
-        count = scope.temp("count", value.extents(loc)[0]).symbol
-        value = ListValue(ListSlots((value.symbol,), kinds, False, count, count))
+        value = list_value(scope, value, loc)
     assert isinstance(value, ListValue), "the name is bound to lists alone"
     return value
+
+
+def list_value(scope: Scope, value: ArrayRef, loc: Loc) -> ListValue:
+    """A list of the caller's, or one that keeps its length, as others are described."""
+    kinds = (NumberType(value.symbol.dtype, python=True),)
+    count = scope.temp("count", value.extents(loc)[0]).symbol
+    return ListValue(ListSlots((value.symbol,), kinds, False, count, count))
 
 
 def given_list(value: ListValue, names: Names, loc: Loc) -> ListSlots:

@@ -3,7 +3,8 @@
 They are inlined where they are called, like any function. Captured names of the enclosing function
 have their values at the time of the call, as in Python.
 
-Does not handle: decorators, `nonlocal`, and functions that are returned or stored.
+Does not handle: decorators, what `desugar/nonlocal_cells.py` leaves of `nonlocal`, and functions that are returned or
+stored.
 """
 
 from __future__ import annotations

@@ -95,6 +95,24 @@ def list_names(
     return found
 
 
+def shared_lists(function: ast.FunctionDef) -> frozenset[str]:
+    """The names that are bound to new lists alone, and that nested functions use: such lists keep their lengths."""
+    nodes = walk(function)
+    inner = [n for n in nodes if isinstance(n, ast.FunctionDef | ast.Lambda) and n is not function]
+    used = {n.id for nested in inner for n in walk(nested) if isinstance(n, ast.Name)}
+    stores = [n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
+    made = [
+        target.id
+        for node in nodes
+        if isinstance(node, ast.Assign)
+        for target, value in one_by_one(node)
+        if isinstance(target, ast.Name) and is_new_list(value)
+    ]
+    return frozenset(n for n in used if n in made and made.count(n) == stores.count(n)) - parameter_names(
+        function
+    )
+
+
 def one_by_one(node: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
     """What each target gets, where `a, b = [], 0` is as good as `a = []; b = 0`: no value reads a target."""
     match node.targets, node.value:
