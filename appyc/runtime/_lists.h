@@ -15,17 +15,27 @@ static int type_of_item(PyObject *item)
                                         : -1;
 }
 
-static size_t item_size(int type_number)
+static inline int has_type(int type_number, PyObject *item)
+{
+    switch (type_number) {
+    case NPY_BOOL: return PyBool_Check(item);
+    case NPY_DOUBLE: return PyFloat_CheckExact(item);
+    case NPY_CDOUBLE: return PyComplex_CheckExact(item);
+    default: return PyLong_CheckExact(item);
+    }
+}
+
+static inline size_t item_size(int type_number)
 {
     return type_number == NPY_BOOL ? 1 : type_number == NPY_CDOUBLE ? 16 : 8;
 }
 
 /* Puts an item at `to`; 0 where it has another type, or is an int of more than 64 bits. */
-static int put_item(int type_number, PyObject *item, char *to)
+static inline int put_item(int type_number, PyObject *item, char *to)
 {
     int overflow;
     double parts[2];
-    if (type_of_item(item) != type_number)
+    if (!has_type(type_number, item))
         return 0;
     switch (type_number) {
     case NPY_BOOL: *to = item == Py_True; return 1;
@@ -50,8 +60,9 @@ static PyObject *item_from(int type_number, const char *from)
 }
 
 /* Puts the items of a list at `to`, or its own into the list where they differ (`back`). 0 where one does not fit; -1
- * with an exception. */
-static int move_items(int type_number, PyObject *list, Py_ssize_t length, char *to, int back)
+ * with an exception. It is compiled for each type. */
+static inline __attribute__((always_inline)) int
+move_typed(int type_number, PyObject *list, Py_ssize_t length, char *to, int back)
 {
     size_t size = item_size(type_number);
     char old[16];
@@ -65,6 +76,16 @@ static int move_items(int type_number, PyObject *list, Py_ssize_t length, char *
             return -1;
     }
     return 1;
+}
+
+static int move_items(int type_number, PyObject *list, Py_ssize_t length, char *to, int back)
+{
+    switch (type_number) {
+    case NPY_BOOL: return move_typed(NPY_BOOL, list, length, to, back);
+    case NPY_DOUBLE: return move_typed(NPY_DOUBLE, list, length, to, back);
+    case NPY_CDOUBLE: return move_typed(NPY_CDOUBLE, list, length, to, back);
+    default: return move_typed(NPY_INT64, list, length, to, back);
+    }
 }
 
 /* The lengths of a list's axes; of rows that are lists of one length there are two. 0 where it has none. */

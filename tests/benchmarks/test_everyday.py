@@ -1,4 +1,4 @@
-"""The programs of `benchmarks.everyday` give what they give in Python."""
+"""The programs of `benchmarks.everyday` and `benchmarks.plain_data` give what they give in Python."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 import appyc
-from benchmarks.everyday import PROGRAMS
+from benchmarks import everyday, plain_data
 from tests.e2e.harness import compare_values
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+@pytest.mark.parametrize(
+    "program", (*everyday.PROGRAMS, *plain_data.PROGRAMS), ids=lambda program: program.name
+)
 def test_results(program):
     given = program.arguments()
     own = copy.deepcopy(given)

@@ -1,0 +1,145 @@
+"""Programs on plain Python data, lists of numbers and texts, beside plain Python and Numba, in one process.
+
+    python -m benchmarks.plain_data [--json FILE] [--only NAME]
+
+Times are of the process, each the least of several rounds in turn, as in `benchmarks.fallbacks`, without those of
+making the lists.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from benchmarks.fallbacks import Program, compare
+
+R = random.Random(0)
+
+
+def bubble_sort(xs):
+    for i in range(len(xs)):
+        for j in range(len(xs) - 1 - i):
+            if xs[j] > xs[j + 1]:
+                xs[j], xs[j + 1] = xs[j + 1], xs[j]
+
+
+def prefix_sums(xs):
+    for i in range(1, len(xs)):
+        xs[i] += xs[i - 1]
+    return xs[-1]
+
+
+def sieve(is_prime):
+    n = len(is_prime)
+    is_prime[0] = is_prime[1] = False
+    i = 2
+    while i * i < n:
+        if is_prime[i]:
+            for j in range(i * i, n, i):
+                is_prime[j] = False
+        i += 1
+    return sum(is_prime)
+
+
+def edit_distance(s, t):
+    previous = list(range(len(t) + 1))
+    for i in range(len(s)):
+        current = [i + 1]
+        for j in range(len(t)):
+            cost = 0 if s[i] == t[j] else 1
+            current.append(min(previous[j + 1] + 1, current[j] + 1, previous[j] + cost))
+        previous = current
+    return previous[-1]
+
+
+def shortest_paths(m):
+    n = len(m)
+    for k in range(n):
+        for i in range(n):
+            for j in range(n):
+                if m[i][k] + m[k][j] < m[i][j]:  # noqa: PLR1730  (as users write it)
+                    m[i][j] = m[i][k] + m[k][j]
+    return m[0][n - 1]
+
+
+def queens(n):
+    columns, rising, falling = [False] * n, [False] * (2 * n), [False] * (2 * n)
+    found = 0
+
+    def place(row):
+        nonlocal found
+        if row == n:
+            found += 1
+            return
+        for c in range(n):
+            if not (columns[c] or rising[row + c] or falling[row - c + n]):
+                columns[c] = rising[row + c] = falling[row - c + n] = True
+                place(row + 1)
+                columns[c] = rising[row + c] = falling[row - c + n] = False
+
+    place(0)
+    return found
+
+
+def binary_searches(xs, wanted):
+    found = 0
+    for x in wanted:
+        lo, hi = 0, len(xs)
+        while lo < hi:
+            mid = (lo + hi) // 2
+            if xs[mid] < x:
+                lo = mid + 1
+            else:
+                hi = mid
+        found += lo
+    return found
+
+
+def run_lengths(s):
+    runs = []
+    last, length = "", 0
+    for c in s:
+        if c == last:
+            length += 1
+        else:
+            if length > 0:
+                runs.append((ord(last), length))
+            last, length = c, 1
+    runs.append((ord(last), length))
+    return runs
+
+
+def few(xs):
+    best = xs[0]
+    for x in xs:
+        if x > best:  # noqa: PLR1730  (as users write it)
+            best = x
+    return best
+
+
+NUMBERS = [R.randrange(10_000) for _ in range(1000)]
+LONG = [R.random() for _ in range(100_000)]
+WORDS = ["".join(R.choice("abcd") for _ in range(300)) for _ in range(2)]
+MATRIX = [[R.randrange(1, 1000) for _ in range(60)] for _ in range(60)]
+SORTED = sorted(R.random() for _ in range(20_000))
+RUNS = "".join(R.choice("ab") * R.randrange(1, 9) for _ in range(10_000))
+
+PROGRAMS = (
+    Program(bubble_sort, lambda: (list(NUMBERS),)),
+    Program(prefix_sums, lambda: (list(LONG),)),
+    Program(sieve, lambda: ([True] * 100_000,)),
+    Program(edit_distance, lambda: tuple(WORDS)),
+    Program(shortest_paths, lambda: ([list(row) for row in MATRIX],)),
+    Program(queens, lambda: (7,)),
+    Program(binary_searches, lambda: (SORTED, LONG[:20_000])),
+    Program(run_lengths, lambda: (RUNS,)),
+    Program(few, lambda: ([3, 1, 2, 5, 4, 9, 8, 7],)),
+)
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    compare(PROGRAMS, args, __doc__)
+
+
+if __name__ == "__main__":
+    main()
