@@ -13,7 +13,7 @@ from tests.e2e.harness import compare_values
 
 
 @pytest.mark.parametrize(
-    "program", (*everyday.PROGRAMS, *plain_data.PROGRAMS), ids=lambda program: program.name
+    "program", [*everyday.PROGRAMS, *plain_data.PROGRAMS], ids=lambda program: program.name
 )
 def test_results(program):
     given = program.arguments()
