@@ -34,7 +34,7 @@ SIZES = (3, 0, 1, 2, 5, 70)
 
 @dataclass(frozen=True)
 class Listed:
-    """text: of a function `f(x, y, m, k)` of two lists, a list of lists, and an integer."""
+    """text: of a function `f(x, y, m, t, k)` of two lists, a list of lists, a text, and an integer."""
 
     seed: int
     text: str
@@ -43,7 +43,7 @@ class Listed:
 class _Maker:
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
-        self.lines = ["def f(x, y, m, k):", f"    s = y[0] {self.rng.choice(['+ y[0]', '* 1.0'])}"]
+        self.lines = ["def f(x, y, m, t, k):", f"    s = y[0] {self.rng.choice(['+ y[0]', '* 1.0'])}"]
 
     def index(self, length: str) -> str:
         return self.rng.choice(["i", "i", "i", "i", "i - 1", "-1", "0", f"i % {length}", "k", "-i", "i + 1"])
@@ -53,6 +53,12 @@ class _Maker:
         if name == "m":
             return f"m[{self.index('len(m)')}][{self.index('len(m[0])')}]"
         return f"{name}[{self.index(f'len({name})')}]"
+
+    def text_test(self) -> str:
+        one, other = (f"t[{self.index('len(t)')}]" for _ in range(2))
+        forms = [f"{one} == {other}", f"{one} < 'b'", f"{one} in 'aé'", "'a' in t", f"ord({one}) > 97", "t", "not t",
+                 f"{one} != {other}", "sum([1 for c in t if c == 'a']) > 1", "t == 'ab'"]  # fmt: skip
+        return self.rng.choice(forms if self.rng.random() < 0.8 else forms[:2])
 
     def value(self) -> str:
         forms = [
@@ -90,14 +96,12 @@ class _Maker:
                 indent += "    "
             else:
                 self.lines.append(f"{indent}i = k")
-            if self.rng.random() < 0.3:
-                self.lines.append(
-                    f"{indent}if {self.item()} {self.rng.choice(['>', '==', '<='])} {self.value()}:"
-                )
+            if self.rng.random() < 0.4:
+                number = f"{self.item()} {self.rng.choice(['>', '==', '<='])} {self.value()}"
+                self.lines.append(f"{indent}if {self.rng.choice([number, self.text_test()])}:")
                 indent += "    "
             for _ in range(self.rng.randint(1, 2)):
-                self.lines += [indent + line.removeprefix("    ") if k == 0 else indent + line[4:] for k, line in
-                               enumerate(self.statements())]  # fmt: skip
+                self.lines += [indent + line.removeprefix("    ") for line in self.statements()]
         self.lines.append(f"    return {self.rng.choice(['s', 's, x', 'y', 'x[1:]', 'm', 's, x[:], y'])}")
         return "\n".join(self.lines) + "\n"
 
@@ -140,7 +144,8 @@ def _arguments(number: Callable[[random.Random], Any], size: int, rng: random.Ra
     m = [[number(rng) for _ in range(width)] for _ in range(rng.randint(1, 3))]
     if rng.random() < 0.1:
         m.append(rng.choice([m[0], y, [*m[0], 1]]))
-    return x, y, m, rng.randint(0, 3)
+    t = "".join(rng.choice("abé€") for _ in range(rng.choice([size, 0, 2])))
+    return x, y, m, t, rng.randint(0, 3)
 
 
 def _outcome(fn: Callable[..., Any], given: tuple[Any, ...]) -> str:
