@@ -324,11 +324,10 @@ def refuse_lists(values: Sequence[Value], loc: Loc) -> None:
 
 
 def kept(scope: Scope, tensor: Tensor, name: str, loc: Loc) -> Value:
-    """The value as it is now: a view stays one, anything else is computed. Raises UnsupportedError for a list."""
+    """The value as it is now: a view stays one, anything else is computed."""
     if tensor.view or not tensor.axes:
         return as_value(tensor)
-    refuse_lists([tensor], loc)
-    copy = materialise(scope, tensor, name, loc)
+    copy = materialise(scope, tensor, name, loc, Container.LIST if is_listed(tensor) else Container.ARRAY)
     if tensor.unsettled:
         assert isinstance(tensor.element, Load), "nothing but a view can be one in another shape"
         keep_equal(scope, tensor.element.array, copy.symbol, name, loc)

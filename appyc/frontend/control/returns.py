@@ -46,6 +46,7 @@ from appyc.frontend.types.values import (
     Wide,
     describe,
     is_list_itself,
+    is_listed,
     numbers_of,
     parts_of,
     with_parts,
@@ -101,6 +102,9 @@ def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
     match value:
         case ArrayRef() if is_list_itself(value) and value.symbol in scope.memory.made:
             return _stored(scope, list_value(scope, value, loc), loc)
+        case ArrayRef(index=(_, *_)) | Tensor() if is_listed(value) and not scope.is_inlined:
+            raise UnsupportedError("a part of a list cannot be returned", loc,
+                                   hints=("return np.array of it",))  # fmt: skip
         case ArrayRef(index=(_, *_)) if not scope.is_inlined:
             return _stored(scope, as_tensor(scope, value, loc), loc)
         case Tensor(view=True) if not scope.is_inlined:

@@ -156,8 +156,6 @@ def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: 
     has_python_items = _has_python_items(population)
     if population is not None and not (has_python_items and _is_looked_at(scope, node)):
         raise TypeInferenceError("a list of this is made in Python", loc)
-    if isinstance(population, Tensor):
-        given["population"] = replace(population, python=False)  # the text indexes it as an array
     parameters = inspect.signature(fn).parameters
     arguments = {
         n: given.get(n, owner if n == "rng" else scope.names.constant(p.default, None, loc))
