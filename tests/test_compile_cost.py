@@ -13,11 +13,19 @@ import numpy as np
 import pytest
 
 import appyc
+from appyc.analysis.accesses.access_pairs import Meetings
 from appyc.analysis.sets.allowance import Allowance
 from appyc.api import JitFunction
 from appyc.frontend import scope
 from appyc.frontend.control.loop_bodies import LoopBody
-from benchmarks.long_programs import PROGRAMS, Program, inlined_helpers, searches
+from benchmarks.long_programs import (
+    PROGRAMS,
+    Program,
+    inlined_helpers,
+    searches,
+    stencils,
+    stencils_of_planes,
+)
 from tests.counting import calls_of
 
 
@@ -92,6 +100,24 @@ def test_no_pass_gives_up_a_row_of_searches(tmp_path: Path) -> None:
     found = read(tmp_path, (text, arguments)).explain(*arguments)
     assert "left out" not in str(found)
     assert [loop.mode for loop in found.loops] == ["parallel"] * 50
+
+
+@pytest.mark.parametrize("program", [stencils, stencils_of_planes], ids=lambda p: p.__name__)
+def test_blocks_of_stencils_are_told_apart_by_their_bounds(
+    program: Callable[[int], Program], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No sets of pairs of iterations are made."""
+    made: list[object] = []
+    pairs = Meetings.pairs
+
+    def counted(*asked: Any) -> Any:
+        made.append(asked)
+        return pairs(*asked)
+
+    monkeypatch.setattr(Meetings, "pairs", counted)
+    text, arguments = program(20)
+    read(tmp_path, (text, arguments)).source("ir", *arguments)
+    assert made == []
 
 
 def test_helpers_are_read_once_for_all_their_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from appyc.analysis.algebra.linear_subscripts import Question
+from appyc.analysis.algebra.linear_subscripts import Bounds, Question
 from appyc.analysis.sets.presburger import Presburger
 from appyc.ir.affine import LinearForm
 
@@ -44,6 +44,45 @@ def test_indices_that_never_meet_do_not(earlier: LinearForm[str], later: LinearF
         for moved in range(1, 4)
     )
     assert not (meets and asked(step).never_equal(earlier, later))
+
+
+@given(linears, linears, st.tuples(linears, linears), st.sampled_from([1, 2, -1]))
+@hypothesis_settings(max_examples=100, deadline=None, derandomize=True)
+def test_indices_of_which_one_is_larger_never_meet(
+    earlier: LinearForm[str], later: LinearForm[str], ends: tuple[LinearForm[str], LinearForm[str]], step: int
+) -> None:
+    """x runs between bounds that depend on i and o."""
+    low, high = (LinearForm({n: f for n, f in end.terms.items() if n != "x"}, end.constant) for end in ends)
+
+    def indices(what: LinearForm[str], i: int, o: int) -> set[int]:
+        at = {"i": i, "o": o}
+        return {
+            value(what, at | {"x": x}) for x in range(max(value(low, at), -9), min(value(high, at), 9) + 1)
+        }
+
+    meets = any(
+        indices(earlier, i, o) & indices(later, i + moved * step, o)
+        for i, o, moved in product(range(-3, 4), range(3), range(1, 4))
+    )
+    larger = asked(step).is_one_larger(
+        earlier, later, lambda name: ([low], [high]) if name == "x" else ([], [])
+    )
+    assert not (meets and larger)
+
+
+def test_blocks_of_iterations_have_nothing_in_common() -> None:
+    """`4*i + 1 <= x` and `x <= 4*i + 4`, and `x <= o`."""
+
+    def bounds(name: str) -> Bounds:
+        assert name == "x"
+        return [linear(1, i=4)], [linear(0, o=1), linear(4, i=4)]
+
+    x = linear(0, x=1)
+    assert asked().is_one_larger(x, x, bounds)
+    assert asked(-1).is_one_larger(x, x, bounds)
+    assert asked().is_one_larger(x, linear(1, x=1), bounds)
+    assert asked().is_one_larger(linear(1, x=1), linear(1, x=1), bounds)
+    assert not asked().is_one_larger(linear(1, x=1), x, bounds)
 
 
 def test_the_same_index_meets_in_one_iteration_only() -> None:

@@ -7,12 +7,13 @@ are renamed apart, everything shallower is shared; what they have in common is o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from appyc.analysis.accesses.accesses import Access, FunctionAccesses
 from appyc.analysis.accesses.delinearise import TakenApart, take_apart
-from appyc.analysis.algebra.linear_subscripts import Question
+from appyc.analysis.algebra.linear_subscripts import SECOND, Bounds, Question
 from appyc.ir.affine import LinearForm
 from appyc.ir.nodes import For, Symbol
 
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
 _Subscripts: TypeAlias = "tuple[LinearForm[str] | None, ...]"
 """The linear form of each index of an access; None where it has none."""
-
-SECOND = "'"
-"""Marks the names that belong to the second of two instances."""
 
 
 class Meetings:
@@ -35,6 +33,7 @@ class Meetings:
         self._elements: dict[int, tuple[isl.Set, tuple[isl.PwAff, ...]]] = {}
         self._numbers: dict[int, _Subscripts] = {}
         self._apart: dict[tuple[Symbol, _Subscripts, _Subscripts], bool] = {}
+        self._limits: dict[str, Bounds] = {}
         self._taken: dict[tuple[Symbol, int, int, int], TakenApart | None] = {}
 
     def element(self, access: Access) -> tuple[isl.Set, tuple[isl.PwAff, ...]]:
@@ -72,11 +71,27 @@ class Meetings:
         known = self._apart.get(key)
         if known is None:
             question = Question(self.found.variables[loop.var], loop.step, partial(self.is_shared, loop))
-            known = self._apart[key] = any(
-                mine is not None and other is not None and question.never_equal(mine, other)
+            pairs = [
+                (mine, other)
                 for mine, other in zip(*key[1:], strict=True)
+                if mine is not None and other is not None
+            ]
+            known = self._apart[key] = any(question.never_equal(*pair) for pair in pairs) or any(
+                question.is_one_larger(*pair, self._bounds) for pair in pairs
             )
         return known
+
+    def _bounds(self, name: str) -> Bounds:
+        """The linear bounds of a loop's variable; none of another name."""
+        known = self._limits.get(name)
+        if known is None:
+            loop = self.found.affine.names[name].loop
+            lows, highs = self.found.limits[loop.var] if loop is not None else ((), ())
+            known = self._limits[name] = (self._all_linear(lows), self._all_linear(highs))
+        return known
+
+    def _all_linear(self, values: Sequence[isl.PwAff]) -> list[LinearForm[str]]:
+        return [form for value in values if (form := self.sets.linear_of(value)) is not None]
 
     def _linear(self, access: Access) -> _Subscripts:
         known = self._numbers.get(id(access))

@@ -338,9 +338,15 @@ class AccessCollector:
             reach=self.affine.reach(lo, hi),
         )
         var = self.affine.named(name, key)
-        up = loop.step > 0
-        first = self.sets.not_above(lo, var) if up else self.sets.not_above(var, lo)
-        inside = first.intersect(self.sets.not_above(*((var, hi) if up else (hi, var)), strict=True))
+        one = self.sets.constant(1)
+        low, high = (lo, hi.sub(one)) if loop.step > 0 else (hi.add(one), lo)
+        lows, highs = self.sets.all_of(low, above=False), self.sets.all_of(high, above=True)
+        self.found.limits[loop.var] = lows, highs
+        inside = self.sets.everything
+        for least in lows:
+            inside = inside.intersect(least.le_set(var))
+        for greatest in highs:
+            inside = inside.intersect(var.le_set(greatest))
         if abs(loop.step) > 1:
             passed = self.sets.modulo(var.sub(lo), abs(loop.step))
             inside = inside.intersect(passed.eq_set(self.sets.constant(0)))

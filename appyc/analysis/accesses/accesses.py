@@ -91,7 +91,8 @@ class FunctionAccesses:
     """The accesses of a function and the names that occur in their sets.
 
     variables: the name of each loop's variable. around: the loops around each loop. ranges: the
-    values of each loop's variable between its bounds, whatever stands around the loop.
+    values of each loop's variable between its bounds, whatever stands around the loop. limits: values
+    that the variable is at least, each of them, and those that it is at most.
     allocated: the loops around the `Alloc` of each local array, and how many accesses come
     before it. returned: arrays that the function returns. entries: for each loop when it is
     reached. guards: the function's own, which say for which parameters it runs. assumptions:
@@ -108,6 +109,7 @@ class FunctionAccesses:
     assumptions: list[Assumption] = field(default_factory=list)
     around: dict[Symbol, tuple[For | While, ...]] = field(default_factory=dict)
     ranges: dict[Symbol, isl.Set] = field(default_factory=dict)
+    limits: dict[Symbol, tuple[list[isl.PwAff], list[isl.PwAff]]] = field(default_factory=dict)
     entries: dict[Symbol, isl.Set] = field(default_factory=dict)
     guards: list[Truth] = field(default_factory=list)
     by_loop: dict[Symbol, list[Access]] = field(default_factory=dict)

@@ -19,8 +19,8 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from appyc.analysis.accesses.access_pairs import SECOND
 from appyc.analysis.accesses.accesses import Access
+from appyc.analysis.algebra.linear_subscripts import SECOND
 from appyc.analysis.dependences.dependences import Conflict, Dependences
 from appyc.analysis.sets.conditions import cases_of, condition_of, expression_of
 from appyc.errors import Loc

@@ -21,7 +21,7 @@ from functools import partial
 from itertools import permutations
 from typing import TYPE_CHECKING, TypeAlias
 
-from appyc.analysis.accesses.access_pairs import SECOND
+from appyc.analysis.algebra.linear_subscripts import SECOND
 from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
 from appyc.ir.nodes import For

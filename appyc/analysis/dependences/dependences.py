@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from appyc.analysis.accesses.access_pairs import SECOND, Meetings
+from appyc.analysis.accesses.access_pairs import Meetings
 from appyc.analysis.accesses.accesses import DRAW, Access, FunctionAccesses
+from appyc.analysis.algebra.linear_subscripts import SECOND
 from appyc.ir.nodes import For, Symbol
 
 if TYPE_CHECKING:

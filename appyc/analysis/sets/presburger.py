@@ -102,8 +102,8 @@ class Presburger:
         would make one for each case, and what is intersected with it stays as simple.
         """
         out = self.everything
-        for least in self._all_of(low, above=False):
-            for greatest in self._all_of(high, above=True):
+        for least in self.all_of(low, above=False):
+            for greatest in self.all_of(high, above=True):
                 out = out.intersect(least.lt_set(greatest) if strict else least.le_set(greatest))
         return out
 
@@ -119,7 +119,7 @@ class Presburger:
         same = same.coalesce()
         return same, lhs.domain().intersect(rhs.domain()).subtract(same)
 
-    def _all_of(self, value: isl.PwAff, *, above: bool) -> list[isl.PwAff]:
+    def all_of(self, value: isl.PwAff, *, above: bool) -> list[isl.PwAff]:
         """The values that an expression is the largest (`above`: the least) of; itself, if it is no such."""
         if value.n_piece() == 1 or not self.everything.is_subset(value.domain()):
             return [value]
