@@ -187,15 +187,12 @@ SAVED = 1 / 16
 for each other, and those that follow save as much again."""
 
 
-def saves_traffic(members: Sequence[Member], last: Member) -> bool:
+def saves_traffic(one: Member, last: Member) -> bool:
     """Whether temporal reuse saves much of the last loop's traffic, if it accesses the rows that another member has
     just accessed. One of the reused arrays must be written by that member."""
-    for one in members:
-        apart = dict(last.reads(one.writes | arrays_read(one.loop)))
-        there = {array for array, rows in apart.items() if rows is not None}
-        if there & one.writes and is_worthwhile(one.traffic, last.traffic, there, SAVED):
-            return True
-    return False
+    apart = dict(last.reads(one.writes | arrays_read(one.loop)))
+    there = {array for array, rows in apart.items() if rows is not None}
+    return bool(there & one.writes) and is_worthwhile(one.traffic, last.traffic, there, SAVED)
 
 
 def passes_by(
@@ -214,5 +211,7 @@ def touched_outside(
     arrays: Collection[Symbol], whole: Counter[Symbol], members: Sequence[Member]
 ) -> set[Symbol]:
     """The arrays that are accessed outside the members too. whole: how often all are accessed in the function."""
+    if not arrays:
+        return set()
     inside = Counter(array for array, _, _ in accesses_in([one.loop for one in members]))
     return {array for array in arrays if whole[array] > inside[array]}

@@ -29,7 +29,7 @@ cheaper barrier.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from appyc.analysis.accesses.scalar_flow import scalars_of
 from appyc.analysis.accesses.syntactic_effects import Texts, Touched
@@ -82,6 +82,9 @@ class _ShiftedFusion:
     ordered: frozenset[Symbol]
     """The loops whose last iteration sets a live-out scalar: none of theirs may run after the blocks."""
 
+    free: dict[int, tuple[For, bool]] = field(default_factory=dict)
+    """Whether loops may be cut, by identity: each is asked about with the one before it and the one behind."""
+
     def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         out: list[Stmt] = []
         for stmt in body:
@@ -133,8 +136,13 @@ class _ShiftedFusion:
             return False
         bounds = Touched.by((second.lo, second.hi))
         return Touched.by(first.body).is_free_of(bounds) and all(
-            may_be_cut(loop, self.ctx) for loop in (first, second)
+            self._is_free(loop) for loop in (first, second)
         )
+
+    def _is_free(self, loop: For) -> bool:
+        if id(loop) not in self.free:
+            self.free[id(loop)] = loop, may_be_cut(loop, self.ctx)
+        return self.free[id(loop)][1]
 
     def _in_blocks(self, first: For, second: For, reach: tuple[int, int]) -> list[For]:
         """The loop over blocks, and the loop over the iterations that are peeled from them."""

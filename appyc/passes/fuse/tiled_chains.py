@@ -72,7 +72,9 @@ class Chain:
 @dataclass(frozen=True, slots=True)
 class ChainFinder:
     """accesses: the number of accesses to each array. once: arrays with a single allocation. private: those of `once`
-    that are not returned and whose shapes are not read. members: the loops as members of chains, by identity."""
+    that are not returned and whose shapes are not read. members: the loops as members of chains, by identity. saving:
+    whether the second of two members saves traffic behind the first: a chain that ends too soon is tried again from
+    its second loop on."""
 
     accesses: Counter[Symbol]
     once: frozenset[Symbol]
@@ -80,6 +82,7 @@ class ChainFinder:
     ctx: PassContext
     texts: Texts = field(default_factory=Texts)
     members: dict[int, tuple[For, Member | None]] = field(default_factory=dict)
+    saving: dict[tuple[int, int], bool] = field(default_factory=dict)
 
     def chain(self, body: tuple[Stmt, ...], at: int) -> Chain | None:
         """The chain of loops to tile that starts at statement `at`; None where none pays."""
@@ -109,7 +112,7 @@ class ChainFinder:
         return found
 
     def _member(self, loop: For) -> Member | None:
-        """The loop as a member of a chain; a chain that ends too soon is tried again from its second loop on."""
+        """The loop as a member of a chain."""
         known = self.members.get(id(loop))
         if known is None:
             known = self.members[id(loop)] = loop, self._found_member(loop)
@@ -124,10 +127,16 @@ class ChainFinder:
     def _goes_on(self, members: Sequence[Member], behind: Sequence[Stmt], one: Member) -> bool:
         mine = self.texts.of(one.loop).touched
         return (
-            saves_traffic(members, one)
+            any(self._saves(other, one) for other in members)
             and all(mine.is_free_of(self.texts.of(stmt).touched) for stmt in behind)
             and not share_scalars(members, one)
         )
+
+    def _saves(self, one: Member, last: Member) -> bool:
+        pair = id(one), id(last)
+        if pair not in self.saving:
+            self.saving[pair] = saves_traffic(one, last)
+        return self.saving[pair]
 
     def _reaching(
         self, members: Sequence[Member], allocs: frozenset[Symbol], before: Sequence[Stmt],
