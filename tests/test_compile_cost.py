@@ -14,11 +14,13 @@ import pytest
 
 import appyc
 from appyc.analysis.accesses.access_pairs import Meetings
+from appyc.analysis.algebra import integer_syntax
 from appyc.analysis.patterns.block_chains import Member
 from appyc.analysis.sets.allowance import Allowance
 from appyc.api import JitFunction
 from appyc.frontend import scope
 from appyc.frontend.control.loop_bodies import LoopBody
+from appyc.ir.nodes import Function, Symbol
 from appyc.passes.fuse import tiled_chains
 from benchmarks.long_programs import (
     PROGRAMS,
@@ -136,6 +138,22 @@ def test_two_loops_of_a_chain_are_weighed_once(tmp_path: Path, monkeypatch: pyte
     read(tmp_path, (text, arguments)).source("ir", *arguments)
     assert asked
     assert len(asked) == len(set(asked))
+
+
+def test_bounds_of_integers_are_tried_on_one_reading_of_the_function(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_for: list[str] = []
+    once = integer_syntax.last_occurrences
+
+    def counted(fn: Function) -> dict[int, set[Symbol]]:
+        read_for.append(fn.name)
+        return once(fn)
+
+    monkeypatch.setattr(integer_syntax, "last_occurrences", counted)
+    text, arguments = searches(5)
+    read(tmp_path, (text, arguments)).source("ir", *arguments)
+    assert read_for == ["kernel", "kernel"]  # for the version that tests everything, and for the usual one
 
 
 def test_helpers_are_read_once_for_all_their_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

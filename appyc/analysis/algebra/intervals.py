@@ -171,13 +171,15 @@ class Intervals:
     """The analysis of a function, which a subclass may watch: it sees each statement with the boxes before it.
 
     at: the boxes at each loop, by `id`, when an iteration may begin or the loop ends at its head. behind: those behind
-    each loop and each `If`. most: how many boxes there may be at a point. steps: where widening stops. work: how many
-    statements may be looked at before widening takes all bounds to the limits at once.
+    each loop and each `If`. ended: as `last_occurrences` says. most: how many boxes there may be at a point. steps:
+    where widening stops. work: how many statements may be looked at before widening takes all bounds to the limits at
+    once.
     """
 
-    def __init__(self, fn: Function, steps: Sequence[int], work: int, most: int = 1) -> None:
-        self.steps, self.most, self.work = steps, most, work
-        self.ended = _last_occurrences(fn)
+    def __init__(
+        self, ended: Mapping[int, set[Symbol]], steps: Sequence[int], work: int, most: int = 1
+    ) -> None:
+        self.ended, self.steps, self.most, self.work = ended, steps, most, work
         self.at: dict[int, list[Box]] = {}
         self.behind: dict[int, list[Box]] = {}
         self.jumps = _Jumps()
@@ -292,7 +294,7 @@ def _where(cond: Expr, holds: bool, boxes: Iterable[Box]) -> list[Box]:
     return distinct(box for each in boxes if (box := narrowed(cond, holds, each)) is not None)
 
 
-def _last_occurrences(fn: Function) -> dict[int, set[Symbol]]:
+def last_occurrences(fn: Function) -> dict[int, set[Symbol]]:
     """The scalars that occur in a statement, by its `id`, and neither behind it in its block nor outside that block."""
     left = Counter(symbol for stmt in statements(fn.body) for symbol in _occurring(stmt))
     left.update(fn.params)  # a loop's next iteration reads what the one before has not set
@@ -347,7 +349,7 @@ class _Reachable(Intervals):
         nodes = list(walk(fn.body))
         constants = {int(n.value) for n in nodes if isinstance(n, Const) and isinstance(n.value, int)}
         steps = sorted({c + d for c in constants for d in (-1, 0, 1)})
-        super().__init__(fn, steps, WORK * (len(nodes) + MAX_BOXES), MAX_BOXES)
+        super().__init__(last_occurrences(fn), steps, WORK * (len(nodes) + MAX_BOXES), MAX_BOXES)
         self.moving = {
             id(n)
             for n in nodes

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from appyc.analysis.accesses.accesses import own_statements
+from appyc.analysis.algebra.integer_syntax import IntegerSyntax, added_in
 from appyc.analysis.algebra.intervals import INT64, Box, Intervals, cut, hull, is_integer, narrowed
 from appyc.ir.integers import Range, is_within, range_of, range_of_binary
 from appyc.ir.nodes import (
@@ -34,13 +35,11 @@ from appyc.ir.nodes import (
     Stmt,
     Symbol,
     Unary,
-    Update,
-    Var,
     While,
 )
 from appyc.ir.raising import GROWING
 from appyc.ir.types import DType
-from appyc.ir.visit import children, scalars_read, scalars_written, walk
+from appyc.ir.visit import children, scalars_read, scalars_written
 
 _RING = ("+", "-", "*", "<<", "&", "|", "^")
 
@@ -88,12 +87,20 @@ class OverflowAnalysis(Intervals):
     tests, by `id`. tests: how many these are.
     """
 
-    def __init__(self, fn: Function, known: Mapping[Symbol, Range], *, leaves: bool, assumes: bool) -> None:
-        self.most_work = WORK * sum(1 for _ in walk(fn.body)) + ALWAYS
-        super().__init__(fn, _STEPS, self.most_work)
+    def __init__(
+        self,
+        fn: Function,
+        syntax: IntegerSyntax,
+        known: Mapping[Symbol, Range],
+        *,
+        leaves: bool,
+        assumes: bool,
+    ) -> None:
+        self.most_work = WORK * syntax.size + ALWAYS
+        super().__init__(syntax.ended, _STEPS, self.most_work)
         self.fn, self.known, self.leaves, self.assumes = fn, dict(known), leaves, assumes
-        self.growing = _growing(fn)
-        self.counters = _counters(fn)
+        self.growing = syntax.growing
+        self.counters = {symbol: _Counter() for symbol in syntax.counters}
         self.traps: dict[Occurrence, bool] = {}
         self.tested: dict[int, Box] = {}
         self.tests = 0
@@ -164,7 +171,7 @@ class OverflowAnalysis(Intervals):
         counter = self.counters.get(stmt.target)
         if counter is None:
             return None
-        by = _added_in(stmt)
+        by = added_in(stmt)
         if by is None or not self.trips:
             found = self.bounds(stmt.value, box)
             counter.base = found if counter.base is None else hull(counter.base, found)
@@ -347,47 +354,8 @@ def leaves_by_condition(loop: For | While) -> bool:
     return isinstance(loop, While) and not any(isinstance(s, Break) for s in own_statements(loop.body))
 
 
-def _growing(fn: Function) -> frozenset[int]:
-    """The nodes of a function that are or contain operations on Python ints, by `id`."""
-    found: set[int] = set()
-    for node in reversed(list(walk(fn))):  # parts before what they are parts of
-        is_one = isinstance(node, Binary | Unary) and (
-            node.python or (isinstance(node, Binary) and node.trap)
-        )
-        if is_one or any(id(part) in found for part in children(node)):
-            found.add(id(node))
-    return frozenset(found)
-
-
 def _cuts(op: str, mask: Expr) -> bool:
     """Whether `x & mask` or `x % mask` is made of the last bits of x."""
     if not isinstance(mask, Const) or not isinstance(mask.value, int) or mask.value <= 0:
         return False
     return op == "&" or mask.value & (mask.value - 1) == 0
-
-
-def _counters(fn: Function) -> dict[Symbol, _Counter]:
-    """Scalars to which loops only add what they do not read them for."""
-    found: dict[Symbol, _Counter] = {}
-    others: set[Symbol] = set()
-    for node in walk(fn.body):
-        if isinstance(node, Assign) and node.target.dtype is DType.INT64:
-            if _added_in(node) is not None:
-                found.setdefault(node.target, _Counter())
-            elif node.target in scalars_read(node.value):
-                others.add(node.target)
-        elif isinstance(node, Update) and not node.target.is_array:
-            others.add(node.target)
-    return {s: c for s, c in found.items() if s not in others}
-
-
-def _added_in(node: Assign) -> Expr | None:
-    """What `s = s + e` and `s = s - e` add, where e does not read s."""
-    match node.value:
-        case Binary(op="+" | "-", lhs=Var(symbol=symbol), rhs=other) if symbol == node.target:
-            pass
-        case Binary(op="+", lhs=other, rhs=Var(symbol=symbol)) if symbol == node.target:
-            pass
-        case _:
-            return None
-    return None if node.target in scalars_read(other) else other

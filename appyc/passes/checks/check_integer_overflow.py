@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
+from appyc.analysis.algebra.integer_syntax import IntegerSyntax
 from appyc.analysis.algebra.intervals import INT64, Box
 from appyc.analysis.algebra.overflow import OverflowAnalysis, leaves_by_condition
 from appyc.errors import LeftToPython
@@ -60,7 +61,9 @@ def trap_overflow(fn: Function, ctx: PassContext) -> Function:
     if not _has_python_ints(fn):
         return fn
     return _Marking(
-        fn, OverflowAnalysis(fn, _extents(fn, LONGEST), leaves=False, assumes=False), None
+        fn,
+        OverflowAnalysis(fn, IntegerSyntax.of(fn), _extents(fn, LONGEST), leaves=False, assumes=False),
+        None,
     ).function()
 
 
@@ -103,12 +106,14 @@ class _Search:
     def __init__(self, fn: Function, *, leaves: bool) -> None:
         self.fn, self.leaves = fn, leaves
         self.longest = _extents(fn, LONGEST)
-        self.work = WORK * sum(1 for _ in walk(fn.body)) + ALWAYS
         self.known: dict[Symbol, Range] = {}
+        self.syntax = IntegerSyntax.of(fn)
+        self.work = WORK * self.syntax.size + ALWAYS
         self.best = self._flow({})
 
     def _flow(self, known: Mapping[Symbol, Range]) -> OverflowAnalysis:
-        found = OverflowAnalysis(self.fn, {**self.longest, **known}, leaves=self.leaves, assumes=True)
+        bounds = {**self.longest, **known}
+        found = OverflowAnalysis(self.fn, self.syntax, bounds, leaves=self.leaves, assumes=True)
         self.work -= found.looked_at
         return found
 
