@@ -3,7 +3,7 @@
     module.text         one file, with everything `static`: what reports show, and what a cached kernel is known by
     module.units(2)     the same program as two files: what one defines is hidden from outside of the library,
                         and declared in the other; a long program that only starts loops is one of them,
-                        optimised less, and so are functions of thousands of lines
+                        hardly optimised; functions of thousands of lines are optimised less
     module.libraries    files with helpers that are the same in every program; their objects are kept (`compiler/cpu`)
 
 The split loses no optimisation. The functions of loops are not inlined or analysed across calls within one file
@@ -30,11 +30,12 @@ _HIDDEN = 'visibility("hidden")'
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """The text of one C file. hasty: it is optimised less, since its code only calls functions of other files and
-    allocates their memory, or since it is too long."""
+    """The text of one C file. hasty: it is optimised less, since it is too long. starts: hardly at all, since its code
+    only calls functions of other files and allocates their memory."""
 
     text: str
     hasty: bool = False
+    starts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def cut(
     declared = "\n".join(function.declared for function in functions)
     out = []
     if starts_loops and len(functions[-1].body) >= LEAST:
-        out.append(File(_joined([start, declared, functions[-1].shared, entry]), hasty=True))
+        out.append(File(_joined([start, declared, functions[-1].shared, entry]), starts=True))
         functions, entry = functions[:-1], ""
     large = tuple(function for function in functions if len(function.body) >= LARGE)
     if large:
