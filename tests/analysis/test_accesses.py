@@ -202,3 +202,12 @@ def test_importing_the_passes_does_not_import_isl():
     code = "import sys; from appyc.passes.checks import check_bounds, check_parallel; print('islpy' in sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "False"
+
+
+def test_scalars_that_are_set_before_they_are_read_have_no_names():
+    """Not for what another iteration may have left in them, however many loops there are around."""
+    p = Program()
+    a, n, k, i, j = p.array("a", 1), p.integer("n"), p.local("k", DType.INT64), p.index("i"), p.index("j")
+    inner = for_(j, 0, n, [assign(k, add(i, j)), store(a, [k], 1.0)])
+    found = accesses_of(p.function(for_(i, 0, n, [inner])), Presburger())
+    assert not any("@" in name for name in found.affine.names)

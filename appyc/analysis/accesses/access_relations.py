@@ -33,7 +33,7 @@ from appyc.analysis.accesses.accesses import (
 from appyc.analysis.algebra.intervals import Box, reachable_values
 from appyc.analysis.sets.affine_values import Affine
 from appyc.analysis.sets.presburger import MAX_DISJUNCTS, Presburger
-from appyc.analysis.sets.symbol_table import Name, State, Truth, Value
+from appyc.analysis.sets.symbol_table import Name, State, Truth, Value, is_counted
 from appyc.errors import GENERATED
 from appyc.ir.nodes import (
     Alloc,
@@ -111,11 +111,10 @@ class AccessCollector:
         return self.found
 
     def _parameter(self, symbol: Symbol) -> Value:
-        pieces = self.affine.unknown(symbol, 0).pieces
-        if pieces is not None:
-            origin = Var(symbol, loc=GENERATED)
-            pieces = self.affine.named(Name(symbol.name, 0, origin, small=True), str(symbol))
-        return Value(0, 0, pieces)
+        if not is_counted(symbol.dtype):
+            return Value(0, 0)
+        origin = Var(symbol, loc=GENERATED)
+        return Value(0, 0, self.affine.named(Name(symbol.name, 0, origin, small=True), str(symbol)))
 
     # ---- expressions
 
@@ -256,8 +255,8 @@ class AccessCollector:
         self.found.checked_indices.append(CheckedIndex(stmt, domain, index, extent, self.doubts > 0))
 
     def _assign(self, target: Symbol, value: Expr) -> None:
-        new = self.affine.unknown(target, self.depth)
-        if new.pieces is not None:
+        new = self.affine.unknown(self.depth)
+        if is_counted(target.dtype):
             pieces = self._value(value)
             new = Value(new.version, self.affine.depth_of(pieces), pieces)
         self.state.scalars[target] = new
@@ -265,7 +264,7 @@ class AccessCollector:
     def _forget(self, targets: set[Symbol], depth: int, possible: Sequence[Box]) -> None:
         """Nothing is known of the scalars but that they are in one of the boxes."""
         for symbol in sorted(targets, key=lambda s: s.uid):
-            self.state.scalars[symbol] = self.affine.unknown(symbol, depth)
+            self.state.scalars[symbol] = self.affine.unknown(depth)
         self.affine.bound(targets, possible, self.state)
 
     def _alloc(self, stmt: Alloc, domain: isl.Set) -> None:
@@ -302,9 +301,10 @@ class AccessCollector:
             one, other = then.scalars.get(symbol), orelse.scalars.get(symbol)
             if one is not None and other is not None and one.version == other.version:
                 continue
-            new = self.affine.unknown(symbol, self.depth)
-            if truth.exact and one is not None and other is not None and new.pieces is not None:
-                pieces = self._chosen(truth, one.pieces, other.pieces)
+            new = self.affine.unknown(self.depth)
+            mine, others = self.affine.held(symbol, then), self.affine.held(symbol, orelse)
+            if truth.exact and mine is not None and others is not None:
+                pieces = self._chosen(truth, mine, others)
                 if pieces is not None:
                     new = Value(new.version, self.affine.depth_of(pieces), pieces)
             merged.scalars[symbol] = new

@@ -39,7 +39,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.types import Layout
-from appyc.ir.visit import arrays_written, children, scalars_read, scalars_written, walk
+from appyc.ir.visit import arrays_written, children, loops_of, scalars_read, scalars_written, walk
 
 REPEATS = 8
 """How often a loop inside the band is taken to run; only ratios matter."""
@@ -110,6 +110,18 @@ class OrderCosts:
         return self.band.loops[-1].body
 
     @cached_property
+    def _loops_inside(self) -> list[For]:
+        return loops_of(self._body)
+
+    @cached_property
+    def _written(self) -> set[Symbol]:
+        return scalars_written(self._body)
+
+    @cached_property
+    def _is_arithmetic(self) -> bool:
+        return is_arithmetic(self._body)
+
+    @cached_property
     def _total(self) -> int:
         return sum(touch.weight for touch in self._touches)
 
@@ -150,18 +162,18 @@ class OrderCosts:
         body is arithmetic on one type of float, on elements that are adjacent in memory or the same."""
         var = self._var(order[level])
         inner = [self.band.loops[number] for number in order[level + 1 :]]
-        inner += [node for node in walk(self._body) if isinstance(node, For)]
+        inner += self._loops_inside
         return (
-            self.band.loops[order[level]].step == 1
+            self._is_arithmetic
+            and self.band.loops[order[level]].step == 1
             and var not in scalars_read([bound for loop in inner for bound in (loop.lo, loop.hi)])
             and all(self._is_side_by_side(touch, var) for touch in self._touches)
-            and is_arithmetic(self._body)
         )
 
     def _is_side_by_side(self, touch: _Touch, var: Symbol) -> bool:
         if touch.array.array.layout is Layout.STRIDED or any(isinstance(n, Load) for n in walk(touch.index)):
             return False
-        if scalars_read(touch.index) & scalars_written(self._body):
+        if scalars_read(touch.index) & self._written:
             return False
         *slow, fast = (self._strides.coefficient(index, var) for index in touch.slow_to_fast)
         return all(factor == 0 for factor in slow) and fast in (0, 1)

@@ -88,8 +88,7 @@ class Affine(SymbolTable):
             case Const():
                 return self._constant(expr)
             case Var():
-                known = state.scalars.get(expr.symbol)
-                return known.pieces if known is not None else None
+                return self.held(expr.symbol, state)
             case Extent():
                 return self.extent(expr.array, expr.axis, state)
             case Unary("-", arg) if expr.dtype is DType.INT64:

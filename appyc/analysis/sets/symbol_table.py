@@ -59,7 +59,8 @@ class Name:
 class Value:
     """What a scalar holds at one point of the program.
 
-    pieces: the integer value, None for other types. Two values of one version are equal.
+    pieces: the integer value, None where nothing is known of it and for other types. Two values of one version are
+    equal.
     """
 
     version: int
@@ -115,21 +116,24 @@ class SymbolTable:
         self._versions += 1
         return self._versions
 
-    def unknown(self, symbol: Symbol, depth: int) -> Value:
+    def unknown(self, depth: int) -> Value:
         """A value of which nothing is known but its depth."""
-        version = self.version()
-        if not is_counted(symbol.dtype):
-            return Value(version, depth)
-        small = symbol.dtype.bits < 64
-        pieces = self.named(Name(symbol.name, depth, small=small), f"{symbol}@{version}")
-        return Value(version, depth, pieces)
+        return Value(self.version(), depth)
+
+    def held(self, symbol: Symbol, state: State) -> isl.PwAff | None:
+        """What an integer holds; where nothing is known of it, a name of its own, which few of them are asked for."""
+        known = state.scalars.get(symbol)
+        if known is None or known.pieces is not None or not is_counted(symbol.dtype):
+            return known.pieces if known is not None else None
+        name = Name(symbol.name, known.depth, small=symbol.dtype.bits < 64)
+        return self.named(name, f"{symbol}@{known.version}")
 
     def bound(self, targets: set[Symbol], boxes: Sequence[Box], state: State) -> None:
         """Keeps which values scalars have where a name of its own begins to stand for each of them."""
         named: dict[Symbol, str] = {}
         for symbol in sorted(targets.intersection(*boxes) if boxes else (), key=lambda s: s.uid):
-            known = state.scalars.get(symbol)
-            names = self.sets.names(known.pieces) if known is not None and known.pieces is not None else ()
+            known, pieces = state.scalars.get(symbol), self.held(symbol, state)
+            names = self.sets.names(pieces) if pieces is not None else ()
             if known is not None and names == [f"{symbol}@{known.version}"] and names[0] not in self.facts:
                 named[symbol] = names[0]
                 small = all(-SMALL <= end <= SMALL for box in boxes for end in box[symbol])
