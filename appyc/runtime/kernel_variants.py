@@ -20,6 +20,8 @@ strides and offsets are multiples of as many elements."""
 DIVISORS = (16, 4)
 """Common divisors of the integer arguments that a variant is compiled for: of 16 elements of one byte or 4 of four."""
 
+LANES_OF_A_WARP = 64
+
 PROGRAMS_EACH = 2
 """Programs that each multiprocessor should get."""
 
@@ -34,6 +36,12 @@ class Variant:
 
     lanes: int
     divisor: int = 1
+
+    def warps(self, kernel: KernelText) -> int:
+        """Where the launch chooses the lanes, threads have two elements or more, and share what is computed once."""
+        if kernel.fewest_lanes == kernel.lanes:
+            return kernel.num_warps
+        return min(kernel.num_warps, max(1, self.lanes // LANES_OF_A_WARP))
 
     def attributes(self, kernel: KernelText) -> dict[tuple[int, ...], list[list[Any]]]:
         """What Triton's compiler may assume of the arguments."""

@@ -84,7 +84,7 @@ def compile_kernel(
             ),
             target=GPUTarget("cuda", int(capability), 32),
             options={
-                "num_warps": kernel.num_warps,
+                "num_warps": variant.warps(kernel),
                 "num_stages": kernel.num_stages,
                 "enable_fp_fusion": program.fuse_multiply_add,
                 "enable_reflect_ftz": False,

@@ -42,6 +42,12 @@ def test_lanes_that_the_user_set_stay() -> None:
     assert choose_lanes(FIXED, 1, 7, 132) == 64
 
 
+@pytest.mark.parametrize(("lanes", "warps"), [(1024, 4), (256, 4), (128, 2), (32, 1)])
+def test_threads_have_two_elements(lanes: int, warps: int) -> None:
+    assert Variant(lanes).warps(WIDEST) == warps
+    assert Variant(lanes).warps(FIXED) == FIXED.num_warps
+
+
 @pytest.mark.parametrize(
     ("address", "extent", "scalar", "divisor"),
     [(256, 1024, 1.5, 16), (256, 1000, 1.5, 4), (256, 1002, 1.5, 1), (264, 1024, 1.5, 1), (256, 0, 7.0, 16)],
