@@ -39,7 +39,7 @@ class Captured:
     def still_holds(self, named: Mapping[str, object]) -> bool:
         """Whether what was built into the code is what it was, and captures have their types."""
         try:
-            if not self._is_current(named):
+            if not self.is_current(named):
                 return False
             for path, type_ in zip(self.outside.captures, self.outside.capture_types, strict=True):
                 if writeable(typeof(fetch(self.fn, path, named), str(path), _NOWHERE)) != type_:
@@ -48,7 +48,7 @@ class Captured:
             return False
         return True
 
-    def _is_current(self, named: Mapping[str, object]) -> bool:
+    def is_current(self, named: Mapping[str, object]) -> bool:
         return all(_same(find(self.fn, path, named), value) for path, value in self.outside.watched)
 
     def values(self, named: Mapping[str, object]) -> tuple[object, ...]:
@@ -82,7 +82,7 @@ class Captured:
 
         def call(named: Mapping[str, object]) -> object:
             try:
-                if not self._is_current(named):
+                if not self.is_current(named):
                     raise StaleVersion
                 values = (*self._given(named), *[find(fn, path, named) for path in captures])
             except (LookupError, AttributeError):

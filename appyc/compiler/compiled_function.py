@@ -135,8 +135,8 @@ class CompiledFunction(Specialisations[R]):
 
     def _call_quickly_from_now(self, kind: Kind, wanted: Request, version: Version) -> None:
         """Lets calls of a kind, for which the dispatcher has no kernel, look up what a version captures and run it."""
-        on_cpu = wanted.target == "cpu" and not self._has_choice()
-        if version.quick is None or not on_cpu or any(isinstance(v, str) for v in wanted.objects.values()):
+        is_placed = wanted.target == "gpu" or (wanted.target == "cpu" and not self._has_choice())
+        if version.quick is None or not is_placed or any(isinstance(v, str) for v in wanted.objects.values()):
             return
         known = self._quick.setdefault(kind, [])
         if version not in known:

@@ -66,7 +66,15 @@ class _Results:
         return nested(self.tree, handed)
 
 
-def gpu_runner(analysed: Analysed, target: str) -> Callable[[tuple[object, ...]], object]:
+@dataclass(frozen=True, slots=True)
+class GpuRunner:
+    """run: a call. alone: one of arrays on the GPU none of which overlaps another, as the kernel's parameters are."""
+
+    run: Callable[[tuple[object, ...]], object]
+    alone: Callable[[list[Any]], object]
+
+
+def gpu_runner(analysed: Analysed, target: str) -> GpuRunner:
     """What runs a call: on a GPU (target "gpu"), or in the interpreter ("interpret").
 
     Where arguments overlap, or a guard does not hold, the plain function runs, one program
@@ -91,16 +99,20 @@ def gpu_runner(analysed: Analysed, target: str) -> Callable[[tuple[object, ...]]
 
     def run(values: tuple[object, ...]) -> object:
         flat = flat_values(analysed.arguments, values)
-        runner: Runner | None = usual
-        hidden: tuple[object, ...] = ()
-        if find_overlap(flat, written) is not None:
-            runner, hidden = overlapping.version(flat)
+        if find_overlap(flat, written) is None:
+            return alone(flat)
+        runner, hidden = overlapping.version(flat)
         if runner is not None:
             with suppress(GuardFailed):
                 return results.build(runner([*flat, *hidden]))
         return results.build(plain()(flat))
 
-    return run
+    def alone(flat: list[Any]) -> object:
+        with suppress(GuardFailed):
+            return results.build(usual(flat))
+        return results.build(plain()(flat))
+
+    return GpuRunner(run, alone)
 
 
 def _interpreter(program: TritonProgram) -> Runner:

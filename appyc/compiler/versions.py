@@ -14,6 +14,7 @@ import numpy as np
 from appyc.compiler.analyse import CompiledFor, analyse
 from appyc.compiler.captured_values import Captured, dispatcher_of
 from appyc.compiler.cpu import CpuCompiler, CpuVersion
+from appyc.compiler.gpu_calls import QuickCalls
 from appyc.compiler.shared import SharedVersions
 from appyc.compiler.unit_axes import UnitVersions
 from appyc.compiler.waiting import Notice
@@ -395,6 +396,10 @@ def _gpu_version(job: Job) -> Version | None:
             if job.options.donate:
                 return _made(undonated()).run(named)
             _refuse_readonly(job, named)
-        return runner(values)
+        return runner.run(values)
 
-    return Version(captured, run)
+    types = list(wanted.types.values())
+    quick = None
+    if wanted.target == "gpu" and QuickCalls.takes(captured, types):
+        quick = QuickCalls(captured, types, written, runner.alone)
+    return Version(captured, run, quick=quick)

@@ -66,12 +66,16 @@ class _Program:
         return load_host(self.program)
 
     @cached_property
+    def cupy(self) -> Any:
+        return _cupy()
+
+    @cached_property
     def _target(self) -> str:
-        return f"cuda:{_cupy().cuda.Device().compute_capability}"
+        return f"cuda:{self.cupy.cuda.Device().compute_capability}"
 
     @cached_property
     def processors(self) -> int:
-        found: int = _cupy().cuda.Device().attributes["MultiProcessorCount"]
+        found: int = self.cupy.cuda.Device().attributes["MultiProcessorCount"]
         return found
 
     def lanes(self, name: str, rows: int, count: int) -> int:
@@ -110,11 +114,11 @@ class _Program:
                 if compiled.spill_bytes:
                     self._spilling.add((name, lanes))
                     self._lanes.clear()
-                self._kernels[key] = GpuKernel(compiled, _cupy())
+                self._kernels[key] = GpuKernel(compiled, self.cupy)
             return self._kernels[key]
 
     def run(self, args: list[Any]) -> list[Any]:
-        cupy = _cupy()
+        cupy = self.cupy
         memory = DeviceArguments(self.program, args, cupy)
         device = _GpuDevice(self, cupy)
         ended = False
@@ -140,6 +144,8 @@ class DeviceArguments:
         for param, arg, overwritten in zip(program.params, args, program.overwritten, strict=True):
             if not param.is_array:
                 self.values.append(param.dtype.numpy.type(arg))
+            elif type(arg) is cupy.ndarray:
+                self.values.append(arg)
             elif not isinstance(arg, np.ndarray):
                 self.values.append(cupy.asarray(arg))  # of another library's, on the same memory
             elif (span := shared.get(id(arg))) is not None:
