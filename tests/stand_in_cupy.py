@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 from unittest import mock
 
 import numpy as np
@@ -228,14 +228,15 @@ def _as_strided(base: ndarray, shape: Any, strides: Any) -> ndarray:
 
 class Driver:
     """As `cupy.cuda.driver`, for the kernels that were built. launches: how many of kernels it was asked for, graphs:
-    how many were captured, replays: how often they were launched."""
+    how many were captured, replays: how often they were launched. captured: what was launched on each stream that is
+    being captured, by this driver or one before it, whose kernels a program has kept."""
+
+    captured: ClassVar[dict[int, list[Callable[[], None]]]] = {}
 
     def __init__(self) -> None:
         self.kernels: list[tuple[KernelText, InterpretedKernels, CompiledKernel, Variant]] = []
         self.programs: dict[int, tuple[InterpretedKernels, TritonProgram]] = {}
         self.launches = self.graphs = self.replays = 0
-        self.captured: dict[int, list[Callable[[], None]]] = {}
-        """What was launched on each stream that is being captured."""
 
     def build(
         self, program: TritonProgram, text: KernelText, variant: Variant, target: str, disk: Cache

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -44,9 +44,15 @@ def _cupy() -> Any:
         import cupy  # noqa: PLC0415  (optional, and slow to import)
     except ImportError:
         raise ToolchainError("the GPU target needs CuPy. Install it: pip install 'appyc[gpu]'") from None
-    if not cupy.is_available():
+    if not _finds_gpu(cupy):
         raise ToolchainError("CuPy finds no GPU, or no driver for it")
     return cupy
+
+
+@cache
+def _finds_gpu(cupy: Any) -> bool:
+    found: bool = cupy.is_available()
+    return found
 
 
 class _Program:
@@ -66,16 +72,12 @@ class _Program:
         return load_host(self.program)
 
     @cached_property
-    def cupy(self) -> Any:
-        return _cupy()
-
-    @cached_property
     def _target(self) -> str:
-        return f"cuda:{self.cupy.cuda.Device().compute_capability}"
+        return f"cuda:{_cupy().cuda.Device().compute_capability}"
 
     @cached_property
     def processors(self) -> int:
-        found: int = self.cupy.cuda.Device().attributes["MultiProcessorCount"]
+        found: int = _cupy().cuda.Device().attributes["MultiProcessorCount"]
         return found
 
     def lanes(self, name: str, rows: int, count: int) -> int:
@@ -114,11 +116,11 @@ class _Program:
                 if compiled.spill_bytes:
                     self._spilling.add((name, lanes))
                     self._lanes.clear()
-                self._kernels[key] = GpuKernel(compiled, self.cupy)
+                self._kernels[key] = GpuKernel(compiled, _cupy())
             return self._kernels[key]
 
     def run(self, args: list[Any]) -> list[Any]:
-        cupy = self.cupy
+        cupy = _cupy()
         memory = DeviceArguments(self.program, args, cupy)
         device = _GpuDevice(self, cupy)
         ended = False
