@@ -34,7 +34,7 @@ from rich.table import Table
 import appyc
 from appyc.compiler.triton_kernels import triton_program
 from appyc.runtime.gpu_products import multiply
-from appyc.runtime.kernel_variants import Variant, choose_lanes, common_divisor
+from appyc.runtime.kernel_variants import Variant, choose_lanes, variant_of
 from appyc.runtime.triton_build import compile_kernel
 from appyc.runtime.triton_faults import fault_words
 from appyc.runtime.triton_source import load_host
@@ -111,7 +111,7 @@ class CountingDevice:
         values = [
             0 if isinstance(a, np.ndarray) else a for a in args
         ]  # CuPy's memory starts at multiples of 512
-        key = name, Variant(int(lanes), common_divisor(self.texts[name].params, values))
+        key = name, variant_of(self.texts[name], int(lanes), values, args)
         self.launches[key] += 1
         self.programs[key] += int(programs)
 

@@ -268,7 +268,7 @@ class Driver:
 
         def run() -> None:
             with functions.running():
-                functions.launch(text.name, x, variant.lanes, values)
+                functions.launch(text.name, x, variant, values)
 
         if stream in self.captured:
             self.captured[stream].append(run)

@@ -32,10 +32,11 @@ COST_OF_A_PROGRAM = 192
 @dataclass(frozen=True, slots=True)
 class Variant:
     """lanes: the value of the kernel's constexpr LANES. divisor: of all int64 arguments but those of the grid; where it
-    is not 1, all pointers are multiples of 16."""
+    is not 1, all pointers are multiples of 16. narrow: sizes, and what counts programs and rows, have 32 bits."""
 
     lanes: int
     divisor: int = 1
+    narrow: bool = False
 
     def warps(self, kernel: KernelText) -> int:
         """Where the launch chooses the lanes, threads have two elements or more, and share what is computed once."""
@@ -49,6 +50,26 @@ class Variant:
             return {}
         divisors = {"*": ALIGNMENT, "i": self.divisor}
         return {(at,): [["tt.divisibility", divisors[p.type[0]]]] for at, p in _measured(kernel.params)}
+
+
+def variant_of(kernel: KernelText, lanes: int, values: Sequence[Any], arrays: Sequence[Any]) -> Variant:
+    """The variant for these arguments: numbers, and addresses for arrays; `arrays` has these themselves."""
+    return Variant(lanes, common_divisor(kernel.params, values), fits_index(kernel, values, arrays))
+
+
+def fits_index(kernel: KernelText, values: Sequence[Any], arrays: Sequence[Any]) -> bool:
+    """Whether all that has the type INDEX in a kernel fits 32 bits. 64-bit products take four instructions."""
+    if not kernel.scale:
+        return False
+    most = 2**31 // kernel.scale
+    for param, value, array in zip(kernel.params, values, arrays, strict=True):
+        if param.type == "i64" and not -most < value < most:
+            return False
+        if param.kind == "array" and param.symbol is not None:
+            reach = sum(abs(s) * (n - 1) for s, n in zip(array.strides, array.shape, strict=True))
+            if reach // param.symbol.dtype.part.itemsize >= most:
+                return False
+    return True
 
 
 def common_divisor(params: Sequence[Param], values: Sequence[Any]) -> int:

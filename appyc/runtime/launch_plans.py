@@ -59,7 +59,9 @@ class GpuKernel:
 class LaunchPlan:
     """One launch of a host program, for one thread. find: the kernel for a number of lanes and these arguments."""
 
-    def __init__(self, text: KernelText, find: Callable[[int, Sequence[Any]], GpuKernel]) -> None:
+    def __init__(
+        self, text: KernelText, find: Callable[[int, Sequence[Any], Sequence[Any]], GpuKernel]
+    ) -> None:
         self._find = find
         layout, offsets, size = packed_layout([p.type for p in text.params])
         self._pack = struct.Struct(layout).pack
@@ -69,12 +71,14 @@ class LaunchPlan:
         self._last: tuple[bytes, int, int, int] | None = None
         self._call: Callable[[], None]
 
-    def launch(self, programs: int, lanes: int, stream: int, values: Sequence[Any]) -> None:
-        """values: numbers, and addresses for arrays."""
+    def launch(
+        self, programs: int, lanes: int, stream: int, values: Sequence[Any], args: Sequence[Any]
+    ) -> None:
+        """values: numbers, and addresses for arrays, which are in `args`."""
         packed = self._pack(*values, 0, 0)
         now = packed, programs, lanes, stream
         if now != self._last:
-            kernel = self._find(int(lanes), values)
+            kernel = self._find(int(lanes), values, args)
             ctypes.memmove(self._buffer, packed, len(packed))
             self._call = kernel.call(int(programs), stream, ctypes.addressof(self._pointers))
             self._last = now

@@ -47,15 +47,16 @@ def check_target(target: str) -> None:
         raise ValueError(f"no GPU is known as {target!r}: the targets are {', '.join(known)}")
 
 
-def compile_cubin(program: TritonProgram, target: str) -> list[CompiledKernel]:
-    """Every kernel of the program for a target such as "cuda:90", each with the most lanes that spill no registers."""
-    return [_widest(program, kernel, target) for kernel in program.kernels]
+def compile_cubin(program: TritonProgram, target: str, *, narrow: bool = False) -> list[CompiledKernel]:
+    """Every kernel of the program for a target such as "cuda:90", each with the most lanes that spill no registers.
+    narrow: as of `Variant`."""
+    return [_widest(program, kernel, target, narrow=narrow) for kernel in program.kernels]
 
 
-def _widest(program: TritonProgram, kernel: KernelText, target: str) -> CompiledKernel:
+def _widest(program: TritonProgram, kernel: KernelText, target: str, *, narrow: bool) -> CompiledKernel:
     lanes = kernel.lanes
     while True:
-        found = compile_kernel(program, kernel, target, Variant(lanes))
+        found = compile_kernel(program, kernel, target, Variant(lanes, narrow=narrow))
         if lanes == kernel.fewest_lanes or found.spill_bytes == 0:
             return found
         lanes //= 2
@@ -66,6 +67,7 @@ def compile_kernel(
 ) -> CompiledKernel:
     """A variant of one kernel of a program."""
     import triton  # noqa: PLC0415
+    import triton.language as tl  # noqa: PLC0415
     from triton.backends.compiler import GPUTarget  # noqa: PLC0415
     from triton.compiler import ASTSource  # noqa: PLC0415
     from triton.errors import TritonError  # noqa: PLC0415
@@ -79,7 +81,10 @@ def compile_kernel(
             ASTSource(
                 function,
                 kernel.signature,
-                {kernel.constant: variant.lanes},
+                {
+                    kernel.constant: variant.lanes,
+                    **({"INDEX": tl.int32 if variant.narrow else tl.int64} if kernel.scale else {}),
+                },
                 variant.attributes(kernel),
             ),
             target=GPUTarget("cuda", int(capability), 32),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from appyc.runtime.faults import located_error
 from appyc.runtime.gpu_products import multiply
-from appyc.runtime.kernel_variants import choose_lanes
+from appyc.runtime.kernel_variants import Variant, choose_lanes, variant_of
 from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
 from appyc.runtime.triton_libdevice import Libdevice
 from appyc.runtime.triton_source import load_source, plain_functions
@@ -69,8 +69,9 @@ class InterpretedKernels:
         with _interpreted(self._functions), np.errstate(all="ignore"):
             yield
 
-    def launch(self, name: str, programs: int, lanes: int, values: Sequence[Any]) -> None:
+    def launch(self, name: str, programs: int, variant: Variant, values: Sequence[Any]) -> None:
         """Runs the programs in order. values: numbers, and addresses for arrays."""
+        import triton.language as tl  # noqa: PLC0415
         from triton.runtime.interpreter import interpreter_builder  # noqa: PLC0415
 
         text, function = self.texts[name], self._functions[name]
@@ -78,7 +79,9 @@ class InterpretedKernels:
         interpreter_builder.set_grid_dim(programs, 1, 1)
         for number in range(programs):
             interpreter_builder.set_grid_idx(number, 0, 0)
-            function(*tensors, lanes)
+            function(
+                *tensors, variant.lanes, *((tl.int32 if variant.narrow else tl.int64,) if text.scale else ())
+            )
 
 
 class _InterpreterDevice:
@@ -94,7 +97,8 @@ class _InterpreterDevice:
 
     def launch(self, name: str, programs: int, lanes: int, *args: Any) -> None:
         values = [a.__array_interface__["data"][0] if isinstance(a, np.ndarray) else a for a in args]
-        self.kernels.launch(name, int(programs), int(lanes), values)
+        variant = variant_of(self.kernels.texts[name], int(lanes), values, args)
+        self.kernels.launch(name, int(programs), variant, values)
 
     def steps(self, steps: range) -> range:
         return steps

@@ -22,7 +22,7 @@ from appyc.runtime.cache import Cache
 from appyc.runtime.cubins import cached_kernel
 from appyc.runtime.faults import located_error
 from appyc.runtime.gpu_products import multiply
-from appyc.runtime.kernel_variants import Variant, choose_lanes, common_divisor
+from appyc.runtime.kernel_variants import Variant, choose_lanes, variant_of
 from appyc.runtime.launch_plans import GpuKernel, LaunchPlan, graphed
 from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
 from appyc.runtime.triton_interpret import Compiled
@@ -103,10 +103,10 @@ class _Program:
         found: dict[str, LaunchPlan] = self._of_thread.plans
         return found
 
-    def kernel(self, name: str, lanes: int, values: Sequence[Any]) -> GpuKernel:
+    def kernel(self, name: str, lanes: int, values: Sequence[Any], args: Sequence[Any]) -> GpuKernel:
         """The variant for these arguments, compiled when it is first needed."""
         text = self._texts[name]
-        key = name, Variant(lanes, common_divisor(text.params, values))
+        key = name, variant_of(text, lanes, values, args)
         found = self._kernels.get(key)
         if found is not None:
             return found
@@ -222,7 +222,7 @@ class _GpuDevice:
         if programs > 0:
             array = self.cupy.ndarray
             values = [a.data.ptr if isinstance(a, array) else a for a in args]
-            self.plans[name].launch(programs, lanes, self.stream, values)
+            self.plans[name].launch(programs, lanes, self.stream, values, args)
 
     def steps(self, steps: range) -> Iterator[int]:
         return graphed(steps, self.cupy, self.on_stream)

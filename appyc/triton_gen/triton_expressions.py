@@ -40,6 +40,9 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import walk
+from appyc.triton_gen.index_scalars import times, wraps_alike
+
+MOST_LANES = 4096
 
 TYPES = {
     DType.BOOL: "tl.int1", DType.FLOAT32: "tl.float32", DType.FLOAT64: "tl.float64",
@@ -66,10 +69,16 @@ class ExpressionEmitter:
         name: Callable[[Symbol], str],
         lane_scalars: frozenset[Symbol],
         indices: Mapping[Symbol, LaneIndex],
+        counts: Mapping[Symbol, int],
     ) -> None:
         self.name = name
         self.lane_scalars = lane_scalars
         self.indices = indices
+        self.counts = counts
+        """Scalars of type INDEX, as of `index_scalars`. With them are the sizes of arrays, if there are any."""
+        self.scale = max(counts.values(), default=0)
+        self.as_index = False
+        """Whether the expression at hand may have INDEX as its type."""
         self.arrays: dict[Symbol, None] = {}
         self.sizes: dict[tuple[Symbol, str, int], None] = {}
         self.helpers: set[str] = set()
@@ -82,9 +91,11 @@ class ExpressionEmitter:
             case Const():
                 return typed(e.value, e.dtype)
             case Var():
-                return self.name(e.symbol)
+                name = self.name(e.symbol)
+                return f"{name}.to(tl.int64)" if e.symbol in self.counts and not self.as_index else name
             case Extent():
-                return self.size(e.array, "n", e.axis)
+                name = self.size(e.array, "n", e.axis)
+                return f"{name}.to(tl.int64)" if self.counts and not self.as_index else name
             case Load():
                 return self._load(e, 0)
             case Unary():
@@ -92,6 +103,11 @@ class ExpressionEmitter:
             case Binary():
                 return self._binary(e)
             case Compare():
+                sizes = [times(side, self.counts) for side in (e.lhs, e.rhs)]
+                known = [size for size in sizes if size is not None]
+                if self.counts and len(known) == 2:
+                    self.scale = max(self.scale, *known)
+                    return self._of_index(self._compare, e, True)
                 return self._compare(e)
             case Logical():
                 return f"({self.expr(e.lhs)} {'&' if e.op == 'and' else '|'} {self.expr(e.rhs)})"
@@ -111,6 +127,19 @@ class ExpressionEmitter:
                 raise InternalError("triton_gen", "a tensor expression is left")
             case _:
                 assert_never(e)
+
+    def index(self, e: Expr) -> str:
+        """An index, or a part of one, of type INDEX where it may be."""
+        return self._of_index(self.expr, e, wraps_alike(e))
+
+    def bare_index(self, e: Expr) -> str:
+        return self._of_index(self.bare, e, True)
+
+    def _of_index(self, text: Callable[[Expr], str], e: Expr, as_index: bool) -> str:
+        before, self.as_index = self.as_index, as_index
+        out = text(e)
+        self.as_index = before
+        return out
 
     def bare(self, e: Expr) -> str:
         """The expression where no bracket is needed around it."""
@@ -162,8 +191,19 @@ class ExpressionEmitter:
             _without_constant(each if of is None else of[0]) for each, of in zip(index, lanes, strict=True)
         ]
         out = [self._offset(array, [rest for rest, _ in split])] if index else []
-        out += [self._along(array, axis, self.expr(of[1]), len(index)) for axis, of in enumerate(lanes) if of]
+        out += [
+            self._along(array, axis, self.index(of[1]), len(index)) for axis, of in enumerate(lanes) if of
+        ]
+        if self.counts:
+            self.scale = max(self.scale, self._reach(array, [c for _, c in split], lanes))
         return out + [self._along(array, axis, str(c), len(index)) for axis, (_, c) in enumerate(split) if c]
+
+    def _reach(self, array: Symbol, constants: list[int], lanes: list[tuple[Expr, Expr] | None]) -> int:
+        """How many times the size of an array the parts of an offset may be. Where only some lanes act, the first one's
+        element may be outside, by as many lanes as there are."""
+        rank = len(lanes)
+        is_slow = any(of is not None and _sizes_below(array, axis, rank) for axis, of in enumerate(lanes))
+        return 2 + sum(map(abs, constants)) + (MOST_LANES if is_slow else 0)
 
     def _along(self, array: Symbol, axis: int, distance: str, rank: int) -> str:
         """The offset of so many steps along an axis."""
@@ -186,12 +226,14 @@ class ExpressionEmitter:
     def _offset(self, array: Symbol, index: list[Expr]) -> str:
         axes = list(range(len(index)))
         if array.array.layout is Layout.STRIDED:
-            return "(" + " + ".join(f"{self.expr(index[k])} * {self.size(array, 's', k)}" for k in axes) + ")"
+            return (
+                "(" + " + ".join(f"{self.index(index[k])} * {self.size(array, 's', k)}" for k in axes) + ")"
+            )
         if array.array.layout is Layout.F:
             axes = axes[::-1]
-        text = self.expr(index[axes[0]])
+        text = self.index(index[axes[0]])
         for k in axes[1:]:
-            text = f"({text} * {self.size(array, 'n', k)} + {self.expr(index[k])})"
+            text = f"({text} * {self.size(array, 'n', k)} + {self.index(index[k])})"
         return text
 
     def _load(self, e: Load, part: int) -> str:
@@ -264,7 +306,8 @@ class ExpressionEmitter:
             name = "shift_right_unsigned"
         return self.call(name, lhs, self.expr(e.rhs), str(e.dtype.bits))
 
-    def _compare(self, e: Compare) -> str:
+    def _compare(self, e: Expr) -> str:
+        assert isinstance(e, Compare)
         if e.lhs.dtype is DType.BOOL:  # a one-bit integer is signed: True would be -1
             lhs, rhs = f"{self.expr(e.lhs)}.to(tl.int32)", f"{self.expr(e.rhs)}.to(tl.int32)"
         else:

@@ -26,12 +26,15 @@ from appyc.ir.names import spellings
 from appyc.ir.nodes import Assign, Const, Expr, Intrinsic, Store, Symbol, Update, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import symbols_of, walk
+from appyc.triton_gen.index_scalars import index_scalars
 from appyc.triton_gen.triton_expressions import ExpressionEmitter, typed
 from appyc.triton_gen.triton_helpers import COMBINE, HELPER_NAMES
 from appyc.triton_gen.triton_writer import Writer
 
 FAULT_WORDS = "fault_words"
-RESERVED = frozenset({*keyword.kwlist, *HELPER_NAMES, "tl", "triton", "libdevice", "LANES", FAULT_WORDS})
+RESERVED = frozenset(
+    {*keyword.kwlist, *HELPER_NAMES, "tl", "triton", "libdevice", "LANES", "INDEX", FAULT_WORDS}
+)
 
 SIGNATURE = {
     DType.BOOL: "i1", DType.FLOAT32: "fp32", DType.FLOAT64: "fp64",
@@ -64,7 +67,9 @@ class Param:
 @dataclass(frozen=True, slots=True)
 class KernelText:
     """A kernel as generated. lanes, fewest_lanes: bounds of its constexpr `constant`, for lanes a power of two.
-    num_stages: how many iterations' loads a loop around `tl.dot` has under way. rows_each: as in `LoopSchedule`."""
+    num_stages: how many iterations' loads a loop around `tl.dot` has under way. rows_each: as in `LoopSchedule`.
+    scale: so many times the sizes have to fit the kernel's constexpr INDEX, their type and that of scalars that count;
+    0: it has none."""
 
     name: str
     text: str
@@ -76,10 +81,12 @@ class KernelText:
     constant: str = "LANES"
     num_stages: int = 3
     rows_each: int = 1
+    scale: int = 0
 
     @property
     def signature(self) -> dict[str, str]:
-        return {**{p.name: p.type for p in self.params}, self.constant: "constexpr"}
+        constants = [self.constant, *(["INDEX"] if self.scale else [])]
+        return {**{p.name: p.type for p in self.params}, **dict.fromkeys(constants, "constexpr")}
 
 
 def emit_kernel(kernel: Kernel) -> KernelText:
@@ -95,22 +102,28 @@ class _KernelEmitter(ExpressionEmitter):
         names = spellings([*outside, *symbols], {*RESERVED, kernel.name})
         if kernel.chosen is not None:
             names[kernel.chosen] = "LANES"
-        super().__init__(names.__getitem__, kernel.lane_scalars, kernel.indices)
+        self.given = [
+            s for s in free_scalars(kernel.body) if s not in kernel.lane_scalars and s != kernel.chosen
+        ]
+        self.declared = _declared(kernel.body, set(self.given))
+        counts = {s: size for s, size in index_scalars(kernel).items() if s not in self.declared}
+        super().__init__(names.__getitem__, kernel.lane_scalars, kernel.indices, counts)
         self.w = Writer()
         self.faults = False
 
     def emit(self) -> KernelText:
-        free = free_scalars(self.kernel.body)
-        given = [s for s in free if s not in self.lane_scalars and s != self.kernel.chosen]
-        for symbol in _declared(self.kernel.body, set(given)):
+        for symbol in self.declared:
             self._declare(symbol)
         for stmt in self.kernel.body:
             self.stmt(stmt)
-        params = self._params(given)
+        params = self._params(self.given)
         head = Writer()
-        names = ", ".join([*(p.name for p in params), "LANES: tl.constexpr"])
+        constants = ["LANES: tl.constexpr", *(["INDEX: tl.constexpr"] if self.scale else [])]
         head.line("@triton.jit")
-        head.line(f"def {self.kernel.name}({names}):")
+        head.line(f"def {self.kernel.name}({', '.join([*(p.name for p in params), *constants])}):")
+        for param in params:
+            if self.scale and param.kind in ("n", "s"):
+                head.line(f"    {param.name} = {param.name}.to(INDEX)")
         body = "\n".join(f"    {line}" if line else "" for line in (self.w.text() or "pass").splitlines())
         return KernelText(
             self.kernel.name,
@@ -121,6 +134,7 @@ class _KernelEmitter(ExpressionEmitter):
             self.kernel.num_warps,
             frozenset(self.helpers),
             rows_each=self.kernel.rows_each,
+            scale=self.scale,
         )
 
     def _params(self, given: list[Symbol]) -> tuple[Param, ...]:
@@ -145,6 +159,8 @@ class _KernelEmitter(ExpressionEmitter):
 
     def stmt(self, s: ScheduledStmt) -> None:
         match s:
+            case Assign(target, value) if target in self.counts:
+                self.w.line(f"{self.name(target)} = {self.bare_index(value)}")
             case Assign(target, value):
                 self.w.line(f"{self.name(target)} = {self._shaped(target, value)}")
             case Store():
@@ -203,9 +219,12 @@ class _KernelEmitter(ExpressionEmitter):
         rest = f"{own}.to(tl.uint32)" if s.counts else own
         for target, count in list(zip(s.targets[1:], s.counts, strict=True))[::-1]:
             divisor = f"{self.expr(count)}.to(tl.uint32)"
-            self.w.line(f"{self.name(target)} = ({rest} % {divisor}).to(tl.int64)")
+            self.w.line(f"{self.name(target)} = ({rest} % {divisor}).to({self._type(target)})")
             rest = f"({rest} // {divisor})"
-        self.w.line(f"{self.name(s.targets[0])} = {rest}.to(tl.int64)")
+        self.w.line(f"{self.name(s.targets[0])} = {rest}.to({self._type(s.targets[0])})")
+
+    def _type(self, count: Symbol) -> str:
+        return "INDEX" if count in self.counts else "tl.int64"
 
     def _lane_reduce(self, s: LaneReduce) -> None:
         value = self._over_lanes(s.value)

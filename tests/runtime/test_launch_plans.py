@@ -30,7 +30,7 @@ def plan_of(*types: str) -> tuple[LaunchPlan, list[Any], list[int]]:
         def call(self, programs: int, stream: int, pointers: int) -> Callable[[], None]:
             return lambda: launched.append(stream)
 
-    def find(lanes: int, values: Any) -> Any:
+    def find(lanes: int, values: Any, args: Any) -> Any:
         found.append((lanes, list(values)))
         return Kernel()
 
@@ -41,12 +41,12 @@ def plan_of(*types: str) -> tuple[LaunchPlan, list[Any], list[int]]:
 def test_kernel_is_looked_up_where_something_is_new() -> None:
     plan, found, launched = plan_of("i64", "fp64")
     for values in ([1, 0.0], [1, 0.0], [1, -0.0], [2, -0.0], [2, math.nan], [2, math.nan]):
-        plan.launch(3, 128, 0, values)
+        plan.launch(3, 128, 0, values, values)
     assert len(launched) == 6
     assert [values[0] for _, values in found] == [1, 1, 2, 2]
-    plan.launch(4, 128, 0, [2, math.nan])
-    plan.launch(4, 256, 0, [2, math.nan])
-    plan.launch(4, 256, 7, [2, math.nan])
+    plan.launch(4, 128, 0, [2, math.nan], ())
+    plan.launch(4, 256, 0, [2, math.nan], ())
+    plan.launch(4, 256, 7, [2, math.nan], ())
     assert [lanes for lanes, _ in found[4:]] == [128, 256, 256]
     assert launched[-1] == 7
 

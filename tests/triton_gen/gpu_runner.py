@@ -63,7 +63,7 @@ def _layout_of(ptx: str) -> tuple[list[int], int]:
 
 def cubins(program: TritonProgram, arch: str = "cuda:90", libm: bool = False) -> list[CompiledKernel]:
     """Compiles every kernel, and fails where one spills or has float32 in a float64 program."""
-    kernels = compile_cubin(program, arch)
+    kernels = compile_cubin(program, arch, narrow=arch == "cuda:80")
     for text, kernel in zip(program.kernels, kernels, strict=True):
         assert packed_layout([p.type for p in text.params])[1:] == _layout_of(kernel.ptx), kernel.name
     floats = {p.type.strip("*") for k in program.kernels for p in k.params} & {"fp32", "fp64"}
