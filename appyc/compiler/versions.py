@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -128,7 +129,7 @@ def request(
         ):
             objects[name] = value
             types[name] = NoneArg()
-        elif type(value) is list and (listed := list_type(value)) is not None and _is_alone(value, named):
+        elif type(value) is list and (listed := list_type(value)) is not None:
             types[name] = listed
         else:
             try:
@@ -141,9 +142,17 @@ def request(
     return Request(types, objects, target)
 
 
-def _is_alone(value: object, named: Mapping[str, object]) -> bool:
-    """Whether a list is no other argument too: a change by one name would not be seen by the other."""
-    return sum(other is value for other in named.values()) == 1
+def _are_apart(flat: Sequence[object], written: frozenset[int]) -> bool:
+    """Whether no list that the function stores into is there twice, as an argument or a row: a change by one name would
+    not be seen by the other."""
+    times: Counter[int] = Counter()
+    stored: set[int] = set()
+    for number, value in enumerate(flat):
+        if type(value) is list:
+            own = [id(value), *(map(id, value) if value and type(value[0]) is list else ())]
+            times.update(own)
+            stored.update(own if number in written else ())
+    return all(times[one] == 1 for one in stored)
 
 
 def _is_table(value: object) -> bool:
@@ -277,6 +286,8 @@ def _cpu_version(job: Job) -> Version | None:
             if job.options.donate:
                 return _made(undonated()).run(named)
             _refuse_readonly(job, named)
+        if not _are_apart(flat, face.written):
+            raise LeftToPython
         if find_overlap(flat, face.written) is not None:
             shared, hidden = overlapping.version(flat)
             if shared is not None:

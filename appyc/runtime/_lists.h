@@ -162,17 +162,17 @@ static int is_copied(const Argument *a, const int64_t *at, PyObject *const *leav
     return a->type_number != NPY_UBYTE && PyUnicode_KIND(leaves[a->leaf]) != PyUnicode_4BYTE_KIND;
 }
 
-static int compare_addresses(const void *one, const void *other)
+static int compare_numbers(const void *one, const void *other)
 {
-    const PyObject *a = *(PyObject *const *)one, *b = *(PyObject *const *)other;
+    uintptr_t a = *(const uintptr_t *)one, b = *(const uintptr_t *)other;
     return (a > b) - (a < b);
 }
 
-/* Whether no list is there twice, as an argument or as a row, where the kernel stores into one. */
+/* Whether no list that the kernel stores into is there twice, as an argument or as a row. */
 static int lists_are_apart(const Specialisation *s, PyObject **leaves)
 {
-    PyObject *few[STACK_LEAVES], **all = few;
-    Py_ssize_t count = 0, writes = 0, at = 0, apart = 1;
+    uintptr_t few[STACK_LEAVES], *all = few; /* addresses, which are even, and 1 more where the kernel stores */
+    Py_ssize_t count = 0, at = 0, writes = 0, apart = 1;
     for (int i = 0; i < s->argument_count; i++) {
         const Argument *a = &s->arguments[i];
         writes |= a->kind == LIST && a->written;
@@ -185,13 +185,13 @@ static int lists_are_apart(const Specialisation *s, PyObject **leaves)
     for (int i = 0; i < s->argument_count; i++) {
         const Argument *a = &s->arguments[i];
         if (a->kind == LIST)
-            all[at++] = leaves[a->leaf];
+            all[at++] = (uintptr_t)leaves[a->leaf] + (a->written != 0);
         for (Py_ssize_t k = 0; a->kind == LIST && a->count == 2 && k < PyList_GET_SIZE(leaves[a->leaf]); k++)
-            all[at++] = PyList_GET_ITEM(leaves[a->leaf], k);
+            all[at++] = (uintptr_t)PyList_GET_ITEM(leaves[a->leaf], k) + (a->written != 0);
     }
-    qsort(all, (size_t)count, sizeof *all, compare_addresses);
+    qsort(all, (size_t)count, sizeof *all, compare_numbers);
     for (at = 1; at < count; at++)
-        apart &= all[at] != all[at - 1];
+        apart &= all[at] >> 1 != all[at - 1] >> 1 || !(all[at] & 1);
     if (all != few)
         PyMem_Free(all);
     return (int)apart;

@@ -430,3 +430,17 @@ def test_lists_inside_are_taken_where_no_item_gets_out() -> None:
 
 def test_explain_counts_the_items() -> None:
     assert "bubble_sort" in str(appyc.jit(bubble_sort).explain([1.0, 2.0]))
+
+
+def test_a_list_that_is_only_read_may_be_there_twice() -> None:
+    def sums(xs: Any, ys: Any, out: Any) -> Any:
+        for i in range(len(xs)):
+            out[i] = xs[i] + ys[i]
+        return out
+
+    compiled: Any = appyc.jit(sums, strict=True)
+    xs = [1, 2, 3]
+    for _ in range(3):
+        assert compiled(xs, xs, [0] * 3) == [2 * x for x in xs]
+        assert compiled(xs, xs, xs) is xs
+    assert xs == [8, 16, 24]

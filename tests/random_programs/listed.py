@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import random
+import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -114,6 +115,7 @@ def program(seed: int) -> Listed:
 def check(made: Listed, folder: Path) -> Verdict:
     """What the program comes to for lists of some kinds and lengths, beside plain Python."""
     path, rng = folder / f"listed{made.seed}.py", random.Random(made.seed)
+    sys.set_int_max_str_digits(0)
     fn = functions(Program(made.seed, made.text, (), False, False, False), path, range)
     began, calls = processor_time(), 0
     try:
