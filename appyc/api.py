@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from appyc.compiler.analyse import Analysed, simplified
+from appyc.compiler.analyse import simplified
 from appyc.compiler.captured_values import Captured
 from appyc.compiler.compiled_function import CompiledFunction
 from appyc.compiler.compiled_function import recorded_in as recorded_in  # noqa: PLC0414
@@ -17,11 +18,12 @@ from appyc.compiler.spent_seconds import SpentSeconds as SpentSeconds  # noqa: P
 from appyc.compiler.versions import Request
 from appyc.errors import DependenceError
 from appyc.frontend.pragmas.prange import prange
-from appyc.options import TARGETS, Options, from_environment
+from appyc.options import TARGETS, from_environment
 from appyc.runtime.temporary_memory import copied as copied  # noqa: PLC0414  (for `lazy`, which knows no runtime)
 
 if TYPE_CHECKING:
     from appyc.compiler.effects import Effects
+    from appyc.distributed.distribute import Chunked
     from appyc.distributed.plan import Plan
     from appyc.frontend.outline import Region
     from appyc.report.explain import Report
@@ -51,16 +53,25 @@ class JitFunction(CompiledFunction["JitFunction"]):
 
     def _chunked(
         self, args: tuple[object, ...], keywords: Mapping[str, object]
-    ) -> tuple[Analysed, Mapping[str, object], type[JitFunction], Options]:
+    ) -> tuple[Chunked, Mapping[str, object]]:
         """A call over chunked arrays."""
-        from appyc.distributed.distribute import stand_in  # noqa: PLC0415  (as above)
+        from appyc.distributed.distribute import Chunked, stand_in  # noqa: PLC0415  (as above)
 
         named = self._given(args, keywords)
         wanted = self._request({n: stand_in(v) for n, v in named.items()}, "cpu")
-        self._analyse(wanted)  # refuses loops that are not as parallel as they say
-        options = replace(self.options, target="cpu", strict=True, donate=(), schedule="")
-        plain = simplified(self.py_func, self._text(), wanted.types, wanted.objects, options)
-        return plain, named, JitFunction, options
+        known = self._of_chunks.get(wanted.key)
+        if known is None or not Captured(self.py_func, known.analysed.outside, wanted.objects).still_holds(
+            named
+        ):
+            self._analyse(wanted)  # refuses loops that are not as parallel as they say
+            options = replace(self.options, target="cpu", strict=True, donate=(), schedule="")
+            plain = simplified(self.py_func, self._text(), wanted.types, wanted.objects, options)
+            known = self._of_chunks[wanted.key] = Chunked(plain, JitFunction, options)
+        return known, named
+
+    @functools.cached_property
+    def _of_chunks(self) -> dict[object, Chunked]:
+        return {}
 
     def _region(self, region: Region) -> JitFunction:
         return JitFunction(region.function, self._inner_options(), region.source, self._on_regions_loss)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import dask.array as da
@@ -24,9 +24,9 @@ from appyc.distributed.chunk_grids import Graph, Grid, Task
 from appyc.distributed.dask_arrays import array_of, number_of
 from appyc.distributed.kernels import Maker
 from appyc.distributed.plan import Counting, Plan
-from appyc.distributed.program import DependsOnTasksError, Program
+from appyc.distributed.program import DependsOnTasksError, Prepared, Program
 from appyc.errors import UnsupportedError
-from appyc.ir.nodes import Function, Symbol
+from appyc.ir.nodes import Symbol
 from appyc.ir.printer import print_function
 from appyc.ir.results import ResultTree
 from appyc.ir.visit import arrays_written
@@ -47,20 +47,33 @@ def stand_in(value: object) -> object:
     return np.empty((2,) * value.ndim, value.dtype) if is_chunked(value) else value  # type: ignore[attr-defined]
 
 
-def _with_closed_forms(fn: Function, values: Mapping[Symbol, Any], options: Options) -> Function:
-    """The function with indices that more is known of, where its guards hold for a call."""
-    context = PassContext(options)
-    for rewrite in (simplify_div_mod, reduce_remainders, substitute_induction):
-        new = rewrite(fn, context)
-        if all(evaluate(guard.holds, values) for guard in new.guards):
-            fn = replace(new, guards=())
-    return fn
+@dataclass(slots=True)
+class Chunked:
+    """A function for chunked arguments of some types. forms: of its program, for calls where the guards of the one with
+    closed forms hold, and for others."""
+
+    analysed: Analysed
+    make: Maker
+    options: Options
+    forms: tuple[Prepared, Prepared] = field(init=False)
+
+    def __post_init__(self) -> None:
+        plain = better = self.analysed.plain
+        for rewrite in (simplify_div_mod, reduce_remainders, substitute_induction):
+            better = rewrite(better, PassContext(self.options))
+        self.forms = Prepared.of(plain, self.options), Prepared.of(better, self.options)
+
+    def form(self, values: Mapping[Symbol, Any]) -> Prepared:
+        plain, better = self.forms
+        try:
+            return better if all(evaluate(guard.holds, values) for guard in better.fn.guards) else plain
+        except LookupError:
+            return plain
 
 
-def _begun(
-    analysed: Analysed, named: Mapping[str, Any], make: Maker, options: Options
-) -> tuple[Program, dict[Symbol, Any]]:
+def _begun(chunked: Chunked, named: Mapping[str, Any]) -> tuple[Program, dict[Symbol, Any]]:
     """The program before it runs, and its arrays."""
+    analysed = chunked.analysed
     fn = analysed.plain
     if analysed.outside.captures or fn.callees or len(fn.params) != len(named):
         raise UnsupportedError(
@@ -84,14 +97,14 @@ def _begun(
         if np.isnan(value.shape).any():
             raise UnsupportedError(f"the sizes of the chunks of {symbol.name!r} are not known", fn.loc)
     token = tokenize(print_function(fn), *values.values())
-    fn = _with_closed_forms(fn, values | given, options)
-    return Program(fn, Graph(token, [copy(a) for a in given.values()]), {s: Grid(a) for s, a in given.items()},
-                   dict(values), make, options), given  # fmt: skip
+    form = chunked.form(values | given)
+    return Program(form, Graph(token, [copy(a) for a in given.values()]), {s: Grid(a) for s, a in given.items()},
+                   dict(values), chunked.make, chunked.options), given  # fmt: skip
 
 
-def planned(analysed: Analysed, named: Mapping[str, Any], make: Maker, options: Options) -> Plan:
+def planned(chunked: Chunked, named: Mapping[str, Any]) -> Plan:
     """What a call would do."""
-    call, _ = _begun(analysed, named, make, options)
+    call, _ = _begun(chunked, named)
     call.counting, is_complete = Counting(), True
     try:
         call.block(call.fn.body)
@@ -100,12 +113,12 @@ def planned(analysed: Analysed, named: Mapping[str, Any], make: Maker, options: 
     return call.counting.plan(call.fn.name, call.graph, is_complete=is_complete)
 
 
-def distribute(analysed: Analysed, named: Mapping[str, Any], make: Maker, options: Options) -> object:
+def distribute(chunked: Chunked, named: Mapping[str, Any]) -> object:
     """Rebinds the chunked arguments that the function writes to arrays that Dask computes, and gives its result.
 
     Raises UnsupportedError, with its location, for what cannot be distributed.
     """
-    call, given = _begun(analysed, named, make, options)
+    call, given = _begun(chunked, named)
     fn = call.fn
     call.block(fn.body)
     for number, (symbol, array) in enumerate(given.items()):

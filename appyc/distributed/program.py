@@ -74,28 +74,39 @@ class DependsOnTasksError(Exception):
 
 
 @dataclass(slots=True)
-class Program:
-    """values: scalars that are known, and the arguments by their shapes. computed: scalars that tasks compute."""
+class Prepared:
+    """A function, and what is made of it for all calls: kernels of its nests and scalars, and of nests what
+    `until_break` makes of them, by the number of the node."""
 
     fn: Function
+    flow: Mapping[Symbol, LoopScalars]
+    names: NameSupply
+    kernels: dict[int, Kernel] = field(default_factory=dict)
+    until: dict[int, tuple[Symbol, Stmt]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, fn: Function, options: Options) -> Prepared:
+        return cls(fn, scalars_of(recognise_reductions(fn, PassContext(options))), NameSupply.after(fn))
+
+
+@dataclass(slots=True)
+class Program:
+    """values: scalars that are known, and the arguments by their shapes. computed: scalars that tasks compute.
+    counting: counts what is written, where it is only planned: nothing runs then."""
+
+    prepared: Prepared
     graph: Graph
     grids: dict[Symbol, Grid]
     values: dict[Symbol, Any]
     make: Maker
     options: Options
     computed: dict[Symbol, Task] = field(default_factory=dict)
-    kernels: dict[int, Kernel] = field(default_factory=dict)
-    """Of nests and of scalars, by the number of the node."""
-    until: dict[int, tuple[Symbol, Stmt]] = field(default_factory=dict)
-    """What `until_break` makes of nests."""
     counting: Counting | None = None
     """Counts what is written, where it is only planned: nothing runs then."""
-    flow: Mapping[Symbol, LoopScalars] = field(init=False)
-    names: NameSupply = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.flow = scalars_of(recognise_reductions(self.fn, PassContext(self.options)))
-        self.names = NameSupply.after(self.fn)
+    @property
+    def fn(self) -> Function:
+        return self.prepared.fn
 
     def block(self, body: tuple[Stmt, ...]) -> Break | Continue | None:
         """Runs statements. Gives the one by which they leave the loop around them."""
@@ -173,10 +184,10 @@ class Program:
                 return evaluate(expr, self.values)
             except (LookupError, TypeError):
                 return self._in_python(expr)
-        if (kernel := self.kernels.get(id(expr))) is None:
-            target = self.names.fresh("result", expr.dtype)
+        if (kernel := self.prepared.kernels.get(id(expr))) is None:
+            target = self.prepared.names.fresh("result", expr.dtype)
             body = (Assign(target, expr, loc=expr.loc),)
-            kernel = self.kernels[id(expr)] = kernel_of(self.fn, body, (), self.grids, (target,))
+            kernel = self.prepared.kernels[id(expr)] = kernel_of(self.fn, body, (), self.grids, (target,))
         if self.counting is not None:
             self.counting.begin(expr.loc.line, self.graph)
         return self._result(self._task(kernel, (), expr), 0)
@@ -201,8 +212,8 @@ class Program:
         places += [e for loop in loops_of(stmt) for e in (loop.lo, loop.hi)]
         for symbol in scalars_read(places) & self.computed.keys():  # boxes depend on it
             self._number(Var(symbol, loc=stmt.loc))
-        reductions = reductions_of(stmt, self.flow)
-        flow = self.flow.get(stmt.var) if isinstance(stmt, For) else None
+        reductions = reductions_of(stmt, self.prepared.flow)
+        flow = self.prepared.flow.get(stmt.var) if isinstance(stmt, For) else None
         if flow is None:
             handed_on = tuple(sorted(scalars_written(stmt), key=lambda s: s.uid))
         else:
@@ -210,7 +221,9 @@ class Program:
             handed_on = (*others, *(c.symbol for c in flow.carried), *flow.last)
         block = stmt
         if isinstance(stmt, For) and breaks(stmt):
-            has_ended, block = self.until.setdefault(id(stmt), until_break(stmt, self.names))
+            has_ended, block = self.prepared.until.setdefault(
+                id(stmt), until_break(stmt, self.prepared.names)
+            )
             self._set(has_ended, False)
             handed_on = (*handed_on, has_ended)
         scalars = self._tasks(block, loops[:1] if handed_on else loops, reductions, handed_on)
@@ -228,9 +241,9 @@ class Program:
         handed_on: tuple[Symbol, ...],
     ) -> dict[Symbol, Task]:
         """The tasks of a nest, and the scalars that they compute. handed_on: those that one block has of another."""
-        if (kernel := self.kernels.get(id(stmt))) is None:
+        if (kernel := self.prepared.kernels.get(id(stmt))) is None:
             starts = tuple(Assign(s, of.identity, loc=stmt.loc) for s, of in reductions.items())
-            kernel = self.kernels[id(stmt)] = kernel_of(
+            kernel = self.prepared.kernels[id(stmt)] = kernel_of(
                 self.fn, (*starts, stmt), loops, self.grids, (*handed_on, *reductions), handed_on
             )
         blocks = []

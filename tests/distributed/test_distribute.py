@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -449,6 +451,28 @@ def test_one_array_twice_is_refused():
     a = da.zeros(8, chunks=4)
     with pytest.raises(UnsupportedError, match="two arguments"):
         scale(a, a, 2.0)
+
+
+SCALE = 2.0
+
+
+@appyc.jit
+def by_a_global(a):
+    for i in range(a.shape[0]):
+        a[i] = a[i] * SCALE
+
+
+def test_a_repeated_call_sees_what_has_changed(monkeypatch):
+    a = da.ones(9, chunks=4)
+    for factor, expected in ((2.0, 2.0), (2.0, 4.0), (3.0, 12.0)):
+        monkeypatch.setattr(sys.modules[__name__], "SCALE", factor)
+        by_a_global(a)
+        assert a.compute(scheduler="sync").tolist() == [expected] * 9
+    for n in (9, 0, 3):
+        expected, found = np.zeros(n), da.zeros(n, chunks=4)
+        shifted_back.py_func(values(n), expected)
+        shifted_back(da.from_array(values(n), 4), found)
+        np.testing.assert_array_equal(found.compute(scheduler="sync"), expected)
 
 
 def test_a_target_of_its_own():

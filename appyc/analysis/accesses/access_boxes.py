@@ -24,6 +24,9 @@ Box: TypeAlias = tuple[tuple[int, int], ...]
 
 _MARK = "the index"
 
+_MOST_KNOWN = 1 << 14
+"""Answers that are kept."""
+
 
 WHOLE = 128 << 20
 """Bytes of the largest array that a block takes whole, where its indices are elements of arrays."""
@@ -90,6 +93,8 @@ class Regions:
                     parameters[name] = int(evaluate(known.origin, values))
         key = (*parameters, *parameters.values())
         if key not in self._known:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
             self._sets.start_again()
             self._known[key] = self._boxes(values, self._at(parameters), parameters.keys())
         return self._known[key]
