@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from appyc.analysis.accesses.accesses import own_statements
+from appyc.distributed.chunk_grids import Grid
+from appyc.distributed.combining import arrays_reduced, moves
 from appyc.ir.array_accesses import AccessNode, array_of, is_access
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, BoundsCheck, Break, Expr, For, If, Load, Stmt, Symbol, Var
@@ -18,12 +20,13 @@ def _accesses(body: tuple[Stmt, ...], arrays: Collection[Symbol]) -> Iterator[Ac
     return (n for n in walk(body) if is_access(n) and array_of(n) in arrays)
 
 
-def is_nest(loop: For, arrays: Collection[Symbol]) -> bool:
+def is_nest(loop: For, arrays: Mapping[Symbol, Grid]) -> bool:
     """Whether the iterations of a loop become blocks: the elements that they write move with its variable, or it
     is an innermost loop over elements."""
     if loop.step != 1:
         return False
-    writes = [n for n in _accesses(loop.body, arrays) if not isinstance(n, Load)]
+    reduced = arrays_reduced(loop, arrays)
+    writes = [n for n in _accesses(loop.body, arrays.keys() - reduced) if not isinstance(n, Load)]
     if len(loops_of(loop)) == 1 or not writes:
         return first_moving(loop, arrays) is not None
     return all(loop.var in scalars_read(n.index) for n in writes)
@@ -57,14 +60,14 @@ def until_break(loop: For, names: NameSupply) -> tuple[Symbol, Stmt]:
     return has_ended, If(is_on, (replace(loop, body=inside(loop.body)),), loc=loop.loc)
 
 
-def first_moving(loop: For, arrays: Collection[Symbol]) -> tuple[Symbol, int] | None:
-    """The array, and its axis, along which the first access moves with a loop; a write if there is one."""
+def first_moving(loop: For, arrays: Mapping[Symbol, Grid]) -> tuple[Symbol, int] | None:
+    """The array, and its axis, along which the first access moves with a loop; a write if one does."""
     accesses = sorted(_accesses(loop.body, arrays), key=lambda n: isinstance(n, Load))
-    moving = ((n, axis) for n in accesses for axis, e in enumerate(n.index) if loop.var in scalars_read(e))
+    moving = ((n, axis) for n in accesses for axis, e in enumerate(n.index) if moves(e, loop))
     return next(((array_of(n), axis) for n, axis in moving), None)
 
 
-def blocked_loops(stmt: Stmt, arrays: Collection[Symbol]) -> list[For]:
+def blocked_loops(stmt: Stmt, arrays: Mapping[Symbol, Grid]) -> list[For]:
     """The loops of a nest of which iterations become blocks: one, or parallel ones that nest perfectly."""
     if not isinstance(stmt, For) or not is_nest(stmt, arrays):
         return []
@@ -79,7 +82,7 @@ def blocked_loops(stmt: Stmt, arrays: Collection[Symbol]) -> list[For]:
     return loops if _parallel_loops(stmt) and _are_apart(loops, arrays) else loops[:1]
 
 
-def _are_apart(loops: Sequence[For], arrays: Collection[Symbol]) -> bool:
+def _are_apart(loops: Sequence[For], arrays: Mapping[Symbol, Grid]) -> bool:
     """Whether different iterations surely touch different elements of what they write, so that blocks have no
     order: a loop that its pragma rightly calls parallel may still need values from before it."""
     indices: dict[Symbol, set[tuple[Expr, ...]]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -78,8 +79,9 @@ class Grid:
     def _covers(self, at: tuple[int, ...], part: Slices) -> bool:
         return all(p.stop - p.start == sizes[n] for p, n, sizes in zip(part, at, self.chunks, strict=True))
 
-    def read(self, window: Box, parts: Iterable[Box], graph: Graph) -> list[Any]:
-        """What `joined` makes a window of: its shape and type, the tasks of its parts and where they belong."""
+    def read(self, window: Box, parts: Iterable[Box], graph: Graph, fill: Any = None) -> list[Any]:
+        """What `joined` makes a window of: its shape and type, the tasks of its parts and where they belong, and
+        what else it holds."""
         keys: list[Key] = []
         targets: list[Slices] = []
         for box in parts:
@@ -88,10 +90,23 @@ class Grid:
                 keys.append(self.keys[at] if covers else graph.slice(self.keys[at], part))
                 targets.append(tuple(slice(t.start + low - first, t.stop + low - first)
                                      for t, (low, _), (first, _) in zip(target, box, window, strict=True)))  # fmt: skip
-        return [[high - low for low, high in window], self.dtype, keys, targets]
+        return [[high - low for low, high in window], self.dtype, keys, targets, fill]
 
-    def write(self, box: Box, key: Key, number: int, graph: Graph) -> None:
-        """Puts the result of a task into the chunks that it overlaps. number: among the results of the task."""
+    @property
+    def whole(self) -> Box:
+        return tuple((0, length) for length in self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return math.prod(self.shape) * int(self.dtype.itemsize)
+
+    @property
+    def largest_chunk(self) -> int:
+        """Its bytes."""
+        return math.prod(map(max, self.chunks)) * int(self.dtype.itemsize)
+
+    def write(self, box: Box, key: Key, number: int | None, graph: Graph) -> None:
+        """Puts the result of a task into the chunks that it overlaps. number: among its results, if it has several."""
         self.is_changed = self.is_ahead = True
         for at, part, target in self.overlaps(box):
             if self._covers(at, part):
@@ -105,24 +120,33 @@ def _part(chunk: np.ndarray, part: Slices) -> np.ndarray:
 
 
 def joined(
-    shape: list[int], dtype: Any, pieces: list[np.ndarray], targets: list[Slices], *, is_written: bool
+    shape: list[int],
+    dtype: Any,
+    pieces: list[np.ndarray],
+    targets: list[Slices],
+    fill: Any,
+    *,
+    is_written: bool,
 ) -> np.ndarray:
-    """A window of an array, of its parts. One that is not written may be a chunk itself."""
+    """A window of an array, of its parts. One that is not written may be a chunk itself. fill: what else it holds."""
     if len(pieces) == 1 and list(pieces[0].shape) == shape and not is_written:
         return np.require(pieces[0], requirements=("C", "A"))  # as messages leave it, it need not be
-    window = np.empty(shape, dtype)
+    window = np.empty(shape, dtype) if fill is None else np.full(shape, fill, dtype)
     for piece, target in zip(pieces, targets, strict=True):
         window[target] = piece
     return window
 
 
-def _result(results: tuple[np.ndarray, ...], number: int, target: Slices) -> np.ndarray:
-    return np.ascontiguousarray(results[number][target])
+def whole(*window: Any) -> np.ndarray:
+    """A window as a task of its own."""
+    return joined(*window, is_written=True)
 
 
-def _patch(
-    chunk: np.ndarray, results: tuple[np.ndarray, ...], number: int, part: Slices, target: Slices
-) -> np.ndarray:
+def _result(results: Any, number: int | None, target: Slices) -> np.ndarray:
+    return np.ascontiguousarray((results if number is None else results[number])[target])
+
+
+def _patch(chunk: np.ndarray, results: Any, number: int | None, part: Slices, target: Slices) -> np.ndarray:
     new: np.ndarray = chunk.copy()
-    new[part] = results[number][target]
+    new[part] = (results if number is None else results[number])[target]
     return new

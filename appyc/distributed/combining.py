@@ -1,4 +1,4 @@
-"""Scalar reductions over blocks: what each block begins with, and the tree of tasks that combines their results.
+"""Reductions over blocks, of scalars and of small arrays: what blocks begin with, and the tree that combines results.
 
 block 0   block 1   ...   block 15
    └── 8 of them ──┘   └── 8 ──┘
@@ -16,23 +16,35 @@ from typing import Any
 import numpy as np
 
 from appyc.analysis.accesses.scalar_flow import LoopScalars
-from appyc.distributed.chunk_grids import Graph, Key, Task
-from appyc.ir.nodes import Const, For, Stmt, Symbol
+from appyc.distributed.chunk_grids import Graph, Grid, Key, Task
+from appyc.ir.array_accesses import AccessNode, array_of, is_access
+from appyc.ir.nodes import Const, Expr, For, Load, Stmt, Symbol, Update
+from appyc.ir.visit import scalars_read, walk
 from appyc.passes.node_builders import identity
 
 FAN_IN = 8
 """Results that one task combines."""
 
+
+def _least(a: Any, b: Any) -> Any:
+    """As Python's `min`, of each element."""
+    return np.where(b < a, b, a) if isinstance(a, np.ndarray) else min(a, b)
+
+
+def _greatest(a: Any, b: Any) -> Any:
+    return np.where(b > a, b, a) if isinstance(a, np.ndarray) else max(a, b)
+
+
 _COMBINE: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "*": operator.mul, "&": operator.and_, "|": operator.or_, "^": operator.xor,
-    "and": operator.and_, "or": operator.or_, "min": min, "max": max,
+    "and": operator.and_, "or": operator.or_, "min": _least, "max": _greatest,
     "minimum": np.minimum, "maximum": np.maximum,
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class BlockReduction:
-    """How blocks combine a scalar. identity: what each of them begins with."""
+    """How blocks combine a scalar or an array. identity: what each of them begins with."""
 
     op: str
     identity: Const
@@ -47,6 +59,31 @@ def reductions_of(stmt: Stmt, flow: Mapping[Symbol, LoopScalars]) -> dict[Symbol
         for r in flow[stmt.var].reductions
         if r.op in _COMBINE
     }
+
+
+def arrays_reduced(loop: Stmt, arrays: Mapping[Symbol, Grid]) -> dict[Symbol, BlockReduction]:
+    """The arrays that the iterations of a loop only combine into, by one operator that commutes, at elements that do
+    not move with them: histograms, gradients. Each block has a copy, so they are no larger than a chunk of another."""
+    if not isinstance(loop, For):
+        return {}
+    accesses: dict[Symbol, list[AccessNode]] = {}
+    for node in walk(loop.body):
+        if is_access(node) and array_of(node) in arrays:
+            accesses.setdefault(array_of(node), []).append(node)
+    out: dict[Symbol, BlockReduction] = {}
+    for array, nodes in accesses.items():
+        ops = {node.op if isinstance(node, Update) else "" for node in nodes}
+        is_apart = all(any(moves(e, loop) for e in node.index) for node in nodes)
+        most = max((arrays[a].largest_chunk for a in accesses if a != array), default=0)
+        if len(ops) == 1 and ops <= _COMBINE.keys() and not is_apart and arrays[array].nbytes <= most:
+            op = ops.pop()
+            out[array] = BlockReduction(op, identity(op, array.dtype, loop.loc))
+    return out
+
+
+def moves(index: Expr, loop: For) -> bool:
+    """Whether an index depends on a loop's variable, and not by way of an element of an array."""
+    return loop.var in scalars_read(index) and not any(isinstance(n, Load) for n in walk(index))
 
 
 def combined(op: str, blocks: list[Key], number: int, start: object, graph: Graph) -> Key:

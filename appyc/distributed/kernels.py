@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import hashlib
 import linecache
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from appyc.analysis.accesses.access_boxes import Regions
 from appyc.distributed.chunk_grids import joined
+from appyc.distributed.combining import BlockReduction
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Binary,
@@ -44,6 +45,8 @@ from appyc.options import Options
 NAME = "block"
 """Of each function that is made of a nest."""
 
+NOTHING: Mapping[Symbol, BlockReduction] = {}
+
 Results: TypeAlias = list[tuple[int, tuple[slice, ...]]]
 
 
@@ -60,6 +63,7 @@ class Kernel:
     scalars: tuple[Symbol, ...]
     bounds: tuple[tuple[Symbol, Symbol], ...]
     results: tuple[Symbol, ...]
+    reduced: Mapping[Symbol, BlockReduction]
 
 
 def kernel_of(
@@ -69,9 +73,11 @@ def kernel_of(
     arrays: Iterable[Symbol],
     results: tuple[Symbol, ...] = (),
     handed_on: tuple[Symbol, ...] = (),
+    reduced: Mapping[Symbol, BlockReduction] = NOTHING,
 ) -> Kernel:
     """loops: those of the body that are blocked. arrays: those that live outside of the nest. results: scalars that
     the body computes for the caller. handed_on: those of them that it also takes.
+    reduced: arrays of which each block has a copy.
 
         for i in range(1, n - 1): b[i] = a[i - 1]
 
@@ -103,8 +109,8 @@ def kernel_of(
         body=rewrite_all(body, lambda n: _windowed(n, extents, origins)),
     )
     changed = arrays_written(body)
-    written = tuple(a for a in touched if a in changed)
-    return Kernel(print_function(windowed), Regions(whole), touched, written, scalars, ends, results)
+    written = tuple(a for a in touched if a in changed and a not in reduced)
+    return Kernel(print_function(windowed), Regions(whole), touched, written, scalars, ends, results, reduced)
 
 
 def is_pythons(scalar: Expr | Symbol) -> bool:

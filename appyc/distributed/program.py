@@ -18,8 +18,8 @@ from appyc.analysis.accesses.access_boxes import Box
 from appyc.analysis.accesses.scalar_flow import LoopScalars, scalars_of
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.distributed.blocking import blocked_loops, breaks, first_moving, is_nest, until_break
-from appyc.distributed.chunk_grids import Graph, Grid, Key, Task
-from appyc.distributed.combining import BlockReduction, combined, reductions_of
+from appyc.distributed.chunk_grids import Graph, Grid, Key, Task, whole
+from appyc.distributed.combining import BlockReduction, arrays_reduced, combined, reductions_of
 from appyc.distributed.dask_arrays import run
 from appyc.distributed.kernels import (
     NAME,
@@ -61,7 +61,7 @@ from appyc.ir.nodes import (
 from appyc.ir.printer import print_function
 from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk
 from appyc.options import Options
-from appyc.passes.node_builders import zero
+from appyc.passes.node_builders import combine, zero
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import PassContext
 
@@ -75,18 +75,20 @@ class DependsOnTasksError(Exception):
 
 @dataclass(slots=True)
 class Prepared:
-    """A function, and what is made of it for all calls: kernels of its nests and scalars, and of nests what
-    `until_break` makes of them, by the number of the node."""
+    """A function, and what is made of it for all calls, by the number of the node: kernels of its nests and scalars,
+    what `until_break` makes of nests, and the values that updates of scalars give."""
 
     fn: Function
     flow: Mapping[Symbol, LoopScalars]
     names: NameSupply
     kernels: dict[int, Kernel] = field(default_factory=dict)
     until: dict[int, tuple[Symbol, Stmt]] = field(default_factory=dict)
+    values: dict[int, Expr] = field(default_factory=dict)
 
     @classmethod
     def of(cls, fn: Function, options: Options) -> Prepared:
-        return cls(fn, scalars_of(recognise_reductions(fn, PassContext(options))), NameSupply.after(fn))
+        fn = recognise_reductions(fn, PassContext(options))
+        return cls(fn, scalars_of(fn), NameSupply.after(fn))
 
 
 @dataclass(slots=True)
@@ -115,6 +117,9 @@ class Program:
             match stmt:
                 case Assign():
                     self._set(stmt.target, self.scalar(stmt.value))
+                case Update() if not stmt.target.is_array:
+                    new = combine(stmt.op, Var(stmt.target, loc=stmt.loc), stmt.value)
+                    self._set(stmt.target, self.scalar(self.prepared.values.setdefault(id(stmt), new)))
                 case For() if not is_nest(stmt, self.grids):
                     for value in range(self._number(stmt.lo), self._number(stmt.hi), stmt.step):
                         self._set(stmt.var, value)
@@ -226,7 +231,9 @@ class Program:
             )
             self._set(has_ended, False)
             handed_on = (*handed_on, has_ended)
-        scalars = self._tasks(block, loops[:1] if handed_on else loops, reductions, handed_on)
+        reduced = arrays_reduced(loops[0], self.grids) if loops else {}
+        loops = loops[:1] if handed_on or reduced else loops
+        scalars = self._tasks(block, loops, reductions, handed_on, reduced)
         for symbol in scalars_written(block):
             if symbol in scalars:
                 self._set(symbol, scalars[symbol])
@@ -239,12 +246,13 @@ class Program:
         loops: Sequence[For],
         reductions: Mapping[Symbol, BlockReduction],
         handed_on: tuple[Symbol, ...],
+        reduced: Mapping[Symbol, BlockReduction],
     ) -> dict[Symbol, Task]:
         """The tasks of a nest, and the scalars that they compute. handed_on: those that one block has of another."""
         if (kernel := self.prepared.kernels.get(id(stmt))) is None:
             starts = tuple(Assign(s, of.identity, loc=stmt.loc) for s, of in reductions.items())
             kernel = self.prepared.kernels[id(stmt)] = kernel_of(
-                self.fn, (*starts, stmt), loops, self.grids, (*handed_on, *reductions), handed_on
+                self.fn, (*starts, stmt), loops, self.grids, (*handed_on, *reductions), handed_on, reduced
             )
         blocks = []
         if self.counting is not None:
@@ -259,6 +267,14 @@ class Program:
         for number, (symbol, of) in enumerate(reductions.items(), start=-len(reductions)):
             total = self.scalar(Var(symbol, loc=stmt.loc))
             out[symbol] = Task(combined(of.op, blocks, number, total, self.graph))
+        for number, (symbol, of) in enumerate(
+            kernel.reduced.items(), start=-len(reduced) - len(kernel.results)
+        ):
+            if blocks:
+                grid = self.grids[symbol]
+                before = self.graph.add("whole", whole, *grid.read(grid.whole, [grid.whole], self.graph))
+                total = combined(of.op, blocks, number, Task(before), self.graph)
+                grid.write(grid.whole, total, None, self.graph)
         return out
 
     def _result(self, block: Key, number: int) -> Task:
@@ -288,6 +304,11 @@ class Program:
         boxes: list[Box] = []
         windows: list[list[Any]] = []
         for array in kernel.arrays:
+            if array in kernel.reduced:
+                boxes.append(known[array].whole)
+                fill = kernel.reduced[array].identity.value
+                windows.append(known[array].read(boxes[-1], (), self.graph, fill))
+                continue
             region = regions.get(array)
             touched = region.touched if region is not None else None
             boxes.append(touched if touched is not None else ((0, 0),) * array.array.ndim)
@@ -301,13 +322,16 @@ class Program:
                     slice(a - low, b - low) for (a, b), (low, _) in zip(box, boxes[number], strict=True)
                 )
                 results.append((array, box, (number, part)))
-        if not results and not kernel.results:
+        if not results and not kernel.results and not any(array in regions for array in kernel.reduced):
             return None
+        copies = [
+            (kernel.arrays.index(a), tuple(slice(0, n) for n in known[a].shape)) for a in kernel.reduced
+        ]
         numbers = self._numbers(kernel, known, boxes, tuple(ends.values()), at)
         key = self.graph.add(f"{self.fn.name}_line_{at.loc.line}", run_block, self.make, kernel.text, self.options,
-                             windows, numbers, [r for _, _, r in results])  # fmt: skip
+                             windows, numbers, [*(r for _, _, r in results), *copies])  # fmt: skip
         if self.counting is not None:
-            read = [(known[a], regions[a]) for a in kernel.arrays if a in regions]
+            read = [(known[a], regions[a]) for a in kernel.arrays if a in regions and a not in kernel.reduced]
             self.counting.block(
                 [(grid, r.parts, r.boxes) for grid, r in read if not r.is_overwritten],
                 [(known[array], box) for array, box, _ in results],

@@ -182,6 +182,24 @@ def histogram(counts, index):
 
 
 @appyc.jit
+def gradient(x, y, w, g):
+    for i in range(x.shape[0]):
+        p = -y[i]
+        for j in range(w.shape[0]):
+            p += x[i, j] * w[j]
+        for j in range(w.shape[0]):
+            g[j] += p * x[i, j]
+
+
+@appyc.jit
+def ends_of_columns(x, low, index, high):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            low[j] = min(low[j], x[i, j])
+            high[index[i]] = max(high[index[i]], x[i, j])
+
+
+@appyc.jit
 def shifted_back(a, b):
     n = a.shape[0]
     for i in range(n):
@@ -333,6 +351,12 @@ CASES = {
     "gathered": (gathered, (values(9), np.array([3, 8, 0, -1, -9, 4, 4, 7, 2]), values(9)), (4, 5, 4)),
     "scattered": (scattered, (values(9), np.array([3, 8, 0, -1, -9, 4, 4, 7, 2])), (4, 5)),
     "histogram": (histogram, (np.zeros(5), np.array([3, 4, 0, -1, 2, 4, 4, 1, 2])), (2, 5)),
+    "gradient": (gradient, (values(9, 3), values(9), values(3), values(3)), ((4, 3), 4, 2, 2)),
+    "ends of columns": (
+        ends_of_columns,
+        (values(9, 4), np.ones(4), np.array([2, 0, 1, 0, -1, 1, 1, 2, 0]), np.zeros(4)),
+        ((4, 2), 2, 4, 4),
+    ),
     "remainders": (shifted_back, (values(9), np.zeros(9)), (4, 4)),
     "until negative": (until_negative, (values(9) - 0.15, np.zeros(9)), (4, 4)),
     "periodic": (periodic, (2, values(9), np.zeros(9)), (4, 3)),
@@ -445,6 +469,13 @@ def test_a_large_array_is_never_read_whole_without_a_word():
     a, index = da.zeros((1 << 24) + 1, chunks=1 << 22), da.zeros(9, chunks=4, dtype=int)
     with pytest.raises(UnsupportedError, match="which elements of 'a' a block touches is not known"):
         gathered(a, index, da.zeros(9, chunks=4))
+
+
+def test_what_blocks_combine_is_a_tree():
+    plan = histogram.explain(da.zeros(8, chunks=8), da.zeros(640, chunks=10, dtype=int))
+    blocks = [name for name in plan.step if "line" in name]
+    assert len(blocks) == 64
+    assert not any(need in blocks for name in blocks for need in plan.step[name])
 
 
 def test_one_array_twice_is_refused():
