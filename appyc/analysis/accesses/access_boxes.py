@@ -188,9 +188,9 @@ class Regions:
             if not access.approximate:
                 text = f"{access.array.name!r} has length {extent} along axis {axis}; a block touches {low} to {high}"
                 raise IndexError(f"{access.loc}: {text}")
-            low, high = max(low, -extent), min(high, extent - 1)  # the block tests them
+            low, high = -extent, extent - 1  # the block tests them
         if low >= 0:
-            return [(low, high + 1)] if low <= high else []
+            return [(low, high + 1)]
         self._wrapped.setdefault(access.array, set()).add(axis)
         zero = self._sets.constant(0)
         below = self._sets.value_range(points.intersect(self._sets.parameter(_MARK).lt_set(zero)), _MARK)[1]
