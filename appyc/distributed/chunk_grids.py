@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
+import mmap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from appyc.analysis.accesses.access_boxes import Box
+from appyc.analysis.accesses.access_boxes import WHOLE, Box
+
+_NOT_RESERVED = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
 
 Key: TypeAlias = Any
 Slices: TypeAlias = tuple[slice, ...]
@@ -131,7 +134,13 @@ def joined(
     """A window of an array, of its parts. One that is not written may be a chunk itself. fill: what else it holds."""
     if len(pieces) == 1 and list(pieces[0].shape) == shape and not is_written:
         return np.require(pieces[0], requirements=("C", "A"))  # as messages leave it, it need not be
-    window = np.empty(shape, dtype) if fill is None else np.full(shape, fill, dtype)
+    if fill is not None:
+        window = np.full(shape, fill, dtype)
+    elif math.prod(shape) * dtype.itemsize > WHOLE:  # most of it may never be touched
+        memory = mmap.mmap(-1, math.prod(shape) * dtype.itemsize, flags=_NOT_RESERVED)
+        window = np.frombuffer(memory, dtype).reshape(shape)
+    else:
+        window = np.empty(shape, dtype)
     for piece, target in zip(pieces, targets, strict=True):
         window[target] = piece
     return window

@@ -45,7 +45,7 @@ from appyc.options import Options
 NAME = "block"
 """Of each function that is made of a nest."""
 
-NOTHING: Mapping[Symbol, BlockReduction] = {}
+NOTHING: Mapping[Any, Any] = {}
 
 Results: TypeAlias = list[tuple[int, tuple[slice, ...]]]
 
@@ -53,10 +53,11 @@ Results: TypeAlias = list[tuple[int, tuple[slice, ...]]]
 @dataclass(frozen=True, slots=True)
 class Kernel:
     """text: a Python function of windows, of scalars, of the extents and the origin of each array, and of the bounds
-    of each blocked loop, which returns the scalars `results`. regions: what it touches, in indices of whole arrays,
-    where the bounds are parameters."""
+    of each blocked loop, which returns the scalars `results`. body: the same in indices of whole arrays. regions: what
+    it touches, in these indices, where the bounds are parameters. reduced: arrays of which a block has a copy."""
 
     text: str
+    body: tuple[Stmt, ...]
     regions: Regions
     arrays: tuple[Symbol, ...]
     written: tuple[Symbol, ...]
@@ -110,7 +111,9 @@ def kernel_of(
     )
     changed = arrays_written(body)
     written = tuple(a for a in touched if a in changed and a not in reduced)
-    return Kernel(print_function(windowed), Regions(whole), touched, written, scalars, ends, results, reduced)
+    return Kernel(
+        print_function(windowed), body, Regions(whole), touched, written, scalars, ends, results, reduced
+    )
 
 
 def is_pythons(scalar: Expr | Symbol) -> bool:

@@ -10,19 +10,21 @@ import itertools
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from appyc.analysis.accesses.access_boxes import Box
+from appyc.analysis.accesses.access_boxes import Box, Region
 from appyc.analysis.accesses.scalar_flow import LoopScalars, scalars_of
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.distributed.blocking import blocked_loops, breaks, first_moving, is_nest, until_break
 from appyc.distributed.chunk_grids import Graph, Grid, Key, Task, whole
 from appyc.distributed.combining import BlockReduction, arrays_reduced, combined, reductions_of
 from appyc.distributed.dask_arrays import run
+from appyc.distributed.gathering import named_parts, tasks_of_names
 from appyc.distributed.kernels import (
     NAME,
+    NOTHING,
     Kernel,
     Maker,
     function_of,
@@ -32,7 +34,7 @@ from appyc.distributed.kernels import (
     run_block,
 )
 from appyc.distributed.plan import Counting
-from appyc.errors import UnsupportedError
+from appyc.errors import Loc, UnsupportedError
 from appyc.ir.array_accesses import is_access
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
@@ -65,6 +67,9 @@ from appyc.passes.node_builders import combine, zero
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import PassContext
 
+Bounds: TypeAlias = Sequence[tuple[int, int]]
+"""The first iteration of each blocked loop, and the one after the last."""
+
 _FAR = 1 << 48
 """Beyond all indices."""
 
@@ -81,7 +86,7 @@ class Prepared:
     fn: Function
     flow: Mapping[Symbol, LoopScalars]
     names: NameSupply
-    kernels: dict[int, Kernel] = field(default_factory=dict)
+    kernels: dict[object, Kernel] = field(default_factory=dict)
     until: dict[int, tuple[Symbol, Stmt]] = field(default_factory=dict)
     values: dict[int, Expr] = field(default_factory=dict)
 
@@ -165,19 +170,19 @@ class Program:
     def _number(self, expr: Expr) -> int:
         value = self.scalar(expr)
         if isinstance(value, Task):
-            value = self._run(value)
+            (value,) = self._run([value.key])
         return int(value)  # of one type, whatever it is made of: a kernel is compiled for its types
 
-    def _run(self, wanted: Task) -> Any:
-        """Runs the graph up to a scalar. All scalars are numbers then."""
+    def _run(self, wanted: list[Key]) -> list[Any]:
+        """Runs the graph up to these tasks, and gives their results. All scalars are numbers then."""
         if self.counting is not None:
             raise DependsOnTasksError
         symbols = tuple(self.computed)
-        keys = [wanted.key, *(task.key for task in self.computed.values())]
-        value, *others = run(self.graph, tuple(self.grids.values()), keys)
-        for symbol, other in zip(symbols, others, strict=True):
+        keys = [*wanted, *(task.key for task in self.computed.values())]
+        values = run(self.graph, tuple(self.grids.values()), keys)
+        for symbol, other in zip(symbols, values[len(wanted) :], strict=True):
             self._set(symbol, other)
-        return value
+        return values[: len(wanted)]
 
     def scalar(self, expr: Expr) -> Any:
         """The value of an expression: a number, or the task that computes it, of elements of arrays for one."""
@@ -249,16 +254,18 @@ class Program:
         reduced: Mapping[Symbol, BlockReduction],
     ) -> dict[Symbol, Task]:
         """The tasks of a nest, and the scalars that they compute. handed_on: those that one block has of another."""
-        if (kernel := self.prepared.kernels.get(id(stmt))) is None:
+        at = (id(stmt), *(loop.var for loop in loops), *reduced)
+        if (kernel := self.prepared.kernels.get(at)) is None:
             starts = tuple(Assign(s, of.identity, loc=stmt.loc) for s, of in reductions.items())
-            kernel = self.prepared.kernels[id(stmt)] = kernel_of(
+            kernel = self.prepared.kernels[at] = kernel_of(
                 self.fn, (*starts, stmt), loops, self.grids, (*handed_on, *reductions), handed_on, reduced
             )
         blocks = []
         if self.counting is not None:
             self.counting.begin(stmt.loc.line, self.graph)
-        for bounds in itertools.product(*(self._parts(loop, loops) for loop in loops)):
-            if (block := self._task(kernel, bounds, stmt)) is None:
+        all_bounds = list(itertools.product(*(self._parts(loop, loops) for loop in loops)))
+        for bounds, named in zip(all_bounds, self._chunks_named(kernel, all_bounds, stmt.loc), strict=True):
+            if (block := self._task(kernel, bounds, stmt, named)) is None:
                 continue
             blocks.append(block)
             for number, symbol in enumerate(handed_on, start=-len(kernel.results)):
@@ -292,15 +299,28 @@ class Program:
         inner = [c for c in self.grids[array].starts[axis] if low < c < high]
         return list(itertools.pairwise([low, *inner, high])) if low < high else []
 
-    def _task(self, kernel: Kernel, bounds: Sequence[tuple[int, int]], at: Node) -> Key | None:
-        """The task of a block; None where it has no result."""
+    def _regions(self, kernel: Kernel, bounds: Bounds) -> dict[Symbol, Region]:
+        pairs = zip(kernel.bounds, bounds, strict=True)
+        ends = {s: n for names, pair in pairs for s, n in zip(names, pair, strict=True)}
+        return kernel.regions.boxes({**self.values, **self.grids, **ends})
+
+    def _chunks_named(self, kernel: Kernel, blocks: Sequence[Bounds], loc: Loc) -> list[dict[Any, list[int]]]:
+        """For each block, the chunks of large arrays that elements of others name. Runs the graph up to these."""
+        asked = []
+        for bounds in blocks:
+            regions = self._regions(kernel, bounds)
+            asked.append(tasks_of_names(kernel.body, regions, self.grids, loc, self.graph)
+                         if any(region.named for region in regions.values()) else {})  # fmt: skip
+        keys = [key for names in asked for key in names.values()]
+        found = iter(self._run(keys) if keys else ())
+        return [dict(zip(names, found, strict=False)) for names in asked]
+
+    def _task(
+        self, kernel: Kernel, bounds: Bounds, at: Node, named: Mapping[Any, list[int]] = NOTHING
+    ) -> Key | None:
+        """The task of a block; None where it has no result. named: chunks of large arrays, by array and axis."""
         known = {s: self.grids[s] for s in kernel.arrays}
-        ends = {
-            s: n
-            for names, pair in zip(kernel.bounds, bounds, strict=True)
-            for s, n in zip(names, pair, strict=True)
-        }
-        regions = kernel.regions.boxes({**self.values, **known, **ends})
+        regions = self._regions(kernel, bounds)
         boxes: list[Box] = []
         windows: list[list[Any]] = []
         for array in kernel.arrays:
@@ -312,7 +332,9 @@ class Program:
             region = regions.get(array)
             touched = region.touched if region is not None else None
             boxes.append(touched if touched is not None else ((0, 0),) * array.array.ndim)
-            parts = region.parts if region is not None and not region.is_overwritten else ()
+            parts = region.parts if region is not None and not region.is_overwritten else []
+            for axis in region.named if region is not None else ():
+                parts = named_parts(parts, axis, named[array, axis], known[array])
             windows.append(known[array].read(boxes[-1], parts, self.graph))
         results = []
         for array in kernel.written:
@@ -327,7 +349,7 @@ class Program:
         copies = [
             (kernel.arrays.index(a), tuple(slice(0, n) for n in known[a].shape)) for a in kernel.reduced
         ]
-        numbers = self._numbers(kernel, known, boxes, tuple(ends.values()), at)
+        numbers = self._numbers(kernel, known, boxes, tuple(itertools.chain(*bounds)), at)
         key = self.graph.add(f"{self.fn.name}_line_{at.loc.line}", run_block, self.make, kernel.text, self.options,
                              windows, numbers, [*(r for _, _, r in results), *copies])  # fmt: skip
         if self.counting is not None:

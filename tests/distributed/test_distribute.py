@@ -465,10 +465,35 @@ def test_what_a_block_overwrites_is_not_read(function, arguments, is_read):
                if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], str)) is is_read  # fmt: skip
 
 
-def test_a_large_array_is_never_read_whole_without_a_word():
-    a, index = da.zeros((1 << 24) + 1, chunks=1 << 22), da.zeros(9, chunks=4, dtype=int)
-    with pytest.raises(UnsupportedError, match="which elements of 'a' a block touches is not known"):
-        gathered(a, index, da.zeros(9, chunks=4))
+def test_of_a_large_array_only_named_chunks_are_read():
+    asked = []
+
+    def chunk(block_info=None):
+        asked.append(block_info[None]["chunk-location"])
+        ((start, stop),) = block_info[None]["array-location"]
+        return np.arange(start, stop, dtype=float)
+
+    a = da.map_blocks(chunk, chunks=((1 << 22,) * 40,), dtype=float)  # 1.25 GiB
+    index = np.array([7, -1, (1 << 22) * 9, (1 << 22) * 9 + 5, 3])
+    b = da.zeros(5, chunks=2)
+    gathered_from(a, da.from_array(index, 2), b)
+    asked.clear()
+    np.testing.assert_array_equal(b.compute(scheduler="sync"), index % a.size)
+    assert set(asked) == {(0,), (9,), (39,)}
+    with pytest.raises(UnsupportedError, match="which chunks of 'a' a block reads is not known"):
+        gathered_twice(a, da.from_array(index, 2), b)
+
+
+@appyc.jit
+def gathered_from(a, index, b):
+    for i in range(b.shape[0]):
+        b[i] = a[index[i]]
+
+
+@appyc.jit
+def gathered_twice(a, index, b):
+    for i in range(b.shape[0]):
+        b[i] = a[index[i] * index[0]]
 
 
 def test_what_blocks_combine_is_a_tree():

@@ -36,10 +36,12 @@ WHOLE = 128 << 20
 class Region:
     """What is touched of one array. boxes: of each access. parts: fewer boxes, which hold all of these. touched: a box
     around them, that of whole axes along which an index may be negative; None where nothing is touched, and so of
-    written. is_overwritten: surely every element of it is written, and none is read."""
+    written. named: axes along which elements of arrays are indices, of an array of more than WHOLE bytes that is only
+    read. is_overwritten: surely every element of it is written, and none is read."""
 
     parts: list[Box] = field(default_factory=list)
     boxes: list[Box] = field(default_factory=list)
+    named: set[int] = field(default_factory=set)
     touched: Box | None = None
     written: Box | None = None
     is_overwritten: bool = False
@@ -77,14 +79,15 @@ class Regions:
             self._names(c.domain, c.index, c.extent) for c in self._found.checked_indices
         ]
         self._wrapped: dict[Symbol, set[int]] = {}
+        self._gathered: dict[Symbol, set[int]] = {}
         self._known: dict[tuple[object, ...], dict[Symbol, Region]] = {}
         """The answers, by the values of what the sets depend on: time steps ask the same again."""
 
     def boxes(self, values: Mapping[Symbol, Any]) -> dict[Symbol, Region]:
         """The region of each parameter that is accessed. values: the scalar parameters, and arrays by their shapes.
 
-        Raises UnsupportedError for an access without a bound to an array of more than WHOLE bytes, IndexError for one
-        outside its array.
+        Raises UnsupportedError for a write without a bound to an array of more than WHOLE bytes, IndexError for an
+        access outside its array.
         """
         parameters = {}
         for name, known in self._found.affine.names.items():
@@ -118,6 +121,7 @@ class Regions:
         ]
         out: dict[Symbol, Region] = {}
         self._wrapped.clear()
+        self._gathered.clear()
         kept = {a.array for a in accesses if a.op != "write" or a.approximate}
         elements: dict[Symbol, isl.Set] = {}
         for access in accesses:
@@ -140,6 +144,7 @@ class Regions:
             out[array].is_overwritten = self._inside(touched).is_subset(stored)
         for array, region in out.items():
             assert region.touched is not None, "it has an access"
+            region.named = self._gathered.get(array, set())
             if region.written is not None:
                 region.add(region.written)
             region.touched = tuple(
@@ -177,7 +182,10 @@ class Regions:
         points = domain.intersect(self._sets.parameter(_MARK).eq_set(access.index[axis]))
         low, high = self._sets.value_range(points, _MARK)
         if low is None or high is None:
-            if math.prod(shape) * access.array.dtype.itemsize > WHOLE:
+            is_large = math.prod(shape) * access.array.dtype.itemsize > WHOLE
+            if is_large:
+                self._gathered.setdefault(access.array, set()).add(axis)
+            if is_large and access.writes:
                 raise UnsupportedError(
                     f"which elements of {access.array.name!r} a block touches is not known before it runs",
                     access.loc,

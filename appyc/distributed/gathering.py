@@ -1,0 +1,80 @@
+"""Reads of large arrays at indices that are elements of others: which chunks they name is computed before the blocks
+are written, and a block takes these alone.
+
+    for i in range(n): b[i] = a[index[i] + 1]         # the chunks of `a` that `index[low:high] + 1` names
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from appyc.analysis.accesses.access_boxes import Box, Region
+from appyc.distributed.chunk_grids import Graph, Grid, Key, joined
+from appyc.errors import Loc, UnsupportedError
+from appyc.ir.affine import linear_form
+from appyc.ir.nodes import Load, Stmt, Symbol
+from appyc.ir.visit import walk
+
+
+def tasks_of_names(
+    body: Iterable[Stmt],
+    regions: Mapping[Symbol, Region],
+    grids: Mapping[Symbol, Grid],
+    loc: Loc,
+    graph: Graph,
+) -> dict[tuple[Symbol, int], Key]:
+    """For each large array of a block, and each axis along which elements are its indices, the task that names the
+    chunks. Raises UnsupportedError for an index that is no element of an array, but for a constant."""
+    out: dict[tuple[Symbol, int], Key] = {}
+    for array, region in regions.items():
+        for axis in sorted(region.named):
+            windows = []
+            for node in walk(body):
+                if (
+                    isinstance(node, Load)
+                    and node.array == array
+                    and any(isinstance(n, Load) for n in walk(node.index[axis]))
+                ):
+                    form = linear_form(node.index[axis])
+                    inner = [
+                        term for term, factor in form.terms.items() if isinstance(term, Load) and factor == 1
+                    ]
+                    if (
+                        len(inner) != 1
+                        or len(form.terms) != 1
+                        or (touched := regions[inner[0].array].touched) is None
+                    ):
+                        raise UnsupportedError(
+                            f"which chunks of {array.name!r} a block reads is not known before it runs", node.loc,
+                            hints=("index it with an element of an array, plus a constant",),
+                        )  # fmt: skip
+                    window = grids[inner[0].array].read(touched, regions[inner[0].array].parts, graph)
+                    windows.append([*window, int(form.constant)])
+            starts = grids[array].starts[axis]
+            out[array, axis] = graph.add(f"names_line_{loc.line}", _names, starts, windows)
+    return out
+
+
+def _names(starts: Sequence[int], windows: list[list[Any]]) -> list[int]:
+    """The chunks along an axis that indices name, negative ones from the end."""
+    found: set[int] = set()
+    for *window, constant in windows:
+        index = joined(*window, is_written=False).astype(np.int64) + constant
+        index = np.where(index < 0, index + starts[-1], index)
+        inside = index[(index >= 0) & (index < starts[-1])]
+        found.update(np.unique(np.searchsorted(starts, inside, side="right") - 1).tolist())
+    return sorted(found)
+
+
+def named_parts(parts: Iterable[Box], axis: int, chunks: Sequence[int], grid: Grid) -> list[Box]:
+    """The parts of a window, along one axis only the chunks of these numbers where a part has all of the axis."""
+    starts = grid.starts[axis]
+    runs = [(starts[n], starts[n + 1]) for n in chunks if starts[n] < starts[n + 1]]
+    out: list[Box] = []
+    for box in parts:
+        sides = runs if box[axis] == (0, starts[-1]) else [box[axis]]
+        out += [(*box[:axis], side, *box[axis + 1 :]) for side in sides]
+    return out
