@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import dask
@@ -27,6 +27,17 @@ def array_of(name: str, grid: Grid, graph: Graph) -> Any:
     name = f"{name}-{graph.token}"
     layer = {(name, *at): key for at, key in grid.keys.items()}
     return da.Array(_with(name, layer, graph), name, grid.chunks, grid.dtype)
+
+
+def zeros(shape: tuple[int, ...], dtype: Any, grids: Iterable[Grid]) -> Any:
+    """A new array, in chunks like those of another of its shape, or along each axis like those of one as long."""
+    known: dict[int, Any] = {}
+    for grid in grids:
+        if grid.shape == shape:
+            return da.zeros(shape, dtype=dtype, chunks=grid.chunks)
+        for length, chunks in zip(grid.shape, grid.chunks, strict=True):
+            known.setdefault(length, chunks)
+    return da.zeros(shape, dtype=dtype, chunks=tuple(known.get(length, "auto") for length in shape))
 
 
 def number_of(name: str, key: Key, dtype: Any, graph: Graph) -> Any:

@@ -138,10 +138,10 @@ def distribute(chunked: Chunked, named: Mapping[str, Any]) -> object:
         value = fn.results[tree].value if isinstance(tree, int) else None
         if isinstance(value, Symbol) and value in given:
             return given[value]
+        if isinstance(value, Symbol) and value in call.grids:
+            return array_of(f"{fn.name}-{value.name}-{value.uid}", call.grids[value], call.graph)
         if value is None or isinstance(value, Symbol):
-            raise UnsupportedError(
-                "a distributed function returns numbers and arrays that it was given", fn.loc
-            )
+            raise UnsupportedError("a distributed function returns numbers and arrays", fn.loc)
         number = call.scalar(value)
         if not isinstance(number, Task):
             return number

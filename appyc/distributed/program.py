@@ -20,7 +20,7 @@ from appyc.analysis.sets.evaluate import evaluate
 from appyc.distributed.blocking import blocked_loops, breaks, first_moving, is_nest, until_break
 from appyc.distributed.chunk_grids import Graph, Grid, Key, Task, whole
 from appyc.distributed.combining import BlockReduction, arrays_reduced, combined, reductions_of
-from appyc.distributed.dask_arrays import run
+from appyc.distributed.dask_arrays import run, zeros
 from appyc.distributed.gathering import named_parts, tasks_of_names
 from appyc.distributed.kernels import (
     NAME,
@@ -38,6 +38,7 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.ir.array_accesses import is_access
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
+    Alloc,
     Assign,
     BoundsCheck,
     Break,
@@ -139,6 +140,11 @@ class Program:
                     left = stmt
                 case For() | Store() | Update() | If():
                     self._nest(stmt)
+                case Alloc(array=symbol):
+                    shape = tuple(max(self._number(length), 0) for length in stmt.shape)
+                    array = zeros(shape, symbol.dtype.numpy, self.grids.values())
+                    self.graph.sources.append(array)
+                    self.values[symbol] = self.grids[symbol] = Grid(array)
                 case Fail():
                     raise UnsupportedError(stmt.message, stmt.loc)
                 case BoundsCheck():

@@ -276,8 +276,26 @@ def not_parallel(a):
 
 
 @appyc.jit
-def made(a):
-    return np.zeros(3)
+def sorted_copy(a):
+    return np.sort(a)
+
+
+@appyc.jit
+def made(a, k):
+    sums = np.zeros(a.shape[1])
+    b = np.empty_like(a)
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            b[i, j] = a[i, j] * 2.0
+            sums[j] += a[i, j]
+    return b, sums, np.ones(k)
+
+
+@appyc.jit
+def whole_statements(a, b):
+    c = a * b + 1.0
+    a[1:] = c[:-1] - b[1:]
+    return c.sum(), np.sqrt(c)
 
 
 @appyc.jit
@@ -395,7 +413,7 @@ def test_chunked_arrays_become_what_arrays_become(name):
     ("function", "arguments", "error", "reason"),
     [
         (not_parallel, (values(9),), DependenceError, "a"),
-        (made, (values(9),), UnsupportedError, ""),
+        (sorted_copy, (values(9),), UnsupportedError, "left to the library"),
     ],
 )
 def test_what_cannot_be_distributed_is_refused_with_its_place(function, arguments, error, reason):
@@ -501,6 +519,19 @@ def test_what_blocks_combine_is_a_tree():
     blocks = [name for name in plan.step if "line" in name]
     assert len(blocks) == 64
     assert not any(need in blocks for name in blocks for need in plan.step[name])
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [(made, (values(9, 8), 3)), (whole_statements, (values(9), values(9, seed=2)))],
+)
+def test_arrays_that_a_function_makes(function, arguments):
+    chunked = [da.from_array(v, 4) if isinstance(v, np.ndarray) else v for v in arguments]
+    own = [np.copy(v) if isinstance(v, np.ndarray) else v for v in arguments]
+    expected, found = function.py_func(*own), function(*chunked)
+    for one, other in zip((*expected, own[0]), (*found, chunked[0]), strict=True):
+        np.testing.assert_allclose(other.compute(scheduler="sync"), one, rtol=1e-13)
+    assert found[-1].chunks == chunked[-1].chunks if isinstance(chunked[-1], da.Array) else True
 
 
 def test_one_array_twice_is_refused():
