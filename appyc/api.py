@@ -136,7 +136,7 @@ class JitFunction(CompiledFunction["JitFunction"]):
 
         Bytes are those of a call with `args`, else of the first call with arguments of these types.
         """
-        if args and self._is_distributed(args, keywords):
+        if (args or keywords) and self._is_distributed(args, keywords):
             return self._planned(args, keywords)
         from appyc.report.explain import joined, report  # noqa: PLC0415
 
@@ -162,7 +162,7 @@ class JitFunction(CompiledFunction["JitFunction"]):
         `.svg` and `.mermaid` are its texts, `.save(path)` writes one of them; notebooks show it. Of a call over
         chunked arrays: the tasks of one step, which are also its `.step`.
         """
-        if args and self._is_distributed(args, keywords):
+        if (args or keywords) and self._is_distributed(args, keywords):
             return self._planned(args, keywords)
         from appyc.report.draw import drawing  # noqa: PLC0415
 

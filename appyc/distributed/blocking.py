@@ -79,10 +79,10 @@ def blocked_loops(stmt: Stmt, arrays: Mapping[Symbol, Grid]) -> list[For]:
         if not depth or breaks(inside) or not is_nest(inside, arrays):
             break
         loops.append(inside)
-    return loops if _parallel_loops(stmt) and _are_apart(loops, arrays) else loops[:1]
+    return loops if _parallel_loops(stmt) and are_apart(loops, arrays) else loops[:1]
 
 
-def _are_apart(loops: Sequence[For], arrays: Mapping[Symbol, Grid]) -> bool:
+def are_apart(loops: Sequence[For], arrays: Mapping[Symbol, Grid]) -> bool:
     """Whether different iterations surely touch different elements of what they write, so that blocks have no
     order: a loop that its pragma rightly calls parallel may still need values from before it."""
     indices: dict[Symbol, set[tuple[Expr, ...]]] = {}

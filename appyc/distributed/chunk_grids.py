@@ -95,6 +95,10 @@ class Grid:
                                      for t, (low, _), (first, _) in zip(target, box, window, strict=True)))  # fmt: skip
         return [[high - low for low, high in window], self.dtype, keys, targets, fill]
 
+    def box(self, at: tuple[int, ...]) -> Box:
+        """The elements of a chunk."""
+        return tuple((starts[n], starts[n + 1]) for n, starts in zip(at, self.starts, strict=True))
+
     @property
     def whole(self) -> Box:
         return tuple((0, length) for length in self.shape)

@@ -25,6 +25,7 @@ from appyc.distributed.dask_arrays import array_of, number_of
 from appyc.distributed.kernels import Maker
 from appyc.distributed.plan import Counting, Plan
 from appyc.distributed.program import DependsOnTasksError, Prepared, Program
+from appyc.distributed.time_tiles import TimeTiled
 from appyc.errors import UnsupportedError
 from appyc.ir.nodes import Symbol
 from appyc.ir.printer import print_function
@@ -98,7 +99,7 @@ def _begun(chunked: Chunked, named: Mapping[str, Any]) -> tuple[Program, dict[Sy
             raise UnsupportedError(f"the sizes of the chunks of {symbol.name!r} are not known", fn.loc)
     token = tokenize(print_function(fn), *values.values())
     form = chunked.form(values | given)
-    return Program(form, Graph(token, [copy(a) for a in given.values()]), {s: Grid(a) for s, a in given.items()},
+    return TimeTiled(form, Graph(token, [copy(a) for a in given.values()]), {s: Grid(a) for s, a in given.items()},
                    dict(values), chunked.make, chunked.options), given  # fmt: skip
 
 

@@ -192,3 +192,18 @@ def run_block(
     own = [joined(*window, is_written=number in written) for number, window in enumerate(windows)]
     scalars = _compiled(make, text, options)(*own, *numbers) or ()
     return (*(own[number][part] for number, part in results), *scalars)
+
+
+def run_steps(
+    make: Maker,
+    options: Options,
+    windows: list[list[Any]],
+    launches: list[tuple[str, list[int], list[Any]]],
+    results: Results,
+) -> tuple[Any, ...]:
+    """One task of several kernels on the same windows. launches: the text of each, its arrays by the numbers of their
+    windows, and its scalars."""
+    own = [joined(*window, is_written=True) for window in windows]
+    for text, arrays, numbers in launches:
+        _compiled(make, text, options)(*(own[number] for number in arrays), *numbers)
+    return tuple(own[number][part] for number, part in results)

@@ -127,10 +127,7 @@ class Program:
                     new = combine(stmt.op, Var(stmt.target, loc=stmt.loc), stmt.value)
                     self._set(stmt.target, self.scalar(self.prepared.values.setdefault(id(stmt), new)))
                 case For() if not is_nest(stmt, self.grids):
-                    for value in range(self._number(stmt.lo), self._number(stmt.hi), stmt.step):
-                        self._set(stmt.var, value)
-                        if isinstance(self.block(stmt.body), Break):
-                            break
+                    self.repeat(stmt, range(self._number(stmt.lo), self._number(stmt.hi), stmt.step))
                 case While():
                     while self._number(stmt.cond) and not isinstance(self.block(stmt.body), Break):
                         pass
@@ -157,16 +154,20 @@ class Program:
                 return left
         return None
 
+    def repeat(self, loop: For, steps: range) -> None:
+        """A loop around nests."""
+        for step in steps:
+            self._set(loop.var, step)
+            if isinstance(self.block(loop.body), Break):
+                break
+
     def _decides(self, stmt: If) -> bool:
         """Whether the program goes one way: the condition is known, or must be, since there are loops below it."""
-        if any(
-            isinstance(n, For | While | Break | Continue | Fail) for n in walk((*stmt.then, *stmt.orelse))
-        ):
+        inside = walk((*stmt.then, *stmt.orelse))
+        if any(isinstance(n, For | While | Break | Continue | Fail) for n in inside):
             return True
-        needs_tasks = scalars_read(stmt.cond) & self.computed.keys() or any(
-            isinstance(n, Load) for n in walk(stmt.cond)
-        )
-        return not needs_tasks
+        reads = any(isinstance(n, Load) for n in walk(stmt.cond))
+        return not reads and not scalars_read(stmt.cond) & self.computed.keys()
 
     def _set(self, symbol: Symbol, value: Any) -> None:
         for known in (self.values, self.computed):

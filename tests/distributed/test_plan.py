@@ -41,15 +41,23 @@ def until_small(a, b):
 def test_a_stencil_moves_its_halo():
     a, b = da.zeros((800, 800), chunks=200), da.zeros((800, 800), chunks=200)
     name = a.name
-    plan = smoothed.explain(3, a, b)
+    plan = smoothed.explain(1, a, b)
     assert a.name == name
-    assert [(layer.line, layer.blocks) for layer in plan.layers] == [(16, 16), (20, 16)] * 3
+    assert [(layer.line, layer.blocks) for layer in plan.layers] == [(16, 16), (20, 16)]
     halo = 48 * 200 * 8  # sides between chunks
     copied, kept = plan.layers[0], plan.layers[1]
     assert copied.least == pytest.approx(halo, rel=0.02)
     assert copied.least <= copied.moved <= 1.1 * copied.least
     assert (kept.moved, kept.least) == (0, 0)
-    assert "line 16   3 layers, 48 blocks" in str(plan)
+    assert "line 16   1 layer, 16 blocks" in str(plan)
+
+
+def test_steps_together_have_fewer_tasks_and_a_wider_halo():
+    a, b = da.zeros((800, 800), chunks=200), da.zeros((800, 800), chunks=200)
+    one, eight = smoothed.explain(1, a, b), smoothed.explain(8, a, b)
+    (layer,) = eight.layers
+    assert layer.tasks < 8 * sum(each.tasks for each in one.layers) / 4
+    assert layer.moved < 2 * 8 * one.layers[0].moved
 
 
 def test_a_product_moves_each_panel_once():
@@ -66,7 +74,7 @@ def test_what_depends_on_values_is_not_run():
 
 def test_the_tasks_of_one_step_are_drawn(tmp_path):
     arrays = [da.zeros((8, 8), chunks=4) for _ in range(2)]
-    drawn = smoothed.graph(3, *arrays)
+    drawn = smoothed.graph(1, *arrays)
     assert sum("smoothed_line_" in name for name in drawn.step) == 8
     assert drawn.mermaid.count("-->") == sum(map(len, drawn.step.values()))
     drawn.save(tmp_path / "step.svg")
