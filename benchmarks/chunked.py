@@ -380,14 +380,14 @@ def empty(*_: Any) -> None:
 
 def overhead() -> dict[str, float]:
     """Microseconds for a task."""
-    a, b = da.zeros((64, 64), chunks=4), da.zeros((64, 64), chunks=4)
+    a, b = da.zeros((96, 96), chunks=4), da.zeros((96, 96), chunks=4)
     seconds = []
     for _ in range(4):
         began = time.process_time()
-        jacobi_loops(4, a, b)
+        jacobi_loops(1, a, b)
         seconds.append(time.process_time() - began)
-    a, b = da.zeros((64, 64), chunks=4).persist(), da.zeros((64, 64), chunks=4).persist()
-    jacobi_loops(4, a, b)
+    a, b = da.zeros((96, 96), chunks=4).persist(), da.zeros((96, 96), chunks=4).persist()
+    jacobi_loops(1, a, b)
     layer = next(dict(x) for name, x in a.dask.layers.items() if name.startswith("tasks-"))
     tasks = len(layer)
     chain = {("empty", k): (empty, ("empty", k - 256)) if k >= 256 else (empty,) for k in range(tasks)}
