@@ -9,7 +9,7 @@ for the same chunks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -72,16 +72,26 @@ class Chunked:
             return plain
 
 
+def _items(values: Iterable[Any]) -> Iterator[Any]:
+    """The arguments that are parameters: those in tuples, and none that are None."""
+    for value in values:
+        if isinstance(value, tuple):
+            yield from _items(value)
+        elif value is not None:
+            yield value
+
+
 def _begun(chunked: Chunked, named: Mapping[str, Any]) -> tuple[Program, dict[Symbol, Any]]:
     """The program before it runs, and its arrays."""
     analysed = chunked.analysed
     fn = analysed.plain
-    if analysed.outside.captures or fn.callees or len(fn.params) != len(named):
+    items = list(_items(named.values()))
+    if analysed.outside.captures or fn.callees or len(fn.params) != len(items):
         raise UnsupportedError(
             f"{fn.name!r} takes more from outside than arrays and numbers", fn.loc,
             hints=("pass all arrays as arguments",),
         )  # fmt: skip
-    values = dict(zip(fn.params, named.values(), strict=True))
+    values = dict(zip(fn.params, items, strict=True))
     given = {s: v for s, v in values.items() if s.is_array}
     written = arrays_written(fn)
     for symbol, value in given.items():

@@ -514,6 +514,25 @@ def gathered_twice(a, index, b):
         b[i] = a[index[i] * index[0]]
 
 
+@appyc.jit
+def by_a_tuple(a, factors, nothing=None):
+    for i in range(a.shape[0]):
+        a[i] = a[i] * factors[0] + (factors[1] if nothing is None else 0.0)
+
+
+@appyc.jit
+def by_one(a, factors):
+    if factors[0] > 1.0:
+        a[0] = factors[0]
+
+
+def test_tuples_of_numbers():
+    a = da.ones(9, chunks=4)
+    by_a_tuple(a, (2.0, 0.5))
+    by_one(a, (7.0,))
+    assert a.compute(scheduler="sync").tolist() == [7.0] + [2.5] * 8
+
+
 def test_what_blocks_combine_is_a_tree():
     plan = histogram.explain(da.zeros(8, chunks=8), da.zeros(640, chunks=10, dtype=int))
     blocks = [name for name in plan.step if "line" in name]
