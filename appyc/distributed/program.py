@@ -110,7 +110,6 @@ class Program:
     options: Options
     computed: dict[Symbol, Task] = field(default_factory=dict)
     counting: Counting | None = None
-    """Counts what is written, where it is only planned: nothing runs then."""
 
     @property
     def fn(self) -> Function:
