@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from appyc.compiler.analyse import simplified
 from appyc.compiler.captured_values import Captured
 from appyc.compiler.compiled_function import CompiledFunction
-from appyc.compiler.compiled_function import recorded_in as recorded_in  # noqa: PLC0414
 from appyc.compiler.fallback import warn_of_defect as warn_of_defect  # noqa: PLC0414  (for `lazy`)
+from appyc.compiler.parameters import recorded_in as recorded_in  # noqa: PLC0414
 from appyc.compiler.spent_seconds import SpentSeconds as SpentSeconds  # noqa: PLC0414
 from appyc.compiler.versions import Request
 from appyc.errors import DependenceError

@@ -6,10 +6,10 @@ import functools
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from appyc.analysis.cost.argument_sizes import sizes_of
 from appyc.compiler.captured_values import StaleVersion
@@ -22,7 +22,7 @@ from appyc.compiler.fallback import (
     limit_for,
     warn_of_python,
 )
-from appyc.compiler.parameters import call_by_name
+from appyc.compiler.parameters import call_by_name, recorded_in
 from appyc.compiler.specialisations import Specialisations
 from appyc.compiler.version_budget import AT_ONCE, PUT_OFF
 from appyc.compiler.versions import Request, Version, is_stored
@@ -269,8 +269,7 @@ class CompiledFunction(Specialisations[R]):
         if race is None and self._may_race(wanted):
             race = self._races[key] = Race(self._of_lists.get(wanted.key))
             if race.entry is not None and kind is not None:
-                won = {kind: (race.entry, 0)}
-                race.on_win = functools.partial(self.handed.update, won)
+                race.on_win = functools.partial(self.handed.update, {kind: (race.entry, 0)})
         return race
 
     def _may_race(self, wanted: Request) -> bool:
@@ -404,12 +403,3 @@ class CompiledFunction(Specialisations[R]):
         if self._may_race(wanted):
             self._dispatched.append((wanted.key, kernel))
         (self if race is None or race.entry is None else race.entry).add(kernel)
-
-
-def recorded_in(values: Iterable[object]) -> Any:
-    """The first recorded array among arguments or their nested tuples and lists; None if there is none."""
-    for value in values:
-        found = recorded_in(value) if type(value) in (tuple, list) else value  # type: ignore[arg-type]
-        if hasattr(type(found), "__appyc_call__"):
-            return found
-    return None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import inspect
 import numbers
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
-from typing import cast
+from typing import Any, cast
 
 from appyc.errors import UnsupportedError
 from appyc.frontend.source import Source
@@ -126,3 +126,12 @@ def call_by_name(fn: FunctionType, named: Mapping[str, object]) -> object:
     if code.co_flags & inspect.CO_VARKEYWORDS:
         rest |= cast("dict[str, object]", rest.pop(next(behind)))
     return fn(*positional, **rest)
+
+
+def recorded_in(values: Iterable[object]) -> Any:
+    """The first recorded array among arguments or their nested tuples and lists; None if there is none."""
+    for value in values:
+        found = recorded_in(value) if type(value) in (tuple, list) else value  # type: ignore[arg-type]
+        if hasattr(type(found), "__appyc_call__"):
+            return found
+    return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -29,7 +28,7 @@ from appyc.ir.types import ArrayType
 from appyc.options import Options
 from appyc.runtime.dispatch import GuardFailure
 from appyc.runtime.frame import Kernel, Watched, flat_values, groups_of, invoke
-from appyc.runtime.overlap import find_overlap
+from appyc.runtime.overlap import find_overlap, lists_are_apart
 from appyc.runtime.signature import BYTES, TEXT, list_type, typeof
 
 T = TypeVar("T")
@@ -140,19 +139,6 @@ def request(
                 objects[name] = value
                 types[name] = NoneArg()
     return Request(types, objects, target)
-
-
-def _are_apart(flat: Sequence[object], written: frozenset[int]) -> bool:
-    """Whether no list that the function stores into is there twice, as an argument or a row: a change by one name would
-    not be seen by the other."""
-    times: Counter[int] = Counter()
-    stored: set[int] = set()
-    for number, value in enumerate(flat):
-        if type(value) is list:
-            own = [id(value), *(map(id, value) if value and type(value[0]) is list else ())]
-            times.update(own)
-            stored.update(own if number in written else ())
-    return all(times[one] == 1 for one in stored)
 
 
 def _is_table(value: object) -> bool:
@@ -286,7 +272,7 @@ def _cpu_version(job: Job) -> Version | None:
             if job.options.donate:
                 return _made(undonated()).run(named)
             _refuse_readonly(job, named)
-        if not _are_apart(flat, face.written):
+        if not lists_are_apart(flat, face.written):
             raise LeftToPython
         if find_overlap(flat, face.written) is not None:
             shared, hidden = overlapping.version(flat)

@@ -31,6 +31,7 @@ from appyc.frontend.resolve import Capture, Dependency, Environment, Names
 from appyc.frontend.scope import Lowering, Scope
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.tree import parameters_of, walk
+from appyc.frontend.types.lists import is_list_itself
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -48,7 +49,6 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
-    is_list_itself,
 )
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.names import NameSupply
@@ -345,10 +345,9 @@ def _called(
     """
     facts = Facts()
     for _ in range(_MAX_ATTEMPTS):
-        lists = frozenset(name for name, value in arguments.items() if is_list_itself(value))
-        scope = Scope(
-            caller.lowering, _source(source, facts), names, caller.supply, facts, calls, memory, lists
-        )
+        lists = frozenset(n for n, value in arguments.items() if is_list_itself(value))
+        text = _source(source, facts)
+        scope = Scope(caller.lowering, text, names, caller.supply, facts, calls, memory, lists)
         scope.locals |= arguments.keys()
         scope.given = caller.given | arrays_of(arguments.values())
         scope.fixed = caller.fixed | params

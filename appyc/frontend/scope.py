@@ -30,6 +30,7 @@ from appyc.frontend.syntax.containers import list_names, read_lists, shared_list
 from appyc.frontend.syntax.dict_names import own_dicts
 from appyc.frontend.syntax.liveness import names_behind
 from appyc.frontend.syntax.tree import assigned_names, loops_with_own_names, names_indexed
+from appyc.frontend.types.optional_values import or_none
 from appyc.frontend.types.values import (
     ArrayRef,
     Binding,
@@ -49,7 +50,6 @@ from appyc.frontend.types.values import (
     Value,
     Wide,
     describe,
-    or_none,
 )
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Const, Expr, Extent, Fail, If, Stmt, Symbol, Unary, Var

@@ -7,6 +7,7 @@ one for calls that it rejects, such as the odd and the even elements of one arra
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -128,3 +129,16 @@ def _overlaps_itself(array: np.ndarray[Any, Any]) -> bool:
         offsets = np.add.outer(offsets, np.arange(extent, dtype=np.int64) * stride).ravel()
     offsets.sort()
     return bool((np.diff(offsets) < array.itemsize).any())
+
+
+def lists_are_apart(values: Sequence[object], written: frozenset[int]) -> bool:
+    """Whether no list that the function stores into is there twice, as an argument or a row: a change by one name would
+    not be seen by the other."""
+    times: Counter[int] = Counter()
+    stored: set[int] = set()
+    for number, value in enumerate(values):
+        if type(value) is list:
+            own = [id(value), *(map(id, value) if value and type(value[0]) is list else ())]
+            times.update(own)
+            stored.update(own if number in written else ())
+    return all(times[one] == 1 for one in stored)

@@ -30,6 +30,7 @@ from appyc.frontend.desugar.comprehension_loops import Comprehension, appended, 
 from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.scope import Scope, constant_truth
+from appyc.frontend.types.lists import is_listed
 from appyc.frontend.types.values import (
     ArrayRef,
     Binding,
@@ -42,7 +43,6 @@ from appyc.frontend.types.values import (
     TupleSlots,
     TupleValue,
     Value,
-    is_listed,
 )
 from appyc.ir.names import unused
 from appyc.ir.nodes import (

@@ -19,6 +19,7 @@ from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.selections import common_type
 from appyc.frontend.facts import Env, LoopFrame, Restart
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.optional_values import or_none
 from appyc.frontend.types.values import (
     ArrayRef,
     Binding,
@@ -32,7 +33,6 @@ from appyc.frontend.types.values import (
     TupleSlots,
     describe,
     dtype_of,
-    or_none,
 )
 from appyc.ir.nodes import Assign, Stmt, Symbol, Var
 from appyc.ir.types import DType

@@ -41,6 +41,8 @@ from appyc.frontend.expressions.operator_syntax import (
     refuse_text,
     scalar_operation,
 )
+from appyc.frontend.expressions.shared_lists import bind_shared
+from appyc.frontend.expressions.starred_targets import gathered
 from appyc.frontend.expressions.stores import (
     assign,
     converted,
@@ -78,7 +80,7 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
         lists.bind_list(scope, targets[0].id, value, loc)
         return
     if isinstance(targets[0], ast.Name) and targets[0].id in scope.shared_lists:
-        lists.bind_shared(scope, targets[0].id, value, loc)
+        bind_shared(scope, targets[0].id, value, loc)
         return
     if isinstance(targets[0], ast.Name) and targets[0].id in scope.tables:
         bind_table(scope, targets[0].id, value, loc)
@@ -149,7 +151,7 @@ def _reshape_in_place(scope: Scope, name: str, shape: Value, loc: Loc) -> None:
 def _unpack(scope: Scope, elts: list[ast.expr], value: Value, loc: Loc) -> None:
     starred = next((k for k, e in enumerate(elts) if isinstance(e, ast.Starred)), None)
     if starred is not None:
-        elts, value = _gathered(scope, elts, value, starred, loc)
+        elts, value = gathered(scope, elts, value, starred, loc)
     if isinstance(value, ArrayRef | Tensor) and value.ndim:
         value = rows(scope, value, len(elts), loc)
     if not isinstance(value, TupleValue):
@@ -159,31 +161,6 @@ def _unpack(scope: Scope, elts: list[ast.expr], value: Value, loc: Loc) -> None:
         raise LengthError(f"{len(value.items)} values cannot be unpacked into {len(elts)} targets", loc)
     for e, item in zip(elts, value.items, strict=True):
         assign_to(scope, e, item, loc)
-
-
-def _gathered(
-    scope: Scope, elts: list[ast.expr], value: Value, starred: int, loc: Loc
-) -> tuple[list[ast.expr], TupleValue]:
-    """`a, *b = ...` as `a, b = ...`, where b is bound to a tuple; the program must only read b."""
-    star = elts[starred]
-    assert isinstance(star, ast.Starred)
-    if not isinstance(star.value, ast.Name) or star.value.id not in scope.read_lists:
-        raise UnsupportedError("this starred target gets a list, which cannot be compiled", scope.loc(star),
-                               hints=("a list that is only indexed or looped over can",))  # fmt: skip
-    if not isinstance(value, TupleValue):
-        raise wrong_kind(value)(f"{describe(value)} cannot be unpacked into a starred target", loc,
-                                hints=("only tuples can be",))  # fmt: skip
-    behind = len(elts) - starred - 1
-    if len(value.items) < starred + behind:
-        raise LengthError(
-            f"{len(value.items)} values cannot be unpacked into {len(elts) - 1} targets and more", loc
-        )
-    items = value.items
-    last = len(items) - behind
-    together = TupleValue(items[starred:last])
-    return [*elts[:starred], star.value, *elts[starred + 1 :]], TupleValue(
-        (*items[:starred], together, *items[last:])
-    )
 
 
 def target_element(scope: Scope, target: ast.Subscript) -> ArrayRef:

@@ -35,6 +35,7 @@ from appyc.frontend.library.scalar_functions import FUNCTIONS
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
 from appyc.frontend.types.generators import MadeMethod
+from appyc.frontend.types.lists import is_list_itself, is_listed
 from appyc.frontend.types.numbers import as_dtype, holds
 from appyc.frontend.types.values import (
     ArrayRef,
@@ -47,8 +48,6 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     describe,
-    is_list_itself,
-    is_listed,
 )
 from appyc.frontend.types.weak_ints import refuse_unfit, require_fit
 from appyc.ir.nodes import Var

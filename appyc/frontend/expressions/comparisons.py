@@ -11,6 +11,7 @@ from appyc.frontend.control.conditionals import choose
 from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.tuple_comparisons import compare_tuples
 from appyc.frontend.scope import Scope, constant_truth
+from appyc.frontend.types.lists import is_listed
 from appyc.frontend.types.values import (
     DictValue,
     ListValue,
@@ -20,7 +21,6 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     describe,
-    is_listed,
 )
 from appyc.ir.nodes import Logical
 

@@ -61,7 +61,7 @@ from appyc.ir.nodes import (
     Symbol,
     Var,
 )
-from appyc.ir.types import Container, DType
+from appyc.ir.types import DType
 from appyc.ir.visit import substitute
 
 
@@ -79,19 +79,6 @@ def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
             sort(scope, name, loc)
         return
     _bind_written(scope, name, value, loc)
-
-
-def bind_shared(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
-    """Binds a name that nested functions use to a new list that keeps its length: an array of Python's numbers."""
-    own = f"items of {name}"
-    scope.list_names |= {own}
-    bind_list(scope, own, value, loc)
-    slots = list_named(scope, own, loc).slots
-    if slots.of_tuples or not slots.kinds[0].python:
-        raise UnsupportedError(f"{name!r} holds no numbers of Python's own, and a nested function uses it", loc,
-                               hints=("use an array",))  # fmt: skip
-    items = as_tensor(scope, ListValue(slots), loc)
-    scope.bind(name, materialise(scope, items, name, loc, Container.LIST), loc)
 
 
 def _bind_written(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:

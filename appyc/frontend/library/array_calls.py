@@ -54,6 +54,7 @@ from appyc.frontend.library.axis_arguments import (
 from appyc.frontend.library.scan_functions import given_back
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import is_list, tuple_in_place
+from appyc.frontend.types.lists import is_listed
 from appyc.frontend.types.values import (
     ArrayRef,
     ListValue,
@@ -64,7 +65,6 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     describe,
-    is_listed,
 )
 from appyc.ir.nodes import Binary, Expr, Load, Symbol, Var
 from appyc.ir.visit import substitute, walk

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias
 
 from appyc.errors import Loc
 from appyc.frontend.access import AccessPath
 from appyc.frontend.types.numbers import Either, NumberType
 from appyc.frontend.types.objects import describe_object
 from appyc.ir.nodes import Const, Expr, Extent, Symbol
-from appyc.ir.types import Container, DType
+from appyc.ir.types import DType
 
 
 def _with_value(t: NumberType, value: bool | int | float | complex | None) -> NumberType:
@@ -364,18 +364,6 @@ def dtype_of(value: ArrayRef | Tensor | Masked) -> DType:
     return tensor.symbol.dtype if isinstance(tensor, ArrayRef) else tensor.element.dtype
 
 
-def is_listed(value: Value | Binding) -> TypeGuard[ArrayRef | Tensor]:
-    """Whether the items of a list are described by the value."""
-    return isinstance(value, ArrayRef | Tensor) and value.python and value.ndim > 0
-
-
-def is_list_itself(value: Value | Binding | None) -> TypeGuard[ArrayRef]:
-    """Whether the value is a list of numbers of the caller's, and not a row of one, bytes or a text."""
-    if not isinstance(value, ArrayRef) or value.index or value.ndim != 1:
-        return False
-    return value.symbol.array.container is Container.LIST
-
-
 def describe(value: Value | Binding) -> str:
     """A few words for messages."""
     match value:
@@ -384,7 +372,7 @@ def describe(value: Value | Binding) -> str:
         case Number() | Slot():
             t = value.type
             return f"a Python {t}" if t.python else f"a {t}"
-        case ArrayRef() | Tensor() if is_listed(value):
+        case ArrayRef() | Tensor() if value.python and value.ndim:
             return "a list of numbers"
         case ArrayRef() | Tensor() | Masked():
             return f"a {value.ndim}-dimensional array of {dtype_of(value)}"
@@ -408,11 +396,3 @@ def describe(value: Value | Binding) -> str:
             return "None" if obj is None else describe_object(obj)
         case Conflict():
             return value.reason
-
-
-def or_none(binding: Slot | TupleSlots) -> Slot | TupleSlots:
-    """The same where a path may have bound the name to None."""
-    if isinstance(binding, Slot):
-        return replace(binding, optional=True, literal=None)
-    plain = (replace(item, literal=None) if isinstance(item, Slot) else item for item in binding.items)
-    return replace(binding, items=tuple(plain), table=None, optional=True)
