@@ -46,7 +46,6 @@ from appyc.frontend.types.values import (
 )
 from appyc.ir.names import unused
 from appyc.ir.nodes import (
-    Assign,
     Binary,
     Compare,
     Const,
@@ -62,9 +61,8 @@ from appyc.ir.nodes import (
     Unary,
     Var,
 )
-from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
-from appyc.ir.visit import rename, scalars_read, scalars_written, substitute
+from appyc.ir.visit import rename, scalars_read, substitute
 
 
 def collected(scope: Scope, node: Comprehension) -> Value:
@@ -239,7 +237,7 @@ def _item(
             cond = lower_condition(scope, test)
             holds = cond if holds is None else Logical("and", holds, cond, loc=loc)
         item = _lowered(scope, node.elt)
-    block = _without_invariants(scope, block, set(values))
+    block = expressions.without_invariants(scope, block, set(values))
     if not expressions.only_tests(block) or not (isinstance(item, Number) or is_array(item)):
         return None
     holds = substitute(holds, values) if holds is not None else None
@@ -248,18 +246,6 @@ def _item(
         return replace(item, expr=substitute(item.expr, values)), holds, checks
     tensor = as_tensor(scope, item, loc)
     return replace(tensor, element=substitute(tensor.element, values)), holds, checks
-
-
-def _without_invariants(scope: Scope, block: list[Stmt], varying: set[Symbol]) -> list[Stmt]:
-    """The statements that depend on the iteration; values that do not, such as lengths of inner lists, are emitted."""
-    rest = []
-    for stmt in block:
-        if isinstance(stmt, Assign) and not varying & scalars_read(stmt.value) and not may_raise(stmt.value):
-            scope.emit(stmt)
-        else:
-            rest.append(stmt)
-            varying |= scalars_written(stmt)
-    return rest
 
 
 def _names(scope: Scope, target: ast.expr, value: Value) -> Iterator[tuple[str, Value]]:

@@ -34,7 +34,8 @@ from appyc.frontend.types.values import (
     Wide,
     describe,
 )
-from appyc.ir.nodes import BoundsCheck, Const, Expr, For, If, Stmt
+from appyc.ir.nodes import Assign, BoundsCheck, Const, Expr, For, If, Stmt, Symbol
+from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_written, statements
 
@@ -127,6 +128,18 @@ def lower_operands(
 def only_tests(block: list[Stmt]) -> bool:
     """Whether statements do nothing but test indices of views."""
     return all(isinstance(stmt, BoundsCheck | If | For) for stmt in statements(block))
+
+
+def without_invariants(scope: Scope, block: list[Stmt], varying: set[Symbol]) -> list[Stmt]:
+    """The statements that depend on the iteration; values that do not, such as lengths of inner lists, are emitted."""
+    rest = []
+    for stmt in block:
+        if isinstance(stmt, Assign) and not varying & scalars_read(stmt.value) and not may_raise(stmt.value):
+            scope.emit(stmt)
+        else:
+            rest.append(stmt)
+            varying |= scalars_written(stmt)
+    return rest
 
 
 def kept_before(scope: Scope, value: Value, block: list[Stmt]) -> Value:
