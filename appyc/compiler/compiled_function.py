@@ -13,15 +13,7 @@ from typing import TYPE_CHECKING
 
 from appyc.analysis.cost.argument_sizes import sizes_of
 from appyc.compiler.captured_values import StaleVersion
-from appyc.compiler.fallback import (
-    CALLS_IN_VAIN,
-    Hosted,
-    R,
-    Race,
-    calling_itself,
-    limit_for,
-    warn_of_python,
-)
+from appyc.compiler.fallback import CALLS_IN_VAIN, Hosted, R, Race, calling_itself, limit_for, warn_of_python
 from appyc.compiler.parameters import call_by_name, recorded_in
 from appyc.compiler.specialisations import Specialisations
 from appyc.compiler.version_budget import AT_ONCE, PUT_OFF

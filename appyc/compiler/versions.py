@@ -38,10 +38,8 @@ T = TypeVar("T")
 class Request:
     """What a version is asked for: argument types by parameter name, and where it is to run.
 
-    objects: arguments that are neither numbers nor arrays (their type is NoneArg): of an
-    instance, the fields that the function reads are fetched at each call; a string is
-    built into the code.
-    """
+    objects: arguments that are neither numbers nor arrays (their type is NoneArg): of an instance, the fields that the
+    function reads are fetched at each call; a string is built into the code."""
 
     types: Mapping[str, ArgType]
     objects: Mapping[str, object]
