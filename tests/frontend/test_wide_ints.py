@@ -28,3 +28,10 @@ def test_they_are_python_s(fn):
 def test_strict_refuses_them(fn):
     with pytest.raises(appyc.UnsupportedError):
         appyc.jit(cache=False, strict=True)(fn)(3)
+
+
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+def test_items_that_are_indexed_at_run_time():
+    compiled = appyc.jit(cache=False)(lambda items, k: items[k])
+    for items in ((2**63, 1), (5, 2**63), [2**64 - 1, -3], (2**63, 2**64 - 1)):
+        assert [compiled(items, k) for k in (0, 1)] == [*items]

@@ -124,3 +124,23 @@ def inside_a_tuple_and_a_call(pair):
     point, by = pair
     there = _moved(_moved(point), by)
     return there.x, there.y + pair[0].y
+
+
+@PROGRAMS.on("text")
+@PROGRAMS.on(b"bytes")
+@PROGRAMS.on([1, 2])
+@PROGRAMS.on([[1.0, 2.0]])
+@PROGRAMS.on(np.arange(3))
+def what_sequence(x):
+    total = 0
+    for k in range(len(x)):
+        total += k
+    return total, isinstance(x, str), isinstance(x, bytes), isinstance(x, list), isinstance(x, np.ndarray)
+
+
+@PROGRAMS.on((2**63, 1))
+@PROGRAMS.on((5, 2**63))
+@PROGRAMS.on((2**64 - 1, -3))
+@PROGRAMS.on((2**64 - 1, 2**63))
+def large_items(x):
+    return sum(x), x[0] + x[1]

@@ -148,10 +148,26 @@ def squared(a, b):
     b[:] = a * a
 
 
+def read_by_a_bound(a, b):
+    for i in range(b.shape[0]):
+        for k in range(int(b[i])):
+            b[i] = a[i] + k
+
+
+def read_by_bounds_alone(a, b):
+    for i in range(b.shape[0]):
+        s = 0.0
+        for _ in range(int(b[i])):
+            s += a[i]
+        b[i] = s
+
+
 OVERWRITING = (doubled, squared, fails_late)
 
 
-@pytest.mark.parametrize("fn", [*OVERWRITING, fails_early, added, padded])
+@pytest.mark.parametrize(
+    "fn", [*OVERWRITING, fails_early, added, padded, read_by_a_bound, read_by_bounds_alone]
+)
 def test_what_is_overwritten(fn):
     assert program_of(fn, np.ones(5), np.ones(5)).overwritten == (False, fn in OVERWRITING)
 

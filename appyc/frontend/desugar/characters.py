@@ -223,6 +223,8 @@ class _Codes(ast.NodeTransformer):
             case ast.Call(func=ast.Name(id="len"), args=[text], keywords=[]) if self.is_text(text):
                 self._within(text)
                 return node
+            case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name() as text, _]) if self.is_text(text):
+                return node
         return self.generic_visit(node)
 
     def visit_If(self, node: ast.If | ast.While) -> ast.AST:

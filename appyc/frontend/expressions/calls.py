@@ -35,7 +35,7 @@ from appyc.frontend.library.scalar_functions import FUNCTIONS
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
 from appyc.frontend.types.generators import MadeMethod
-from appyc.frontend.types.lists import is_list_itself, is_listed
+from appyc.frontend.types.lists import is_listed
 from appyc.frontend.types.numbers import as_dtype, holds
 from appyc.frontend.types.values import (
     ArrayRef,
@@ -51,7 +51,7 @@ from appyc.frontend.types.values import (
 )
 from appyc.frontend.types.weak_ints import refuse_unfit, require_fit
 from appyc.ir.nodes import Var
-from appyc.ir.types import DType
+from appyc.ir.types import Container, DType
 from appyc.library.distributions import Primitive, Stored
 from appyc.library.table import text_of
 
@@ -308,16 +308,19 @@ def _isinstance(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     return arithmetic.python_number(issubclass(_type_of(value, loc), tuple(types)), loc)
 
 
+_TYPES = {Container.ARRAY: np.ndarray, Container.LIST: list, Container.BYTES: bytes, Container.TEXT: str}
+
+
 def _type_of(value: Value, loc: Loc) -> type:
     """The Python type of a value."""
     match value:
         case Number():
             kind = value.type.dtype.numpy.type
             return type(kind(0).item()) if value.python else kind
-        case ArrayRef() | Tensor() | Masked() if value.ndim:
-            if is_listed(value) and not is_list_itself(value):
-                raise UnsupportedError("the type of this shows only at the call", loc)
-            return list if is_listed(value) else np.ndarray
+        case ArrayRef(index=()) if value.ndim:
+            return _TYPES[value.symbol.array.container]
+        case ArrayRef() | Tensor() | Masked() if value.ndim and not is_listed(value):
+            return np.ndarray
         case TupleValue(names=()):
             return tuple
         case DictValue():

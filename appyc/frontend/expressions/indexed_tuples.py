@@ -18,7 +18,7 @@ from dataclasses import replace
 from appyc.errors import Loc
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.numbers import NumberType, promote
+from appyc.frontend.types.numbers import PY_LARGE_INT, NumberType, promote
 from appyc.frontend.types.values import Number, Table, TableColumn, TupleValue, Value
 from appyc.ir.nodes import Alloc, Load, Store, Symbol
 from appyc.ir.nodes import Expr as IrExpr
@@ -31,6 +31,8 @@ def table_of(scope: Scope, items: Sequence[Value], name: str, loc: Loc) -> Table
     if lengths is None:
         return None
     numbers = list(_numbers(items))
+    if len({n.type == PY_LARGE_INT for n in numbers}) > 1:
+        return None  # no type of the IR holds all of them
     kind: NumberType | None = numbers[0].type
     for n in numbers[1:]:
         one = kind is not None and (n.type == kind if len(lengths) > 1 else n.python == kind.python)

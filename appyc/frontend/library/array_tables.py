@@ -17,6 +17,7 @@ from appyc.frontend.library.number_conversions import Maker
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Masked, Number, Opaque, Tensor, TupleValue, Value
 from appyc.frontend.types.weak_ints import require_fit
+from appyc.frontend.types.wide_ints import wide_operation
 from appyc.ir.types import DType
 
 
@@ -27,7 +28,9 @@ def _python_sum(scope: Scope, given: Arguments, loc: Loc) -> Value:
     if isinstance(items, TupleValue):
         total: Value = start
         for item in items.items:
-            if isinstance(total, Number) and isinstance(item, Number):
+            if (wide := wide_operation("+", total, item, loc)) is not None:
+                total = wide
+            elif isinstance(total, Number) and isinstance(item, Number):
                 total = binary("+", total, item, loc)
             else:
                 total = elementwise(scope, [total, item], lambda n: binary("+", n[0], n[1], loc), loc)
