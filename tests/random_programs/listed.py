@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import random
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -161,4 +162,5 @@ def _outcome(fn: Callable[..., Any], given: tuple[Any, ...]) -> str:
         return f"{type(error).__name__} {own!r}"
     parts = out if isinstance(out, tuple) else (out,)
     same = [any(part is argument for argument in own) for part in parts]
-    return f"{out!r} {same} {own!r}"
+    returned = re.sub(r"-0\.0(?!\d)", "0.0", repr(out))  # a sum of zeros begins with 0.0 in lanes
+    return f"{returned} {same} {own!r}"
