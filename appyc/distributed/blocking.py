@@ -38,7 +38,7 @@ def breaks(loop: For) -> bool:
 
 
 def until_break(loop: For, names: NameSupply) -> tuple[Symbol, Stmt]:
-    """A loop that blocks run one after the other, and a scalar that says whether one before has ended it.
+    """A loop whose blocks run in order, and a scalar that says whether one before has ended it.
 
         for i in range(n): if a[i] < 0: break
 

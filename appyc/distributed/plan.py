@@ -1,4 +1,4 @@
-"""What a call over chunked arrays comes to: its layers of tasks, the bytes that they move between chunks, a picture."""
+"""The plan of a call over chunked arrays: its layers of tasks, the bytes that they move between chunks, a picture."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Place: TypeAlias = tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]
 
 @dataclass(slots=True)
 class Layer:
-    """What one execution of a nest comes to. first: the number of its first task. blocks: tasks that run the nest.
+    """The tasks of one execution of a nest. first: the number of its first task. blocks: tasks that run the nest.
     tasks: all, with those that take chunks apart and put them together. moved: bytes of arrays that blocks take from
-    the places of other chunks, or put there. least: of these, the bytes of the elements that they touch."""
+    other chunks, or store there. least: of these, the bytes of the elements that they touch."""
 
     line: int
     first: int

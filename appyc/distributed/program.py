@@ -18,10 +18,10 @@ from appyc.analysis.accesses.access_boxes import Box, Region
 from appyc.analysis.accesses.scalar_flow import LoopScalars, scalars_of
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.distributed.blocking import blocked_loops, breaks, first_moving, is_nest, until_break
+from appyc.distributed.chunk_gathers import named_parts, tasks_of_names
 from appyc.distributed.chunk_grids import Graph, Grid, Key, Task, whole
 from appyc.distributed.combining import BlockReduction, arrays_reduced, combined, reductions_of
 from appyc.distributed.dask_arrays import run, zeros
-from appyc.distributed.gathering import named_parts, tasks_of_names
 from appyc.distributed.kernels import (
     NAME,
     NOTHING,
@@ -224,9 +224,9 @@ class Program:
             if isinstance(node, View | Call | Draw | Fail):
                 raise _refused(node, f"{type(node).__name__}: this has no form over blocks")
         loops = blocked_loops(stmt, self.grids)
-        places = [e for n in walk(stmt) if is_access(n) for e in n.index]
-        places += [e for loop in loops_of(stmt) for e in (loop.lo, loop.hi)]
-        for symbol in scalars_read(places) & self.computed.keys():  # boxes depend on it
+        bounds = [e for n in walk(stmt) if is_access(n) for e in n.index]
+        bounds += [e for loop in loops_of(stmt) for e in (loop.lo, loop.hi)]
+        for symbol in scalars_read(bounds) & self.computed.keys():  # boxes depend on it
             self._number(Var(symbol, loc=stmt.loc))
         reductions = reductions_of(stmt, self.prepared.flow)
         flow = self.prepared.flow.get(stmt.var) if isinstance(stmt, For) else None

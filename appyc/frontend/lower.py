@@ -31,7 +31,7 @@ from appyc.frontend.resolve import Capture, Dependency, Environment, Names
 from appyc.frontend.scope import Lowering, Scope
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.tree import parameters_of, walk
-from appyc.frontend.types.lists import is_list_itself
+from appyc.frontend.types.list_kinds import is_list_itself
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,

@@ -23,7 +23,7 @@ from appyc.frontend.arrays.masks import packed, under_one_mask
 from appyc.frontend.control.joins import keep_equal
 from appyc.frontend.expressions.arithmetic import cast, element_of, integer
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.lists import is_listed
+from appyc.frontend.types.list_kinds import is_listed
 from appyc.frontend.types.numbers import NumberType, promote
 from appyc.frontend.types.values import (
     ArrayRef,

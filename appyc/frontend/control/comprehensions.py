@@ -30,7 +30,7 @@ from appyc.frontend.desugar.comprehension_loops import Comprehension, appended, 
 from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.scope import Scope, constant_truth
-from appyc.frontend.types.lists import is_listed
+from appyc.frontend.types.list_kinds import is_listed
 from appyc.frontend.types.values import (
     ArrayRef,
     Binding,

@@ -15,7 +15,7 @@ from appyc.frontend.expressions.arithmetic import cast, integer, truth_of
 from appyc.frontend.facts import NoValue
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.syntax.none_tests import proven, where_numbers
-from appyc.frontend.types.lists import is_listed
+from appyc.frontend.types.list_kinds import is_listed
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,

@@ -35,7 +35,7 @@ from appyc.frontend.library.scalar_functions import FUNCTIONS
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
 from appyc.frontend.types.generators import MadeMethod
-from appyc.frontend.types.lists import is_listed
+from appyc.frontend.types.list_kinds import is_listed
 from appyc.frontend.types.numbers import as_dtype, holds
 from appyc.frontend.types.values import (
     ArrayRef,

@@ -11,7 +11,7 @@ from appyc.frontend.control.conditionals import choose
 from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.tuple_comparisons import compare_tuples
 from appyc.frontend.scope import Scope, constant_truth
-from appyc.frontend.types.lists import is_listed
+from appyc.frontend.types.list_kinds import is_listed
 from appyc.frontend.types.values import (
     DictValue,
     ListValue,

@@ -17,7 +17,7 @@ from appyc.frontend.expressions.list_storage import list_item
 from appyc.frontend.expressions.tables import as_item
 from appyc.frontend.library.generator_calls import is_generators, one_of
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.lists import is_listed
+from appyc.frontend.types.list_kinds import is_listed
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,

@@ -54,7 +54,7 @@ from appyc.frontend.library.axis_arguments import (
 from appyc.frontend.library.scan_functions import given_back
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import is_list, tuple_in_place
-from appyc.frontend.types.lists import is_listed
+from appyc.frontend.types.list_kinds import is_listed
 from appyc.frontend.types.values import (
     ArrayRef,
     ListValue,
