@@ -31,7 +31,8 @@ def test_strict_refuses_them(fn):
 
 
 @pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
-def test_items_that_are_indexed_at_run_time():
+@pytest.mark.parametrize("items", [(2**63, 1), (5, 2**63), [2**64 - 1, -3], (2**63, 2**64 - 1)])
+def test_items_are_summed_and_indexed_at_run_time(items):
+    assert appyc.jit(cache=False)(lambda items: sum(items, 0))(items) == sum(items)
     compiled = appyc.jit(cache=False)(lambda items, k: items[k])
-    for items in ((2**63, 1), (5, 2**63), [2**64 - 1, -3], (2**63, 2**64 - 1)):
-        assert [compiled(items, k) for k in (0, 1)] == [*items]
+    assert [compiled(items, k) for k in (0, 1)] == [*items]

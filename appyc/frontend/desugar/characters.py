@@ -29,14 +29,22 @@ _RUNS_OVER = ("enumerate", "zip")
 
 
 def texts_run_over(function: ast.FunctionDef) -> frozenset[str]:
-    """The names that are indexed or run over: as arguments, texts are compiled for any characters."""
-    return frozenset(
+    """The names that are indexed or run over, and whose type is not tested: as arguments, texts are compiled for any
+    characters."""
+    tested = {
+        node.args[0].id
+        for node in walk(function)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"
+        if node.args and isinstance(node.args[0], ast.Name)
+    }
+    run_over = frozenset(
         inner.id
         for node in walk(function)
         for part in (_iterated(node) if isinstance(node, ast.For | ast.comprehension) else ())
         for inner in [_root(part)]
         if inner is not None
     ) | {n.value.id for n in walk(function) if isinstance(n, ast.Subscript) and isinstance(n.value, ast.Name)}
+    return run_over - tested
 
 
 def with_codes(source: Source, texts: frozenset[str]) -> Source:
@@ -222,8 +230,6 @@ class _Codes(ast.NodeTransformer):
                 return node if isinstance(item, ast.Constant) else self._code(item)
             case ast.Call(func=ast.Name(id="len"), args=[text], keywords=[]) if self.is_text(text):
                 self._within(text)
-                return node
-            case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name() as text, _]) if self.is_text(text):
                 return node
         return self.generic_visit(node)
 
