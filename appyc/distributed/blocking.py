@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from appyc.analysis.accesses.accesses import own_statements
+from appyc.analysis.patterns.early_exits import leaves_early
 from appyc.distributed.chunk_grids import Grid
 from appyc.distributed.combining import arrays_reduced, moves
 from appyc.ir.array_accesses import AccessNode, array_of, is_access
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, BoundsCheck, Break, Expr, For, If, Load, Stmt, Symbol, Var
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_written, loops_of, map_blocks, scalars_read, walk
-from appyc.passes.node_builders import negated, truth
+from appyc.ir.visit import arrays_written, loops_of, scalars_read, walk
+from appyc.passes.node_builders import negated, truth, with_breaks
 
 
 def _accesses(body: tuple[Stmt, ...], arrays: Collection[Symbol]) -> Iterator[AccessNode]:
@@ -32,11 +32,6 @@ def is_nest(loop: For, arrays: Mapping[Symbol, Grid]) -> bool:
     return all(loop.var in scalars_read(n.index) for n in writes)
 
 
-def breaks(loop: For) -> bool:
-    """Whether a loop may end by a `break` of its own."""
-    return any(isinstance(stmt, Break) for stmt in own_statements(loop.body))
-
-
 def until_break(loop: For, names: NameSupply) -> tuple[Symbol, Stmt]:
     """A loop whose blocks run in order, and a scalar that says whether one before has ended it.
 
@@ -47,17 +42,9 @@ def until_break(loop: For, names: NameSupply) -> tuple[Symbol, Stmt]:
         if not has_ended: for i in range(n): if a[i] < 0: has_ended = True; break
     """
     has_ended = names.fresh("has_ended", DType.BOOL)
-
-    def inside(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        out: list[Stmt] = []
-        for stmt in body:
-            if isinstance(stmt, Break):
-                out.append(Assign(has_ended, truth(True, stmt.loc), loc=stmt.loc))
-            out.append(map_blocks(stmt, inside) if isinstance(stmt, If) else stmt)
-        return tuple(out)
-
+    noted = (Assign(has_ended, truth(True, loop.loc), loc=loop.loc), Break(loc=loop.loc))
     is_on = negated(Var(has_ended, loc=loop.loc))
-    return has_ended, If(is_on, (replace(loop, body=inside(loop.body)),), loc=loop.loc)
+    return has_ended, If(is_on, (replace(loop, body=with_breaks(loop.body, noted)),), loc=loop.loc)
 
 
 def first_moving(loop: For, arrays: Mapping[Symbol, Grid]) -> tuple[Symbol, int] | None:
@@ -76,7 +63,7 @@ def blocked_loops(stmt: Stmt, arrays: Mapping[Symbol, Grid]) -> list[For]:
     while (inner := _only_loop(inside)) is not None:
         inside = inner
         depth = max(depth - 1, _parallel_loops(inside))
-        if not depth or breaks(inside) or not is_nest(inside, arrays):
+        if not depth or leaves_early(inside) or not is_nest(inside, arrays):
             break
         loops.append(inside)
     return loops if _parallel_loops(stmt) and are_apart(loops, arrays) else loops[:1]

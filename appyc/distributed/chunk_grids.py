@@ -122,6 +122,13 @@ class Grid:
                 self.keys[at] = graph.add("patch", _patch, self.keys[at], key, number, part, target)
 
 
+def inside(box: Box, window: Box) -> Slices:
+    """The part of a window that a box in it is."""
+    return tuple(
+        slice(low - first, high - first) for (low, high), (first, _) in zip(box, window, strict=True)
+    )
+
+
 def _part(chunk: np.ndarray, part: Slices) -> np.ndarray:
     return np.ascontiguousarray(chunk[part])
 

@@ -16,10 +16,11 @@ import numpy as np
 
 from appyc.analysis.accesses.access_boxes import Box, Region
 from appyc.analysis.accesses.scalar_flow import LoopScalars, scalars_of
+from appyc.analysis.patterns.early_exits import leaves_early
 from appyc.analysis.sets.evaluate import evaluate
-from appyc.distributed.blocking import blocked_loops, breaks, first_moving, is_nest, until_break
+from appyc.distributed.blocking import blocked_loops, first_moving, is_nest, until_break
 from appyc.distributed.chunk_gathers import named_parts, tasks_of_names
-from appyc.distributed.chunk_grids import Graph, Grid, Key, Task, whole
+from appyc.distributed.chunk_grids import Graph, Grid, Key, Task, inside, whole
 from appyc.distributed.combining import BlockReduction, arrays_reduced, combined, reductions_of
 from appyc.distributed.dask_arrays import run, zeros
 from appyc.distributed.kernels import (
@@ -236,7 +237,7 @@ class Program:
             others = tuple(r.symbol for r in flow.reductions if r.symbol not in reductions)
             handed_on = (*others, *(c.symbol for c in flow.carried), *flow.last)
         block = stmt
-        if isinstance(stmt, For) and breaks(stmt):
+        if isinstance(stmt, For) and leaves_early(stmt):
             has_ended, block = self.prepared.until.setdefault(
                 id(stmt), until_break(stmt, self.prepared.names)
             )
@@ -346,10 +347,7 @@ class Program:
         for array in kernel.written:
             number = kernel.arrays.index(array)
             if array in regions and (box := regions[array].written) is not None:
-                part = tuple(
-                    slice(a - low, b - low) for (a, b), (low, _) in zip(box, boxes[number], strict=True)
-                )
-                results.append((array, box, (number, part)))
+                results.append((array, box, (number, inside(box, boxes[number]))))
         if not results and not kernel.results and not any(array in regions for array in kernel.reduced):
             return None
         copies = [

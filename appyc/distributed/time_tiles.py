@@ -17,7 +17,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from appyc.analysis.accesses.access_boxes import Box, joined
-from appyc.distributed.blocking import are_apart, blocked_loops, breaks, is_nest
+from appyc.analysis.patterns.early_exits import leaves_early
+from appyc.distributed.blocking import are_apart, blocked_loops, is_nest
+from appyc.distributed.chunk_grids import inside
 from appyc.distributed.combining import arrays_reduced
 from appyc.distributed.kernels import Kernel, kernel_of, run_steps
 from appyc.distributed.program import Bounds, Program
@@ -90,7 +92,7 @@ class TimeTiled(Program):
         return (
             is_nest(stmt, self.grids)
             and are_apart(loops, self.grids)
-            and not (flow.reductions or flow.carried or flow.last or breaks(stmt))
+            and not (flow.reductions or flow.carried or flow.last or leaves_early(stmt))
             and not arrays_reduced(stmt, self.grids)
             and not any(isinstance(n, View | Call | Draw | Fail | While) for n in walk(stmt))
             and not any(isinstance(n, Load) for node in accesses for e in node.index for n in walk(e))
@@ -164,7 +166,7 @@ class TimeTiled(Program):
                     nest.kernel, {a: self.grids[a] for a in arrays}, boxes, flat, nest.stmt
                 )
                 launches.append([nest.kernel.text, [order.index(a) for a in arrays], numbers])
-            results = [(order.index(a), _inside(of.box(at), tile.windows[a])) for a in written]
+            results = [(order.index(a), inside(of.box(at), tile.windows[a])) for a in written]
             key = self.graph.add(f"{self.fn.name}_line_{loop.loc.line}", run_steps, self.make, self.options,
                                  list(windows.values()), launches, results)  # fmt: skip
             if self.counting is not None:
@@ -189,9 +191,3 @@ def _around(one: Box | None, other: Box) -> Box:
 def meet(one: Box, other: Box | None) -> bool:
     """Whether two boxes have an element in common."""
     return other is not None and all(max(a, c) < min(b, d) for (a, b), (c, d) in zip(one, other, strict=True))
-
-
-def _inside(box: Box, window: Box) -> tuple[slice, ...]:
-    return tuple(
-        slice(low - first, high - first) for (low, high), (first, _) in zip(box, window, strict=True)
-    )

@@ -199,6 +199,12 @@ def is_simple(expr: Expr) -> bool:
     return isinstance(expr, Var | Const)
 
 
+def if_it_runs(loop: For, body: tuple[Stmt, ...]) -> If:
+    """Statements in place of a loop, where that has an iteration."""
+    runs = Compare("<" if loop.step > 0 else ">", loop.lo, loop.hi, loc=loop.loc)
+    return If(runs, body, loc=loop.loc)
+
+
 def with_breaks(body: tuple[Stmt, ...], instead: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     """The body with other statements in place of each `break` of its loop."""
     out: list[Stmt] = []

@@ -21,6 +21,7 @@ DIVISORS = (16, 4)
 """Common divisors of the integer arguments that a variant is compiled for: of 16 elements of one byte or 4 of four."""
 
 LANES_OF_A_WARP = 64
+"""Two for each thread."""
 
 PROGRAMS_EACH = 2
 """Programs that each multiprocessor should get."""

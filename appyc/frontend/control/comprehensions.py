@@ -330,17 +330,12 @@ def generated_sum(scope: Scope, node: ast.Call) -> Value | None:
         case ast.Call(args=[ast.Name() | ast.Subscript() as items, *start], keywords=[]) if len(start) < 2:
             if not is_listed(scope.lower(items)):
                 return None
-            argument = _each_of(scope, items)
-            name = unused("total", scope.locals)
-            return value_of_loops(
-                scope, argument, name, summed(argument, name, start[0] if start else ast.Constant(0))
-            )
+            argument: Comprehension = _each_of(scope, items)
         case ast.Call(args=[ast.GeneratorExp() | ast.ListComp() as argument, *start], keywords=[]):
-            pass
+            if len(argument.generators) == 1 or len(start) > 1 or is_described(scope, argument):
+                return None
         case _:
             return None
-    if len(argument.generators) == 1 or len(start) > 1 or is_described(scope, argument):
-        return None
     name = unused("total", scope.locals)
     statements = summed(argument, name, start[0] if start else ast.Constant(0))
     return value_of_loops(scope, argument, name, statements)

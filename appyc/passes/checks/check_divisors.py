@@ -48,10 +48,10 @@ def check_divisors(fn: Function, ctx: PassContext) -> Function:
     Does not handle: divisors computed in the function; those that a condition around the division reads
     (`if h != 0`), since calls with 0 may be usual there.
     """
-    given = changed_in(fn.body)
+    changed = changed_in(fn.body)
     divisors: dict[Expr, None] = {}
     for node in _divisions_in_loops(fn.body, frozenset()):
-        if is_invariant(node.rhs, given) and not any(isinstance(n, Draw) for n in walk(node.rhs)):
+        if is_invariant(node.rhs, changed) and not any(isinstance(n, Draw) for n in walk(node.rhs)):
             divisors[node.rhs] = None
     tested = tuple(divisors)[:MAX_DIVISORS]
     if not tested:

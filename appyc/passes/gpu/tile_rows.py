@@ -30,6 +30,7 @@ from math import prod
 from typing import TypeAlias
 
 from appyc.ir.affine import LinearForm, linear_form
+from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Assign,
@@ -38,10 +39,8 @@ from appyc.ir.nodes import (
     Function,
     If,
     Load,
-    Logical,
     LoopMode,
     Node,
-    Select,
     Stmt,
     Store,
     Symbol,
@@ -51,7 +50,6 @@ from appyc.ir.nodes import (
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.visit import (
     arrays_written,
-    children,
     map_blocks,
     map_children,
     rename,
@@ -78,6 +76,7 @@ Place: TypeAlias = tuple[Symbol, tuple[LinearForm[Expr], ...]]
 
 
 def tile_rows(fn: Function, ctx: PassContext) -> Function:
+    """The function with the rows of such nests in tiles."""
     names = NameSupply.after(fn)
     decided: dict[Symbol, LoopSchedule] = {}
 
@@ -184,15 +183,8 @@ def _shared(body: tuple[Stmt, ...]) -> Iterator[Load]:
         in_parts = load.dtype.is_complex  # each part is loaded where it is used
         return not load.checked and load.array not in written and is_affine and not in_parts
 
-    def of(node: Node) -> Iterator[Load]:
-        if isinstance(node, Load) and is_plain(node):
-            yield node
-            return
-        for child in children(node)[:1] if isinstance(node, Select | Logical) else children(node):
-            yield from of(child)
-
     for stmt in body:
-        yield from of(stmt)
+        yield from (n for n in evaluated_always(stmt) if isinstance(n, Load) and is_plain(n))
 
 
 def _nest(

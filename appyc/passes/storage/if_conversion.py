@@ -15,7 +15,6 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Assign,
     Binary,
-    Compare,
     Const,
     Expr,
     For,
@@ -37,7 +36,7 @@ from appyc.ir.visit import (
     scalars_written,
     substitute,
 )
-from appyc.passes.node_builders import integer
+from appyc.passes.node_builders import if_it_runs, shifted
 from appyc.passes.pass_context import PassContext
 
 _Index: TypeAlias = tuple[LinearForm[Expr], ...]
@@ -85,7 +84,7 @@ def _converted(loop: For, names: NameSupply, reads: Counter[Symbol]) -> Stmt:
     moves = all(_is_move(stmt, loads) for stmt in last.then)
     if not moves or scalars_written(loop.body) & {*scalar_reads(loads.values())} or not _are_apart(loads):
         return loop
-    step = Binary("+", Var(loop.var, loc=loop.loc), integer(loop.step, loop.loc), loc=loop.loc)
+    step = shifted(Var(loop.var, loc=loop.loc), loop.step)
     stored = {_index(store) for store in stores}
     for index, load in loads.items():
         following = substitute(load, {loop.var: step})
@@ -169,6 +168,5 @@ def _carried(loop: For, last: If, load: Load, following: _Index, own: set[Symbol
         values[_index(stmt)] = chosen = kept("chosen", Select(holds, new, values[_index(stmt)], loc=loc))
         body.append(Store(array, stmt.index, chosen, checked=False, loc=loc))
     body.append(Assign(carried, values[following], loc=loc))
-    runs = Compare("<" if loop.step > 0 else ">", loop.lo, loop.hi, loc=loop.loc)
     first = Assign(carried, substitute(load, {loop.var: loop.lo}), loc=loc)
-    return If(runs, (first, replace(loop, body=tuple(body))), loc=loop.loc)
+    return if_it_runs(loop, (first, replace(loop, body=tuple(body))))

@@ -15,7 +15,6 @@ from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Assign,
-    Compare,
     For,
     Function,
     If,
@@ -36,7 +35,7 @@ from appyc.ir.visit import (
     substitute,
     walk,
 )
-from appyc.passes.node_builders import combine
+from appyc.passes.node_builders import combine, if_it_runs
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_plain
 from appyc.passes.parallelise.recognise_reductions import as_updates
 from appyc.passes.pass_context import PassContext
@@ -146,8 +145,7 @@ def _carried(loop: For, legality: Legality, names: NameSupply) -> If | None:
     for number, stmt in enumerate(loop.body):
         new = rewrite(stmt, rule)
         body += _stored(new, elements[number]) if number in elements else [new]
-    runs = Compare("<" if loop.step > 0 else ">", loop.lo, loop.hi, loc=loop.loc)
-    return If(runs, (*starts, replace(loop, body=tuple(body))), loc=loop.loc)
+    return if_it_runs(loop, (*starts, replace(loop, body=tuple(body))))
 
 
 def _stored(stmt: Stmt, before: Symbol) -> list[Stmt]:
