@@ -173,6 +173,16 @@ def test_tested_sum_that_may_overflow_proves_nothing():
     assert c.check(c.over(if_(cond, [store(c.a, [index], 0.0)]), hi=extent(c.idx))) == (["a"], [])
 
 
+def test_sum_of_a_clamped_index_cannot_overflow():
+    c = Case()
+    last = sub(extent(c.a), 2)
+    clamped = binary("min", binary("max", load(c.idx, c.i), 0), last)
+    left, guards = c.check(c.over(store(c.a, [add(clamped, 1)], 0.0), hi=extent(c.idx)))
+    assert (left, guards) == ([], ["a.shape[0] > 0"])
+    half = binary("max", load(c.idx, c.i), 0)
+    assert c.check(c.over(store(c.a, [add(half, 1)], 0.0), hi=extent(c.idx)))[0] == ["a"]
+
+
 def test_narrow_index_cannot_overflow_in_64_bits():
     c = Case()
     narrow = c.p.array("narrow", 1, DType.INT32)

@@ -204,10 +204,11 @@ class Affine(SymbolTable):
         """Whether arithmetic on the value can be trusted not to wrap."""
         if not self.wary:
             return True
-        names = self.sets.names(value)
-        if not all(self.names[name].small for name in names):
+        names = set(self.sets.names(value))
+        large = {name for name in names if not self.names[name].small}
+        if large and not self.sets.is_bounded(value, sorted(large)):  # `min(max(k, 0), n)` is, for any k
             return False
-        self.combined.update(names)
+        self.combined |= names - large
         return True
 
     def is_assumed(self, cond: Expr) -> bool:

@@ -229,6 +229,10 @@ class Presburger:
                 points = points.project_out(kind, position, 1)
         return points
 
+    def is_bounded(self, value: isl.PwAff, names: Sequence[str]) -> bool:
+        """Whether the value has a lower and an upper bound that do not depend on the parameters of these names."""
+        return bool(self.project_out(self._isl.Set.from_pw_aff(value), names).is_bounded())
+
     def smallest_point(self, points: isl.Set, order: Sequence[str]) -> dict[str, int] | None:
         """A point with small values, lexicographically least in `order`; None for an empty set."""
         named = self.names(points)
