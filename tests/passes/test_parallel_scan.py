@@ -195,3 +195,9 @@ def test_the_clauses_have_to_fit():
         check_parallel(function(*total, clauses=asked(reductions=(Reduction("*", s),))), PassContext())
     with pytest.raises(PragmaError, match="hand it on"):
         check_parallel(function(*total, clauses=asked(private=(s,))), PassContext())
+
+
+def test_a_body_that_may_raise_stays_whole_unless_it_is_asked_for():
+    checked = (total[0], store(b, [i], expr(s)))
+    assert not is_chunked(after(function(*checked)))
+    assert is_chunked(after(function(*checked, clauses=asked())))
