@@ -101,3 +101,36 @@ def isposinf(x):
 def isneginf(x):
     """Whether it is negative infinity."""
     return x == -np.inf
+
+
+@of(int.bit_count, elements=1)
+def bit_count(x):
+    """The number of ones among the binary digits of |x|: of pairs, of fours, then of bytes, side by side."""
+    word = np.uint64(abs(x))
+    word = word - ((word >> 1) & 0x5555555555555555)
+    word = (word & 0x3333333333333333) + ((word >> 2) & 0x3333333333333333)
+    word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F
+    return int(word * 0x0101010101010101 >> 56)
+
+
+@of(np.bitwise_count, elements=1)
+def bitwise_count(x):
+    """The number of ones among the binary digits of |x|."""
+    if x.dtype.kind not in ("i", "u"):
+        refuse("np.bitwise_count is compiled for integers")
+    return np.uint8(bit_count(x))
+
+
+@of(int.bit_length, elements=1)
+def bit_length(x):
+    """The number of binary digits of |x|: all digits behind the first become ones, which are counted."""
+    word = np.uint64(abs(x))
+    for step in (1, 2, 4, 8, 16, 32):
+        word |= word >> step
+    return bit_count(word)
+
+
+@of(float.is_integer, elements=1)
+def is_integer(x):
+    """Whether a float is finite and has no fraction."""
+    return math.isfinite(x) and np.floor(x) == x

@@ -109,14 +109,12 @@ def counted_between(values, edges, weights):
     if not np.all(edges[:-1] <= edges[1:]):
         raise ValueError("`bins` must increase monotonically, when an array")
     bins = len(edges) - 1
-    rounds, top = 0, 1
-    while top <= bins + 1:
-        rounds, top = rounds + 1, 2 * top
+    rounds = (bins + 1).bit_length()
     counts = np.zeros(bins, np.int64 if weights is None else np.float64)
     for i in builtins.range(len(values)):
         x = values[i]
         if bins > 0 and edges[0] <= x <= edges[bins]:
-            at, step = 0, top // 2
+            at, step = 0, (1 << rounds) // 2
             for _ in builtins.range(rounds):
                 if at + step <= bins + 1 and not precedes(x, edges[at + step - 1]):
                     at += step

@@ -22,12 +22,10 @@ def precedes(x, y):
 def insertion_points(a, v, side, rises):
     """The number of elements of a sorted vector, or one that falls, before each value, or not behind it."""
     n = len(a)
-    rounds, top = 0, 1
-    while top <= n:
-        rounds, top = rounds + 1, 2 * top
+    rounds = n.bit_length()
 
     def insertion_point(x):
-        at, step = 0, top // 2
+        at, step = 0, (1 << rounds) // 2
         for _ in range(rounds):
             if at + step <= n:
                 element = a[at + step - 1 if rises else n - at - step]

@@ -24,12 +24,10 @@ def interp(x: np.ndarray, xp: np.ndarray, fp: np.ndarray, left=None, right=None,
         raise ValueError("fp and xp are not of the same length.")
     before = np.float64(fp[0] if left is None else left)
     behind = np.float64(fp[n - 1] if right is None else right)
-    rounds, top = 0, 1
-    while top <= n:
-        rounds, top = rounds + 1, 2 * top
+    rounds = n.bit_length()
 
     def value(number):
-        at, step = 0, top // 2
+        at, step = 0, (1 << rounds) // 2
         here = np.float64(number)
         for _ in range(rounds):
             if at + step <= n and xp[at + step - 1] <= here:

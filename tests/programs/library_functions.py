@@ -177,3 +177,21 @@ def entropies(x, y):
         special.xlogy(x, y), special.xlog1py(x, y), special.entr(x), special.rel_entr(x, y), special.kl_div(x, y),
         special.logit(x), special.boxcox(x + 0.5, 0.3), special.exp10(x),
     )  # fmt: skip
+
+
+@PROGRAMS.on(np.array([0, 1, 2, 3, 255, 256, -1, -8, 2**62 + 5, -(2**63) + 1]))
+@PROGRAMS.on(ints(5, dtype=np.uint8))
+@PROGRAMS.on(ints(0))
+def binary_digits(a):
+    counts = np.zeros((4, len(a)), np.int64)
+    for i in range(len(a)):
+        counts[0, i] = int(a[i]).bit_length() - (i * 5).bit_length()
+        counts[1, i] = int.bit_count(int(a[i]) + i)
+        counts[2, i] = bin(a[i]).count("1") + bin(i).count("1")
+        counts[3, i] = (i * 0.5).is_integer()
+    return counts, np.bitwise_count(a)
+
+
+@PROGRAMS.on(np.array([-1, -(2**63), 2**63 - 1]), np.array([2**64 - 1, 2**63, 0], np.uint64))
+def binary_digits_of_the_largest(a, b):
+    return np.bitwise_count(a), np.bitwise_count(b), np.bitwise_count(b[0]), np.bitwise_count(a[1])

@@ -32,6 +32,7 @@ from appyc.frontend.library.host_calls import BUILTINS, is_library_function
 from appyc.frontend.library.made_generators import lower_maker
 from appyc.frontend.library.number_conversions import number_method
 from appyc.frontend.library.scalar_functions import FUNCTIONS
+from appyc.frontend.library.texts import of_number
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
 from appyc.frontend.types.generators import MadeMethod
@@ -61,6 +62,8 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
     loc = scope.loc(node)
     node = with_items(scope, node)
     if isinstance(node.func, ast.Attribute):
+        if (ones := _binary_ones(scope, node, loc)) is not None:
+            return ones
         owner = scope.lower(node.func.value)
         if not isinstance(owner, Opaque):
             return _method(scope, owner, node.func.attr, node, loc)
@@ -222,9 +225,13 @@ def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> 
             f"the method {name!r} of {describe(owner)} cannot be compiled", loc,
             hints=("write it as a loop, or call it outside the compiled function",),
         )  # fmt: skip
-    if owner.python and not hasattr(owner.type.dtype.numpy.type(0).item(), name):
-        hints = ("an array has one",) if hasattr(np.ndarray, name) else ()
-        raise UnsupportedError(f"{describe(owner)} has no method {name!r}", loc, hints=hints)
+    if owner.python:
+        method = getattr(type(owner.type.dtype.numpy.type(0).item()), name, None)
+        if method is None:
+            hints = ("an array has one",) if hasattr(np.ndarray, name) else ()
+            raise UnsupportedError(f"{describe(owner)} has no method {name!r}", loc, hints=hints)
+        if text_of(method) is not None and not (node.args or node.keywords):
+            return of_number(scope, method, owner, loc)
     with (
         nullcontext() if owner.python else _answered_by_library(loc)
     ):  # a NumPy scalar has an array's methods
@@ -232,6 +239,19 @@ def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> 
         dtype = as_dtype(args[0].obj) if args and isinstance(args[0], Opaque) else None
         numbers = [a for a in args if isinstance(a, Number)]
         return number_method(owner, name, numbers, dtype, loc)
+
+
+def _binary_ones(scope: Scope, node: ast.Call, loc: Loc) -> Value | None:
+    """The value of `bin(x).count("1")`, without the text; None for other calls."""
+    match node:
+        case ast.Call(
+            ast.Attribute(ast.Call(ast.Name() as name, [operand], []), "count"), [ast.Constant("1")], []
+        ):
+            callee, number = scope.lower(name), scope.lower(operand)
+            is_integer = isinstance(number, Number) and number.type.dtype.is_integer
+            if isinstance(callee, Opaque) and callee.obj is bin and is_integer:
+                return of_number(scope, int.bit_count, number, loc)
+    return None
 
 
 def _dict_method(scope: Scope, owner: DictValue, name: str, node: ast.Call, loc: Loc) -> Value:

@@ -19,7 +19,7 @@ from appyc.frontend.types.numbers import NumberType, float_type_of, promote
 from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value
 from appyc.ir.nodes import Assign, Expr, For, Stmt, Store, Symbol, Var
 from appyc.ir.visit import substitute, walk
-from appyc.library.table import METHODS, Text
+from appyc.library.table import METHODS, Text, text_of
 
 _LARGEST = 200
 """The most nodes of an element that is one expression; a larger one is computed by statements in a loop."""
@@ -30,6 +30,14 @@ OfNumbers = Callable[[list[Number]], Value]
 def method(name: str) -> Entry | None:
     """How a method of arrays is lowered that is text; None for others."""
     return entry_of(METHODS[name]) if name in METHODS else None
+
+
+def of_number(scope: Scope, function: object, number: Value, loc: Loc) -> Value:
+    """The value of a function of one number that is library text."""
+    text = text_of(function)
+    assert text is not None, "the caller has asked"
+    (parameter,), lower = entry_of(text)
+    return lower(scope, {parameter: number}, loc)
 
 
 @cache
