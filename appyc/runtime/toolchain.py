@@ -43,6 +43,7 @@ _FLAGS = (
     "-std=gnu11",
     "-fwrapv",  # integers wrap, as NumPy's
     "-ffp-contract=off",  # no FMA that the program did not ask for
+    "-fno-tree-slp-vectorize",  # which makes some all the same (gcc 12)
     "-fno-math-errno",
     "-fno-trapping-math",
     "-fno-builtin-sin",  # gcc joins a sine and a cosine of one number in a function that vectors have no form of
@@ -51,7 +52,7 @@ _FLAGS = (
     "-fno-builtin-cosf",
     "-w",  # a user can do nothing about a warning for generated code
 )
-_FAST_MATH = ("-ffast-math", "-ffp-contract=fast", "-nostartfiles")
+_FAST_MATH = ("-ffast-math", "-ffp-contract=fast", "-ftree-slp-vectorize", "-nostartfiles")
 """With -ffast-math compilers link start-up code into a library that makes the whole process, its
 other libraries too, flush subnormal numbers to zero; kernels need no start-up code at all."""
 _MASKED = ("-fno-thread-jumps", "-fno-tree-vrp")

@@ -10,13 +10,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import appyc
 from appyc.c_gen.translation_units import File
 from appyc.errors import InternalError, ToolchainError
 from appyc.options import Options
 from appyc.runtime.toolchain import build, compile_files, compiler_id, find_compiler, flags
 from appyc.runtime.trusted import workspace
+from tests.e2e.shared import USERS_FLAGS
 
 
 def test_missing_compiler_says_how_to_install_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -130,3 +133,16 @@ def test_a_temporary_folder_that_is_of_no_use_is_named(code: int) -> None:
         workspace(),
     ):
         raise OSError(code, os.strerror(code))
+
+
+def test_two_products_side_by_side_are_rounded_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """gcc 12 makes `vfmaddsub` of what stands in one vector, which `-ffp-contract=off` does not keep it from."""
+    monkeypatch.setattr("appyc.runtime.toolchain._FLAGS", USERS_FLAGS)
+
+    @appyc.jit(exact=True, cache=False, target="cpu")
+    def product(a: complex, b: complex) -> complex:
+        return a * b
+
+    numbers = np.random.default_rng(0).random((100, 4))
+    for ar, ai, br, bi in numbers.tolist():
+        assert product(complex(ar, ai), complex(br, bi)) == complex(ar, ai) * complex(br, bi)
