@@ -251,7 +251,7 @@ def _outlined(
     at = next((k for k, s in enumerate(body) if jumps_out(s)), None)
     if at is not None:
         left, stmt, right = body[:at], body[at], body[at + 1 :]
-        if isinstance(stmt, ast.Return) and not isinstance(stmt.value, ast.Name) and work.pays(stmt):
+        if isinstance(stmt, ast.Return) and not isinstance(stmt.value, ast.Name | None) and work.pays(stmt):
             first, stmt = named_value(work.source, stmt)
             left = [*left, first]
             work.names |= names_assigned([first])

@@ -93,6 +93,12 @@ def two_calls_on_one_line(A, b):  # type: ignore[no-untyped-def]
     c = b * 2; d = np.sort(c + 1) * 3; e = np.sort(d - 7 * b) + d; return d, e  # fmt: skip # noqa: E702
 
 
+def behind_an_early_return(A, b):  # type: ignore[no-untyped-def]
+    if len(b) < 2:
+        return
+    b[:] = b[np.argsort(A[0], kind="stable")] * 2
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     solve,
     inside_an_expression,
@@ -106,6 +112,7 @@ PROGRAMS: list[Callable[..., Any]] = [
     random_numbers,
     computed_before_and_after_on_one_line,
     two_calls_on_one_line,
+    behind_an_early_return,
 ]
 
 
