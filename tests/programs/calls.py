@@ -301,3 +301,27 @@ def returns_array(a, b):
     for i in range(3):
         a[i] += b[i]
     return a
+
+
+@PROGRAMS.on(2, 9, 4)
+@PROGRAMS.on(5, 2, 3)
+@PROGRAMS.on(-3, 4, 0)
+def ranges_by_position(lo, hi, n):
+    """Of ranges with any beginning and step, positions and items go together."""
+    s = 0
+    for i, k in enumerate(range(lo, hi, 2), start=n):
+        s = s * 3 % 1009 + i * k
+    for i, k in zip(range(hi, lo, -3), range(n, 9)):
+        s = s * 3 % 1009 + i - k
+    for i, (j, k) in enumerate(zip(reversed(range(hi, lo, -2)), reversed(range(lo, hi)))):
+        s = s * 3 % 1009 + i * j - k
+    return s
+
+
+@PROGRAMS.on("abcaab", 2)
+@PROGRAMS.on("", 2)
+def characters_counted_from(text, first):
+    s = 0
+    for i, c in enumerate(text, first):
+        s = s * 2 + i * (c == "a")
+    return s

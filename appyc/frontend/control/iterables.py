@@ -191,7 +191,11 @@ def _variable_step(scope: Scope, lo: Expr, hi: Expr, step: Expr, loc: Loc, *, pa
 
 
 def _enumerate(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
-    args = _arguments(scope, node)
+    match node:
+        case ast.Call(args=[over], keywords=[ast.keyword(arg="start", value=first)]):
+            args = [over, first]
+        case _:
+            args = _arguments(scope, node)
     if not 1 <= len(args) <= 2:
         raise TypeInferenceError("enumerate takes 1 or 2 arguments", loc)
     start = (
@@ -204,8 +208,7 @@ def _enumerate(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
             for k in range(len(inner.items))
         )
         return TupleValue(tuple(TupleValue(pair) for pair in zip(counts, inner.items, strict=True)))
-    if (inner.lo, inner.step) != (integer(0, loc), 1):
-        raise UnsupportedError("enumerate of this is not compiled", loc, hints=("count in a variable",))
+    counted = _counted(inner, loc)
 
     def item(var: Expr) -> Value:
         count = (
@@ -213,9 +216,28 @@ def _enumerate(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
             if start.constant != 0
             else Number(var, True)
         )
-        return TupleValue((count, inner.item(var)))
+        return TupleValue((count, counted.item(var)))
 
-    return replace(inner, item=item)
+    return replace(counted, item=item)
+
+
+def _counted(over: Range, loc: Loc) -> Range:
+    """The same items by their positions: the range begins at 0, and its step is 1."""
+    if (over.lo, over.step) == (integer(0, loc), 1):
+        return over
+
+    def of(op: str, left: Expr, right: Expr) -> Expr:
+        return arithmetic.binary(op, Number(left, True), Number(right, True), loc).expr
+
+    step = integer(over.step, loc)
+    beyond = of("-", of("+", of("-", over.hi, over.lo), step), integer(1 if over.step > 0 else -1, loc))
+    return replace(
+        over,
+        lo=integer(0, loc),
+        hi=of("//", beyond, step),
+        step=1,
+        item=lambda var: over.item(of("+", over.lo, of("*", var, step))),
+    )
 
 
 def _zip(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
@@ -224,11 +246,10 @@ def _zip(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
     tuples = [p.items for p in parts if isinstance(p, TupleValue)]
     if tuples and len(tuples) == len(parts):
         return TupleValue(tuple(TupleValue(items) for items in zip(*tuples, strict=False)))
-    ranges = [p for p in parts if isinstance(p, Range) and p.lo == integer(0, loc) and p.step == 1]
+    ranges = [_counted(p, loc) for p in parts if isinstance(p, Range)]
     if not ranges or len(ranges) != len(parts):
-        raise UnsupportedError(
-            "zip runs over arrays and ranges from 0 only", loc, hints=("loop over an index",)
-        )
+        raise UnsupportedError("zip of a tuple and something else is not compiled", loc,
+                               hints=("loop over an index",))  # fmt: skip
     hi = ranges[0].hi
     for r in ranges[1:]:
         if r.hi != hi:
@@ -241,10 +262,7 @@ def _reversed(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
     inner = what_it_runs_over(scope, args[0])
     if isinstance(inner, TupleValue):
         return TupleValue(inner.items[::-1])
-    if inner.step != 1:
-        raise UnsupportedError(
-            "reversed of this is not compiled", loc, hints=("use range with a negative step",)
-        )
+    inner = inner if inner.step == 1 else _counted(inner, loc)
     one = integer(1, loc)
     last = arithmetic.binary("-", Number(inner.hi, True), Number(one, True), loc).expr
     stop = arithmetic.binary("-", Number(inner.lo, True), Number(one, True), loc).expr

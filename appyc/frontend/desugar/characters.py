@@ -25,8 +25,6 @@ from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.tree import walk
 
-_RUNS_OVER = ("enumerate", "zip")
-
 
 def texts_run_over(function: ast.FunctionDef) -> frozenset[str]:
     """The names that are indexed or run over, and whose type is not tested: as arguments, texts are compiled for any
@@ -78,7 +76,9 @@ def _root(node: ast.expr) -> ast.Name | None:
 def _iterated(loop: ast.For | ast.comprehension) -> list[ast.expr]:
     """What a loop runs over, with the arguments of `enumerate` and `zip` one by one."""
     match loop.iter:
-        case ast.Call(func=ast.Name(id=name), args=args) if name in _RUNS_OVER:
+        case ast.Call(func=ast.Name(id="enumerate"), args=[over, *_]):
+            return [over]
+        case ast.Call(func=ast.Name(id="zip"), args=args):
             return args
         case over:
             return [over]
