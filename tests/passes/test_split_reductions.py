@@ -70,6 +70,26 @@ def of_planes(a):
     return a.reshape(a.shape[0], 1, a.shape[1]).sum(axis=0)
 
 
+def sums_of_sums(a, x, y):
+    """Stores between the sums, scalars that a later one needs, and loops of other lengths."""
+    for j in range(a.shape[1]):
+        s = 0.0
+        for i in range(a.shape[0]):
+            s += a[i, j]
+        mean = s / a.shape[0]
+        x[j] = mean
+        t = 0.0
+        most = -np.inf
+        for i in range(2, a.shape[0]):
+            t += (a[i, j] - mean) ** 2
+            most = max(most, a[i, j] * mean)
+        y[j] = t + most + s
+
+
+def variance(a):
+    return a.var(axis=0)
+
+
 CASES = [
     (column_sums, lambda a: (a, np.cos(a[:, 0]), np.ones(a.shape[1]))),
     (sums_in_place, lambda a: (a, np.cos(a[:, 0]), np.ones(a.shape[1]))),
@@ -79,6 +99,8 @@ CASES = [
     (of_integers, lambda a: (a,)),
     (of_complex, lambda a: (a,)),
     (of_planes, lambda a: (a,)),
+    (sums_of_sums, lambda a: (a, np.ones(a.shape[1]), np.ones(a.shape[1]))),
+    (variance, lambda a: (a,)),
 ]
 
 
@@ -127,7 +149,7 @@ def triangle(a, y):
         y[j] = s
 
 
-def two_sums(a, y):
+def sum_and_scan(a, y):
     for j in range(a.shape[1]):
         s = 0.0
         for i in range(a.shape[0]):
@@ -154,7 +176,7 @@ def no_sum(a, y):
         y[j] = s
 
 
-@pytest.mark.parametrize("fn", [triangle, two_sums, sum_that_stores, no_sum], ids=lambda fn: fn.__name__)
+@pytest.mark.parametrize("fn", [triangle, sum_and_scan, sum_that_stores, no_sum], ids=lambda fn: fn.__name__)
 def test_other_nests_stay(fn, monkeypatch):
     monkeypatch.setattr(module, "LEAST", 1)
     args = plane(5, 5), np.zeros(5)

@@ -68,7 +68,7 @@ from appyc.ir.visit import (
     walk,
 )
 from appyc.passes.checks.lengths import tested
-from appyc.passes.gpu.map_gpu import may_be_lanes, perfect_chain
+from appyc.passes.gpu.map_gpu import map_gpu, may_be_lanes, perfect_chain
 from appyc.passes.node_builders import integer, trip_count
 from appyc.passes.pass_context import PassContext
 
@@ -202,8 +202,14 @@ def _row_of(nest: For, temporaries: Sequence[Alloc]) -> _Row | None:
     if any(a.array.dtype.is_complex or _axis(a.array, loops, (), nest) is None for a in own):
         return None
     made = tuple(a for a in temporaries if _axis(a.array, loops, chain, nest) is not None)
-    gains = made or own or _reads_again(loops, arrays_written(nest))
+    gains = made or own or (not _splits(nest, loops) and _reads_again(loops, arrays_written(nest)))
     return _Row(nest, chain, loops, made, own) if gains else None
+
+
+def _splits(nest: For, loops: Sequence[For]) -> bool:
+    """Whether nothing but sums is computed, each by a lane of its own that goes along the row: `split_reductions` has
+    more lanes, and these load adjacent elements."""
+    return map_gpu(nest).lane is not None and not any(arrays_written(loop.body) for loop in loops)
 
 
 def _range(loop: For) -> tuple[Expr, Expr, int]:

@@ -22,18 +22,19 @@ Column sums of a matrix with 2,000 columns are 2,000 lanes, and a GPU runs a hun
 sums a few programs. The shares are combined in the same order on each run, and on every GPU: `parts` depends on
 extents alone.
 
-A nest qualifies if the body of its perfect chain is one loop with reductions and no other effect, between statements
-without loops. Those before it are in both stages, and those after it in the second.
+A nest qualifies if the body of its perfect chain is loops with reductions and no other effect, between statements
+without loops. Those before the first loop are in both of its stages, and those after it in the second. Each further
+loop has two stages of its own, which find in arrays the scalars that the stages before have left.
 
 Requires: loops have their modes; `promote_accumulators` has run. Nests with `row_lanes` are left alone.
 
-Does not handle: loops with a step; bounds that depend on an iteration, or that kernels compute; several loops in one
-body; statements that may raise; reductions of the nest itself, of which each program keeps a share.
+Does not handle: loops with a step; bounds that depend on an iteration, or that kernels compute; statements that may
+raise; reductions of the nest itself, of which each program keeps a share.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -124,63 +125,92 @@ class _Splitter:
         for stmt in body:
             match stmt:
                 case For() if stmt.mode is not LoopMode.SEQUENTIAL or stmt.product is not None:
-                    nest = self._nest(stmt)
-                    out += [stmt] if nest is None else self._split(nest, stmt)
+                    nests = self._nests(stmt)
+                    out += self._split(nests, stmt) if nests else [stmt]
                 case _:
                     out.append(map_blocks(stmt, self.block))
         return tuple(out)
 
-    def _nest(self, nest: For) -> _Nest | None:
-        """The nest as one that may be split; None where it is no such nest."""
+    def _nests(self, nest: For) -> tuple[_Nest, ...]:
+        """The nest as one for each of its reductions; none where it may not be split."""
         if nest.product is not None or self.fn.schedule[nest.var].row_lanes is not None:
-            return None
+            return ()
         mapping = map_gpu(nest)
         chain, body = mapping.chain, mapping.body
-        at = [number for number, stmt in enumerate(body) if isinstance(stmt, For)]
-        if len(at) != 1 or any(loop.last or loop.reductions or loop.step != 1 for loop in chain):
-            return None
-        before, loop, after = body[: at[0]], body[at[0]], body[at[0] + 1 :]
-        assert isinstance(loop, For)
-        if not _is_reduction(loop) or not all(isinstance(stmt, Assign | Update | Store) for stmt in after):
-            return None
-        bounds = [bound for each in (*chain, loop) for bound in (each.lo, each.hi)]
+        loops = [stmt for stmt in body if isinstance(stmt, For)]
+        if not loops or any(loop.last or loop.reductions or loop.step != 1 for loop in chain):
+            return ()
+        if not all(map(_is_reduction, loops)):
+            return ()
+        bounds = [bound for each in (*chain, *loops) for bound in (each.lo, each.hi)]
         inside = {each.var for each in chain} | scalars_written(body)
         if scalars_read(bounds) & inside or arrays_read(bounds) or may_raise((*body, *bounds)):
-            return None
-        if not all(isinstance(stmt, Assign) or _is_of_scalar(stmt) for stmt in before):
-            return None
+            return ()
+        start = body.index(loops[0])
+        if not all(isinstance(stmt, Assign) or _is_of_scalar(stmt) for stmt in body[:start]):
+            return ()
+        if not all(isinstance(stmt, For | Assign | Update | Store) for stmt in body[start:]):
+            return ()
         threads = 1 if mapping.lane is not None else STRIP_THREADS
-        return _Nest(chain, before, loop, after, threads)
+        places = [*(body.index(loop) for loop in loops), len(body)]
+        parts = zip(loops, places, places[1:], strict=False)
+        return tuple(
+            _Nest(chain, body[:start] if at == start else (), loop, body[at + 1 : end], threads)
+            for loop, at, end in parts
+        )
 
-    def _split(self, nest: _Nest, whole: For) -> tuple[Stmt, ...]:
+    def _split(self, nests: Sequence[_Nest], whole: For) -> tuple[Stmt, ...]:
         """Both versions, and the choice between them."""
-        loc = whole.loc
+        loc, chain, first = whole.loc, nests[0].chain, nests[0].loop
         parts = Var(self.names.fresh("parts", DType.INT64), loc=loc)
-        each = Var(self.names.fresh("each", DType.INT64), loc=loc)
-        counts = [_count(loop) for loop in nest.chain]
-        count = trip_count(nest.loop.lo, nest.loop.hi, 1)
-        free = binary("//", integer(LANES // nest.threads, loc), larger(_product(counts), integer(1, loc)))
-        full = binary("//", count, integer(LEAST * nest.threads, loc))
-        shares = {
-            r.symbol: self.names.fresh(f"{r.symbol.name}_parts", ArrayType(r.symbol.dtype, len(counts) + 1))
-            for r in nest.loop.reductions
-        }
-        made = [Alloc(array, (*counts, parts), zero=False, loc=loc) for array in shares.values()]
-        stages = (
-            self._stage_of_shares(nest, shares, parts, each),
-            self._stage_of_results(nest, shares, parts),
-        )
-        renamed = [rename(stage, fresh_variables(stage, self.names)) for stage in stages]
+        counts = [_count(loop) for loop in chain]
+        some = larger(_product(counts), integer(1, loc))
+        free = binary("//", integer(LANES // nests[0].threads, loc), some)
+        full = binary("//", trip_count(first.lo, first.hi, 1), integer(LEAST * nests[0].threads, loc))
+        split: list[Stmt] = []
+        for nest in self._with_scalars_in_arrays(nests, counts, split):
+            each = Var(self.names.fresh("each", DType.INT64), loc=loc)
+            length = ceiling_quotient(trip_count(nest.loop.lo, nest.loop.hi, 1), parts)
+            shares = {
+                r.symbol: self._array(r.symbol, len(counts) + 1, "_parts") for r in nest.loop.reductions
+            }
+            made = (Alloc(array, (*counts, parts), zero=False, loc=loc) for array in shares.values())
+            stages = (
+                self._stage_of_shares(nest, shares, parts, each),
+                self._stage_of_results(nest, shares, parts),
+            )
+            renamed = (rename(stage, fresh_variables(stage, self.names)) for stage in stages)
+            split += [Assign(each.symbol, length, loc=loc), *made, *renamed]
+            self.ctx.remark(
+                loc,
+                f"{named(nest.loop)}: its sums are split over programs of the GPU, where there are few of them",
+            )
         several = Compare(">=", parts, integer(FEWEST, loc), loc=loc)
-        length = Assign(each.symbol, ceiling_quotient(count, parts), loc=loc)
-        self.ctx.remark(
-            loc,
-            f"{named(nest.loop)}: its sums are split over programs of the GPU, where there are few of them",
-        )
         return (
             Assign(parts.symbol, smaller(free, full), loc=loc),
-            If(several, (length, *made, *renamed), (whole,), loc=loc),
+            If(several, tuple(split), (whole,), loc=loc),
         )
+
+    def _array(self, symbol: Symbol, rank: int, suffix: str = "") -> Symbol:
+        return self.names.fresh(f"{symbol.name}{suffix}", ArrayType(symbol.dtype, rank))
+
+    def _with_scalars_in_arrays(
+        self, nests: Sequence[_Nest], counts: Sequence[Expr], out: list[Stmt]
+    ) -> Iterator[_Nest]:
+        """The nests, of which each finds the scalars of those before in arrays, which are made in `out`."""
+        arrays: dict[Symbol, Symbol] = {}
+        for number, nest in enumerate(nests):
+            loc, place = nest.loop.loc, _place(nest)
+            loads = (Assign(s, Load(a, place, checked=False, loc=loc), loc=loc) for s, a in arrays.items())
+            before, own = (*loads, *nest.before), scalars_written((nest.loop, *nest.before, *nest.after))
+            later = scalars_read(
+                [stmt for other in nests[number + 1 :] for stmt in (other.loop, *other.after)]
+            )
+            kept = sorted((own | arrays.keys()) & later, key=lambda s: s.uid)
+            arrays = {s: self._array(s, len(counts)) for s in kept}
+            out += [Alloc(array, tuple(counts), zero=False, loc=loc) for array in arrays.values()]
+            stores = (Store(a, place, Var(s, loc=loc), checked=False, loc=loc) for s, a in arrays.items())
+            yield replace(nest, before=before, after=(*nest.after, *stores))
 
     def _stage_of_shares(self, nest: _Nest, shares: dict[Symbol, Symbol], parts: Var, each: Expr) -> For:
         """The nest over parts of the reduction, which stores the partial result of each."""
@@ -188,7 +218,8 @@ class _Splitter:
         part = Var(self.names.fresh("part", DType.INT64), loc=loc)
         first = iteration(loop.lo, 1, binary("*", part, each))
         last = smaller(binary("+", first, each), loop.hi)
-        read = scalars_read((*nest.before, loop.lo, loop.hi)) | _read_beside_reductions(loop)
+        added_to = {r.symbol for r in loop.reductions}
+        read = scalars_read((*nest.before, loop.lo, loop.hi)) | (scalars_read(loop.body) - added_to)
         body: tuple[Stmt, ...] = (
             *(
                 s
@@ -198,7 +229,7 @@ class _Splitter:
             *(Assign(r.symbol, identity(r.op, r.symbol.dtype, loc), loc=loc) for r in loop.reductions),
             replace(loop, lo=first, hi=last, clauses=None),
             *(
-                Store(array, _place(nest, part), Var(symbol, loc=loc), checked=False, loc=loc)
+                Store(array, (*_place(nest), part), Var(symbol, loc=loc), checked=False, loc=loc)
                 for symbol, array in shares.items()
             ),
         )
@@ -217,7 +248,7 @@ class _Splitter:
                 r.symbol,
                 (),
                 r.op,
-                Load(shares[r.symbol], _place(nest, part), checked=False, loc=loc),
+                Load(shares[r.symbol], (*_place(nest), part), checked=False, loc=loc),
                 loc=loc,
             )
             for r in loop.reductions
@@ -250,11 +281,6 @@ def _is_of_scalar(stmt: Stmt) -> bool:
     return isinstance(stmt, Update) and not stmt.index
 
 
-def _read_beside_reductions(loop: For) -> set[Symbol]:
-    """Scalars that the reduction reads, those left out that it only adds to."""
-    return scalars_read(loop.body) - {r.symbol for r in loop.reductions}
-
-
 def _count(loop: For) -> Expr:
     """How many iterations a loop has."""
     count = trip_count(loop.lo, loop.hi, 1)
@@ -265,9 +291,9 @@ def _count(loop: For) -> Expr:
     )
 
 
-def _place(nest: _Nest, part: Expr) -> tuple[Expr, ...]:
-    """Where the share of a part is."""
-    return (*(trip_count(loop.lo, Var(loop.var, loc=loop.loc), 1) for loop in nest.chain), part)
+def _place(nest: _Nest) -> tuple[Expr, ...]:
+    """Which iteration of the chain this is."""
+    return tuple(trip_count(loop.lo, Var(loop.var, loc=loop.loc), 1) for loop in nest.chain)
 
 
 def _product(factors: Sequence[Expr]) -> Expr:
