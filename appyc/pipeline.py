@@ -49,6 +49,7 @@ from appyc.passes.gpu.atomic_updates import atomic_updates
 from appyc.passes.gpu.choose_product_tiles import choose_product_tiles
 from appyc.passes.gpu.expand_allocations import expand_allocations
 from appyc.passes.gpu.keep_rows_on_chip import keep_rows_on_chip
+from appyc.passes.gpu.sink_scalars import sink_scalars
 from appyc.passes.gpu.split_complex import split_complex
 from appyc.passes.gpu.split_kernels import split_kernels
 from appyc.passes.gpu.split_reductions import split_reductions
@@ -156,6 +157,7 @@ ANALYSE: tuple[Pass, ...] = (
     fuse_variance,  # after it, for reductions that fusion left in two loops
     tile_column_reductions,  # after fuse_variance, which matches untiled nests; before verdicts, which its loops need
     distribute_loops,  # before verdicts: each distributed loop gets its own
+    sink_scalars,  # before loops are interchanged, whose nests have nothing between them
     interchange_loops,  # before index-set splitting, which ends perfect nests; before verdicts, which it changes
     index_set_splitting,  # after distribution, for loops that it left whole; before verdicts, which each part needs
     scalar_replacement,  # after distribution, on whose loops it works; before verdicts, which it changes

@@ -1,0 +1,133 @@
+"""Moves scalars into the loops of free iterations that alone read them, where a GPU runs those.
+
+    for j in range(1, n):                             for j in range(1, n):
+        factor = a / pivot[j]                             for i in range(m):         # free
+        for i in range(m):         # free       ->            factor = a / pivot[j]
+            q[j, i] -= factor * q[j - 1, i]                   q[j, i] -= factor * q[j - 1, i]
+
+The host would launch a kernel for an element that it needs, and wait for it. Here each lane reads it. A nest with
+nothing between its loops may be interchanged: with `i` outside, all iterations of `j` are one launch.
+
+Requires: each scalar is assigned once. A loop that is free without the elements must be so with them. Outside of loops
+only what reads arrays is moved. Does not handle: functions of scalars, which all lanes would compute.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
+
+from appyc.analysis.dependences.legality import Legality
+from appyc.ir.nodes import (
+    Assign,
+    Binary,
+    Cast,
+    Const,
+    Expr,
+    Extent,
+    For,
+    Function,
+    Load,
+    Stmt,
+    Symbol,
+    Unary,
+    Var,
+    While,
+)
+from appyc.ir.raising import may_raise
+from appyc.ir.visit import (
+    loops_of,
+    map_blocks,
+    scalar_reads,
+    scalar_writes,
+    scalars_read,
+    scalars_written,
+    walk,
+)
+from appyc.passes.loop_ops.nests import perfect_nest
+from appyc.passes.pass_context import PassContext
+
+
+def sink_scalars(fn: Function, ctx: PassContext) -> Function:
+    """The function with such scalars in the loops that read them."""
+    if not ctx.options.on_gpu or not ctx.options.auto or not any(loops_of(fn.body)):
+        return fn
+    sinking = _Sinking(fn, ctx.legality(fn))
+    body, nests = sinking.block(fn.body, in_loop=False), sinking.nests
+    if not nests:
+        return fn
+    changed = Legality.of(replace(fn, body=body))
+    loops = {loop.var: loop for loop in loops_of(body)}
+    sinking.stay = {
+        nest for nest, free in nests.items()
+        if not all(changed.judge(loops[var]).may_run_in_any_order for var in free)
+    }  # fmt: skip
+    return replace(fn, body=sinking.block(fn.body, in_loop=False) if sinking.stay else body)
+
+
+class _Sinking:
+    """nests: the free loops of each nest that scalars were moved into. stay: those that are to stay as they are."""
+
+    def __init__(self, fn: Function, legality: Legality) -> None:
+        self.legality = legality
+        self.reads = Counter(scalar_reads(fn))
+        self.reads.update(r.value for r in fn.results if isinstance(r.value, Symbol))
+        self.writes = Counter([*scalar_writes(fn.body), *fn.params])
+        self.nests: dict[Symbol, tuple[Symbol, ...]] = {}
+        self.stay: Collection[Symbol] = ()
+
+    def block(self, body: tuple[Stmt, ...], *, in_loop: bool) -> tuple[Stmt, ...]:
+        out: list[Stmt] = []
+        for stmt in body:
+            free = self._free(stmt) if isinstance(stmt, For) else ()
+            if not isinstance(stmt, For) or not free:
+                deeper = in_loop or isinstance(stmt, For | While)
+                out.append(map_blocks(stmt, partial(self.block, in_loop=deeper)))
+                continue
+            moved: list[Stmt] = []
+            while out and self._may_move(out[-1], stmt, moved, in_loop=in_loop):
+                moved.insert(0, out.pop())
+            out.append(_with(stmt, len(free), tuple(moved)))
+            if moved:
+                self.nests[stmt.var] = free
+        return tuple(out)
+
+    def _free(self, nest: For) -> tuple[Symbol, ...]:
+        """The loops of a nest, from outside, whose iterations may run in any order."""
+        found: list[Symbol] = []
+        for loop in perfect_nest(nest):
+            if not self.legality.judge(loop).may_run_in_any_order:
+                break
+            found.append(loop.var)
+        return () if nest.var in self.stay else tuple(found)
+
+    def _may_move(self, stmt: Stmt, nest: For, moved: list[Stmt], *, in_loop: bool) -> bool:
+        """Whether a statement right before the nest, and before what is moved already, may be moved too."""
+        if not isinstance(stmt, Assign) or self.writes[stmt.target] != 1 or may_raise(stmt):
+            return False
+        inside = Counter(scalar_reads((nest, *moved)))[stmt.target]
+        reads_arrays = any(isinstance(n, Load) for n in walk(stmt.value))
+        bounds = [bound for loop in perfect_nest(nest) for bound in (loop.lo, loop.hi)]
+        return (
+            0 < inside == self.reads[stmt.target]
+            and (in_loop or reads_arrays)
+            and _is_cheap(stmt.value)
+            and stmt.target not in scalars_read(bounds)
+            and not scalars_read(stmt.value) & scalars_written(nest)
+        )
+
+
+def _is_cheap(value: Expr) -> bool:
+    """Whether it takes all lanes little to compute what one value serves."""
+    return all(isinstance(n, Var | Const | Load | Unary | Binary | Cast | Extent) for n in walk(value))
+
+
+def _with(loop: For, levels: int, moved: tuple[Stmt, ...]) -> For:
+    """The nest with statements at the beginning of its innermost body, so many loops further in."""
+    if levels == 1:
+        return replace(loop, body=(*moved, *loop.body))
+    inner = loop.body[0]
+    assert isinstance(inner, For)
+    return replace(loop, body=(_with(inner, levels - 1, moved),))
