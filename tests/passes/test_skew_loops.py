@@ -134,6 +134,19 @@ def test_a_nest_in_a_time_loop_is_skewed_in_it():
     assert order(fn) == ["l", *STRIPS]
 
 
+@pytest.mark.parametrize(("stmt", "factor"), [(SMOOTH, 2), (CORNERS, 3)])
+def test_all_steps_of_a_time_loop_share_the_fronts_of_a_gpu(stmt: Stmt, factor: int):
+    fn, ctx = skewed(for_(l, 0, 4, [nest(stmt)]), target="interpret")
+    assert order(fn) == ["front", "l", "i"]
+    assert free(fn) == [False, True, True]
+    assert f"each row {factor} column" in ctx.remarks[-1].text
+
+
+def test_a_time_loop_with_more_in_it_stays():
+    fn, _ = skewed(for_(l, 0, 4, [nest(SMOOTH), put(a, [0, 0], 1.0)]), target="interpret")
+    assert order(fn) == ["l", "front", "i"]
+
+
 def test_bounds_may_be_any_expression_of_what_stays():
     fn, _ = skewed(
         nest(SMOOTH, first=binary("max", 1, sub(n, 5)), columns=binary("min", m, add(n, 1)), rows=n)
@@ -227,3 +240,15 @@ def test_any_stencil_in_place_keeps_its_results(
     waves[target] += "front" in order(fn)
     if "front" in order(fn):
         assert free(fn)[-1]
+
+
+@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@given(st.lists(OFFSETS, min_size=1, max_size=3), st.integers(0, 3))
+def test_all_steps_of_any_stencil_in_place_keep_its_results(offsets: list[tuple[int, int]], steps: int):
+    total = mul(at(a, i, sub(j, 1)), 0.5)
+    for down, right in offsets:
+        total = add(total, mul(at(a, add(i, down), add(j, right)), 0.25))
+    loop = for_(i, 2, sub(n, 1), [for_(j, 3, binary("-", m, 2), [put(a, [i, j], total)])])
+    fn, _ = skewed(for_(l, 0, steps, [loop]), target="interpret")
+    if order(fn)[0] == "front":
+        assert free(fn)[1:] == [True, True]

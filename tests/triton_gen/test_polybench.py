@@ -15,7 +15,7 @@ from tests.triton_gen.source_runner import program_of
 
 NAMES = (
     "2mm", "3mm", "atax", "bicg", "mvt", "gemm", "gemver", "gesummv", "symm", "syrk", "syr2k", "trmm",
-    "doitgen", "covariance", "correlation", "jacobi-1d", "jacobi-2d", "fdtd-2d",
+    "doitgen", "covariance", "correlation", "jacobi-1d", "jacobi-2d", "fdtd-2d", "seidel-2d",
 )  # fmt: skip
 
 

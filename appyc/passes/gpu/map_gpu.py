@@ -52,7 +52,9 @@ def map_gpu(nest: For, row_lanes: int | None = None) -> GridMapping:
     best = max(chain, key=lambda loop: (stride_score(nest, loop.var), chain.index(loop)))
     inner = [loop for loop in loops_of(chain[-1].body) if may_be_lanes(loop)]
     score = stride_score(nest, best.var)
-    if any(stride_score(nest, loop.var) > score for loop in inner):
+    if any(
+        stride_score(nest, loop.var) + (score < 0) > score for loop in inner
+    ):  # if none is coalesced, use both
         return GridMapping(chain, None)
     return GridMapping(chain, best.var)
 
@@ -63,7 +65,7 @@ def choose_lane_loops(body: tuple[Stmt, ...]) -> frozenset[Symbol]:
     for stmt in body:
         if isinstance(stmt, For) and may_be_lanes(stmt):
             inner = [stride_score(stmt, x.var) for x in loops_of(stmt.body) if may_be_lanes(x)]
-            if stride_score(stmt, stmt.var) >= max(inner, default=0):
+            if not inner or stride_score(stmt, stmt.var) >= max(inner):
                 chosen.add(stmt.var)
                 continue
         for block in _blocks(stmt):

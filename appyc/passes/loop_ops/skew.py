@@ -18,6 +18,7 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Expr, For, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_read, substitute
+from appyc.passes.loop_ops.nests import perfect_nest
 from appyc.passes.node_builders import binary, integer, scaled, shifted
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_plain
 
@@ -30,7 +31,11 @@ def why_not_skew(outer: For, inner: For) -> str | None:
         return "the bounds of the inner loop depend on the outer one"
     if not (has_fixed_bounds(inner) and has_fixed_bounds(replace(outer, body=inner.body))):
         return "the bounds change while the loops run"
-    return None if is_plain(inner) else "an iteration may raise, or has loops of its own"
+    return (
+        None
+        if is_plain(perfect_nest(inner)[-1])
+        else "an iteration may raise, or has loops beside other statements"
+    )
 
 
 def skew(outer: For, inner: For, factor: int, names: NameSupply) -> For:

@@ -13,6 +13,9 @@ On a GPU a front spans all rows:
         for i in range(max(1, front - m + 1), min(n, front)):
             a[i, front - i] = ...                       # free
 
+A loop around that has nothing else in it is skewed against the fronts in the same way: of all steps of a stencil in
+place, a front has an iteration of each row of each step that may run by then.
+
 The dependences determine how many columns each row is behind, up to four (`skew_factor`). All
 dependences are exact relations, and results are bitwise identical.
 
@@ -20,7 +23,7 @@ Requires: `check_bounds`; only where nothing in the nest can raise. Runs after
 `interchange_loops` and before `check_parallel`, which finds the fronts free.
 
 Does not handle: loops with a pragma; inner bounds that depend on the outer loop; steps other than 1;
-loop-carried scalars, and scalars that are read after the nest; more than two loops at once.
+loop-carried scalars, and scalars that are read after the nest.
 """
 
 from __future__ import annotations
@@ -32,30 +35,46 @@ from appyc.analysis.dependences.wavefront import skew_factor
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, Stmt, Symbol
 from appyc.ir.schedule import LoopSchedule
-from appyc.ir.visit import blocks_of, map_loops
+from appyc.ir.visit import blocks_of, loops_of, map_loops
 from appyc.passes.locality.interchange_loops import has_threads
 from appyc.passes.loop_ops.skew import skew, why_not_skew
 from appyc.passes.pass_context import PassContext
+
+FRONT = "as a wavefront"
 
 
 def skew_loops(fn: Function, ctx: PassContext) -> Function:
     """The function with the skew of nests that carry dependences in both loops; on a GPU, with loops over fronts."""
     if not ctx.options.auto:
         return fn
-    names = NameSupply.after(fn)
+    fn = _skewed(fn, frozenset(), ctx)
+    fronts = frozenset[Symbol]()
+    while ctx.options.on_gpu and (new := _fronts(fn, ctx) - fronts):
+        fronts |= new
+        fn = _skewed(fn, new, ctx)
+    return fn
+
+
+def _fronts(fn: Function, ctx: PassContext) -> frozenset[Symbol]:
+    """The loops over fronts that there are."""
+    return frozenset(loop.var for loop in loops_of(fn.body) if ctx.changes.get(loop.var) == FRONT)
+
+
+def _skewed(fn: Function, fronts: frozenset[Symbol], ctx: PassContext) -> Function:
+    """The function with nests skewed whose inner loop is one of `fronts`, or an innermost loop where there are none."""
+    names, legality, on_gpu = NameSupply.after(fn), ctx.legality(fn), ctx.options.on_gpu
     changed: dict[Symbol, For] = {}
     skewed: dict[Symbol, LoopSchedule] = {}
-    for outer, inner, around in _pairs(fn.body, ()):
-        on_gpu = ctx.options.on_gpu
-        legality = ctx.legality(fn)
+    for outer, inner, around in _pairs(fn.body, (), fronts):
         if not _may_scalars_move(legality, outer) or (on_gpu and has_threads(around, legality)):
             continue
         factor = skew_factor(legality, outer, inner)
         if factor is None:
             continue
         if on_gpu:
-            fronts = changed[outer.var] = skew(outer, inner, factor, names)
-            ctx.changes[fronts.var] = ctx.changes[outer.var] = "after skewing"
+            made = changed[outer.var] = skew(outer, inner, factor, names)
+            ctx.changes[outer.var] = "after skewing"
+            ctx.changes[made.var] = FRONT
         else:
             skewed[outer.var] = replace(fn.schedule[outer.var], skew=factor)
         ctx.remark(
@@ -68,24 +87,28 @@ def skew_loops(fn: Function, ctx: PassContext) -> Function:
     return map_loops(fn, lambda loop: changed.get(loop.var, loop)) if changed else fn
 
 
-def _pairs(body: tuple[Stmt, ...], around: tuple[For, ...]) -> list[tuple[For, For, tuple[For, ...]]]:
-    """A loop with an innermost loop as all its body, and the loops around."""
+def _pairs(
+    body: tuple[Stmt, ...], around: tuple[For, ...], fronts: frozenset[Symbol]
+) -> list[tuple[For, For, tuple[For, ...]]]:
+    """A loop with one of `fronts` as all its body, or an innermost loop where there are none, and the loops around."""
     out: list[tuple[For, For, tuple[For, ...]]] = []
     for stmt in body:
         if isinstance(stmt, For):
             match stmt.body:
-                case (For() as inner,) if _is_candidate(stmt, inner):
+                case (For() as inner,) if _is_candidate(stmt, inner, fronts):
                     out.append((stmt, inner, around))
                 case _:
-                    out += _pairs(stmt.body, (*around, stmt))
+                    out += _pairs(stmt.body, (*around, stmt), fronts)
             continue
         for block in blocks_of(stmt):
-            out += _pairs(block, around)
+            out += _pairs(block, around, fronts)
     return out
 
 
-def _is_candidate(outer: For, inner: For) -> bool:
-    return outer.clauses is None and inner.clauses is None and why_not_skew(outer, inner) is None
+def _is_candidate(outer: For, inner: For, fronts: frozenset[Symbol]) -> bool:
+    is_inner = inner.var in fronts if fronts else not loops_of(inner.body)
+    is_free = outer.clauses is None and inner.clauses is None
+    return is_inner and is_free and why_not_skew(outer, inner) is None
 
 
 def _may_scalars_move(legality: Legality, outer: For) -> bool:
