@@ -54,7 +54,8 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Of one thread in the innermost loop with the most arithmetic; without loops, in a program at no edge.
+    """Of one thread in the innermost loop with the most arithmetic, of those with DMMA if there are any; without loops,
+    in a program at no edge.
 
     issued: all instructions. doubles: those of float64, DMMA as the DFMA that take as long. arithmetic: those of any
     float. tiles: DMMA. accesses: of memory. loads: how many of global memory. loaded, stored: its bytes, those of loads
@@ -89,7 +90,7 @@ def counts(instructions: list[Instruction]) -> Counts:
     regions = [
         [i for i in instructions if first <= i.address <= last] for first, last in _innermost_loops(jumps)
     ]
-    inside = max((_counted(r) for r in regions), key=_weight, default=None)
+    inside = max((_counted(r) for r in regions), key=lambda c: (c.tiles > 0, _weight(c)), default=None)
     in_loops = {i.address for r in regions for i in r}
     found = _counted(_without_masks([i for i in instructions if i.address not in in_loops]))
     is_edge = inside is not None and 0 < inside.stored < found.stored  # of a tile that is not whole

@@ -45,7 +45,8 @@ class Side(Node):
 class ProductCall(Node):
     """sides: rows and columns of the target, and the sum, as a rectangle. exchanged: two more factors, left and right,
     whose product is added. edge: of a triangle, the column, counted from the first, before which the first row's
-    elements are computed, or from which on; one further on in each row. stack: of a loop over many such products."""
+    elements are computed, or from which on; one further on in each row. Of sums, the iteration of these. stack: of a
+    loop over many such products."""
 
     sides: tuple[Side, Side, Side]
     target: Matrix
@@ -89,28 +90,32 @@ def _side(loop: For) -> Side:
 
 
 def widest(product: Product, nest: For) -> tuple[For, For, For]:
-    """The loops over rows, columns and the sum. Columns are those of the row that has the most of them, from where the
-    first row's begin."""
+    """The loops over rows, columns and the sum. Columns, or elements of the sum, are those of the row that has the most
+    of them, from where the first row's begin."""
     loops = {n.var: n for n in loops_of(nest)}
     rows, columns, summed = (loops[symbol] for symbol in (product.rows, product.columns, product.summed))
     last = Binary("-", rows.hi, Const(1, DType.INT64, loc=rows.loc), loc=rows.loc)
-    widest_row: Expr = last if product.shape is ProductShape.BEFORE else rows.lo
-    lo, hi = substitute(columns.lo, {rows.var: rows.lo}), substitute(columns.hi, {rows.var: widest_row})
-    return rows, replace(columns, lo=lo, hi=hi), summed
+    is_last = product.shape in (ProductShape.BEFORE, ProductShape.SUM_BEFORE)
+    first, widest_row = {rows.var: rows.lo}, {rows.var: last if is_last else rows.lo}
+
+    def wide(loop: For) -> For:
+        return replace(loop, lo=substitute(loop.lo, first), hi=substitute(loop.hi, widest_row))
+
+    return rows, wide(columns), wide(summed)
 
 
 def _edge(product: Product, nest: For) -> Expr | None:
     loops = {n.var: n for n in loops_of(nest)}
-    rows, columns = loops[product.rows], loops[product.columns]
+    rows, cut = loops[product.rows], loops[product.summed if product.shape.of_sums else product.columns]
     match product.shape:
         case ProductShape.ALL:
             return None
-        case ProductShape.BEFORE:
-            edge = columns.hi
-        case ProductShape.FROM:
-            edge = _moving(columns.lo, rows)
-    first = substitute(columns.lo, {rows.var: rows.lo})
-    return Binary("-", substitute(edge, {rows.var: rows.lo}), first, loc=columns.loc)
+        case ProductShape.BEFORE | ProductShape.SUM_BEFORE:
+            edge = cut.hi
+        case ProductShape.FROM | ProductShape.SUM_FROM:
+            edge = _moving(cut.lo, rows)
+    first = substitute(cut.lo, {rows.var: rows.lo})
+    return Binary("-", substitute(edge, {rows.var: rows.lo}), first, loc=cut.loc)
 
 
 def _moving(bound: Expr, rows: For) -> Expr:

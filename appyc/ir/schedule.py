@@ -71,11 +71,18 @@ class Operand(Node):
 
 class ProductShape(Enum):
     """Which elements of a product a nest computes: in each row all, those before one that is a column further on
-    in each row (a lower triangle, say), or those from such a one on."""
+    in each row (a lower triangle, say), or those from such a one on. SUM_BEFORE, SUM_FROM: all, but the sums of a row
+    end before such an iteration, or begin with it, for a GPU: the left factor is a triangle."""
 
     ALL = "all"
     BEFORE = "before"
     FROM = "from"
+    SUM_BEFORE = "sum before"
+    SUM_FROM = "sum from"
+
+    @property
+    def of_sums(self) -> bool:
+        return self in (ProductShape.SUM_BEFORE, ProductShape.SUM_FROM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +92,14 @@ class Product(Node):
         target = keep * target + scale * (the sum over `summed` of left * right)
 
     target depends on rows and columns, left on rows and summed, right on summed and columns, each
-    index on one of them at most, by a constant factor; no two iterations of rows and columns share an
-    element of the target, and the nest touches its array nowhere else. keep: None where the target
-    is not read, scale: None for 1; both are the same in all iterations. shape: ALL where no bound moves
-    with the row, else which bound of the columns' loop does, by one in each row: `row + c`, or
-    `min(row + c, n)` for an upper bound, `max(row + c, n)` for a lower one. stack: the loop around the others
-    that repeats all that with other matrices of the same shapes, each index on one loop at most; what they add
-    to are different elements. exchanged: a second product is in the sum, of the same matrices with rows and columns
-    exchanged: `a[i, k] * b[j, k] + b[i, k] * a[j, k]`.
+    index on one of them at most, by a constant factor; no two iterations of rows and columns share an element of
+    the target, and the nest touches its array nowhere else. keep: None where the target is not read, scale: None
+    for 1; both are the same in all iterations. shape: ALL where no bound moves with the row, else which bound of
+    the columns' loop does, by one in each row: `row + c`, or `min(row + c, n)` for an upper bound, `max(row + c,
+    n)` for a lower one; or of the loop that is summed over. stack: the loop around the others that repeats all that
+    with other matrices of the same shapes, each index on one loop at most; what they add to are different elements.
+    exchanged: a second product is in the sum, of the same matrices with rows and columns exchanged: `a[i, k] * b[j,
+    k] + b[i, k] * a[j, k]`.
     """
 
     rows: Symbol

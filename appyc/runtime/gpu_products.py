@@ -34,17 +34,21 @@ def multiply(
     *exchanged: Matrix,
     edge: int | None = None,
     ends: bool = True,
+    of_sums: bool = False,
     count: int | None = None,
 ) -> None:
     """`target = keep * target + scale * (left @ right)`, of a triangle or for a stack too.
 
     library: NumPy or CuPy. launch, processors: of the device. kernels: those that there are to choose from. sides: rows
     and columns of the target, and the length that is summed over. scale, keep: None for 1, and where the target is not
-    read. exchanged, edge: as of `ProductCall`. ends: whether rows end at the edge, not begin. count: of a stack.
+    read. exchanged, edge: as of `ProductCall`. ends: whether rows end at the edge, not begin. of_sums: whether sums
+    do, not rows. count: of a stack.
     """
-    rows, columns, summed = (int(side) for side in sides)
+    rows, columns, summed = (max(int(side), 0) for side in sides)
     members = 1 if count is None else int(count)
-    if edge is not None and ends and edge < 1:  # rows without columns, whose elements need not exist
+    if (
+        edge is not None and not of_sums and ends and edge < 1
+    ):  # rows without columns, whose elements need not exist
         target, left = _below(target, 1 - edge), _below(left, 1 - edge)
         exchanged = tuple(_below(m, 1 - edge) for m in exchanged[:1]) + exchanged[1:]
         rows, edge = rows - (1 - int(edge)), 1

@@ -170,15 +170,15 @@ def _splat(type_: Any, value: Any) -> Any:
     return TensorHandle(np.full(type_.shape, value.data, value.data.dtype), value.dtype.scalar)
 
 
-def _reduce(value: Any, axis: int, combine: Callable[[Any, Any], Any], **_: Any) -> Any:
-    """`tl.reduce` over the only axis of a block, by halves; Triton's own takes one element at a time."""
+def _reduce(value: Any, axis: int | None, combine: Callable[[Any, Any], Any], **_: Any) -> Any:
+    """`tl.reduce` over all of a block, by halves; Triton's own takes one element at a time."""
     import triton.language as tl  # noqa: PLC0415
     from triton.runtime.interpreter import TensorHandle  # noqa: PLC0415
 
     def block(data: NDArray[Any]) -> Any:
         return tl.tensor(TensorHandle(data, value.dtype), tl.block_type(value.dtype, list(data.shape)))
 
-    data = value.handle.data
+    data = value.handle.data.ravel()
     while data.size > 1:
         half = data.size // 2
         data = combine(block(data[:half]), block(data[half:])).handle.data

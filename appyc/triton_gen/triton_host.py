@@ -140,6 +140,8 @@ class _HostEmitter:
         ]
         if s.shape is ProductShape.FROM:
             more.append("ends=False")
+        elif s.shape.of_sums:
+            more.append("of_sums=True")
         tiles = [f'("{tiled_name(s.kernel, t)}", {t.rows}, {t.columns})' for t in s.tiles]
         given = [f"[{', '.join(tiles)}]", self._tuple(s.sides), *numbers, *matrices, *more]
         return f"rt.multiply({', '.join(given)})"

@@ -11,7 +11,7 @@ import pytest
 
 import appyc
 from appyc.passes.gpu import choose_product_tiles
-from appyc.passes.locality import product_steps
+from appyc.passes.locality import product_panels, product_steps
 from appyc.runtime import gpu_products
 from appyc.runtime.kernel_variants import Variant
 from appyc.runtime.triton_build import compile_kernel
@@ -84,6 +84,44 @@ def behind(c, a, b):
         for j in range(i - 3):
             for k in range(a.shape[1]):
                 c[i, j] += a[i - 4, k] * b[j, k]
+
+
+def by_a_lower_triangle(c, a, b):
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            s = 0.0
+            for k in range(i - 2):
+                s += a[i, k] * b[k, j]
+            c[i, j] = 1.5 * s
+
+
+def by_an_upper_triangle(c, a, b):
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            s = 0.0
+            for k in range(max(i + 1, 3), c.shape[0]):
+                s += a[k, i] * b[k, j]
+            c[i, j] = 0.5 * s
+
+
+def of_a_symmetric_matrix(c, a, b):
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            s = 1.0
+            for k in range(i + 1):
+                s += a[i, k] * b[k, j]
+            for k in range(i + 1, c.shape[0]):
+                s += a[k, i] * b[k, j]
+            c[i, j] = np.abs(s)
+
+
+def in_place(b, a):
+    for j in range(b.shape[1]):
+        for i in range(b.shape[0]):
+            s = b[i, j]
+            for k in range(i + 1, b.shape[0]):
+                s += a[k, i] * b[k, j]
+            b[i, j] = 1.5 * s
 
 
 def stack(c, a, b):
@@ -204,6 +242,47 @@ def test_rows_without_columns_are_not_read(rows: int, small_tiles: None) -> None
     check(behind, square(rows), square(max(rows - 4, 0)), square(rows)[:, : max(rows - 4, 0)], calls=0)
 
 
+@pytest.fixture
+def always_worth_it(monkeypatch: pytest.MonkeyPatch, small_tiles: None) -> None:
+    for name in ("WORTH", "FEWEST"):
+        monkeypatch.setattr(product_panels, name, 1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("sides", [(0, 3), (1, 1), (5, 7), (16, 16), (33, 20), (40, 3)])
+def test_factors_that_are_triangles(sides: tuple[int, int], dtype: Any, always_worth_it: None) -> None:
+    b, c = (RNG.uniform(-1, 1, sides).astype(dtype) for _ in range(2))
+    a = square(sides[0], dtype)
+    for fn in (by_a_lower_triangle, by_an_upper_triangle, of_a_symmetric_matrix):
+        check(fn, c, a, b, calls=0)
+        check(fn, np.asfortranarray(c), a.T, b[:, ::-1], calls=0)
+    check(in_place, c, a, calls=0)
+
+
+@pytest.mark.parametrize("fn", [by_a_lower_triangle, by_an_upper_triangle, of_a_symmetric_matrix])
+def test_what_is_beside_a_triangle_does_not_count(fn: Callable[..., Any], always_worth_it: None) -> None:
+    a, b, c = square(33), square(33), square(33)
+    upper = np.triu_indices(33, 1)
+    a[upper] = np.nan
+    b[9, 4], b[20, 5] = np.inf, np.nan
+    check(fn, c, a, b, calls=0)
+    assert "rt.multiply" in program_of(fn, c, a, b).text
+
+
+def test_sums_of_what_was_written_before_are_no_product(always_worth_it: None) -> None:
+    def solved(b, a):
+        for j in range(b.shape[1]):
+            for i in range(b.shape[0]):
+                s = b[i, j]
+                for k in range(i):
+                    s -= a[i, k] * b[k, j]
+                b[i, j] = s / a[i, i]
+
+    b, a = square(20), square(20) + 20 * np.eye(20)
+    check(solved, b, a, calls=0)
+    assert "for first in range" in program_of(solved, b, a).text
+
+
 @pytest.mark.parametrize("turn", [lambda m: m, np.asfortranarray, lambda m: m[::-1], lambda m: m[:, ::-1]])
 def test_tiles_of_matrices_that_lie_in_any_way(turn: Callable[..., Any], small_tiles: None) -> None:
     a, b, c = square(21), square(21), square(21)
@@ -228,8 +307,11 @@ def test_a_matrix_that_is_changed_in_place(small_tiles: None, monkeypatch: pytes
 
 @pytest.mark.parametrize("capability", [80, 90])
 @pytest.mark.parametrize(("dtype", "instruction"), [(np.float64, "DMMA"), (np.float32, "FFMA")])
-def test_tiles_use_the_tensor_cores_and_spill_nothing(capability: int, dtype: Any, instruction: str) -> None:
-    program = program_of(above, *(square(3, dtype) for _ in range(3)))
+@pytest.mark.parametrize("fn", [above, by_a_lower_triangle, by_an_upper_triangle])
+def test_tiles_use_the_tensor_cores_and_spill_nothing(
+    fn: Callable[..., Any], capability: int, dtype: Any, instruction: str
+) -> None:
+    program = program_of(fn, *(square(3, dtype) for _ in range(3)))
     kernels = [k for k in program.kernels if k.constant == "LAYOUT"]
     assert len(kernels) == len(choose_product_tiles.TILES)
     for kernel in kernels:

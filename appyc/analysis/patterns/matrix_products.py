@@ -50,17 +50,18 @@ MAX_STATEMENTS = 8
 """Statements of a loop that adds up products: the values of some are put into others."""
 
 
-def product_of(loop: For, *, apart: bool = False) -> Product | None:
+def product_of(loop: For, *, apart: bool = False, of_sums: bool = False) -> Product | None:
     """The product that a nest is, all of it; None where it is something else, or something more.
 
     apart: whether it is known that what the nest adds to is no element that it multiplies, in one array or not.
+    of_sums: whether sums may be longer, or shorter, in each row (`ProductShape`).
     """
     chain = chain_of(loop)
     if len(chain) < 2 or may_raise(chain[:3]):
         return None
     if len(chain) == 3 and len(updates := added_up(chain[2])) == 1 and updates[0].index:
-        return _into_elements((chain[0], chain[1], chain[2]), updates[0], apart)
-    return _by_sums(chain[0], chain[1])
+        return _into_elements((chain[0], chain[1], chain[2]), updates[0], apart, of_sums)
+    return _by_sums(chain[0], chain[1], of_sums)
 
 
 def stack_of(loop: For) -> Product | None:
@@ -140,14 +141,14 @@ def _is_place(load: Load, store: Store) -> bool:
 # ---------------------------------------------------------------- the two forms
 
 
-def _into_elements(nest: tuple[For, For, For], update: Update, apart: bool) -> Product | None:
+def _into_elements(nest: tuple[For, For, For], update: Update, apart: bool, of_sums: bool) -> Product | None:
     """`C[i, j] += scale * A[i, k] * B[k, j]`, with the three loops in any order."""
     along = [loop for loop in nest if depends_on(update.index, loop)]
     if len(along) != 2 or not is_one_place_each(update.index, along, nest):
         return None
     rows, columns = along
     summed = next(loop for loop in nest if loop not in along)
-    shape = _shape(rows, columns, summed)
+    shape = _shape(rows, columns, summed, of_sums)
     if shape is None:
         return None
     terms = terms_of(update.value, (rows, columns), summed)
@@ -162,7 +163,7 @@ def _into_elements(nest: tuple[For, For, For], update: Update, apart: bool) -> P
     return replace(product, exchanged=exchanged)
 
 
-def _by_sums(rows: For, columns: For) -> Product | None:
+def _by_sums(rows: For, columns: For, of_sums: bool) -> Product | None:
     """A sum for each pair of row and column, stored when it is complete."""
     sums = [stmt for stmt in columns.body if isinstance(stmt, For)]
     stores = [stmt for stmt in columns.body if isinstance(stmt, Store)]
@@ -170,7 +171,7 @@ def _by_sums(rows: For, columns: For) -> Product | None:
         return None
     summed, last = sums[0], stores[-1]
     nest = (rows, columns, summed)
-    shape = _shape(rows, columns, summed)
+    shape = _shape(rows, columns, summed, of_sums)
     if shape is None or not is_one_place_each(last.index, [rows, columns], nest):
         return None
     updates = added_up(summed)
@@ -196,7 +197,11 @@ def _by_sums(rows: For, columns: For) -> Product | None:
 def _are_exchanged(terms: list[Term], rows: For, columns: For, shape: ProductShape) -> bool:
     """Whether two terms are one product and its transpose, in a triangle: each reads by rows what the other reads by
     columns."""
-    if len(terms) != 2 or shape is ProductShape.ALL or terms[0].scale != terms[1].scale:
+    if (
+        len(terms) != 2
+        or shape not in (ProductShape.BEFORE, ProductShape.FROM)
+        or terms[0].scale != terms[1].scale
+    ):
         return False
     one, other = terms
     to_rows = substitute(one.right, {columns.var: Var(rows.var, loc=rows.loc)})
@@ -217,18 +222,30 @@ def _product(
     return Product(rows, columns, summed, target, left, right, scale, keep, shape, loc=nest[0].loc)
 
 
-def _shape(rows: For, columns: For, summed: For) -> ProductShape | None:
-    """Which elements the nest computes; None where bounds go with anything else than columns with rows."""
+def _shape(rows: For, columns: For, summed: For, of_sums: bool) -> ProductShape | None:
+    """Which elements the nest computes; None where bounds go with anything else than columns, or with `of_sums` the
+    sum, with rows."""
     nest = (rows, columns, summed)
-    if not is_fixed((rows.lo, rows.hi, summed.lo, summed.hi), nest) or rows.step != 1 or columns.step != 1:
-        return ProductShape.ALL if _has_fixed_bounds(nest) else None
-    match _slope(columns.lo, "max", rows, nest), _slope(columns.hi, "min", rows, nest):
-        case (0, 0):
-            return ProductShape.ALL
+    if _has_fixed_bounds(nest):
+        return ProductShape.ALL
+    if any(loop.step != 1 for loop in ((rows, columns, summed) if of_sums else (rows, columns))):
+        return None
+    if _has_fixed_bounds((rows, summed), nest):
+        return _cut(columns, rows, nest, (ProductShape.BEFORE, ProductShape.FROM))
+    if of_sums and _has_fixed_bounds((rows, columns), nest):
+        return _cut(summed, rows, nest, (ProductShape.SUM_BEFORE, ProductShape.SUM_FROM))
+    return None
+
+
+def _cut(
+    loop: For, rows: For, nest: tuple[For, ...], shapes: tuple[ProductShape, ProductShape]
+) -> ProductShape | None:
+    """Which bound of a loop goes with the row, by one in each."""
+    match _slope(loop.lo, "max", rows, nest), _slope(loop.hi, "min", rows, nest):
         case (0, 1):
-            return ProductShape.BEFORE
+            return shapes[0]
         case (1, 0):
-            return ProductShape.FROM
+            return shapes[1]
         case _:
             return None
 
@@ -245,8 +262,8 @@ def _slope(bound: Expr, limit: str, rows: For, nest: tuple[For, ...]) -> int | N
             return coefficient(bound, rows.var) if is_plain else None
 
 
-def _has_fixed_bounds(nest: tuple[For, ...]) -> bool:
-    return all(is_fixed((loop.lo, loop.hi), nest) for loop in nest)
+def _has_fixed_bounds(loops: tuple[For, ...], nest: tuple[For, ...] | None = None) -> bool:
+    return all(is_fixed((loop.lo, loop.hi), nest or loops) for loop in loops)
 
 
 def _value_stored(body: tuple[Stmt, ...], summed: For, total: Symbol, last: Store) -> Expr | None:

@@ -130,8 +130,25 @@ def _without(bound: Expr, cut: For) -> list[Expr]:
     return [n for n in walk(bound) if isinstance(n, Var) and n.symbol != cut.var]
 
 
-def _reads_other_rows(load: Load, summed: For, panels: Panels) -> bool:
-    """Whether all that a panel's product reads of an array lies in rows that the panel does not write.
+def may_be_first(panels: Panels) -> bool:
+    """Whether whole sums may be computed before everything else: alone in the nest, in rectangles, they read nothing
+    that the nest has written before."""
+    if len(panels.outer.body) != 1 or any(
+        slope_of(b, panels.cut) for b in (panels.across.lo, panels.across.hi)
+    ):
+        return False
+    written = arrays_written(panels.outer.body)
+    return all(
+        load.array not in written or _reads_other_rows(load, one.loop, panels, only_later=True)
+        for one in panels.sums
+        for term in one.terms
+        for load in (term.left, term.right)
+    )
+
+
+def _reads_other_rows(load: Load, summed: For, panels: Panels, *, only_later: bool = False) -> bool:
+    """Whether all that a panel's product reads of an array lies in rows that the panel does not write, or that only
+    later panels write.
 
     The part of a sum that all rows of a panel have in common ends where the first row's ends, or begins
     where the last row's does.
@@ -147,7 +164,11 @@ def _reads_other_rows(load: Load, summed: For, panels: Panels) -> bool:
         if any(row is None for row in rows):
             continue
         below, above = distance(summed.hi, panels.cut.var), distance(summed.lo, panels.cut.var)
-        if below is not None and all(below + read <= row for row in rows if row is not None):
+        if (
+            not only_later
+            and below is not None
+            and all(below + read <= row for row in rows if row is not None)
+        ):
             return True
         if above is not None and all(above + read >= row + 1 for row in rows if row is not None):
             return True

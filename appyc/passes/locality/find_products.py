@@ -48,14 +48,14 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.dependences.verdicts import named
 from appyc.analysis.patterns.matrix_products import added_up, product_of, stack_of
-from appyc.analysis.patterns.panel_pattern import panels_of
+from appyc.analysis.patterns.panel_pattern import may_be_first, panels_of
 from appyc.analysis.patterns.product_sums import pieces_of, sums_in
 from appyc.analysis.patterns.step_pattern import steps_of
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, If, Stmt
 from appyc.ir.visit import loops_of, map_blocks
 from appyc.passes.locality.interchange_loops import has_threads
-from appyc.passes.locality.product_panels import of_panels
+from appyc.passes.locality.product_panels import of_panels, of_whole_sums
 from appyc.passes.locality.product_steps import of_steps
 from appyc.passes.locality.product_versions import ProductVersions
 from appyc.passes.pass_context import PassContext
@@ -96,7 +96,7 @@ class _Search:
             return loop
         if not self._is_free(loop):
             return replace(loop, body=self.block(loop.body, (*around, loop)))
-        product = product_of(loop)
+        product = product_of(loop, of_sums=self.ctx.options.on_gpu)
         if product is not None:
             self._tell(loop, f"a product of matrices, which {self._library} computes where it is large")
             return replace(loop, product=product)
@@ -123,6 +123,8 @@ class _Search:
         if pieces:
             return versions.of_pieces(loop, pieces)
         panels = panels_of(loop, legality)
+        if panels is not None and self.ctx.options.on_gpu and may_be_first(panels):
+            return of_whole_sums(panels, versions)
         if panels is not None:
             return of_panels(panels, versions)
         steps = steps_of(loop, legality)

@@ -11,6 +11,9 @@ for i in range(n):                      for first in range(0, n, PANEL):
                                                     for k in range(first, i):
                                                         s += A[i, k] * B[k, j]
                                                     C[i, j] = s
+
+For a GPU, whose kernels of products take such sums as they are, there is one product with all rows if nothing in the
+nest must come before it.
 """
 
 from __future__ import annotations
@@ -84,6 +87,22 @@ def of_panels(panels: Panels, versions: ProductVersions) -> If:
     body.append(versions.copy(_rows_of(panel, panels.outer, panels.inner, statements)))
     loop = For(first, cut.lo, cut.hi, size, tuple(body), loc=loc)
     return If(_is_large(panels), (loop,), (panels.outer,), loc=loc)
+
+
+def of_whole_sums(panels: Panels, versions: ProductVersions) -> If:
+    """The nest as it was for small products, and with all sums in memory for large ones."""
+    cut, across, loc = panels.cut, panels.across, panels.outer.loc
+    index = tuple(trip_count(loop.lo, Var(loop.var, loc=loc), 1) for loop in (cut, across))
+    shape = tuple(larger(trip_count(loop.lo, loop.hi, 1), integer(0, loc)) for loop in (cut, across))
+    apart: list[Stmt] = []
+    body = list(panels.inner.body)
+    for found in panels.sums:
+        array = versions.names.fresh(found.total.name, ArrayType(found.total.dtype, 2, Layout.C))
+        apart.append(Alloc(array, shape, zero=False, loc=loc))
+        apart += versions.computed(cut, across, found, Operand(array, index, loc=loc))
+        body[found.at] = replace(found.update, value=Load(array, index, checked=False, loc=loc))
+    rest = replace(panels.outer, body=(replace(panels.inner, body=tuple(body)),))
+    return If(_is_large(panels), (*apart, versions.copy(rest)), (panels.outer,), loc=loc)
 
 
 def _rows_of(panel: _Panel, outer: For, inner: For, body: tuple[Stmt, ...]) -> For:

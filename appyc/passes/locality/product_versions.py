@@ -80,7 +80,7 @@ class ProductVersions:
                 Store(array, index, Var(total, loc=loc), checked=False, loc=loc),
             )
             nest = self.copy(replace(rows, clauses=None, body=(replace(columns, clauses=None, body=inner),)))
-            product = product_of(nest)
+            product = product_of(nest, of_sums=True)
             assert product is not None, "what was found as a term is one on its own"
             yield replace(nest, product=product)
 
