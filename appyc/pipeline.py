@@ -41,7 +41,6 @@ from appyc.passes.checks.guard_assumptions import guard_assumptions
 from appyc.passes.checks.version_loops import version_loops
 from appyc.passes.checks.wrap_negative_indices import wrap_negative_indices
 from appyc.passes.fuse.fuse_loops import fuse_loops
-from appyc.passes.fuse.fuse_variance import fuse_variance
 from appyc.passes.fuse.overlapped_tiling import overlapped_tiling
 from appyc.passes.fuse.rematerialise import rematerialise
 from appyc.passes.fuse.shifted_fusion import shifted_fusion
@@ -154,8 +153,7 @@ ANALYSE: tuple[Pass, ...] = (
     if_conversion,  # after check_bounds; before loops are judged, and their conditional stores with them
     arg_reductions,  # before recognise_reductions, which does not match an extreme value with further scalars
     recognise_reductions,  # before dependence analysis: a reduction's update may be reordered, an assignment may not
-    fuse_variance,  # after it, for reductions that fusion left in two loops
-    tile_column_reductions,  # after fuse_variance, which matches untiled nests; before verdicts, which its loops need
+    tile_column_reductions,  # after it: its loops are reductions; before verdicts, which its loops need
     distribute_loops,  # before verdicts: each distributed loop gets its own
     sink_scalars,  # before loops are interchanged, whose nests have nothing between them
     interchange_loops,  # before index-set splitting, which ends perfect nests; before verdicts, which it changes

@@ -14,13 +14,11 @@ import numpy as np
 import pytest
 
 from appyc import pipeline
-from appyc.analysis.cost.costs import traffic_of
 from appyc.analysis.sets.evaluate import evaluate
-from appyc.ir.nodes import Alloc, Assign, Expr, For, Function, If, Load, Node, Stmt, Store, Symbol, Update
+from appyc.ir.nodes import Alloc, Expr, For, Function, If, Load, Node, Stmt, Store, Symbol, Update
 from appyc.ir.visit import walk
 from appyc.options import Options
 from appyc.passes.fuse.fuse_loops import fuse_loops
-from appyc.passes.fuse.fuse_variance import fuse_variance
 from appyc.passes.fuse.overlapped_tiling import overlapped_tiling
 from appyc.passes.fuse.rematerialise import rematerialise
 from appyc.passes.fuse.shifted_fusion import shifted_fusion
@@ -179,28 +177,3 @@ def _moved(fn, args, passes) -> dict[str, int]:
     context = PassContext(Options(target="cpu", blas=False))
     program = pipeline.run(lowered(fn, *args), (*pipeline.SIMPLIFY, *passes), context, verify=True)
     return dict(_Count(program, args).found)
-
-
-def mean_and_deviation(x):
-    return x.mean(), x.std()
-
-
-def test_deviations_take_one_pass_over_memory():
-    """The bytes of the array in each outermost loop: what a block leaves in the cache counts once."""
-    x = np.linspace(0.0, 1.0, 100_000)
-
-    def moved(passes) -> list[float]:
-        program = pipeline.run(
-            lowered(mean_and_deviation, x), (*pipeline.SIMPLIFY, *passes), PassContext(Options(target="cpu"))
-        )
-        known = {program.params[0]: x}
-        for stmt in program.body:
-            if isinstance(stmt, Assign) and stmt.target.name == "blocks":
-                known[stmt.target] = evaluate(stmt.value, known)
-        loops = [stmt for stmt in program.body if isinstance(stmt, For)]
-        sizes = [traffic_of(loop).get(program.params[0]) for loop in loops]
-        return [float(evaluate(size, known)) for size in sizes if size is not None]
-
-    assert moved(pipeline.ANALYSE) == pytest.approx([x.nbytes], rel=0.1)
-    apart = tuple(p for p in pipeline.ANALYSE if p is not fuse_variance)
-    assert moved(apart) == [x.nbytes, x.nbytes]

@@ -10,19 +10,27 @@ from dataclasses import dataclass
 from appyc.analysis.algebra.strides import Pace, Strides
 from appyc.analysis.cost.loop_order import is_arithmetic, is_sum
 from appyc.analysis.dependences.fusion_legality import asks_for_no_more_than_threads, has_effects
-from appyc.analysis.patterns.variance_pattern import SumOfProducts, nest_of, sums_of_products
 from appyc.ir.invariance import is_invariant
-from appyc.ir.nodes import Alloc, Assign, For, If, Load, Symbol, Update, While
-from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_written, walk
+from appyc.ir.nodes import Alloc, Assign, Binary, Const, Expr, For, If, Intrinsic, Load, Symbol, Update, While
+from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_written, substitute, walk
 
 MAX_SUMS = 6
 """In one loop over columns."""
 
 
 @dataclass(frozen=True, slots=True)
+class Squares:
+    """`update` adds the square of `value - centre`; the centre is invariant in the loop."""
+
+    update: Update
+    value: Expr
+    centre: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnSum:
     """A loop down a column, statement number `at` of the loop over columns. It combines into scalars by `updates`,
-    of values that are there before the loop over columns; or it adds up products of deviations from what is
+    of values that are there before the loop over columns; or it adds up squares of deviations from what is
     computed there.
 
     is_arithmetic: sums and products of one type of float, for lanes that hold their sums in registers.
@@ -31,7 +39,7 @@ class ColumnSum:
     at: int
     loop: For
     updates: tuple[Update, ...]
-    products: tuple[SumOfProducts, ...]
+    squares: Squares | None
     is_arithmetic: bool
 
 
@@ -80,16 +88,47 @@ def _column_sum(columns: For, at: int, loop: For) -> ColumnSum | None:
     updates = _plain_updates(columns, loop)
     if updates is not None:
         return ColumnSum(
-            at, loop, updates, (), is_arithmetic(loop.body) and all(u.op == "+" for u in updates)
+            at, loop, updates, None, is_arithmetic(loop.body) and all(u.op == "+" for u in updates)
         )
-    nest = nest_of(loop)
-    products = sums_of_products(nest) if nest is not None else None
-    if not products or len(products) > 1 or products[0].parts[0].value != products[0].parts[1].value:
-        return None  # more do not find room in registers
-    value = products[0].parts[0].value
-    if not is_sum(value) or scalars_read(value) & scalars_written(columns.body):
+    squares = _squares(loop)
+    if squares is None or not is_sum(squares.value):
         return None
-    return ColumnSum(at, loop, (), tuple(products), True)
+    if scalars_read(squares.value) & scalars_written(columns.body):
+        return None
+    return ColumnSum(at, loop, (), squares, True)
+
+
+def _squares(loop: For) -> Squares | None:
+    """What the loop does, if it only adds up squares of deviations, as for a variance."""
+    values: dict[Symbol, Expr] = {}
+    for stmt in loop.body[:-1]:
+        if not isinstance(stmt, Assign) or stmt.target in values:
+            return None
+        values[stmt.target] = substitute(stmt.value, values)
+    update = loop.body[-1]
+    if (
+        not isinstance(update, Update)
+        or update.op != "+"
+        or update.mask is not None
+        or update.target.is_array
+    ):
+        return None
+    match substitute(update.value, values):
+        case Binary("*", Binary("-") as apart, other) if apart == other:
+            pass
+        case Binary("**", Binary("-") as apart, Const(value=2)) | Intrinsic(
+            "square", (Binary("-") as apart,)
+        ):
+            pass
+        case _:
+            return None
+    varying = {loop.var, *values, update.target}
+    is_fixed = [not scalars_read(side) & varying for side in (apart.lhs, apart.rhs)]
+    if scalars_read(apart) & {*values, update.target} or is_fixed[0] == is_fixed[1]:
+        return None
+    value, centre = (apart.lhs, apart.rhs) if is_fixed[1] else (apart.rhs, apart.lhs)
+    is_one_type = value.dtype is update.target.dtype and value.dtype.is_float
+    return Squares(update, value, centre) if is_one_type else None
 
 
 def _plain_updates(columns: For, loop: For) -> tuple[Update, ...] | None:

@@ -5,15 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from appyc.analysis.patterns.column_sums import ColumnSum
+from appyc.analysis.patterns.column_sums import ColumnSum, Squares
 from appyc.errors import Loc
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Alloc, Assign, Binary, Cast, Expr, For, Load, Stmt, Store, Symbol, Update, Var
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Binary,
+    Cast,
+    Expr,
+    For,
+    Intrinsic,
+    Load,
+    Select,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+)
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import rename, substitute
-from appyc.passes.fuse.block_moments import combined_spread
 from appyc.passes.loop_ops.strip_mine import Strips
-from appyc.passes.node_builders import integer, shifted, smaller, start_of_sum, trip_count
+from appyc.passes.node_builders import integer, shifted, smaller, start_of_sum, trip_count, zero
 
 ROWS = 128
 """Rows of a block: enough that combining the blocks is little work. A constant and not a variable, so that the
@@ -57,7 +71,7 @@ class ColumnBlocks:
     @property
     def may_go_in_steps(self) -> bool:
         """Whether all sums can be accumulated row by row; deviations cannot, as they need the mean of the block."""
-        return not any(one.products for one in self.sums)
+        return not any(one.squares for one in self.sums)
 
     # ------------------------------------------------------------ in blocks
 
@@ -77,22 +91,22 @@ class ColumnBlocks:
 
     def in_block(self, block: Symbol) -> list[For]:
         """The loops that compute the partial results of a block of rows. Its deviations also give its sum."""
-        out = [self._deviations(one, block) for one in self.sums if one.products]
+        out = [self._deviations(one, one.squares, block) for one in self.sums if one.squares]
         for one in self.sums:
-            if not one.products and not self._is_known(one):
+            if not one.squares and not self._is_known(one):
                 out += self._sums(one, block)
         return out
 
     def _is_known(self, one: ColumnSum) -> bool:
         """Whether the sum of these values is already computed for the deviations of another loop."""
         for other in self.sums:
-            for found in other.products:
-                value = substitute(found.parts[0].value, {other.loop.var: Var(one.loop.var, loc=self.loc)})
-                if [(u.op, u.value, u.target.dtype) for u in one.updates] == [
-                    ("+", value, found.update.target.dtype)
-                ]:
-                    self.partial[one.updates[0].target] = self.partial[found.update.target][:1]
-                    return True
+            if other.squares is None:
+                continue
+            target = other.squares.update.target
+            value = substitute(other.squares.value, {other.loop.var: Var(one.loop.var, loc=self.loc)})
+            if [(u.op, u.value, u.target.dtype) for u in one.updates] == [("+", value, target.dtype)]:
+                self.partial[one.updates[0].target] = self.partial[target][:1]
+                return True
         return False
 
     def allocations(self) -> list[Alloc]:
@@ -166,9 +180,8 @@ class ColumnBlocks:
         """The loop over columns for use inside a block, without its pragma."""
         return replace(self.columns, clauses=None)
 
-    def _deviations(self, one: ColumnSum, block: Symbol) -> For:
-        """Sum, deviations from the block's mean, and products of these."""
-        (found,) = one.products
+    def _deviations(self, one: ColumnSum, found: Squares, block: Symbol) -> For:
+        """Sum, deviations from the block's mean, and squares of these."""
         loc, dtype = self.loc, found.update.target.dtype
         arrays = self._made(found.update.target, 3)
         column = self.names.fresh(self.columns.var.name, DType.INT64)
@@ -184,7 +197,7 @@ class ColumnBlocks:
             body = tuple(Update(s, (), "+", substitute(value, there), loc=loc) for s, value in updates)
             return replace(one.loop, var=row, lo=lo, hi=hi, body=body)
 
-        value = found.parts[0].value
+        value = found.value
         apart = Binary("-", value, Var(centre, loc=loc), loc=loc)
         none = start_of_sum("+", dtype, loc)
         mean = Binary("/", Var(centre, loc=loc), self._count(block, dtype), loc=loc)
@@ -216,27 +229,36 @@ class ColumnBlocks:
 
     def _combined(self, one: ColumnSum, block: Symbol) -> list[Stmt]:
         column = self.columns.var
-        if not one.products:
+        found = one.squares
+        if found is None:
             return [
                 Update(u.target, (), u.op, self._partial(self.partial[u.target][0], block, column), loc=u.loc)
                 for u in one.updates
             ]
-        (found,) = one.products
         loc, dtype = found.update.loc, found.update.target.dtype
         total, rest, spread = (
             self._partial(array, block, column) for array in self.partial[found.update.target]
         )
         count = self._count(block, dtype)
-        centre = self.names.fresh("centre", dtype)
-        moved = [self.names.fresh("moved", dtype) for _ in found.parts]
-        mean = Var(centre, loc=loc)
-        a, b = (Var(symbol, loc=loc) for symbol in moved)
+        mean, moved = (Var(self.names.fresh(name, dtype), loc=loc) for name in ("centre", "moved"))
+
+        def times(lhs: Expr, rhs: Expr) -> Expr:
+            return Binary("*", lhs, rhs, loc=loc)
+
+        def where_finite(number: Expr, value: Expr) -> Expr:
+            is_finite = Intrinsic("isfinite", (number,), DType.BOOL, loc=loc)
+            return Select(is_finite, value, zero(dtype, loc), loc=loc)
+
+        # The squares of a + d, over the block, are those of a, and 2 * d * (sum of a), and count * d * d. A mean that
+        # is not finite contributes by the block's own squares alone: a difference of two infinities would add a NaN.
+        twice = times(Binary("+", moved, moved, loc=loc), rest)
+        value = Binary("+", spread, where_finite(moved, twice), loc=loc)
+        value = Binary("+", value, where_finite(mean, times(count, times(moved, moved))), loc=loc)
         return [
-            Assign(centre, Binary("/", total, count, loc=loc), loc=loc),
-            *(Assign(s, Binary("-", mean, part.centre, loc=loc), loc=loc)
-              for s, part in zip(moved, found.parts, strict=True)),
-            replace(found.update, value=combined_spread(spread, (a, b), (rest, rest), (mean,), count)),
-        ]  # fmt: skip
+            Assign(mean.symbol, Binary("/", total, count, loc=loc), loc=loc),
+            Assign(moved.symbol, Binary("-", mean, found.centre, loc=loc), loc=loc),
+            replace(found.update, value=value),
+        ]
 
     # ------------------------------------------------------------ partial results
 

@@ -18,11 +18,11 @@
 
 As written, threads share the columns, which may be few, and each thread strides through the whole array. The number of
 blocks grows with the number of rows, and a block is read contiguously. Deviations from a mean (`x.var(axis=0)`) take
-one pass, as in `fuse_variance`. Reductions other than arithmetic on floats, such as minima and maxima, run along the
-rows, in lanes. Loops over the same rows are fused into the blocks if they fill an array that is read there, or if that
-reduces the memory traffic. This includes loops behind the columns that do not depend on them. Arrays that are dead
-outside the blocks are contracted to the length of a block. A product with a matrix and one with its transpose thus
-read the matrix once.
+one pass: they are computed from the mean of a block, and corrected when the blocks are combined. Reductions other than
+arithmetic on floats, such as minima and maxima, run along the rows, in lanes. Loops over the same rows are fused into
+the blocks if they fill an array that is read there, or if that reduces the memory traffic. This includes loops behind
+the columns that do not depend on them. Arrays that are dead outside the blocks are contracted to the length of a block.
+A product with a matrix and one with its transpose thus read the matrix once.
 
 Fewer than `LEAST_ROWS` rows are reduced by the original loops: the number of rows is tested at the call.
 
