@@ -209,3 +209,19 @@ def test_functions_that_have_a_form_for_vectors():
 def test_explained():
     report = appyc.jit(cache=False)(steps).explain(NUMBERS, COUNTS, 5)
     assert any("iterations run in lanes" in r.text and r.kind == "note" for r in report.remarks)
+
+
+def test_chunks_of_a_recurrence_stay_interleaved_chains():
+    """Masked lanes would let the products of factors become subnormal, which takes ten times as long."""
+
+    def decay(x, out):
+        s = 0.0
+        for i in range(x.shape[0]):
+            s = 0.9 * s + x[i]
+            out[i] = s
+
+    program = analysed(decay, np.ones(4), np.ones(4), options=Options(target="cpu"))
+    assert any(
+        scan.fades for loop in loops_of(program.body) for inner in loops_of(loop.body) for scan in inner.scans
+    )
+    assert vectorise_outer_loops(program, PassContext()) is program

@@ -167,6 +167,8 @@ def _gains(loop: For) -> bool:
     inner = [n for n in walk(loop.body) if isinstance(n, For | While)]
     if any(isinstance(n, For) and n.mode is not LoopMode.SEQUENTIAL for n in inner):
         return False
+    if any(scan.fades for n in inner if isinstance(n, For) for scan in n.scans):
+        return False  # these run as interleaved chains, which keep their products from becoming subnormal and slow
     if any(isinstance(n, While) or any(isinstance(m, Break) for m in walk(n.body)) for n in inner):
         return True
     own = {loop.var, *scalars_written(loop.body)}
