@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -64,7 +64,7 @@ class JitFunction(CompiledFunction["JitFunction"]):
             named
         ):
             self._analyse(wanted)  # refuses loops that are not as parallel as they say
-            options = replace(self.options, target="cpu", strict=True, donate=(), schedule="")
+            options = replace(self.options, target="cpu", strict=True, schedule="")
             plain = simplified(self.py_func, self._text(), wanted.types, wanted.objects, options)
             known = self._of_chunks[wanted.key] = Chunked(plain, JitFunction, options)
         return known, named
@@ -218,7 +218,7 @@ def jit(fn: F, /) -> F: ...
 @overload
 def jit(*, target: str = ..., auto: bool = ..., strict: bool = ..., fastmath: bool = ...,
         cache: bool = ..., boundscheck: bool = ..., exact: bool = ..., defer: bool = ...,
-        blas: bool = ..., donate: str | Sequence[str] = ..., schedule: str = ...) -> Callable[[F], F]: ...  # fmt: skip
+        blas: bool = ..., schedule: str = ...) -> Callable[[F], F]: ...  # fmt: skip
 def jit(fn: Callable[..., Any] | None = None, /, **given: object) -> Any:
     """Compiles a function: `@appyc.jit`, `@appyc.jit(target="cpu")` or `appyc.jit(fn, ...)`.
 
@@ -231,8 +231,7 @@ def jit(fn: Callable[..., Any] | None = None, /, **given: object) -> Any:
     test that indices are in range. exact: to the last bit what Python gives: sums of floats keep
     their order where no pragma asks, and integers that may outgrow 64 bits run in Python. defer: calls with
     arrays of `appyc.numpy` are recorded, and run, fused with what was recorded around them, when a result is asked for.
-    donate: parameters, by name, whose memory results may take, as with `donate_argnames` of `jax.jit`; who calls must
-    not look at these arrays again. schedule: how the loops run, as the text that `source("schedule")` gives, edited.
+    schedule: how the loops run, as the text that `source("schedule")` gives, edited.
 
     What is not given comes from the environment (APPYC_TARGET, APPYC_STRICT, ...), then from
     the defaults. Raises TypeError and ValueError for options that do not exist or fit; the

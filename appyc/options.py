@@ -15,7 +15,7 @@ MAX_THREADS = 1 << 16
 
 TARGETS = ("auto", "cpu", "gpu", "interpret", "python", "dask")
 
-_OF_ONE_FUNCTION = ("donate", "schedule")
+_OF_ONE_FUNCTION = ("schedule",)
 """Options that no environment variable sets."""
 
 _FALSE = ("0", "false", "no", "off")
@@ -35,9 +35,8 @@ class Options:
     indices are in range. exact: to the last bit what Python gives: a sum of floats
     keeps its order unless a pragma asks, and integers that may outgrow 64 bits are not compiled.
     defer: calls with arrays of `appyc.numpy` are recorded, and run when a result is asked for.
-    blas: products of large matrices are left to the library that NumPy uses; never under `exact`. donate: parameters
-    whose memory results may take; who calls must not look at these arrays again. schedule: how loops run, as the text
-    that `source("schedule")` gives, edited; implies strict.
+    blas: products of large matrices are left to the library that NumPy uses; never under `exact`.
+    schedule: how loops run, as the text that `source("schedule")` gives, edited; implies strict.
     """
 
     target: str = "auto"
@@ -49,7 +48,6 @@ class Options:
     exact: bool = False
     defer: bool = False
     blas: bool = True
-    donate: tuple[str, ...] = ()
     schedule: str = ""
 
     def __post_init__(self) -> None:

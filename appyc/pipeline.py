@@ -86,7 +86,6 @@ from appyc.passes.simplify.compare_magnitudes import compare_magnitudes
 from appyc.passes.simplify.copy_propagation import copy_propagation
 from appyc.passes.simplify.dead_code_elimination import dead_code_elimination
 from appyc.passes.simplify.delinearise_loops import delinearise_loops
-from appyc.passes.simplify.elide_compaction import elide_compaction
 from appyc.passes.simplify.expand_tensors import expand_tensors
 from appyc.passes.simplify.lower_jumps import lower_jumps
 from appyc.passes.simplify.normalise_loops import normalise_loops
@@ -96,7 +95,6 @@ from appyc.passes.simplify.simplify_div_mod import simplify_div_mod
 from appyc.passes.simplify.substitute_induction import substitute_induction
 from appyc.passes.simplify.unroll_loops import unroll_loops
 from appyc.passes.simplify.while_to_for import while_to_for
-from appyc.passes.storage.buffer_donation import buffer_donation
 from appyc.passes.storage.contract_arrays import contract_arrays
 from appyc.passes.storage.dead_store_elimination import dead_store_elimination
 from appyc.passes.storage.elide_zero_fill import elide_zero_fill
@@ -116,7 +114,6 @@ Pass: TypeAlias = Callable[[Function, PassContext], Function]
 
 SIMPLIFY: tuple[Pass, ...] = (
     check_exact_floats,  # before tensor statements are expanded, which it inspects; what it refuses runs in Python
-    elide_compaction,  # before expand_tensors: it matches compactions as tensor statements, not as loops
     expand_tensors,  # before all other passes, which do not know tensor statements
     while_to_for,  # before copy propagation, which resolves the bounds of the new loops
     copy_propagation,  # bounds and indices become functions of the parameters, as all later passes need them
@@ -164,7 +161,6 @@ ANALYSE: tuple[Pass, ...] = (
     shifted_fusion,  # after dependences are removed and the order of nests is settled; before verdicts
     skew_loops,  # after all passes that remove dependences; before a row is taken for a scan of its own
     scalar_replacement_of_recurrences,  # after them, for residual dependences: a loop-carried element may make a scan
-    buffer_donation,  # after all fusion and reordering, which reused memory would prevent; before loops are split
     normalise_loops,  # before find_products, which matches products by their indices
     find_products,  # after all passes that move loops; before verdicts, which its new nests need
     split_at_conditions,  # after find_products, whose products stay whole; before verdicts, which each part needs

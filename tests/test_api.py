@@ -125,11 +125,6 @@ def test_defer_records_calls_with_recorded_arrays():
     assert a.tolist() == [2] * 9000
 
 
-def test_donate_takes_names():
-    assert appyc.jit(scale, donate="a").options == Options(donate=("a",))
-    assert appyc.jit(scale, donate=["a"]).options == Options(donate=("a",))
-
-
 def test_schedule_takes_text():
     assert appyc.jit(scale, schedule="scale(a)").options == Options(schedule="scale(a)", strict=True)
     with pytest.raises(TypeError, match="schedule must be text"):
@@ -139,7 +134,7 @@ def test_schedule_takes_text():
 def test_every_option_is_tested_above():
     assert set(Options.__dataclass_fields__) == {
         "target", "auto", "strict", "fastmath", "cache", "boundscheck", "exact", "defer", "blas",
-        "donate", "schedule",
+        "schedule",
     }  # fmt: skip
 
 

@@ -162,10 +162,7 @@ def analyse_shared(analysed: Analysed, sharing: Sharing) -> Analysed | None:
         return None
     if not options.auto:
         return None  # loops run in parallel only where a pragma asks, and it asks for arrays that are apart
-    # Another argument's memory may be in what is donated.
-    context = PassContext(
-        replace(options, donate=()), allowance=_allowance(analysed.plain), trials=_allowance(analysed.plain)
-    )
+    context = PassContext(options, allowance=_allowance(analysed.plain), trials=_allowance(analysed.plain))
     function = analysed.plain
     if any(group.offsets is not None for group in sharing):
         function = pipeline.run(function, pipeline.PROVE_BOUNDS, context)

@@ -65,8 +65,6 @@ class Specialisations(Entry, Generic[R]):
         self.options = options
         self._snippet = capture(fn)
         self._part = source
-        if unknown := [n for n in options.donate if n not in self._parameters.signature.parameters]:
-            raise ValueError(f"donate names {unknown[0]!r}, which is no parameter of {fn.__qualname__}")
         self._versions: dict[tuple[object, ...], list[Version]] = {}
         self._budget = VersionBudget()
         self._compilations = Compilations()
@@ -211,10 +209,8 @@ class Specialisations(Entry, Generic[R]):
         raise NotImplementedError
 
     def _inner_options(self) -> Options:
-        """Options for regions and callees: without donation, since their arrays may be read again, and without the
-        schedule, which is the whole function's."""
-        given = self.options.donate or self.options.schedule
-        return replace(self.options, donate=(), schedule="") if given else self.options
+        """Options for regions and callees: without the schedule, which is the whole function's."""
+        return replace(self.options, schedule="")
 
     def _arrays(self, wanted: Request) -> frozenset[str]:
         """Parameters that are arrays: array statements on them are compiled even beside a part in Python."""

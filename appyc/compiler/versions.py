@@ -255,7 +255,6 @@ def _cpu_version(job: Job) -> Version | None:
         return found
 
     overlapping = SharedVersions(shared_version, face.written)
-    undonated = _undonated(job)
 
     def run(named: Mapping[str, object]) -> object:
         values = captured.values(named)
@@ -267,8 +266,6 @@ def _cpu_version(job: Job) -> Version | None:
     def run_with(values: tuple[object, ...], named: Mapping[str, object]) -> object:
         flat = flat_values(face.arguments, values)
         if _holds_readonly(flat, face.written):
-            if job.options.donate:
-                return _made(undonated()).run(named)
             _refuse_readonly(job, named)
         if not lists_are_apart(flat, face.written):
             raise LeftToPython
@@ -338,12 +335,6 @@ def _refuse_readonly(job: Job, named: Mapping[str, object]) -> None:
     raise ValueError("assignment destination is read-only")
 
 
-def _undonated(job: Job) -> Callable[[], Version | None]:
-    """The version for arrays that are donated, but may not be written."""
-    other = replace(job, options=replace(job.options, donate=()), add=lambda _: None)
-    return cache(lambda: make_version(other))
-
-
 def _made(version: T | None) -> T:
     """The version; without one Python takes the call, of which nothing has been done yet."""
     if version is None:
@@ -383,13 +374,11 @@ def _gpu_version(job: Job) -> Version | None:
         return _host_version(job)
     stored = arrays_written(analysed.function)
     written = frozenset(number for number, s in enumerate(analysed.function.params) if s in stored)
-    undonated, captured = _undonated(job), Captured(fn, analysed.outside, wanted.objects.keys())
+    captured = Captured(fn, analysed.outside, wanted.objects.keys())
 
     def run(named: Mapping[str, object]) -> object:
         values = captured.values(named)
         if _holds_readonly(flat_values(analysed.arguments, values), written):
-            if job.options.donate:
-                return _made(undonated()).run(named)
             _refuse_readonly(job, named)
         return runner.run(values)
 

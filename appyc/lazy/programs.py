@@ -177,13 +177,12 @@ class Program:
 
     by_numpy, seconds: its runs by NumPy, and what they took. spent: what it took processes before this one, once that
     has been looked up. compiled: None before it is worth it, and where it failed, which `reason` tells. is_ready: its
-    code is there. is_known: it has been looked for on disk. on_gpu: it is compiled for one. donated: parameters whose
-    memory its results may take. parts: what it was taken apart into, since the compiler refuses one of its statements.
+    code is there. is_known: it has been looked for on disk. on_gpu: it is compiled for one. parts: what it was taken
+    apart into, since the compiler refuses one of its statements.
     """
 
     text: Text
     sites: tuple[Site, ...]
-    donated: tuple[str, ...] = ()
     work: int = 0
     runs: int = 0
     by_numpy: int = 0

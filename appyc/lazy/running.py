@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import threading
 import time
-import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -32,9 +31,6 @@ from appyc.options import compile_wait, computed_at_once, from_environment, or_u
 
 WORTH_COMPILING = 1 << 21
 """Elements computed over all runs of a program from which on it is compiled; until then, NumPy runs it."""
-
-LEAST_DONATED = 1 << 24
-"""Minimum bytes of an array that is donated to results; each donation needs a separate program."""
 
 MOST_PROGRAMS = 4096
 
@@ -75,7 +71,7 @@ class State:
     """The state of recording: the recording, the caches of programs and histories, and the last flush.
 
     habits: of each structure, what became of its results. least_left: bytes of results that are left recorded.
-    least_donated: of an array whose memory results may take. target: None for what the environment says.
+    target: None for what the environment says.
     withheld: an error that NumPy drops, and the buffer that could not be computed.
     """
 
@@ -85,8 +81,7 @@ class State:
     habits: dict[Key, Habit] = field(default_factory=dict)
     watch: Watch = field(default_factory=Watch)
     least_left: int = LEAST_BYTES
-    least_donated: int = LEAST_DONATED
-    programs: dict[tuple[Habit, tuple[int, ...], tuple[str, ...]], Program] = field(default_factory=dict)
+    programs: dict[tuple[Habit, tuple[int, ...]], Program] = field(default_factory=dict)
     last: list[Ran] = field(default_factory=list)
     worth: int = WORTH_COMPILING
     target: str | None = None
@@ -293,13 +288,12 @@ def _watch(
 
 
 def _run_program(found: Gathered, habit: Habit, returned: Sequence[int], left: Left | None) -> Any:
-    donated = _donated(found, returned)
-    key = (habit, tuple(returned), donated)
+    key = (habit, tuple(returned))
     program = STATE.programs.get(key)
     if program is None:
         if len(STATE.programs) >= MOST_PROGRAMS:
             STATE.programs.clear()
-        program = STATE.programs[key] = Program(as_function(found, returned), tuple(found.sites), donated)
+        program = STATE.programs[key] = Program(as_function(found, returned), tuple(found.sites))
     program.work += found.work
     STATE.recording.has_run(len(found.lines), found.work)
     if _compiled(program) is not None and program.on_gpu:
@@ -308,27 +302,11 @@ def _run_program(found: Gathered, habit: Habit, returned: Sequence[int], left: L
     return _run(program, found.arguments(), lines)
 
 
-def _donated(found: Gathered, returned: Sequence[int]) -> tuple[str, ...]:
-    """Parameters to donate: large arrays that are dead after the program, and have the shape and dtype of a result."""
-    if all(buffer.nbytes < STATE.least_donated for buffer in found.inputs):
-        return ()
-    made = [buffer() for n in returned if isinstance(buffer := found.buffers[n], weakref.ref)]
-    alike = {(buffer.shape, buffer.dtype) for buffer in made if buffer is not None}
-    large = [
-        number
-        for number, buffer in enumerate(found.buffers)
-        if isinstance(buffer, Buffer)
-        and buffer.nbytes >= STATE.least_donated
-        and (buffer.shape, buffer.dtype) in alike
-    ]
-    return tuple(found.name(n) for n in large if residence.is_sole(found.buffers, n, lists=2))
-
-
 def _compiled(program: Program) -> JitFunction | None:
     """The program as a compiled function; None while compilation does not pay yet, or if it failed."""
     if program.compiled is None and not program.parts and not program.reason and program.work >= STATE.worth:
         given: dict[str, object] = {} if STATE.target is None else {"target": STATE.target}
-        options = from_environment({"strict": True, "donate": program.donated, **given})
+        options = from_environment({"strict": True, **given})
         program.compiled, program.on_gpu = (
             JitFunction(program.text.function, options),
             options.target == "gpu",

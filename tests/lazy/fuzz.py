@@ -32,15 +32,15 @@ from tests.stand_in_cupy import installed
 @contextmanager
 def compiling(target: str, worth: int, at_once: int = 0) -> Iterator[None]:
     """Programs are compiled for the target once they have computed so many elements; nothing is computed at once but
-    on arrays with so many. Results take the memory of any array that is gone."""
-    before = STATE.target, STATE.worth, STATE.recording.at_once, STATE.least_donated
+    on arrays with so many."""
+    before = STATE.target, STATE.worth, STATE.recording.at_once
     STATE.programs.clear()
-    STATE.target, STATE.worth, STATE.recording.at_once, STATE.least_donated = target, worth, at_once, 0
+    STATE.target, STATE.worth, STATE.recording.at_once = target, worth, at_once
     try:
         yield
     finally:
         STATE.programs.clear()
-        STATE.target, STATE.worth, STATE.recording.at_once, STATE.least_donated = before
+        STATE.target, STATE.worth, STATE.recording.at_once = before
 
 
 @contextmanager
