@@ -118,6 +118,20 @@ def test_a_nest_that_is_a_product_is_marked_and_else_left_as_it_is() -> None:
     assert [o.array.name for o in (product.target, product.left, product.right)] == ["c", "a", "b"]
 
 
+def test_a_sum_of_float32_may_start_with_a_float() -> None:
+    def product(a, b, c):
+        for i in range(c.shape[0]):
+            for j in range(c.shape[1]):
+                s = 0.0
+                for k in range(a.shape[1]):
+                    s += a[i, k] * b[k, j]
+                c[i, j] = s
+
+    _, (loop,), _ = found(product, *(square().astype(np.float32) for _ in range(3)))
+    assert loop.product is not None
+    assert loop.product.keep is None
+
+
 def test_the_order_of_the_loops_and_the_sign_make_no_difference() -> None:
     _, (loop,), _ = found(sum_outside, square(), square(), square())
     product = loop.product

@@ -30,6 +30,7 @@ from appyc.ir.affine import coefficient
 from appyc.ir.nodes import (
     Assign,
     Binary,
+    Cast,
     Const,
     Expr,
     For,
@@ -328,7 +329,7 @@ class _Parts:
                 return _Linear(total=one)
             case Load() if value == self.loaded:
                 return _Linear(old=one)
-            case Const() if value.value == 0:
+            case Const(value=0) | Cast(arg=Const(value=0)):
                 return _Linear()
             case Unary(op="-"):
                 return self._scaled(value.arg, Const(-one.value, value.dtype, loc=value.loc))
