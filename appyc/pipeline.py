@@ -48,6 +48,7 @@ from appyc.passes.gpu.atomic_updates import atomic_updates
 from appyc.passes.gpu.choose_product_tiles import choose_product_tiles
 from appyc.passes.gpu.expand_allocations import expand_allocations
 from appyc.passes.gpu.keep_rows_on_chip import keep_rows_on_chip
+from appyc.passes.gpu.private_copies import private_copies
 from appyc.passes.gpu.sink_scalars import sink_scalars
 from appyc.passes.gpu.split_complex import split_complex
 from appyc.passes.gpu.split_kernels import split_kernels
@@ -194,6 +195,7 @@ FOR_C: tuple[Pass, ...] = (
 FOR_GPU: tuple[Pass, ...] = (
     count_workers,  # the host program has numbers only
     drop_limited_lanes,  # first: all that follow take lanes for free iterations
+    private_copies,  # before the pass that decides about the updates of arrays with many elements
     atomic_updates,  # before jumps are lowered, which hides loops; what follows knows reductions of scalars only
     keep_rows_on_chip,  # before arrays of iterations become slices of one, which its rows need not
     expand_allocations,  # a kernel cannot allocate; before loops change their form

@@ -62,6 +62,16 @@ def triangle(c, a):
                 c[i, j] += a[i, k] * a[j, k]
 
 
+def histogram(h, key):
+    for i in range(key.shape[0]):
+        h[key[i]] += 1
+
+
+def weighted_histogram(h, key, w):
+    for i in range(key.shape[0]):
+        h[key[i]] += w[i]
+
+
 def plane(rows: int, columns: int) -> np.ndarray:
     return np.zeros((rows, columns))
 
@@ -78,6 +88,8 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any]]] = [
     (softmax, [plane(4096, 1024)]),
     (triangle, [plane(1200, 1200), plane(1200, 1000)]),
     (triangle, [plane(4000, 4000), plane(4000, 1000)]),
+    (histogram, [np.zeros(256, np.int64), np.zeros(1 << 24, np.int64)]),
+    (weighted_histogram, [np.zeros(256), np.zeros(1 << 24, np.int64), np.zeros(1 << 24)]),
     (small_products, [np.zeros((1000, 16, 16)) for _ in range(3)]),
 ]
 

@@ -7,12 +7,12 @@
         for j in range(m):              ->         for i in range(n):
             out[j] += a[i, j]                          out[j] += a[i, j]
 
-A sum of floats must be deterministic, so its additions keep an order. If an inner loop is parallel
-after interchange, each of its iterations does all additions to its elements. Otherwise the loop
-is sequential, unless a clause `reduction(+: hist)` permits reassociation.
+If an inner loop is parallel after interchange, each of its iterations does all additions to its elements. A sum of
+floats must be deterministic, so its additions keep an order otherwise: the loop is sequential, unless a clause
+`reduction(+: hist)` permits any order. `private_copies` has made other versions before, for arrays with few elements.
 
 Before `promote_accumulators`, which then holds the elements in scalars. After this pass no
-loop names an array among its reductions. Does not handle: copies of the array for each program.
+loop names an array among its reductions.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ def atomic_updates(fn: Function, ctx: PassContext) -> Function:
         combined = tuple(r for r in loop.reductions if r.symbol.is_array)
         if not combined:
             return loop
-        reason = next((why for r in combined if (why := _why_not_atomic(loop, r)) is not None), None)
+        other = turned(fn, loop)
+        if other is not None:
+            return other
+        reason = next((why for r in combined if (why := why_not_atomic(loop, r)) is not None), None)
         if reason is None:
             return _with_atomics(loop, {r.symbol for r in combined})
-        turned = _turned(fn, loop)
-        if turned is not None:
-            return turned
         ctx.missed(loop.loc, f"the loop does not run in parallel on the GPU: {reason}", ANOTHER_LOOP)
         return replace(loop, mode=LoopMode.SEQUENTIAL, private=(), last=(), reductions=())
 
     return map_loops(fn, rule)
 
 
-def _why_not_atomic(loop: For, reduction: Reduction) -> str | None:
+def why_not_atomic(loop: For, reduction: Reduction) -> str | None:
     """The reason why the updates of an array cannot be atomic updates in any order; None where they can."""
     array, op = reduction.symbol, reduction.op
     updates = [n for n in walk(loop.body) if isinstance(n, Update) and n.target == array]
@@ -69,7 +69,7 @@ def _with_atomics(loop: For, arrays: set[Symbol]) -> For:
     return replace(loop, body=rewrite_all(loop.body, rule), reductions=rest)
 
 
-def _turned(fn: Function, loop: For) -> For | None:
+def turned(fn: Function, loop: For) -> For | None:
     """The loop interchanged with its inner loop, if that one may then run in parallel."""
     if len(loop.body) != 1 or not isinstance(loop.body[0], For) or loop.last:
         return None

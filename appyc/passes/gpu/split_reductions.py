@@ -163,8 +163,8 @@ class _Splitter:
         """Both versions, and the choice between them."""
         loc, chain, first = whole.loc, nests[0].chain, nests[0].loop
         parts = Var(self.names.fresh("parts", DType.INT64), loc=loc)
-        counts = [_count(loop) for loop in chain]
-        some = larger(_product(counts), integer(1, loc))
+        counts = [iterations_of(loop) for loop in chain]
+        some = larger(product_of_all(counts), integer(1, loc))
         free = binary("//", integer(LANES // nests[0].threads, loc), some)
         full = binary("//", trip_count(first.lo, first.hi, 1), integer(LEAST * nests[0].threads, loc))
         split: list[Stmt] = []
@@ -281,7 +281,7 @@ def _is_of_scalar(stmt: Stmt) -> bool:
     return isinstance(stmt, Update) and not stmt.index
 
 
-def _count(loop: For) -> Expr:
+def iterations_of(loop: For) -> Expr:
     """How many iterations a loop has."""
     count = trip_count(loop.lo, loop.hi, 1)
     return (
@@ -296,5 +296,5 @@ def _place(nest: _Nest) -> tuple[Expr, ...]:
     return tuple(trip_count(loop.lo, Var(loop.var, loc=loop.loc), 1) for loop in nest.chain)
 
 
-def _product(factors: Sequence[Expr]) -> Expr:
+def product_of_all(factors: Sequence[Expr]) -> Expr:
     return reduce(lambda a, b: binary("*", a, b), factors)

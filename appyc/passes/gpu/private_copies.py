@@ -1,0 +1,247 @@
+"""Copies of an array that many iterations update on a GPU, which are combined afterwards.
+
+    for i in range(n):                # parallel, reduction(+: hist)
+        hist[key[i]] += w[i]
+
+Updates that may come in any order are atomic, and wait for each other where many meet in one element. Where that pays,
+an update goes to one of SPREAD copies, another one for each lane of a warp:
+
+    copies = empty((m, SPREAD))
+    for i in range(n):                # parallel
+        copies[key[i], i & (SPREAD - 1)] += w[i]      # atomic
+    for j in range(m):                # parallel
+        for c in range(SPREAD):       # reduction
+            hist[j] += copies[j, c]
+
+Where they may not, since a sum of floats would differ from run to run, or since there is no such atomic update, each
+lane has a copy of its own, and adds up its share of the iterations in order:
+
+    count = min(n, LANES, n // m)
+    for c in range(count):            # parallel
+        for r in range(ceil(n / count)):
+            if r * count + c < n:
+                copies[key[r * count + c], c] += w[r * count + c]
+
+Both are chosen on the host, where copies have fewer elements than are added up. All are combined in the same order on
+every run, as the sums of scalars are.
+
+Requires: loops have their modes; runs before `atomic_updates`, for what stays. Does not handle: loops with scalars as
+results; loops around which others run in parallel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeAlias
+
+from appyc.analysis.dependences.verdicts import named
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Compare,
+    Expr,
+    Extent,
+    For,
+    Function,
+    If,
+    Load,
+    LoopMode,
+    Reduction,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    Var,
+    While,
+)
+from appyc.ir.types import ArrayType, DType
+from appyc.ir.visit import map_blocks, rename, scalars_written, substitute, walk
+from appyc.passes.gpu.atomic_updates import turned, why_not_atomic
+from appyc.passes.gpu.map_gpu import perfect_chain
+from appyc.passes.gpu.split_reductions import iterations_of, product_of_all
+from appyc.passes.node_builders import (
+    binary,
+    ceiling_quotient,
+    combine,
+    fresh_variables,
+    integer,
+    iteration,
+    larger,
+    less,
+    smaller,
+    start_of_sum,
+)
+from appyc.passes.pass_context import PassContext
+
+SPREAD = 64
+"""Copies for atomic updates: two of each element for the lanes of a warp, in sixteen sectors of the L2 cache."""
+SHARE = 4
+"""So many times as many elements are added up, at least, as those copies have."""
+LANES = 1 << 15
+"""The most lanes with a copy of their own: 256 on each of 128 multiprocessors."""
+FEWEST = 32
+"""The fewest of these that are worth it."""
+
+
+Rule: TypeAlias = Callable[[Update, For | None], Update]
+
+
+def private_copies(fn: Function, ctx: PassContext) -> Function:
+    """The function with a second version of such loops."""
+    copier = _Copier(fn, NameSupply.after(fn), ctx)
+    body = copier.block(fn.body)
+    return fn if body == fn.body else replace(fn, body=body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Copier:
+    fn: Function
+    names: NameSupply
+    ctx: PassContext
+
+    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        """Statements around which no loop runs in parallel."""
+        out: list[Stmt] = []
+        for stmt in body:
+            if isinstance(stmt, For) and stmt.mode is not LoopMode.SEQUENTIAL:
+                out += self._versions(stmt) if _is_candidate(stmt) else (stmt,)
+            else:
+                out.append(map_blocks(stmt, self.block))
+        return tuple(out)
+
+    def _versions(self, loop: For) -> tuple[Stmt, ...]:
+        """The loop, and the one with copies where these pay."""
+        loc, (reduction,) = loop.loc, loop.reductions
+        array, is_atomic = reduction.symbol, why_not_atomic(loop, reduction) is None
+        if turned(self.fn, loop) is not None or (self.ctx.options.exact and not is_atomic):
+            return (loop,)
+        shape = tuple(Extent(array, axis, loc=loc) for axis in range(array.array.ndim))
+        size, work = product_of_all(shape), product_of_all([iterations_of(n) for n in perfect_chain(loop)])
+        copies = self.names.fresh(array.name, ArrayType(array.dtype, len(shape) + 1))
+        # named as the array: an index that is out of range is reported as its own
+        before: tuple[Stmt, ...] = ()
+        if is_atomic:
+            count: Expr = integer(SPREAD, loc)
+            pays = less(binary("*", size, integer(SPREAD * SHARE, loc)), work)
+            (updated,) = _redirected((loop,), array, _spread(copies), None, loop.mode)
+        else:
+            lanes = self.names.fresh("lanes", DType.INT64)
+            count = Var(lanes, loc=loc)
+            pays = Compare(">=", count, integer(FEWEST, loc), loc=loc)
+            most = smaller(iterations_of(loop), integer(LANES, loc))
+            before = (
+                Assign(lanes, smaller(most, binary("//", work, larger(size, integer(1, loc)))), loc=loc),
+            )
+            updated = self._in_lanes(loop, array, copies, count)
+        start = start_of_sum(reduction.op, array.dtype, loc)
+        is_zero = array.dtype.is_integer and start.value == 0
+        made: list[Stmt] = [Alloc(copies, (*shape, count), zero=is_zero, loc=loc)]
+        if not is_zero:
+            made.append(
+                self._nest((*shape, count), lambda at: (Store(copies, at, start, checked=False, loc=loc),))
+            )
+        made += [updated, self._nest(shape, lambda at: self._combined(reduction, copies, at, count))]
+        self.ctx.remark(
+            loc, f"{named(loop)}: where '{array.name}' has few elements, the GPU updates copies of it"
+        )
+        own = tuple(rename(stmt, fresh_variables(stmt, self.names)) for stmt in made)
+        return (*before, If(pays, own, (loop,), loc=loc))
+
+    def _in_lanes(self, loop: For, array: Symbol, copies: Symbol, count: Expr) -> For:
+        """Lanes with a copy each, of which each does every `count`-th iteration in order."""
+        loc = loop.loc
+        lane, number = (Var(self.names.fresh(name, DType.INT64), loc=loc) for name in ("lane", "number"))
+        here = binary("+", binary("*", number, count), lane)
+
+        def rule(update: Update, _: For | None) -> Update:
+            return replace(update, target=copies, index=(*update.index, lane))
+
+        body = _redirected(loop.body, array, rule, None, LoopMode.SEQUENTIAL)
+        now = {loop.var: iteration(loop.lo, loop.step, here)}
+        guarded = If(
+            less(here, iterations_of(loop)), tuple(substitute(stmt, now) for stmt in body), (), loc=loc
+        )
+        rounds = ceiling_quotient(iterations_of(loop), count)
+        in_order = For(number.symbol, integer(0, loc), rounds, 1, (guarded,), loc=loc)
+        return _parallel(lane.symbol, count, (in_order,))
+
+    def _combined(
+        self, reduction: Reduction, copies: Symbol, at: tuple[Expr, ...], count: Expr
+    ) -> tuple[Stmt, ...]:
+        """What adds the copies of one element to it."""
+        array, op, loc = reduction.symbol, reduction.op, count.loc
+        total = self.names.fresh(array.name, array.dtype)
+        which = self.names.fresh("copy", DType.INT64)
+        each = Load(copies, (*at, Var(which, loc=loc)), checked=False, loc=loc)
+        added = combine(op, Load(array, at, checked=False, loc=loc), Var(total, loc=loc))
+        return (
+            Assign(total, start_of_sum(op, array.dtype, loc), loc=loc),
+            For(
+                which, integer(0, loc), count, 1, (Update(total, (), op, each, loc=loc),), LoopMode.SIMD,
+                reductions=(Reduction(op, total),), loc=loc,
+            ),
+            Store(array, at, added, checked=False, loc=loc),
+        )  # fmt: skip
+
+    def _nest(self, shape: tuple[Expr, ...], make: Callable[[tuple[Expr, ...]], tuple[Stmt, ...]]) -> For:
+        """Parallel loops over all elements of a shape."""
+        at = tuple(Var(self.names.fresh("at", DType.INT64), loc=extent.loc) for extent in shape)
+        body = make(at)
+        for var, extent in zip(reversed(at), reversed(shape), strict=True):
+            body = (_parallel(var.symbol, extent, body),)
+        made = body[0]
+        assert isinstance(made, For)
+        return made
+
+
+def _parallel(var: Symbol, count: Expr, body: tuple[Stmt, ...]) -> For:
+    private = tuple(sorted(scalars_written(body), key=lambda s: s.uid))
+    return For(var, integer(0, count.loc), count, 1, body, LoopMode.PARALLEL, private=private, loc=count.loc)
+
+
+def _is_candidate(loop: For) -> bool:
+    """Whether a loop does nothing but to update an array, and so that copies can be."""
+    if len(loop.reductions) != 1 or loop.last or loop.scans or loop.product is not None:
+        return False
+    array = loop.reductions[0].symbol
+    if not array.is_array or array.dtype.is_complex:
+        return False
+    return not any(
+        isinstance(n, While | Alloc) or (isinstance(n, Load) and n.array == array) for n in walk(loop.body)
+    )
+
+
+def _spread(copies: Symbol) -> Rule:
+    """Makes updates atomic ones of the copies, adjacent ones in adjacent iterations of the loop around them."""
+
+    def rule(update: Update, around: For | None) -> Update:
+        assert around is not None
+        which = binary("&", Var(around.var, loc=update.loc), integer(SPREAD - 1, update.loc))
+        return replace(update, target=copies, index=(*update.index, which), atomic=True)
+
+    return rule
+
+
+def _redirected(
+    body: tuple[Stmt, ...], array: Symbol, rule: Rule, around: For | None, mode: LoopMode
+) -> tuple[Stmt, ...]:
+    """Statements with other updates of an array, in loops of that mode. around: the innermost loop that they are in."""
+    out: list[Stmt] = []
+    for stmt in body:
+        inside = stmt if isinstance(stmt, For) else around
+        if isinstance(stmt, Update) and stmt.target == array:
+            out.append(rule(stmt, around))
+            continue
+        new = map_blocks(stmt, partial(_redirected, array=array, rule=rule, around=inside, mode=mode))
+        if isinstance(new, For) and new != stmt:
+            rest = tuple(r for r in new.reductions if r.symbol != array)
+            new = (
+                replace(new, mode=mode, private=(), reductions=())
+                if mode is LoopMode.SEQUENTIAL
+                else replace(new, reductions=rest)
+            )
+        out.append(new)
+    return tuple(out)
