@@ -68,7 +68,7 @@ def spellings(symbols: Iterable[Symbol], reserved: Iterable[str] = ()) -> dict[S
     for symbol in symbols:
         if symbol in out:
             continue
-        spelling = unused(symbol.name, taken)
+        spelling = unused(re.sub(r"\W", "_", symbol.name), taken)
         taken.add(spelling)
         out[symbol] = spelling
     return out

@@ -109,6 +109,8 @@ def gradient(f: np.ndarray, *varargs, axis=None, edge_order=1):
     """The central differences along an axis, and one-sided ones at its ends."""
     if edge_order != 1 or f.dtype.kind == "c" or len(varargs) > 1 or (axis is None and f.ndim != 1):
         refuse("np.gradient is compiled along one axis, with edges of the first order")
+    if f.dtype.kind in ("i", "u"):
+        f = f.astype(np.float64)
     where, h = -1 if axis is None else axis, 1.0
     if len(varargs) == 1:
         h = varargs[0]

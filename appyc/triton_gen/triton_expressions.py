@@ -11,6 +11,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import assert_never
 
+import numpy as np
+
 from appyc.errors import InternalError
 from appyc.ir.affine import LinearForm, linear_form, written
 from appyc.ir.gpu_program import LaneIndex
@@ -316,8 +318,7 @@ class ExpressionEmitter:
 
     def _cast(self, e: Cast) -> str:
         if isinstance(e.arg, Const) and not e.dtype.is_complex and not e.arg.dtype.is_complex:
-            with_type = e.dtype.numpy.type(e.arg.value)
-            return typed(with_type.item(), e.dtype)
+            return typed(np.asarray(e.arg.value).astype(e.dtype.numpy).item(), e.dtype)
         arg, source = self.expr(e.arg), e.arg.dtype
         if e.dtype is source:
             return arg

@@ -128,3 +128,105 @@ def products_of_a_named_view_with_itself(v):
 def array_without_axes(s, a):
     """Beside one with two, on a GPU: it was looked for the axis along which it goes fast."""
     return s * a, a + s
+
+
+@PROGRAMS.on(np.array([1, 9, 5], np.uint8), 300)
+@PROGRAMS.on(np.array([1, 9, 5], np.uint8), -1)
+@PROGRAMS.on(np.array([1, 9, 5], np.int8), 128)
+@PROGRAMS.on(np.array([1, 9, 5], np.uint8), 7)
+def stored_under_a_mask(a, k):
+    """k was wrapped into the array's type."""
+    a[a > 4] = k
+
+
+@PROGRAMS.on(np.array([1, 9, 5], np.uint8), 300)
+@PROGRAMS.on(np.array([1, 9, 5], np.uint8), 7)
+def written_out_items(a, k):
+    """Those of tuples and lists were."""
+    a[1:] = k, 3
+
+
+@PROGRAMS.on(256)
+@PROGRAMS.on(-1)
+@PROGRAMS.on(0)
+@PROGRAMS.on(7)
+def array_of_items(k):
+    return np.array([k, 1], np.uint8)
+
+
+@PROGRAMS.on(254, 3)
+@PROGRAMS.on(-1, 3)
+@PROGRAMS.on(254, 0)
+@PROGRAMS.on(7, 3)
+def array_of_a_list(k, n):
+    found = []
+    for i in range(n):
+        found.append(k + i)
+    a = np.array(found, np.uint8)
+    b = np.array([k + i for i in range(n)], dtype=np.uint8)
+    a[:] = found
+    return a + b, np.asarray(found)
+
+
+@PROGRAMS.on(np.array([1, 9, 5], np.uint8), 2**63)
+@PROGRAMS.on(np.array([1, 9, 5], np.int64), 2**64 - 1)
+@PROGRAMS.on(np.array([1, 9, 5], np.uint64), 2**63)
+def clipped_by_a_large_int(a, k):
+    """2**63 was 0 in uint8."""
+    return np.clip(a, 2, k)
+
+
+@PROGRAMS.on(np.arange(9.0), np.uint8(4))
+@PROGRAMS.on(np.arange(9.0), np.int8(0))
+def length_of_a_narrow_type(a, n):
+    """A length that is not known was taken to be 1000, which uint8 does not hold."""
+    for i in range(n):
+        a[i] += 1
+    return a[:n].sum()
+
+
+@PROGRAMS.on(3, 2)
+@PROGRAMS.on(3, 5)
+def shared_number(k, n):
+    """The list that a nested function keeps the number in had a name that is none in Triton's text."""
+    count = 0
+
+    def note(i):
+        nonlocal count
+        if i >= k:
+            count += 1
+
+    for i in range(n):
+        note(i)
+    return count
+
+
+@PROGRAMS.on(())
+@PROGRAMS.on((2, 5))
+def smallest_of_a_tuple(t):
+    return min(t) + max(t)
+
+
+@PROGRAMS.on(())
+def without_axes(shape):
+    """A number was returned."""
+    return np.full(shape, 3), np.ones(shape)
+
+
+@PROGRAMS.on(np.arange(4.0))
+@PROGRAMS.on(np.arange(6.0).reshape(2, 3))
+def rolled_along_the_second(a):
+    """An axis that is not there was counted around."""
+    return np.roll(a, 1, axis=1)
+
+
+@PROGRAMS.on(np.arange(4.0))
+@PROGRAMS.on(np.arange(6.0).reshape(2, 3))
+def flipped_along_the_second(a):
+    return np.flip(a, 1), np.repeat(a, 2, axis=1)
+
+
+@PROGRAMS.on(np.arange(4.0))
+@PROGRAMS.on(np.arange(6.0).reshape(2, 3))
+def swapped_with_the_second(a):
+    return np.swapaxes(a, 0, 1), np.expand_dims(a, 2)

@@ -203,3 +203,23 @@ def copied_into(a, b):
     np.copyto(a, b)
     np.copyto(a[1:], 2)
     return a
+
+
+@PROGRAMS.on(np.array([250, 3, 7], np.uint8))
+@PROGRAMS.on(np.array([-100, 100, 7], np.int8))
+def gradient_of_narrow_integers(a):
+    """Differences at the ends wrapped around."""
+    return np.gradient(a)
+
+
+@PROGRAMS.on(2.5)
+@PROGRAMS.on(-1)
+@PROGRAMS.on(True)
+def arrays_of_a_number(x):
+    return np.cumsum(x), np.repeat(x, 2), np.angle(x), np.sqrt(x)
+
+
+@PROGRAMS.on([1, 2, 9])
+@PROGRAMS.on((1.5, 9))
+def clipped_list(items):
+    return np.clip(items, 0, 2)

@@ -18,6 +18,7 @@ from typing import TypeAlias
 from appyc.analysis.cost.costs import traffic_of
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.ir.array_accesses import accesses_in
+from appyc.ir.integers import limits
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
 from appyc.ir.nodes import Binary, Const, Expr, Extent, For, Intrinsic, Load, Node, Symbol, Update, Var
 from appyc.ir.visit import rewrite, scalars_read, substitute, walk
@@ -119,7 +120,7 @@ def _amount(size: Expr) -> float:
 
     def rule(node: Node) -> Node:
         if isinstance(node, Extent | Var):
-            return Const(node.dtype.numpy.type(NOMINAL).item(), node.dtype, loc=node.loc)
+            return Const(min(NOMINAL, limits(node.dtype)[1]), node.dtype, loc=node.loc)
         return node
 
     try:

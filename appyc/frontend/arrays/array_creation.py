@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from appyc.errors import Loc, TypeInferenceError
-from appyc.frontend.arrays.tensors import as_tensor, pinned
+from appyc.frontend.arrays.tensors import as_tensor, materialise, pinned
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import cast, const, integer
 from appyc.frontend.scope import Scope
@@ -39,12 +39,13 @@ def allocate(
     return ArrayRef(array, shape=tuple(shape))
 
 
-def filled(scope: Scope, shape: Sequence[Expr], value: Number, dtype: DType | None, loc: Loc) -> Tensor:
-    """`value` for every element."""
+def filled(scope: Scope, shape: Sequence[Expr], value: Number, dtype: DType | None, loc: Loc) -> Value:
+    """`value` for every element; without axes, an array and no number."""
     axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in shape)
     require_fit(scope, value, dtype or value.type.dtype, loc)
     stored = pinned(scope, "value", cast(value.expr, dtype or value.type.dtype))
-    return Tensor(axes, tuple(shape), stored)
+    out = Tensor(axes, tuple(shape), stored)
+    return out if shape else materialise(scope, out, "made", loc)
 
 
 def shape_like(scope: Scope, value: Value, loc: Loc) -> tuple[tuple[Expr, ...], DType]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
-from appyc.errors import AxisError, LengthError, Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import array_creation
+from appyc.frontend.arrays.reshaping import normalised
 from appyc.frontend.arrays.tensors import (
     as_tensor,
     as_value,
@@ -25,14 +26,6 @@ from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Valu
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Likely, Logical, Node, Select, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite, substitute
-
-
-def normalised(axis: int, rank: int, loc: Loc) -> int:
-    """An axis counted from the first. Raises TypeInferenceError for one that is not there."""
-    if not -rank <= axis < rank:
-        raise AxisError(f"axis {axis} is out of bounds for array of dimension {rank}", loc)
-    return axis % rank
-
 
 # ---------------------------------------------------------------- diagonals
 
@@ -265,7 +258,8 @@ def split(scope: Scope, given: Arguments, loc: Loc) -> Value:
     axis = normalised(integer_argument(given, "axis", 0, loc), tensor.ndim, loc)
     extent = tensor.extents[axis]
     indices = integers(given["indices_or_sections"], loc, "the number of parts")
-    assert indices is not None
+    if indices is None:
+        raise TypeInferenceError("np.split takes a number of parts, or where they begin", loc)
     bounds: list[Expr]
     if isinstance(given["indices_or_sections"], Number):
         (count,) = indices

@@ -15,6 +15,13 @@ from appyc.ir.types import DType, Layout
 from appyc.ir.visit import substitute
 
 
+def normalised(axis: int, rank: int, loc: Loc) -> int:
+    """An axis counted from the first. Raises TypeInferenceError for one that is not there."""
+    if not -rank <= axis < rank:
+        raise AxisError(f"axis {axis} is out of bounds for array of dimension {rank}", loc)
+    return axis % rank
+
+
 def reshaped(scope: Scope, tensor: Tensor, shape: Sequence[Expr], loc: Loc) -> Tensor:
     """The elements in C order, in another shape; one of its lengths may be the constant -1.
 
@@ -74,8 +81,8 @@ def _same_size(lengths: Sequence[Expr], extents: Sequence[Expr], loc: Loc) -> Ex
 
 def ravelled(scope: Scope, tensor: Tensor, loc: Loc) -> Tensor:
     """All elements along one axis, in C order."""
-    if tensor.ndim == 1:
-        return tensor
+    if tensor.ndim < 2:
+        return tensor if tensor.ndim else with_axis(scope, tensor, 0, loc)
     return reshaped(scope, tensor, (integer(-1, loc),), loc)
 
 
@@ -182,15 +189,13 @@ def _common(a: DType, b: DType) -> DType | None:
 
 def stacked(scope: Scope, tensors: Sequence[Tensor], axis: int, loc: Loc) -> Tensor:
     """Arrays of one shape along a new axis."""
-    rank = tensors[0].ndim + 1
-    if not -rank <= axis < rank:
-        raise AxisError(f"axis {axis} is out of bounds for arrays of {rank} dimensions", loc)
-    return concatenated(scope, [with_axis(scope, t, axis % rank, loc) for t in tensors], axis, loc)
+    axis = normalised(axis, tensors[0].ndim + 1, loc)
+    return concatenated(scope, [with_axis(scope, t, axis, loc) for t in tensors], axis, loc)
 
 
 def rolled(scope: Scope, tensor: Tensor, shift: Expr, axis: int, loc: Loc) -> Tensor:
     """np.roll along one axis."""
-    k = axis % tensor.ndim
+    k = normalised(axis, tensor.ndim, loc)
     length = divisor(tensor.extents[k], loc)
     by = pinned(scope, "shift", Binary("%", shift, length, loc=loc))
     here = Var(tensor.axes[k], loc=loc)
@@ -202,7 +207,7 @@ def rolled(scope: Scope, tensor: Tensor, shift: Expr, axis: int, loc: Loc) -> Te
 
 def repeated(scope: Scope, tensor: Tensor, times: Expr, axis: int, loc: Loc) -> Tensor:
     """np.repeat along one axis: every element `times` times in a row."""
-    k = axis % tensor.ndim
+    k = normalised(axis, tensor.ndim, loc)
     times = pinned(scope, "times", times)
     index = Binary("//", Var(tensor.axes[k], loc=loc), divisor(times, loc), loc=loc)
     extents = list(tensor.extents)

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from appyc.errors import Loc, UnsupportedError
+from appyc.errors import LengthError, Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, is_array, pinned
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.iterables import Range, what_it_runs_over
@@ -355,6 +355,8 @@ def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> V
     if isinstance(value, ListValue) or is_listed(value):
         value = as_tensor(scope, value, loc)
     if isinstance(value, TupleValue):
+        if not value.items:
+            raise LengthError(f"{'max' if is_max else 'min'}() arg is an empty sequence", loc)
         out = value.items[0]
         for item in value.items[1:]:
             pair = expressions.number(out, loc), expressions.number(item, loc)

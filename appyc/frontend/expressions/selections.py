@@ -14,11 +14,12 @@ from appyc.frontend.expressions.arithmetic import (
     cast,
     const,
     in_each_type,
+    index_of,
     python_number,
     supported_type,
     to_type,
 )
-from appyc.frontend.types.numbers import PY_INT, NumberType, either_of, joined, promote
+from appyc.frontend.types.numbers import PY_INT, PY_LARGE_INT, NumberType, either_of, joined, promote
 from appyc.frontend.types.values import Number, Slot
 from appyc.ir.integers import is_within, limits, range_of
 from appyc.ir.nodes import MIRRORED, Binary, Compare, Const, Expr, Select
@@ -130,6 +131,8 @@ def _extremum(op: str, a: Number, b: Number, t: NumberType, loc: Loc) -> Number:
 
 def nearest(a: Number, dtype: DType, loc: Loc) -> Number:
     """A Python int saturated to the range of an integer type."""
+    if a.type == PY_LARGE_INT and dtype is not DType.UINT64:
+        a = Number(index_of(a.expr), python=True)
     if a.type != PY_INT or not dtype.is_integer or is_within(range_of(a.expr), limits(dtype)):
         return a
     least, greatest = limits(dtype)

@@ -20,7 +20,7 @@ from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.values import Masked, Number, Tensor, Value, describe
-from appyc.frontend.types.weak_ints import require_fit
+from appyc.frontend.types.weak_ints import require_all_fit
 from appyc.ir.nodes import Compare, Const, Expr, Fail, ForAll, If, Likely, Load, Select, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import rename, substitute
@@ -36,13 +36,12 @@ def assign(
 
     Raises TypeInferenceError or LengthError where the target is no view, is read-only, or cannot hold the type.
     """
+    require_all_fit(scope, value, element_type(target), loc)
     if isinstance(target, Masked):
         if where is not None:
             raise UnsupportedError("a function with a mask cannot store what another mask chooses", loc)
         _assign_chosen(scope, target, value, loc, op)
         return
-    if isinstance(value, Number):
-        require_fit(scope, value, element_type(target), loc)
     target = as_tensor(scope, target, loc)
     source = as_tensor(scope, value, loc, "the assigned value")
     source = without_leading_ones(scope, source, target.ndim, loc)

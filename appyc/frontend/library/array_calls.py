@@ -10,16 +10,16 @@ import numpy as np
 
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import array_creation
-from appyc.frontend.arrays.reshaping import ravelled, repeated, reshaped, rolled
+from appyc.frontend.arrays.reshaping import normalised, ravelled, repeated, reshaped, rolled
 from appyc.frontend.arrays.tensors import as_tensor, as_value, materialise, permuted, refuse_lists, with_axis
 from appyc.frontend.arrays.where_arguments import given_destination, given_mask, put, reduce_where
 from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
-from appyc.frontend.expressions.stores import assign
 from appyc.frontend.library import (
     arg_extremes,
     array_tables,
+    comparison_functions,
     counting,
     linear_algebra,
     scan_functions,
@@ -47,6 +47,7 @@ from appyc.frontend.library.axis_arguments import (
     Maker,
     along,
     given_dtype,
+    integer_argument,
     integers,
     is_none,
     refuse,
@@ -60,7 +61,6 @@ from appyc.frontend.types.values import (
     ListValue,
     Masked,
     Number,
-    Opaque,
     Tensor,
     TupleValue,
     Value,
@@ -99,7 +99,8 @@ def lower_array_call(scope: Scope, obj: object, node: ast.Call, loc: Loc) -> Val
         return None
     parameters, make = entry
     lower = _generated if obj is sum else _collected
-    return make(scope, _bound(scope, node, parameters, [], loc, lower), loc)
+    kept = obj in (np.array, np.asarray)  # these test that each item fits
+    return make(scope, _bound(scope, node, parameters, [], loc, lower, as_lists=kept), loc)
 
 
 def lower_array_method(
@@ -136,6 +137,8 @@ def _bound(
     given: list[Value],
     loc: Loc,
     lower: Callable[[Scope, ast.expr], Value] = _collected,
+    *,
+    as_lists: bool = False,
 ) -> Arguments:
     """Argument values by parameter name. Raises UnsupportedError for what the function has no form for."""
     what = ast.unparse(node.func)
@@ -145,7 +148,9 @@ def _bound(
         )
     nodes = [_listed(n) for n in (*node.args, *(k.value for k in node.keywords))]
     values = [
-        _unlisted(scope, value, loc) if lower is _collected or isinstance(value, ListValue) else value
+        _unlisted(scope, value, loc, as_list=as_lists)
+        if lower is _collected or isinstance(value, ListValue)
+        else value
         for value in expressions.lower_operands(scope, nodes, lower)
     ]
     positional = [*given, *values[: len(node.args)]]
@@ -166,8 +171,8 @@ def _bound(
     return out
 
 
-def _unlisted(scope: Scope, value: Value, loc: Loc) -> Value:
-    """An argument, with a list as what NumPy makes an array of."""
+def _unlisted(scope: Scope, value: Value, loc: Loc, *, as_list: bool) -> Value:
+    """An argument, with a list as what NumPy makes an array of; as_list: of Python's numbers still."""
     if isinstance(value, ListValue):
         return as_tensor(scope, value, loc)
     if not is_listed(value):
@@ -175,7 +180,7 @@ def _unlisted(scope: Scope, value: Value, loc: Loc) -> Value:
     tensor = as_tensor(scope, value, loc)
     if any(isinstance(n, Load) and n.array.array.readonly for n in walk(tensor.element)):
         refuse_lists([value], loc)  # NumPy makes no numbers of bytes and texts
-    return replace(tensor, python=False)
+    return replace(tensor, python=as_list)
 
 
 def _listed(node: ast.expr) -> ast.expr:
@@ -217,17 +222,16 @@ def _spread(*, root: bool) -> Maker:
 
 def _transpose(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
-    order = integers(given.get("axes"), loc, "axes")
-    if order is None:
-        return permuted(tensor, range(tensor.ndim)[::-1])
-    if sorted(n % tensor.ndim for n in order) != list(range(tensor.ndim)):
+    axes = integers(given.get("axes"), loc, "axes")
+    order = [normalised(n, tensor.ndim, loc) for n in axes or range(tensor.ndim)[::-1]]
+    if sorted(order) != list(range(tensor.ndim)):
         raise LengthError("axes don't match array", loc)
-    return permuted(tensor, [n % tensor.ndim for n in order])
+    return permuted(tensor, order)
 
 
 def _swapaxes(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
-    pair = [(integers(given[n], loc, n) or (0,))[0] % tensor.ndim for n in ("axis1", "axis2")]
+    pair = [normalised(integer_argument(given, n, 0, loc), tensor.ndim, loc) for n in ("axis1", "axis2")]
     order = list(range(tensor.ndim))
     order[pair[0]], order[pair[1]] = order[pair[1]], order[pair[0]]
     return permuted(tensor, order)
@@ -236,7 +240,7 @@ def _swapaxes(scope: Scope, given: Arguments, loc: Loc) -> Value:
 def _flip(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
     axes = integers(given.get("axis"), loc, "axis")
-    reversed_axes = range(tensor.ndim) if axes is None else [n % tensor.ndim for n in axes]
+    reversed_axes = range(tensor.ndim) if axes is None else [normalised(n, tensor.ndim, loc) for n in axes]
     indices: dict[Symbol, Expr] = {}
     for k in reversed_axes:
         last = Binary("-", tensor.extents[k], integer(1, loc), loc=loc)
@@ -246,8 +250,8 @@ def _flip(scope: Scope, given: Arguments, loc: Loc) -> Value:
 
 def _expand_dims(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
-    rank = tensor.ndim + 1
-    for k in sorted(n % rank for n in integers(given["axis"], loc, "axis") or ()):
+    axes = integers(given["axis"], loc, "axis") or ()
+    for k in sorted(normalised(n, tensor.ndim + len(axes), loc) for n in axes):
         tensor = with_axis(scope, tensor, k, loc)
     return tensor
 
@@ -265,11 +269,6 @@ def _astype(scope: Scope, given: Arguments, loc: Loc) -> Value:
     if tensor.element.dtype is dtype:
         return materialise(scope, tensor, "copy", loc)
     return Tensor(tensor.axes, tensor.extents, cast(tensor.element, dtype))
-
-
-def _fill(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    assign(scope, given["a"], given["value"], loc)
-    return Opaque(None)
 
 
 def _matmul(scope: Scope, given: Arguments, loc: Loc) -> Value:
@@ -308,7 +307,7 @@ def _roll(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
     axis = integers(given.get("axis"), loc, "axis")
     shifts = given["shift"].items if isinstance(given["shift"], TupleValue) else (given["shift"],)
-    if axis is None and (tensor.ndim > 1 or len(shifts) > 1):
+    if not shifts or (axis is None and (tensor.ndim > 1 or len(shifts) > 1)):
         raise UnsupportedError("np.roll over all axes is not compiled", loc, hints=("name an axis",))
     axes = axis or (0,)
     if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
@@ -360,7 +359,7 @@ _METHODS: dict[str, Entry] = {
     "swapaxes": (("a", "axis1", "axis2"), _swapaxes),
     "copy": (("a",), _copy),
     "astype": (("a", "dtype"), _astype),
-    "fill": (("a", "value"), _fill),
+    "fill": (("a", "value"), comparison_functions.fill),
     "dot": (("a", "b"), _dot),
     "reshape": (("a", "*shape"), _reshape),
     "ravel": (("a",), _flat(copied=False)),

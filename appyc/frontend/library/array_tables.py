@@ -50,12 +50,13 @@ def _python_sum(scope: Scope, given: Arguments, loc: Loc) -> Value:
 
 def _clip(scope: Scope, given: Arguments, loc: Loc) -> Value:
     """np.clip, of which a bound may be None."""
+    a = given["a"] if isinstance(given["a"], Number | Masked) else as_tensor(scope, given["a"], loc)
     bounds = [(op, given[name]) for op, name in (("maximum", "a_min"), ("minimum", "a_max"))
               if not isinstance(given.get(name, Opaque(None)), Opaque)]  # fmt: skip
 
     for op, bound in bounds:  # a bound that cuts nothing off need not fit
         if isinstance(bound, Number):
-            require_fit(scope, bound, element_type(given["a"]), loc, "<=" if op == "maximum" else ">=")
+            require_fit(scope, bound, element_type(a), loc, "<=" if op == "maximum" else ">=")
 
     def make(numbers: list[Number]) -> Number:
         out = numbers[0]
@@ -63,7 +64,7 @@ def _clip(scope: Scope, given: Arguments, loc: Loc) -> Value:
             out = extremum(op, out, nearest(bound, out.type.dtype, loc), loc)
         return out
 
-    return elementwise(scope, [given["a"], *(value for _, value in bounds)], make, loc)
+    return elementwise(scope, [a, *(value for _, value in bounds)], make, loc)
 
 
 def _select(scope: Scope, given: Arguments, loc: Loc) -> Value:

@@ -11,8 +11,10 @@ from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.expressions.stores import assign
 from appyc.frontend.library.axis_arguments import Arguments, given_dtype
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.list_kinds import is_listed
 from appyc.frontend.types.numbers import NumberType, promote
 from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.frontend.types.weak_ints import require_all_fit
 from appyc.ir.nodes import Expr, Store
 from appyc.ir.types import DType
 
@@ -30,6 +32,11 @@ def copyto(scope: Scope, given: Arguments, loc: Loc) -> Value:
     return Opaque(None)
 
 
+def fill(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    assign(scope, given["a"], given["value"], loc)
+    return Opaque(None)
+
+
 # ---------------------------------------------------------------- np.array
 
 
@@ -41,7 +48,8 @@ def array(scope: Scope, given: Arguments, loc: Loc) -> Value:
 def asarray(scope: Scope, given: Arguments, loc: Loc) -> Value:
     """np.asarray: the array itself where it has the type."""
     value, dtype = given["object"], given_dtype(given.get("dtype"), loc)
-    if isinstance(value, ArrayRef | Tensor) and dtype in (None, as_tensor(scope, value, loc).element.dtype):
+    is_own = isinstance(value, ArrayRef | Tensor) and not is_listed(value)
+    if is_own and dtype in (None, as_tensor(scope, value, loc).element.dtype):
         return value
     return array_of(scope, value, dtype, loc)
 
@@ -53,9 +61,10 @@ def array_of(scope: Scope, value: Value, dtype: DType | None, loc: Loc) -> Value
         kind = dtype or tensor.element.dtype
         if tensor.element.dtype.is_complex and not kind.is_complex:
             raise TypeInferenceError(f"complex numbers cannot be made {kind}", loc, hints=("use z.real",))
+        require_all_fit(scope, value, kind, loc)
         converted = Tensor(tensor.axes, tensor.extents, cast(tensor.element, kind))
         return materialise(scope, converted, "array", loc)
-    if not isinstance(value, TupleValue) or not value.items:
+    if not isinstance(value, TupleValue):
         raise UnsupportedError(f"np.array of {describe(value)} is not compiled", loc)
     if any(is_array(item) for item in value.items):
         rows = [as_tensor(scope, item, loc) for item in value.items]
@@ -71,6 +80,7 @@ def array_of(scope: Scope, value: Value, dtype: DType | None, loc: Loc) -> Value
         if joined is None:
             raise UnsupportedError("the numbers have no common type", loc)
         wanted = joined.dtype
+    require_all_fit(scope, value, wanted, loc)
     stored = [scope.temp("item", cast(n.expr, wanted)) for n in numbers]
     ref = array_creation.allocate(
         scope, [integer(n, loc) for n in shape], wanted, loc, zero=False, name="array"
@@ -86,6 +96,8 @@ def array_of(scope: Scope, value: Value, dtype: DType | None, loc: Loc) -> Value
 
 def _listed(value: TupleValue, loc: Loc) -> tuple[tuple[int, ...], list[Number]]:
     """The shape of nested tuples, and their numbers in C order."""
+    if not value.items:
+        raise UnsupportedError("an array of nothing is not compiled", loc)
     inner = [_listed(item, loc) for item in value.items if isinstance(item, TupleValue)]
     if not inner:
         return (len(value.items),), [expressions.number(item, loc, "an item") for item in value.items]

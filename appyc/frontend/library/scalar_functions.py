@@ -233,7 +233,7 @@ def _is_test(name: str) -> Maker:
 def _phase(args: list[Number], loc: Loc) -> Number:
     (a,) = args
     parts = [real_part(a, loc), imaginary_part(a, loc)]
-    return _intrinsic("atan2", python=a.python)([parts[1], parts[0]], loc)
+    return _intrinsic("atan2", python=False)([parts[1], parts[0]], loc)
 
 
 def _complex_function(name: str) -> Maker:

@@ -146,7 +146,7 @@ def float_type_of(t: NumberType) -> NumberType | None:
     """What NumPy's float functions (sqrt, sin, …) compute in for this operand: int16 gives float32."""
     if t.dtype.kind in "fc":
         return NumberType(t.dtype, python=False)
-    if t.python:
+    if t.python and t != PY_BOOL:
         return NumberType(DType.FLOAT64, python=False)
     return _numpy(np.sqrt(np.ones(1, t.dtype.numpy)).dtype)
 

@@ -6,13 +6,14 @@ import math
 from collections.abc import Sequence
 
 from appyc.errors import Loc
-from appyc.frontend.arrays.tensors import element_type, is_array
+from appyc.frontend.arrays.tensors import as_tensor, element_type, is_array
 from appyc.frontend.expressions.arithmetic import PartedTypesError, const
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.list_kinds import is_listed
 from appyc.frontend.types.numbers import NumberType, promote
-from appyc.frontend.types.values import Number, Value
+from appyc.frontend.types.values import ListValue, Number, TupleValue, Value
 from appyc.ir.integers import is_within, limits, range_of
-from appyc.ir.nodes import Compare, Const, Expr, Fail, If, Likely, Logical, Unary
+from appyc.ir.nodes import Compare, Const, Expr, Fail, If, Likely, Logical, Reduce, Unary
 from appyc.ir.types import DType
 
 
@@ -35,6 +36,24 @@ def refuse_unfit(scope: Scope, values: Sequence[Value], loc: Loc) -> None:
     if common is not None and common.dtype.is_integer:
         for number in weak:
             require_fit(scope, number, common.dtype, loc)
+
+
+def require_all_fit(scope: Scope, value: Value, dtype: DType, loc: Loc) -> None:
+    """`require_fit` of a number, and of all numbers of a tuple or list."""
+    if isinstance(value, Number):
+        require_fit(scope, value, dtype, loc)
+    elif isinstance(value, TupleValue):
+        for item in value.items:
+            require_all_fit(scope, item, dtype, loc)
+    elif isinstance(value, ListValue) or is_listed(value):
+        items = as_tensor(scope, value, loc)
+        if not (items.python and items.element.dtype.is_integer and dtype.is_integer):
+            return
+        if not is_within(range_of(items.element), limits(dtype)):
+            for op in ("minimum", "maximum"):
+                zero = const(0, items.element.dtype, loc)
+                extreme = Reduce(op, items.axes, items.extents, items.element, zero, python=True, loc=loc)
+                require_fit(scope, Number(scope.temp(op, extreme), python=True), dtype, loc)
 
 
 def _is_python_int(number: Number) -> bool:
