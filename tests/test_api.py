@@ -8,6 +8,7 @@ import inspect
 import linecache
 import math
 import pickle
+import re
 import sys
 import threading
 import weakref
@@ -185,7 +186,9 @@ def test_keyword_only_and_positional_only_parameters():
     assert combine(1, 2, z=4) == 124
     assert combine(1, z=4, y=2) == 124
     for args, keywords in (((1, 2, 3), {}), ((), {"x": 1})):
-        with pytest.raises(TypeError, match=r"^test.*combine\(x, /, y=3, \*, z=5\): "):
+        with pytest.raises(TypeError) as python:
+            combine.py_func(*args, **keywords)
+        with pytest.raises(TypeError, match=re.escape(str(python.value))):
             combine(*args, **keywords)
 
 
@@ -201,7 +204,9 @@ def test_defaults_and_keywords_go_through_the_dispatcher():
 
 def test_calls_that_do_not_fit_raise_as_python_does():
     for args, keywords in (((), {}), ((1, 2, 3), {}), ((1,), {"a": 1}), ((1,), {"other": 1})):
-        with pytest.raises(TypeError, match=r"^scale\(a, factor=2\.0\): "):
+        with pytest.raises(TypeError) as python:
+            scale(*args, **keywords)
+        with pytest.raises(TypeError, match=re.escape(str(python.value))):
             SCALE(*args, **keywords)
 
 

@@ -54,8 +54,9 @@ class Parameters:
                 return {name: found[name] for name in parameters}
         try:
             bound = self.signature.bind(*args, **keywords)
-        except TypeError as error:
-            raise TypeError(f"{self._fn.__qualname__}{self.signature}: {error}") from None
+        except TypeError:
+            self._fn(*args, **keywords)  # raises Python's own
+            raise
         bound.apply_defaults()
         return dict(bound.arguments)
 
