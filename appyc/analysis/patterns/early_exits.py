@@ -67,8 +67,9 @@ def leaves_early(loop: For) -> bool:
     return any(isinstance(stmt, Break) for stmt in own_statements(loop.body))
 
 
-def early_exit(loop: For, dependences: Dependences) -> EarlyExit | Refusal:
-    """The parts of a loop that `leaves_early`, or why it is no search."""
+def early_exit(loop: For, dependences: Dependences, *, with_loops: bool = False) -> EarlyExit | Refusal:
+    """The parts of a loop that `leaves_early` or may raise, or why it is no search. with_loops: a test may have `while`
+    loops, as few iterations are tested that Python would not get to."""
     if any(isinstance(node, Alloc) for node in walk(loop.body)):
         return Refusal("each iteration makes an array")
     tail = _in_tails(loop.body, MAX_SIZE)
@@ -80,7 +81,7 @@ def early_exit(loop: For, dependences: Dependences) -> EarlyExit | Refusal:
     if rest is None:
         return Refusal("its first iteration is its last")
     test = _test(tail)
-    refusal = _carried(test, loop) or _written(test, loop, dependences) or _why_not_ahead(test)
+    refusal = _carried(test, loop) or _written(test, loop, dependences) or _why_not_ahead(test, with_loops)
     return EarlyExit(test, rest, _straight(tail)) if refusal is None else refusal
 
 
@@ -223,11 +224,11 @@ def _part(body: tuple[Stmt, ...], needed: set[Symbol], effects: bool) -> tuple[S
 # ---------------------------------------------------------------- why not
 
 
-def _why_not_ahead(test: tuple[Stmt, ...]) -> Refusal | None:
+def _why_not_ahead(test: tuple[Stmt, ...], with_loops: bool) -> Refusal | None:
     """What keeps a test from being had for an iteration that the loop may never get to."""
     for node in walk(test):
         match node:
-            case While():
+            case While() if not with_loops:
                 what = "a loop in it may never end where Python would not get to"
             case Load(checked=True) | Binary(trap=True):
                 what = "it may raise in an iteration that Python would not get to"
