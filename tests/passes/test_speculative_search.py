@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.patterns.early_exits import Refusal, early_exit
-from appyc.ir.nodes import Break, Fail, For, Function, LoopMode, Stmt, While
+from appyc.ir.nodes import Fail, For, Function, LoopMode, Stmt, While
 from appyc.ir.types import DType
 from appyc.ir.verify import verify
 from appyc.ir.visit import loops_of, walk
@@ -74,12 +74,7 @@ class _Case:
         """The function after the pass, which does what it did wherever the loop ends."""
         start = (assign(self.where, -1), assign(self.x, 0.5), assign(self.s, 0.25))
         before = self.p.function(*start, *body, results=[self.where, self.x, self.s])
-        with mock.patch.multiple(
-            "appyc.passes.parallelise.speculative_search",
-            FIRST_BLOCK=2,
-            FIRST_INNER_BLOCK=1,
-            FIRST_IN_ORDER=2,
-        ):
+        with mock.patch("appyc.passes.parallelise.speculative_search.FIRST_BLOCK", 2):
             after = speculative_search(before, PassContext())
         assert verify(after) == []
         assert (after != before) is changed
@@ -212,24 +207,6 @@ def test_loops_in_the_condition():
     assert len({loop.var for loop in loops_of(fn)}) == len(loops_of(fn))
 
 
-def test_rows_are_searched_inside():
-    """The first elements of each row are tested in order."""
-    c = _Case()
-    leave = if_(compare("<", c.at(c.m, c.i, c.j), 0.0), [c.put(1.0), break_()])
-    fn = c.searched(c.loop(for_(c.j, 0, c.n, [leave])))
-    assert sum(isinstance(n, While) for n in walk(fn)) == 1
-    assert free(fn) == [True, False, True]
-    in_order = loops_of(fn)[1]
-    assert any(isinstance(n, Break) for n in walk(in_order))
-
-
-def test_work_inside_goes_up_to_the_exit_in_either_part():
-    c = _Case()
-    leave = if_(compare("<", c.at(c.m, c.i, c.j), 0.0), [assign(c.where, c.j), break_()])
-    body = for_(c.j, 0, c.n, [leave, assign(c.s, add(c.s, c.at(c.m, c.i, c.j))), c.put(c.s)])
-    c.searched(c.loop(body))
-
-
 def test_bounds_are_taken_once():
     c = _Case()
     stop = c.p.local("stop", DType.INT64)
@@ -249,10 +226,13 @@ def test_what_the_condition_reads_may_be_written_later():
 # ---------------------------------------------------------------- refusals
 
 
-def test_columns_in_a_loop_are_left_alone():
+def test_a_loop_in_a_loop_is_left_alone_without_a_pragma():
     c = _Case()
-    leave = if_(compare("<", c.at(c.m, c.j, c.i), 0.0), [break_()])
+    leave = if_(compare("<", c.at(c.m, c.i, c.j), 0.0), [break_()])
     c.searched(c.loop(for_(c.j, 0, c.n, [leave])), changed=False)
+    c = _Case()
+    leave = if_(compare("<", c.at(c.m, c.i, c.j), 0.0), [c.put(1.0), break_()])
+    c.searched(c.loop(for_(c.j, 0, c.n, [leave], clauses=pragma("parallel"))))
 
 
 def test_a_condition_on_a_running_total():

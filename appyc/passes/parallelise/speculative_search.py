@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from appyc.analysis.accesses.scalar_flow import LoopScalars, exposed, surely_assigned
@@ -14,7 +14,6 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Assign,
     Binary,
-    Break,
     Compare,
     Const,
     Expr,
@@ -34,21 +33,13 @@ from appyc.ir.nodes import (
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
 from appyc.ir.visit import blocks_of, loops_of, map_loops, rename, rewrite, scalars_written, substitute, walk
-from appyc.passes.gpu.map_gpu import stride_score
-from appyc.passes.node_builders import integer, iteration, negated, trip_count, truth, with_breaks
+from appyc.passes.node_builders import integer, iteration, most_trips, trip_count, with_breaks
 from appyc.passes.pass_context import PassContext
 
 S = TypeVar("S", bound=Stmt)
 
 FIRST_BLOCK = 256
 """Iterations that are tested together at first, in less time than fifty in order."""
-
-FIRST_INNER_BLOCK = 64
-"""The same for a loop inside another one."""
-
-FIRST_IN_ORDER = 16
-"""Iterations of a loop inside another one that run in order before the first block. A loop that is entered again and
-again may well end soon each time, and a block costs as much as so many iterations."""
 
 FIRST_LONG_BLOCK = 8
 """The same where an iteration has loops of its own."""
@@ -80,8 +71,6 @@ def speculative_search(fn: Function, ctx: PassContext) -> Function:
                                                       else:
                                                           b[first] = a[first]
 
-    A loop inside another one, which may well end soon each time, first runs `FIRST_IN_ORDER` iterations in order.
-
     Only tests are speculative: those of iterations behind the exit, in the same block. Tests have no side
     effects and cannot raise. The work loop is omitted if there is no work besides the test. It is reduced
     to the last iteration if only the last values of scalars are live-out. An exception ends the loop like a
@@ -90,8 +79,8 @@ def speculative_search(fn: Function, ctx: PassContext) -> Function:
     Runs after `check_bounds`, since a test must not raise, and before the passes that make loops
     parallel, which the new loops are meant for.
 
-    Does not handle: conditions that depend on what earlier iterations did, or may raise; a loop in
-    another one whose accesses have a stride (lanes would read as much as they save).
+    Does not handle: conditions that depend on what earlier iterations did, or may raise; loops inside others without
+    a pragma, which may well end soon each time.
     """
     if not ctx.options.auto and all(loop.clauses is None for loop in loops_of(fn.body)):
         return fn
@@ -100,15 +89,12 @@ def speculative_search(fn: Function, ctx: PassContext) -> Function:
     while candidates := list(_candidates(fn.body, tried, ctx, inside=False)):
         legality = ctx.legality(fn)
         searches: dict[Symbol, tuple[Stmt, ...]] = {}
-        for candidate in candidates:
-            loop = candidate.loop
+        for loop in candidates:
             tried.add(loop.var)
             found = early_exit(loop, legality.dependences)
             if isinstance(found, Refusal):
                 continue
-            search = _Search(candidate, found, legality.scalars[loop.var], names)
-            searches[loop.var] = search.build()
-            tried.add(search.near)
+            searches[loop.var] = _Search(loop, found, legality.scalars[loop.var], names).build()
             ctx.remark(
                 loop.loc,
                 f"{named(loop)} may end early: it is searched in blocks, and its work done up to the end",
@@ -118,21 +104,13 @@ def speculative_search(fn: Function, ctx: PassContext) -> Function:
     return fn
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A loop that ends early. inside: it is in another loop."""
-
-    loop: For
-    inside: bool
-
-
 def _candidates(
     body: tuple[Stmt, ...], tried: set[Symbol], ctx: PassContext, *, inside: bool
-) -> Iterator[_Candidate]:
-    """The loops to take next, none in another one: outer loops come first."""
+) -> Iterator[For]:
+    """The loops to take next, none in another one: outer loops come first. inside: the block is in a loop."""
     for stmt in body:
         if isinstance(stmt, For) and stmt.var not in tried and _is_candidate(stmt, ctx, inside=inside):
-            yield _Candidate(stmt, inside)
+            yield stmt
             continue
         for block in blocks_of(stmt):
             yield from _candidates(block, tried, ctx, inside=inside or isinstance(stmt, For | While))
@@ -143,22 +121,15 @@ def _is_candidate(loop: For, ctx: PassContext, *, inside: bool) -> bool:
         return False
     if loop.clauses is not None:
         return loop.clauses.request != "sequential" and loop.clauses.collapse == 1
-    match loop.lo, loop.hi:
-        case Const(value=int(lo)), Const(value=int(hi)) if abs(hi - lo) <= FIRST_INNER_BLOCK:
-            return False
-    if inside and (stride_score(loop, loop.var) <= 0 or any(isinstance(n, For) for n in walk(loop.body))):
-        return False
-    return ctx.options.auto
+    trips = most_trips(loop)
+    return ctx.options.auto and not inside and (trips is None or trips > FIRST_BLOCK)
 
 
 class _Search:
     """Builds the search that replaces the loop."""
 
-    def __init__(
-        self, candidate: _Candidate, parts: EarlyExit, scalars: LoopScalars, names: NameSupply
-    ) -> None:
-        self.loop, self.inside, self.parts = candidate.loop, candidate.inside, parts
-        self.names, self.loc = names, candidate.loop.loc
+    def __init__(self, loop: For, parts: EarlyExit, scalars: LoopScalars, names: NameSupply) -> None:
+        self.loop, self.parts, self.names, self.loc = loop, parts, names, loop.loc
         self.seen = frozenset(
             {*scalars.last, *(r.symbol for r in scalars.reductions), *(c.symbol for c in scalars.carried)}
         )
@@ -166,7 +137,6 @@ class _Search:
         self.at, self.end, self.first, self.reach = (
             names.fresh(name, DType.INT64) for name in ("at", "end", "first", "reach")
         )
-        self.near, self.left = names.fresh(self.loop.var.name, DType.INT64), names.fresh("left", DType.BOOL)
 
     def build(self) -> tuple[Stmt, ...]:
         at, end, first = self._var(self.at), self._var(self.end), self._var(self.first)
@@ -176,9 +146,9 @@ class _Search:
             stop = self.names.fresh("stop", DType.INT64)
             before.append(self._assign(stop, hi))
             hi = self._var(stop)
-        block = (self._assign(self.at, end), self._assign(self.end, self._end_of_block(hi)))
         body = (
-            *block,
+            self._assign(self.at, end),
+            self._assign(self.end, self._end_of_block(hi)),
             self._assign(self.first, end),
             self._test(at, end),
             *self._work(at, first),
@@ -187,29 +157,17 @@ class _Search:
         nothing_found = Compare("==", first, end, loc=self.loc)
         goes_on = Logical("and", nothing_found, self._comes_before(end, hi), loc=self.loc)
         leave = If(self._comes_before(first, end), self._at(self.parts.leaving, first), loc=self.loc)
-        blocks = (
+        has_loops = any(isinstance(n, For) for n in walk(self.parts.test))
+        reach = (FIRST_LONG_BLOCK if has_loops else FIRST_BLOCK) * self.loop.step
+        return (
+            *before,
             self._assign(self.first, end),
-            self._assign(self.reach, integer(self._first_block() * self.loop.step, self.loc)),
+            self._assign(self.reach, integer(reach, self.loc)),
             While(goes_on, body, loc=self.loc),
             leave,
         )
-        if not self.inside or self.loop.clauses is not None:
-            return (*before, *blocks)
-        return (
-            *before,
-            self._assign(self.reach, integer(FIRST_IN_ORDER * self.loop.step, self.loc)),
-            *block,
-            self._assign(self.left, truth(False, self.loc)),
-            self._in_order(at, end),
-            If(negated(self._var(self.left)), blocks, loc=self.loc),
-        )
 
     # ---- blocks
-
-    def _first_block(self) -> int:
-        if any(isinstance(n, For) for n in walk(self.parts.test)):
-            return FIRST_LONG_BLOCK
-        return FIRST_INNER_BLOCK if self.inside else FIRST_BLOCK
 
     def _end_of_block(self, hi: Expr) -> Expr:
         """Without a sum that could overflow: `at + reach` where that lies before `hi`."""
@@ -224,13 +182,6 @@ class _Search:
         return Binary("min" if self.loop.step > 0 else "max", twice, most, loc=self.loc)
 
     # ---- the parts
-
-    def _in_order(self, lo: Expr, hi: Expr) -> For:
-        """The loop itself over a part of its range, which tells whether it has left."""
-        left = self._assign(self.left, truth(True, self.loc))
-        body = with_breaks(self.loop.body, (left, Break(loc=self.loc)))
-        body = tuple(self._copy(rename(stmt, {self.loop.var: self.near})) for stmt in body)
-        return replace(self.loop, var=self.near, lo=lo, hi=hi, body=body)
 
     def _test(self, lo: Expr, hi: Expr) -> For:
         """The loop that finds the first iteration which leaves. Its scalars are its own: those
