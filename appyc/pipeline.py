@@ -45,6 +45,7 @@ from appyc.passes.fuse.overlapped_tiling import overlapped_tiling
 from appyc.passes.fuse.rematerialise import rematerialise
 from appyc.passes.fuse.shifted_fusion import shifted_fusion
 from appyc.passes.gpu.atomic_updates import atomic_updates
+from appyc.passes.gpu.batch_loads import batch_loads
 from appyc.passes.gpu.choose_product_tiles import choose_product_tiles
 from appyc.passes.gpu.expand_allocations import expand_allocations
 from appyc.passes.gpu.keep_rows_on_chip import keep_rows_on_chip
@@ -206,7 +207,8 @@ FOR_GPU: tuple[Pass, ...] = (
     products_of_reals,  # the same
     split_complex,  # Triton has no complex numbers
     choose_product_tiles,  # late: for the products that are left
-    tile_rows,  # last: nothing else knows loops with two forms of their iterations
+    tile_rows,  # late: nothing else knows loops with two forms of their iterations
+    batch_loads,  # last, for loops that are sequential by now
 )
 """Before `split_kernels`, which makes the host program and its kernels of the function."""
 

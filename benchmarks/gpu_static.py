@@ -163,7 +163,9 @@ def _row(
     built = compile_kernel(program, device.texts[kernel], target, variant)
     found = counts(disassembled(built.cubin))
     text = device.texts[kernel]
-    elements = unrolled(found, built.ptx) * max(1.0, variant.lanes / built.threads) * text.rows_each
+    elements = (
+        unrolled(found, built.ptx) * max(1.0, variant.lanes / built.threads) * text.rows_each * text.batch
+    )
     programs = max(1, device.programs[kernel, variant] // device.launches[kernel, variant])
     busy = min(programs, gpu.processors)
     resident = min(

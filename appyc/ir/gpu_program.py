@@ -154,6 +154,7 @@ class Kernel(Node):
     lane_scalars: frozenset[Symbol]
     indices: Mapping[Symbol, LaneIndex]
     rows_each: int = 1
+    batch: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -236,6 +236,8 @@ class LoopSchedule:
 
     rows_each, of parallel loops on a GPU: how many iterations around the lanes each program runs at once.
 
+    batch, of parallel loops on a GPU: the most iterations of a sequential loop inside that load together.
+
     tiles, of the outermost loop of a product on a GPU: those that a launch chooses from, for the sizes it has.
     """
 
@@ -247,6 +249,7 @@ class LoopSchedule:
     flat_at_one: bool = False
     row_lanes: int | None = None
     rows_each: int = 1
+    batch: int = 1
     tiles: tuple[ProductTiles, ...] = ()
 
     @property

@@ -67,7 +67,7 @@ class Param:
 @dataclass(frozen=True, slots=True)
 class KernelText:
     """A kernel as generated. lanes, fewest_lanes: bounds of its constexpr `constant`, for lanes a power of two.
-    num_stages: how many iterations' loads a loop around `tl.dot` has under way. rows_each: as in `LoopSchedule`.
+    num_stages: how many iterations' loads a loop around `tl.dot` has under way. rows_each, batch: as in `LoopSchedule`.
     scale: so many times the sizes have to fit the kernel's constexpr INDEX, their type and that of scalars that count;
     0: it has none."""
 
@@ -81,6 +81,7 @@ class KernelText:
     constant: str = "LANES"
     num_stages: int = 3
     rows_each: int = 1
+    batch: int = 1
     scale: int = 0
 
     @property
@@ -134,6 +135,7 @@ class _KernelEmitter(ExpressionEmitter):
             self.kernel.num_warps,
             frozenset(self.helpers),
             rows_each=self.kernel.rows_each,
+            batch=self.kernel.batch,
             scale=self.scale,
         )
 

@@ -67,7 +67,7 @@ from appyc.passes.node_builders import (
 GRID_LANES = 1024
 """The most lanes where the grid's programs are blocks of a loop: eight for each thread of four warps."""
 MOST_ROWS = 4
-"""So many rows or more, and each thread has two elements of a row, which it loads together."""
+"""So many rows or more, or iterations together, and each thread has two elements of a row, which it loads together."""
 FEWEST_LANES = 128
 """One for each thread."""
 STRIP_LANES = 256
@@ -99,7 +99,7 @@ class GridKernel:
     def __init__(
         self, nest: For, decided: LoopSchedule, names: NameSupply, sites: FaultSites, name: str
     ) -> None:
-        row_lanes, self.rows_each = decided.row_lanes, decided.rows_each
+        row_lanes, self.rows_each, self.batch = decided.row_lanes, decided.rows_each, decided.batch
         self.names, self.sites, self.name, self.loc = names, sites, name, nest.loc
         self.mapping: GridMapping = map_gpu(nest, row_lanes)
         self.host: list[ScheduledStmt] = []
@@ -108,7 +108,11 @@ class GridKernel:
         self.is_requested = any(
             loop.clauses is not None and loop.clauses.block for loop in self.mapping.chain
         )
-        usual = GRID_LANES // min(self.rows_each, MOST_ROWS) if self.mapping.lane else STRIP_LANES
+        usual = (
+            GRID_LANES // min(max(self.rows_each, self.batch), MOST_ROWS)
+            if self.mapping.lane
+            else STRIP_LANES
+        )
         lanes, self.warps = requested(self.mapping.chain, usual)
         strips = frozenset[Symbol]() if self.mapping.lane else choose_lane_loops(self.mapping.body)
         if not self.mapping.lane and not strips:
@@ -155,6 +159,7 @@ class GridKernel:
             frozenset(self.lower.varying),
             self.lower.indices,
             self.rows_each,
+            self.batch,
             loc=self.loc,
         )
         self.host.append(Launch(kernel, programs, loc=self.loc))

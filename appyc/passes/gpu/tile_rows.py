@@ -142,7 +142,7 @@ def _copies(mapping: GridMapping, sizes: Mapping[Symbol, int], names: NameSupply
 
 def _moved(copies: Sequence[tuple[Stmt, ...]], lane: Symbol) -> tuple[float, int]:
     """Bytes that a tile moves for an element, and the registers that hold what it loads."""
-    loads = {_place(load) for body in copies for load in _shared(body) if mentions(load, {lane})}
+    loads = {place_of(load) for body in copies for load in loads_in_advance(body) if mentions(load, {lane})}
     lines = {
         (array, tuple(LinearForm(i.terms) if lane in _symbols(i) else i for i in at)) for array, at in loads
     }
@@ -166,7 +166,7 @@ def _accessed(node: Node) -> tuple[Symbol, ...]:
             return ()
 
 
-def _place(load: Load) -> Place:
+def place_of(load: Load) -> Place:
     return load.array, tuple(map(linear_form, load.index))
 
 
@@ -174,7 +174,7 @@ def _symbols(form: LinearForm[Expr]) -> set[Symbol]:
     return {n.symbol for n in walk(tuple(form.terms)) if isinstance(n, Var)}
 
 
-def _shared(body: tuple[Stmt, ...]) -> Iterator[Load]:
+def loads_in_advance(body: tuple[Stmt, ...]) -> Iterator[Load]:
     """The loads that an iteration makes in any case, at subscripts known before, of arrays that the nest only reads."""
     written, own = arrays_written(body), scalars_written(body)
 
@@ -193,13 +193,13 @@ def _nest(
     loc = mapping.chain[-1].loc
     held: dict[Place, Symbol] = {}
     tile: list[Stmt] = []
-    for load in (load for body in copies for load in _shared(body)):
-        if (place := _place(load)) not in held:
+    for load in (load for body in copies for load in loads_in_advance(body)):
+        if (place := place_of(load)) not in held:
             held[place] = names.fresh(load.array.name, load.dtype)
             tile.append(Assign(held[place], load, loc=load.loc))
 
     def rule(node: Node) -> Node:
-        found = held.get(_place(node)) if isinstance(node, Load) else None
+        found = held.get(place_of(node)) if isinstance(node, Load) else None
         return map_children(node, rule) if found is None else Var(found, loc=node.loc)
 
     tile += [map_children(stmt, rule) for body in copies for stmt in body]

@@ -1,0 +1,154 @@
+"""Several iterations of a sequential loop in the lanes of a GPU load what they need before the first of them stores.
+
+    for i in range(n):              # parallel, lanes      for i in range(n):
+        for j in range(1, m):                                  for j in range(1, m - 1, 2):
+            y[j, i] = y[j - 1, i] * c[j] + x[j, i]                 c_1 = c[j]; x_1 = x[j, i]
+                                                  ->               c_2 = c[j + 1]; x_2 = x[j + 1, i]
+                                                                   y_1 = y[j - 1, i] * c_1 + x_1
+                                                                   y[j, i] = y_1
+                                                                   y_2 = y_1 * c_2 + x_2
+                                                                   y[j + 1, i] = y_2
+                                                               for j in range(..., m):
+                                                                   ...
+
+A compiler moves no load before a store, which may be to the same element, so that each iteration waits for memory.
+Here one wait serves all. What an iteration stores and a later one loads stays in a register.
+
+Requires: all passes that change loops have run. Does not handle: bodies other than assignments and stores; bounds that
+lanes differ in; tiles of rows; loops without stores, which the assembler unrolls itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from appyc.ir.affine import linear_form
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import Assign, For, Function, Load, LoopMode, Node, Stmt, Store, Symbol, Update, Var
+from appyc.ir.raising import may_raise
+from appyc.ir.schedule import LoopSchedule
+from appyc.ir.visit import (
+    arrays_read,
+    arrays_written,
+    map_blocks,
+    map_children,
+    scalars_read,
+    scalars_written,
+    walk,
+)
+from appyc.passes.gpu.map_gpu import map_gpu, mentions
+from appyc.passes.gpu.tile_rows import MOST_NODES, Place, loads_in_advance, place_of
+from appyc.passes.loop_ops.unroll import unroll, why_not_unroll
+from appyc.passes.pass_context import PassContext
+
+FACTORS = (8, 4, 2)
+MOST_LOADS = 24
+"""Of an iteration, together: with two registers each, a fifth of those that a thread can have."""
+
+
+def batch_loads(fn: Function, ctx: PassContext) -> Function:
+    """The function with such loops in batches of iterations."""
+    names = NameSupply.after(fn)
+    decided: dict[Symbol, LoopSchedule] = {}
+
+    def rule(s: Stmt) -> Stmt:
+        if not isinstance(s, For) or s.mode is LoopMode.SEQUENTIAL:
+            return map_blocks(s, lambda body: tuple(map(rule, body)))
+        known = fn.schedule[s.var]
+        if s.product is not None or known.row_lanes is not None or known.rows_each > 1:
+            return s
+        mapping = map_gpu(s)
+        if mapping.lane is None:
+            return s
+        batches = _Batches(names, {mapping.lane} | scalars_written(mapping.body))
+        body = batches.block(mapping.body)
+        if not batches.own:
+            return s
+        decided[s.var] = replace(known, batch=batches.factor)
+        ctx.remark(s.loc, f"lanes of the GPU load for up to {batches.factor} iterations of a loop at once")
+        for loop in reversed(mapping.chain):
+            body = (replace(loop, body=body, private=(*loop.private, *batches.own)),)
+        return body[0]
+
+    body = tuple(map(rule, fn.body))
+    return replace(fn, body=body, schedule=fn.schedule.updated(decided)) if decided else fn
+
+
+@dataclass(slots=True)
+class _Batches:
+    """varying: what lanes may have different values of. own: scalars that are made. factor: of the largest batch."""
+
+    names: NameSupply
+    varying: set[Symbol]
+    own: list[Symbol] = field(default_factory=list)
+    factor: int = 1
+
+    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        out: list[Stmt] = []
+        for stmt in body:
+            factor = self._factor(stmt) if isinstance(stmt, For) else 1
+            if isinstance(stmt, For) and factor > 1:
+                main, rest = unroll(stmt, factor, self.names)
+                out += [replace(main, body=self._batched(main.body)), rest]
+                self.factor = max(self.factor, factor)
+            else:
+                out.append(map_blocks(stmt, self.block))
+        return tuple(out)
+
+    def _factor(self, loop: For) -> int:
+        """How many iterations of a loop make a batch; 1 where it stays."""
+        body, bounds = loop.body, (loop.lo, loop.hi)
+        if (
+            loop.mode is not LoopMode.SEQUENTIAL
+            or loop.scans
+            or may_raise(loop)
+            or why_not_unroll(loop) is not None
+        ):
+            return 1
+        if scalars_read(bounds) & self.varying or not arrays_written(body):
+            return 1
+        if not all(isinstance(s, Assign | Store) or (isinstance(s, Update) and not s.index) for s in body):
+            return 1
+        loads = sum(mentions(load, {loop.var}) for load in loads_in_advance(body))
+        nodes = sum(1 for _ in walk(body))
+        fits = (f for f in FACTORS if loads * f <= MOST_LOADS and nodes * f <= MOST_NODES)
+        return next(fits, 1) if loads else 1
+
+    def _batched(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        """The statements, after all that they load of arrays that they do not write."""
+        held: dict[Place, Symbol] = {}
+        out: list[Stmt] = []
+        for load in loads_in_advance(body):
+            if (place := place_of(load)) not in held:
+                held[place] = self._scalar(load.array)
+                out.append(Assign(held[place], load, loc=load.loc))
+        own = scalars_written(body)
+
+        def rule(node: Node) -> Node:
+            found = held.get(place_of(node)) if isinstance(node, Load) else None
+            return map_children(node, rule) if found is None else Var(found, loc=node.loc)
+
+        for stmt in body:
+            new = map_children(stmt, rule)
+            if isinstance(new, Store) and not (scalars_read(new.index) & own or arrays_read(new.index)):
+                stored = self._scalar(new.array)
+                out.append(Assign(stored, new.value, loc=new.loc))
+                new = replace(new, value=Var(stored, loc=new.loc))
+                place = new.array, tuple(map(linear_form, new.index))
+                held = {p: s for p, s in held.items() if p[0] != new.array or _are_apart(p, place)} | {
+                    place: stored
+                }
+            elif isinstance(new, Store):
+                held = {p: s for p, s in held.items() if p[0] != new.array}
+            out.append(new)
+        return tuple(out)
+
+    def _scalar(self, array: Symbol) -> Symbol:
+        self.own.append(self.names.fresh(array.name, array.dtype))
+        return self.own[-1]
+
+
+def _are_apart(one: Place, other: Place) -> bool:
+    """Whether two places of an array are a constant distance apart, which is not 0, along some axis."""
+    between = [a.plus(b, -1) for a, b in zip(one[1], other[1], strict=True)]
+    return any(not distance.terms and distance.constant for distance in between)
