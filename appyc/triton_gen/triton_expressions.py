@@ -278,11 +278,8 @@ class ExpressionEmitter:
                 return self._power(e)
             case "<<" | ">>":
                 return self._shift(e)
-            case "min" | "max":
+            case "min" | "max" | "minimum" | "maximum":
                 return self.call(f"combine_{e.op}", self.expr(e.lhs), self.expr(e.rhs))
-            case "minimum" | "maximum":
-                nan = ", propagate_nan=tl.PropagateNan.ALL" if e.dtype.is_float else ""
-                return f"tl.{e.op}({self.expr(e.lhs)}, {self.expr(e.rhs)}{nan})"
             case _:
                 raise InternalError("triton_gen", f"operator {e.op} on {e.dtype}")
 
