@@ -79,8 +79,8 @@ LANES = 1 << 17
 """Lanes that hide the latency of memory: a thousand on each of a hundred and thirty multiprocessors."""
 STRIP_THREADS = 128
 """Threads of a program that runs a loop in strips of lanes."""
-LEAST = 32
-"""The fewest elements that a lane sums up: shares are then at most a sixteenth of the memory traffic."""
+LEAST = 16
+"""The fewest elements that a lane sums up: shares are then at most an eighth of the memory traffic."""
 FEWEST = 8
 """Parts that are worth the second stage, which has a program for each iteration of the nest."""
 
