@@ -4,11 +4,11 @@
         r[k] = exp(x[k, 0])                             for i in range(0, m): s of block[b, i] = 0.0
     for i in range(0, m):                               for some rows of block b at a time:
         s = 0.0                                             for k in these rows:
-        for k in range(0, n):              ->                   r of block[k - first] = exp(x[k, 0])
+        for k in range(0, n):              ->                   r[k] = exp(x[k, 0])
             s += r[k] * x[k, i]                             for i in range(0, m):
         out[i] = s / n                                          t = s of block[b, i]
                                                                 for k in these rows:
-                                                                    t += r of block[k - first] * x[k, i]
+                                                                    t += r[k] * x[k, i]
                                                                 s of block[b, i] = t
                                                     for i in range(0, m):
                                                         s = 0.0
@@ -21,8 +21,7 @@ blocks grows with the number of rows, and a block is read contiguously. Deviatio
 one pass: they are computed from the mean of a block, and corrected when the blocks are combined. Reductions other than
 arithmetic on floats, such as minima and maxima, run along the rows, in lanes. Loops over the same rows are fused into
 the blocks if they fill an array that is read there, or if that reduces the memory traffic. This includes loops behind
-the columns that do not depend on them. Arrays that are dead outside the blocks are contracted to the length of a block.
-A product with a matrix and one with its transpose thus read the matrix once.
+the columns that do not depend on them. A product with a matrix and one with its transpose thus read the matrix once.
 
 Fewer than `LEAST_ROWS` rows are reduced by the original loops: the number of rows is tested at the call.
 
@@ -48,30 +47,18 @@ from appyc.analysis.dependences.fusion_legality import (
     has_effects,
 )
 from appyc.analysis.patterns.column_sums import column_sums
-from appyc.ir.array_accesses import is_access_to
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
-    Binary,
     Compare,
-    Expr,
-    Extent,
     For,
     Function,
     If,
-    Load,
-    Node,
     Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_read, arrays_written, loops_of, map_blocks, rename, rewrite_all, walk
-from appyc.passes.checks.lengths import is_length
+from appyc.ir.visit import arrays_read, arrays_written, map_blocks, rename, walk
 from appyc.passes.locality.column_blocks import ROWS, ColumnBlocks
-from appyc.passes.loop_ops.contract import contracted
 from appyc.passes.node_builders import fresh_variables, integer, trip_count
 from appyc.passes.pass_context import PassContext
 
@@ -86,20 +73,13 @@ def tile_column_reductions(fn: Function, ctx: PassContext) -> Function:
     """The function with two versions of such loops: in blocks for many rows, and the original loops."""
     if ctx.options.exact or not ctx.options.auto or ctx.options.on_gpu:
         return fn
-    allocs = [n.array for n in walk(fn) if isinstance(n, Alloc)]
-    taken = {r.value for r in fn.results} | {n.array for n in walk(fn) if isinstance(n, Extent)}
-    own = frozenset(a for a in allocs if allocs.count(a) == 1 and a not in taken)
-    rewriting = _ColumnTiling(fn, own, NameSupply.after(fn), EqualExtents.of(fn.guards), ctx)
+    rewriting = _ColumnTiling(NameSupply.after(fn), EqualExtents.of(fn.guards), ctx)
     body = rewriting.block(fn.body)
     return fn if body == fn.body else replace(fn, body=body)
 
 
 @dataclass(frozen=True, slots=True)
 class _ColumnTiling:
-    """own: arrays with a single allocation that are not returned, and whose shapes are not read."""
-
-    fn: Function
-    own: frozenset[Symbol]
     names: NameSupply
     equal: EqualExtents
     ctx: PassContext
@@ -133,11 +113,11 @@ class _ColumnTiling:
         behind, made = self._behind(left, columns, sums[0].loop)
         choices = [[*before, *behind], before, []]
         for loops in (loops for at, loops in enumerate(choices) if loops not in choices[:at]):
-            found = self._rewritten(columns, ColumnBlocks(columns, sums, self.names), loops, out)
-            if found is not None:
+            versions = self._rewritten(columns, ColumnBlocks(columns, sums, self.names), loops)
+            if versions is not None:
                 moved = made if len(loops) > len(before) else []
-                taken = {id(stmt) for stmt in (*loops, *moved, *found.apart)}
-                out[:] = [*(stmt for stmt in out if id(stmt) not in taken), *moved, found.stmt]
+                taken = {id(stmt) for stmt in (*loops, *moved)}
+                out[:] = [*(stmt for stmt in out if id(stmt) not in taken), *moved, versions]
                 left[:] = [stmt for stmt in left if id(stmt) not in taken]
                 self._tell(columns, loops)
                 return True
@@ -199,9 +179,7 @@ class _ColumnTiling:
 
     # ------------------------------------------------------------ the two versions
 
-    def _rewritten(
-        self, columns: For, parts: ColumnBlocks, loops: Sequence[For], out: Sequence[Stmt]
-    ) -> _Versions | None:
+    def _rewritten(self, columns: For, parts: ColumnBlocks, loops: Sequence[For]) -> If | None:
         """Both versions; None where blocks would wait for each other."""
         loc = columns.loc
         block = self.names.fresh("block", DType.INT64)
@@ -212,16 +190,13 @@ class _ColumnTiling:
             body = parts.in_steps(block, inside)
         else:
             body = [*(replace(loop, lo=first, hi=end) for loop in inside), *parts.in_block(block)]
-        apart = self._of_a_block(columns, parts.rows, loops, out)
-        for alloc in apart:
-            body = self._shortened(body, alloc, first)
         whole = For(block, integer(0, loc), parts.blocks, 1, tuple(body), loc=loc)
         if not is_free(whole, self.ctx.trials):
             return None
         rows = trip_count(parts.rows.lo, parts.rows.hi, 1)
         many = Compare(">=", rows, integer(LEAST_ROWS, loc), loc=loc)
         then: tuple[Stmt, ...] = (*parts.allocations(), whole, self._again(parts.together()))
-        return _Versions(If(many, then, (*apart, *loops, columns), loc=loc), apart)
+        return If(many, then, (*loops, columns), loc=loc)
 
     def _again(self, loop: For) -> For:
         """The nest with loop variables of its own."""
@@ -229,54 +204,9 @@ class _ColumnTiling:
         self.ctx.copies.update((new, old) for old, new in fresh.items())
         return rename(loop, fresh)
 
-    def _of_a_block(self, columns: For, rows: For, loops: Sequence[For], out: Sequence[Stmt]) -> list[Alloc]:
-        """Arrays that only these loops touch, each iteration in rows of its own."""
-        found: list[Alloc] = []
-        inside = [*loops, columns]
-        for alloc in out:
-            if not isinstance(alloc, Alloc) or alloc.array not in self.own:
-                continue
-            everywhere = sum(is_access_to(n, alloc.array) for n in walk(self.fn))
-            own = [(n, loop) for loop in inside for n in walk(loop) if is_access_to(n, alloc.array)]
-            if not own or len(own) != everywhere or not is_length(alloc.shape[0]):
-                continue
-            variables = {rows.var, *(loop.var for loop in loops), *(n.var for n in loops_of(columns))} - {
-                columns.var
-            }
-            if all(_first_index(n) in variables for n, _ in own):
-                found.append(alloc)
-        return found
-
-    def _shortened(self, body: list[Stmt], alloc: Alloc, first: Expr) -> list[Stmt]:
-        """The block's statements with an array that has its rows alone."""
-        array = self.names.fresh(alloc.array.name, alloc.array.type)
-        made = replace(alloc, array=array, shape=(integer(ROWS, alloc.loc), *alloc.shape[1:]))
-
-        def rule(node: Node) -> Node:
-            return contracted(node, alloc.array, array, lambda index: _moved(index, first))
-
-        return [made, *rewrite_all(tuple(body), rule)]
-
     def _tell(self, columns: For, loops: Sequence[For]) -> None:
         text = f"sums of columns are made in blocks of {ROWS} rows, where there are {LEAST_ROWS} or more"
         if loops:
             lines = ", ".join(str(line) for line in sorted({loop.loc.line for loop in loops}))
             text += f"; with each block, the loops at line {lines} read its rows"
         self.ctx.remark(columns.loc, text)
-
-
-@dataclass(frozen=True, slots=True)
-class _Versions:
-    """stmt: both versions. apart: allocations that went into them."""
-
-    stmt: If
-    apart: list[Alloc]
-
-
-def _moved(index: tuple[Expr, ...], first: Expr) -> tuple[Expr, ...]:
-    return (Binary("-", index[0], first, loc=index[0].loc), *index[1:])
-
-
-def _first_index(node: Node) -> Symbol | None:
-    index = node.index if isinstance(node, Load | Store | Update) else ()
-    return index[0].symbol if index and isinstance(index[0], Var) else None
