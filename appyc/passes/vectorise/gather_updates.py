@@ -25,13 +25,12 @@ from appyc.ir.nodes import (
     Function,
     If,
     LoopMode,
-    Node,
     Symbol,
     Update,
     Var,
     While,
 )
-from appyc.ir.visit import loops_of, map_loops, rewrite_all, scalars_written, statements, walk
+from appyc.ir.visit import loops_of, map_loops, rename, scalars_written, statements, walk
 from appyc.passes.node_builders import identity
 from appyc.passes.pass_context import PassContext
 
@@ -60,21 +59,12 @@ def gather_updates(fn: Function, ctx: PassContext) -> Function:
 
 
 def _conditional_updates(loop: For, symbol: Symbol) -> int:
-    found = {
-        id(node)
-        for stmt in loop.body
-        if isinstance(stmt, If)
-        for node in walk(stmt)
-        if isinstance(node, Update) and node.target == symbol
-    }
-    return len(found)
+    branches = [stmt for stmt in loop.body if isinstance(stmt, If)]
+    return sum(isinstance(n, Update) and n.target == symbol for branch in branches for n in walk(branch))
 
 
 def _gathered(loop: For, symbol: Symbol, op: str, mine: Symbol) -> For:
-    def rule(node: Node) -> Node:
-        return replace(node, target=mine) if isinstance(node, Update) and node.target == symbol else node
-
     start = Assign(mine, identity(op, mine.dtype, loop.loc), loc=loop.loc)
     end = Update(symbol, (), op, Var(mine, loc=loop.loc), loc=loop.loc)
-    body = (start, *rewrite_all(loop.body, rule), end)
+    body = (start, *(rename(stmt, {symbol: mine}) for stmt in loop.body), end)
     return replace(loop, body=body, private=(*loop.private, mine))
