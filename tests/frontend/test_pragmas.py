@@ -277,6 +277,7 @@ def test_text_in_a_string_is_no_pragma():
         ("#pragma parallel for \\\n#pragma simd", "pragma", "starts with '#' alone"),
         ("#pragma atomic simd", "simd", "takes no clause"),
         ("#pragm parallel for", "#pragm", "did you mean '#pragma'?"),
+        ("# pragma: parallel for", "# pragma:", "a pragma has no colon"),
         ("# Pragma simd", "# Pragma", "did you mean '#pragma'?"),
         ("#pargma parallel for", "#pargma", "did you mean '#pragma'?"),
         ("#pragmaparallel for", "#pragmaparallel", "put a blank after '#pragma'"),

@@ -115,7 +115,7 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
             return inline(scope, node, fn, callee.root, bound, loc)
     if any(callee.obj is builtin for builtin in BUILTINS):
         raise LibraryCallError(f"{ast.unparse(node.func)} is called in Python only", loc,
-                               hints=("call it outside the loop with the pragma",))  # fmt: skip
+                               hints=("call it outside the loop",))  # fmt: skip
     if is_library_function(callee.obj):
         raise LibraryCallError(
             f"{ast.unparse(node.func)} cannot be compiled: only the library has it", loc,

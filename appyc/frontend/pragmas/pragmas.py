@@ -107,7 +107,10 @@ def _pragma_body(source: Source, comment: tokenize.TokenInfo) -> int | None:
     if rest[:1] in (".", ",", ";", "'", '"', "-") or _COVERAGE.match(rest):
         return None  # prose about pragmas; a remark for a coverage tool
     if rest.startswith(":") and "=>" not in rest:
-        return None  # "pragma: no cover" and its kin
+        if not _DIRECTIVE.match(rest[1:]):
+            return None  # "pragma: no cover" and its kin
+        raise PragmaError("a pragma has no colon", Loc(source.file, line, col, col + match.end(1) + 1),
+                          hints=(f"write #pragma {rest[1:].strip()}",))  # fmt: skip
     if comment.line[:col].strip():
         raise PragmaError(
             "a pragma behind code",
