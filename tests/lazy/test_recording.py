@@ -537,3 +537,11 @@ def test_what_goes_on_to_wait_is_there_after_an_error(monkeypatch: pytest.Monkey
             steps()
     assert STATE.recording.statements
     flush()
+
+
+def test_converts_elements_to_times_and_text() -> None:
+    """NumPy's names of such types (`datetime64[D]`, `str64`) are no names in a program."""
+    days = np.array(["2024-01-01", "2024-03-01"], "M8[D]")
+    assert days[1,].astype("M8[s]") == numpy.datetime64("2024-03-01T00:00:00")
+    assert np.array(["a", "bc"])[1,].astype("S3") == b"bc"
+    assert np.arange(3)[1,].astype(">i4").dtype == ">i4"
