@@ -124,3 +124,9 @@ def mask_of_a_spread(a, m):
 
 
 PROGRAMS.runs += LEFT.runs
+
+
+@PROGRAMS.on(np.zeros((0, 3), np.bool_))
+@PROGRAMS.on(np.array([[True, False], [True, True]]))
+def extremes_of_bools(a):
+    return np.min(a, axis=0), np.max(a)

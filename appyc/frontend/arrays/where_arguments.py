@@ -16,10 +16,9 @@ import numpy as np
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.tensors import Maker, as_tensor, as_value, broadcast, elementwise, held
-from appyc.frontend.expressions import arithmetic, expressions
+from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, const
 from appyc.frontend.expressions.stores import index_in, stored
-from appyc.frontend.library.array_reductions import Along, averaged, combined, operation, reduced_axes, summed
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import holds
 from appyc.frontend.types.values import Number, Tensor, Value, describe
@@ -90,58 +89,6 @@ def _under_mask(
     return as_value(Tensor(shape.axes, shape.extents, Select(chosen, result, zero, loc=loc)))
 
 
-def reduce_where(
-    scope: Scope,
-    name: str,
-    value: Value,
-    mask: Value | None,
-    initial: Value | None,
-    along: Along,
-    dtype: DType | None,
-    loc: Loc,
-) -> Value:
-    """A reduction of the elements where the mask holds, and of `initial`."""
-    tensor = as_tensor(scope, value, loc)
-    reduced = reduced_axes(tensor, along.axes, loc)
-    chosen = _over(scope, mask, tensor, loc) if mask is not None else None
-    if name == "mean":
-        assert chosen is not None, "a mean has no initial value"
-        return _mean(scope, tensor, chosen, reduced, along.keepdims, dtype, loc)
-    op, element, none = operation(name, tensor.element, dtype, loc)
-    start = none if initial is None else _initial(initial, none.dtype, loc)
-    if name in ("min", "max") and initial is None:
-        raise UnsupportedError(f"np.{name} with where needs an initial value", loc)
-    if chosen is not None:
-        element = Select(chosen, element, none, loc=loc)
-    tensor = Tensor(tensor.axes, tensor.extents, element)
-    if op == "+" and initial is None:
-        return summed(scope, tensor, reduced, along.keepdims, loc)
-    return combined(scope, tensor, reduced, along.keepdims, op, start, loc)
-
-
-def _mean(
-    scope: Scope,
-    tensor: Tensor,
-    chosen: Expr,
-    reduced: Sequence[int],
-    keepdims: bool,
-    dtype: DType | None,
-    loc: Loc,
-) -> Value:
-    kind = dtype or averaged(tensor.element.dtype)
-    zero = cast(const(0, DType.INT64, loc), kind)
-    element = Select(chosen, cast(tensor.element, kind), zero, loc=loc)
-    total = summed(scope, Tensor(tensor.axes, tensor.extents, element), reduced, keepdims, loc)
-    ones = Tensor(tensor.axes, tensor.extents, cast(chosen, DType.INT64))
-    count = combined(scope, ones, reduced, keepdims, "+", const(0, DType.INT64, loc), loc)
-
-    def divide(numbers: list[Number]) -> Number:
-        a, n = numbers
-        return arithmetic.binary("/", a, Number(cast(n.expr, kind), python=False), loc)
-
-    return elementwise(scope, [total, count], divide, loc)
-
-
 def _mask(scope: Scope, value: Value, loc: Loc) -> Tensor:
     tensor = as_tensor(scope, value, loc, "the mask")
     if tensor.element.dtype is not DType.BOOL:
@@ -149,7 +96,7 @@ def _mask(scope: Scope, value: Value, loc: Loc) -> Tensor:
     return tensor
 
 
-def _over(scope: Scope, value: Value, tensor: Tensor, loc: Loc) -> Expr:
+def mask_over(scope: Scope, value: Value, tensor: Tensor, loc: Loc) -> Expr:
     """The mask at the indices of a tensor, to which it is broadcast."""
     mask = _mask(scope, value, loc)
     if mask.ndim > tensor.ndim:
@@ -157,7 +104,8 @@ def _over(scope: Scope, value: Value, tensor: Tensor, loc: Loc) -> Expr:
     return substitute(mask.element, index_in(scope, mask, tensor, loc))
 
 
-def _initial(value: Value, kind: DType, loc: Loc) -> Expr:
+def initial_value(value: Value, kind: DType, loc: Loc) -> Expr:
+    """The `initial` of a reduction in the type of its elements."""
     if not isinstance(value, Number):
         raise TypeInferenceError(f"initial is {describe(value)}, where a number is needed", loc)
     given = value.type.dtype

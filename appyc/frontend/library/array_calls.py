@@ -12,7 +12,7 @@ from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import array_creation
 from appyc.frontend.arrays.reshaping import normalised, ravelled, repeated, reshaped, rolled
 from appyc.frontend.arrays.tensors import as_tensor, as_value, materialise, permuted, refuse_lists, with_axis
-from appyc.frontend.arrays.where_arguments import given_destination, given_mask, put, reduce_where
+from appyc.frontend.arrays.where_arguments import given_destination, given_mask, put
 from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
@@ -199,10 +199,8 @@ def _reduction(name: str) -> Maker:
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
         dtype = given_dtype(given.get("dtype"), loc)
         mask, initial = given_mask(given.get("where")), given.get("initial")
-        if mask is None and is_none(initial):
-            found = reduce_array(scope, name, given["a"], along(given, loc), dtype, loc)
-        else:
-            found = reduce_where(scope, name, given["a"], mask, initial, along(given, loc), dtype, loc)
+        start = None if is_none(initial) else initial
+        found = reduce_array(scope, name, given["a"], along(given, loc), dtype, loc, mask, start)
         return given_back(scope, given, found, loc)
 
     return make

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from appyc.errors import AxisError, LengthError, Loc, TypeInferenceError
+from appyc.errors import AxisError, LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.masks import counted, repeatable
 from appyc.frontend.arrays.tensors import as_tensor, as_value, elementwise, kept, product
+from appyc.frontend.arrays.where_arguments import initial_value, mask_over
 from appyc.frontend.expressions import arithmetic, selections
 from appyc.frontend.expressions.arithmetic import cast, const, integer, truth_of
 from appyc.frontend.library.linear_algebra import settled
@@ -40,59 +41,75 @@ class Along:
     keepdims: bool = False
 
 
-def reduce_array(scope: Scope, name: str, value: Value, along: Along, dtype: DType | None, loc: Loc) -> Value:
-    """sum, prod, min, max, any, all, mean of an array, with NumPy's result types.
+def reduce_array(
+    scope: Scope,
+    name: str,
+    value: Value,
+    along: Along,
+    dtype: DType | None,
+    loc: Loc,
+    where: Value | None = None,
+    initial: Value | None = None,
+) -> Value:
+    """sum, prod, min, max, any, all, mean of an array, with NumPy's result types, of all elements or those that a mask
+    chooses.
 
     Raises TypeInferenceError for an axis that is not there; emits the test that raises
     ValueError for the smallest of nothing.
     """
-    if isinstance(value, Masked) and not along.keepdims:
-        reduced = reduced_axes(value, along.axes, loc)
-        if value.first in reduced:
-            return _reduce_chosen(scope, name, value, reduced, dtype, loc)
-    tensor = as_tensor(scope, value, loc)
-    reduced = reduced_axes(tensor, along.axes, loc)
-    if name == "mean":
-        return _mean(scope, tensor, reduced, along.keepdims, dtype, loc)
-    op, element, start = operation(name, tensor.element, dtype, loc)
-    if op in ("minimum", "maximum"):
-        for k in reduced:
-            test_not_empty(scope, tensor.extents[k], _of_nothing(name), loc)
+    chosen = count = None
+    if isinstance(value, Masked) and where is None and _is_reduced(value, along, loc):
+        if name in ("min", "max", "mean"):
+            value = repeatable(scope, value, loc)
+        own = range(value.first, value.first + value.rank)
+        others = [k if k < value.first else k + value.rank - 1 for k in reduced_axes(value, along.axes, loc)
+                  if k != value.first]  # fmt: skip
+        tensor, reduced, chosen = value.tensor, sorted([*others, *own]), value.holds
+        if name in ("min", "max", "mean"):
+            rest = product([tensor.extents[k] for k in others], loc)
+            count = Number(scope.temp("count", Binary("*", counted(scope, value, loc), rest, loc=loc)), False)
+    else:
+        tensor = as_tensor(scope, value, loc)
+        reduced = list(reduced_axes(tensor, along.axes, loc))
+    if where is not None:
+        chosen = mask_over(scope, where, tensor, loc)
+    kind = dtype or averaged(tensor.element.dtype)
+    is_mean = name == "mean"
+    op, element, none = operation("sum" if is_mean else name, tensor.element, kind if is_mean else dtype, loc)
+    if name in ("min", "max") and initial is None:
+        if where is not None:
+            raise UnsupportedError(f"np.{name} with where needs an initial value", loc)
+        if count is not None:
+            empty = Compare("==", count.expr, integer(0, loc), loc=loc)
+            scope.emit(If(empty, (Fail("ValueError", _of_nothing(name), loc=loc),), loc=loc))
+        else:
+            for k in reduced:
+                test_not_empty(scope, tensor.extents[k], _of_nothing(name), loc)
+    if chosen is not None:
+        element = Select(chosen, element, none, loc=loc)
     tensor = Tensor(tensor.axes, tensor.extents, element, python=tensor.python)
-    if op == "+":
-        return summed(scope, tensor, reduced, along.keepdims, loc)
-    return combined(scope, tensor, reduced, along.keepdims, op, start, loc)
-
-
-def _reduce_chosen(
-    scope: Scope, name: str, masked: Masked, reduced: tuple[int, ...], dtype: DType | None, loc: Loc
-) -> Value:
-    """The reduction of the elements that a mask chooses."""
-    tensor, more = masked.tensor, masked.rank - 1
-    axes = [k if k < masked.first else k + more for k in reduced if k != masked.first]
-    axes = sorted([*axes, *range(masked.first, masked.first + masked.rank)])
-    if name in ("min", "max", "mean"):
-        masked = repeatable(scope, masked, loc)
-        rest = product([masked.tensor.extents[k] for k in axes if k not in _chosen(masked)], loc)
-        count = scope.temp("count", Binary("*", counted(scope, masked, loc), rest, loc=loc))
-    if name == "mean":
-        kind = dtype or averaged(tensor.element.dtype)
-        op, element, start = "+", cast(tensor.element, kind), cast(const(0, DType.INT64, loc), kind)
+    if op == "+" and initial is None:
+        total = summed(scope, tensor, reduced, along.keepdims, loc)
     else:
-        op, element, start = operation(name, tensor.element, dtype, loc)
-    if name in ("min", "max"):
-        none = Compare("==", count, integer(0, loc), loc=loc)
-        scope.emit(If(none, (Fail("ValueError", _of_nothing(name), loc=loc),), loc=loc))
-    tensor = replace(tensor.copied(), element=Select(masked.holds, element, start, loc=loc))
-    if op == "+":
-        total = summed(scope, tensor, axes, False, loc)
+        start = none if initial is None else initial_value(initial, none.dtype, loc)
+        total = combined(scope, tensor, reduced, along.keepdims, op, start, loc)
+    if not is_mean:
+        return total
+    if where is not None and chosen is not None:
+        ones = replace(tensor, element=cast(chosen, DType.INT64))
+        number = combined(scope, ones, reduced, along.keepdims, "+", integer(0, loc), loc)
     else:
-        total = combined(scope, tensor, axes, False, op, start, loc)
-    return _divided(scope, total, count, loc) if name == "mean" else total
+        number = count or Number(product([tensor.extents[k] for k in reduced], loc), python=False)
+    return elementwise(scope, [total, number], lambda n: _quotient(n[0], n[1].expr, loc), loc)
 
 
-def _chosen(masked: Masked) -> range:
-    return range(masked.first, masked.first + masked.rank)
+def _is_reduced(masked: Masked, along: Along, loc: Loc) -> bool:
+    """Whether what a mask chooses is reduced where it stands, and need not be put into an array."""
+    return not along.keepdims and masked.first in reduced_axes(masked, along.axes, loc)
+
+
+def _quotient(total: Number, count: Expr, loc: Loc) -> Number:
+    return Number(Binary("/", total.expr, cast(count, total.type.dtype), loc=loc), python=False)
 
 
 def variance(
@@ -102,7 +119,7 @@ def variance(
     source = as_tensor(scope, value, loc)
     tensor = as_tensor(scope, kept(scope, source, "values", loc), loc)
     reduced = reduced_axes(tensor, along.axes, loc)
-    mean = _mean(scope, tensor, reduced, True, dtype, loc)
+    mean = reduce_array(scope, "mean", tensor, Along(reduced, keepdims=True), dtype, loc)
     apart = elementwise(
         scope, [as_value(tensor), mean], lambda n: arithmetic.binary("-", n[0], n[1], loc), loc
     )
@@ -134,27 +151,9 @@ def variance(
     return elementwise(scope, [total], finish, loc)
 
 
-def _mean(
-    scope: Scope, tensor: Tensor, reduced: tuple[int, ...], keepdims: bool, dtype: DType | None, loc: Loc
-) -> Value:
-    element = tensor.element
-    kind = dtype or averaged(element.dtype)
-    converted = Tensor(tensor.axes, tensor.extents, cast(element, kind))
-    total = summed(scope, converted, reduced, keepdims, loc)
-    return _divided(scope, total, product([tensor.extents[k] for k in reduced], loc), loc)
-
-
 def averaged(dtype: DType) -> DType:
     """The type of a mean."""
     return DType.FLOAT64 if dtype.kind in "biu" else dtype
-
-
-def _divided(scope: Scope, total: Value, count: Expr, loc: Loc) -> Value:
-    def divide(numbers: list[Number]) -> Number:
-        (x,) = numbers
-        return Number(Binary("/", x.expr, cast(count, x.type.dtype), loc=loc), python=False)
-
-    return elementwise(scope, [total], divide, loc)
 
 
 def operation(name: str, element: Expr, dtype: DType | None, loc: Loc) -> tuple[str, Expr, Expr]:
