@@ -42,7 +42,9 @@ def _numpy(name: str) -> ast.expr:
 def _type(dtype: np.dtype) -> ast.expr:
     if dtype.kind in "iufc" and dtype.isnative:
         return _numpy(dtype.name)
-    return _numpy("bool_") if dtype.kind == "b" else _call("dtype", ast.Constant(dtype.str))  # text, times, ...
+    return (
+        _numpy("bool_") if dtype.kind == "b" else _call("dtype", ast.Constant(dtype.str))
+    )  # text, times, ...
 
 
 def _call(name: str, *args: ast.expr, **keywords: ast.expr) -> ast.expr:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from appyc.errors import Loc, TypeInferenceError
-from appyc.frontend.arrays.tensors import as_tensor, materialise, pinned
+from appyc.frontend.arrays.tensors import materialise, pinned
 from appyc.frontend.expressions import arithmetic
-from appyc.frontend.expressions.arithmetic import cast, const, integer
+from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import ArrayRef, Number, Tensor, TupleValue, Value, describe
 from appyc.frontend.types.weak_ints import require_fit
-from appyc.ir.nodes import Alloc, Binary, Cast, Compare, Const, Expr, Intrinsic, Select, Var
+from appyc.ir.nodes import Alloc, Binary, Cast, Expr, Intrinsic, Var
 from appyc.ir.types import ArrayType, DType
 
 
@@ -48,12 +48,6 @@ def filled(scope: Scope, shape: Sequence[Expr], value: Number, dtype: DType | No
     return out if shape else materialise(scope, out, "made", loc)
 
 
-def shape_like(scope: Scope, value: Value, loc: Loc) -> tuple[tuple[Expr, ...], DType]:
-    """The shape and the element type of an array."""
-    tensor = as_tensor(scope, value, loc)
-    return tensor.extents, tensor.element.dtype
-
-
 def arange(scope: Scope, bounds: Sequence[Number], dtype: DType | None, loc: Loc) -> Tensor:
     """np.arange(stop), (start, stop) or (start, stop, step)."""
     zero, one = arithmetic.python_number(0, loc), arithmetic.python_number(1, loc)
@@ -80,51 +74,3 @@ def arange(scope: Scope, bounds: Sequence[Number], dtype: DType | None, loc: Loc
     value = arithmetic.binary("+", start, moved, loc) if start.constant != 0 else moved
     wanted = dtype or (value.type.dtype if is_integer else DType.FLOAT64)
     return Tensor((axis,), (count,), cast(value.expr, wanted))
-
-
-def linspace(
-    scope: Scope, start: Number, stop: Number, count: Number, endpoint: bool, dtype: DType | None, loc: Loc
-) -> Tensor:
-    """np.linspace: `count` points from start to stop, the last of them exactly stop."""
-    n = pinned(scope, "n", _length(count, loc))
-    kind = DType.COMPLEX128 if start.type.dtype.is_complex or stop.type.dtype.is_complex else DType.FLOAT64
-    first, last = (Number(pinned(scope, "end", cast(e.expr, kind)), python=False) for e in (start, stop))
-    gaps: Expr = Binary("-", n, integer(1, loc), loc=loc) if endpoint else n
-    gaps = Binary("max", gaps, integer(1, loc), loc=loc)
-    distance = arithmetic.binary("-", last, first, loc)
-    step = Number(
-        scope.temp("step", arithmetic.binary("/", distance, Number(cast(gaps, kind), False), loc).expr), False
-    )
-    axis = scope.supply.fresh("i", DType.INT64)
-    here = Var(axis, loc=loc)
-    value = arithmetic.binary(
-        "+", arithmetic.binary("*", Number(cast(here, kind), False), step, loc), first, loc
-    ).expr
-    if endpoint:
-        is_last = Compare("==", here, Binary("-", n, integer(1, loc), loc=loc), loc=loc)
-        has_others = Compare(">", n, integer(1, loc), loc=loc)
-        value = Select(Binary("&", is_last, has_others, loc=loc), last.expr, value, loc=loc)
-    if dtype is not None and dtype.is_integer:
-        value = Intrinsic("floor", (value,), kind, loc=loc)
-    return Tensor((axis,), (Binary("max", n, integer(0, loc), loc=loc),), cast(value, dtype or kind))
-
-
-def eye(scope: Scope, rows: Expr, columns: Expr, offset: int, dtype: DType, loc: Loc) -> Tensor:
-    """Ones on a diagonal, zeros elsewhere."""
-    i, j = (scope.supply.fresh("i", DType.INT64) for _ in range(2))
-    shifted = Binary("+", Var(i, loc=loc), integer(offset, loc), loc=loc) if offset else Var(i, loc=loc)
-    on = Compare("==", Var(j, loc=loc), shifted, loc=loc)
-    one, zero = (cast(const(value, DType.INT64, loc), dtype) for value in (1, 0))
-    return Tensor((i, j), (rows, columns), Select(on, one, zero, loc=loc))
-
-
-def triangle(scope: Scope, value: Value, offset: int, loc: Loc, *, upper: bool) -> Tensor:
-    """np.triu and np.tril: what is on one side of a diagonal, zeros elsewhere."""
-    tensor = as_tensor(scope, value, loc)
-    if tensor.ndim < 2:
-        raise TypeInferenceError(f"a triangle of {describe(value)}", loc)
-    row, column = tensor.axes[-2:]
-    diagonal = Binary("+", Var(row, loc=loc), integer(offset, loc), loc=loc)
-    inside = Compare(">=" if upper else "<=", Var(column, loc=loc), diagonal, loc=loc)
-    zero: Const | Expr = cast(const(0, DType.INT64, loc), tensor.element.dtype)
-    return Tensor(tensor.axes, tensor.extents, Select(inside, tensor.element, zero, loc=loc))

@@ -100,7 +100,7 @@ def array_operation(scope: Scope, symbol: str, a: Value, b: Value, loc: Loc) -> 
     """`a op b` where at least one operand is an array."""
     tensors.refuse_lists([a, b], loc)
     if symbol == "@":
-        return matmul(scope, a, b, loc)
+        return matmul(scope, {"a": a, "b": b}, loc)
 
     if symbol != "/":
         refuse_unfit(scope, (a, b), loc)

@@ -29,14 +29,11 @@ from appyc.frontend.library import (
 )
 from appyc.frontend.library.array_makers import (
     arange,
-    concatenate,
     eye,
-    full,
+    join,
     linspace,
     new_array,
-    new_like,
     result_type,
-    stack,
     triangle,
 )
 from appyc.frontend.library.array_reductions import reduce_array, variance
@@ -269,14 +266,6 @@ def _astype(scope: Scope, given: Arguments, loc: Loc) -> Value:
     return Tensor(tensor.axes, tensor.extents, cast(tensor.element, dtype))
 
 
-def _matmul(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    return linear_algebra.matmul(scope, given["a"], given["b"], loc)
-
-
-def _dot(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    return linear_algebra.dot(scope, given["a"], given["b"], loc)
-
-
 def _pairs(op: str) -> Maker:
     """np.add.outer and its kin: the axes of both operands, as they are."""
 
@@ -358,7 +347,7 @@ _METHODS: dict[str, Entry] = {
     "copy": (("a",), _copy),
     "astype": (("a", "dtype"), _astype),
     "fill": (("a", "value"), comparison_functions.fill),
-    "dot": (("a", "b"), _dot),
+    "dot": (("a", "b"), linear_algebra.dot),
     "reshape": (("a", "*shape"), _reshape),
     "ravel": (("a",), _flat(copied=False)),
     "flatten": (("a",), _flat(copied=True)),
@@ -376,22 +365,22 @@ _FUNCTIONS: dict[object, Entry] = {
     np.var: _METHODS["var"], np.std: _METHODS["std"], np.transpose: _METHODS["transpose"],
     np.swapaxes: _METHODS["swapaxes"], np.copy: _METHODS["copy"], np.dot: _METHODS["dot"],
     np.flip: (("a", "axis"), _flip), np.expand_dims: (("a", "axis"), _expand_dims),
-    np.matmul: (("a", "b"), _matmul), np.linalg.matmul: (("a", "b"), _matmul),
+    np.matmul: (("a", "b"), linear_algebra.matmul), np.linalg.matmul: (("a", "b"), linear_algebra.matmul),
     np.result_type: (("*arrays",), result_type), np.ndim: (("a",), _dimensions), np.shape: (("a",), _shape),
     np.add.outer: (("a", "b"), _pairs("+")), np.subtract.outer: (("a", "b"), _pairs("-")),
     np.multiply.outer: (("a", "b"), _pairs("*")),
     np.reshape: (("a", "shape"), _reshape), np.ravel: (("a",), _flat(copied=False)),
-    np.concatenate: (("arrays", "axis"), concatenate), np.stack: (("arrays", "axis"), stack),
+    np.concatenate: (("arrays", "axis"), join(new_axis=False)), np.stack: (("arrays", "axis"), join(new_axis=True)),
     np.roll: (("a", "shift", "axis"), _roll),
     np.repeat: (("a", "repeats", "axis"), _repeat),
     np.zeros: (("shape", "dtype"), new_array(0)), np.ones: (("shape", "dtype"), new_array(1)),
     np.empty: (("shape", "dtype"), new_array(None)), np.ndarray: (("shape", "dtype"), new_array(None)),
-    np.full: (("shape", "fill_value", "dtype"), full),
-    np.zeros_like: (("a", "dtype"), new_like(0)), np.ones_like: (("a", "dtype"), new_like(1)),
-    np.empty_like: (("a", "dtype"), new_like(None)),
-    np.full_like: (("a", "fill_value", "dtype"), full),
+    np.full: (("shape", "fill_value", "dtype"), new_array(None)),
+    np.zeros_like: (("a", "dtype"), new_array(0)), np.ones_like: (("a", "dtype"), new_array(1)),
+    np.empty_like: (("a", "dtype"), new_array(None)),
+    np.full_like: (("a", "fill_value", "dtype"), new_array(None)),
     np.arange: (("start", "stop", "step", "dtype"), arange),
     np.linspace: (("start", "stop", "num", "endpoint", "dtype"), linspace),
     np.eye: (("N", "M", "k", "dtype"), eye), np.identity: (("N", "dtype"), eye),
-    np.triu: (("m", "k"), triangle(upper=True)), np.tril: (("m", "k"), triangle(upper=False)),
+    np.triu: (("m", "k"), triangle(">=")), np.tril: (("m", "k"), triangle("<=")),
 }  # fmt: skip

@@ -2,61 +2,48 @@
 
 from __future__ import annotations
 
-from appyc.errors import Loc, UnsupportedError
+from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import array_creation
 from appyc.frontend.arrays.reshaping import concatenated, stacked
-from appyc.frontend.arrays.tensors import as_tensor
+from appyc.frontend.arrays.tensors import as_tensor, pinned
 from appyc.frontend.expressions import arithmetic, expressions
+from appyc.frontend.expressions.arithmetic import cast, const, integer
 from appyc.frontend.library.axis_arguments import (
     Arguments,
     Maker,
     flag,
     given_dtype,
-    integers,
+    integer_argument,
     several,
 )
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import NumberType, promote
-from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
+from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.ir.nodes import Binary, Compare, Expr, Intrinsic, Select, Var
 from appyc.ir.types import DType
 
 
-def concatenate(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    axis = (integers(given.get("axis"), loc, "axis") or (0,))[0]
-    return concatenated(scope, several(scope, given["arrays"], loc), axis, loc)
-
-
 def new_array(value: int | None) -> Maker:
-    """np.zeros, np.ones, and np.empty where there is no value."""
+    """np.zeros, np.ones, np.full and their like for the shape of another array; np.empty where there is no value."""
 
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        shape = array_creation.shape_from(scope, given["shape"], loc)
-        dtype = given_dtype(given.get("dtype"), loc) or DType.FLOAT64
-        if value:
-            return array_creation.filled(scope, shape, arithmetic.python_number(value, loc), dtype, loc)
-        return array_creation.allocate(scope, shape, dtype, loc, zero=value is not None)
-
-    return make
-
-
-def new_like(value: int | None) -> Maker:
-    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        shape, kind = array_creation.shape_like(scope, given["a"], loc)
+        kind: DType | None = DType.FLOAT64
+        if "a" in given:
+            tensor = as_tensor(scope, given["a"], loc)
+            shape, kind = tensor.extents, tensor.element.dtype
+        else:
+            shape = array_creation.shape_from(scope, given["shape"], loc)
+        filled_with = None if not value else arithmetic.python_number(value, loc)
+        if "fill_value" in given:
+            filled_with = expressions.number(given["fill_value"], loc, "fill_value")
+            kind = kind if "a" in given else None
         dtype = given_dtype(given.get("dtype"), loc) or kind
-        if value:
-            return array_creation.filled(scope, shape, arithmetic.python_number(value, loc), dtype, loc)
+        if filled_with is not None:
+            return array_creation.filled(scope, shape, filled_with, dtype, loc)
+        assert dtype is not None, "only a number says what it is"
         return array_creation.allocate(scope, shape, dtype, loc, zero=value is not None)
 
     return make
-
-
-def full(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    value = expressions.number(given["fill_value"], loc, "fill_value")
-    if "a" in given:
-        shape, kind = array_creation.shape_like(scope, given["a"], loc)
-        return array_creation.filled(scope, shape, value, given_dtype(given.get("dtype"), loc) or kind, loc)
-    shape = array_creation.shape_from(scope, given["shape"], loc)
-    return array_creation.filled(scope, shape, value, given_dtype(given.get("dtype"), loc), loc)
 
 
 def arange(scope: Scope, given: Arguments, loc: Loc) -> Value:
@@ -65,34 +52,70 @@ def arange(scope: Scope, given: Arguments, loc: Loc) -> Value:
 
 
 def linspace(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    start, stop = (expressions.number(given[n], loc, n) for n in ("start", "stop"))
-    count = expressions.number(given.get("num", arithmetic.python_number(50, loc)), loc, "num")
+    """np.linspace: a number of points from start to stop, the last of them exactly stop."""
+    start, stop = (expressions.number(given[name], loc, name) for name in ("start", "stop"))
     endpoint = "endpoint" not in given or flag(given["endpoint"], loc, "endpoint")
-    return array_creation.linspace(
-        scope, start, stop, count, endpoint, given_dtype(given.get("dtype"), loc), loc
+    dtype = given_dtype(given.get("dtype"), loc)
+    (n,) = array_creation.shape_from(scope, given.get("num", arithmetic.python_number(50, loc)), loc)
+    kind = DType.COMPLEX128 if start.type.dtype.is_complex or stop.type.dtype.is_complex else DType.FLOAT64
+    first, last = (Number(pinned(scope, "end", cast(e.expr, kind)), python=False) for e in (start, stop))
+    gaps: Expr = Binary("-", n, integer(1, loc), loc=loc) if endpoint else n
+    gaps = Binary("max", gaps, integer(1, loc), loc=loc)
+    distance = arithmetic.binary("-", last, first, loc)
+    step = Number(
+        scope.temp("step", arithmetic.binary("/", distance, Number(cast(gaps, kind), False), loc).expr), False
     )
+    axis = scope.supply.fresh("i", DType.INT64)
+    here = Var(axis, loc=loc)
+    value = arithmetic.binary(
+        "+", arithmetic.binary("*", Number(cast(here, kind), False), step, loc), first, loc
+    ).expr
+    if endpoint:
+        is_last = Compare("==", here, Binary("-", n, integer(1, loc), loc=loc), loc=loc)
+        has_others = Compare(">", n, integer(1, loc), loc=loc)
+        value = Select(Binary("&", is_last, has_others, loc=loc), last.expr, value, loc=loc)
+    if dtype is not None and dtype.is_integer:
+        value = Intrinsic("floor", (value,), kind, loc=loc)
+    return Tensor((axis,), (Binary("max", n, integer(0, loc), loc=loc),), cast(value, dtype or kind))
 
 
 def eye(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """Ones on a diagonal, zeros elsewhere."""
     (rows,) = array_creation.shape_from(scope, given["N"], loc)
     (columns,) = array_creation.shape_from(scope, given["M"], loc) if "M" in given else (rows,)
-    offset = (integers(given.get("k"), loc, "k") or (0,))[0]
-    return array_creation.eye(
-        scope, rows, columns, offset, given_dtype(given.get("dtype"), loc) or DType.FLOAT64, loc
-    )
+    offset = integer_argument(given, "k", 0, loc)
+    dtype = given_dtype(given.get("dtype"), loc) or DType.FLOAT64
+    i, j = (scope.supply.fresh("i", DType.INT64) for _ in range(2))
+    shifted = Binary("+", Var(i, loc=loc), integer(offset, loc), loc=loc) if offset else Var(i, loc=loc)
+    on = Compare("==", Var(j, loc=loc), shifted, loc=loc)
+    one, zero = (cast(const(value, DType.INT64, loc), dtype) for value in (1, 0))
+    return Tensor((i, j), (rows, columns), Select(on, one, zero, loc=loc))
 
 
-def triangle(*, upper: bool) -> Maker:
+def triangle(symbol: str) -> Maker:
+    """np.triu and np.tril: what is on one side of a diagonal, zeros elsewhere. symbol: compares column and row."""
+
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        offset = (integers(given.get("k"), loc, "k") or (0,))[0]
-        return array_creation.triangle(scope, given["m"], offset, loc, upper=upper)
+        tensor = as_tensor(scope, given["m"], loc)
+        if tensor.ndim < 2:
+            raise TypeInferenceError(f"a triangle of {describe(given['m'])}", loc)
+        row, column = tensor.axes[-2:]
+        diagonal = Binary("+", Var(row, loc=loc), integer(integer_argument(given, "k", 0, loc), loc), loc=loc)
+        inside = Compare(symbol, Var(column, loc=loc), diagonal, loc=loc)
+        zero = cast(const(0, DType.INT64, loc), tensor.element.dtype)
+        return Tensor(tensor.axes, tensor.extents, Select(inside, tensor.element, zero, loc=loc))
 
     return make
 
 
-def stack(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    axis = (integers(given.get("axis"), loc, "axis") or (0,))[0]
-    return stacked(scope, several(scope, given["arrays"], loc), axis, loc)
+def join(*, new_axis: bool) -> Maker:
+    """np.concatenate, or np.stack where there is a new axis."""
+
+    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        arrays, axis = several(scope, given["arrays"], loc), integer_argument(given, "axis", 0, loc)
+        return (stacked if new_axis else concatenated)(scope, arrays, axis, loc)
+
+    return make
 
 
 def result_type(scope: Scope, given: Arguments, loc: Loc) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from appyc.errors import LengthError, Loc, TypeInferenceError
 from appyc.frontend.arrays.tensors import apart_from, as_tensor, as_value, broadcast, elementwise, kept
@@ -15,12 +15,14 @@ from appyc.ir.types import DType
 from appyc.ir.visit import substitute
 
 
-def matmul(scope: Scope, a: Value, b: Value, loc: Loc) -> Value:
+def matmul(scope: Scope, given: Mapping[str, Value], loc: Loc) -> Value:
     """`a @ b`: stacks of matrices over leading axes, vectors as a row or a column.
 
     Raises TypeInferenceError for operands without axes; emits the test of the inner lengths.
     """
-    left, right = (_in_memory(scope, as_tensor(scope, v, loc, "an operand of @"), loc) for v in (a, b))
+    left, right = (
+        _in_memory(scope, as_tensor(scope, given[name], loc, "an operand of @"), loc) for name in "ab"
+    )
     right = apart_from(scope, left, right)
     for side in (left, right):
         if not side.ndim:
@@ -50,15 +52,16 @@ def matmul(scope: Scope, a: Value, b: Value, loc: Loc) -> Value:
     return settled(scope, Tensor(axes, extents, total), "product", loc)
 
 
-def dot(scope: Scope, a: Value, b: Value, loc: Loc) -> Value:
+def dot(scope: Scope, given: Mapping[str, Value], loc: Loc) -> Value:
     """np.dot: `a @ b` up to two axes, the product with a number, else the sum over a's last axis
     and b's last but one."""
+    a, b = given["a"], given["b"]
     left, right = as_tensor(scope, a, loc), as_tensor(scope, b, loc)
     if not left.ndim or not right.ndim:
         numbers = [v if isinstance(v, Number) else as_value(as_tensor(scope, v, loc)) for v in (a, b)]
         return elementwise(scope, numbers, lambda n: arithmetic.binary("*", n[0], n[1], loc), loc)
     if left.ndim <= 2 and right.ndim <= 2:
-        return matmul(scope, a, b, loc)
+        return matmul(scope, given, loc)
     left = _in_memory(scope, left, loc)
     right = apart_from(scope, left, _in_memory(scope, right, loc))
     inner = right.ndim - 2 if right.ndim > 1 else 0
