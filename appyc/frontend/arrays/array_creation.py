@@ -12,7 +12,7 @@ from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import ArrayRef, Number, Tensor, TupleValue, Value, describe
 from appyc.frontend.types.weak_ints import require_fit
-from appyc.ir.nodes import Alloc, Binary, Cast, Expr, Intrinsic, Var
+from appyc.ir.nodes import Alloc, Binary, Cast, Expr, For, Intrinsic, Stmt, Symbol, Var
 from appyc.ir.types import ArrayType, DType
 
 
@@ -74,3 +74,12 @@ def arange(scope: Scope, bounds: Sequence[Number], dtype: DType | None, loc: Loc
     value = arithmetic.binary("+", start, moved, loc) if start.constant != 0 else moved
     wanted = dtype or (value.type.dtype if is_integer else DType.FLOAT64)
     return Tensor((axis,), (count,), cast(value.expr, wanted))
+
+
+def loops_over(
+    axes: Sequence[Symbol], extents: Sequence[Expr], body: tuple[Stmt, ...], loc: Loc
+) -> tuple[Stmt, ...]:
+    """The statements in a loop for each axis, the first one outermost."""
+    for axis, extent in zip(reversed(axes), reversed(extents), strict=True):
+        body = (For(axis, integer(0, loc), extent, 1, body, implied=True, loc=loc),)
+    return body

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from appyc.errors import Loc, TypeInferenceError
+from appyc.frontend.arrays.array_creation import loops_over
 from appyc.frontend.arrays.tensors import mostly_one, pinned, renamed
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, index_of, integer
@@ -25,12 +26,10 @@ from appyc.ir.nodes import (
     Const,
     Expr,
     Fail,
-    For,
     If,
     Likely,
     Logical,
     Select,
-    Stmt,
     Symbol,
     Unary,
     Var,
@@ -256,10 +255,8 @@ def check_positions(
     filled: list[Expr] = [Compare(">", length, zero, loc=loc) for length in lengths]
     usual = Likely(reduce(lambda a, b: Logical("and", a, b, loc=loc), filled), loc=loc)
     axes, position = renamed(scope, positions)
-    test: Stmt = BoundsCheck(cast(position, DType.INT64), extent, array.name, axis, loc=loc)
-    for variable, length in zip(reversed(axes), reversed(positions.extents), strict=True):
-        test = For(variable, zero, length, 1, (test,), implied=True, loc=loc)
-    scope.emit(If(Unary("~", usual, loc=loc), (test,), loc=loc))
+    test = BoundsCheck(cast(position, DType.INT64), extent, array.name, axis, loc=loc)
+    scope.emit(If(Unary("~", usual, loc=loc), loops_over(axes, positions.extents, (test,), loc), loc=loc))
 
 
 def constant_position(index: Const, extent: Expr) -> Expr:

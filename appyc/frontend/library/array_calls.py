@@ -192,12 +192,16 @@ def _listed(node: ast.expr) -> ast.expr:
 # ---------------------------------------------------------------- what the functions mean
 
 
-def _reduction(name: str) -> Maker:
+def _reduction(name: str, *, of_first: bool = False) -> Maker:
+    """np.sum and its kin; of_first: along the first axis where none is given, as the methods of ufuncs."""
+
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        dtype = given_dtype(given.get("dtype"), loc)
+        over = along(given, loc)
+        if of_first and "axis" not in given:
+            over = replace(over, axes=(0,))
         mask, initial = given_mask(given.get("where")), given.get("initial")
-        start = None if is_none(initial) else initial
-        found = reduce_array(scope, name, given["a"], along(given, loc), dtype, loc, mask, start)
+        dtype, start = given_dtype(given.get("dtype"), loc), None if is_none(initial) else initial
+        found = reduce_array(scope, name, given["a"], over, dtype, loc, mask, start)
         return given_back(scope, given, found, loc)
 
     return make
@@ -359,6 +363,10 @@ _FUNCTIONS: dict[object, Entry] = {
     **counting.FUNCTIONS, **array_tables.FUNCTIONS,
     **sort_functions.FUNCTIONS,
     primitives.each: (("function", "*arrays"), texts.each), primitives.refuse: (("message",), texts.refuse),
+    **{
+        ufunc.reduce: (_REDUCED, _reduction(name, of_first=True))
+        for ufunc, name in (*scan_functions.UFUNCS.items(), *scan_functions.BITWISE.items())
+    },
     np.sum: _METHODS["sum"], np.prod: _METHODS["prod"], np.mean: _METHODS["mean"],
     np.min: _METHODS["min"], np.max: _METHODS["max"],
     np.amin: _METHODS["min"], np.amax: _METHODS["max"], np.any: _METHODS["any"], np.all: _METHODS["all"],

@@ -14,19 +14,17 @@ from __future__ import annotations
 import numpy as np
 
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
-from appyc.frontend.arrays.array_creation import allocate
+from appyc.frontend.arrays.array_creation import allocate, loops_over
 from appyc.frontend.arrays.reshaping import ravelled
 from appyc.frontend.arrays.tensors import as_tensor
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.expressions.stores import assign
-from appyc.frontend.library.array_reductions import Along, operation, reduce_array, reduced_axes
+from appyc.frontend.library.array_reductions import operation, reduced_axes
 from appyc.frontend.library.axis_arguments import (
     Arguments,
     Entry,
     Maker,
-    flag,
     given_dtype,
-    integers,
     is_none,
     one_axis,
 )
@@ -36,11 +34,11 @@ from appyc.ir.nodes import Assign, Binary, Const, Expr, For, Load, Logical, Stmt
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute
 
-_UFUNCS = {np.add: "sum", np.multiply: "prod", np.minimum: "min", np.maximum: "max",
+UFUNCS = {np.add: "sum", np.multiply: "prod", np.minimum: "min", np.maximum: "max",
            np.logical_and: "all", np.logical_or: "any"}  # fmt: skip
 """Those that combine, by the reduction that they make."""
 
-_BITWISE = {np.bitwise_and: "&", np.bitwise_or: "|", np.bitwise_xor: "^"}
+BITWISE = {np.bitwise_and: "&", np.bitwise_or: "|", np.bitwise_xor: "^"}
 
 
 def _running(name: str, *, default: int | None) -> Maker:
@@ -88,7 +86,7 @@ def accumulated(
         if last
         else _row_by_row(scope, op, source, axis, out.symbol, loc)
     )
-    for stmt in _nest(axes[:axis], tensor.extents[:axis], body, loc):
+    for stmt in loops_over(axes[:axis], tensor.extents[:axis], body, loc):
         scope.emit(stmt)
     return out
 
@@ -130,15 +128,7 @@ def _fresh_nest(
     """Loops of their own over the axes."""
     own = [scope.supply.fresh(axis.name, axis.type) for axis in axes]
     here: dict[Symbol, Expr] = {old: Var(new, loc=loc) for old, new in zip(axes, own, strict=True)}
-    return _nest(own, extents, (substitute(stmt, here),), loc)
-
-
-def _nest(
-    axes: list[Symbol], extents: tuple[Expr, ...], body: tuple[Stmt, ...], loc: Loc
-) -> tuple[Stmt, ...]:
-    for axis, extent in zip(reversed(axes), reversed(extents), strict=True):
-        body = (For(axis, integer(0, loc), extent, 1, body, implied=True, loc=loc),)
-    return body
+    return loops_over(own, extents, (substitute(stmt, here),), loc)
 
 
 def _combined(op: str, total: Expr, element: Expr, loc: Loc) -> Expr:
@@ -155,21 +145,6 @@ def _neutral(op: str, start: Expr, loc: Loc) -> Expr:
     return start
 
 
-# ---------------------------------------------------------------- the methods of ufuncs
-
-
-def _ufunc_reduce(name: str) -> Maker:
-    """np.add.reduce and its kin: along the first axis where none is given."""
-
-    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        axes = integers(given["axis"], loc, "axis") if "axis" in given else (0,)
-        along = Along(axes, flag(given.get("keepdims"), loc, "keepdims"))
-        value = reduce_array(scope, name, given["a"], along, given_dtype(given.get("dtype"), loc), loc)
-        return given_back(scope, given, value, loc)
-
-    return make
-
-
 _RUNNING = ("a", "axis", "dtype", "out")
 
 METHODS: dict[str, Entry] = {
@@ -179,9 +154,5 @@ METHODS: dict[str, Entry] = {
 
 FUNCTIONS: dict[object, Entry] = {
     np.cumsum: METHODS["cumsum"], np.cumprod: METHODS["cumprod"],
-    **{ufunc.accumulate: (_RUNNING, _running(name, default=0)) for ufunc, name in _UFUNCS.items()},
-    **{
-        ufunc.reduce: (("a", "axis", "dtype", "out", "keepdims"), _ufunc_reduce(name))
-        for ufunc, name in (*_UFUNCS.items(), *_BITWISE.items())
-    },
+    **{ufunc.accumulate: (_RUNNING, _running(name, default=0)) for ufunc, name in UFUNCS.items()},
 }  # fmt: skip

@@ -22,11 +22,6 @@ def _nonzero(scope: Scope, given: Arguments, loc: Loc) -> Value:
     return TupleValue(tuple(nonzero(scope, tensor, loc)))
 
 
-def _flat(scope: Scope, value: Value, loc: Loc) -> Tensor:
-    tensor = as_tensor(scope, value, loc)
-    return ravelled(scope, Tensor(tensor.axes, tensor.extents, tensor.element), loc)
-
-
 def _taken(scope: Scope, owner: Value, indices: Value, axis: int, loc: Loc) -> Value:
     """`owner[..., indices, ...]`, with indices along one axis."""
     if isinstance(owner, ArrayRef) and axis == 0:
@@ -50,7 +45,7 @@ def _take(scope: Scope, given: Arguments, loc: Loc) -> Value:
     if axis is None:
         axis = 0
         if tensor.ndim != 1:
-            owner = tensor = _flat(scope, tensor, loc)
+            owner = tensor = ravelled(scope, tensor.copied(), loc)
     (axis,) = reduced_axes(tensor, (axis,), loc)
     return _taken(scope, owner, given["indices"], axis, loc)
 

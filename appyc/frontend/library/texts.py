@@ -8,16 +8,16 @@ from functools import cache
 from types import FunctionType
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
-from appyc.frontend.arrays.array_creation import allocate
+from appyc.frontend.arrays.array_creation import allocate, loops_over
 from appyc.frontend.arrays.tensors import Aligned, as_tensor, as_value, broadcast
-from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.inlining import called_with, inlined
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.library.axis_arguments import Arguments, Entry
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import NumberType, float_type_of, promote
 from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value
-from appyc.ir.nodes import Assign, Expr, For, Stmt, Store, Symbol, Var
+from appyc.ir.nodes import Assign, Expr, Stmt, Store, Symbol, Var
 from appyc.ir.visit import substitute, walk
 from appyc.library.table import METHODS, Text, text_of
 
@@ -113,7 +113,7 @@ def per_element(scope: Scope, call: OfNumbers, values: Sequence[Value], loc: Loc
         return as_value(Tensor(shape.axes, shape.extents, expr))
     items = found.items if isinstance(found, TupleValue) else (found,)
     made = [_stored(scope, shape, block, item, loc) for item in items]
-    _emit_loops(scope, shape, block, loc)
+    scope.block += loops_over(shape.axes, shape.extents, tuple(block), loc)
     return TupleValue(tuple(made), names=found.names) if isinstance(found, TupleValue) else made[0]
 
 
@@ -125,14 +125,6 @@ def _stored(scope: Scope, shape: Aligned, block: list[Stmt], item: Value, loc: L
     index = tuple(Var(axis, loc=loc) for axis in shape.axes)
     block.append(Store(out.symbol, index, item.expr, checked=False, loc=loc))
     return out
-
-
-def _emit_loops(scope: Scope, shape: Aligned, block: list[Stmt], loc: Loc) -> None:
-    body = tuple(block)
-    for axis, extent in zip(reversed(shape.axes), reversed(shape.extents), strict=True):
-        body = (For(axis, integer(0, loc), extent, 1, body, implied=True, loc=loc),)
-    for stmt in body:
-        scope.emit(stmt)
 
 
 def _strong(value: Value) -> Value:

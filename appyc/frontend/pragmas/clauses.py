@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from difflib import get_close_matches
 
 from appyc.errors import Loc, PragmaError
@@ -14,11 +15,7 @@ from appyc.frontend.syntax.liveness import names_assigned
 from appyc.frontend.types.values import (
     ArrayRef,
     Binding,
-    Conflict,
-    DictSlots,
-    ListSlots,
     Number,
-    Opaque,
     Slot,
     Tensor,
     TupleSlots,
@@ -41,8 +38,7 @@ def loop_clauses(scope: Scope, node: ast.For, pragma: LoopPragma, head: Env) -> 
     reductions = tuple(
         Reduction(clause.op, symbol)
         for clause in pragma.reductions
-        for name in clause.names
-        for symbol in _scalars_or_array(scope, head, name, "reduction")
+        for symbol in _symbols(scope, head, clause.names, "reduction")
     )
     counters = names_assigned([loop.target for loop in ast.walk(node) if isinstance(loop, ast.For)])
     named = [n for n in pragma.private if n.text not in counters or isinstance(head.get(n.text), Slot)]
@@ -55,10 +51,10 @@ def loop_clauses(scope: Scope, node: ast.For, pragma: LoopPragma, head: Env) -> 
         num_warps=pragma.num_warps,
         num_stages=pragma.num_stages,
         reductions=reductions,
-        private=tuple(s for n in named for s in _scalars_or_array(scope, head, n, "private")),
-        shared=tuple(s for n in pragma.shared for s in _any(scope, head, n, "shared")),
-        to=tuple(s for n in pragma.to for s in _arrays(scope, head, n, "to")),
-        from_=tuple(s for n in pragma.from_ for s in _arrays(scope, head, n, "from")),
+        private=_symbols(scope, head, named, "private"),
+        shared=_symbols(scope, head, pragma.shared, "shared"),
+        to=_symbols(scope, head, pragma.to, "to"),
+        from_=_symbols(scope, head, pragma.from_, "from"),
         schedule=pragma.schedule,
         chunk=pragma.chunk,
         condition=condition,
@@ -97,41 +93,36 @@ def _lookup(scope: Scope, head: Env, name: Name, clause: str) -> Binding:
     )  # fmt: skip
 
 
-def _scalars_or_array(scope: Scope, head: Env, name: Name, clause: str) -> list[Symbol]:
-    found = _lookup(scope, head, name, clause)
-    return [found.symbol] if isinstance(found, ArrayRef) else _scalars(scope, head, name, clause)
+def _symbols(scope: Scope, head: Env, names: Iterable[Name], clause: str) -> tuple[Symbol, ...]:
+    """The symbols of a clause's variables."""
+    return tuple(
+        symbol for name in names for symbol in _symbols_of(_lookup(scope, head, name, clause), name, clause)
+    )
 
 
-def _scalars(scope: Scope, head: Env, name: Name, clause: str) -> list[Symbol]:
-    found = _lookup(scope, head, name, clause)
+def _symbols_of(found: Binding, name: Name, clause: str) -> list[Symbol]:
+    """The symbols of one variable: an array's, or where the clause takes scalars theirs."""
+    what = f"{name.text!r} in {clause}(...)"
     match found:
+        case ArrayRef():
+            return [found.symbol]
+        case _ if clause in ("to", "from"):
+            raise PragmaError(f"{what} is no array", name.loc,
+                              hints=("drop it from the clause: numbers need not be copied",))  # fmt: skip
         case Slot():
             return [found.symbol]
+        case _ if clause == "shared":
+            return []
         case TupleSlots():
             return [b.symbol for b in found.items if isinstance(b, Slot)]
         case Number():
             raise PragmaError(
-                f"{name.text!r} in {clause}(...) is the loop's own variable or a constant", name.loc,
+                f"{what} is the loop's own variable or a constant", name.loc,
                 hints=("drop it from the clause: every iteration has its own",),
             )  # fmt: skip
-        case ArrayRef() | Tensor():
-            raise PragmaError(f"{name.text!r} in {clause}(...) is an array, where a scalar is needed", name.loc,
+        case Tensor():
+            raise PragmaError(f"{what} is an array, where a scalar is needed", name.loc,
                               hints=("name scalar variables",))  # fmt: skip
-        case Opaque() | Conflict() | ListSlots() | DictSlots():
-            raise PragmaError(f"{name.text!r} in {clause}(...) is no scalar variable", name.loc,
+        case _:
+            raise PragmaError(f"{what} is no scalar variable", name.loc,
                               hints=("drop it from the clause",))  # fmt: skip
-
-
-def _arrays(scope: Scope, head: Env, name: Name, clause: str) -> list[Symbol]:
-    found = _lookup(scope, head, name, clause)
-    if not isinstance(found, ArrayRef):
-        raise PragmaError(f"{name.text!r} in {clause}(...) is no array", name.loc,
-                          hints=("drop it from the clause: numbers need not be copied",))  # fmt: skip
-    return [found.symbol]
-
-
-def _any(scope: Scope, head: Env, name: Name, clause: str) -> list[Symbol]:
-    found = _lookup(scope, head, name, clause)
-    if isinstance(found, ArrayRef):
-        return [found.symbol]
-    return [found.symbol] if isinstance(found, Slot) else []

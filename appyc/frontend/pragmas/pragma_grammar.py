@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 from appyc.errors import Note, PragmaError
 from appyc.frontend.pragmas.pragma_nodes import (
@@ -38,6 +38,9 @@ MAX_TILE = 1 << 30
 MAX_FACTOR = 64
 """The largest factor of `unroll` and `jam`: the number of copies of the body."""
 
+ClauseReader: TypeAlias = Callable[[Reader, Word, LoopPragma], LoopPragma]
+"""Reads a clause behind its word: the pragma with what the clause asks for."""
+
 _FIRST_WORDS = (*dict.fromkeys(d.split()[0] for d in DIRECTIVES), *TRANSFORMS)
 
 
@@ -56,25 +59,6 @@ _OPENMP_HINTS = {
     "default": "variables need no clause; appyc finds out how each one is used",
     "nowait": "appyc finds out where threads must wait",
 }
-
-
-def _simd(_reader: Reader, _clause: Word, pragma: LoopPragma) -> LoopPragma:
-    return replace(pragma, simd=True)
-
-
-def _independent(_reader: Reader, _clause: Word, pragma: LoopPragma) -> LoopPragma:
-    return replace(pragma, independent=True)
-
-
-def _collapse(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
-    reader.open(clause, "collapse(2)")
-    pragma = replace(pragma, collapse=reader.integer(clause))
-    reader.close(clause)
-    return pragma
-
-
-def _block(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
-    return replace(pragma, block=_sizes(reader, clause, "block(128) or block(32, 32)"))
 
 
 def _sizes(reader: Reader, clause: Word, form: str) -> tuple[int, ...]:
@@ -113,22 +97,27 @@ def _transformed(pragma: LoopPragma, transform: TransformClause) -> LoopPragma:
     return replace(pragma, transforms=(*pragma.transforms, transform))
 
 
-def _num_warps(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
-    reader.open(clause, "num_warps(4)")
-    count = reader.integer(clause)
-    if count & (count - 1) or count > MAX_WARPS:
-        reader.fail(f"'num_warps' takes a power of two up to {MAX_WARPS}, not {count}", reader.last)
-    reader.close(clause)
-    return replace(pragma, num_warps=count)
+def _number_clause(form: str, what: str, fits: Callable[[int], bool]) -> ClauseReader:
+    """A clause of one number, which is the field of its name."""
+
+    def read(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
+        reader.open(clause, form)
+        number = reader.integer(clause)
+        if not fits(number):
+            reader.fail(f"{clause.text!r} takes {what}, not {number}", reader.last)
+        reader.close(clause)
+        return replace(pragma, **{clause.text: number})  # type: ignore[arg-type]
+
+    return read
 
 
-def _num_stages(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
-    reader.open(clause, "num_stages(3)")
-    count = reader.integer(clause)
-    if count > MAX_STAGES:
-        reader.fail(f"'num_stages' takes a number up to {MAX_STAGES}, not {count}", reader.last)
-    reader.close(clause)
-    return replace(pragma, num_stages=count)
+def _flag_clause(_reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
+    """A clause without argument, which is the field of its name."""
+    return replace(pragma, **{clause.text: True})  # type: ignore[arg-type]
+
+
+def _block(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
+    return replace(pragma, block=_sizes(reader, clause, "block(128) or block(32, 32)"))
 
 
 def _reduction(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
@@ -143,7 +132,7 @@ def _reduction(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
     return replace(pragma, reductions=(*pragma.reductions, ReductionClause(op, names)))
 
 
-def _names_clause(field: str) -> Callable[[Reader, Word, LoopPragma], LoopPragma]:
+def _names_clause(field: str) -> ClauseReader:
     def read(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
         reader.open(clause, f"{clause.text}(a, b)")
         names = reader.names(clause)
@@ -171,12 +160,14 @@ def _if(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
         reader.fail(f"'if' takes a condition in Python, not {text!r}", clause)
 
 
-_CLAUSES: dict[str, Callable[[Reader, Word, LoopPragma], LoopPragma]] = {
-    "simd": _simd,
-    "collapse": _collapse,
+_CLAUSES: dict[str, ClauseReader] = {
+    "simd": _flag_clause,
+    "collapse": _number_clause("collapse(2)", "a number", lambda n: n > 0),
     "block": _block,
-    "num_warps": _num_warps,
-    "num_stages": _num_stages,
+    "num_warps": _number_clause(
+        "num_warps(4)", f"a power of two up to {MAX_WARPS}", lambda n: n <= MAX_WARPS and n & (n - 1) == 0
+    ),
+    "num_stages": _number_clause("num_stages(3)", f"a number up to {MAX_STAGES}", lambda n: n <= MAX_STAGES),
     "reduction": _reduction,
     "private": _names_clause("private"),
     "shared": _names_clause("shared"),
@@ -184,7 +175,7 @@ _CLAUSES: dict[str, Callable[[Reader, Word, LoopPragma], LoopPragma]] = {
     "from": _names_clause("from_"),
     "schedule": _schedule,
     "if": _if,
-    "independent": _independent,
+    "independent": _flag_clause,
     "interchange": _interchange,
     "tile": _tile,
     "jam": _factor,
