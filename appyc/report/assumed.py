@@ -21,10 +21,10 @@ from appyc.errors import CompileError
 from appyc.frontend.outline import Region
 from appyc.frontend.script import instrument, module_text
 from appyc.frontend.source import Snippet, Source, read_source
-from appyc.frontend.types.kinds import Kinds, kinds_of
 from appyc.ir.arguments import ArgType, NoneArg
 from appyc.ir.types import ArrayType
 from appyc.options import Options
+from appyc.report.parameter_kinds import Kinds, kinds_of
 
 _KNOWN_LIBRARIES = ("numpy", "math", "cmath", "appyc")
 

@@ -3,7 +3,7 @@
     heat.py:9:4: I101 for i: independent, runs on threads: no iteration writes what another one reads or writes
     heat.py:14:4: D001 loop over 'i' carries a dependence: ...
 
-Columns count from 1. Types are inferred from annotations and uses (`appyc.frontend.types.kinds`).
+Columns count from 1. Types are inferred from annotations and uses (`appyc.report.parameter_kinds`).
 Imports of NumPy and math are known, and the program's other functions are read from their source.
 What cannot be typed so is a warning, not an error.
 """
@@ -25,11 +25,11 @@ from appyc.frontend.pragmas.pragma_nodes import Dim, DimsPragma, LoopPragma, Pra
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.script import module_text
 from appyc.frontend.source import Source
-from appyc.frontend.types.kinds import annotation_fault
 from appyc.ir.visit import loops_of
 from appyc.options import Options
 from appyc.report.assumed import AssumedModule, Subject, parameters
 from appyc.report.explain import LoopRecord, report
+from appyc.report.parameter_kinds import annotation_fault
 
 VERDICT_CODES = {
     "independent": "I101",
