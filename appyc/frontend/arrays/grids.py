@@ -13,7 +13,7 @@ from appyc.frontend.arrays.tensors import as_tensor, pinned, with_axis
 from appyc.frontend.expressions.arithmetic import binary, cast, integer
 from appyc.frontend.library.axis_arguments import Arguments, flag
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.numbers import NumberType, promote
+from appyc.frontend.types.numbers import promoted_dtype
 from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import Const, Expr, Var
 from appyc.ir.types import DType
@@ -72,11 +72,8 @@ def grid(
     vectors = [_coordinates(scope, bounds, loc) for bounds in ranges]
     if not is_tuple:
         return vectors[0]
-    joined: NumberType | None = NumberType(DType.INT64, python=False)
-    for vector in vectors:
-        joined = promote(joined, NumberType(vector.element.dtype, False)) if joined is not None else None
-    assert joined is not None, "numbers of 64 bits have a common type"
-    kind = joined.dtype
+    kind = promoted_dtype([DType.INT64, *(vector.element.dtype for vector in vectors)])
+    assert kind is not None, "numbers of 64 bits have a common type"
     vectors = [Tensor(v.axes, v.extents, cast(v.element, kind)) for v in vectors]
     if is_open:
         return TupleValue(tuple(_along(scope, v, k, len(vectors), loc) for k, v in enumerate(vectors)))

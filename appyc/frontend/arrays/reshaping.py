@@ -8,7 +8,7 @@ from appyc.errors import AxisError, LengthError, Loc, TypeInferenceError, Unsupp
 from appyc.frontend.arrays.tensors import as_tensor, divisor, fail_unless, pinned, product, with_axis
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.numbers import NumberType, promote
+from appyc.frontend.types.numbers import promoted_dtype
 from appyc.frontend.types.values import ArrayRef, Tensor, Value
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Likely, Load, Select, Symbol, Var
 from appyc.ir.types import DType, Layout
@@ -16,9 +16,12 @@ from appyc.ir.visit import substitute
 
 
 def normalised(axis: int, rank: int, loc: Loc) -> int:
-    """An axis counted from the first. Raises TypeInferenceError for one that is not there."""
+    """An axis counted from the first. Raises AxisError for one that is not there."""
     if not -rank <= axis < rank:
-        raise AxisError(f"axis {axis} is out of bounds for array of dimension {rank}", loc)
+        raise AxisError(
+            f"axis {axis} is out of bounds for array of dimension {rank}", loc,
+            hints=(f"axes are 0 to {rank - 1}, or -1 for the last",),
+        )  # fmt: skip
     return axis % rank
 
 
@@ -141,10 +144,11 @@ def concatenated(scope: Scope, tensors: Sequence[Tensor], axis: int, loc: Loc) -
     first = tensors[0]
     if any(t.ndim != first.ndim for t in tensors) or not first.ndim:
         raise LengthError("arrays to be joined must have one number of axes, and at least one", loc)
-    if not -first.ndim <= axis < first.ndim:
-        raise AxisError(f"axis {axis} is out of bounds for arrays of {first.ndim} dimensions", loc)
-    axis %= first.ndim
-    dtype = first.element.dtype
+    axis = normalised(axis, first.ndim, loc)
+    dtype = promoted_dtype(tensor.element.dtype for tensor in tensors)
+    if dtype is None:
+        kinds = " and ".join(dict.fromkeys(str(tensor.element.dtype) for tensor in tensors))
+        raise UnsupportedError(f"arrays of {kinds} cannot be joined", loc)
     for tensor in tensors[1:]:
         for k, (one, other) in enumerate(zip(first.extents, tensor.extents, strict=True)):
             if k != axis and one != other:
@@ -153,10 +157,6 @@ def concatenated(scope: Scope, tensors: Sequence[Tensor], axis: int, loc: Loc) -
                     "all the input array dimensions except for the concatenation axis must match exactly"
                 )
                 fail_unless(scope, Likely(same, loc=loc), same, message, loc)
-        joined = _common(dtype, tensor.element.dtype)
-        if joined is None:
-            raise UnsupportedError(f"arrays of {dtype} and {tensor.element.dtype} cannot be joined", loc)
-        dtype = joined
     axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in first.axes)
     here: Expr = Var(axes[axis], loc=loc)
     starts: list[Expr] = []
@@ -180,11 +180,6 @@ def concatenated(scope: Scope, tensors: Sequence[Tensor], axis: int, loc: Loc) -
     assert element is not None
     extents = tuple(end if k == axis else n for k, n in enumerate(first.extents))
     return Tensor(axes, extents, element)
-
-
-def _common(a: DType, b: DType) -> DType | None:
-    joined = promote(NumberType(a, python=False), NumberType(b, python=False))
-    return joined.dtype if joined is not None else None
 
 
 def stacked(scope: Scope, tensors: Sequence[Tensor], axis: int, loc: Loc) -> Tensor:

@@ -24,7 +24,7 @@ from appyc.frontend.control.joins import keep_equal
 from appyc.frontend.expressions.arithmetic import cast, element_of, integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.list_kinds import is_listed
-from appyc.frontend.types.numbers import NumberType, promote
+from appyc.frontend.types.numbers import promoted_dtype
 from appyc.frontend.types.values import (
     ArrayRef,
     ListSlots,
@@ -96,16 +96,14 @@ def _of_list(scope: Scope, slots: ListSlots, loc: Loc) -> Tensor:
     loads = [Load(column, (Var(axis, loc=loc),), checked=False, loc=loc) for column in slots.columns]
     if not slots.of_tuples:
         return Tensor((axis,), (count,), loads[0], python=slots.kinds[0].python)
-    kind: NumberType | None = NumberType(slots.kinds[0].dtype, python=False)
-    for other in slots.kinds[1:]:
-        kind = promote(kind, NumberType(other.dtype, python=False)) if kind is not None else None
+    kind = promoted_dtype(kind.dtype for kind in slots.kinds)
     if kind is None:
         raise UnsupportedError("the items of the tuples in this list have no common type", loc)
     across = scope.supply.fresh("k", DType.INT64)
-    element = cast(loads[-1], kind.dtype)
+    element = cast(loads[-1], kind)
     for k, load in reversed(list(enumerate(loads[:-1]))):
         is_it = Compare("==", Var(across, loc=loc), integer(k, loc), loc=loc)
-        element = Select(is_it, cast(load, kind.dtype), element, loc=loc)
+        element = Select(is_it, cast(load, kind), element, loc=loc)
     return Tensor((axis, across), (count, integer(len(loads), loc)), element)
 
 

@@ -17,7 +17,7 @@ from appyc.frontend.library.axis_arguments import (
     several,
 )
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.numbers import NumberType, promote
+from appyc.frontend.types.numbers import NumberType, promoted
 from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import Binary, Compare, Expr, Intrinsic, Select, Var
 from appyc.ir.types import DType
@@ -121,12 +121,12 @@ def join(*, new_axis: bool) -> Maker:
 def result_type(scope: Scope, given: Arguments, loc: Loc) -> Value:
     """The type in which NumPy computes with numbers and arrays."""
     arrays = given["arrays"]
-    joined: NumberType | None = None
-    for value in arrays.items if isinstance(arrays, TupleValue) else (arrays,):
-        tensor = as_tensor(scope, value, loc)
-        kind = value.type if isinstance(value, Number) else NumberType(tensor.element.dtype, python=False)
-        joined = kind if joined is None else promote(joined, kind)
-        if joined is None:
-            raise UnsupportedError("these have no common type", loc)
-    assert joined is not None, "at least one is given"
+    joined = promoted(
+        value.type
+        if isinstance(value, Number)
+        else NumberType(as_tensor(scope, value, loc).element.dtype, python=False)
+        for value in (arrays.items if isinstance(arrays, TupleValue) else (arrays,))
+    )
+    if joined is None:
+        raise UnsupportedError("these have no common type", loc)
     return Opaque(joined.dtype.numpy)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from appyc.errors import AxisError, LengthError, Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.masks import counted, repeatable
+from appyc.frontend.arrays.reshaping import normalised
 from appyc.frontend.arrays.tensors import as_tensor, as_value, elementwise, kept, product
 from appyc.frontend.arrays.where_arguments import initial_value, mask_over
 from appyc.frontend.expressions import arithmetic, selections
 from appyc.frontend.expressions.arithmetic import cast, const, integer, truth_of
 from appyc.frontend.library.linear_algebra import settled
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.values import Masked, Number, Tensor, Value, describe
+from appyc.frontend.types.values import Masked, Number, Tensor, Value
 from appyc.ir.nodes import (
     Binary,
     Compare,
@@ -248,14 +249,7 @@ def reduced_axes(tensor: Tensor | Masked, axes: tuple[int, ...] | None, loc: Loc
     """The axes counted from the first. Raises TypeInferenceError for one that is not there."""
     if axes is None:
         return tuple(range(tensor.ndim))
-    out = []
-    for axis in axes:
-        if not -tensor.ndim <= axis < tensor.ndim:
-            raise AxisError(
-                f"axis {axis} is out of bounds for {describe(tensor)}", loc,
-                hints=(f"axes are 0 to {tensor.ndim - 1}, or -1 for the last",),
-            )  # fmt: skip
-        out.append(axis % tensor.ndim)
+    out = [normalised(axis, tensor.ndim, loc) for axis in axes]
     if len(set(out)) != len(out):
         raise LengthError("duplicate value in 'axis'", loc)
     return tuple(sorted(out))

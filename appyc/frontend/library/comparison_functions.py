@@ -12,7 +12,7 @@ from appyc.frontend.expressions.stores import assign
 from appyc.frontend.library.axis_arguments import Arguments, given_dtype
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.list_kinds import is_listed
-from appyc.frontend.types.numbers import NumberType, promote
+from appyc.frontend.types.numbers import promoted_dtype
 from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.frontend.types.weak_ints import require_all_fit
 from appyc.ir.nodes import Expr, Store
@@ -70,16 +70,10 @@ def array_of(scope: Scope, value: Value, dtype: DType | None, loc: Loc) -> Value
         rows = [as_tensor(scope, item, loc) for item in value.items]
         return array_of(scope, stacked(scope, rows, 0, loc), dtype, loc)
     shape, numbers = _listed(value, loc)
-    wanted = dtype
+    # Python's numbers are not weak here: np.array([1.0, np.float32(2)]) holds float64.
+    wanted = dtype or promoted_dtype(n.type.dtype for n in numbers)
     if wanted is None:
-        # Python's numbers are not weak here: np.array([1.0, np.float32(2)]) holds float64.
-        first, *others = (NumberType(n.type.dtype, python=False) for n in numbers)
-        joined: NumberType | None = first
-        for other in others:
-            joined = promote(joined, other) if joined is not None else None
-        if joined is None:
-            raise UnsupportedError("the numbers have no common type", loc)
-        wanted = joined.dtype
+        raise UnsupportedError("the numbers have no common type", loc)
     require_all_fit(scope, value, wanted, loc)
     stored = [scope.temp("item", cast(n.expr, wanted)) for n in numbers]
     ref = array_creation.allocate(

@@ -30,6 +30,7 @@ from appyc.frontend.types.numbers import (
     NumberType,
     float_type_of,
     promote,
+    promoted,
 )
 from appyc.frontend.types.values import Number, describe
 from appyc.ir.intrinsics import INTRINSICS
@@ -65,9 +66,7 @@ def _intrinsic(name: str, *, python: bool) -> Maker:
 
 
 def _common_float(args: list[Number]) -> NumberType | None:
-    t: NumberType | None = args[0].type
-    for a in args[1:]:
-        t = promote(t, a.type) if t is not None else None
+    t = promoted(a.type for a in args)
     return float_type_of(t) if t is not None else None
 
 

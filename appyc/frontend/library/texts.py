@@ -15,7 +15,7 @@ from appyc.frontend.expressions.inlining import called_with, inlined
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.library.axis_arguments import Arguments, Entry
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.numbers import NumberType, float_type_of, promote
+from appyc.frontend.types.numbers import float_type_of, promoted
 from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value
 from appyc.ir.nodes import Assign, Expr, Stmt, Store, Symbol, Var
 from appyc.ir.visit import substitute, walk
@@ -84,9 +84,7 @@ def _default(scope: Scope, parameter: inspect.Parameter, text: Text, loc: Loc) -
 
 def _in_floats(numbers: list[Number], loc: Loc) -> list[Number]:
     """The numbers in the float type that NumPy computes with. Raises UnsupportedError for others."""
-    kind: NumberType | None = numbers[0].type
-    for number in numbers[1:]:
-        kind = promote(kind, number.type) if kind is not None else None
+    kind = promoted(number.type for number in numbers)
     kind = float_type_of(kind) if kind is not None else None
     if kind is None or not kind.dtype.is_float:
         raise UnsupportedError("this function is compiled for float32 and float64 results", loc)

@@ -7,6 +7,7 @@ where their kind allows it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -72,6 +73,22 @@ def promote(a: NumberType, b: NumberType) -> NumberType | None:
         weak, strong = (a, b) if a.python else (b, a)
         return _promote_weak(weak, strong)
     return _numpy(np.promote_types(a.dtype.numpy, b.dtype.numpy))
+
+
+def promoted(types: Iterable[NumberType]) -> NumberType | None:
+    """The type that all of them meet in."""
+    found, *others = types
+    for other in others:
+        if (meeting := promote(found, other)) is None:
+            return None
+        found = meeting
+    return found
+
+
+def promoted_dtype(dtypes: Iterable[DType]) -> DType | None:
+    """The type that arrays of these element types meet in."""
+    found = promoted(NumberType(dtype, python=False) for dtype in dtypes)
+    return found.dtype if found is not None else None
 
 
 def _promote_weak(weak: NumberType, strong: NumberType) -> NumberType | None:

@@ -10,7 +10,7 @@ from appyc.frontend.arrays.tensors import as_tensor, element_type, is_array
 from appyc.frontend.expressions.arithmetic import PartedTypesError, const
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.list_kinds import is_listed
-from appyc.frontend.types.numbers import NumberType, promote
+from appyc.frontend.types.numbers import promoted_dtype
 from appyc.frontend.types.values import ListValue, Number, TupleValue, Value
 from appyc.ir.integers import is_within, limits, range_of
 from appyc.ir.nodes import Compare, Const, Expr, Fail, If, Likely, Logical, Reduce, Unary
@@ -28,14 +28,10 @@ def refuse_unfit(scope: Scope, values: Sequence[Value], loc: Loc) -> None:
     others = [v for v in values if not (isinstance(v, Number) and (v.python or v.either is not None))]
     if not weak or not others:
         return
-    common: NumberType | None = NumberType(DType.BOOL, python=False)
-    for value in others:
-        common = (
-            promote(common, NumberType(element_type(value), python=False)) if common is not None else None
-        )
-    if common is not None and common.dtype.is_integer:
+    common = promoted_dtype([DType.BOOL, *map(element_type, others)])
+    if common is not None and common.is_integer:
         for number in weak:
-            require_fit(scope, number, common.dtype, loc)
+            require_fit(scope, number, common, loc)
 
 
 def require_all_fit(scope: Scope, value: Value, dtype: DType, loc: Loc) -> None:
