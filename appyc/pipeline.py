@@ -100,6 +100,7 @@ from appyc.passes.simplify.while_to_for import while_to_for
 from appyc.passes.storage.contract_arrays import contract_arrays
 from appyc.passes.storage.dead_store_elimination import dead_store_elimination
 from appyc.passes.storage.elide_zero_fill import elide_zero_fill
+from appyc.passes.storage.forward_copies import forward_copies
 from appyc.passes.storage.if_conversion import if_conversion
 from appyc.passes.storage.promote_accumulators import promote_accumulators
 from appyc.passes.storage.scalar_replacement import scalar_replacement
@@ -140,6 +141,7 @@ ANALYSE: tuple[Pass, ...] = (
     apply_transforms,  # after check_bounds: what may raise keeps its order; before other passes change the nests
     unroll_loops,  # after checks are hoisted, once for all iterations; before all passes that transform loops
     dead_store_elimination,  # after check_bounds: a store that may raise is not dead; before fusion, to save it work
+    forward_copies,  # after check_bounds; written arrays do not alias here, so that most copies are redundant
     rematerialise,  # before fusion, which cannot fuse a stencil with the producer of its array
     fuse_loops,  # after check_bounds, since accesses no longer raise; before passes that analyse single loops
     contract_arrays,  # after fusion, which brings definitions and uses of temporaries into one iteration
