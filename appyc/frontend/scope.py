@@ -246,7 +246,7 @@ class Scope:
             case Slot(wide=True):
                 return Wide(Var(binding.symbol, loc=loc))
             case Slot():
-                return Number(Var(binding.symbol, loc=loc), binding.python, binding.either)
+                return Number(Var(binding.symbol, loc=loc), binding.python, binding.either, binding.mixed)
             case TupleSlots():
                 items = tuple(self._value(name, b, loc) for b in binding.items)
                 return TupleValue(items, binding.table, binding.names)
@@ -340,7 +340,7 @@ class Scope:
                     symbol = self.supply.fresh(name, value.type.dtype)
                 self.emit(Assign(symbol, value.expr, loc=loc))
                 literal = value.constant if value.python else None
-                return Slot(symbol, value.python, literal=literal, either=value.either)
+                return Slot(symbol, value.python, literal=literal, either=value.either, mixed=value.mixed)
             case Wide():
                 keeps = isinstance(old, Slot) and old.symbol.dtype is DType.UINT64
                 home = old.symbol if keeps else self.supply.fresh(name, DType.UINT64)  # type: ignore[union-attr]

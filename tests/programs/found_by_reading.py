@@ -230,3 +230,34 @@ def flipped_along_the_second(a):
 @PROGRAMS.on(np.arange(6.0).reshape(2, 3))
 def swapped_with_the_second(a):
     return np.swapaxes(a, 0, 1), np.expand_dims(a, 2)
+
+
+@PROGRAMS.on(np.arange(4.0), np.arange(4.0))
+@PROGRAMS.on(np.arange(0.0), np.arange(4.0))
+def mean_of_nothing(a, out):
+    """A sum that no iteration has made NumPy's gave nan."""
+    s = 0.0
+    for i in range(len(a)):
+        s += a[i]
+        out[i] = s
+    return s / len(a)
+
+
+@PROGRAMS.on(np.array([200, 100], np.uint8), 2)
+@PROGRAMS.on(np.array([200, 100], np.uint8), 0)
+def remainder_of_nothing(a, n):
+    s = 0
+    for i in range(n):
+        s += a[i] // 4
+    return s % n
+
+
+@PROGRAMS.on(np.ones((3, 2)), np.zeros(3))
+@PROGRAMS.on(np.ones((3, 0)), np.zeros(3))
+def means_of_empty_rows(a, out):
+    #pragma parallel for
+    for i in range(len(out)):
+        s = 0.0
+        for j in range(a.shape[1]):
+            s += a[i, j]
+        out[i] = s / a.shape[1]

@@ -127,7 +127,8 @@ def join(
             )
             symbol = next(alike, None) or scope.supply.fresh(name, t.dtype)
             maybe, optional = a.maybe or b.maybe, a.optional or b.optional
-            return Slot(symbol, t.python, maybe, optional=optional, either=t.either)
+            mixed = a.mixed or b.mixed or a.python != b.python
+            return Slot(symbol, t.python, maybe, optional=optional, either=t.either, mixed=mixed)
         case TupleSlots(), TupleSlots() if len(a.items) == len(b.items) and a.names == b.names:
             if name in needed:
                 needed |= {f"{name}_{k}" for k in range(len(a.items))}

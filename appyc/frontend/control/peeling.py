@@ -27,6 +27,7 @@ from appyc.errors import LeftToPython, Loc, UnsupportedError
 from appyc.frontend.control.branches import lower_arms
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.joins import merge_branches
+from appyc.frontend.expressions.left_calls import leave_unless
 from appyc.frontend.facts import Env, Restart
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.syntax.none_tests import known_as_numbers, proven
@@ -34,23 +35,15 @@ from appyc.frontend.syntax.tree import may_return
 from appyc.frontend.types.numbers import joined
 from appyc.frontend.types.values import ArrayRef, Binding, Number, Slot, Tensor, dtype_of
 from appyc.ir.nodes import (
-    Binary,
-    Cast,
-    Compare,
-    Const,
     Expr,
-    Extent,
     Fail,
     For,
     If,
-    Likely,
     Stmt,
     Symbol,
-    Unary,
-    Var,
     While,
 )
-from appyc.ir.visit import arrays_written, walk
+from appyc.ir.visit import arrays_written
 
 _JUMPS = (ast.Break, ast.Continue, ast.Return)
 
@@ -92,7 +85,7 @@ def lower_peeled(scope: Scope, loop: Peeled, times: int, number: int = 0) -> Non
     if known:
         scope.block += block
     elif scope.live and (scope.exchanged is not None or not _agree(before, scope.env, behind)):
-        _leave_unless(scope, cond, loop.loc)
+        leave_unless(scope, cond, "a loop that gives a name another type does not run", loop.loc)
         scope.block += block
     else:
         other: list[Stmt] = []
@@ -188,33 +181,6 @@ def _alike(a: Binding, b: Binding) -> bool:
             return t is not None and t.either is None
         case _:
             return False
-
-
-def _leave_unless(scope: Scope, cond: Expr, loc: Loc) -> None:
-    """Emits a guard: where the condition does not hold, the call is left to Python."""
-    fail = Fail(LeftToPython.__name__, "a loop that gives a name another type does not run", loc=loc)
-    test = If(Unary("~", Likely(cond, loc=loc), loc=loc), (fail,), loc=loc)
-    # In the function's prologue, the test precedes every store.
-    (scope.first if _is_of_call(scope, cond) else scope.block).append(test)
-
-
-def _is_of_call(scope: Scope, cond: Expr) -> bool:
-    """Whether the condition depends only on the arguments, through arithmetic that cannot raise."""
-    if scope.is_inlined:
-        return False
-    for node in walk(cond):
-        match node:
-            case Const() | Compare() | Cast() | Unary():
-                continue
-            case Var(symbol=symbol) if symbol in scope.fixed:
-                continue
-            case Extent(array=array) if array not in scope.memory.made:
-                continue
-            case Binary(op="+" | "-" | "*" | "min" | "max"):
-                continue
-            case _:
-                return False
-    return True
 
 
 def refuse_stores_before(body: tuple[Stmt, ...], given: frozenset[Symbol]) -> None:

@@ -9,6 +9,7 @@ from appyc.frontend.arrays import tensors
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.expressions import arithmetic, selections
 from appyc.frontend.expressions.expressions import lower_operands, number
+from appyc.frontend.expressions.left_calls import leave_unless
 from appyc.frontend.library.array_reductions import Along, reduce_array
 from appyc.frontend.library.linear_algebra import matmul
 from appyc.frontend.scope import Scope
@@ -58,8 +59,15 @@ def number_operation(scope: Scope, symbol: str, a: Number, b: Number, loc: Loc) 
         refuse_unfit(scope, (a, b), loc)
     if symbol == "**":
         _refuse_negative_powers(scope, a, b, loc)
+    both = _may_be_python(a) and _may_be_python(b) and not (a.python and b.python)
+    if both and symbol in ("/", "//", "%") and not b.constant:  # a divisor of 0 raises if both are Python's
+        leave_unless(scope, arithmetic.truth_of(b.expr), "a division by zero", loc, late=False)
     out = arithmetic.binary(symbol, a, b, loc)
     return arithmetic.untrapped(out) if scope.source.trusted else out
+
+
+def _may_be_python(a: Number) -> bool:
+    return a.python or a.mixed or (a.either is not None and a.either.python is not None)
 
 
 def _refuse_negative_powers(scope: Scope, base: Value, exponent: Value, loc: Loc) -> None:

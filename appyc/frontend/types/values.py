@@ -23,11 +23,12 @@ def _with_value(t: NumberType, value: bool | int | float | complex | None) -> Nu
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A scalar. python: it is Python's own number, weak in promotion. either: as in NumberType."""
+    """A scalar. python: Python's own number, weak in promotion. mixed: on some paths. either: as in NumberType."""
 
     expr: Expr
     python: bool
     either: Either | None = None
+    mixed: bool = field(default=False, compare=False)
 
     @property
     def type(self) -> NumberType:
@@ -298,7 +299,7 @@ class Slot:
 
     maybe: some path here has not assigned it. optional: some path has bound it to None; a flag beside the
     name tells. literal: the number that it was just assigned, where that stands in the program. either: as in
-    NumberType. wide: the symbol has the last 64 bits of a Python int that may have more.
+    NumberType. wide: the symbol has the last 64 bits of a Python int that may have more. mixed: as in Number.
     """
 
     symbol: Symbol
@@ -308,6 +309,7 @@ class Slot:
     optional: bool = False
     either: Either | None = None
     wide: bool = False
+    mixed: bool = False
 
     @property
     def type(self) -> NumberType:
