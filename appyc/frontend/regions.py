@@ -7,6 +7,7 @@ import copy
 from types import CellType, CodeType, FunctionType
 
 from appyc.frontend.access import closure_cells
+from appyc.frontend.desugar.building import located, read
 
 
 def region_definition(
@@ -14,22 +15,15 @@ def region_definition(
 ) -> ast.FunctionDef:
     """The definition of a region's function: parameters are its live-in names, results its live-out names."""
     arguments = ast.arguments([], [ast.arg(n) for n in inputs], None, [], [], None, [])
-    value = ast.Tuple([ast.Name(n, ast.Load()) for n in outputs], ast.Load())
-    last = body[-1]
-    node = ast.FunctionDef(name, arguments, [*body, ast.copy_location(ast.Return(value), last)], [])
-    ast.copy_location(node, body[0])
-    return ast.fix_missing_locations(node)
+    returned = located(ast.Return(ast.Tuple([read(n) for n in outputs], ast.Load())), body[-1])
+    return located(ast.FunctionDef(name, arguments, [*body, returned], []), body[0])
 
 
 def region_call(callee: ast.expr, inputs: list[str], outputs: list[str], replaced: ast.stmt) -> ast.stmt:
     """`outputs = callee(inputs)`, with the source location of the statement that it replaces."""
-    call = ast.Call(callee, [ast.Name(n, ast.Load()) for n in inputs], [])
-    out: ast.stmt
-    if outputs:
-        out = ast.Assign([ast.Tuple([ast.Name(n, ast.Store()) for n in outputs], ast.Store())], call)
-    else:
-        out = ast.Expr(call)
-    return ast.fix_missing_locations(ast.copy_location(out, replaced))
+    call = ast.Call(callee, [read(n) for n in inputs], [])
+    targets = ast.Tuple([ast.Name(n, ast.Store()) for n in outputs], ast.Store())
+    return located(ast.Assign([targets], call) if outputs else ast.Expr(call), replaced)
 
 
 _ANY_NAME = "defined_inside"

@@ -184,3 +184,12 @@ def compressed(a: np.ndarray, condition: np.ndarray, axis=None):
 def extract(condition: np.ndarray, arr: np.ndarray):
     """The elements for which a condition holds, in C order."""
     return np.ravel(arr)[np.nonzero(np.ravel(condition))[0]]
+
+
+def positions_within(positions, n):
+    """Positions along an axis, those below 0 counted from its end."""
+    given = positions.astype(np.int64)
+    at = np.where(given < 0, given + n, given)
+    if np.any((at < 0) | (at >= n)):
+        raise IndexError("index out of bounds of the sliced array")
+    return at

@@ -27,32 +27,26 @@ from appyc.frontend.arrays.tensors import (
     equals,
     fail_unless,
     is_array,
-    kept,
     materialise,
     permuted,
 )
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
-from appyc.frontend.library.array_reductions import Along, reduce_array
+from appyc.frontend.expressions.inlining import inlined
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
 from appyc.frontend.types.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import (
-    Binary,
     Compare,
     Const,
     Expr,
-    Fail,
-    If,
     Likely,
     Load,
-    Logical,
-    Select,
     Symbol,
-    Unary,
 )
 from appyc.ir.types import DType
 from appyc.ir.visit import rename, substitute
+from appyc.library.arranging import positions_within
 
 Item: TypeAlias = Value | ast.Slice
 """One part of a subscript: a value (of `None` and `...` too), or a slice as written."""
@@ -199,25 +193,10 @@ def _within_view(scope: Scope, tensor: Tensor, parts: list[_Part], loc: Loc) -> 
     at = 0
     for part in parts:
         if isinstance(part, Tensor):
-            extent = tensor.extents[at]
-            part = as_tensor(scope, kept(scope, part, "positions", loc), loc)
-            position = cast(part.element, DType.INT64)
-            from_end = Binary("+", position, extent, loc=loc)
-            negative = Compare("<", position, integer(0, loc), loc=loc)
-            index = Select(negative, from_end, position, loc=loc)
-            inside = Logical(
-                "and",
-                Compare(">=", index, integer(0, loc), loc=loc),
-                Compare("<", index, extent, loc=loc),
-                loc=loc,
-            )
-            all_inside = reduce_array(
-                scope, "all", replace(part.copied(), element=inside), Along(), None, loc
-            )
-            assert isinstance(all_inside, Number), "all axes are reduced"
-            fail = Fail("IndexError", "index out of bounds of the sliced array", loc=loc)
-            scope.emit(If(Unary("~", all_inside.expr, loc=loc), (fail,), loc=loc))
-            part = replace(part.copied(), element=index)
+            arguments: dict[str, Value] = {
+                "positions": part, "n": Number(tensor.extents[at], python=True)
+            }  # fmt: skip
+            part = as_tensor(scope, inlined(scope, positions_within, arguments, loc, trusted=True), loc)
         at += part is not None
         out.append(part)
     return out

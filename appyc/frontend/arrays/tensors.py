@@ -299,11 +299,10 @@ def _same_axes(old: Tensor, new: Tensor) -> dict[Symbol, Symbol]:
 def renamed(scope: Scope, tensor: Tensor) -> tuple[tuple[Symbol, ...], Expr]:
     """Axes of its own for one statement: a tensor may be used several times."""
     axes = tuple(scope.supply.fresh(axis.name, axis.type) for axis in tensor.axes)
-    indices: dict[Symbol, Expr] = {}
-    for old, new in zip(tensor.axes, axes, strict=True):
-        indices[old] = Var(new, loc=tensor.element.loc)
+    own = dict(zip(tensor.axes, axes, strict=True))
+    for old, new in own.items():
         scope.same_axis(old, new)
-    return axes, substitute(tensor.element, indices)
+    return axes, rename(tensor.element, own)
 
 
 def apart_from(scope: Scope, other: Tensor, tensor: Tensor) -> Tensor:

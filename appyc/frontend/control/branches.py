@@ -13,17 +13,12 @@ from appyc.frontend.types.values import Number
 from appyc.ir.nodes import Expr, If
 
 
-def lower_branches(
-    scope: Scope,
-    cond: Expr,
-    body: list[ast.stmt],
-    orelse: list[ast.stmt],
-    loc: Loc,
-    finish: Callable[[], None] | None = None,
+def lower_only_if(
+    scope: Scope, cond: Expr, body: list[ast.stmt], loc: Loc, finish: Callable[[], None] | None = None
 ) -> None:
-    """`if cond: body else: orelse`; finish: as in `lower_block`."""
-    arms = (lambda: scope.lower_block(body, finish), lambda: scope.lower_block(orelse, finish))
-    lower_arms(scope, cond, arms, needed_behind(scope, body, orelse), loc)
+    """`if cond: body`; finish: as in `lower_block`."""
+    arms = (lambda: scope.lower_block(body, finish), lambda: scope.lower_block([], finish))
+    lower_arms(scope, cond, arms, needed_behind(scope, body, []), loc)
 
 
 def lower_arms(

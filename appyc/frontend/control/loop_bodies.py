@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from appyc.errors import Loc
-from appyc.frontend.control.branches import lower_branches
+from appyc.frontend.control.branches import lower_only_if
 from appyc.frontend.control.buffer_rotation import Exchange, exchanged_names
 from appyc.frontend.control.joins import bring_home, end_path, join
 from appyc.frontend.expressions import arithmetic
@@ -192,7 +192,7 @@ class LoopBody:
             if scope.returned is not None and may_return(self.node):
                 stays = Unary("~", Var(scope.returned, loc=self.loc), loc=self.loc)
                 not_left = Binary("&", not_left, stays, loc=self.loc)
-            lower_branches(scope, not_left, self.node.orelse, [], self.loc)
+            lower_only_if(scope, not_left, self.node.orelse, self.loc)
         if scope.loops and scope.returned is not None and may_return(self.node):
             end_path(scope, scope.loops[-1], self.loc, emit=False)
             scope.emit(If(Var(scope.returned, loc=self.loc), (Break(loc=self.loc),), loc=self.loc))

@@ -52,7 +52,7 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import substitute
+from appyc.ir.visit import rename
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,10 +269,7 @@ def _tensor(supply: NameSupply, value: ArrayRef | Tensor, loc: Loc) -> Tensor:
     """The value as a tensor over fresh axes, for use in one statement."""
     if isinstance(value, Tensor):
         axes = tuple(supply.fresh(axis.name, axis.type) for axis in value.axes)
-        indices: dict[Symbol, Expr] = {
-            old: Var(new, loc=loc) for old, new in zip(value.axes, axes, strict=True)
-        }
-        return Tensor(axes, value.extents, substitute(value.element, indices))
+        return Tensor(axes, value.extents, rename(value.element, dict(zip(value.axes, axes, strict=True))))
     extents = value.extents(loc)
     axes = tuple(supply.fresh("i", DType.INT64) for _ in extents)
     index = (*value.index, *(Var(axis, loc=loc) for axis in axes))

@@ -11,7 +11,7 @@ import numpy as np
 
 from appyc.errors import Loc, PragmaError, UnsupportedError
 from appyc.frontend.control import failures, returns
-from appyc.frontend.control.branches import lower_arms, lower_branches, needed_behind
+from appyc.frontend.control.branches import lower_arms, lower_only_if, needed_behind
 from appyc.frontend.control.buffer_rotation import Exchange
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.loop_bodies import lower_break, lower_continue
@@ -87,7 +87,7 @@ def _behind(scope: Scope, node: ast.stmt, rest: list[ast.stmt], finish: Callable
         lower_block(scope, rest, finish)
         return
     loc = scope.loc(node)
-    lower_branches(scope, Unary("~", Var(scope.returned, loc=loc), loc=loc), rest, [], loc, finish)
+    lower_only_if(scope, Unary("~", Var(scope.returned, loc=loc), loc=loc), rest, loc, finish)
 
 
 def _in_each_arrangement(

@@ -1,4 +1,4 @@
-"""Where the extremes of an array are, and reductions that leave NaN out.
+"""Where the extremes of an array are.
 
 np.argmax is the largest element first, and then the first index of it: two reductions,
 which lanes and threads share, where one loop would wait for every comparison.
@@ -21,8 +21,8 @@ from appyc.frontend.library.array_reductions import (
 from appyc.frontend.library.axis_arguments import Arguments, Entry, Maker, along
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Tensor, Value
-from appyc.ir.nodes import Binary, Compare, Expr, Load, Select, Symbol, Var
-from appyc.ir.visit import substitute
+from appyc.ir.nodes import Binary, Compare, Expr, Load, Select, Var
+from appyc.ir.visit import rename
 
 
 def _first_extreme(name: str) -> Maker:
@@ -33,14 +33,11 @@ def _first_extreme(name: str) -> Maker:
         if source.element.dtype.is_complex:
             raise TypeInferenceError("complex numbers have no order here", loc, hints=("compare abs(z)",))
         # The two reductions must see the same values, which arithmetic may round differently.
-        tensor = source if isinstance(source.element, Load) else _stored(scope, source, loc)
-        return _first(scope, name, tensor, along(given, loc), loc)
+        if not isinstance(source.element, Load):
+            source = as_tensor(scope, kept(scope, source, "values", loc), loc)
+        return _first(scope, name, source, along(given, loc), loc)
 
     return make
-
-
-def _stored(scope: Scope, tensor: Tensor, loc: Loc) -> Tensor:
-    return as_tensor(scope, kept(scope, tensor, "values", loc), loc)
 
 
 def _first(scope: Scope, name: str, tensor: Tensor, over: Along, loc: Loc) -> Value:
@@ -49,12 +46,11 @@ def _first(scope: Scope, name: str, tensor: Tensor, over: Along, loc: Loc) -> Va
         test_not_empty(scope, tensor.extents[k], f"attempt to get arg{name} of an empty sequence", loc)
     best = as_tensor(scope, reduce_array(scope, name, tensor, Along(reduced), None, loc), loc)
     left = [axis for k, axis in enumerate(tensor.axes) if k not in reduced]
-    here: dict[Symbol, Expr] = {old: Var(new, loc=loc) for old, new in zip(best.axes, left, strict=True)}
-    wanted = substitute(best.element, here)
+    wanted = rename(best.element, dict(zip(best.axes, left, strict=True)))
     found: Expr = Compare("==", tensor.element, wanted, loc=loc)
     if tensor.element.dtype.is_float:
         # Both sides always: lanes have no use for the branch that `or` would be.
-        found = Binary("|", found, _is_nan(tensor.element, loc), loc=loc)
+        found = Binary("|", found, Compare("!=", tensor.element, tensor.element, loc=loc), loc=loc)
     position: Expr = integer(0, loc)
     for k in reduced:
         at = Var(tensor.axes[k], loc=loc)
@@ -65,10 +61,6 @@ def _first(scope: Scope, name: str, tensor: Tensor, over: Along, loc: Loc) -> Va
     behind = product([tensor.extents[k] for k in reduced], loc)
     chosen = Tensor(tensor.axes, tensor.extents, Select(found, position, behind, loc=loc))
     return combined(scope, chosen, reduced, over.keepdims, "min", behind, loc)
-
-
-def _is_nan(element: Expr, loc: Loc) -> Expr:
-    return Compare("!=", element, element, loc=loc)
 
 
 _ARGUMENTS = ("a", "axis", "out", "keepdims")

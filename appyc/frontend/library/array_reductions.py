@@ -26,12 +26,10 @@ from appyc.ir.nodes import (
     Likely,
     Reduce,
     Select,
-    Symbol,
     Unary,
-    Var,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import substitute
+from appyc.ir.visit import rename
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,13 +223,11 @@ def combined(
 ) -> Value:
     """The elements reduced by an operator along some axes."""
     inner = [scope.supply.fresh("k", DType.INT64) for _ in reduced]
-    indices: dict[Symbol, Expr] = {
-        tensor.axes[k]: Var(new, loc=loc) for k, new in zip(reduced, inner, strict=True)
-    }
-    for k, new in zip(reduced, inner, strict=True):
-        scope.same_axis(tensor.axes[k], new)
+    own = {tensor.axes[k]: new for k, new in zip(reduced, inner, strict=True)}
+    for old, new in own.items():
+        scope.same_axis(old, new)
     total = Reduce(
-        op, tuple(inner), tuple(tensor.extents[k] for k in reduced), substitute(tensor.element, indices), start,
+        op, tuple(inner), tuple(tensor.extents[k] for k in reduced), rename(tensor.element, own), start,
         python=tensor.python, loc=loc,
     )  # fmt: skip
     axes, extents = [], []

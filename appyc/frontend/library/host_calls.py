@@ -25,6 +25,7 @@ import numpy as np
 
 from appyc.errors import Loc
 from appyc.frontend.access import closure_of
+from appyc.frontend.desugar.building import assigned, located, read
 from appyc.frontend.source import Source
 
 LIBRARIES = ("numpy", "scipy", "cupy", "cupyx", "time", "random")
@@ -69,23 +70,16 @@ def taken_apart(
     before = [made.named(k, arg) for k, arg in enumerate(call.args)]
     keywords = [made.named(k.arg or "", k.value) for k in call.keywords]
     bound = [s for s, _ in (*before, *keywords) if s is not None]
-    alone = ast.Call(
-        call.func,
-        [arg for _, arg in before],
-        [
-            ast.copy_location(ast.keyword(k.arg, v), k)
-            for k, (_, v) in zip(call.keywords, keywords, strict=True)
-        ],
-    )
-    ast.copy_location(alone, call)
+    words = [ast.keyword(k.arg, v) for k, (_, v) in zip(call.keywords, keywords, strict=True)]
+    alone = located(ast.Call(call.func, [arg for _, arg in before], words), call)
     simple = isinstance(stmt, ast.Assign | ast.Return | ast.Expr) and value is call
     if simple and not bound:
         return None
     if simple:
         return [*bound, _with_head(stmt, alone)], len(bound)
     name = made.name("called")
-    rest = _with_head(stmt, _replaced(value, call, made.read(name, call)))
-    return [*bound, made.assigned(name, alone), rest], len(bound)
+    rest = _with_head(stmt, _replaced(value, call, located(read(name), call)))
+    return [*bound, located(assigned(name, alone), alone), rest], len(bound)
 
 
 def _head(stmt: ast.stmt) -> ast.expr | None:
@@ -174,13 +168,6 @@ class _Made:
         self.taken.add(out)
         return out
 
-    def read(self, name: str, replaced: ast.expr) -> ast.expr:
-        return ast.copy_location(ast.Name(name, ast.Load()), replaced)
-
-    def assigned(self, name: str, value: ast.expr) -> ast.stmt:
-        target = ast.copy_location(ast.Name(name, ast.Store()), value)
-        return ast.copy_location(ast.Assign([target], value), value)
-
     def named(self, what: int | str, value: ast.expr) -> tuple[ast.stmt | None, ast.expr]:
         """A statement that computes an argument, where there is something to compute, and its name."""
         if not any(isinstance(n, ast.BinOp | ast.Call) for n in ast.walk(value)):
@@ -188,7 +175,7 @@ class _Made:
         if not isinstance(value, ast.BinOp | ast.Call | ast.UnaryOp):
             return None, value
         name = self.name(f"argument_{what}")
-        return self.assigned(name, value), self.read(name, value)
+        return located(assigned(name, value), value), located(read(name), value)
 
 
 N = TypeVar("N", bound=ast.AST)
@@ -212,10 +199,9 @@ def _replaced(node: N, old: ast.expr, new: N) -> N:
 def named_value(source: Source, stmt: ast.Return) -> tuple[ast.stmt, ast.Return]:
     """`return e` as `result = e; return result`."""
     assert stmt.value is not None
-    made = _Made(source, stmt)
-    name = made.name("result")
-    first = made.assigned(name, stmt.value)
-    return first, ast.copy_location(ast.Return(made.read(name, stmt.value)), stmt)
+    name = _Made(source, stmt).name("result")
+    first = located(assigned(name, stmt.value), stmt.value)
+    return first, located(ast.Return(located(read(name), stmt.value)), stmt)
 
 
 def compiled_callee(
@@ -240,6 +226,5 @@ def compiled_callee(
         return stmt
     name = f"{call.func.id}_compiled"
     callees[name] = called(found)
-    again = ast.copy_location(ast.Call(ast.copy_location(ast.Name(name, ast.Load()), call.func),
-                                       call.args, call.keywords), call)  # fmt: skip
+    again = located(ast.Call(located(read(name), call.func), call.args, call.keywords), call)
     return _with_head(stmt, _replaced(value, call, again))

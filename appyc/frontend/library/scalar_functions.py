@@ -142,10 +142,6 @@ def _clip(args: list[Number], loc: Loc) -> Number:
     return selections.extremum("minimum", low, hi, loc)
 
 
-def _divmod(op: str) -> Maker:
-    return lambda args, loc: arithmetic.binary(op, args[0], args[1], loc)
-
-
 def _square(args: list[Number], loc: Loc) -> Number:
     (a,) = args
     if a.type.dtype is DType.BOOL:  # NumPy squares no booleans, but small integers

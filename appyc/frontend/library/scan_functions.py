@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import LengthError, Loc, UnsupportedError
 from appyc.frontend.arrays.array_creation import allocate, loops_over
 from appyc.frontend.arrays.reshaping import ravelled
 from appyc.frontend.arrays.tensors import as_tensor
@@ -32,7 +32,7 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import ArrayRef, Tensor, Value
 from appyc.ir.nodes import Assign, Binary, Const, Expr, For, Load, Logical, Stmt, Store, Symbol, Var
 from appyc.ir.types import DType
-from appyc.ir.visit import substitute
+from appyc.ir.visit import rename, substitute
 
 UFUNCS = {np.add: "sum", np.multiply: "prod", np.minimum: "min", np.maximum: "max",
            np.logical_and: "all", np.logical_or: "any"}  # fmt: skip
@@ -63,8 +63,6 @@ def given_back(scope: Scope, given: Arguments, value: Value, loc: Loc) -> Value:
     out = given.get("out")
     if out is None or is_none(out):
         return value
-    if not isinstance(out, ArrayRef | Tensor):
-        raise TypeInferenceError("out must be an array", loc)
     if as_tensor(scope, out, loc).ndim != as_tensor(scope, value, loc).ndim:
         raise LengthError("out has another number of axes than the result", loc)
     assign(scope, out, value, loc)
@@ -78,8 +76,7 @@ def accumulated(
     op, element, start = operation(name, tensor.element, dtype, loc)
     out = allocate(scope, tensor.extents, element.dtype, loc, zero=False, name="running")
     axes = [scope.supply.fresh(old.name, old.type) for old in tensor.axes]
-    here: dict[Symbol, Expr] = {old: Var(new, loc=loc) for old, new in zip(tensor.axes, axes, strict=True)}
-    source = Tensor(tuple(axes), tensor.extents, substitute(element, here))
+    source = Tensor(tuple(axes), tensor.extents, rename(element, dict(zip(tensor.axes, axes, strict=True))))
     last = axis == tensor.ndim - 1
     body = (
         _along_last(scope, op, source, out.symbol, start, loc)
@@ -127,8 +124,7 @@ def _fresh_nest(
 ) -> tuple[Stmt, ...]:
     """Loops of their own over the axes."""
     own = [scope.supply.fresh(axis.name, axis.type) for axis in axes]
-    here: dict[Symbol, Expr] = {old: Var(new, loc=loc) for old, new in zip(axes, own, strict=True)}
-    return loops_over(own, extents, (substitute(stmt, here),), loc)
+    return loops_over(own, extents, (rename(stmt, dict(zip(axes, own, strict=True))),), loc)
 
 
 def _combined(op: str, total: Expr, element: Expr, loc: Loc) -> Expr:
