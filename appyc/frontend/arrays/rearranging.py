@@ -12,6 +12,7 @@ from appyc.frontend.arrays.tensors import (
     as_tensor,
     as_value,
     divisor,
+    equals,
     fail_unless,
     permuted,
     pinned,
@@ -23,7 +24,7 @@ from appyc.frontend.expressions.stores import assign
 from appyc.frontend.library.axis_arguments import Arguments, Maker, integer_argument, integers
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value, describe
-from appyc.ir.nodes import Binary, Compare, Const, Expr, Likely, Logical, Node, Select, Symbol, Var
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Logical, Node, Select, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite, substitute
 
@@ -125,8 +126,7 @@ def squeeze(scope: Scope, given: Arguments, loc: Loc) -> Value:
     message = "cannot select an axis to squeeze out which has size not equal to one"
     for k in sorted(dropped):
         if not (isinstance(tensor.extents[k], Const) and tensor.extents[k] == integer(1, loc)):
-            one = Compare("==", tensor.extents[k], integer(1, loc), loc=loc)
-            fail_unless(scope, Likely(one, loc=loc), one, message, loc)
+            fail_unless(scope, equals(tensor.extents[k], 1, loc), None, message, loc)
     indices: dict[Symbol, Expr] = {tensor.axes[k]: integer(0, loc) for k in dropped}
     stay = [k for k in range(tensor.ndim) if k not in dropped]
     return as_value(
@@ -165,11 +165,10 @@ def broadcast_to(scope: Scope, given: Arguments, loc: Loc) -> Value:
         here: Expr = Var(axes[offset + k], loc=loc)
         wanted = shape[offset + k]
         if extent != wanted:
-            same = Compare("==", extent, wanted, loc=loc)
-            one = Compare("==", extent, integer(1, loc), loc=loc)
+            one = equals(extent, 1, loc)
             message = "operands could not be broadcast together with the remapped shape"
-            fits = Likely(Logical("or", same, one, loc=loc), loc=loc)
-            fail_unless(scope, fits, Logical("or", same, one, loc=loc), message, loc)
+            fits = Logical("or", Compare("==", extent, wanted, loc=loc), one, loc=loc)
+            fail_unless(scope, fits, None, message, loc)
             here = Select(one, integer(0, loc), here, loc=loc)
         indices[old] = here
     return as_value(Tensor(axes, tuple(shape), substitute(tensor.element, indices)))
@@ -211,9 +210,8 @@ def pad(scope: Scope, given: Arguments, loc: Loc) -> Value:
         extents.append(pinned(scope, "n", Binary("+", Binary("+", extent, before, loc=loc), after, loc=loc)))
         index: Expr = Binary("-", Var(axis, loc=loc), before, loc=loc)
         if kind == "edge":
-            full = Compare(">", extent, zero, loc=loc)
             message = "can't extend an empty axis using modes other than 'constant' or 'empty'"
-            fail_unless(scope, Likely(full, loc=loc), full, message, loc)
+            fail_unless(scope, Compare(">", extent, zero, loc=loc), None, message, loc)
             last = Binary("-", extent, integer(1, loc), loc=loc)
             index = Binary("min", Binary("max", index, zero, loc=loc), last, loc=loc)
         else:
@@ -233,9 +231,9 @@ def _widths(scope: Scope, value: Value, rank: int, loc: Loc) -> list[tuple[Expr,
 
     def width(item: Value) -> Expr:
         out = pinned(scope, "width", expressions.as_index(expressions.number(item, loc, "pad_width"), loc))
-        fine = Compare(">=", out, integer(0, loc), loc=loc)
         if not isinstance(out, Const):
-            fail_unless(scope, Likely(fine, loc=loc), fine, "index can't contain negative values", loc)
+            fine = Compare(">=", out, integer(0, loc), loc=loc)
+            fail_unless(scope, fine, None, "index can't contain negative values", loc)
         elif int(out.value.real) < 0:
             raise TypeInferenceError("index can't contain negative values", loc)
         return out
@@ -266,9 +264,9 @@ def split(scope: Scope, given: Arguments, loc: Loc) -> Value:
         if count < 1:
             raise TypeInferenceError("number sections must be larger than 0.", loc)
         rest = Binary("%", extent, integer(count, loc), loc=loc)
-        even = Compare("==", rest, integer(0, loc), loc=loc)
-        message = "array split does not result in an equal division"
-        fail_unless(scope, Likely(even, loc=loc), even, message, loc)
+        fail_unless(
+            scope, equals(rest, 0, loc), None, "array split does not result in an equal division", loc
+        )
         size = pinned(scope, "size", Binary("//", extent, integer(count, loc), loc=loc))
         bounds = [Binary("*", size, integer(k, loc), loc=loc) for k in range(count)] + [extent]
     else:
@@ -293,9 +291,8 @@ def rows(scope: Scope, value: Value, count: int, loc: Loc) -> TupleValue:
     tensor = as_tensor(scope, value, loc)
     extent = tensor.extents[0]
     if extent != integer(count, loc):
-        same = Compare("==", extent, integer(count, loc), loc=loc)
         message = f"the array cannot be unpacked into {count} values: it has another length"
-        fail_unless(scope, Likely(same, loc=loc), same, message, loc)
+        fail_unless(scope, equals(extent, count, loc), None, message, loc)
     out = []
     for number in range(count):
         element = substitute(tensor.element, {tensor.axes[0]: integer(number, loc)})

@@ -10,7 +10,7 @@ from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import promoted_dtype
 from appyc.frontend.types.values import ArrayRef, Tensor, Value
-from appyc.ir.nodes import Binary, Compare, Const, Expr, Likely, Load, Select, Symbol, Var
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Load, Select, Symbol, Var
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import substitute
 
@@ -40,14 +40,13 @@ def reshaped(scope: Scope, tensor: Tensor, shape: Sequence[Expr], loc: Loc) -> T
         known = [*lengths[:k], *lengths[k + 1 :]]
         elements = product(known, loc)
         if not isinstance(elements, Const) or elements.value == 0:
-            some = Compare(">", elements, integer(0, loc), loc=loc)
             message = "cannot reshape an array with a length of -1 beside one of 0"
-            fail_unless(scope, Likely(some, loc=loc), some, message, loc)
+            fail_unless(scope, Compare(">", elements, integer(0, loc), loc=loc), None, message, loc)
         lengths[k] = pinned(scope, "n", _what_is_left(total, tensor.extents, known, loc))
     count = product(lengths, loc)
     if count != total:
         same = Compare("==", count, total, loc=loc)
-        usual = Likely(_same_size(lengths, tensor.extents, loc), loc=loc)
+        usual = _same_size(lengths, tensor.extents, loc)
         message = "cannot reshape array of {value} elements into {extent}"
         fail_unless(scope, usual, same, message, loc, lengths=(total, count))
     axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in lengths)
@@ -156,7 +155,7 @@ def concatenated(scope: Scope, tensors: Sequence[Tensor], axis: int, loc: Loc) -
                 message = (
                     "all the input array dimensions except for the concatenation axis must match exactly"
                 )
-                fail_unless(scope, Likely(same, loc=loc), same, message, loc)
+                fail_unless(scope, same, None, message, loc)
     axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in first.axes)
     here: Expr = Var(axes[axis], loc=loc)
     starts: list[Expr] = []

@@ -40,7 +40,6 @@ from appyc.ir.nodes import (
     Compare,
     Const,
     Expr,
-    Likely,
     Load,
     Symbol,
 )
@@ -233,7 +232,7 @@ def _test_lengths(scope: Scope, lengths: Sequence[Expr], wanted: Sequence[Expr],
                 f"a mask of length {own.value} for an axis of length {length.value}", loc,
                 hints=("a mask has the lengths of the axes that it is for",),
             )  # fmt: skip
-        same = Likely(Compare("==", length, own, loc=loc), loc=loc)
+        same = Compare("==", length, own, loc=loc)
         message = (
             "boolean index did not match indexed array: an axis has length {extent}, and the mask {value}"
         )

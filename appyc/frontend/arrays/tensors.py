@@ -52,6 +52,7 @@ from appyc.ir.nodes import (
     Load,
     Logical,
     Select,
+    Stmt,
     Symbol,
     Unary,
     Var,
@@ -218,16 +219,20 @@ _MISMATCH = "operands could not be broadcast together: an axis has length {value
 
 def fail_unless(
     scope: Scope,
-    usual: Likely,
-    otherwise: Expr,
+    usual: Expr,
+    otherwise: Expr | None,
     message: str,
     loc: Loc,
     error: str = "ValueError",
     lengths: tuple[Expr, ...] = (),
 ) -> None:
-    """Emits the test that raises `error` where neither condition holds. lengths: the message's value and extent."""
-    fail = If(negation(otherwise), (Fail(error, message, lengths, loc=loc),), loc=loc)
-    scope.emit(If(negation(usual), (fail,), loc=loc))
+    """Emits the test that raises `error` where neither condition holds, or the one that there is; the first holds in
+    nearly every call. lengths: the message's value and extent."""
+    fail: Stmt = Fail(error, message, lengths, loc=loc)
+    if otherwise is not None:
+        fail = If(negation(otherwise), (fail,), loc=loc)
+    likely = usual if isinstance(usual, Likely) else Likely(usual, loc=loc)
+    scope.emit(If(negation(likely), (fail,), loc=loc))
 
 
 def is_one(extent: Expr) -> bool:

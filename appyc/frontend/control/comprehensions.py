@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from appyc.errors import LengthError, Loc, UnsupportedError
-from appyc.frontend.arrays.tensors import as_tensor, is_array, pinned
+from appyc.frontend.arrays.tensors import as_tensor, fail_unless, is_array, pinned
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.iterables import Range, what_it_runs_over
 from appyc.frontend.desugar.building import located, read
@@ -50,15 +50,12 @@ from appyc.ir.nodes import (
     Compare,
     Const,
     Expr,
-    Fail,
     For,
     If,
-    Likely,
     Logical,
     Reduce,
     Stmt,
     Symbol,
-    Unary,
     Var,
 )
 from appyc.ir.types import DType
@@ -375,9 +372,8 @@ def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> V
 def _extreme(scope: Scope, tensor: Tensor, is_max: bool, loc: Loc) -> Expr:
     name = "max" if is_max else "min"
     count = pinned(scope, "count", tensor.extents[0])
-    some = Likely(Compare(">", count, integer(0, loc), loc=loc), loc=loc)
-    fail = Fail("ValueError", f"{name}() arg is an empty sequence", loc=loc)
-    scope.emit(If(Unary("~", some, loc=loc), (fail,), loc=loc))
+    some = Compare(">", count, integer(0, loc), loc=loc)
+    fail_unless(scope, some, None, f"{name}() arg is an empty sequence", loc)
     axis = scope.supply.fresh("k", DType.INT64)
     first = scope.temp("first", substitute(tensor.element, {tensor.axes[0]: integer(0, loc)}))
     behind = Binary("+", Var(axis, loc=loc), integer(1, loc), loc=loc)

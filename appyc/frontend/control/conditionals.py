@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import tensors
-from appyc.frontend.arrays.choices import chosen_array
+from appyc.frontend.control.joins import merge_branches
 from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import cast, integer, truth_of
 from appyc.frontend.facts import NoValue
@@ -27,6 +27,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
 )
+from appyc.ir.names import unused
 from appyc.ir.nodes import Assign, Compare, Expr, If, Logical, Stmt, Var
 from appyc.ir.types import DType
 
@@ -161,6 +162,28 @@ def lower_conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.
         return chosen_array(scope, cond, ((then, then_block), (other, other_block)), loc)
     pair = (expressions.number(then, scope.loc(body)), expressions.number(other, scope.loc(orelse)))
     return choose(scope, cond, pair, (then_block, other_block), loc)
+
+
+def chosen_array(
+    scope: Scope, cond: Expr, sides: tuple[tuple[Value, list[Stmt]], tuple[Value, list[Stmt]]], loc: Loc
+) -> Value:
+    """One of two arrays, as two branches would bind a name to it; with each the statements it needs."""
+    name = unused("chosen", scope.locals)
+    start, since = dict(scope.env), len(scope.memory.stores)
+    arms = []
+    for value, block in sides:
+        scope.env = dict(start)
+        with scope.collect() as arm:
+            arm.extend(block)
+            scope.bind(
+                name, tensors.kept(scope, value, "chosen", loc) if isinstance(value, Tensor) else value, loc
+            )
+        arms.append((scope.env, arm, True))
+    merge_branches(scope, arms, start, scope.locals | {name}, since, loc)
+    scope.emit(If(cond, tuple(arms[0][1]), tuple(arms[1][1]), loc=loc))
+    out = scope.read(name, loc)
+    del scope.env[name]
+    return out
 
 
 def _choose_items(scope: Scope, cond: Expr, then: TupleValue, other: TupleValue, loc: Loc) -> TupleValue:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from appyc.errors import Loc, UnsupportedError
-from appyc.frontend.arrays.choices import chosen_array
+from appyc.frontend.control.conditionals import chosen_array
 from appyc.frontend.expressions.arithmetic import const
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import ArrayRef, ReturnedChoice, Value, with_parts

@@ -41,7 +41,6 @@ from appyc.frontend.expressions.operator_syntax import (
     refuse_text,
     scalar_operation,
 )
-from appyc.frontend.expressions.shared_lists import bind_shared
 from appyc.frontend.expressions.starred_targets import gathered
 from appyc.frontend.expressions.stores import (
     assign,
@@ -52,7 +51,7 @@ from appyc.frontend.expressions.stores import (
     without_leading_ones,
 )
 from appyc.frontend.expressions.subscripts import check_view, element, lower_owner
-from appyc.frontend.expressions.tables import as_item, bind_table, learn_table_item
+from appyc.frontend.expressions.tables import as_item, bind_shared, bind_table, learn_table_item
 from appyc.frontend.pragmas.pragma_nodes import AtomicPragma
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import is_list, tuple_in_place

@@ -203,9 +203,8 @@ def without_leading_ones(scope: Scope, tensor: Tensor, ndim: int, loc: Loc) -> T
                 hints=("only axes of length 1 can be left out",),
             )  # fmt: skip
         if not is_one(extent):
-            alone = Likely(equals(extent, 1, loc), loc=loc)
             message = "could not broadcast input array: it has more axes than the target"
-            scope.emit(If(negation(alone), (Fail("ValueError", message, loc=loc),), loc=loc))
+            fail_unless(scope, equals(extent, 1, loc), None, message, loc)
         element = substitute(tensor.element, {tensor.axes[0]: integer(0, loc)})
         tensor = Tensor(tensor.axes[1:], tensor.extents[1:], element)
     return tensor

@@ -1,4 +1,5 @@
-"""Lists of equally long lists of numbers (`frontend/syntax/containers.table_names`): matrices.
+"""Lists that keep their lengths, as arrays of Python's own numbers: those that nested functions use, and lists of
+equally long lists of numbers (`frontend/syntax/containers.table_names`), which are matrices.
 
     t = [[0] * m for _ in range(n)]
     t[i][j] = t[i - 1][j] + 1
@@ -15,10 +16,12 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, materialise
 from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.expressions.arithmetic import cast
-from appyc.frontend.expressions.list_storage import learn_item
+from appyc.frontend.expressions.list_storage import learn_item, list_named
+from appyc.frontend.expressions.lists import bind_list
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.containers import table
-from appyc.frontend.types.values import Number, Value
+from appyc.frontend.types.values import ListValue, Number, Value
+from appyc.ir.types import Container
 
 
 def bind_table(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
@@ -56,3 +59,16 @@ def learn_table_item(scope: Scope, row: ast.expr, item: Number, loc: Loc) -> Non
     """Records the type of a number that is stored into a row, if that is a table's. Raises Restart if it is new."""
     if (name := table_of(scope, row)) is not None:
         learn_item(scope, name, item, loc)
+
+
+def bind_shared(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
+    """Binds a name that nested functions use to a new list that keeps its length: an array of Python's numbers."""
+    own = f"items of {name}"
+    scope.list_names |= {own}
+    bind_list(scope, own, value, loc)
+    slots = list_named(scope, own, loc).slots
+    if slots.of_tuples or not slots.kinds[0].python:
+        raise UnsupportedError(f"{name!r} holds no numbers of Python's own, and a nested function uses it", loc,
+                               hints=("use an array",))  # fmt: skip
+    items = as_tensor(scope, ListValue(slots), loc)
+    scope.bind(name, materialise(scope, items, name, loc, Container.LIST), loc)

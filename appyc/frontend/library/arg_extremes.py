@@ -9,14 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from appyc.errors import Loc, TypeInferenceError
-from appyc.frontend.arrays.tensors import as_tensor, kept, product
+from appyc.frontend.arrays.tensors import as_tensor, fail_unless, kept, product
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.library.array_reductions import (
     Along,
     combined,
     reduce_array,
     reduced_axes,
-    test_not_empty,
 )
 from appyc.frontend.library.axis_arguments import Arguments, Entry, Maker, along
 from appyc.frontend.scope import Scope
@@ -43,7 +42,8 @@ def _first_extreme(name: str) -> Maker:
 def _first(scope: Scope, name: str, tensor: Tensor, over: Along, loc: Loc) -> Value:
     reduced = reduced_axes(tensor, over.axes, loc)
     for k in reduced:
-        test_not_empty(scope, tensor.extents[k], f"attempt to get arg{name} of an empty sequence", loc)
+        some = Compare(">", tensor.extents[k], integer(0, loc), loc=loc)
+        fail_unless(scope, some, None, f"attempt to get arg{name} of an empty sequence", loc)
     best = as_tensor(scope, reduce_array(scope, name, tensor, Along(reduced), None, loc), loc)
     left = [axis for k, axis in enumerate(tensor.axes) if k not in reduced]
     wanted = rename(best.element, dict(zip(best.axes, left, strict=True)))

@@ -20,7 +20,6 @@ from appyc.frontend.library import (
     arg_extremes,
     array_tables,
     comparison_functions,
-    counting,
     linear_algebra,
     scan_functions,
     selecting,
@@ -360,7 +359,7 @@ _METHODS: dict[str, Entry] = {
 
 _FUNCTIONS: dict[object, Entry] = {
     **arg_extremes.FUNCTIONS, **scan_functions.FUNCTIONS, **selecting.FUNCTIONS,
-    **counting.FUNCTIONS, **array_tables.FUNCTIONS,
+    **array_tables.FUNCTIONS,
     **sort_functions.FUNCTIONS,
     primitives.each: (("function", "*arrays"), texts.each), primitives.refuse: (("message",), texts.refuse),
     **{

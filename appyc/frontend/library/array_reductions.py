@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.masks import counted, repeatable
 from appyc.frontend.arrays.reshaping import normalised
-from appyc.frontend.arrays.tensors import as_tensor, as_value, elementwise, kept, product
+from appyc.frontend.arrays.tensors import as_tensor, as_value, elementwise, fail_unless, kept, product
 from appyc.frontend.arrays.where_arguments import initial_value, mask_over
 from appyc.frontend.expressions import arithmetic, selections
 from appyc.frontend.expressions.arithmetic import cast, const, integer, truth_of
@@ -23,10 +23,8 @@ from appyc.ir.nodes import (
     Fail,
     If,
     Intrinsic,
-    Likely,
     Reduce,
     Select,
-    Unary,
 )
 from appyc.ir.types import DType
 from appyc.ir.visit import rename
@@ -83,7 +81,8 @@ def reduce_array(
             scope.emit(If(empty, (Fail("ValueError", _of_nothing(name), loc=loc),), loc=loc))
         else:
             for k in reduced:
-                test_not_empty(scope, tensor.extents[k], _of_nothing(name), loc)
+                some = Compare(">", tensor.extents[k], integer(0, loc), loc=loc)
+                fail_unless(scope, some, None, _of_nothing(name), loc)
     if chosen is not None:
         element = Select(chosen, element, none, loc=loc)
     tensor = Tensor(tensor.axes, tensor.extents, element, python=tensor.python)
@@ -253,9 +252,3 @@ def reduced_axes(tensor: Tensor | Masked, axes: tuple[int, ...] | None, loc: Loc
 
 def _of_nothing(name: str) -> str:
     return f"zero-size array to reduction operation {name}imum which has no identity"
-
-
-def test_not_empty(scope: Scope, extent: Expr, message: str, loc: Loc) -> None:
-    """Emits the test that raises ValueError for an axis of no length."""
-    full = Likely(Compare(">", extent, integer(0, loc), loc=loc), loc=loc)
-    scope.emit(If(Unary("~", full, loc=loc), (Fail("ValueError", message, loc=loc),), loc=loc))

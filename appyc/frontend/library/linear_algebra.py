@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from appyc.errors import LengthError, Loc, TypeInferenceError
-from appyc.frontend.arrays.tensors import apart_from, as_tensor, as_value, broadcast, elementwise, kept
+from appyc.frontend.arrays.tensors import (
+    apart_from,
+    as_tensor,
+    as_value,
+    broadcast,
+    elementwise,
+    fail_unless,
+    kept,
+)
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import cast, const
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Number, Tensor, Value, describe
-from appyc.ir.nodes import Compare, Const, Expr, Fail, If, Likely, Reduce, Symbol, Unary, Var
+from appyc.ir.nodes import Compare, Const, Expr, Reduce, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute
 
@@ -104,9 +112,8 @@ def same_length(scope: Scope, a: Expr, b: Expr, loc: Loc) -> None:
         return
     if isinstance(a, Const) and isinstance(b, Const):
         raise LengthError(f"axes of lengths {a.value} and {b.value} cannot be multiplied", loc)
-    same = Likely(Compare("==", a, b, loc=loc), loc=loc)
     message = "matmul: the axes that are summed over have lengths {value} and {extent}"
-    scope.emit(If(Unary("~", same, loc=loc), (Fail("ValueError", message, (a, b), loc=loc),), loc=loc))
+    fail_unless(scope, Compare("==", a, b, loc=loc), None, message, loc, lengths=(a, b))
 
 
 def settled(scope: Scope, tensor: Tensor, name: str, loc: Loc) -> Value:
