@@ -14,7 +14,7 @@ import numpy as np
 from appyc.analysis.accesses.access_boxes import Box
 from appyc.distributed.chunk_grids import Graph, Grid, Key, Slices
 
-Place: TypeAlias = tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]
+Holder: TypeAlias = tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]
 """Where a chunk is: chunks at one position of arrays that are cut alike are together."""
 
 
@@ -110,7 +110,7 @@ class Counting:
 
     layers: list[Layer] = field(default_factory=list)
     seen: set[object] = field(default_factory=set)
-    touched: dict[tuple[Key, Place], tuple[Layer, int, list[Slices]]] = field(default_factory=dict)
+    touched: dict[tuple[Key, Holder], tuple[Layer, int, list[Slices]]] = field(default_factory=dict)
 
     def begin(self, line: int, graph: Graph) -> None:
         self.layers.append(Layer(line, len(graph.tasks)))
@@ -125,24 +125,24 @@ class Counting:
         layer.blocks += 1
         taken = [(grid, at, part) for grid, boxes, _ in reads for at, part in _pieces(grid, boxes)]
         put = [(grid, at, part) for grid, box in writes for at, part in _pieces(grid, [box])]
-        weights: Counter[Place] = Counter()
+        weights: Counter[Holder] = Counter()
         for grid, at, part in (*taken, *put):
             weights[grid.chunks, at] += _size(grid, part)
         if not weights:
             return
-        place = max(weights, key=weights.__getitem__)
+        holder = max(weights, key=weights.__getitem__)
         for grid, at, part in taken:
-            known = (grid.keys[at], str(part), place)
-            if (grid.chunks, at) != place and known not in self.seen:
+            known = (grid.keys[at], str(part), holder)
+            if (grid.chunks, at) != holder and known not in self.seen:
                 self.seen.add(known)
                 layer.moved += _size(grid, part)
         for grid, boxes, touched in reads:
             for at, part in _pieces(grid, touched) if boxes else ():
-                if (grid.chunks, at) != place:
+                if (grid.chunks, at) != holder:
                     of = (layer, grid.dtype.itemsize, list[Slices]())
-                    self.touched.setdefault((grid.keys[at], place), of)[2].append(part)
+                    self.touched.setdefault((grid.keys[at], holder), of)[2].append(part)
         for grid, at, part in put:
-            if (grid.chunks, at) != place:
+            if (grid.chunks, at) != holder:
                 layer.moved += _size(grid, part)
                 layer.least += _size(grid, part)
 

@@ -362,8 +362,8 @@ class Program:
                 [(grid, r.parts, r.boxes) for grid, r in read if not r.is_overwritten],
                 [(known[array], box) for array, box, _ in results],
             )
-        for place, (array, box, _) in enumerate(results):
-            self.grids[array].write(box, key, place, self.graph)
+        for number, (array, box, _) in enumerate(results):
+            self.grids[array].write(box, key, number, self.graph)
         return key
 
     def _numbers(

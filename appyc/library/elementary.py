@@ -105,7 +105,7 @@ def isneginf(x):
 
 @of(int.bit_count, elements=1)
 def bit_count(x):
-    """The number of ones among the binary digits of |x|: of pairs, of fours, then of bytes, side by side."""
+    """The number of ones among the binary digits of |x|: of pairs, then of fours, then of bytes, in one word."""
     word = np.uint64(abs(x))
     word = word - ((word >> 1) & 0x5555555555555555)
     word = (word & 0x3333333333333333) + ((word >> 2) & 0x3333333333333333)

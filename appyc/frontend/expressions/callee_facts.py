@@ -30,7 +30,7 @@ class Known:
     def source_of(self, fn: FunctionType, caller: Source) -> Source:
         """The text of a function that another one calls."""
         if isinstance(caller, LibraryText):
-            return caller.of_callee(fn)  # with the place of the call
+            return caller.of_callee(fn)  # with the location of the call
         if fn not in self.sources:
             self.sources[fn] = caller.of_callee(fn)
         return self.sources[fn]

@@ -37,7 +37,7 @@ from appyc.ir.visit import (
     walk,
 )
 from appyc.passes.gpu.map_gpu import map_gpu, mentions
-from appyc.passes.gpu.tile_rows import MOST_NODES, Place, loads_in_advance, place_of
+from appyc.passes.gpu.tile_rows import MOST_NODES, Location, loads_in_advance, location_of
 from appyc.passes.loop_ops.unroll import unroll, why_not_unroll
 from appyc.passes.pass_context import PassContext
 
@@ -116,16 +116,16 @@ class _Batches:
 
     def _batched(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """The statements, after all that they load of arrays that they do not write."""
-        held: dict[Place, Symbol] = {}
+        held: dict[Location, Symbol] = {}
         out: list[Stmt] = []
         for load in loads_in_advance(body):
-            if (place := place_of(load)) not in held:
-                held[place] = self._scalar(load.array)
-                out.append(Assign(held[place], load, loc=load.loc))
+            if (location := location_of(load)) not in held:
+                held[location] = self._scalar(load.array)
+                out.append(Assign(held[location], load, loc=load.loc))
         own = scalars_written(body)
 
         def rule(node: Node) -> Node:
-            found = held.get(place_of(node)) if isinstance(node, Load) else None
+            found = held.get(location_of(node)) if isinstance(node, Load) else None
             return map_children(node, rule) if found is None else Var(found, loc=node.loc)
 
         for stmt in body:
@@ -134,9 +134,9 @@ class _Batches:
                 stored = self._scalar(new.array)
                 out.append(Assign(stored, new.value, loc=new.loc))
                 new = replace(new, value=Var(stored, loc=new.loc))
-                place = new.array, tuple(map(linear_form, new.index))
-                held = {p: s for p, s in held.items() if p[0] != new.array or _are_apart(p, place)} | {
-                    place: stored
+                location = new.array, tuple(map(linear_form, new.index))
+                held = {p: s for p, s in held.items() if p[0] != new.array or _are_apart(p, location)} | {
+                    location: stored
                 }
             elif isinstance(new, Store):
                 held = {p: s for p, s in held.items() if p[0] != new.array}
@@ -148,7 +148,7 @@ class _Batches:
         return self.own[-1]
 
 
-def _are_apart(one: Place, other: Place) -> bool:
-    """Whether two places of an array are a constant distance apart, which is not 0, along some axis."""
+def _are_apart(one: Location, other: Location) -> bool:
+    """Whether two elements of an array are a constant distance apart, which is not 0, along some axis."""
     between = [a.plus(b, -1) for a, b in zip(one[1], other[1], strict=True)]
     return any(not distance.terms and distance.constant for distance in between)

@@ -4,7 +4,7 @@
         hist[key[i]] += w[i]
 
 Updates that may come in any order are atomic, and wait for each other where many meet in one element. Where that pays,
-an update goes to one of SPREAD copies, another one for each lane of a warp:
+an update is made in one of SPREAD copies, another one for each lane of a warp:
 
     copies = empty((m, SPREAD))
     for i in range(n):                # parallel

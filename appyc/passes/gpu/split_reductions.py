@@ -152,8 +152,8 @@ class _Splitter:
         if not all(isinstance(stmt, For | Assign | Update | Store) for stmt in body[start:]):
             return ()
         threads = 1 if mapping.lane is not None else STRIP_THREADS
-        places = [*(body.index(loop) for loop in loops), len(body)]
-        parts = zip(loops, places, places[1:], strict=False)
+        ends = [*(body.index(loop) for loop in loops), len(body)]
+        parts = zip(loops, ends, ends[1:], strict=False)
         return tuple(
             _Nest(chain, body[:start] if at == start else (), loop, body[at + 1 : end], threads)
             for loop, at, end in parts
@@ -200,8 +200,8 @@ class _Splitter:
         """The nests, of which each finds the scalars of those before in arrays, which are made in `out`."""
         arrays: dict[Symbol, Symbol] = {}
         for number, nest in enumerate(nests):
-            loc, place = nest.loop.loc, _place(nest)
-            loads = (Assign(s, Load(a, place, checked=False, loc=loc), loc=loc) for s, a in arrays.items())
+            loc, indices = nest.loop.loc, _indices(nest)
+            loads = (Assign(s, Load(a, indices, checked=False, loc=loc), loc=loc) for s, a in arrays.items())
             before, own = (*loads, *nest.before), scalars_written((nest.loop, *nest.before, *nest.after))
             later = scalars_read(
                 [stmt for other in nests[number + 1 :] for stmt in (other.loop, *other.after)]
@@ -209,7 +209,7 @@ class _Splitter:
             kept = sorted((own | arrays.keys()) & later, key=lambda s: s.uid)
             arrays = {s: self._array(s, len(counts)) for s in kept}
             out += [Alloc(array, tuple(counts), zero=False, loc=loc) for array in arrays.values()]
-            stores = (Store(a, place, Var(s, loc=loc), checked=False, loc=loc) for s, a in arrays.items())
+            stores = (Store(a, indices, Var(s, loc=loc), checked=False, loc=loc) for s, a in arrays.items())
             yield replace(nest, before=before, after=(*nest.after, *stores))
 
     def _stage_of_shares(self, nest: _Nest, shares: dict[Symbol, Symbol], parts: Var, each: Expr) -> For:
@@ -229,7 +229,7 @@ class _Splitter:
             *(Assign(r.symbol, identity(r.op, r.symbol.dtype, loc), loc=loc) for r in loop.reductions),
             replace(loop, lo=first, hi=last, clauses=None),
             *(
-                Store(array, (*_place(nest), part), Var(symbol, loc=loc), checked=False, loc=loc)
+                Store(array, (*_indices(nest), part), Var(symbol, loc=loc), checked=False, loc=loc)
                 for symbol, array in shares.items()
             ),
         )
@@ -248,7 +248,7 @@ class _Splitter:
                 r.symbol,
                 (),
                 r.op,
-                Load(shares[r.symbol], (*_place(nest), part), checked=False, loc=loc),
+                Load(shares[r.symbol], (*_indices(nest), part), checked=False, loc=loc),
                 loc=loc,
             )
             for r in loop.reductions
@@ -291,7 +291,7 @@ def iterations_of(loop: For) -> Expr:
     )
 
 
-def _place(nest: _Nest) -> tuple[Expr, ...]:
+def _indices(nest: _Nest) -> tuple[Expr, ...]:
     """Which iteration of the chain this is."""
     return tuple(trip_count(loop.lo, Var(loop.var, loc=loop.loc), 1) for loop in nest.chain)
 

@@ -71,7 +71,7 @@ MOST_NODES = 400
 GAIN = 0.9
 """The most that a tile may move for an element, in parts of what is moved without."""
 
-Place: TypeAlias = tuple[Symbol, tuple[LinearForm[Expr], ...]]
+Location: TypeAlias = tuple[Symbol, tuple[LinearForm[Expr], ...]]
 """An array, and subscripts in normal form."""
 
 
@@ -142,7 +142,9 @@ def _copies(mapping: GridMapping, sizes: Mapping[Symbol, int], names: NameSupply
 
 def _moved(copies: Sequence[tuple[Stmt, ...]], lane: Symbol) -> tuple[float, int]:
     """Bytes that a tile moves for an element, and the registers that hold what it loads."""
-    loads = {place_of(load) for body in copies for load in loads_in_advance(body) if mentions(load, {lane})}
+    loads = {
+        location_of(load) for body in copies for load in loads_in_advance(body) if mentions(load, {lane})
+    }
     lines = {
         (array, tuple(LinearForm(i.terms) if lane in _symbols(i) else i for i in at)) for array, at in loads
     }
@@ -166,7 +168,7 @@ def _accessed(node: Node) -> tuple[Symbol, ...]:
             return ()
 
 
-def place_of(load: Load) -> Place:
+def location_of(load: Load) -> Location:
     return load.array, tuple(map(linear_form, load.index))
 
 
@@ -191,15 +193,15 @@ def _nest(
     mapping: GridMapping, sizes: Mapping[Symbol, int], copies: list[tuple[Stmt, ...]], names: NameSupply
 ) -> For:
     loc = mapping.chain[-1].loc
-    held: dict[Place, Symbol] = {}
+    held: dict[Location, Symbol] = {}
     tile: list[Stmt] = []
     for load in (load for body in copies for load in loads_in_advance(body)):
-        if (place := place_of(load)) not in held:
-            held[place] = names.fresh(load.array.name, load.dtype)
-            tile.append(Assign(held[place], load, loc=load.loc))
+        if (location := location_of(load)) not in held:
+            held[location] = names.fresh(load.array.name, load.dtype)
+            tile.append(Assign(held[location], load, loc=load.loc))
 
     def rule(node: Node) -> Node:
-        found = held.get(place_of(node)) if isinstance(node, Load) else None
+        found = held.get(location_of(node)) if isinstance(node, Load) else None
         return map_children(node, rule) if found is None else Var(found, loc=node.loc)
 
     tile += [map_children(stmt, rule) for body in copies for stmt in body]
