@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -197,7 +198,8 @@ def test_the_clauses_have_to_fit():
         check_parallel(function(*total, clauses=asked(private=(s,))), PassContext())
 
 
-def test_a_body_that_may_raise_stays_whole_unless_it_is_asked_for():
-    checked = (total[0], store(b, [i], expr(s)))
+def test_a_body_with_arithmetic_that_may_trap_stays_whole_unless_it_is_asked_for():
+    tested = replace(add(i, 0), trap=True)
+    checked = (total[0], store(b, [tested], expr(s), checked=False))
     assert not is_chunked(after(function(*checked)))
-    assert is_chunked(after(function(*checked, clauses=asked())))
+    assert is_chunked(after(function(*total)))

@@ -47,7 +47,7 @@ from appyc.ir.nodes import (
     Var,
     Workers,
 )
-from appyc.ir.raising import can_fault
+from appyc.ir.raising import traps_overflow
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, map_blocks, map_loops, rename, scalars_read, scalars_written, walk
 from appyc.passes.node_builders import ceiling_quotient, integer, is_simple, iteration, shifted, trip_count
@@ -121,8 +121,8 @@ def _is_wanted(loop: For, ctx: PassContext) -> bool:
     asked = loop.clauses is not None and loop.clauses.request == "parallel"
     if not asked and (loop.clauses is not None or not ctx.options.auto):
         return False
-    if not asked and can_fault(loop.body) and not packed_arrays(loop, loop.scans):
-        return False  # tests of indices cost more than the chain of additions that chunks would shorten
+    if not asked and any(traps_overflow(n) for n in walk(loop.body)):
+        return False  # tests of each index cost more than the chain of operations that chunks would shorten
     if any(n.clauses is not None and n.clauses.request == "parallel" for n in loops_of(loop.body)):
         return False  # the user has said which loop threads share
     return sum(1 for _ in walk(loop.body)) <= MAX_NODES
