@@ -25,11 +25,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Text:
     """The text of a library function. elements: the first so many parameters are numbers, and arrays given for them
     are gone through element by element; 0 for a function of whole arrays. floats: they are converted to the float
-    type that NumPy computes in. users: a user has registered it, so that all is tested as in the user's functions."""
+    type that NumPy computes in. tested: its integers are Python's, which do not wrap. users: a user has registered it,
+    so that all is tested as in the user's functions."""
 
     function: FunctionType
     elements: int = 0
     floats: bool = False
+    tested: bool = False
     users: bool = False
 
 
@@ -39,12 +41,14 @@ SCIPY: dict[str, Text] = {}
 """By name, since scipy.special is imported by the program if at all."""
 
 
-def of(*functions: object, method: str = "", elements: int = 0, floats: bool = False) -> Callable[[F], F]:
+def of(
+    *functions: object, method: str = "", elements: int = 0, floats: bool = False, tested: bool = False
+) -> Callable[[F], F]:
     """Says that the decorated text is what these functions, and the array method of a name, do."""
 
     def add(text: F) -> F:
         assert isinstance(text, FunctionType)
-        entry = Text(text, elements, floats)
+        entry = Text(text, elements, floats, tested)
         FUNCTIONS.update(dict.fromkeys(functions, entry))
         if method:
             METHODS[method] = entry

@@ -1,5 +1,7 @@
 """Python ints of 64 bits: random generators and hashes that cut their state with a mask or a modulus."""
 
+import math
+
 import numpy as np
 
 from tests.programs.registry import Programs, floats, ints
@@ -190,3 +192,25 @@ def bounds_beyond_int64(u, m):
                 break
             total += j
     return total
+
+
+@PROGRAMS.on(-1)
+@PROGRAMS.on(26)
+@PROGRAMS.on(5)
+def functions_of_an_integer_that_raise_or_grow(n):
+    return math.isqrt(n + 10) + math.factorial(n)
+
+
+@PROGRAMS.on(7, 0)
+@PROGRAMS.on(2**62, 2**63 - 25)
+@PROGRAMS.on(3, 11)
+def a_power_with_a_modulus(base, mod):
+    return pow(base, 1000, mod)
+
+
+@PROGRAMS.on(7, -3, 10)
+@PROGRAMS.on(-7, -1, -10)
+@PROGRAMS.on(6, -1, 9)
+@PROGRAMS.on(5, -4, 1)
+def a_power_of_an_inverse(base, exp, mod):
+    return pow(base, exp, mod)

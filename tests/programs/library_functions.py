@@ -1,5 +1,7 @@
 """NumPy's and SciPy's functions that appyc has as Python text (`appyc/library/`); nothing is left to Python."""
 
+import math
+
 import numpy as np
 from scipy import special
 
@@ -195,3 +197,27 @@ def binary_digits(a):
 @PROGRAMS.on(np.array([-1, -(2**63), 2**63 - 1]), np.array([2**64 - 1, 2**63, 0], np.uint64))
 def binary_digits_of_the_largest(a, b):
     return np.bitwise_count(a), np.bitwise_count(b), np.bitwise_count(b[0]), np.bitwise_count(a[1])
+
+
+@PROGRAMS.on(np.array([0, 1, 12, 18, -30, 97]), 12)
+@PROGRAMS.on(ints(4, dtype=np.uint8), 0)
+@PROGRAMS.on(ints(0), 1)
+def functions_of_integers(a, k):
+    out = np.zeros((6, len(a)), np.int64)
+    for i in range(len(a)):
+        out[0, i] = math.gcd(a[i], k) + math.gcd(i, k, 8) + math.gcd()
+        out[1, i] = math.lcm(a[i], k) + math.lcm(i + 1, 6, 4)
+        out[2, i] = math.isqrt(i * i * i) + math.isqrt(2**62 - i)
+        out[3, i] = math.comb(9, i) + math.perm(7, i) + math.perm(i)
+        out[4, i] = math.factorial(i) + pow(i - 3, k, 1000003) + pow(k, i, -7)
+        out[5, i] = math.isclose(a[i], k) + 2 * math.isclose(i * 1.0, 2.1, rel_tol=0.05)
+    return out
+
+
+@PROGRAMS.on(floats(6) * 30)
+@PROGRAMS.on(np.array([0.0, -0.0, -2.0, 1e300, np.inf, -np.inf, np.nan]))
+def fractions_of_floats(x):
+    out = np.zeros((2, len(x)))
+    for i in range(len(x)):
+        out[0, i], out[1, i] = math.modf(x[i])
+    return out

@@ -7,6 +7,7 @@ from appyc.frontend.arrays import tensors
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.library.number_conversions import imaginary_part, real_part
 from appyc.frontend.scope import Scope
+from appyc.frontend.source import LibraryText
 from appyc.frontend.types.generators import MadeGenerator, MadeMethod
 from appyc.frontend.types.values import (
     ArrayRef,
@@ -97,7 +98,7 @@ def _array_attribute(scope: Scope, owner: ArrayRef | Tensor, name: str, loc: Loc
 
 
 def _number_attribute(scope: Scope, owner: Number, name: str, loc: Loc) -> Value:
-    has_dtype = not owner.python or scope.source.trusted
+    has_dtype = not owner.python or isinstance(scope.source, LibraryText)
     match name:
         case "real":
             return real_part(owner, loc)

@@ -54,6 +54,7 @@ from appyc.frontend.types.weak_ints import refuse_unfit, require_fit
 from appyc.ir.nodes import Var
 from appyc.ir.types import Container, DType
 from appyc.library.distributions import Primitive, Stored
+from appyc.library.mathematics import power
 from appyc.library.table import text_of
 
 
@@ -90,6 +91,8 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
     is_extreme = (callee.obj is min or callee.obj is max) and len(node.args) == 1
     if is_extreme and (found := generated_extreme(scope, node, callee.obj is max, loc)) is not None:
         return found
+    if callee.obj is pow and len(node.args) == 3:
+        callee = Opaque(power, callee.root)
     if special := _SPECIAL.get(_hashable(callee.obj)):
         return special(scope, node, loc)
     if callee.obj is sum and (total := generated_sum(scope, node)) is not None:

@@ -56,7 +56,7 @@ def entry_of(text: Text) -> Entry:
             ):
                 arguments[name] = TupleValue((value,))
         if not text.elements:
-            return inlined(scope, text.function, arguments, loc, trusted=True)
+            return inlined(scope, text.function, arguments, loc, trusted=not text.tested)
         varied = list(parameters)[: text.elements]
         rest = {n: v for n, v in arguments.items() if n not in varied}
 
