@@ -1,4 +1,4 @@
-"""Binary search in sorted vectors: np.searchsorted, np.digitize.
+"""Binary search in sorted vectors: np.searchsorted, np.digitize, and `bisect` in lists and vectors.
 
 The index is a sum of powers of two, the largest first: a step is taken where it ends at or before an element that
 is still less. All values take the same number of steps, so that the search runs in lanes.
@@ -7,6 +7,8 @@ is still less. All values take the same number of steps, so that the search runs
 # mypy: ignore-errors
 
 from __future__ import annotations
+
+import bisect
 
 import numpy as np
 
@@ -54,3 +56,33 @@ def digitize(x: np.ndarray, bins: np.ndarray, right=False):
     if not (rises or falls):
         raise ValueError("bins must be monotonically increasing or decreasing")
     return insertion_points(bins, x, "left" if right else "right", rises)
+
+
+@of(bisect.bisect_left, tested=True)
+def bisect_left(a: np.ndarray, x, lo=0, hi=None):
+    """The first index at which an item that is not less than a value may stand."""
+    if lo < 0:
+        raise ValueError("lo must be non-negative")
+    first, end = lo, len(a) if hi is None else hi
+    while first < end:
+        middle = (first + end) // 2
+        if a[middle] < x:
+            first = middle + 1
+        else:
+            end = middle
+    return first
+
+
+@of(bisect.bisect_right, bisect.bisect, tested=True)
+def bisect_right(a: np.ndarray, x, lo=0, hi=None):
+    """The first index behind all items that are not greater than a value."""
+    if lo < 0:
+        raise ValueError("lo must be non-negative")
+    first, end = lo, len(a) if hi is None else hi
+    while first < end:
+        middle = (first + end) // 2
+        if x < a[middle]:
+            end = middle
+        else:
+            first = middle + 1
+    return first

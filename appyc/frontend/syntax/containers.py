@@ -21,6 +21,10 @@ METHODS: dict[str, range] = {
 _TAKERS = frozenset({"len", "enumerate", "zip", "min", "max", "sum", "reversed", "any", "all"})
 _DRAWS = ("shuffle", "choice", "sample", "choices")
 """Functions, and methods of generators, that look at what they are given, and keep nothing of it."""
+_OF_LISTS = frozenset(
+    {"heappush", "heappop", "heapreplace", "heapify", "bisect", "bisect_left", "bisect_right"}
+)
+"""Functions of `heapq` and `bisect`, whose first argument is a list: others of these names refuse one."""
 
 
 def other_uses(function: ast.FunctionDef, nodes: Iterable[ast.AST], known: Container[ast.AST]) -> set[str]:
@@ -162,6 +166,10 @@ def _used(node: ast.AST) -> Iterator[ast.Name]:
     match node:
         case ast.Call(func=ast.Attribute(attr=attr), args=[ast.Name() as name, *_]) if attr in _DRAWS:
             yield name  # to a generator; what else has such a method is not compiled with a list
+        case ast.Call(func=ast.Attribute(attr=of) | ast.Name(id=of), args=[ast.Name() as name, *_]) if (
+            of in _OF_LISTS
+        ):
+            yield name
         case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr=method), args=args, keywords=[]):
             if len(args) in METHODS.get(method, ()):
                 yield name

@@ -1,0 +1,90 @@
+"""Priority queues and binary search: `heapq` on lists that a function makes, `bisect` in lists and arrays."""
+
+import bisect
+import heapq
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+
+from tests.programs.registry import Programs, floats, ints
+
+PROGRAMS = Programs(strict=True)
+
+_FIRST = np.array([0, 2, 4, 5, 7, 7])
+_TO = np.array([1, 2, 3, 2, 4, 0, 1])
+
+
+@PROGRAMS.on(_FIRST, _TO, np.array([2.0, 7.0, 4.0, 1.5, 0.5, 3.0, 1.0]), 0)
+@PROGRAMS.on(_FIRST, _TO, np.zeros(7), 2)
+@PROGRAMS.on(np.array([0, 0]), ints(0), floats(0), 0)
+def shortest_paths(first, to, length, source):
+    far = np.full(len(first) - 1, np.inf)
+    far[source] = 0.0
+    queue = [(0.0, source)]
+    while queue:
+        d, u = heapq.heappop(queue)
+        if d > far[u]:
+            continue
+        for k in range(first[u], first[u + 1]):
+            v = to[k]
+            if d + length[k] < far[v]:
+                far[v] = d + length[k]
+                heapq.heappush(queue, (d + length[k], int(v)))
+    return far
+
+
+@PROGRAMS.on(ints(40, lo=-9, hi=9))
+@PROGRAMS.on(ints(1))
+@PROGRAMS.on(ints(0))
+def sorted_by_a_heap(a):
+    heap = [int(x) for x in a]
+    heapify(heap)
+    layout = np.array(heap, dtype=np.int64)
+    out = np.empty(len(a), np.int64)
+    for i in range(len(a)):
+        out[i] = heappop(heap)
+    return layout, out
+
+
+@PROGRAMS.on(floats(50))
+@PROGRAMS.on(floats(3))
+def largest_of_a_stream(a):
+    heap = [0.0]
+    for x in a:
+        if len(heap) < 8:
+            heappush(heap, float(x))
+        elif x > heap[0]:
+            heapq.heapreplace(heap, float(x))
+    return np.array(heap)
+
+
+@PROGRAMS.on(3)
+@PROGRAMS.on(0)
+def a_heap_that_runs_empty(n):
+    heap = [5]
+    total = 0
+    for _ in range(n):
+        total += heappop(heap)
+        if total < 10:
+            heappush(heap, total)
+    return total
+
+
+@PROGRAMS.on(np.sort(floats(9)), floats(20, seed=1))
+@PROGRAMS.on(np.array([0.0, 0.0, 1.0]), np.array([0.0, 1.0, -1.0, np.nan, 2.0]))
+@PROGRAMS.on(floats(0), floats(3))
+def positions(edges, x):
+    own = [0.0, 0.25, 0.25, 0.5]
+    out = np.zeros((4, len(x)), np.int64)
+    for i in range(len(x)):
+        out[0, i] = bisect.bisect_left(edges, x[i])
+        out[1, i] = bisect.bisect(edges, x[i], 0, len(edges))
+        out[2, i] = bisect.bisect_right(own, x[i])
+        out[3, i] = bisect.bisect_left(own, x[i], 1)
+    return out
+
+
+@PROGRAMS.on(np.array([1.0, 2.0]), 1, 5)
+@PROGRAMS.on(np.array([1.0, 2.0]), -1, 2)
+def a_search_beyond_the_end(edges, lo, hi):
+    return bisect.bisect(edges, 9.0, lo, hi)
