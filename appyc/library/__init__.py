@@ -1,4 +1,4 @@
-"""NumPy's functions as plain Python, compiled at their calls like any function (`table.py`)."""
+"""Functions of NumPy, `math` and other libraries as plain Python, compiled at their calls (`table.py`)."""
 
 from appyc.library import accumulations as accumulations
 from appyc.library import arranging as arranging
