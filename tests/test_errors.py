@@ -849,13 +849,13 @@ def count(n):
 count(4)
 """,
     "call_of_library_function": """
-import bisect
+import zlib
 
 @appyc.jit(strict=True)
-def where(a, x):
-    return bisect.bisect(a, x)
+def checksum(a, start):
+    return zlib.crc32(a, start)
 
-where(np.ones(4), 1.0)
+checksum(np.ones(4), 1)
 """,
     "call_of_function_that_does_not_compile": """
 def clean(x):
