@@ -39,10 +39,8 @@ def lcm(*integers):
     """The least common multiple."""
     out = 1
     for x in integers:
-        a, b = out, abs(whole(x))
-        while b != 0:
-            a, b = b, a % b
-        out = 0 if a == 0 else out // a * abs(whole(x))
+        n = abs(whole(x))
+        out = 0 if n == 0 else out // gcd(out, n) * n
     return out
 
 
