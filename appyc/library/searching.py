@@ -58,31 +58,27 @@ def digitize(x: np.ndarray, bins: np.ndarray, right=False):
     return insertion_points(bins, x, "left" if right else "right", rises)
 
 
-@of(bisect.bisect_left, tested=True)
-def bisect_left(a: np.ndarray, x, lo=0, hi=None):
-    """The first index at which an item that is not less than a value may stand."""
+def bisected(a, x, lo, hi, behind):
+    """The first index of a part of a sorted vector whose item is not less than a value, or `behind` it, is greater."""
     if lo < 0:
         raise ValueError("lo must be non-negative")
     first, end = lo, len(a) if hi is None else hi
     while first < end:
         middle = (first + end) // 2
-        if a[middle] < x:
+        if not x < a[middle] if behind else a[middle] < x:
             first = middle + 1
         else:
             end = middle
     return first
+
+
+@of(bisect.bisect_left, tested=True)
+def bisect_left(a: np.ndarray, x, lo=0, hi=None):
+    """The first index at which a value may be inserted."""
+    return bisected(a, x, lo, hi, False)
 
 
 @of(bisect.bisect_right, bisect.bisect, tested=True)
 def bisect_right(a: np.ndarray, x, lo=0, hi=None):
-    """The first index behind all items that are not greater than a value."""
-    if lo < 0:
-        raise ValueError("lo must be non-negative")
-    first, end = lo, len(a) if hi is None else hi
-    while first < end:
-        middle = (first + end) // 2
-        if x < a[middle]:
-            end = middle
-        else:
-            first = middle + 1
-    return first
+    """The last index at which a value may be inserted."""
+    return bisected(a, x, lo, hi, True)
