@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from appyc.errors import Loc
 from appyc.ir.nodes import Binary, Cast, Const, Expr, Node, Symbol, Unary, Var
 from appyc.ir.types import DType
-from appyc.ir.visit import rewrite, walk
+from appyc.ir.visit import rewrite, scalars_read, walk
 
 Term = TypeVar("Term", bound=Hashable)
 
@@ -117,6 +117,23 @@ def coefficient(index: Expr, var: Symbol) -> int | None:
         return 0
     ((term, factor), *others) = found.items()
     return factor if isinstance(term, Var) and not others else None
+
+
+def slope(index: Expr, var: Symbol) -> Expr | None:
+    """The factor of a scalar in an index, constant or not: `k` for `var * k + n`. None where the index is no multiple
+    of the scalar plus what does not depend on it.
+    """
+    found = terms_with(linear_form(index), frozenset({var}))
+    if len(found) > 1:
+        return None
+    out: Expr = Const(sum(found.values()), DType.INT64, loc=index.loc)
+    rest = next(iter(found), Var(var, loc=index.loc))
+    while isinstance(rest, Binary) and rest.op == "*" and not rest.trap:
+        ours, other = sorted((rest.lhs, rest.rhs), key=lambda e: var not in scalars_read(e))
+        if var in scalars_read(other):
+            return None
+        out, rest = Binary("*", out, other, loc=index.loc), ours
+    return out if rest == Var(var, loc=index.loc) else None
 
 
 def offset_from(index: Expr, var: Symbol) -> LinearForm[Expr] | None:

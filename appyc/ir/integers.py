@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Mapping
 from functools import cache
@@ -75,6 +76,13 @@ def _range(expr: Expr, known: Mapping[Symbol, Range], memo: dict[int, Range] | N
             low, high = range_of(arg, known, memo)
             is_truth = expr.dtype is DType.BOOL
             return (int(low > 0 or high < 0), int(low != 0 or high != 0)) if is_truth else (low, high)
+        case Cast(
+            arg=Intrinsic(name="sqrt", args=(Cast(arg=arg),))
+            | Binary(op="**", lhs=Cast(arg=arg), rhs=Const(value=0.5))
+        ) if expr.dtype is DType.INT64 and arg.dtype.is_integer:
+            low, high = range_of(arg, known, memo)
+            least = math.isqrt(low) - 1 if low >= 0 else -(2**62)
+            return least, math.isqrt(max(high, 0)) + 1  # both the number and its root are rounded
         case Cast(arg=arg) if arg.dtype.is_float and expr.dtype is DType.INT64:
             return -(2**62), 2**62  # what else the processor makes of a float is no number
         case Select(cond=cond, then=then, orelse=orelse):

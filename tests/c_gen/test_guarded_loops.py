@@ -97,6 +97,19 @@ def shifted(x, idx, w):
             w[k] = x[k - 1] + x[k + r]
 
 
+def strided(x, idx, w):
+    """Steps that are known only inside, of either sign."""
+    first, step = idx[0], idx[-1]
+    for k in range(w.shape[0]):
+        w[k] = x[first + k * step]
+
+
+def multiples(x, idx, w):
+    for i in range(2, int(len(x) ** 0.5) + 1):
+        for j in range(i * i, len(x), i):
+            x[j] = i
+
+
 def views(x, idx, w):
     y = x.reshape(-1, 1)
     for k in range(idx.shape[0]):
@@ -112,7 +125,7 @@ def bare_views(x, idx, w):
 
 FUNCTIONS = (
     total, gathered, scattered, twice, own_scalar, carried_scalar,
-    sometimes, leaves_early, divides, rows, shifted, views, bare_views,
+    sometimes, leaves_early, divides, rows, shifted, strided, multiples, views, bare_views,
 )  # fmt: skip
 
 
@@ -123,7 +136,7 @@ def test_like_python_wherever_an_index_is_out_of_range(fn, data):
     size = data.draw(st.integers(0, 9))
     low, high = data.draw(st.sampled_from([(1, 3), (0, 6), (-7, 6), (-8, 8)]))
     idx = np.array(data.draw(st.lists(st.integers(low, high), min_size=size, max_size=size)), np.int64)
-    if fn in (rows, shifted) and size == 0:
+    if fn in (rows, shifted, strided, multiples) and size == 0:
         return
     x = np.arange(float(data.draw(st.sampled_from([7, 7, 7, 1, 0]))))
     run_everywhere(fn, x, idx, np.arange(float(size)), targets=("cpu",), joined=True)
@@ -173,6 +186,16 @@ def test_a_test_in_each_iteration(fn):
 
 def test_no_test_but_the_ends():
     assert any(fast is not None and fast.lanes and fast.ends for fast in fast_loops(rows))
+
+
+@pytest.mark.parametrize("fn", [strided, multiples])
+def test_no_test_but_the_ends_of_strides(fn):
+    assert any(fast is not None and fast.lanes and fast.ends for fast in fast_loops(fn))
+
+
+@pytest.mark.parametrize("step", [2**62, -(2**62), 2**63 - 1, -(2**63)])
+def test_indices_that_wrap_between_the_ends(step):
+    run_everywhere(strided, np.arange(9.0), np.array([3, step]), np.ones(5), targets=("cpu",), joined=True)
 
 
 def test_a_loop_that_may_raise_otherwise_stays_as_it_is():

@@ -11,8 +11,8 @@ After:
         for (; k < hi; k += 1) { if (col[k] is out of range) break; s += val[k] * x[col[k]]; }
     for (; k < hi; k += 1) ...              // as before, from the iteration that left the fast loop
 
-An index that is the loop variable plus an invariant is tested once, before the loop, for the first and
-the last iteration. Other indices are tested where they are used, by a branch that is well predicted. The
+An index that is the loop variable times an invariant, plus an invariant, is tested once, before the loop, for the
+first and the last iteration. Other indices are tested where they are used, by a branch that is well predicted. The
 fast loop exits before the iteration has a side effect. The checked loop also does the iterations with a
 negative index, which counts from the end. The operations and their order stay the same.
 
@@ -28,6 +28,7 @@ from dataclasses import replace
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.lanes.simd import declare_scalars, simd_directive, simd_private
 from appyc.c_gen.text.c_expressions import expression
+from appyc.ir.affine import coefficient, slope
 from appyc.ir.array_accesses import bounds_tests, without_check
 from appyc.ir.nodes import For, Node, Stmt
 from appyc.ir.schedule import Guarded
@@ -72,6 +73,12 @@ def _in_range(ctx: FunctionContext, loop: For, form: Guarded, lo: str, hi: str) 
     last = replace(ctx, renamed={**ctx.renamed, loop.var: f"({hi} - 1)"})
     tests: dict[str, None] = {}
     for index, extent in form.ends:
-        tests[f"{expression(first, index)} >= 0"] = None
-        tests[f"{expression(last, index)} < {expression(ctx, extent)}"] = None
+        rising = coefficient(index, loop.var) in (0, 1)
+        for end in (first,) if rising else (first, last):
+            tests[f"{expression(end, index)} >= 0"] = None
+        for end in (last,) if rising else (first, last):
+            tests[f"{expression(end, index)} < {expression(ctx, extent)}"] = None
+        if not rising and (factor := slope(index, loop.var)) is not None:  # it does not wrap in between
+            length = f"((double)({hi}) - (double)({lo}))"
+            tests[f"__builtin_fabs((double){expression(ctx, factor)}) * {length} < 0x1p62"] = None
     return list(tests)

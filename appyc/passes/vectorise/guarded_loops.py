@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from appyc.ir.affine import coefficient, linear_form
+from appyc.ir.affine import linear_form, slope
 from appyc.ir.array_accesses import bounds_tests, without_check
 from appyc.ir.invariance import is_invariant
 from appyc.ir.nodes import (
@@ -27,12 +27,11 @@ from appyc.ir.nodes import (
     Store,
     Symbol,
     Update,
-    Var,
     While,
 )  # fmt: skip
 from appyc.ir.raising import can_fault
 from appyc.ir.schedule import Guarded
-from appyc.ir.visit import rewrite_all, scalars_written, walk
+from appyc.ir.visit import rewrite_all, scalars_read, scalars_written, walk
 from appyc.passes.vectorise.simd_forms import why_not_simd
 
 
@@ -61,9 +60,10 @@ def plan_guarded(loop: For) -> Guarded | None:
 
 
 def _is_between_its_ends(index: Expr, var: Symbol, written: set[Symbol]) -> bool:
-    """Whether an index is the loop variable plus an invariant, or invariant as a whole."""
-    others = [term for term in linear_form(index).terms if term != Var(var, loc=index.loc)]
-    return coefficient(index, var) in (0, 1) and is_invariant(others, written | {var})
+    """Whether an index is the loop variable, times an invariant, plus an invariant."""
+    factor = slope(index, var)
+    others = [t for t in linear_form(index).terms if var not in scalars_read(t)]
+    return factor is not None and is_invariant((factor, *others), written | {var})
 
 
 class _Order:
