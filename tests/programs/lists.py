@@ -284,3 +284,27 @@ def written_in_parts(n):
     ends = [0.5] * n + [1.5, 2.5] + [3.5] * (n + 1)
     ends.append(9.0)
     return pairs, ends, [1, 2] + [0] * n
+
+
+@PROGRAMS.on(60)
+@PROGRAMS.on(1)
+@PROGRAMS.on(0)
+def a_sieve(n):
+    is_prime = [True] * (n + 1)
+    p = 2
+    while p * p <= n:
+        if is_prime[p]:
+            for i in range(p * p, n + 1, p):
+                is_prime[i] = False
+        p += 1
+    return sum(is_prime), any(is_prime), all(is_prime)
+
+
+@PROGRAMS.on(floats(30))
+@PROGRAMS.on(np.array([0.5, np.nan]))
+@PROGRAMS.on(np.array([0.0]))
+def truths_of_items(x):
+    above = []
+    for v in x:
+        above.append(v > 0.5)
+    return any(above), all(above), any(x), all(x > -1), sum(x > 0.5), sum(x > 0, 2)

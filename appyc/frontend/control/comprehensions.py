@@ -291,7 +291,7 @@ def _count(scope: Scope, source: Range, loc: Loc) -> Expr:
 
 
 def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> Value:
-    """`any(...)` and `all(...)` of a generator or of a tuple."""
+    """`any(...)` and `all(...)` of a generator, a tuple, a list or a vector."""
     callee = expressions.lower_expression(scope, node.func)
     is_any = isinstance(callee, Opaque) and callee.obj is builtins.any
     argument = node.args[0] if len(node.args) == 1 and not node.keywords else None
@@ -301,17 +301,26 @@ def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> Value:
         name = unused("found", scope.locals)
         return value_of_loops(scope, argument, name, searched(argument, name, is_any))
     value = expressions.lower_expression(scope, argument) if argument is not None else None
-    if argument is not None and value is not None and is_listed(value):
+    if argument is not None and value is not None and _has_items(scope, value, loc):
         return generated_test(scope, located(ast.Call(node.func, [_each_of(scope, argument)], []), node), loc)
     if not isinstance(value, TupleValue):
         name = "any" if is_any else "all"
-        raise UnsupportedError(f"{name} is compiled of generators and tuples", loc,
+        raise UnsupportedError(f"{name} is compiled of generators, tuples, lists and vectors", loc,
                                hints=(f"np.{name} takes arrays",))  # fmt: skip
     out = arithmetic.python_number(not is_any, loc)
     for item in value.items:
         truth = Number(arithmetic.truth_of(expressions.number(item, loc).expr), python=True)
         out = Number(Binary("|" if is_any else "&", out.expr, truth.expr, loc=loc), python=True)
     return out
+
+
+def _has_items(scope: Scope, value: Value, loc: Loc) -> bool:
+    """Whether a value is a list, or an array whose items are numbers."""
+    return (
+        isinstance(value, ListValue)
+        or is_listed(value)
+        or (is_array(value) and as_tensor(scope, value, loc).ndim == 1)
+    )
 
 
 def _each_of(scope: Scope, items: ast.expr) -> ast.GeneratorExp:

@@ -38,7 +38,7 @@ def _python_sum(scope: Scope, given: Arguments, loc: Loc) -> Value:
     if not is_array(items) or as_tensor(scope, items, loc).ndim != 1:
         raise UnsupportedError("sum is compiled for vectors and tuples", loc, hints=("use np.sum",))
     kind = element_type(items)
-    if kind.bits < 32 or kind is DType.INT32 or kind is DType.UINT32:
+    if kind is not DType.BOOL and (kind.bits < 32 or kind in (DType.INT32, DType.UINT32)):
         raise UnsupportedError(f"sum of {kind} wraps where np.sum does not", loc, hints=("use np.sum",))
     total = reduce_array(scope, "sum", items, Along(), None, loc)
     described = items.tensor if isinstance(items, Masked) else items
