@@ -18,7 +18,7 @@ from appyc.ir.nodes import Function, Result, Symbol
 from appyc.ir.results import ResultTree, nested
 from appyc.options import Options, cache_dir
 from appyc.runtime.frame import flat_values
-from appyc.runtime.overlap import find_overlap
+from appyc.runtime.overlap import any_overlap
 from appyc.runtime.triton_faults import GuardFailed
 from appyc.triton_gen.triton_module import TritonProgram, generate
 
@@ -99,7 +99,7 @@ def gpu_runner(analysed: Analysed, target: str) -> GpuRunner:
 
     def run(values: tuple[object, ...]) -> object:
         flat = flat_values(analysed.arguments, values)
-        if find_overlap(flat, written) is None:
+        if not any_overlap(flat, written):
             return alone(flat)
         runner, hidden = overlapping.version(flat)
         if runner is not None:

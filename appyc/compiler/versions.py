@@ -28,7 +28,7 @@ from appyc.ir.types import ArrayType
 from appyc.options import Options
 from appyc.runtime.dispatch import GuardFailure
 from appyc.runtime.frame import Kernel, Watched, flat_values, groups_of, invoke
-from appyc.runtime.overlap import find_overlap, lists_are_apart
+from appyc.runtime.overlap import any_overlap, lists_are_apart
 from appyc.runtime.signature import BYTES, TEXT, list_type, typeof
 
 T = TypeVar("T")
@@ -269,7 +269,7 @@ def _cpu_version(job: Job) -> Version | None:
             _refuse_readonly(job, named)
         if not lists_are_apart(flat, face.written):
             raise LeftToPython
-        if find_overlap(flat, face.written) is not None:
+        if any_overlap(flat, face.written):
             shared, hidden = overlapping.version(flat)
             if shared is not None:
                 with suppress(GuardFailure):

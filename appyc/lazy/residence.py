@@ -51,24 +51,6 @@ def move(buffers: Iterable[Buffer]) -> None:
             buffer.memory = cupy.asarray(memory)
 
 
-def is_sole(buffers: Sequence[object], at: int, lists: int) -> bool:
-    """Whether so many lists hold the only references to the buffer at an index, and it the only one to its memory."""
-    if sys.getrefcount(buffers[at]) != _ALONE + lists - 1:
-        return False
-    buffer = buffers[at]
-    assert isinstance(buffer, Buffer)
-    memory: Any = buffer.memory
-    if buffer.lent or not (is_there(memory) or (isinstance(memory, np.ndarray) and memory.flags.writeable)):
-        return False
-    owners = [memory]
-    while isinstance(owner := getattr(owners[-1], "base", None), np.ndarray):
-        owners.append(owner)
-    del memory, owner
-    return all(
-        sys.getrefcount(owners[k]) == _ALONE + 1 for k in range(len(owners))
-    )  # what it is of, and the list
-
-
 def alone(objects: Sequence[_Object]) -> list[_Object]:
     """Those among the objects, each of them once, that have as many references from elsewhere as they stand in the
     list."""

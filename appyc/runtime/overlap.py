@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,16 +20,8 @@ _MAX_ELEMENTS = 1 << 20
 """Addresses that are listed at most, to see whether an array meets itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
-    """Positions of a written array and of one that shares its memory; equal where it meets itself."""
-
-    written: int
-    other: int
-
-
-def find_overlap(values: Sequence[object], written: frozenset[int]) -> Overlap | None:
-    """The first written array that shares memory with another argument, or with itself.
+def any_overlap(values: Sequence[object], written: frozenset[int]) -> bool:
+    """Whether a written array shares memory with another argument, or with itself.
 
     Exact but where that would take long; then they count as sharing.
     """
@@ -39,10 +30,10 @@ def find_overlap(values: Sequence[object], written: frozenset[int]) -> Overlap |
         array = values[i]
         for j in groups.get(i, ()):
             if i != j and _shares_memory(array, values[j]):
-                return Overlap(i, j)
+                return True
         if isinstance(array, np.ndarray) and _overlaps_itself(array):
-            return Overlap(i, i)
-    return None
+            return True
+    return False
 
 
 def touching(values: Sequence[object], written: frozenset[int]) -> Iterator[tuple[int, ...]]:

@@ -144,7 +144,7 @@ def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: 
             raise TypeInferenceError(f"{name} takes no keyword arguments", loc)
         given: Arguments = {"size": TupleValue(tuple(dims))} if dims else {}
     else:
-        given = bind(scope, node, name, _signature(fn, name), owner, loc, looked_at)
+        given = bind(scope, node, name, _signature(fn), owner, loc, looked_at)
     for parameter, value in given.items():
         if kind_of(owner.obj) != PYTHON and (
             (isinstance(value, ListValue) and name != "shuffle")
@@ -165,7 +165,7 @@ def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: 
         chosen = inlined(scope, fn, arguments, loc, trusted=True)
         return chosen if population is None else replace(as_tensor(scope, chosen, loc), python=True)
     size, out, dtype = (_given(given.get(n)) for n in ("size", "out", "dtype"))
-    result = _result(name, arguments, dtype, loc)
+    result = _result(name, dtype, loc)
     if result is np.float32:
         fn = getattr(distributions, f"{name}_float32")
     if size is None and out is None:
@@ -189,7 +189,7 @@ def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: 
     return out
 
 
-def _signature(fn: FunctionType, name: str) -> inspect.Signature:
+def _signature(fn: FunctionType) -> inspect.Signature:
     """The method's parameters as NumPy has them: size, dtype and out are the same of all methods."""
     parameters = list(inspect.signature(fn).parameters.values())
     if fn.__name__.startswith(PYTHON) or fn.__module__ == sampling.__name__:
@@ -246,7 +246,7 @@ def _given(value: Value | None) -> Value | None:
     return None if isinstance(value, Opaque) and value.obj is None else value
 
 
-def _result(name: str, arguments: Arguments, dtype: Value | None, loc: Loc) -> type[np.generic]:
+def _result(name: str, dtype: Value | None, loc: Loc) -> type[np.generic]:
     """The type of an array of such numbers."""
     usual: type[np.generic] = np.int64 if name in distributions.INTEGERS else np.float64
     if dtype is None:

@@ -45,7 +45,7 @@ def of_steps(steps: Steps, versions: ProductVersions) -> If | None:
     group = _Group(steps, Var(last, loc=loc))
     step = replace(outer, lo=Var(first, loc=loc), hi=group.end)
     near = replace(step, body=(*outer.body[:-1], *map(versions.copy, group.near())))
-    update = versions.copy(_nest(steps, group.far_rows, group.far_columns, steps.update))
+    update = versions.copy(_nest(group.far_rows, group.far_columns, steps.update))
     if not last_may_wait(replace(near, body=(*near.body, update))):
         return None
     end = smaller(shifted(Var(first, loc=loc), STEPS), outer.hi)
@@ -88,7 +88,7 @@ class _Group:
         return larger(loop.lo, self.end)
 
 
-def _nest(steps: Steps, rows: For, columns: For, stmt: Stmt) -> For:
+def _nest(rows: For, columns: For, stmt: Stmt) -> For:
     return replace(rows, body=(replace(columns, body=(stmt,)),))
 
 
@@ -110,7 +110,7 @@ def _far(group: _Group, step: For, versions: ProductVersions) -> tuple[Stmt, ...
     memory = Operand(array, sizes, loc=loc)
     found = ProductSum(0, replace(step, body=(update,)), update, steps.terms)
     total = Load(array, sizes, checked=False, loc=loc)
-    added = versions.copy(_nest(steps, rows, columns, replace(update, value=total)))
+    added = versions.copy(_nest(rows, columns, replace(update, value=total)))
     return (Alloc(array, shape, zero=False, loc=loc), *versions.computed(rows, wide, found, memory), added)
 
 
