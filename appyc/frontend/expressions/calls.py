@@ -16,7 +16,7 @@ from appyc.frontend.arrays.where_arguments import given_destination, put
 from appyc.frontend.control.comprehensions import collected, generated_extreme, generated_sum, generated_test
 from appyc.frontend.expressions import arithmetic, attributes, expressions
 from appyc.frontend.expressions.expressions import with_items
-from appyc.frontend.expressions.heap_calls import lower_heap_call
+from appyc.frontend.expressions.heap_calls import HEAP_CALLS
 from appyc.frontend.expressions.inlining import (
     inline,
     inline_local,
@@ -94,8 +94,6 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
         return found
     if callee.obj is pow and len(node.args) == 3:
         callee = Opaque(power, callee.root)
-    if (of_heap := lower_heap_call(scope, node, _hashable(callee.obj), loc)) is not None:
-        return of_heap
     if special := _SPECIAL.get(_hashable(callee.obj)):
         return special(scope, node, loc)
     if callee.obj is sum and (total := generated_sum(scope, node)) is not None:
@@ -397,4 +395,5 @@ _SPECIAL: dict[object, Callable[[Scope, ast.Call, Loc], Value]] = {
     range: _loops_only,
     enumerate: _loops_only,
     zip: _loops_only,
+    **HEAP_CALLS,
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import heapq
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
 
 from appyc.errors import Loc, UnsupportedError
@@ -53,14 +54,7 @@ def _fail_if_empty(scope: Scope, heap: ListValue, loc: Loc) -> None:
     scope.emit(If(empty, (Fail("IndexError", "index out of range", loc=loc),), loc=loc))
 
 
-_WITH_ITEM = {heapq.heappush: _push, heapq.heapreplace: _replace}
-_ALONE = {heapq.heappop: _pop, heapq.heapify: _order}
-
-
-def lower_heap_call(scope: Scope, node: ast.Call, function: object, loc: Loc) -> Value | None:
-    """The value of a call of `heapq`; None for other functions. Raises UnsupportedError for other arguments."""
-    if function not in _WITH_ITEM and function not in _ALONE:
-        return None
+def _call(make: Callable[..., Value], items: int, scope: Scope, node: ast.Call, loc: Loc) -> Value:
     match node.args:
         case [ast.Name(id=name), *given] if name in scope.list_names and not node.keywords:
             refuse_out_of_order(scope, name, loc)
@@ -68,10 +62,16 @@ def lower_heap_call(scope: Scope, node: ast.Call, function: object, loc: Loc) ->
             raise UnsupportedError(
                 "a heap is compiled if it is a list that the function makes, with a name", loc
             )
-    items = [settled(scope, value) for value in expressions.lower_operands(scope, given)]
-    heap = list_named(scope, name, loc)
-    if function in _WITH_ITEM and len(items) == 1:
-        return _WITH_ITEM[function](scope, name, heap, items[0], loc)
-    if function in _ALONE and not items:
-        return _ALONE[function](scope, name, heap, loc)
-    raise UnsupportedError("heapq takes another number of arguments", loc)
+    values = [settled(scope, value) for value in expressions.lower_operands(scope, given)]
+    if len(values) != items:
+        raise UnsupportedError("heapq takes another number of arguments", loc)
+    return make(scope, name, list_named(scope, name, loc), *values, loc)
+
+
+HEAP_CALLS: dict[object, Callable[[Scope, ast.Call, Loc], Value]] = {
+    heapq.heappush: partial(_call, _push, 1),
+    heapq.heapreplace: partial(_call, _replace, 1),
+    heapq.heappop: partial(_call, _pop, 0),
+    heapq.heapify: partial(_call, _order, 0),
+}
+"""How calls are lowered; they raise UnsupportedError for other arguments than such a list and its items."""
