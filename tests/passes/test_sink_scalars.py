@@ -90,6 +90,14 @@ def written_by_the_loop(q, pivot):
             q[k, i] = q[k, i] * corner
 
 
+def written_by_one_iteration(q, pivot):
+    """The inner loop is free, and is not with the element inside."""
+    for k in range(1, q.shape[1]):
+        corner = q[2, k]
+        for i in range(q.shape[0]):
+            q[i, k] = q[i, k - 1] * corner
+
+
 def read_afterwards(q, pivot):
     for k in range(q.shape[0]):
         factor = pivot[k]
@@ -119,7 +127,10 @@ def a_number_of_the_host(q, pivot):
 
 
 @pytest.mark.parametrize(
-    "fn", [written_by_the_loop, read_afterwards, a_bound, a_function, a_number_of_the_host],
+    "fn",
+    [
+        written_by_the_loop, written_by_one_iteration, read_afterwards, a_bound, a_function, a_number_of_the_host,
+    ],
     ids=lambda fn: fn.__name__,
 )  # fmt: skip
 def test_other_scalars_stay(fn):

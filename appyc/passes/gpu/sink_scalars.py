@@ -15,7 +15,6 @@ only what reads arrays is moved. Does not handle: functions of scalars, which al
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
 
@@ -40,6 +39,7 @@ from appyc.ir.raising import may_raise
 from appyc.ir.visit import (
     loops_of,
     map_blocks,
+    map_loops,
     scalar_reads,
     scalar_writes,
     scalars_read,
@@ -55,28 +55,27 @@ def sink_scalars(fn: Function, ctx: PassContext) -> Function:
     if not ctx.options.on_gpu or not ctx.options.auto or not any(loops_of(fn.body)):
         return fn
     sinking = _Sinking(fn, ctx.legality(fn))
-    body, nests = sinking.block(fn.body, in_loop=False), sinking.nests
-    if not nests:
+    sunk = replace(fn, body=sinking.block(fn.body, in_loop=False))
+    if not sinking.nests:
         return fn
-    changed = Legality.of(replace(fn, body=body))
-    loops = {loop.var: loop for loop in loops_of(body)}
-    sinking.stay = {
-        nest for nest, free in nests.items()
+    changed = Legality.of(sunk)
+    loops = {loop.var: loop for loop in loops_of(sunk.body)}
+    stay = {
+        nest: written for nest, (free, written) in sinking.nests.items()
         if not all(changed.judge(loops[var]).may_run_in_any_order for var in free)
     }  # fmt: skip
-    return replace(fn, body=sinking.block(fn.body, in_loop=False) if sinking.stay else body)
+    return map_loops(sunk, lambda loop: stay.get(loop.var, loop))
 
 
 class _Sinking:
-    """nests: the free loops of each nest that scalars were moved into. stay: those that are to stay as they are."""
+    """nests: the free loops of each nest that scalars were moved into, and what was there before."""
 
     def __init__(self, fn: Function, legality: Legality) -> None:
         self.legality = legality
         self.reads = Counter(scalar_reads(fn))
         self.reads.update(r.value for r in fn.results if isinstance(r.value, Symbol))
         self.writes = Counter([*scalar_writes(fn.body), *fn.params])
-        self.nests: dict[Symbol, tuple[Symbol, ...]] = {}
-        self.stay: Collection[Symbol] = ()
+        self.nests: dict[Symbol, tuple[tuple[Symbol, ...], tuple[Stmt, ...]]] = {}
 
     def block(self, body: tuple[Stmt, ...], *, in_loop: bool) -> tuple[Stmt, ...]:
         out: list[Stmt] = []
@@ -91,7 +90,7 @@ class _Sinking:
                 moved.insert(0, out.pop())
             out.append(_with(stmt, len(free), tuple(moved)))
             if moved:
-                self.nests[stmt.var] = free
+                self.nests[stmt.var] = free, (*moved, stmt)
         return tuple(out)
 
     def _free(self, nest: For) -> tuple[Symbol, ...]:
@@ -101,7 +100,7 @@ class _Sinking:
             if not self.legality.judge(loop).may_run_in_any_order:
                 break
             found.append(loop.var)
-        return () if nest.var in self.stay else tuple(found)
+        return tuple(found)
 
     def _may_move(self, stmt: Stmt, nest: For, moved: list[Stmt], *, in_loop: bool) -> bool:
         """Whether a statement right before the nest, and before what is moved already, may be moved too."""
