@@ -8,7 +8,7 @@ block 0   block 1   ...   block 15
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -35,10 +35,20 @@ def _greatest(a: Any, b: Any) -> Any:
     return np.where(b > a, b, a) if isinstance(a, np.ndarray) else max(a, b)
 
 
+def _first_least(a: Sequence[Any], b: Sequence[Any]) -> Sequence[Any]:
+    """The scalars of an arg-reduction: those of the first where the values are equal, or no order is between them."""
+    return min(a, b, key=operator.itemgetter(0))
+
+
+def _first_greatest(a: Sequence[Any], b: Sequence[Any]) -> Sequence[Any]:
+    return max(a, b, key=operator.itemgetter(0))
+
+
 _COMBINE: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "*": operator.mul, "&": operator.and_, "|": operator.or_, "^": operator.xor,
     "and": operator.and_, "or": operator.or_, "min": _least, "max": _greatest,
     "minimum": np.minimum, "maximum": np.maximum,
+    "first min": _first_least, "first max": _first_greatest,
 }  # fmt: skip
 
 
@@ -86,9 +96,9 @@ def moves(index: Expr, loop: For) -> bool:
     return loop.var in scalars_read(index) and not any(isinstance(n, Load) for n in walk(index))
 
 
-def combined(op: str, blocks: list[Key], number: int, start: object, graph: Graph) -> Key:
-    """The task that has the total. number: of the scalar among a block's results. start: what it is before the loop, a
-    number or a Task."""
+def combined(op: str, blocks: list[Key], number: int | slice, start: object, graph: Graph) -> Key:
+    """The task that has the total. number: of the scalar among a block's results, or of several. start: what it is
+    before the loop: a number, a Task, or a list of numbers and keys."""
     level = [
         graph.add("partial", _combine, op, number, blocks[k : k + FAN_IN])
         for k in range(0, len(blocks), FAN_IN)
@@ -102,5 +112,5 @@ def combined(op: str, blocks: list[Key], number: int, start: object, graph: Grap
     return graph.add("total", _combine, op, None, [first, *level])
 
 
-def _combine(op: str, number: int | None, parts: list[Any]) -> Any:
+def _combine(op: str, number: int | slice | None, parts: list[Any]) -> Any:
     return reduce(_COMBINE[op], parts if number is None else [part[number] for part in parts])

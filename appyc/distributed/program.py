@@ -65,7 +65,8 @@ from appyc.ir.nodes import (
 from appyc.ir.printer import print_function
 from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk
 from appyc.options import Options
-from appyc.passes.node_builders import combine, zero
+from appyc.passes.node_builders import combine, identity, zero
+from appyc.passes.parallelise.arg_reductions import Extreme, first_extremes
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import PassContext
 
@@ -236,20 +237,29 @@ class Program:
         else:
             others = tuple(r.symbol for r in flow.reductions if r.symbol not in reductions)
             handed_on = (*others, *(c.symbol for c in flow.carried), *flow.last)
-        block = stmt
+        block, extremes = stmt, list[Extreme]()
         if isinstance(stmt, For) and leaves_early(stmt):
             has_ended, block = self.prepared.until.setdefault(
                 id(stmt), until_break(stmt, self.prepared.names)
             )
             self._set(has_ended, False)
             handed_on = (*handed_on, has_ended)
+        elif isinstance(stmt, For):
+            extremes = [
+                e
+                for e in first_extremes(stmt)
+                if {*e.symbols} <= {*handed_on}
+                and (e.symbols[0].dtype.kind == "f" or e.symbols[0].dtype.bits < 64)
+            ]  # the text of a kernel cannot have the least integer of 64 bits
+        found = tuple(s for e in extremes for s in e.symbols)
+        handed_on = tuple(s for s in handed_on if s not in found)
         reduced = arrays_reduced(loops[0], self.grids) if loops else {}
-        loops = loops[:1] if handed_on or reduced else loops
-        scalars = self._tasks(block, loops, reductions, handed_on, reduced)
+        loops = loops[:1] if handed_on or extremes or reduced else loops
+        scalars = self._tasks(block, loops, reductions, extremes, handed_on, reduced)
         for symbol in scalars_written(block):
             if symbol in scalars:
                 self._set(symbol, scalars[symbol])
-            elif symbol not in handed_on:
+            elif symbol not in (*handed_on, *found):
                 self.values.pop(symbol, None)
 
     def _tasks(
@@ -257,15 +267,21 @@ class Program:
         stmt: Stmt,
         loops: Sequence[For],
         reductions: Mapping[Symbol, BlockReduction],
+        extremes: Sequence[Extreme],
         handed_on: tuple[Symbol, ...],
         reduced: Mapping[Symbol, BlockReduction],
     ) -> dict[Symbol, Task]:
         """The tasks of a nest, and the scalars that they compute. handed_on: those that one block has of another."""
         at = (id(stmt), *(loop.var for loop in loops), *reduced)
         if (kernel := self.prepared.kernels.get(at)) is None:
-            starts = tuple(Assign(s, of.identity, loc=stmt.loc) for s, of in reductions.items())
+            starts = [Assign(s, of.identity, loc=stmt.loc) for s, of in reductions.items()]
+            for extreme in extremes:
+                value, *others = extreme.symbols
+                starts.append(Assign(value, identity(extreme.op, value.dtype, stmt.loc), loc=stmt.loc))
+                starts += (Assign(s, zero(s.dtype, stmt.loc), loc=stmt.loc) for s in others)
+            results = (*handed_on, *(s for e in extremes for s in e.symbols), *reductions)
             kernel = self.prepared.kernels[at] = kernel_of(
-                self.fn, (*starts, stmt), loops, self.grids, (*handed_on, *reductions), handed_on, reduced
+                self.fn, (*starts, stmt), loops, self.grids, results, handed_on, reduced
             )
         blocks = []
         if self.counting is not None:
@@ -278,6 +294,13 @@ class Program:
             for number, symbol in enumerate(handed_on, start=-len(kernel.results)):
                 self._set(symbol, self._result(block, number))
         out = {s: self.computed[s] for s in handed_on if blocks}
+        number = len(handed_on) - len(kernel.results)
+        for extreme in extremes if blocks else ():
+            end = number + len(extreme.symbols)
+            before = [self._start(s, stmt.loc) for s in extreme.symbols]
+            first = combined(f"first {extreme.op}", blocks, slice(number, end or None), before, self.graph)
+            out.update((s, self._result(first, k)) for k, s in enumerate(extreme.symbols))
+            number = end
         for number, (symbol, of) in enumerate(reductions.items(), start=-len(reductions)):
             total = self.scalar(Var(symbol, loc=stmt.loc))
             out[symbol] = Task(combined(of.op, blocks, number, total, self.graph))
@@ -286,10 +309,16 @@ class Program:
         ):
             if blocks:
                 grid = self.grids[symbol]
-                before = self.graph.add("whole", whole, *grid.read(grid.whole, [grid.whole], self.graph))
-                total = combined(of.op, blocks, number, Task(before), self.graph)
+                held = self.graph.add("whole", whole, *grid.read(grid.whole, [grid.whole], self.graph))
+                total = combined(of.op, blocks, number, Task(held), self.graph)
                 grid.write(grid.whole, total, None, self.graph)
         return out
+
+    def _start(self, symbol: Symbol, loc: Loc) -> Any:
+        """What a scalar is before a nest: a number, or a key. Where it may have no value it is zero, and not read."""
+        if symbol in self.computed:
+            return self.computed[symbol].key
+        return self.values.get(symbol, zero(symbol.dtype, loc).value)
 
     def _result(self, block: Key, number: int) -> Task:
         return Task(self.graph.add("scalar", operator.getitem, block, number))

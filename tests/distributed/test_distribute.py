@@ -540,6 +540,89 @@ def test_what_blocks_combine_is_a_tree():
     assert not any(need in blocks for name in blocks for need in plan.step[name])
 
 
+@appyc.jit(strict=True)
+def largest(a, start):
+    best, at = start, -1
+    for i in range(a.shape[0]):
+        if a[i] > best:
+            best = a[i]
+            at = i
+    return best, at
+
+
+@appyc.jit(strict=True)
+def smallest_of_rows(a, start):
+    best, row, column, total, mixed = start, -1, -1, 0.0, 1.0
+    for i in range(a.shape[0]):
+        total += 1.0
+        mixed = mixed * 0.5 + i
+        for j in range(a.shape[1]):
+            if best > a[i, j]:
+                best, row, column = a[i, j], i, j
+    return best, row, column, total, mixed
+
+
+@appyc.jit(strict=True)
+def last_largest(a, start):
+    best, at = start, -1
+    for i in range(a.shape[0]):
+        if a[i] >= best:
+            best = a[i]
+            at = i
+    return best, at
+
+
+@appyc.jit(strict=True)
+def numpys(a, start):
+    return np.argmax(a), np.argmin(a), np.max(a)
+
+
+SPECIAL = np.array([np.nan, -np.inf, -0.0, 0.0, 1.0, 1.0, np.inf])
+
+
+@pytest.mark.parametrize("function", [largest, last_largest, numpys, smallest_of_rows])
+@pytest.mark.parametrize("start", [-np.inf, np.inf, np.nan, 0.0, 0.5])
+@pytest.mark.parametrize("take", [2, 6, 7])
+def test_arg_reductions_have_the_element_that_python_has(function, start, take):
+    rng = np.random.default_rng(take)
+    for size in (1, 9, 70):
+        shape = (size, 3) if function is smallest_of_rows else (size,)
+        a = rng.choice(rng.permutation(SPECIAL)[:take], shape)
+        expected = function.py_func(a, start)
+        found = [np.asarray(one) for one in function(da.from_array(a, chunks=1), start)]
+        for one, other in zip(expected, found, strict=True):
+            assert np.asarray(one, other.dtype).tobytes() == other.tobytes(), (a, expected, found)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.float32])
+def test_arg_reductions_of_every_type(dtype):
+    for a in (
+        np.zeros(9, dtype),
+        np.arange(9, dtype=dtype) % 4,
+        np.full(9, np.finfo(dtype).min if dtype is np.float32 else np.iinfo(dtype).min, dtype),
+    ):
+        found = from_its_first(da.from_array(a, chunks=2))
+        assert tuple(int(n) for n in found) == tuple(int(n) for n in from_its_first.py_func(a))
+
+
+@appyc.jit(strict=True)
+def from_its_first(a):
+    best, at = a[0], 0
+    for i in range(1, a.shape[0]):
+        if a[i] > best:
+            best, at = a[i], i
+    return best, at
+
+
+def test_blocks_of_an_arg_reduction_run_in_any_order():
+    plan = largest.explain(da.zeros(640, chunks=10), 0.5)
+    blocks = [name for name in plan.step if "line" in name]
+    assert len(blocks) == 64
+    assert not any(need in blocks for name in blocks for need in plan.step[name])
+    best, at = largest(da.zeros(0, chunks=1), 0.5)
+    assert (float(best), int(at)) == (0.5, -1)
+
+
 @pytest.mark.parametrize(
     ("function", "arguments"),
     [(made, (values(9, 8), 3)), (whole_statements, (values(9), values(9, seed=2)))],

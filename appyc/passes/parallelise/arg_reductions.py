@@ -27,6 +27,7 @@ from appyc.ir.nodes import (
 from appyc.ir.types import DType
 from appyc.ir.visit import (
     arrays_written,
+    loops_of,
     map_loops,
     scalar_reads,
     scalar_writes,
@@ -77,6 +78,34 @@ def arg_reductions(fn: Function, ctx: PassContext) -> Function:
     names = NameSupply.after(fn)
 
     return map_loops(fn, lambda loop: _rewritten(loop, names, ctx) if _is_candidate(loop) else loop)
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """The first extreme value in the order of iterations, as `op` finds it ("max", "min"), and scalars set with it.
+
+    symbols: the value, and these scalars."""
+
+    op: str
+    symbols: tuple[Symbol, ...]
+
+
+def first_extremes(nest: For) -> list[Extreme]:
+    """Those of a nest that it reads and sets nowhere else, so that parts of its iterations can search alone."""
+    reads, writes = Counter(scalar_reads(nest.body)), Counter(scalar_writes(nest.body))
+    out = []
+    for loop in loops_of(nest):
+        again = _Again(loop)
+        for stmt in loop.body:
+            if not isinstance(stmt, If) or stmt.orelse or (best := _best_of(stmt, again)) is None:
+                continue
+            moved = _moved(loop, stmt, again, best)
+            symbols = (best.symbol, *moved)
+            is_alone = reads[best.symbol] == again.reads[best.symbol] and not any(reads[s] for s in moved)
+            is_whole = len(symbols) == len(stmt.then) and all(writes[s] == 1 for s in symbols)
+            if best.strict and is_alone and is_whole:
+                out.append(Extreme(best.op, symbols))
+    return out
 
 
 def _is_candidate(loop: For) -> bool:
@@ -226,6 +255,7 @@ def _best_position(loop: For, stmt: If, best: _Best, moved: dict[Symbol, Expr], 
     if best.strict:
         start, found = loop.hi, Compare("<" if forward else ">", Var(where, loc=loc), loop.hi, loc=loc)
     else:
+        moved = moved | {best.symbol: best.value}  # of elements that are equal, 0.0 and -0.0, it has the last
         start = shifted(loop.lo, -1 if forward else 1)
         found = Compare(">=" if forward else "<=", Var(where, loc=loc), loop.lo, loc=loc)
     after: tuple[Stmt, ...] = (Assign(where, start, loc=loc), search, _set(loop, moved, where, found))
