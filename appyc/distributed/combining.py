@@ -8,7 +8,7 @@ block 0   block 1   ...   block 15
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -17,10 +17,12 @@ import numpy as np
 
 from appyc.analysis.accesses.scalar_flow import LoopScalars
 from appyc.distributed.chunk_grids import Graph, Grid, Key, Task
+from appyc.errors import Loc
 from appyc.ir.array_accesses import AccessNode, array_of, is_access
-from appyc.ir.nodes import Const, Expr, For, Load, Stmt, Symbol, Update
+from appyc.ir.nodes import Assign, Const, Expr, For, Load, Stmt, Symbol, Update
 from appyc.ir.visit import scalars_read, walk
-from appyc.passes.node_builders import identity
+from appyc.passes.node_builders import identity, zero
+from appyc.passes.parallelise.arg_reductions import Extreme, first_extremes
 
 FAN_IN = 8
 """Results that one task combines."""
@@ -69,6 +71,27 @@ def reductions_of(stmt: Stmt, flow: Mapping[Symbol, LoopScalars]) -> dict[Symbol
         for r in flow[stmt.var].reductions
         if r.op in _COMBINE
     }
+
+
+def extremes_of(nest: For, carried: Collection[Symbol]) -> list[Extreme]:
+    """The arg-reductions of a nest whose scalars one block would else have of another."""
+    return [
+        e
+        for e in first_extremes(nest)
+        if {*e.symbols} <= {*carried} and (e.symbols[0].dtype.kind == "f" or e.symbols[0].dtype.bits < 64)
+    ]  # the text of a kernel cannot have the least integer of 64 bits
+
+
+def block_starts(
+    reductions: Mapping[Symbol, BlockReduction], extremes: Sequence[Extreme], loc: Loc
+) -> list[Assign]:
+    """What sets scalars before a block's iterations."""
+    starts = [Assign(s, of.identity, loc=loc) for s, of in reductions.items()]
+    for extreme in extremes:
+        value, *others = extreme.symbols
+        starts.append(Assign(value, identity(extreme.op, value.dtype, loc), loc=loc))
+        starts += (Assign(s, zero(s.dtype, loc), loc=loc) for s in others)
+    return starts
 
 
 def arrays_reduced(loop: Stmt, arrays: Mapping[Symbol, Grid]) -> dict[Symbol, BlockReduction]:

@@ -21,7 +21,14 @@ from appyc.analysis.sets.evaluate import evaluate
 from appyc.distributed.blocking import blocked_loops, first_moving, is_nest, until_break
 from appyc.distributed.chunk_gathers import named_parts, tasks_of_names
 from appyc.distributed.chunk_grids import Graph, Grid, Key, Task, inside, whole
-from appyc.distributed.combining import BlockReduction, arrays_reduced, combined, reductions_of
+from appyc.distributed.combining import (
+    BlockReduction,
+    arrays_reduced,
+    block_starts,
+    combined,
+    extremes_of,
+    reductions_of,
+)
 from appyc.distributed.dask_arrays import run, zeros
 from appyc.distributed.kernels import (
     NAME,
@@ -65,8 +72,8 @@ from appyc.ir.nodes import (
 from appyc.ir.printer import print_function
 from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk
 from appyc.options import Options
-from appyc.passes.node_builders import combine, identity, zero
-from appyc.passes.parallelise.arg_reductions import Extreme, first_extremes
+from appyc.passes.node_builders import combine, zero
+from appyc.passes.parallelise.arg_reductions import Extreme
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import PassContext
 
@@ -245,12 +252,7 @@ class Program:
             self._set(has_ended, False)
             handed_on = (*handed_on, has_ended)
         elif isinstance(stmt, For):
-            extremes = [
-                e
-                for e in first_extremes(stmt)
-                if {*e.symbols} <= {*handed_on}
-                and (e.symbols[0].dtype.kind == "f" or e.symbols[0].dtype.bits < 64)
-            ]  # the text of a kernel cannot have the least integer of 64 bits
+            extremes = extremes_of(stmt, handed_on)
         found = tuple(s for e in extremes for s in e.symbols)
         handed_on = tuple(s for s in handed_on if s not in found)
         reduced = arrays_reduced(loops[0], self.grids) if loops else {}
@@ -274,11 +276,7 @@ class Program:
         """The tasks of a nest, and the scalars that they compute. handed_on: those that one block has of another."""
         at = (id(stmt), *(loop.var for loop in loops), *reduced)
         if (kernel := self.prepared.kernels.get(at)) is None:
-            starts = [Assign(s, of.identity, loc=stmt.loc) for s, of in reductions.items()]
-            for extreme in extremes:
-                value, *others = extreme.symbols
-                starts.append(Assign(value, identity(extreme.op, value.dtype, stmt.loc), loc=stmt.loc))
-                starts += (Assign(s, zero(s.dtype, stmt.loc), loc=stmt.loc) for s in others)
+            starts = block_starts(reductions, extremes, stmt.loc)
             results = (*handed_on, *(s for e in extremes for s in e.symbols), *reductions)
             kernel = self.prepared.kernels[at] = kernel_of(
                 self.fn, (*starts, stmt), loops, self.grids, results, handed_on, reduced
