@@ -117,9 +117,9 @@ class JitFunction(CompiledFunction["JitFunction"]):
         kind: "python" the function; "ir" the analysed IR, printed as Python; "schedule" how each
         loop runs in C; "c" the C file; "triton" the kernels and the host program.
         """
-        if kind == "python":
+        if isinstance(kind, str) and kind == "python":
             return self._text().text
-        if kind not in ("ir", "schedule", "c", "triton"):
+        if not isinstance(kind, str) or kind not in ("ir", "schedule", "c", "triton"):
             raise ValueError(f'kind must be "ir", "schedule", "c", "triton" or "python", not {kind!r}')
         from appyc.report.stage_texts import text_of  # noqa: PLC0415
 

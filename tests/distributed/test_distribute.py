@@ -697,3 +697,17 @@ def test_worker_processes_compile_the_text():
         distributed.Client(cluster),
     ):
         np.testing.assert_array_equal(a.compute(), expected)
+
+
+def test_a_maximum_of_64_bit_integers_over_chunks() -> None:
+    da = pytest.importorskip("dask.array")
+    a = np.arange(20)[::-1] - 50
+    got = appyc.jit(greatest, strict=True)(da.from_array(a, chunks=4))
+    assert got.compute() == greatest(a) == -31
+
+
+def greatest(a):
+    best = a[0]
+    for i in range(a.shape[0]):
+        best = max(best, a[i])
+    return best

@@ -214,3 +214,11 @@ def a_power_with_a_modulus(base, mod):
 @PROGRAMS.on(5, -4, 1)
 def a_power_of_an_inverse(base, exp, mod):
     return pow(base, exp, mod)
+
+
+@PROGRAMS.on(np.array([3, -(2**63), 7]))
+def the_least_integer(a):
+    best = -9223372036854775808
+    for i in range(a.shape[0]):
+        best = max(best, a[i])
+    return best

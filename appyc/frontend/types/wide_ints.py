@@ -55,8 +55,10 @@ def wide_operation(symbol: str, a: Value, b: Value, loc: Loc) -> Value | None:
 def wide_sign(symbol: str, a: Value, loc: Loc) -> Value | None:
     """`-a` and `~a` of such an int; None of others."""
     value = known_int(a)
-    if value is not None and not holds(DType.INT64, -value):
-        return literal(-value if symbol == "-" else ~value, loc)
+    if value is not None:
+        signed = -value if symbol == "-" else ~value
+        if not (holds(DType.INT64, value) and holds(DType.INT64, signed)):
+            return literal(signed, loc)
     return Wide(Unary(symbol, _bits(a, loc), loc=loc)) if _is_int(a) and _is_wide(a) else None
 
 
