@@ -117,10 +117,10 @@ class JitFunction(CompiledFunction["JitFunction"]):
         kind: "python" the function; "ir" the analysed IR, printed as Python; "schedule" how each
         loop runs in C; "c" the C file; "triton" the kernels and the host program.
         """
-        if isinstance(kind, str) and kind == "python":
-            return self._text().text
-        if not isinstance(kind, str) or kind not in ("ir", "schedule", "c", "triton"):
+        if not isinstance(kind, str) or kind not in ("ir", "schedule", "c", "triton", "python"):
             raise ValueError(f'kind must be "ir", "schedule", "c", "triton" or "python", not {kind!r}')
+        if kind == "python":
+            return self._text().text
         from appyc.report.stage_texts import text_of  # noqa: PLC0415
 
         wanted = self._wanted(args, keywords)

@@ -835,8 +835,9 @@ def test_source_of_every_kind():
     assert f.source() == f.source("ir")
     assert "int32_t" in f.source("c")
     assert "float" in f.source("c", np.ones(3, np.float32))
-    with pytest.raises(ValueError, match="kind must be"):
-        f.source("asm")
+    for stage in ("asm", np.ones(3)):
+        with pytest.raises(ValueError, match="kind must be"):
+            f.source(stage)
 
 
 def test_source_for_triton():

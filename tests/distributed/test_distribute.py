@@ -699,8 +699,7 @@ def test_worker_processes_compile_the_text():
         np.testing.assert_array_equal(a.compute(), expected)
 
 
-def test_a_maximum_of_64_bit_integers_over_chunks() -> None:
-    da = pytest.importorskip("dask.array")
+def test_a_maximum_of_64_bit_integers_over_chunks():
     a = np.arange(20)[::-1] - 50
     got = appyc.jit(greatest, strict=True)(da.from_array(a, chunks=4))
     assert got.compute() == greatest(a) == -31

@@ -28,9 +28,9 @@ from dataclasses import replace
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.lanes.simd import declare_scalars, simd_directive, simd_private
 from appyc.c_gen.text.c_expressions import expression
-from appyc.ir.affine import coefficient, slope
+from appyc.ir.affine import slope
 from appyc.ir.array_accesses import bounds_tests, without_check
-from appyc.ir.nodes import For, Node, Stmt
+from appyc.ir.nodes import Const, For, Node, Stmt
 from appyc.ir.schedule import Guarded
 from appyc.ir.visit import rewrite_all
 
@@ -73,12 +73,14 @@ def _in_range(ctx: FunctionContext, loop: For, form: Guarded, lo: str, hi: str) 
     last = replace(ctx, renamed={**ctx.renamed, loop.var: f"({hi} - 1)"})
     tests: dict[str, None] = {}
     for index, extent in form.ends:
-        rising = coefficient(index, loop.var) in (0, 1)
-        for end in (first,) if rising else (first, last):
+        factor = slope(index, loop.var)
+        assert factor is not None
+        rises = isinstance(factor, Const) and factor.value in (0, 1)
+        for end in (first,) if rises else (first, last):
             tests[f"{expression(end, index)} >= 0"] = None
-        for end in (last,) if rising else (first, last):
+        for end in (last,) if rises else (first, last):
             tests[f"{expression(end, index)} < {expression(ctx, extent)}"] = None
-        if not rising and (factor := slope(index, loop.var)) is not None:  # it does not wrap in between
+        if not rises:  # nor does it wrap in between
             length = f"((double)({hi}) - (double)({lo}))"
             tests[f"__builtin_fabs((double){expression(ctx, factor)}) * {length} < 0x1p62"] = None
     return list(tests)
