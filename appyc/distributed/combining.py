@@ -75,11 +75,7 @@ def reductions_of(stmt: Stmt, flow: Mapping[Symbol, LoopScalars]) -> dict[Symbol
 
 def extremes_of(nest: For, carried: Collection[Symbol]) -> list[Extreme]:
     """The arg-reductions of a nest whose scalars one block would else have of another."""
-    return [
-        e
-        for e in first_extremes(nest)
-        if {*e.symbols} <= {*carried} and (e.symbols[0].dtype.kind == "f" or e.symbols[0].dtype.bits < 64)
-    ]  # the text of a kernel cannot have the least integer of 64 bits
+    return [e for e in first_extremes(nest) if {*e.symbols} <= {*carried}]
 
 
 def block_starts(

@@ -594,7 +594,7 @@ def test_arg_reductions_have_the_element_that_python_has(function, start, take):
             assert np.asarray(one, other.dtype).tobytes() == other.tobytes(), (a, expected, found)
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.float32])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64, np.float32])
 def test_arg_reductions_of_every_type(dtype):
     for a in (
         np.zeros(9, dtype),
