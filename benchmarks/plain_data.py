@@ -1,4 +1,4 @@
-"""Programs on plain Python data, lists of numbers and texts, beside plain Python and Numba, in one process.
+"""Programs on plain Python data (lists, dicts, queues, texts), beside plain Python and Numba, in one process.
 
     python -m benchmarks.plain_data [--json FILE] [--only NAME]
 
@@ -9,7 +9,10 @@ making the lists.
 from __future__ import annotations
 
 import random
+from collections import deque
 from collections.abc import Sequence
+
+import numpy as np
 
 from benchmarks.fallbacks import Program, compare
 
@@ -117,12 +120,67 @@ def few(xs):
     return best
 
 
+def frequencies(xs):
+    counts = {}
+    for x in xs:
+        if x in counts:
+            counts[x] += 1
+        else:
+            counts[x] = 1
+    best = 0
+    for n in counts.values():
+        if n > best:  # noqa: PLR1730  (as users write it)
+            best = n
+    return best
+
+
+def longest_chain(n):
+    steps = {1: 1}
+    best = 0
+    for start in range(1, n):
+        x = start
+        taken = 0
+        while x not in steps:
+            x = x // 2 if x % 2 == 0 else 3 * x + 1
+            taken += 1
+        steps[start] = taken + steps[x]
+        best = max(best, steps[start])
+    return best
+
+
+def pairs_seen(xs, ys):
+    seen = set()
+    again = 0
+    for i in range(len(xs)):
+        if (xs[i], ys[i]) in seen:
+            again += 1
+        seen.add((xs[i], ys[i]))
+    return again
+
+
+def flooded(grid):
+    n, m = grid.shape
+    front = deque([(0, 0)])
+    filled = 1
+    grid[0, 0] = 1
+    while front:
+        i, j = front.popleft()
+        for y, x in ((i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1)):
+            if 0 <= y < n and 0 <= x < m and grid[y, x] == 0:
+                grid[y, x] = 1
+                filled += 1
+                front.append((y, x))
+    return filled
+
+
 NUMBERS = [R.randrange(10_000) for _ in range(1000)]
 LONG = [R.random() for _ in range(100_000)]
 WORDS = ["".join(R.choice("abcd") for _ in range(300)) for _ in range(2)]
 MATRIX = [[R.randrange(1, 1000) for _ in range(60)] for _ in range(60)]
 SORTED = sorted(R.random() for _ in range(20_000))
 RUNS = "".join(R.choice("ab") * R.randrange(1, 9) for _ in range(10_000))
+KEYS = np.random.default_rng(0).integers(0, 500, 100_000)
+WALLS = np.random.default_rng(0).integers(0, 4, (300, 300)) // 3
 
 PROGRAMS = (
     Program(bubble_sort, lambda: (list(NUMBERS),)),
@@ -133,6 +191,10 @@ PROGRAMS = (
     Program(queens, lambda: (7,)),
     Program(binary_searches, lambda: (SORTED, LONG[:20_000])),
     Program(run_lengths, lambda: (RUNS,)),
+    Program(frequencies, lambda: (KEYS,)),
+    Program(longest_chain, lambda: (20_000,)),
+    Program(pairs_seen, lambda: (KEYS, KEYS[::-1])),
+    Program(flooded, lambda: (WALLS.copy(),)),
     Program(few, lambda: ([3, 1, 2, 5, 4, 9, 8, 7],)),
 )
 

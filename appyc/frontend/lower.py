@@ -18,6 +18,8 @@ from appyc.frontend.control.peeling import refuse_stores_before
 from appyc.frontend.control.phi_storage import arrays_of
 from appyc.frontend.control.statements import lower_block, lower_statement
 from appyc.frontend.desugar.characters import with_codes
+from appyc.frontend.desugar.deques import without_deques
+from appyc.frontend.desugar.hash_tables import without_hash_tables
 from appyc.frontend.desugar.joined_returns import with_joined_returns
 from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const
 from appyc.frontend.expressions.callee_facts import Callees, Known, with_callees
@@ -41,6 +43,7 @@ from appyc.frontend.types.values import (
     Number,
     Opaque,
     ReturnedChoice,
+    ReturnedContainer,
     ReturnedList,
     ReturnedView,
     Slot,
@@ -53,7 +56,7 @@ from appyc.frontend.types.values import (
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Const, Function, Result, Stmt, Symbol, Var
-from appyc.ir.results import Chosen, DictOf, ListOf, NoneOr, ResultTree, ViewOf
+from appyc.ir.results import Chosen, DictOf, ListOf, MadeOf, NoneOr, ResultTree, ViewOf
 from appyc.ir.types import ArrayType, Container, DType
 
 _MAX_ATTEMPTS = 50
@@ -95,10 +98,11 @@ def lower_function(
     for _ in range(_MAX_ATTEMPTS):
         supply, callees = NameSupply(), Callees(known)
         environment = Environment(supply, typeof, fn, callees)
+        names = Names(fn, environment, AccessPath())
         scope = Scope(
             LOWERING,
-            _source(source, facts),
-            Names(fn, environment, AccessPath()),
+            _source(source, names, facts),
+            names,
             supply,
             facts,
             (fn.__code__,),
@@ -123,8 +127,13 @@ def lower_function(
     raise AssertionError("lowering does not settle")
 
 
-def _source(source: Source, facts: Facts) -> Source:
+def _source(source: Source, names: Names, facts: Facts) -> Source:
+    source = source.remember("containers", lambda: _without_containers(source, names))
     return with_joined_returns(source) if facts.joins_returns else source
+
+
+def _without_containers(source: Source, names: Names) -> Source:
+    return without_hash_tables(without_deques(source, names.plain), names.plain)
 
 
 def _lower(
@@ -260,6 +269,8 @@ class _Results:
                 )  # fmt: skip
             case MaybeNone(value=present, is_none=is_none):
                 return NoneOr(self._scalar(is_none), self.tree(present))
+            case ReturnedContainer(makes, lists):
+                return MadeOf(makes, tuple(self.tree(v) for v in lists.items))
             case DictValue(keys, values):
                 return DictOf(keys, tuple(self.tree(v) for v in values.items))
             case ListValue():
@@ -346,7 +357,7 @@ def _called(
     facts = Facts()
     for _ in range(_MAX_ATTEMPTS):
         lists = frozenset(n for n, value in arguments.items() if is_list_itself(value))
-        text = _source(source, facts)
+        text = _source(source, names, facts)
         scope = Scope(caller.lowering, text, names, caller.supply, facts, calls, memory, lists)
         scope.locals |= arguments.keys()
         scope.given = caller.given | arrays_of(arguments.values())
@@ -366,9 +377,9 @@ def _called(
                     scope.env[name] = scope.lists[name] = given_list(value, names, loc)
                     scope.list_names |= {name}
                 else:
-                    assert not isinstance(value, ReturnedView | ReturnedChoice | ReturnedList | Masked), (
-                        "no argument: the caller has made it one"
-                    )
+                    assert not isinstance(
+                        value, ReturnedView | ReturnedChoice | ReturnedList | ReturnedContainer | Masked
+                    ), "no argument: the caller has made it one"
                     scope.env[name] = value
             _lower_body(scope, scope.source.ast)
             value = returns.final_value(scope, loc)

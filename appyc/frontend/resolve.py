@@ -107,18 +107,24 @@ class Names:
 
     def draws_list(self, func: ast.expr) -> bool:
         """Whether it is a method of a generator of Python's that makes a list: `random.sample`, or a name of that."""
-        value: object = None
-        match func:
-            case ast.Name(id=name) if name not in self._own:
-                value = self._closure.get(name, self.fn.__globals__.get(name))
-            case ast.Attribute(value=ast.Name(id=name), attr=attr) if name not in self._own:
-                owner = self._closure.get(name, self.fn.__globals__.get(name))
-                value = vars(owner).get(attr) if isinstance(owner, ModuleType) else None
+        value = self.plain(func)
         return (
             isinstance(value, MethodType)
             and kind_of(value.__self__) == PYTHON
             and value.__name__ in LIST_DRAWS
         )
+
+    def plain(self, node: ast.expr) -> object:
+        """The value of a name that is not local, or of a module's attribute, without a dependency; None for others."""
+        match node:
+            case ast.Name(id=name) if name not in self._own:
+                outer = self._closure.get(name, self.fn.__globals__.get(name))
+                return getattr(builtins, name, None) if outer is None else outer
+            case ast.Attribute(value=ast.Name() as name, attr=attr):
+                owner = self.plain(name)
+                return vars(owner).get(attr) if isinstance(owner, ModuleType) else None
+            case _:
+                return None
 
     def lookup(self, name: str, loc: Loc) -> Value:
         """The value of a name that the function does not assign: from its closure, globals, or builtins."""

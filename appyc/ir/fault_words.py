@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from appyc.errors import Loc
 
 FAULT_WORDS = 6
+AS_TUPLE = "{}"
+"""The message of an exception whose argument is the tuple of its numbers."""
 """The most numbers in the message of a fault."""
 
 

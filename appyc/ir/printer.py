@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable
 from typing import assert_never
 
 from appyc.ir.expression_printer import CALLED_OPS, PYTHON_KINDS, ExpressionPrinter, strided
+from appyc.ir.fault_words import AS_TUPLE
 from appyc.ir.names import of_function, spellings
 from appyc.ir.nodes import (
     OWN_ERRORS,
@@ -53,7 +54,7 @@ from appyc.ir.nodes import (
     Update,
     While,
 )
-from appyc.ir.results import Chosen, DictOf, ListOf, NoneOr, ResultTree, ViewOf
+from appyc.ir.results import Chosen, DictOf, ListOf, MadeOf, NoneOr, ResultTree, ViewOf
 from appyc.ir.visit import symbols_of, walk
 
 _OWN_NAMES = (
@@ -211,6 +212,8 @@ class _Printer(ExpressionPrinter):
                     words = [f"{name}={word}" for name, word in zip(("value", "extent"), words, strict=False)]
                 text = f".format({', '.join(words)})" if words else ""
                 given = repr(stmt.message) + text if stmt.message else ", ".join(words)
+                if stmt.message == AS_TUPLE:
+                    given = f"({', '.join(words)},)"
                 return [f"raise {stmt.error.rpartition(':')[2]}({given})"]
             case BoundsCheck():
                 return [f"range({self.bare(stmt.extent)})[{self.bare(stmt.index)}]"]
@@ -314,6 +317,9 @@ class _Printer(ExpressionPrinter):
                 return self._view(tree, results)
             case ListOf():
                 return self._list(tree, results)
+            case MadeOf(makes, lists):
+                made = ", ".join(self.tree(item, results) for item in lists)
+                return f"CONTAINERS[{makes!r}]({made if len(lists) == 1 else f'zip({made})'})"
             case DictOf(keys, items):
                 pairs = zip(keys, items, strict=True)
                 return f"{{{', '.join(f'{key!r}: {self.tree(item, results)}' for key, item in pairs)}}}"

@@ -6,8 +6,10 @@ A tree of numbers of results. The runtime builds the value without knowing the I
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 
@@ -85,6 +87,32 @@ class ListOf:
         yield self.count
 
 
+CONTAINERS: dict[str, Callable[[Any], object]] = {
+    "dict": dict,
+    "Counter": lambda pairs: Counter(dict(pairs)),
+    "defaultdict(int)": partial(defaultdict, int),
+    "defaultdict(float)": partial(defaultdict, float),
+    "set": set,
+    "deque": deque,
+}
+"""What makes a container of its items, of pairs of keys and values for those that have them."""
+
+
+@dataclass(frozen=True, slots=True)
+class MadeOf:
+    """A container, by its name in `CONTAINERS`, that is made of a list or of two."""
+
+    makes: str
+    lists: tuple[ResultTree, ...]
+
+    def build(self, values: Sequence[Any]) -> object:
+        lists: Any = nested(self.lists, values)
+        return CONTAINERS[self.makes](lists[0] if len(lists) == 1 else zip(*lists, strict=True))
+
+    def leaves(self) -> Iterator[int]:
+        return leaves(self.lists)
+
+
 @dataclass(frozen=True, slots=True)
 class NoneOr:
     """A number or a tuple of numbers, or None where the result `is_none` holds."""
@@ -115,7 +143,9 @@ class DictOf:
             yield from leaves(item)
 
 
-ResultTree: TypeAlias = int | tuple["ResultTree", ...] | Chosen | ViewOf | ListOf | NoneOr | DictOf | None
+ResultTree: TypeAlias = (
+    int | tuple["ResultTree", ...] | Chosen | ViewOf | ListOf | MadeOf | NoneOr | DictOf | None
+)
 """The shape of what is returned: nothing, the n-th result, a tuple or dict of such, or made of several results."""
 
 
@@ -126,7 +156,7 @@ def nested(tree: ResultTree, values: Sequence[Any]) -> object:
             return None
         case tuple():
             return tuple(nested(t, values) for t in tree)
-        case Chosen() | ViewOf() | ListOf() | NoneOr() | DictOf():
+        case Chosen() | ViewOf() | ListOf() | MadeOf() | NoneOr() | DictOf():
             return tree.build(values)
         case _:
             return values[tree]
@@ -140,7 +170,7 @@ def leaves(tree: ResultTree) -> Iterator[int]:
         case tuple():
             for item in tree:
                 yield from leaves(item)
-        case Chosen() | ViewOf() | ListOf() | NoneOr() | DictOf():
+        case Chosen() | ViewOf() | ListOf() | MadeOf() | NoneOr() | DictOf():
             yield from tree.leaves()
         case _:
             yield tree

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from appyc.errors import DependenceError, LeftToPython, Loc, snippet
-from appyc.ir.fault_words import FaultSite
+from appyc.ir.fault_words import AS_TUPLE, FaultSite
 
 WITHOUT_PRAGMA = "leave the pragma out, and the loop runs in parallel where the arguments allow it"
 
@@ -33,8 +33,11 @@ def located_error(site: FaultSite, words: Sequence[int]) -> Exception:
     An index fault tells the line in its message too: a log shows no notes.
     """
     loc = Loc(site.file, site.line, site.col, site.end_col)
-    numbers = [number(word, kind) for word, kind in zip(words, site.kinds, strict=False)]
-    message = site.message.format(*numbers, **dict(zip(("value", "extent"), words, strict=False)))
+    numbers: list[object] = [number(word, kind) for word, kind in zip(words, site.kinds, strict=False)]
+    if site.message == AS_TUPLE:
+        numbers = [tuple(numbers)]
+    named = dict(zip(("value", "extent"), words, strict=False))
+    message = "" if site.message == AS_TUPLE else site.message.format(*numbers, **named)
     if site.error == DependenceError.__name__:
         return DependenceError(message, loc, label="asked for here", hints=(WITHOUT_PRAGMA,))
     if site.error == LeftToPython.__name__:

@@ -12,7 +12,7 @@ from typing import Any
 from appyc.ir.abi import FrameLayout
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.fault_words import FaultSite
-from appyc.ir.results import Chosen, DictOf, ListOf, NoneOr, ResultTree, ViewOf
+from appyc.ir.results import Chosen, DictOf, ListOf, MadeOf, NoneOr, ResultTree, ViewOf
 from appyc.ir.types import ArrayType, Container, DType, Layout
 from appyc.runtime.frame import Interface, KernelResult
 
@@ -83,6 +83,8 @@ def _tree(tree: ResultTree) -> object:
             return {"view": array, "ndim": ndim, "numbers": numbers, "known_later": known_later}
         case ListOf(columns, python, of_tuples, count):
             return {"list": columns, "python": python, "of_tuples": of_tuples, "count": count}
+        case MadeOf(makes, lists):
+            return {"makes": makes, "lists": [_tree(item) for item in lists]}
         case NoneOr(is_none, value):
             return {"value": _tree(value), "is_none": is_none}
         case DictOf(keys, items):
@@ -101,6 +103,8 @@ def _read_tree(data: Any) -> ResultTree:
             return ViewOf(array, ndim, tuple(numbers), tuple(known_later))
         case {"list": columns, "python": python, "of_tuples": of_tuples, "count": count}:
             return ListOf(tuple(columns), tuple(python), of_tuples, count)
+        case {"makes": makes, "lists": lists}:
+            return MadeOf(makes, tuple(_read_tree(item) for item in lists))
         case {"value": value, "is_none": is_none}:
             return NoneOr(is_none, _read_tree(value))
         case {"keys": keys, "items": items}:

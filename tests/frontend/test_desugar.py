@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import ast
+import linecache
+import re
+import runpy
+import tempfile
 import textwrap
+from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -12,6 +18,8 @@ import pytest
 import appyc
 from appyc.errors import Loc
 from appyc.frontend.desugar.comprehension_loops import appended, searched, summed
+from appyc.frontend.desugar.deques import without_deques
+from appyc.frontend.desugar.hash_tables import without_hash_tables
 from appyc.frontend.desugar.joined_returns import with_joined_returns
 from appyc.frontend.desugar.match_statements import without_matches
 from appyc.frontend.desugar.nonlocal_cells import without_nonlocals
@@ -24,6 +32,100 @@ def rewritten(text: str) -> str:
     tree = ast.parse(textwrap.dedent(text)).body[0]
     assert isinstance(tree, ast.FunctionDef)
     return ast.unparse(ast.fix_missing_locations(without_matches(tree)))
+
+
+def _without_containers(text: str) -> str:
+    path = Path(tempfile.mkdtemp()) / "made.py"
+    path.write_text(textwrap.dedent(text))
+    space = runpy.run_path(str(path))
+    function = next(value for value in space.values() if isinstance(value, FunctionType))
+    linecache.checkcache()
+
+    def value_of(node: ast.expr) -> object:
+        return eval(ast.unparse(node), space)
+
+    source = without_hash_tables(without_deques(read_source(capture(function)), value_of), value_of)
+    text = re.sub(r"<function (\w+) at 0x\w+>", r"\1", ast.unparse(source.ast))
+    return re.sub(r"ReturnedContainer\(makes='(\w+)'.*?\)\)\(", r"\1(", text)
+
+
+def test_a_dict() -> None:
+    assert _without_containers("""
+        def f(a):
+            d = {}
+            for x in a:
+                d[x] = d.get(x, 0) + 1
+            for k, v in d.items():
+                d[k] = -v
+            return d
+    """) == textwrap.dedent("""
+        def f(a):
+            d_keys = []
+            d_values = []
+            d_table = [-1] * 16
+            for x in a:
+                d_item = get(d_table, d_keys, d_values, x, 0) + 1
+                d_key = x
+                d_number = find(d_table, d_keys, d_key)
+                if d_number < 0:
+                    d_table[-1 - d_number] = len(d_keys)
+                    d_number = len(d_keys)
+                    d_keys.append(d_key)
+                    d_values.append(d_item)
+                    if 2 * len(d_keys) > len(d_table):
+                        d_table = [-1] * (2 * len(d_table))
+                        enter_all(d_table, d_keys)
+                else:
+                    d_values[d_number] = d_item
+            for k, v in zip(d_keys, d_values):
+                d_item_2 = -v
+                d_key_2 = k
+                d_values[found(d_table, d_keys, d_key_2)] = d_item_2
+            return dict(d_keys, d_values)
+    """).strip()  # fmt: skip
+
+
+def test_a_deque() -> None:
+    assert _without_containers("""
+        from collections import deque
+        def f(n):
+            q = deque()
+            q.append(n)
+            while q and len(q) < 5:
+                q.append(q.popleft() + q[-1])
+            for x in q:
+                n += x
+            return q, n
+    """) == textwrap.dedent("""
+        def f(n):
+            q_items = []
+            q_head = [0]
+            q_items.append(n)
+            while len(q_items) > q_head[0] and len(q_items) - q_head[0] < 5:
+                q_items.append(pop_left(q_items, q_head) + item_of(q_items, q_head, -1))
+            drop_front(q_items, q_head)
+            for x in q_items:
+                n += x
+            drop_front(q_items, q_head)
+            return (deque(q_items), n)
+    """).strip()  # fmt: skip
+
+
+def test_containers_with_other_uses_stay() -> None:
+    text = """
+        def f(n):
+            d = {}
+            e = {}
+            for i in range(n):
+                d[i] = i
+                e[i] = i
+            del d[0]
+            return d, e
+    """
+    found = _without_containers(text)
+    assert "del d[0]" in found
+    assert "e_keys" in found
+    assert "d_keys" not in found
 
 
 def test_cells() -> None:

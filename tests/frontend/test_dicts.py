@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from typing import Any
 
 import numpy as np
@@ -123,3 +124,126 @@ def test_a_dict_that_is_given_is_read_at_each_call() -> None:
     p["k"] = 1j
     assert np.array_equal(scaled(X, p), X * 1j)
     assert np.array_equal(scaled(X, {"k": X}), X * X)
+
+
+# ---------------------------------------------------------------- containers with keys that are computed
+
+
+def _deleted(n):  # type: ignore[no-untyped-def]
+    d = {}
+    for i in range(n):
+        d[i] = i * i
+    del d[1]
+    d.pop(2)
+    return d
+
+
+def _added_while_run_over(n):  # type: ignore[no-untyped-def]
+    d = {}
+    for i in range(n):
+        d[i] = i
+    for k in d:
+        d[k + 10] = 1
+    return d
+
+
+def _set_run_over(n):  # type: ignore[no-untyped-def]
+    s = set()
+    for i in range(n):
+        s.add(i * 37 % 11)
+    t = 0
+    for x in s:
+        t = t * 31 + x
+    return t
+
+
+def _read_by_a_nested_function(n):  # type: ignore[no-untyped-def]
+    d = {}
+
+    def f(k):  # type: ignore[no-untyped-def]
+        return d.get(k, 0)
+
+    for i in range(n):
+        d[i] = f(i - 1) + i
+    return d
+
+
+def _of_texts(n):  # type: ignore[no-untyped-def]
+    d = {}
+    for i in range(n):
+        d[str(i)] = i
+    return d
+
+
+def _of_floats(n):  # type: ignore[no-untyped-def]
+    d = {}
+    for i in range(n):
+        d[i * 0.5] = i
+    return d
+
+
+def _of_several_types(n):  # type: ignore[no-untyped-def]
+    d = {}
+    for i in range(n):
+        d[i] = i
+        d[i + 0.5] = i
+    return d
+
+
+def _of_several_values(n):  # type: ignore[no-untyped-def]
+    d = {}
+    for i in range(n):
+        d[i] = i
+    d[0] = 0.5
+    return d
+
+
+def _missing_key_read(n):  # type: ignore[no-untyped-def]
+    d = defaultdict(int)
+    for i in range(n):
+        d[i] += 1
+        d[-i] = d[i + 1]
+    return d
+
+
+def _with_a_length_of_its_own(n):  # type: ignore[no-untyped-def]
+    len = 3
+    d = {}
+    for i in range(n):
+        d[i] = len
+    return d
+
+
+def _queue_from_the_left(n):  # type: ignore[no-untyped-def]
+    q = deque()
+    for i in range(n):
+        q.appendleft(i)
+    return q
+
+
+def _queue_changed_while_run_over(n):  # type: ignore[no-untyped-def]
+    q = deque([1])
+    for _ in q:
+        q.append(n)
+    return q
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        _deleted, _added_while_run_over, _set_run_over, _read_by_a_nested_function, _of_texts, _of_floats,
+        _of_several_types, _of_several_values, _missing_key_read, _with_a_length_of_its_own, _queue_from_the_left,
+        _queue_changed_while_run_over,
+    ],
+)  # fmt: skip
+def test_containers_left_to_python(fn: Any) -> None:
+    outcomes = []
+    for f in (fn, appyc.jit(fn)):
+        try:
+            outcomes.append(f(4))
+        except RuntimeError as error:
+            outcomes.append(str(error))
+    assert outcomes[0] == outcomes[1]
+    assert type(outcomes[0]) is type(outcomes[1])
+    if isinstance(outcomes[0], dict):
+        assert [*outcomes[0]] == [*outcomes[1]]

@@ -17,7 +17,7 @@ from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.expressions import lower_expression
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
-from appyc.ir.fault_words import FAULT_WORDS
+from appyc.ir.fault_words import AS_TUPLE, FAULT_WORDS
 from appyc.ir.nodes import Expr, Fail, Intrinsic
 from appyc.ir.types import DType
 
@@ -62,7 +62,7 @@ def _path_of(obj: object) -> str | None:
 
 
 def fail(scope: Scope, kind: str, args: list[ast.expr], loc: Loc) -> None:
-    """Emits what raises an exception of these arguments: nothing, a text, or numbers.
+    """Emits what raises an exception of these arguments: nothing, a text, numbers, or a tuple of them.
 
     Raises LibraryCallError for all others, which Python makes.
     """
@@ -70,9 +70,12 @@ def fail(scope: Scope, kind: str, args: list[ast.expr], loc: Loc) -> None:
     if len(args) == 1 and (text := message.text(args[0])):
         template = text if message.words else text.replace("{{", "{").replace("}}", "}")
     else:
+        values = [lower_expression(scope, arg) for arg in args]
         template = ""
-        for arg in args:
-            message.number(lower_expression(scope, arg), arg)
+        if len(values) == 1 and isinstance(values[0], TupleValue) and not values[0].names:
+            template, values = AS_TUPLE, [*values[0].items]
+        for value in values:
+            message.number(value, args[0])
     scope.emit(Fail(kind, template, tuple(message.words), tuple(message.kinds), loc=loc))
 
 

@@ -38,6 +38,7 @@ from appyc.frontend.types.values import (
     Number,
     Opaque,
     ReturnedChoice,
+    ReturnedContainer,
     ReturnedList,
     ReturnedView,
     Slot,
@@ -314,6 +315,8 @@ def _shape(value: Value) -> object:
             return value.keys, _shape(value.values)
         case ReturnedList():
             return value.slots
+        case ReturnedContainer():
+            return value.makes, _shape(value.lists)
         case MaybeNone():
             return "or None", _shape(value.value)
         case Tensor() | Masked() | ListValue() | Wide():

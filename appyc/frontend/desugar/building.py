@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import copy
+from collections.abc import Mapping
+from functools import cache
 from typing import TypeVar
 
 _Node = TypeVar("_Node", bound=ast.AST)
@@ -17,6 +20,11 @@ def located(new: _Node, at: ast.AST) -> _Node:
             ast.copy_location(node, at)
             stack.extend(ast.iter_child_nodes(node))
     return new
+
+
+def constant(value: object) -> ast.expr:
+    """A value that no text has: a function of appyc's own, say."""
+    return ast.Constant(value)  # type: ignore[arg-type]
 
 
 def read(name: str) -> ast.expr:
@@ -42,3 +50,30 @@ def always_jumps(body: list[ast.stmt], kinds: tuple[type[ast.stmt], ...]) -> boo
             return isinstance(last, (*kinds, ast.Raise))
         case _:
             return False
+
+
+def template(text: str, names: Mapping[str, str | ast.expr], at: ast.AST) -> list[ast.stmt]:
+    """The statements of a text, whose names stand for others or for expressions."""
+    return [located(stmt, at) for stmt in renamed(copy.deepcopy(_parsed(text)), names)]
+
+
+def renamed(body: list[ast.stmt], names: Mapping[str, str | ast.expr]) -> list[ast.stmt]:
+    """The statements, changed in place, whose names stand for others or for expressions."""
+    return [_Named(names).visit(stmt) for stmt in body]
+
+
+@cache
+def _parsed(text: str) -> list[ast.stmt]:
+    body = ast.parse(text).body
+    for node in ast.walk(ast.Module(body, [])):
+        node.__dict__.pop("lineno", None)  # it gets the location of what it replaces
+    return body
+
+
+class _Named(ast.NodeTransformer):
+    def __init__(self, names: Mapping[str, str | ast.expr]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        new = self.names.get(node.id, node)
+        return ast.Name(new, node.ctx) if isinstance(new, str) else new

@@ -15,13 +15,12 @@ Does not handle: texts that are compared, joined or returned, and methods of tex
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.desugar.building import located
-from appyc.frontend.pragmas.pragmas import read_pragmas
+from appyc.frontend.desugar.rewriting import rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.tree import walk
 
@@ -49,16 +48,7 @@ def with_codes(source: Source, texts: frozenset[str]) -> Source:
     """The function, to which these parameters are lists of code points. Raises UnsupportedError for another use."""
     if not texts:
         return source
-    function = copy.deepcopy(source.ast)
-    same = dict(zip(ast.walk(source.ast), ast.walk(function), strict=True))
-    pragmas = {
-        stmt: pragma
-        for old, pragma in read_pragmas(source).items()
-        if isinstance(stmt := same[old], ast.stmt)
-    }
-    rule = _Codes(source, texts, _characters(function, texts))
-    function.body = [rule.visit(stmt) for stmt in function.body]
-    return source.part(function, pragmas)
+    return rewritten(source, lambda function: _Codes(source, texts, _characters(function, texts)))
 
 
 def _root(node: ast.expr) -> ast.Name | None:

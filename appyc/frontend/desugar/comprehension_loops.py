@@ -28,30 +28,37 @@ Comprehension: TypeAlias = ast.ListComp | ast.GeneratorExp
 def appended(node: Comprehension, name: str) -> list[ast.stmt]:
     """The items in a list of this name."""
     append = ast.Call(ast.Attribute(read(name), "append", ast.Load()), [node.elt], [])
-    return _nest(node, assigned(name, ast.List([], ast.Load())), [ast.Expr(append)])
+    return _behind(node, assigned(name, ast.List([], ast.Load())), [ast.Expr(append)])
 
 
 def summed(node: Comprehension, name: str, start: ast.expr) -> list[ast.stmt]:
     """The sum of the items, from `start` on, in this name."""
     total = ast.BinOp(read(name), ast.Add(), node.elt)
-    return _nest(node, assigned(name, start), [assigned(name, total)])
+    return _behind(node, assigned(name, start), [assigned(name, total)])
 
 
 def searched(node: Comprehension, name: str, is_any: bool) -> list[ast.stmt]:
     """Whether any, or all, of the items are true, in this name."""
     test, decided = (node.elt, read(name)) if is_any else (negated(node.elt), negated(read(name)))
     found = ast.If(test, [assigned(name, is_any), ast.Break()], [])
-    return _nest(node, assigned(name, not is_any), [found], [ast.If(decided, [ast.Break()], [])])
+    return _behind(node, assigned(name, not is_any), [found], [ast.If(decided, [ast.Break()], [])])
 
 
-def _nest(
-    node: Comprehension, start: ast.stmt, body: list[ast.stmt], leave: Sequence[ast.stmt] = ()
+def nest(
+    generators: Sequence[ast.comprehension], body: list[ast.stmt], leave: Sequence[ast.stmt] = ()
 ) -> list[ast.stmt]:
-    """The first statement, and the loops of the comprehension around `body`. leave: follows each inner loop."""
+    """The loops of a comprehension around `body`. leave: follows each inner loop."""
     behind: Sequence[ast.stmt] = ()
-    for generator in reversed(node.generators):
+    for generator in reversed(generators):
         for condition in reversed(generator.ifs):
             body = [ast.If(condition, body, [])]
         body = [ast.For(generator.target, generator.iter, [*body, *behind], [])]
         behind = leave
-    return [located(stmt, node) for stmt in (start, *body)]
+    return body
+
+
+def _behind(
+    node: Comprehension, start: ast.stmt, body: list[ast.stmt], leave: Sequence[ast.stmt] = ()
+) -> list[ast.stmt]:
+    """The first statement, and the loops of the comprehension around `body`."""
+    return [located(stmt, node) for stmt in (start, *nest(node.generators, body, leave))]

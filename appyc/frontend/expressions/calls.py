@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from types import MethodType
+from types import FunctionType, MethodType
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from appyc.frontend.expressions import arithmetic, attributes, expressions
 from appyc.frontend.expressions.expressions import with_items
 from appyc.frontend.expressions.heap_calls import HEAP_CALLS
 from appyc.frontend.expressions.inlining import (
+    called_with,
     inline,
     inline_local,
     inline_registered,
@@ -46,6 +47,7 @@ from appyc.frontend.types.values import (
     Masked,
     Number,
     Opaque,
+    ReturnedContainer,
     Tensor,
     TupleValue,
     Value,
@@ -63,6 +65,14 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
     """The value of a call."""
     loc = scope.loc(node)
     node = with_items(scope, node)
+    if isinstance(node.func, ast.Constant):
+        match node.func.value:
+            case FunctionType() as text:
+                return called_with(scope, text, expressions.lower_operands(scope, node.args), loc)
+            case ReturnedContainer(makes):
+                return ReturnedContainer(
+                    makes, TupleValue(tuple(expressions.lower_operands(scope, node.args)))
+                )
     if isinstance(node.func, ast.Attribute):
         if (ones := _binary_ones(scope, node, loc)) is not None:
             return ones

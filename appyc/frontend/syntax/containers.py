@@ -164,6 +164,10 @@ def copied_list(value: ast.expr) -> ast.Name | None:
 
 def _used(node: ast.AST) -> Iterator[ast.Name]:
     match node:
+        case ast.Call(
+            func=ast.Constant(), args=args
+        ):  # of library text, which a rule of `desugar` has put there
+            yield from (name for name in args if isinstance(name, ast.Name))
         case ast.Call(func=ast.Attribute(attr=attr), args=[ast.Name() as name, *_]) if attr in _DRAWS:
             yield name  # to a generator; what else has such a method is not compiled with a list
         case ast.Call(func=ast.Attribute(attr=of) | ast.Name(id=of), args=[ast.Name() as name, *_]) if (
@@ -176,6 +180,8 @@ def _used(node: ast.AST) -> Iterator[ast.Name]:
         case ast.Subscript(value=ast.Name() as name, slice=index) if not isinstance(
             index, ast.Slice | ast.Tuple
         ) and not isinstance(node.ctx, ast.Del):
+            yield name
+        case ast.Call(func=ast.Name(id="list" | "sorted"), args=[ast.Name() as name], keywords=[]):
             yield name
         case ast.UnaryOp(op=ast.Not(), operand=ast.Name() as name):
             yield name

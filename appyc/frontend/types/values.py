@@ -213,6 +213,15 @@ class ReturnedList:
     count: Number
 
 
+@dataclass(frozen=True, slots=True)
+class ReturnedContainer:
+    """A container of another class as a function returns it. makes: its name in `appyc.ir.results.CONTAINERS`. lists:
+    its items, or its keys and its values."""
+
+    makes: str
+    lists: TupleValue = TupleValue(())
+
+
 Key: TypeAlias = str | int
 
 
@@ -237,6 +246,7 @@ Value: TypeAlias = (
     | DictValue
     | MaybeNone
     | ReturnedList
+    | ReturnedContainer
     | Number
     | Wide
     | ArrayRef
@@ -264,6 +274,8 @@ def parts_of(value: Value) -> tuple[Value, ...]:
             return (value.which,)
         case ReturnedList():
             return (value.count,)
+        case ReturnedContainer():
+            return (value.lists,)
         case _:
             return ()
 
@@ -284,6 +296,8 @@ def with_parts(value: Value, part: Callable[[Value], Any]) -> Value:
             return replace(value, which=parts[0])
         case ReturnedList():
             return replace(value, count=parts[0])
+        case ReturnedContainer():
+            return replace(value, lists=parts[0])
         case _:
             return value
 
@@ -388,6 +402,8 @@ def describe(value: Value | Binding) -> str:
             return f"{describe(value.value)} or None"
         case ListValue(slots=slots) | ReturnedList(slots=slots):
             return describe(slots)
+        case ReturnedContainer():
+            return f"a {value.makes.partition('(')[0]}"
         case ListSlots():
             return "a list of tuples" if value.of_tuples else "a list of numbers"
         case TupleValue(names=(_, *_)) | TupleSlots(names=(_, *_)):

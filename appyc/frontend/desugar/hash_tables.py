@@ -1,0 +1,319 @@
+"""Dicts, counters and sets of integers, as lists of their keys and values beside a hash table.
+
+    seen = {}                            keys, values, table = [], [], [-1] * 16
+    for x in a:                          for x in a:
+        seen[x] = f(x)        ->             item = f(x); key = x; number = find(table, keys, key)
+                                             if number < 0: (append item and key, and enter the key into the table)
+                                             else: values[number] = item
+    for k, v in seen.items():            for k, v in zip(keys, values):
+        s += v * seen.get(k + 1, 0)          s += v * get(table, keys, values, k + 1, 0)
+
+The functions are those of `appyc.library.hashing`, and the lists are the function's own (`expressions/lists.py`).
+
+Requires: each binding of the name makes a container (`{}`, `set(a)`, `Counter()`, `defaultdict(int)`, a display), and
+each other use is one that a rule replaces. So the container has no other name, until the function returns it.
+
+Does not handle: keys that are deleted, or added while a loop runs over them; loops over sets, whose order is CPython's;
+missing keys of a defaultdict that are only read; nested functions.
+"""
+
+# ruff: noqa: N802  (names that `ast` gives)
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from appyc.frontend.desugar.building import constant, read, renamed, template
+from appyc.frontend.desugar.comprehension_loops import nest
+from appyc.frontend.desugar.rewriting import Containers, ValueOf, bindings, listed, replaced
+from appyc.frontend.source import Source
+from appyc.frontend.syntax.tree import walk
+from appyc.library.hashing import enter_all, find, found, get
+
+_LOOKERS = frozenset({"len", "sum", "min", "max", "any", "all", "sorted", "list", "enumerate", "zip"})
+_WITHOUT_ORDER = frozenset({"len", "sorted"})
+"""Those of them whose result is the same for each order of the items."""
+
+_MAKE = "keys = []; values = []; table = [-1] * 16"
+_ENTER = """
+number = find(table, keys, key)
+if number < 0:
+    table[-1 - number] = len(keys)
+    number = len(keys)
+    keys.append(key)
+    values.append(item)
+    if 2 * len(keys) > len(table):
+        table = [-1] * (2 * len(table))
+        enter_all(table, keys)
+"""
+_WITHOUT_VALUES = re.compile(r"    values.append\(item\)\n|values = \[\]; |, values(?=\))")
+"""What the templates for sets do without."""
+_STORE = f"item = given; key = index{_ENTER}else:\n    values[number] = item"
+_REPLACE = "item = given; key = index; values[found(table, keys, key)] = item"
+_UPDATE = "key = index; number = found(table, keys, key); values[number] += given"
+_UPDATE_OR_ENTER = f"key = index; item = start{_ENTER}values[number] += given"
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A class of containers. makes: as in `ReturnedContainer`. start: the value of a missing key, None if it is an
+    error."""
+
+    makes: str
+    start: int | float | None = None
+
+    @property
+    def is_set(self) -> bool:
+        return self.makes == "set"
+
+
+def without_hash_tables(source: Source, value_of: ValueOf) -> Source:
+    """The function, with its dicts, counters and sets replaced."""
+    found = bindings(source.ast, partial(_kind_of, value_of=value_of))
+    kinds = {name: kind for name, kind in found.items() if _is_entered(source.ast, name)}
+    return replaced(source, kinds, _HashTables, value_of)
+
+
+def _kind_of(value: ast.expr, value_of: ValueOf) -> _Kind | None:
+    """The container that an expression makes."""
+    match value:
+        case ast.Dict(keys=keys) if not any(k is None or _is_text(k) for k in keys):
+            return _Kind("dict")
+        case ast.DictComp() | ast.SetComp():
+            return _Kind("dict" if isinstance(value, ast.DictComp) else "set")
+        case ast.Set(elts=elts) if not any(isinstance(e, ast.Starred) or _is_text(e) for e in elts):
+            return _Kind("set")
+        case ast.Call(func=func, args=args, keywords=[]):
+            maker = value_of(func)
+            if maker is defaultdict and len(args) == 1 and (kind := value_of(args[0])) in (int, float):
+                return _Kind(f"defaultdict({kind.__name__})", kind())
+            if (maker is dict and not args) or (maker is Counter and len(args) < 2):
+                return _Kind("dict") if maker is dict else _Kind("Counter", 0)
+            return _Kind("set") if maker is set and len(args) < 2 else None
+        case _:
+            return None
+
+
+def _is_text(key: ast.expr) -> bool:
+    return isinstance(key, ast.Constant) and isinstance(key.value, str)
+
+
+def _is_entered(tree: ast.FunctionDef, name: str) -> bool:
+    """Whether keys that are computed are put into a container."""
+    for node in walk(tree):
+        match node:
+            case ast.Subscript(value=ast.Name(id=owner), slice=key, ctx=ast.Store()) if owner == name:
+                if not isinstance(key, ast.Constant):
+                    return True
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="add")) if owner == name:
+                return True
+            case ast.Assign(
+                targets=[ast.Name(id=owner)], value=ast.Call(args=[_]) | ast.DictComp() | ast.SetComp()
+            ) if owner == name:
+                return True
+    return False
+
+
+class _HashTables(Containers[_Kind]):
+    PARTS = ("keys", "values", "table")
+    TEMPORARIES = ("key", "item", "number")
+    CONSTANTS = {f.__name__: constant(f) for f in (enter_all, find, found, get)}  # noqa: RUF012
+    FULL = "len(keys) > 0"
+    RETURNED = "made(keys, values)"
+
+    def class_of(self, name: str) -> str:
+        return self.kinds[name].makes
+
+    present: frozenset[tuple[str, str]] = frozenset()
+    """Containers, and the names of keys that they have, since a loop runs over them."""
+
+    def statements(self, text: str, name: str, at: ast.AST, **given: ast.expr) -> list[ast.stmt]:
+        text = _WITHOUT_VALUES.sub("", text) if self.kinds[name].is_set else text
+        return super().statements(text, name, at, **given)
+
+    def expression(self, text: str, name: str, at: ast.AST, **given: ast.expr) -> ast.expr:
+        return super().expression(
+            _WITHOUT_VALUES.sub("", text) if self.kinds[name].is_set else text, name, at, **given
+        )
+
+    # ------------------------------------------------------------ statements
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in self.kinds:
+                return [*self.statements(_MAKE, name, node), *self._filled(name, value)]
+            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name), slice=key)], value=value) if (
+                name in self.kinds
+            ):
+                text = _REPLACE if self._is_present(name, key) else _STORE
+                return self.statements(text, name, node, given=self.visit(value), index=self.visit(key))
+        return self.generic_visit(node)
+
+    def _filled(self, name: str, value: ast.expr) -> list[ast.stmt]:
+        """The statements that put the first items into a container."""
+        owner = read(name)
+        match value:
+            case ast.Dict(keys=keys, values=values):
+                pairs = zip(keys, values, strict=True)
+                filling: list[ast.stmt] = [
+                    ast.Assign([ast.Subscript(owner, k, ast.Store())], v) for k, v in pairs if k is not None
+                ]
+            case ast.Set(elts=elts):
+                filling = [
+                    stmt for e in elts for stmt in template("owner.add(e)", {"owner": owner, "e": e}, e)
+                ]
+            case ast.DictComp(key=key, value=item):
+                filling = self._nest(value, ast.Assign([ast.Subscript(owner, key, ast.Store())], item))
+            case ast.SetComp(elt=item):
+                filling = self._nest(value, *template("owner.add(e)", {"owner": owner, "e": item}, item))
+            case ast.Call(args=[items]) if self.kinds[name].makes in ("set", "Counter"):
+                text = "owner.add(e)" if self.kinds[name].is_set else "owner[e] += 1"
+                given: dict[str, str | ast.expr] = {"owner": owner, "items": items, "e": self.unused("item")}
+                filling = template(f"for e in items: {text}", given, value)
+            case _:
+                return []
+        return [new for stmt in filling for new in listed(self.visit(ast.copy_location(stmt, value)))]
+
+    def _nest(self, node: ast.DictComp | ast.SetComp, stmt: ast.stmt) -> list[ast.stmt]:
+        """The loops of a comprehension around a statement, with variables of their own."""
+        first, *_ = node.generators
+        over, first.iter = first.iter, ast.Constant(None)  # which has no part in the variables' scope
+        targets = (n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name))
+        (loop,) = renamed(nest(node.generators, [stmt]), {name: self.unused(name) for name in targets})
+        assert isinstance(loop, ast.For)
+        loop.iter = over
+        return [loop]
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        match node.target:
+            case ast.Subscript(value=ast.Name(id=name), slice=key) if name in self.kinds:
+                kind = self.kinds[name]
+                given = {"index": self.visit(key), "given": self.visit(node.value)}
+                if kind.start is None or self._is_present(name, key):
+                    out = self.statements(_UPDATE, name, node, **given)
+                else:
+                    start = ast.Constant(kind.start)
+                    out = self.statements(_UPDATE_OR_ENTER, name, node, start=start, **given)
+                last = out[-1]
+                assert isinstance(last, ast.AugAssign)
+                last.op = node.op
+                return out
+        return self.generic_visit(node)
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        match node.value:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=args, keywords=[]):
+                kind = self.kinds.get(name)
+                if kind is not None and method == "clear" and not args:
+                    return self.statements(_MAKE, name, node)
+                if kind is not None and kind.is_set and method == "add" and len(args) == 1:
+                    return self.statements(f"key = index{_ENTER}", name, node, index=self.visit(args[0]))
+        return self.generic_visit(node)
+
+    def visit_For(self, node: ast.For) -> Any:
+        over = self._over(node.iter)
+        if over is not None:
+            name, lists = over
+            is_of_values = isinstance(node.iter, ast.Call) and ast.unparse(node.iter.func).endswith("values")
+            key = node.target.elts[0] if isinstance(node.target, ast.Tuple) else node.target
+            body = [inner for stmt in node.body for inner in walk(stmt)]
+            bound = {n.id for n in body if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+            outer = self.present
+            if isinstance(key, ast.Name) and key.id not in bound and not is_of_values:
+                self.present = outer | {(name, key.id)}
+            if name not in bound and not self._enters(body, name):
+                node.iter = lists
+            self.generic_visit(node)
+            self.present = outer
+            return node
+        return self.generic_visit(node)
+
+    def visit_comprehension(self, node: ast.comprehension) -> Any:
+        over = self._over(node.iter)
+        node.iter = self.visit(node.iter) if over is None else over[1]
+        node.ifs = [self.visit(test) for test in node.ifs]
+        return node
+
+    def _is_present(self, name: str, key: ast.expr) -> bool:
+        return isinstance(key, ast.Name) and (name, key.id) in self.present
+
+    def _enters(self, body: list[ast.AST], name: str) -> bool:
+        """Whether one of these nodes may put a key into a container, or take all away."""
+        updates = [node.target for node in body if isinstance(node, ast.AugAssign)]
+        for node in body:
+            match node:
+                case ast.Subscript(value=ast.Name(id=owner), slice=key, ctx=ast.Store()) if owner == name:
+                    is_update = node in updates and self.kinds[name].start is None
+                    if not is_update and not self._is_present(name, key):
+                        return True
+                case ast.Attribute(value=ast.Name(id=owner), attr="clear" | "add") if owner == name:
+                    return True
+        return False
+
+    # ------------------------------------------------------------ expressions
+
+    def _over(self, node: ast.expr) -> tuple[str, ast.expr] | None:
+        """A container that is run over, and the lists that are instead."""
+        match node:
+            case (
+                ast.Name(id=name)
+                | ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="keys"), args=[], keywords=[])
+            ):
+                text = "keys"
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=name), attr="values" | "items" as which),
+                args=[],
+                keywords=[],
+            ):
+                text = "values" if which == "values" else "zip(keys, values)"
+            case _:
+                return None
+        if name not in self.kinds or self.kinds[name].is_set:
+            return None
+        return name, self.expression(text, name, node)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=name), attr="get"), args=[key, default], keywords=[]
+            ):
+                if name in self.kinds and not self.kinds[name].is_set:
+                    given = {"key": self.visit(key), "default": self.visit(default)}
+                    return self.expression("get(table, keys, values, key, default)", name, node, **given)
+            case ast.Call(func=ast.Name(id=looker) as func, args=args) if looker in _LOOKERS:
+                if self.value_of(func) is not getattr(builtins, looker):
+                    return self.generic_visit(node)
+                for at, arg in enumerate(args):
+                    owner, over = self.owner(arg), self._over(arg)
+                    if owner is not None and looker in _WITHOUT_ORDER:
+                        args[at] = self.expression("keys", owner, arg)
+                    elif over is not None:
+                        args[at] = over[1]
+        return self.generic_visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        name = self.owner(node.value)
+        if name is not None and isinstance(node.ctx, ast.Load):
+            kind, key = self.kinds[name], self.visit(node.slice)
+            if kind.makes == "dict":
+                return self.expression("values[found(table, keys, key)]", name, node, key=key)
+            if kind.makes == "Counter":
+                return self.expression("get(table, keys, values, key, 0)", name, node, key=key)
+        return self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        match node:
+            case ast.Compare(
+                left=key, ops=[ast.In() | ast.NotIn() as op], comparators=[ast.Name(id=name)]
+            ) if name in self.kinds:
+                test = (
+                    "find(table, keys, key) >= 0" if isinstance(op, ast.In) else "find(table, keys, key) < 0"
+                )
+                return self.expression(test, name, node, key=self.visit(key))
+        return self.generic_visit(node)

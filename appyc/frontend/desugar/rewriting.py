@@ -1,0 +1,177 @@
+"""Rewriting of a function's text as a whole, on a copy; and of containers, of which names stand for parts."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Generic, TypeVar
+
+from appyc.frontend.desugar.building import constant, template
+from appyc.frontend.pragmas.pragmas import read_pragmas
+from appyc.frontend.source import Source
+from appyc.frontend.syntax.containers import parameter_names
+from appyc.frontend.syntax.tree import walk
+from appyc.frontend.types.values import ReturnedContainer
+from appyc.ir.names import unused
+
+K = TypeVar("K")
+
+ValueOf = Callable[[ast.expr], object]
+"""What gives the value of a name that is not local to a function, or of a module's attribute; None for others."""
+
+
+def rewritten(source: Source, rule: Callable[[ast.FunctionDef], ast.NodeTransformer]) -> Source:
+    """The function with the transformer that `rule` gives for a copy of its text applied to the body's statements.
+
+    Pragmas stay with their statements, which a rule changes in place.
+    """
+    function = copy.deepcopy(source.ast)
+    same = dict(zip(ast.walk(source.ast), ast.walk(function), strict=True))
+    pragmas = {
+        stmt: pragma
+        for old, pragma in read_pragmas(source).items()
+        if isinstance(stmt := same[old], ast.stmt)
+    }
+    visit = rule(function).visit
+    function.body = [new for stmt in function.body for new in listed(visit(stmt))]
+    part = source.part(function, pragmas)
+    return part if source.facts is None else replace(part, facts={})
+
+
+def listed(new: Any) -> list[ast.stmt]:
+    """What a transformer gives for a statement, as a list."""
+    return new if isinstance(new, list) else [new]
+
+
+def bindings(tree: ast.FunctionDef, kind_of: Callable[[ast.expr], K | None]) -> dict[str, K]:
+    """The names, parameters apart, whose assignments all have values of one kind, and that kind."""
+    found: dict[str, set[K | None]] = {}
+    for node in walk(tree):
+        match node:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+            ):
+                found.setdefault(name, set()).add(kind_of(value))
+    given = parameter_names(tree)
+    single = {name: kind for name, (kind, *others) in found.items() if not others and name not in given}
+    return {name: kind for name, kind in single.items() if kind is not None}
+
+
+class Containers(ast.NodeTransformer, Generic[K]):
+    """A rule that replaces containers, by name, with lists and numbers.
+
+    A container that has a use without a rule keeps its name there. `replaced` then does without it.
+    """
+
+    PARTS: ClassVar[tuple[str, ...]]
+    """What a container consists of."""
+    TEMPORARIES: ClassVar[tuple[str, ...]]
+    """Names in templates that are new for each statement."""
+    CONSTANTS: ClassVar[Mapping[str, ast.expr]]
+    """Names in templates that stand for functions."""
+    FULL: ClassVar[str]
+    """The test whether there is something in a container."""
+    RETURNED: ClassVar[str]
+    """What is returned, as a call of `made`."""
+
+    def __init__(self, function: ast.FunctionDef, kinds: Mapping[str, K], value_of: ValueOf) -> None:
+        self.kinds, self.value_of = kinds, value_of
+        names = (node.id for node in walk(function) if isinstance(node, ast.Name))
+        self._taken = {*names, *parameter_names(function)}
+        self._parts = {name: {part: self.unused(f"{name}_{part}") for part in self.PARTS} for name in kinds}
+
+    def unused(self, name: str) -> str:
+        out = unused(name, self._taken)
+        self._taken.add(out)
+        return out
+
+    def owner(self, node: ast.AST | None) -> str | None:
+        """The container that an expression is."""
+        return node.id if isinstance(node, ast.Name) and node.id in self.kinds else None
+
+    def statements(self, text: str, name: str, at: ast.AST, **given: ast.expr) -> list[ast.stmt]:
+        """The statements of a template for a container."""
+        own = {
+            part: self.unused(f"{name}_{part}")
+            for part in self.TEMPORARIES
+            if re.search(rf"\b{part}\b", text)
+        }
+        return template(text, {**self.CONSTANTS, **self._parts[name], **own, **given}, at)
+
+    def expression(self, text: str, name: str, at: ast.AST, **given: ast.expr) -> ast.expr:
+        """The expression of a template for a container."""
+        (stmt,) = template(text, {**self.CONSTANTS, **self._parts[name], **given}, at)
+        assert isinstance(stmt, ast.Expr)
+        return stmt.value
+
+    def class_of(self, name: str) -> str:
+        """The class of a container, as `ReturnedContainer` names it."""
+        raise NotImplementedError
+
+    def as_lists(self, name: str, at: ast.AST) -> list[ast.stmt]:
+        """The statements after which a container is what its lists hold."""
+        return []
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        if node.value is None:
+            return node
+        values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+        before = []
+        for at, value in enumerate(values):
+            name = self.owner(value)
+            if name is None:
+                values[at] = self.visit(value)
+                continue
+            before += self.as_lists(name, node)
+            made = constant(ReturnedContainer(self.class_of(name)))
+            values[at] = self.expression(self.RETURNED, name, node, made=made)
+        if not isinstance(node.value, ast.Tuple):
+            (node.value,) = values
+        return [*before, node]
+
+    def _test(self, node: ast.expr) -> ast.expr:
+        """A condition, in which a container is true where there is something in it."""
+        if isinstance(node, ast.BoolOp):
+            node.values = [self._test(value) for value in node.values]
+            return node
+        name = self.owner(node)
+        out: ast.expr = self.visit(node) if name is None else self.expression(self.FULL, name, node)
+        return out
+
+    def visit_If(self, node: ast.If | ast.While) -> Any:
+        node.test = self._test(node.test)
+        return self.generic_visit(node)
+
+    visit_While = visit_If  # noqa: N815  (as `ast` has it)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        if isinstance(node.op, ast.Not):
+            node.operand = self._test(node.operand)
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        if self.owner(node.target) is None or node.value is None:
+            return self.generic_visit(node)
+        return self.visit(ast.copy_location(ast.Assign([node.target], node.value), node))
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> Any:
+        return node
+
+
+def replaced(source: Source, kinds: Mapping[str, K], rule: type[Containers[K]], value_of: ValueOf) -> Source:
+    """The function without those of the containers of which each use is replaced."""
+    while kinds:
+        found = kinds
+        out = rewritten(source, lambda copied, found=found: rule(copied, found, value_of))  # type: ignore[misc]
+        left = {node.id for node in walk(out.ast) if isinstance(node, ast.Name)}
+        if not left & kinds.keys():
+            return out
+        kinds = {name: kind for name, kind in kinds.items() if name not in left}
+    return source

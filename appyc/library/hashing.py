@@ -1,0 +1,57 @@
+"""Hash tables with open addressing, as compiled dicts and sets have them.
+
+The keys stand in a list in the order in which they came. `table` is a list of a power of two of slots, each of which
+holds the number of a key in that list, or -1. At most half of the slots are taken. The slots of a key are those of
+CPython's `Objects/dictobject.c`: the first is the key modulo the number of slots, so that dense keys are neighbours;
+all bits of the key take part in the choice of the next ones.
+"""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import numpy as np
+
+from appyc.library.primitives import refuse
+
+
+def hashed(key):
+    """The hash of an integer, which is itself, or of a tuple of integers."""
+    total = np.uint64(0)
+    for number in key if isinstance(key, tuple) else (key,):
+        if not isinstance(number, (int, np.integer, np.bool_)):
+            refuse("a dict or a set is compiled whose keys are integers, or tuples of integers")
+        total = total * np.uint64(0x9E3779B97F4A7C15) + np.uint64(np.int64(number))
+    return total
+
+
+def find(table, keys, key):
+    """The number of a key; of one that is missing, -1 less the slot where it would stand."""
+    last = len(table) - 1
+    rest = hashed(key)
+    slot = int(np.int64(rest)) & last
+    while table[slot] >= 0 and keys[table[slot]] != key:
+        rest >>= np.uint64(5)
+        slot = (5 * slot + 1 + int(np.int64(rest))) & last
+    number = table[slot]
+    return number if number >= 0 else -1 - slot
+
+
+def found(table, keys, key):
+    """The number of a key. Raises KeyError if it is missing."""
+    number = find(table, keys, key)
+    if number < 0:
+        raise KeyError(key)
+    return number
+
+
+def get(table, keys, values, key, default):
+    """The value of a key, or the default."""
+    number = find(table, keys, key)
+    return values[number] if number >= 0 else default
+
+
+def enter_all(table, keys):
+    """Enters the keys into a table that is empty."""
+    for number in range(len(keys)):
+        table[-1 - find(table, keys, keys[number])] = number

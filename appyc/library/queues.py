@@ -1,0 +1,45 @@
+"""Queues as lists, whose first `head[0]` items are gone. They are changed in place, and raise what a deque does."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+
+def item_of(items, head, index):
+    """The item at an index, which may count from the end."""
+    length = len(items) - head[0]
+    at = index + length if index < 0 else index
+    if at < 0 or at >= length:
+        raise IndexError("deque index out of range")
+    return items[head[0] + at]
+
+
+def pop(items, head):
+    """Removes the last item, and gives it."""
+    if head[0] == len(items):
+        raise IndexError("pop from an empty deque")
+    return items.pop()
+
+
+def pop_left(items, head):
+    """Removes the first item, and gives it. An item is moved once on average, as the list loses most of its items."""
+    first = head[0]
+    if first == len(items):
+        raise IndexError("pop from an empty deque")
+    item = items[first]
+    head[0] = first + 1
+    if first > 1024 and 2 * first > len(items):
+        drop_front(items, head)
+    return item
+
+
+def drop_front(items, head):
+    """Moves the items to the front of the list."""
+    if head[0] == 0:
+        return
+    length = len(items) - head[0]
+    for i in range(length):
+        items[i] = items[head[0] + i]
+    while len(items) > length:
+        items.pop()
+    head[0] = 0

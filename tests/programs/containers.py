@@ -1,0 +1,240 @@
+"""Dicts, counters, sets and deques that a function makes for itself; nothing is left to Python."""
+
+# ruff: noqa: PLC0206, C416, SIM401  (as users write it)
+
+import collections
+from collections import Counter, defaultdict, deque
+from functools import partial
+
+import numpy as np
+
+from tests.programs.registry import Programs, ints
+
+PROGRAMS = Programs(strict=True)
+_on = partial(PROGRAMS.on, targets=("cpu", "interpret"))  # what threads share is tested elsewhere
+
+ENDS = np.array([3, -1, 3, 2**62, -(2**63), 0, -1])
+UNSIGNED = np.array([2**64 - 1, 1, 2**63, 1], np.uint64)
+
+
+@_on(ENDS)
+@_on(UNSIGNED)
+@_on(np.array([1, 255, 1], np.uint8))
+@_on(np.array([True, False, True]))
+@_on(np.zeros(0, int))
+@_on([1, 2, 1])
+@_on(ints(300, lo=0, hi=90) * 1024)
+def counted_with_get(a):
+    counts = {}
+    for x in a:
+        counts[x] = counts.get(x, 0) + 1
+    return counts
+
+
+@_on(ENDS, 3)
+@_on(ENDS, 4)  # raises KeyError
+@_on(UNSIGNED, 1)
+def looked_up(a, key):
+    last = {}
+    for i in range(len(a)):
+        last[a[i]] = i
+    return last[key]
+
+
+@_on(1, 2)
+@_on(3, 4)  # raises KeyError
+def keys_of_two_numbers(i, j):
+    edges = {}
+    for k in range(3):
+        edges[k, k + 1] = k
+    return edges[i, j], (i, j) in edges, (j, i) not in edges
+
+
+@_on(ENDS)
+@_on(UNSIGNED)
+def counters(a):
+    counts = Counter(a)
+    total = 0
+    for _, n in counts.items():
+        total += n
+    for k in counts:
+        total += counts[k]
+        counts[k] = counts[k] * 2
+    return counts, total, counts[12345], sum(counts.values()), sorted(counts), list(counts.values())
+
+
+@_on(50)
+@_on(0)
+def counters_of_pairs(n):
+    steps = defaultdict(int)
+    weights = collections.defaultdict(float)
+    for i in range(n):
+        steps[i % 7, i % 3] += i
+        weights[i % 5] -= i * 0.5
+    best = 0
+    for v in steps.values():
+        best = max(best, v)
+    return steps, best, weights, len(weights)
+
+
+@_on(ENDS)
+def sets(a):
+    seen = set(a)
+    small = {1, 2, 3}
+    n = 0
+    for i in range(-3, 5):
+        if i in seen and i not in small:
+            n += 1
+        small.add(i * i)
+    seen.clear()
+    return n, len(seen), sorted(small), small
+
+
+@_on(6)
+@_on(0)
+def scaled_values(n):
+    weights: dict[int, float] = {}
+    for i in range(n):
+        weights[i] = i * 0.5
+    for k in weights:
+        weights[k] *= 2.0
+    if not weights:
+        return weights, -1
+    weights[99] = -1.0
+    return weights, len(weights)
+
+
+@_on(50)
+def a_memo_table(n):
+    memo = {0: 0, 1: 1}
+    for i in range(2, n):
+        memo[i] = memo[i - 1] + memo[i - 2]
+    return memo[n - 1]
+
+
+@_on(4)
+def until_it_repeats(x):
+    seen = set()
+    while x not in seen:
+        seen.add(x)
+        x = (x * 7 + 3) % 101
+    return len(seen), x
+
+
+@_on(6)
+def made_in_each_iteration(n):
+    total = 0
+    for i in range(n):
+        last = {}
+        for j in range(i):
+            last[j % 3] = j
+        total += len(last)
+        for k, v in last.items():
+            total += k * v
+    return total
+
+
+@_on(40)
+def values_of_two_numbers(n):
+    pairs = {}
+    for i in range(n):
+        pairs[i % 5] = (i, i * 0.5)
+    total = 0.0
+    for k in pairs:
+        p, q = pairs[k]
+        total += p * q
+    return total, pairs
+
+
+@_on(ENDS)
+def comprehensions(a):
+    where = {x: i for i, x in enumerate(a) if x != 0}
+    rests = {x % 3 for x in a}
+    i = 5
+    n = 0
+    for k in range(i):
+        if k in rests and (where or rests):
+            n += k
+    return where, len(rests), i, n
+
+
+@_on(4)
+def run_over(n):
+    squares = {}
+    for i in range(n):
+        squares[i] = i * i
+    keys = [k for k in squares]
+    total = sum(v for v in squares.values())
+    there = squares[2] if 2 in squares else -1
+    missing = squares[7] if 7 in squares else -1
+    for i, (k, v) in enumerate(squares.items()):
+        total += i * k * v
+    return keys, total, there, missing
+
+
+@_on(np.array([[1, 1, 0], [0, 1, 1], [0, 0, 0]]))
+def neighbours(grid):
+    number = {}
+    for i in range(grid.shape[0]):
+        for j in range(grid.shape[1]):
+            if grid[i, j]:
+                number[i, j] = len(number)
+    n = 0
+    for i, j in number:
+        if (i + 1, j) in number:
+            n += 1
+        if (i, j + 1) in number:
+            n += number[i, j + 1]
+    return n, len(number)
+
+
+@_on(5)
+@_on(0)
+@_on(30)
+def a_breadth_first_search(n):
+    depth = np.zeros((n, n), dtype=np.int64) - 1
+    if n == 0:
+        return depth
+    front = deque([(0, 0)])
+    depth[0, 0] = 0
+    while front:
+        i, j = front.popleft()
+        for di, dj in ((0, 1), (1, 0), (-1, 0), (0, -1)):
+            y = i + di
+            x = j + dj
+            if 0 <= y < n and 0 <= x < n and depth[y, x] < 0 and (y * 7 + x * 3) % 5 != 1:
+                depth[y, x] = depth[i, j] + 1
+                front.append((y, x))
+    return depth
+
+
+@_on(5)
+@_on(0)
+@PROGRAMS.on(3000, targets=("cpu",))  # the list loses its front
+def a_rotation(n):
+    circle = deque(range(n))
+    out = []
+    while len(circle) > 1:
+        circle.append(circle.popleft())
+        out.append(circle.popleft())
+    return circle, out
+
+
+@_on(5)
+@_on(4)
+@_on(0)  # raises IndexError
+def a_moving_window(n):
+    window = deque()
+    total = 0
+    for i in range(n):
+        window.append(i)
+        if len(window) > 3:
+            window.popleft()
+        for x in window:
+            total += x * i
+        total += window[-1] - window[0]
+    window.pop()
+    if not window:
+        return total, -1
+    window.extend((n, n + 1))
+    return total, window[1] if n > 4 else window[7]  # raises IndexError
