@@ -7,10 +7,10 @@ import pytest
 
 import appyc
 from appyc.errors import LeftToPython
-from appyc.ir.nodes import Const, Fail, While
+from appyc.ir.nodes import Const, Fail, If, While
 from appyc.ir.raising import traps_overflow
 from appyc.ir.verify import check
-from appyc.ir.visit import walk
+from appyc.ir.visit import scalars_read, walk
 from appyc.passes.checks.check_integer_overflow import check_integer_overflow
 from appyc.pipeline import SIMPLIFY
 from tests.lowering import after, lowered
@@ -133,6 +133,23 @@ def test_a_loop_tests_what_it_carries():
     found = checked(collatz, 27)
     assert not traps(found)
     assert [n.error for n in walk(found) if isinstance(n, Fail)] == [LeftToPython.__name__]
+
+
+def collatz_between(n, a):
+    while n != 1:
+        p, q, r, s = int(a[n % 8]), int(a[n % 7]), int(a[n % 6]), int(a[n % 5])
+        t, u, v = max(p, q), max(r, s), min(p, s)
+        if t < u < v < p or q < r < t < v:
+            return u
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+    return n
+
+
+def test_a_loop_does_not_test_what_each_iteration_computes_anew():
+    found = checked(collatz_between, 27, np.arange(8))
+    (loop,) = (n for n in walk(found) if isinstance(n, While))
+    (test,) = (n for n in loop.body if isinstance(n, If) and any(isinstance(s, Fail) for s in n.then))
+    assert [s.name for s in scalars_read(test.cond)] == ["n"]
 
 
 def collatz_of_each(a):

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from appyc.analysis.accesses.accesses import own_statements
+from appyc.analysis.accesses.scalar_flow import exposed
 from appyc.analysis.algebra.integer_syntax import IntegerSyntax, added_in
 from appyc.analysis.algebra.intervals import INT64, Box, Intervals, cut, hull, is_integer, narrowed
 from appyc.ir.integers import Range, is_within, range_of, range_of_binary
@@ -39,7 +40,7 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.raising import GROWING
 from appyc.ir.types import DType
-from appyc.ir.visit import children, scalars_read, scalars_written
+from appyc.ir.visit import children, scalars_written
 
 _RING = ("+", "-", "*", "<<", "&", "|", "^")
 
@@ -253,7 +254,7 @@ class OverflowAnalysis(Intervals):
         tests: as they were before the loop, which they are again afterwards."""
         (head,) = self.at_head(loop, self.at[id(loop)])
         wide = [
-            s for s in sorted(scalars_written(loop.body) & scalars_read(loop), key=lambda s: s.uid)
+            s for s in sorted(scalars_written(loop.body) & exposed((loop,)).keys(), key=lambda s: s.uid)
             if s.dtype is DType.INT64 and not is_within(head.get(s, INT64), TESTED[-1])
         ]  # fmt: skip
         best: Box = {}
