@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.errors import Loc
+from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.desugar.comprehension_loops import appended, searched, summed
 from appyc.frontend.desugar.deques import without_deques
 from appyc.frontend.desugar.hash_tables import without_hash_tables
@@ -111,21 +111,18 @@ def test_a_deque() -> None:
     """).strip()  # fmt: skip
 
 
-def test_containers_with_other_uses_stay() -> None:
-    text = """
-        def f(n):
-            d = {}
-            e = {}
-            for i in range(n):
-                d[i] = i
-                e[i] = i
-            del d[0]
-            return d, e
-    """
-    found = _without_containers(text)
-    assert "del d[0]" in found
-    assert "e_keys" in found
-    assert "d_keys" not in found
+def test_another_use_of_a_container_is_an_error_there() -> None:
+    with pytest.raises(UnsupportedError, match="'d' has a use that cannot be compiled") as caught:
+        _without_containers("""
+            def f(n):
+                d = {}
+                for i in range(n):
+                    d[i] = i
+                del d[0]
+                return d
+        """)
+    assert caught.value.loc is not None
+    assert caught.value.loc.line == 6
 
 
 def test_cells() -> None:

@@ -51,6 +51,9 @@ class _Deques(Containers[str]):
     CONSTANTS = {f.__name__: constant(f) for f in (drop_front, item_of, pop, pop_left)}  # noqa: RUF012
     FULL = "len(items) > head[0]"
     RETURNED = "made(items)"
+    HINT = (
+        "append, extend, popleft, pop and clear are compiled, and to index, measure, run over and return it"
+    )
 
     def class_of(self, name: str) -> str:
         return self.kinds[name]

@@ -10,8 +10,8 @@
 
 The functions are those of `appyc.library.hashing`, and the lists are the function's own (`expressions/lists.py`).
 
-Requires: each binding of the name makes a container (`{}`, `set(a)`, `Counter()`, `defaultdict(int)`, a display), and
-each other use is one that a rule replaces. So the container has no other name, until the function returns it.
+Requires: each binding of the name makes a container (`{}`, `set(a)`, `Counter()`, `defaultdict(int)`, a display). It
+has no other name until the function returns it, since each other use is one that a rule replaces.
 
 Does not handle: keys that are deleted, or added while a loop runs over them; loops over sets, whose order is CPython's;
 missing keys of a defaultdict that are only read; nested functions.
@@ -126,6 +126,10 @@ class _HashTables(Containers[_Kind]):
     CONSTANTS = {f.__name__: constant(f) for f in (enter_all, find, found, get)}  # noqa: RUF012
     FULL = "len(keys) > 0"
     RETURNED = "made(keys, values)"
+    HINT = (
+        "keys may be stored, searched, asked for with get, measured, run over (in a dict) and returned: not deleted, "
+        "nor added by a loop over them"
+    )
 
     def class_of(self, name: str) -> str:
         return self.kinds[name].makes

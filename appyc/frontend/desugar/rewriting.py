@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Generic, TypeVar
 
+from appyc.errors import UnsupportedError
 from appyc.frontend.desugar.building import constant, template
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source
@@ -64,7 +65,7 @@ def bindings(tree: ast.FunctionDef, kind_of: Callable[[ast.expr], K | None]) -> 
 class Containers(ast.NodeTransformer, Generic[K]):
     """A rule that replaces containers, by name, with lists and numbers.
 
-    A container that has a use without a rule keeps its name there. `replaced` then does without it.
+    A use without a rule keeps the container's name, which `replaced` finds.
     """
 
     PARTS: ClassVar[tuple[str, ...]]
@@ -77,6 +78,8 @@ class Containers(ast.NodeTransformer, Generic[K]):
     """The test whether there is something in a container."""
     RETURNED: ClassVar[str]
     """What is returned, as a call of `made`."""
+    HINT: ClassVar[str]
+    """What is compiled of such containers."""
 
     def __init__(self, function: ast.FunctionDef, kinds: Mapping[str, K], value_of: ValueOf) -> None:
         self.kinds, self.value_of = kinds, value_of
@@ -166,12 +169,12 @@ class Containers(ast.NodeTransformer, Generic[K]):
 
 
 def replaced(source: Source, kinds: Mapping[str, K], rule: type[Containers[K]], value_of: ValueOf) -> Source:
-    """The function without those of the containers of which each use is replaced."""
-    while kinds:
-        found = kinds
-        out = rewritten(source, lambda copied, found=found: rule(copied, found, value_of))  # type: ignore[misc]
-        left = {node.id for node in walk(out.ast) if isinstance(node, ast.Name)}
-        if not left & kinds.keys():
-            return out
-        kinds = {name: kind for name, kind in kinds.items() if name not in left}
-    return source
+    """The function without these containers. Raises UnsupportedError for a use of one that has no rule."""
+    if not kinds:
+        return source
+    out = rewritten(source, lambda copied: rule(copied, kinds, value_of))
+    for node in walk(out.ast):
+        if isinstance(node, ast.Name) and node.id in kinds:
+            raise UnsupportedError(f"{node.id!r} has a use that cannot be compiled", source.loc(node),
+                                   hints=(rule.HINT,))  # fmt: skip
+    return out
