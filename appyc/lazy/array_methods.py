@@ -45,9 +45,6 @@ class FunctionMethods(Array):
     def round(self, decimals: int = 0, out: Any = None) -> Any:
         return numpy_functions.call(np.round, (self, decimals), {} if out is None else {"out": out})
 
-    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-        return numpy_functions.call(np.diagonal, (self, offset, axis1, axis2), {})
-
     def resize(self, *shape: Any, refcheck: bool = True) -> None:
         """As NumPy's, which refuses while there are views of it."""
         given = shape[0] if len(shape) == 1 and np.iterable(shape[0]) else shape
@@ -72,14 +69,8 @@ class FunctionMethods(Array):
     def __rdivmod__(self, other: Any) -> Any:
         return other // self, other % self
 
-    def repeat(self, repeats: Any, axis: Any = None) -> Any:
-        return numpy_functions.call(np.repeat, (self, repeats, axis), {})
-
     def take(self, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:
         return numpy_functions.call(np.take, (self, indices, axis, out, mode), {})
-
-    def trace(self, offset: Any = 0, *args: Any, **keywords: Any) -> Any:
-        return numpy_functions.call(np.trace, (self, offset, *args), keywords)
 
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None) -> None:
         evaluation.changing(self, np.ndarray.sort, axis, kind, order)

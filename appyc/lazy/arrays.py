@@ -7,7 +7,6 @@ installs the methods that record operations.
 from __future__ import annotations
 
 import functools
-import math
 import sys
 import types
 from collections.abc import Iterator
@@ -350,35 +349,8 @@ class number(Array):  # noqa: N801  (as NumPy's scalars are written)
     def __iter__(self) -> Iterator[Any]:
         raise TypeError(f"'numpy.{self.dtype}' object is not iterable")
 
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash(self.value())
-
-    def __repr__(self) -> str:
-        return repr(self.value())
-
-    def __format__(self, spec: str) -> str:
-        return format(self.value(), spec)
-
-    def __reduce__(self) -> Any:
-        return self.value().__reduce__()
-
     def __copy__(self) -> Any:
         return self
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self
-
-    def __round__(self, digits: int | None = None) -> Any:
-        return round(self.value(), digits) if digits is not None else round(self.value())
-
-    def __trunc__(self) -> int:
-        found: int = math.trunc(self.value().item())
-        return found
-
-    def __floor__(self) -> int:
-        found: int = math.floor(self.value().item())
-        return found
-
-    def __ceil__(self) -> int:
-        found: int = math.ceil(self.value().item())
-        return found

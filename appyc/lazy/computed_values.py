@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -144,30 +143,6 @@ class ValueMethods(Array):
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
 
-    def item(self, *args: int) -> Any:
-        return self.computed().item(*args)
-
-    def tolist(self) -> Any:
-        return self.computed().tolist()
-
-    def tobytes(self, order: Any = "C") -> bytes:
-        return self.computed().tobytes(order)
-
-    def __float__(self) -> float:
-        return float(self.computed())
-
-    def __int__(self) -> int:
-        return int(self.computed())
-
-    def __complex__(self) -> complex:
-        return complex(self.computed())
-
-    def __index__(self) -> int:
-        return operator.index(self.computed())
-
-    def __bool__(self) -> bool:
-        return bool(self.computed())
-
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("len() of unsized object")
@@ -175,15 +150,6 @@ class ValueMethods(Array):
 
     def __contains__(self, value: Any) -> bool:
         return bool(ufuncs.binary(np.equal, self, value).any())
-
-    def __repr__(self) -> str:
-        return repr(self.computed())
-
-    def __str__(self) -> str:
-        return str(self.computed())
-
-    def __format__(self, spec: str) -> str:
-        return format(self.computed(), spec)
 
     def __reduce__(self) -> Any:
         return call_cache.array, (self.numpy(),)

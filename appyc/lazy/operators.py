@@ -7,9 +7,11 @@ module imports all of those, and puts them into the classes.
 from __future__ import annotations
 
 import functools
+import math
 import pathlib
 import sys
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -77,6 +79,22 @@ def _at_once(name: str) -> Any:
     return functools.update_wrapper(cached(KnownMethod, slowly, 0, what="runs", direct=direct), slowly)
 
 
+def _on_values(name: str) -> Any:
+    """A method of NumPy's arrays, on computed values."""
+    of = getattr(np.ndarray, name)
+
+    @functools.wraps(of)
+    def method(array: Array, *args: Any, **keywords: Any) -> Any:
+        return of(array.computed(), *args, **keywords)
+
+    return method
+
+
+def _on_scalar(of: Callable[..., Any]) -> Any:
+    """A method of `number` that is a function of NumPy's scalar."""
+    return lambda of_array, *args: of(of_array.value(), *args)
+
+
 def _copying(method: Any) -> Any:
     """A method that copies: called by an installed library that knows NumPy alone, it gives NumPy's array."""
 
@@ -135,9 +153,20 @@ def _methods() -> None:
                 setattr(kind, name, method)
     for name in (
         "sum", "prod", "mean", "min", "max", "any", "all", "var", "std", "argmin", "argmax", "cumsum", "cumprod",
-        "dot",
+        "dot", "diagonal", "repeat", "trace",
     ):  # fmt: skip
         setattr(Array, name, function(getattr(np, name)))
+    for name in (
+        "item", "tolist", "tobytes", "__float__", "__int__", "__complex__", "__index__", "__bool__", "__repr__",
+        "__str__", "__format__",
+    ):  # fmt: skip
+        setattr(Array, name, _on_values(name))
+    for name, of in {
+        "__hash__": hash, "__repr__": repr, "__format__": format, "__round__": round,
+        "__reduce__": lambda value: value.__reduce__(), "__trunc__": lambda value: math.trunc(value.item()),
+        "__floor__": lambda value: math.floor(value.item()), "__ceil__": lambda value: math.ceil(value.item()),
+    }.items():  # fmt: skip
+        setattr(number, name, _on_scalar(of))
     for name in ("clip", "round", "take"):
         setattr(Array, name, _at_once(name))
     for name in ("astype", "copy"):
