@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import itertools
+from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 
 def memory_order(views: list[np.ndarray], rank: int) -> tuple[int, ...]:
@@ -17,34 +19,18 @@ def memory_order(views: list[np.ndarray], rank: int) -> tuple[int, ...]:
 
 @functools.lru_cache(maxsize=1 << 12)
 def _order_of(views: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...], rank: int) -> tuple[int, ...]:
-    """`memory_order` of views with these strides and shapes."""
-    strides = [
-        (0,) * (rank - len(shape)) + tuple(s if e > 1 else 0 for s, e in zip(steps, shape, strict=True))
+    """`memory_order` of views with these strides and shapes: that of what NumPy would allocate, were each axis of two
+    elements."""
+    element = np.zeros(())
+    operands = [
+        as_strided(
+            element, (2,) * len(shape), [abs(s) if e > 1 else 0 for s, e in zip(steps, shape, strict=True)]
+        )
         for steps, shape in views
     ]
-    inner_first = list(range(rank - 1, -1, -1))
-    for at in range(1, rank):
-        axis, position = inner_first[at], at
-        for other_at in range(at - 1, -1, -1):
-            swap = _belongs_inside(axis, inner_first[other_at], strides)
-            if swap is False:
-                break
-            if swap:
-                position = other_at
-        inner_first.insert(position, inner_first.pop(at))
-    return tuple(reversed(inner_first))
-
-
-def _belongs_inside(axis: int, other: int, strides: list[tuple[int, ...]]) -> bool | None:
-    """Whether an axis has shorter strides than another one inside it; None where no operand has both strides."""
-    found: bool | None = None
-    for of in strides:
-        if of[axis] and of[other]:
-            if abs(of[other]) <= abs(of[axis]):
-                found = False
-            elif found is None:
-                found = True
-    return found
+    flags: list[list[Any]] = [["readonly"]] * len(views) + [["writeonly", "allocate"]]
+    strides = np.nditer([*operands, None], [], flags, order="K", itershape=(2,) * rank).operands[-1].strides
+    return tuple(sorted(range(rank), key=lambda axis: -strides[axis]))
 
 
 def inverse(order: tuple[int, ...]) -> tuple[int, ...]:
