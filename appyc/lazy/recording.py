@@ -235,32 +235,20 @@ class Recording(Tally):
         """
         if wanted is None:
             self.prune()
+            self.nbytes = 0
+            wanted = [buffer for s in self.pending() for buffer in s.writes()]
         self.busy = True
         self.again = frozenset()
         try:
-            if wanted is None and not self.left:
-                chosen, self.statements = self.statements, []
-            elif wanted is None:
-                everything = [buffer for s in self.pending() for buffer in s.writes()]
-                chosen = self._take_needed(everything, overwritten)
-            else:
-                chosen = self._take_needed(wanted, overwritten)
-            if wanted is None:
-                self.nbytes = 0
+            return self._take_needed(wanted, overwritten)
         finally:
             self.busy = False
-        return chosen
 
     def take_new(self) -> list[Recorded]:
         """Takes out all statements, except deferred ones that are not needed."""
         self.prune()
-        self.busy = True
-        self.again = frozenset()
-        try:
-            self.nbytes = 0
-            return self._take_needed([buffer for s in self.statements for buffer in s.writes()], ())
-        finally:
-            self.busy = False
+        self.nbytes = 0
+        return self.take([buffer for s in self.statements for buffer in s.writes()])
 
     def _take_needed(self, wanted: Sequence[Buffer], overwritten: Sequence[Buffer]) -> list[Recorded]:
         if not self.left:
