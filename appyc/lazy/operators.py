@@ -11,7 +11,6 @@ import math
 import pathlib
 import sys
 import types
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -90,7 +89,7 @@ def _on_values(name: str) -> Any:
     return method
 
 
-def _on_scalar(of: Callable[..., Any]) -> Any:
+def _on_scalar(of: Any) -> Any:
     """A method of `number` that is a function of NumPy's scalar."""
     return lambda of_array, *args: of(of_array.value(), *args)
 
