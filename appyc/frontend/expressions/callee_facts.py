@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from types import FunctionType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from appyc.frontend.source import LibraryText, Source
 from appyc.frontend.types.numbers import PY_INT
 from appyc.ir.nodes import Alloc, Call, Callee, For, ForAll, Function, Node, Reduce, Symbol, Var, View
 from appyc.ir.visit import arrays_written, rewrite, scalars_written, symbols_of, walk
 
-Shape: TypeAlias = Hashable
-"""The type of a callee's result: a NumberType, None, the number of an array parameter, or a tuple of such."""
+Shape: TypeAlias = Any
+"""The type of a callee's result: a NumberType, the number of an array parameter, or a value whose parts are such."""
 
 
 @dataclass

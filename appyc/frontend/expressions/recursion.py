@@ -16,10 +16,10 @@ Does not handle: results that are new arrays; lists; parallel loops inside.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MethodType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, materialise, refuse_lists
@@ -42,6 +42,8 @@ from appyc.frontend.types.values import (
     Value,
     describe,
     numbers_of,
+    parts_of,
+    with_parts,
 )
 from appyc.ir.names import of_function, unused
 from appyc.ir.nodes import (
@@ -65,6 +67,9 @@ from appyc.ir.visit import arrays_written, walk
 
 MAX_CALLEES = 16
 """The most specialisations of one compiled function's callees, which bounds polymorphic recursion."""
+
+Kind: TypeAlias = Any
+"""The type of an argument, or the identity of an object; of a tuple, dict or optional number such a value of kinds."""
 
 Lowered: TypeAlias = tuple[Sequence[Stmt], Value, Scope]
 
@@ -98,7 +103,7 @@ def lower_recursive(scope: Scope, called: Called, arguments: Mapping[str, Value]
     if key not in callees.known.results:
         raise NoValue
     result = callees.known.results[key]
-    numbers = list(_numbers(result))
+    numbers = _numbers(result)
     arrays = [
         scope.supply.fresh(f"{made.name}_{k}", ArrayType(t.dtype, 1)) for k, t in enumerate(numbers[1:], 1)
     ]
@@ -134,7 +139,7 @@ class _Flat:
     args: list[Expr | View] = field(default_factory=list)
     leaves: list[Value] = field(default_factory=list)
 
-    def kind(self, value: Value) -> Hashable:
+    def kind(self, value: Value) -> Kind:
         """The specialisation key of an argument: its type or constant. Its numbers and arrays are added to `args`."""
         match value:
             case Number():
@@ -144,12 +149,6 @@ class _Flat:
                 view, type_ = self._view(value)
                 self._add(view, value)
                 return type_
-            case TupleValue():
-                return ("tuple", value.names, *(self.kind(item) for item in value.items))
-            case DictValue():
-                return ("dict", value.keys, self.kind(value.values))
-            case MaybeNone():
-                return ("maybe", self.kind(value.value), self.kind(value.is_none))
             case Opaque(obj=LocalFunction() as fn) if len(fn.home.calls) > 1:
                 raise UnsupportedError("a function that a recursive one defines cannot be an argument", self.loc,
                                        hints=("define it outside",))  # fmt: skip
@@ -157,6 +156,8 @@ class _Flat:
                 raise _not_passed("a generator that a loop makes", self.loc)
             case Opaque():
                 return _identity(value)
+            case TupleValue() | DictValue() | MaybeNone():
+                return with_parts(value, self.kind)
             case _:
                 raise _not_passed(describe(value), self.loc)
 
@@ -194,22 +195,18 @@ def _not_passed(what: str, loc: Loc) -> UnsupportedError:
                             hints=("use arrays and numbers",))  # fmt: skip
 
 
-def _identity(value: Value) -> Hashable:
+def _identity(value: Value) -> Kind:
     """The identity of a captured value or a Python object, as a hashable key."""
     match value:
         case Opaque(obj=MethodType() as method):
             return ("method", id(method.__self__), id(method.__func__))
         case Opaque(obj=obj):
             return ("object", obj if isinstance(obj, str | int | type(None)) else id(obj))
-        case TupleValue(items=items):
-            return tuple(map(_identity, items))
-        case DictValue(keys, values):
-            return (keys, _identity(values))
         case _:
-            return value
+            return with_parts(value, _identity)
 
 
-def _kind_around(value: Value, loc: Loc) -> Hashable:
+def _kind_around(value: Value, loc: Loc) -> Kind:
     """The type of a captured value, as a key that is the same in every round of lowering."""
     match value:
         case Number():
@@ -224,43 +221,29 @@ def _kind_around(value: Value, loc: Loc) -> Hashable:
             raise _not_passed("a generator that a loop makes", loc)
         case Opaque():
             return _identity(value)
-        case TupleValue(items=items):
-            return tuple(_kind_around(item, loc) for item in items)
-        case DictValue(keys, values):
-            return (keys, _kind_around(values, loc))
-        case MaybeNone():
-            return ("maybe", _kind_around(value.value, loc))
+        case TupleValue() | DictValue() | MaybeNone():
+            return with_parts(value, lambda part: _kind_around(part, loc))
         case _:
             raise _not_passed(describe(value), loc)
 
 
-def _received(
-    scope: Scope, name: str, value: Value, kinds: Hashable, params: list[Symbol], loc: Loc
-) -> Value:
+def _received(scope: Scope, name: str, value: Value, kind: Kind, params: list[Symbol], loc: Loc) -> Value:
     """An argument's value inside the callee, made of new parameters, which are added to `params`."""
-
-    def inner(item: Value, kind: Hashable, suffix: object) -> Value:
-        return _received(scope, f"{name}_{suffix}", item, kind, params, loc)
-
-    match value, kinds:
-        case Number(python=python, either=either), NumberType(dtype=dtype):
+    match kind:
+        case NumberType(dtype=dtype):
             params.append(scope.supply.fresh(name, dtype))
-            return Number(Var(params[-1], loc=loc), python, either)
-        case _, ArrayType() as type_:
-            params.append(scope.supply.fresh(name, type_))
+            return Number(Var(params[-1], loc=loc), kind.python, kind.either)
+        case ArrayType():
+            params.append(scope.supply.fresh(name, kind))
             return ArrayRef(params[-1])
-        case TupleValue(items=items, names=names), ("tuple", _, *rest):
-            pairs = enumerate(zip(items, rest, strict=True))
-            return TupleValue(tuple(inner(item, kind, k) for k, (item, kind) in pairs), names=names)
-        case DictValue(keys, values), ("dict", _, kind):
-            table = inner(values, kind, "values")
-            assert isinstance(table, TupleValue)
-            return DictValue(keys, table)
-        case MaybeNone(value=present, is_none=is_none), ("maybe", kind, flag):
-            there, missing = inner(present, kind, "value"), inner(is_none, flag, "is_none")
-            assert isinstance(there, Number | TupleValue)
-            assert isinstance(missing, Number)
-            return MaybeNone(there, missing)
+        case TupleValue() | DictValue() | MaybeNone():
+            kinds = enumerate(parts_of(kind))
+
+            def part(inner: Value) -> Value:
+                number, own = next(kinds)
+                return _received(scope, f"{name}_{number}", inner, own, params, loc)
+
+            return with_parts(value, part)
         case _:
             return value
 
@@ -273,7 +256,7 @@ def _make(
     made: Made,
     called: Called,
     arguments: Mapping[str, Value],
-    kinds: Sequence[Hashable],
+    kinds: Sequence[Kind],
     loc: Loc,
 ) -> None:
     """Lowers the callee, and records its result type and the parameters that it stores into."""
@@ -328,16 +311,10 @@ def _shape(value: Value, params: Sequence[Symbol], name: str, loc: Loc) -> Shape
     match value:
         case Number():
             return value.type
-        case Opaque(obj=None):
-            return None
         case ArrayRef(symbol=symbol, index=()) if symbol in params:
             return params.index(symbol)
-        case TupleValue():
-            return ("tuple", value.names, *(_shape(item, params, name, loc) for item in value.items))
-        case DictValue():
-            return ("dict", value.keys, _shape(value.values, params, name, loc))
-        case MaybeNone():
-            return ("maybe", _shape(value.value, params, name, loc), value.is_none.type)
+        case Opaque(obj=None) | TupleValue() | DictValue() | MaybeNone():
+            return with_parts(value, lambda part: _shape(part, params, name, loc))
         case _:
             raise UnsupportedError(
                 f"{name} is recursive and returns {describe(value)}, which cannot be compiled", loc,
@@ -345,16 +322,11 @@ def _shape(value: Value, params: Sequence[Symbol], name: str, loc: Loc) -> Shape
             )  # fmt: skip
 
 
-def _numbers(shape: Shape) -> Iterator[NumberType]:
+def _numbers(shape: Shape) -> list[NumberType]:
     """The types of the numbers in a result type, in order."""
-    match shape:
-        case NumberType():
-            yield shape
-        case (("tuple" | "dict"), _, *rest) | ("maybe", *rest):
-            for part in rest:
-                yield from _numbers(part)
-        case _:
-            return
+    return (
+        [shape] if isinstance(shape, NumberType) else [t for part in parts_of(shape) for t in _numbers(part)]
+    )
 
 
 def _built(shape: Shape, numbers: Iterator[Number], given: Sequence[Value]) -> Value:
@@ -362,20 +334,7 @@ def _built(shape: Shape, numbers: Iterator[Number], given: Sequence[Value]) -> V
     match shape:
         case NumberType():
             return next(numbers)
-        case None:
-            return Opaque(None)
         case int(number):
             return given[number]
-        case ("tuple", tuple() as names, *rest):
-            return TupleValue(tuple(_built(part, numbers, given) for part in rest), names=names)
-        case ("dict", tuple() as keys, inner):
-            values = _built(inner, numbers, given)
-            assert isinstance(values, TupleValue)
-            return DictValue(keys, values)
-        case ("maybe", inner, flag):
-            value, is_none = _built(inner, numbers, given), _built(flag, numbers, given)
-            assert isinstance(value, Number | TupleValue)
-            assert isinstance(is_none, Number)
-            return MaybeNone(value, is_none)
         case _:
-            raise AssertionError(f"no shape of a result: {shape!r}")
+            return with_parts(shape, lambda part: _built(part, numbers, given))
