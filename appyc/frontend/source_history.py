@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import sys
 import tokenize
@@ -68,34 +69,10 @@ def _remember(text: str) -> str:
 def block_length(lines: Sequence[str]) -> int:
     """The number of lines of the function that starts at the first line, decorators included.
 
-    Comments behind the last statement count if they are indented deeper than `def`: a
-    pragma among them is an error to report.
+    Comments behind the last statement count if they are indented as the body is: a pragma among them is an error to
+    report.
     """
-    column = len(lines[0]) - len(lines[0].lstrip())
-    depth = base = end = 0
-    at_line_start, in_decorator, header_done = True, False, False
     try:
-        for token in tokenize.generate_tokens(iter(lines).__next__):
-            if token.type == tokenize.INDENT:
-                depth += 1
-            elif token.type == tokenize.DEDENT:
-                depth -= 1
-            elif token.type == tokenize.COMMENT:
-                if header_done and token.start[1] > column:
-                    end = token.end[0]
-            elif token.type == tokenize.NEWLINE:
-                at_line_start = True
-                if not header_done and not in_decorator:
-                    header_done, base = True, depth
-            elif token.type != tokenize.NL:
-                if token.type == tokenize.ENDMARKER or (header_done and at_line_start and depth <= base):
-                    break
-                if at_line_start:
-                    in_decorator = not header_done and token.string == "@"
-                at_line_start = False
-                end = token.end[0]
-    except IndentationError:
-        return end  # a line that is less indented than `def`, in a block that began before it
+        return len(inspect.getblock(lines))
     except (tokenize.TokenError, SyntaxError):
         return len(lines)  # not Python: parsing will say so
-    return end
