@@ -86,3 +86,13 @@ def flat_items(z):
     for c in reversed([0.3, -0.2, 1.5]):
         value = value * z[0, 0] + c
     return z.flat[np.abs(z - 0.5).argmin()], z.flat[-1], part, z.flat[3] + 1, z @ w, value
+
+
+@PROGRAMS.on(4, 2)
+def names_of_their_own(n, x):
+    y = n
+    pair = tuple(x + 1 for x in (n, y))
+    total = sum(x * y for x in range(n) for y in range(3))
+    grown = [x * k for x in range(x) for k in range(2)]
+    found = any(x + y > 100 for x, y in ((1, 2), (3, n)))
+    return x, y, pair[0], pair[1], total, len(grown), found

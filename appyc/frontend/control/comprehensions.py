@@ -30,6 +30,7 @@ from appyc.frontend.desugar.comprehension_loops import Comprehension, appended, 
 from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.scope import Scope, constant_truth
+from appyc.frontend.syntax.liveness import names_read
 from appyc.frontend.types.list_kinds import is_listed
 from appyc.frontend.types.values import (
     ArrayRef,
@@ -126,6 +127,7 @@ def _one_by_one(
         with own_names(scope):
             for name, item in _names(scope, first.target, value):
                 scope.locals |= {name}
+                scope.env.pop(name, None)  # the function's own variable of this name stays as it is
                 if isinstance(item, Number) and item.constant is not None:
                     scope.env[name] = item  # a compile-time constant
                 else:
@@ -187,11 +189,22 @@ def _in_a_list(scope: Scope, node: Comprehension) -> Value:
 def value_of_loops(scope: Scope, node: Comprehension, name: str, loops: list[ast.stmt]) -> Value:
     """The value that a name has behind the loops of a comprehension."""
     with own_names(scope):
-        targets = (n for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name))
-        scope.locals |= {name, *(n.id for n in targets)}
+        targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        scope.locals |= {name, *targets}
+        _renew(scope, targets, node.generators[0].iter)
         for stmt in loops:
             scope.lower_statement(stmt)
         return scope.read(name, scope.loc(node))
+
+
+def _renew(scope: Scope, names: set[str], runs_over: ast.expr) -> None:
+    """Gives the names of a comprehension variables of their own: those that the function has of these names stay as
+    they are. What it runs over is read from the latter."""
+    for name in sorted(names & scope.env.keys()):
+        value = scope.read(name, scope.loc(runs_over)) if name in names_read(runs_over) else None
+        del scope.env[name]
+        if value is not None:
+            scope.bind(name, value, scope.loc(runs_over))
 
 
 @contextmanager
