@@ -1,7 +1,8 @@
 """Generators that compiled code makes for itself, in terms of numbers: inlined where a program makes and uses them.
 
-A bit generator's next word is `<name>_next(fixed, changing)`, which returns the word and the changed part of its
-state. `random_*` and `bounded` are the functions of `ir/draw_functions.py` of the same names, for such generators.
+`<name>_made(seed, key, counter)` is the state of a bit generator: what stays of it, what changes, and whether half of a
+word waits, and which. Its next word is `<name>_next(fixed, changing)`, which returns the word and the changed part.
+`random_*` and `bounded` are the functions of `ir/draw_functions.py` of the same names, for such generators.
 """
 
 # mypy: ignore-errors
@@ -11,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from appyc.library.distributions import Primitive
-from appyc.library.primitives import high_product
+from appyc.library.primitives import high_product, refuse
 
 next_word = Primitive("next_word")
 """64 bits."""
@@ -59,40 +60,29 @@ def philox_next(fixed, changing):
     return word, (count_0, count_1, count_2, count_3, word_0, word_1, word_2, word_3, taken + 1)
 
 
-def philox_seeded(seeds):
-    """The key that a seed sequence gives."""
-    words = seed_words(seeds)
-    return words[0], words[1]
+def philox_made(seed, key, counter):
+    if (seed is None) == (key is None):
+        refuse("it needs a seed or a key")
+    fixed = (
+        seed_words(_seeds(seed))[:2]
+        if key is None
+        else _words(key, 2, "key must be positive and less than 2**128.")
+    )
+    counts = (_ZERO,) * 4
+    if counter is not None:
+        counts = _words(counter, 4, "counter must be positive and less than 2**256.")
+    return _philox_at(fixed, counts)
 
 
-def philox_jumped(changing, jumps):
-    count_2 = changing[2] + _U64(jumps)
+def philox_jumped(fixed, changing, jumps):
+    count_2 = changing[2] + _word(jumps, "a generator that compiled code makes does not jump back")
     count_3 = changing[3] + (_ONE if count_2 < changing[2] else _ZERO)
-    return changing[0], changing[1], count_2, count_3
+    return _philox_at(fixed, (changing[0], changing[1], count_2, count_3))
 
 
-def checked_key(key):
-    if key < 0:
-        raise ValueError("key must be positive and less than 2**128.")
-    return key
-
-
-def checked_counter(counter):
-    if counter < 0:
-        raise ValueError("counter must be positive and less than 2**256.")
-    return counter
-
-
-def checked_jumps(jumps):
-    if jumps < 0:
-        raise ValueError("a generator that compiled code makes does not jump back")
-    return jumps
-
-
-def checked_seed(seed):
-    if seed < 0:
-        raise ValueError("expected non-negative integer")
-    return seed
+def _philox_at(fixed, counter):
+    """The state of a Philox that has drawn nothing since its counter was set."""
+    return fixed, (*counter, _ZERO, _ZERO, _ZERO, _ZERO, 4), (False, _ZERO)
 
 
 # ---------------------------------------------------------------- PCG64 (XSL-RR)
@@ -114,14 +104,12 @@ def pcg64_next(fixed, changing):
     return (mixed >> turn) | (mixed << ((_WORD_BITS - turn) & _LAST_BIT)), (high, low)
 
 
-def pcg64_seeded(seeds):
-    """The two words of the step, and of the state."""
-    words = seed_words(seeds)
+def pcg64_made(seed, key, counter):
+    words = seed_words(_seeds(seed))
     step_high, step_low = (words[2] << _ONE) | (words[3] >> _LAST_BIT), (words[3] << _ONE) | _ONE
     low = step_low + words[1]
     high = step_high + words[0] + (_ONE if low < step_low else _ZERO)
-    high, low = _pcg64_step(high, low, step_high, step_low)
-    return step_high, step_low, high, low
+    return (step_high, step_low), _pcg64_step(high, low, step_high, step_low), (False, _ZERO)
 
 
 # ---------------------------------------------------------------- SeedSequence
@@ -139,6 +127,34 @@ def _constants(first, factor, count):
 
 _POOL = _constants(0x43B0D7E5, 0x931E8875, 16)
 _STATE = _constants(0x8B51F9DD, 0x58F38DED, 8)
+
+
+def _word(number, message):
+    """An integer from 0 on."""
+    if np.ndim(number) > 0 or number.dtype.kind not in ("i", "u"):
+        refuse("it is made of integers")
+    if number.dtype.kind == "i" and number < 0:
+        raise ValueError(message)
+    return _U64(number)
+
+
+def _words(number, count, message):
+    """The words of a key or a counter: an integer, or one for each of them."""
+    if not isinstance(number, tuple):
+        return (_word(number, message),) + (_ZERO,) * (count - 1)
+    if len(number) != count:
+        refuse("this is another number of words than it has")
+    for word in number:
+        if np.ndim(word) > 0 or word.dtype.kind not in ("i", "u") or word.dtype != number[0].dtype:
+            refuse("its words are integers of one type")
+    return tuple(word if word.dtype.kind == "u" else np.int64(word).astype(_U64) for word in number)
+
+
+def _seeds(seed):
+    seeds = seed if isinstance(seed, tuple) else (seed,)
+    if len(seeds) not in (1, 2):
+        refuse("it has one seed or two")
+    return tuple(_word(one, "expected non-negative integer") for one in seeds)
 
 
 def _hashed(value, before, after):
