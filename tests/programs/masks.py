@@ -182,6 +182,11 @@ def reductions_of_what_is_chosen(a, m):
     return a[m].sum(), np.mean(a[m]), a[m].max(), np.min(a[m]), a[m].prod(), a[m].any(), np.all(a[m]), a[m].std()
 
 
+@PROGRAMS.on(floats(11), bools(11), targets=C_ONLY)
+def texts_of_what_is_chosen(a, m):
+    return np.diff(a[m]), np.append(a[m], a[~m])
+
+
 @PROGRAMS.on(floats(11), bools(11), floats(11, seed=1))
 @PROGRAMS.on(ints(11, dtype=np.int8), bools(11), ints(11, dtype=np.uint8, seed=1))
 @PROGRAMS.on(complexes(11), bools(11), floats(11, dtype=np.float32))

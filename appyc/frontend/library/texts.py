@@ -9,6 +9,7 @@ from types import FunctionType
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.array_creation import allocate, loops_over
+from appyc.frontend.arrays.masks import packed
 from appyc.frontend.arrays.tensors import Aligned, as_tensor, as_value, broadcast
 from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.inlining import called_with, inlined
@@ -16,7 +17,7 @@ from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.library.axis_arguments import Arguments, Entry
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import float_type_of, promoted
-from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value
+from appyc.frontend.types.values import Masked, Number, Opaque, Tensor, TupleValue, Value
 from appyc.ir.nodes import Assign, Expr, Stmt, Store, Symbol, Var
 from appyc.ir.visit import substitute, walk
 from appyc.library.table import METHODS, Text, text_of
@@ -48,7 +49,9 @@ def entry_of(text: Text) -> Entry:
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
         arguments = {n: given.get(n) or _default(scope, p, text, loc) for n, p in parameters.items()}
         for name, value in arguments.items():
-            if isinstance(value, TupleValue) and parameters[name].annotation == "np.ndarray":
+            if isinstance(value, Masked):
+                arguments[name] = packed(scope, value, loc)
+            elif isinstance(value, TupleValue) and parameters[name].annotation == "np.ndarray":
                 arguments[name] = as_tensor(scope, value, loc)
             elif (
                 not isinstance(value, TupleValue)
