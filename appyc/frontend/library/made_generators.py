@@ -78,11 +78,11 @@ def _made(scope: Scope, name: str, how: str, values: Sequence[Value], loc: Loc) 
             f"a generator made of this cannot be compiled here: {error.summary}", loc,
             hints=("make it of integers, Philox(key=k, counter=i) or default_rng([seed, i]), or in front of the loop",),
         ) from None  # fmt: skip
-    parts = (
+    fixed, changing, half = (
         tuple(scope.temp(f"{name}_{k}", n.expr).symbol for k, n in enumerate(numbers_of(part)))
         for part in parts_of(state)
     )
-    return MadeGenerator(name, *parts)
+    return MadeGenerator(name, fixed, changing, half)
 
 
 def next_of(scope: Scope, bits: MadeGenerator, name: str, loc: Loc) -> Value | None:
