@@ -10,6 +10,25 @@ from appyc.library.primitives import refuse
 from appyc.library.table import of
 
 
+@of(np.var, method="var")
+def var(a: np.ndarray, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    """The mean of the squared distances from the mean."""
+    if out is not None:
+        refuse("np.var with out is not compiled")
+    count = a.size if axis is None else 1
+    for k in () if axis is None else axis if isinstance(axis, tuple) else (axis,):
+        count *= a.shape[k]
+    size = np.abs if a.dtype.kind == "c" else np.positive
+    total = np.sum(np.square(size(a - np.mean(a, axis, dtype, keepdims=True))), axis, keepdims=keepdims)
+    return total / (max(count - ddof, 0) if ddof > 0 else count - ddof)
+
+
+@of(np.std, method="std")
+def std(a: np.ndarray, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    """The square root of the variance."""
+    return np.sqrt(var(a, axis, dtype, out, ddof, keepdims))
+
+
 @of(np.cov)
 def cov(m: np.ndarray, y=None, rowvar=True, bias=False, ddof=None):
     """The covariances of variables, which are rows (a matrix of one element for a matrix of one row); the variance

@@ -35,7 +35,7 @@ from appyc.frontend.library.array_makers import (
     result_type,
     triangle,
 )
-from appyc.frontend.library.array_reductions import reduce_array, variance
+from appyc.frontend.library.array_reductions import reduce_array
 from appyc.frontend.library.axis_arguments import (
     Arguments,
     Bound,
@@ -46,7 +46,6 @@ from appyc.frontend.library.axis_arguments import (
     integer_argument,
     integers,
     is_none,
-    refuse,
 )
 from appyc.frontend.library.scan_functions import given_back
 from appyc.frontend.scope import Scope
@@ -206,18 +205,6 @@ def _reduction(name: str, *, of_first: bool = False) -> Maker:
     return make
 
 
-def _spread(*, root: bool) -> Maker:
-    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        refuse(given, loc, "out")
-        ddof = given.get("ddof", arithmetic.python_number(0, loc))
-        number = expressions.number(ddof, loc, "ddof")
-        dtype = given_dtype(given.get("dtype"), loc)
-        spread = variance(scope, given["a"], along(given, loc), number, dtype, loc, root=root)
-        return given_back(scope, given, spread, loc)
-
-    return make
-
-
 def _transpose(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
     axes = integers(given.get("axes"), loc, "axes")
@@ -343,8 +330,6 @@ _METHODS: dict[str, Entry] = {
     "max": (_EXTREME, _reduction("max")),
     "any": (_TRUTH, _reduction("any")),
     "all": (_TRUTH, _reduction("all")),
-    "var": (("a", "axis", "dtype", "out", "ddof", "keepdims"), _spread(root=False)),
-    "std": (("a", "axis", "dtype", "out", "ddof", "keepdims"), _spread(root=True)),
     "transpose": (("a", "*axes"), _transpose),
     "swapaxes": (("a", "axis1", "axis2"), _swapaxes),
     "copy": (("a",), _copy),
@@ -369,7 +354,7 @@ _FUNCTIONS: dict[object, Entry] = {
     np.sum: _METHODS["sum"], np.prod: _METHODS["prod"], np.mean: _METHODS["mean"],
     np.min: _METHODS["min"], np.max: _METHODS["max"],
     np.amin: _METHODS["min"], np.amax: _METHODS["max"], np.any: _METHODS["any"], np.all: _METHODS["all"],
-    np.var: _METHODS["var"], np.std: _METHODS["std"], np.transpose: _METHODS["transpose"],
+    np.transpose: _METHODS["transpose"],
     np.swapaxes: _METHODS["swapaxes"], np.copy: _METHODS["copy"], np.dot: _METHODS["dot"],
     np.flip: (("a", "axis"), _flip), np.expand_dims: (("a", "axis"), _expand_dims),
     np.matmul: (("a", "b"), linear_algebra.matmul), np.linalg.matmul: (("a", "b"), linear_algebra.matmul),

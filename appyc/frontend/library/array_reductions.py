@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.masks import counted, repeatable
 from appyc.frontend.arrays.reshaping import normalised
-from appyc.frontend.arrays.tensors import as_tensor, as_value, elementwise, fail_unless, kept, product
+from appyc.frontend.arrays.tensors import as_tensor, elementwise, fail_unless, product
 from appyc.frontend.arrays.where_arguments import initial_value, mask_over
-from appyc.frontend.expressions import arithmetic, selections
 from appyc.frontend.expressions.arithmetic import cast, const, integer, truth_of
 from appyc.frontend.library.linear_algebra import settled
 from appyc.frontend.scope import Scope
@@ -22,7 +21,6 @@ from appyc.ir.nodes import (
     Expr,
     Fail,
     If,
-    Intrinsic,
     Reduce,
     Select,
 )
@@ -108,45 +106,6 @@ def _is_reduced(masked: Masked, along: Along, loc: Loc) -> bool:
 
 def _quotient(total: Number, count: Expr, loc: Loc) -> Number:
     return Number(Binary("/", total.expr, cast(count, total.type.dtype), loc=loc), python=False)
-
-
-def variance(
-    scope: Scope, value: Value, along: Along, ddof: Number, dtype: DType | None, loc: Loc, *, root: bool
-) -> Value:
-    """np.var, and np.std where `root` is set: the mean first, then the squared distances from it."""
-    source = as_tensor(scope, value, loc)
-    tensor = as_tensor(scope, kept(scope, source, "values", loc), loc)
-    reduced = reduced_axes(tensor, along.axes, loc)
-    mean = reduce_array(scope, "mean", tensor, Along(reduced, keepdims=True), dtype, loc)
-    apart = elementwise(
-        scope, [as_value(tensor), mean], lambda n: arithmetic.binary("-", n[0], n[1], loc), loc
-    )
-
-    def square(numbers: list[Number]) -> Number:
-        (x,) = numbers
-        if not x.type.dtype.is_complex:
-            return arithmetic.binary("*", x, x, loc)
-        size = arithmetic.absolute(x, loc)
-        return arithmetic.binary("*", size, size, loc)
-
-    squares = as_tensor(scope, elementwise(scope, [apart], square, loc), loc)
-    total = reduce_array(scope, "sum", squares, Along(reduced, along.keepdims), None, loc)
-    count = arithmetic.binary(
-        "-", Number(product([tensor.extents[k] for k in reduced], loc), python=True), ddof, loc
-    )
-    if ddof.constant is None or ddof.constant.real > 0:
-        count = selections.extremum("max", count, arithmetic.python_number(0, loc), loc)  # as NumPy has it
-
-    def finish(numbers: list[Number]) -> Number:
-        (x,) = numbers
-        divisor = Number(cast(count.expr, x.type.dtype), python=False)
-        out = Binary("/", x.expr, divisor.expr, loc=loc)
-        if not root:
-            return Number(out, python=False)
-
-        return Number(Intrinsic("sqrt", (out,), out.dtype, loc=loc), python=False)
-
-    return elementwise(scope, [total], finish, loc)
 
 
 def averaged(dtype: DType) -> DType:
