@@ -10,7 +10,7 @@ from appyc.frontend.arrays.tensors import apart_from, as_tensor, as_value, broad
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.library.axis_arguments import Arguments, integers
-from appyc.frontend.library.linear_algebra import same_length, settled, sum_of
+from appyc.frontend.library.linear_algebra import matmul, same_length, settled, sum_of
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value
 from appyc.ir.nodes import Binary, Expr, Symbol, Var
@@ -134,13 +134,29 @@ def tensordot(scope: Scope, given: Arguments, loc: Loc) -> Value:
 
 def inner(scope: Scope, given: Arguments, loc: Loc) -> Value:
     """np.inner: sums over the last axes."""
+    return _summed_over(scope, given, -1, loc)
+
+
+def dot(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """np.dot: `a @ b` up to two axes, the product with a number, else the sum over a's last axis
+    and b's last but one."""
+    ranks = [as_tensor(scope, given[name], loc).ndim for name in "ab"]
+    if min(ranks) > 0 and max(ranks) <= 2:
+        return matmul(scope, given, loc)
+    return _summed_over(scope, given, -2 if ranks[1] > 1 else -1, loc)
+
+
+def _summed_over(scope: Scope, given: Arguments, axis: int, loc: Loc) -> Value:
+    """The products of all pairs of elements, summed over a's last axis and this one of b's; those with a number."""
     a, b = as_tensor(scope, given["a"], loc), as_tensor(scope, given["b"], loc)
     if not a.ndim or not b.ndim:
         both = [given["a"], given["b"]]
         return elementwise(scope, both, lambda n: arithmetic.binary("*", n[0], n[1], loc), loc)
-    same_length(scope, a.extents[-1], b.extents[-1], loc)
-    left, right = _LETTERS[: a.ndim], _LETTERS[a.ndim : a.ndim + b.ndim - 1] + _LETTERS[a.ndim - 1]
-    return contracted(scope, [a, b], [left, right], left[:-1] + right[:-1], loc)
+    same_length(scope, a.extents[-1], b.extents[axis], loc)
+    left, right = _LETTERS[: a.ndim], list(_LETTERS[a.ndim : a.ndim + b.ndim])
+    right[axis] = left[-1]
+    output = left[:-1] + "".join(c for c in right if c != left[-1])
+    return contracted(scope, [a, b], [left, "".join(right)], output, loc)
 
 
 def kron(scope: Scope, given: Arguments, loc: Loc) -> Value:

@@ -10,7 +10,6 @@ from appyc.frontend.arrays.tensors import (
     as_tensor,
     as_value,
     broadcast,
-    elementwise,
     fail_unless,
     kept,
 )
@@ -56,32 +55,6 @@ def matmul(scope: Scope, given: Mapping[str, Value], loc: Loc) -> Value:
         *(left.extents[-2:-1] if rows else ()),
         *(right.extents[-1:] if columns else ()),
     )
-    total = sum_of_products(x, y, (k,), (left.extents[-1],), loc)
-    return settled(scope, Tensor(axes, extents, total), "product", loc)
-
-
-def dot(scope: Scope, given: Mapping[str, Value], loc: Loc) -> Value:
-    """np.dot: `a @ b` up to two axes, the product with a number, else the sum over a's last axis
-    and b's last but one."""
-    a, b = given["a"], given["b"]
-    left, right = as_tensor(scope, a, loc), as_tensor(scope, b, loc)
-    if not left.ndim or not right.ndim:
-        numbers = [v if isinstance(v, Number) else as_value(as_tensor(scope, v, loc)) for v in (a, b)]
-        return elementwise(scope, numbers, lambda n: arithmetic.binary("*", n[0], n[1], loc), loc)
-    if left.ndim <= 2 and right.ndim <= 2:
-        return matmul(scope, given, loc)
-    left = _in_memory(scope, left, loc)
-    right = apart_from(scope, left, _in_memory(scope, right, loc))
-    inner = right.ndim - 2 if right.ndim > 1 else 0
-    same_length(scope, left.extents[-1], right.extents[inner], loc)
-    k = scope.supply.fresh("k", DType.INT64)
-    scope.same_axis(left.axes[-1], k)
-    scope.same_axis(right.axes[inner], k)
-    x = substitute(left.element, {left.axes[-1]: Var(k, loc=loc)})
-    y = substitute(right.element, {right.axes[inner]: Var(k, loc=loc)})
-    rest = [n for n in range(right.ndim) if n != inner]
-    axes = (*left.axes[:-1], *(right.axes[n] for n in rest))
-    extents = (*left.extents[:-1], *(right.extents[n] for n in rest))
     total = sum_of_products(x, y, (k,), (left.extents[-1],), loc)
     return settled(scope, Tensor(axes, extents, total), "product", loc)
 

@@ -136,12 +136,6 @@ def _where(args: list[Number], loc: Loc) -> Number:
     return _strong(selections.select(truth_of(cond.expr), a, b, loc))
 
 
-def _clip(args: list[Number], loc: Loc) -> Number:
-    a, lo, hi = (selections.nearest(n, args[0].type.dtype, loc) for n in args)
-    low = selections.extremum("maximum", a, lo, loc)
-    return selections.extremum("minimum", low, hi, loc)
-
-
 def _square(args: list[Number], loc: Loc) -> Number:
     (a,) = args
     if a.type.dtype is DType.BOOL:  # NumPy squares no booleans, but small integers
@@ -307,7 +301,6 @@ def _table() -> dict[object, tuple[range, Maker]]:
         },
         primitives.high_product: (two, _high_product),
         np.where: (three, _where),
-        np.clip: (three, _clip),
         np.sign: (one, _sign),
         np.square: (one, _square),
         np.reciprocal: (one, _reciprocal),
