@@ -23,16 +23,22 @@ def wrapped(values: Any) -> Any:
     return _mapped(values, _owned)
 
 
-def _mapped(value: Any, change: Callable[[Any], Any], kind: type[Any] = np.ndarray) -> Any:
-    """The value with something else for NumPy's arrays in it, or for what else is of the kind."""
-    if type(value) is kind:
+def _mapped(value: Any, change: Callable[[Any], Any], *kinds: type[Any]) -> Any:
+    """The value with something else for what is of these kinds in it: NumPy's arrays, where none is given."""
+    if type(value) in (kinds or (np.ndarray,)):
         return change(value)
     if type(value) is list:
-        return [_mapped(v, change, kind) for v in value]
+        return [_mapped(v, change, *kinds) for v in value]
     if isinstance(value, tuple):
-        parts = [_mapped(v, change, kind) for v in value]
+        parts = [_mapped(v, change, *kinds) for v in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    return value
+    return {k: _mapped(v, change, *kinds) for k, v in value.items()} if type(value) is dict else value
+
+
+def _arrays_in(value: Any) -> list[arrays.Array]:
+    found: list[arrays.Array] = []
+    _mapped(value, found.append, arrays.ndarray, arrays.number)
+    return found
 
 
 def whole(memory: np.ndarray) -> Any:
@@ -65,9 +71,7 @@ def _owned(values: np.ndarray) -> Any:
 
 def adopted(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """`evaluated`, except that an array of memory which other code may change at any time stays NumPy's."""
-    found: list[arrays.Array] = []
-    _arrays_in((args, keywords), found)
-    if found:
+    if _arrays_in((args, keywords)):
         return evaluated(function, args, keywords)
     ran_by_numpy(function.__name__)
     values = owner = function(*args, **keywords)
@@ -138,17 +142,6 @@ class _Converted:
         return getattr(self._of, name)
 
 
-def _arrays_in(value: Any, found: list[arrays.Array]) -> None:
-    if isinstance(value, arrays.Array):
-        found.append(value)
-    elif type(value) is tuple or type(value) is list:
-        for item in value:
-            _arrays_in(item, found)
-    elif type(value) is dict:
-        for item in value.values():
-            _arrays_in(item, found)
-
-
 def evaluated(
     function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any], why: str = ""
 ) -> Any:
@@ -156,8 +149,7 @@ def evaluated(
 
     What it gives that is a view of an argument is a view here, too. why: of a compiled function, for the report.
     """
-    found: list[arrays.Array] = []
-    _arrays_in((args, keywords), found)
+    found = _arrays_in((args, keywords))
     buffers = [a.buffer for a in found]
     if buffers:
         flush(buffers, overwritten=buffers)
@@ -171,9 +163,7 @@ def evaluated(
 
 def finished(result: Any, args: tuple[Any, ...]) -> Any:
     """What is given for a result of NumPy's that a call with these arguments has computed at once."""
-    found: list[arrays.Array] = []
-    _arrays_in(args, found)
-    return _finished(result, found)
+    return _finished(result, _arrays_in(args))
 
 
 def _finished(result: Any, found: list[arrays.Array]) -> Any:
@@ -187,14 +177,9 @@ def _finished(result: Any, found: list[arrays.Array]) -> Any:
 def given_back(result: Any, taken: Iterable[Any], args: tuple[Any, ...]) -> Any:
     """What is given for the result of a compiled function that has taken arrays from outside, and NumPy's arguments: of
     these, it may give a view."""
-    arrays_taken: list[arrays.Array] = []
-    memories: list[np.ndarray] = []
-    for value in taken:
-        _arrays_in(value, arrays_taken)
-    for value in (*args, *taken):
-        if isinstance(value, np.ndarray) and not isinstance(value, arrays.Array):
-            memories.append(value)
-    given = [a for a in arrays_taken if type(a) is arrays.ndarray]
+    given = [a for a in _arrays_in(tuple(taken)) if type(a) is arrays.ndarray]
+    values = (value for value in (*args, *taken) if isinstance(value, np.ndarray))
+    memories = [value for value in values if not isinstance(value, arrays.Array)]
 
     def change(values: np.ndarray) -> Any:
         return values if any(np.may_share_memory(values, m) for m in memories) else _traced(values, given)
@@ -246,12 +231,12 @@ def views_by(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict
 
 def _views_by(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """The function is called with ghosts."""
-    found: list[arrays.Array] = []
-    _arrays_in((args, keywords), found)
+    found = _arrays_in((args, keywords))
     given = [a for a in found if type(a) is arrays.ndarray]
     if len(given) < len(found) or not given or not all(a.size for a in given):
         return NotImplemented
-    result = function(*_ghosts(args), **_ghosts(keywords))
+    given_args, named = _mapped((args, keywords), arrays.ndarray.ghost, arrays.ndarray)
+    result = function(*given_args, **named)
     if not _traceable(result, given):
         return NotImplemented
     return _mapped(result, lambda values: _traced(values, given, of_ghosts=True))
@@ -280,15 +265,6 @@ def _traceable(result: Any, given: list[arrays.ndarray]) -> bool:
     if isinstance(result, tuple | list):
         return all(_traceable(item, given) for item in result)
     return type(result) is np.ndarray and any(is_within(result, ghost_of(a.buffer)) for a in given)
-
-
-def _ghosts(value: Any) -> Any:
-    """Arguments with ghosts for appyc's arrays."""
-    if type(value) is arrays.ndarray:
-        return value.ghost()
-    if type(value) is tuple or type(value) is list:
-        return type(value)(_ghosts(v) for v in value)
-    return {k: _ghosts(v) for k, v in value.items()} if type(value) is dict else value
 
 
 def changing(target: arrays.Array, change: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
