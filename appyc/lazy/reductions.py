@@ -46,24 +46,27 @@ def _bound(
     return {k: v for k, v in out.items() if v is not None and v is not _NOT_GIVEN}
 
 
-def _reducing(name: str) -> Callable[..., Any]:
+def _recording(name: str, find: Callable[..., Any]) -> Callable[..., Any]:
+    """NumPy's function: what `find` gives for the operand and the other arguments, or `out` with that in it."""
     names = tuple(inspect.signature(getattr(np, name)).parameters)
 
-    def reduction(*args: Any, **keywords: Any) -> Any:
+    def function(*args: Any, **keywords: Any) -> Any:
         given = _bound(names, args, keywords)
-        if given is None or "a" not in given or "mean" in given or "correction" in given:
+        operand = None if given is None else as_operand(given.pop("a", None))
+        if given is None or not isinstance(operand, arrays.Array) or not operand.shape:
             return NotImplemented
-        return _reduced(name, **given)
+        if operand.dtype not in COMPILED_DTYPES or given.keys() & {"mean", "correction"}:
+            return NotImplemented
+        out = given.pop("out", None)
+        found = find(name, operand, **given)
+        return found if out is None or found is NotImplemented else _stored(found, out)
 
-    return reduction
+    return function
 
 
-def _reduced(name: str, a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
+def _reduced(name: str, operand: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0,
              keepdims: Any = False, initial: Any = None, where: Any = None) -> Any:  # fmt: skip
-    operand = as_operand(a)
-    if not isinstance(operand, arrays.Array) or not operand.shape or operand.size == 0:
-        return NotImplemented
-    if operand.dtype not in COMPILED_DTYPES or type(ddof) is not int or axis == ():
+    if operand.size == 0 or type(ddof) is not int or axis == ():
         return NotImplemented
     if where is not None:
         operand = _without(name, operand, where)
@@ -84,7 +87,7 @@ def _reduced(name: str, a: Any, axis: Any = None, dtype: Any = None, out: Any = 
         found = binary(_COMBINED[name], found, first[()])
     if dtype is not None and found.dtype != dtype:
         found = found.astype(dtype)
-    return found if out is None else _stored(found, out)
+    return found
 
 
 def _applied(name: str, **keywords: Any) -> Apply:
@@ -146,60 +149,36 @@ def _stored(found: Any, out: Any) -> Any:
     return out
 
 
-def _arg_reducing(name: str) -> Callable[..., Any]:
-    names = tuple(inspect.signature(getattr(np, name)).parameters)
-
-    def arg_reduction(*args: Any, **keywords: Any) -> Any:
-        given = _bound(names, args, keywords)
-        operand = None if given is None else as_operand(given.get("a"))
-        if given is None or not isinstance(operand, arrays.Array) or not operand.shape or operand.size == 0:
-            return NotImplemented
-        axis, keepdims = given.get("axis"), bool(given.get("keepdims"))
-        if operand.dtype not in COMPILED_DTYPES or operand.dtype.kind == "c" or isinstance(axis, tuple):
-            return NotImplemented
-        _, axes = reduced("max", operand.dtype, len(operand.shape), axis, 0)
-        shape = without(operand.shape, axes, keepdims=keepdims)
-        whole = None if axis is None else axes[0]
-        out = given.get("out")
-        found = record(_applied(name, axis=whole, keepdims=keepdims), (operand,), shape, np.dtype(np.intp))
-        return found if out is None else _stored(found, out)
-
-    return arg_reduction
+def _arg_reduced(name: str, operand: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    if operand.size == 0 or operand.dtype.kind == "c" or isinstance(axis, tuple):
+        return NotImplemented
+    _, axes = reduced("max", operand.dtype, operand.ndim, axis, 0)
+    shape = without(operand.shape, axes, keepdims=bool(keepdims))
+    operation = _applied(name, axis=None if axis is None else axes[0], keepdims=bool(keepdims))
+    return record(operation, (operand,), shape, np.dtype(np.intp))
 
 
-def _running(name: str) -> Callable[..., Any]:
-    names = tuple(inspect.signature(getattr(np, name)).parameters)
-
-    def running(*args: Any, **keywords: Any) -> Any:
-        given = _bound(names, args, keywords)
-        operand = None if given is None else as_operand(given.get("a"))
-        if given is None or not isinstance(operand, arrays.Array) or not operand.shape:
-            return NotImplemented
-        axis, dtype, out = given.get("axis"), given.get("dtype"), given.get("out")
-        if axis is None:
-            operand = operand.ravel()
-        if dtype is not None:
-            operand = _converted(name, operand, np.dtype(dtype))
-        if operand is None or operand.dtype not in COMPILED_DTYPES or isinstance(axis, tuple):
-            return NotImplemented
-        result, axes = reduced(
-            name.removeprefix("cum"), operand.dtype, operand.ndim, -1 if axis is None else axis, 0
-        )
-        if dtype is not None and result != dtype:
-            return NotImplemented
-        order = memory_order([operand.ghost()], operand.ndim)
-        turned = operand.transpose(order)
-        found = record(_applied(name, axis=order.index(axes[0])), (turned,), turned.shape, result).transpose(
-            inverse(order)
-        )
-        return found if out is None else _stored(found, out)
-
-    return running
+def _accumulated(name: str, operand: Any, axis: Any = None, dtype: Any = None) -> Any:
+    if axis is None:
+        operand = operand.ravel()
+    if dtype is not None:
+        operand = _converted(name, operand, np.dtype(dtype))
+    if operand is None or operand.dtype not in COMPILED_DTYPES or isinstance(axis, tuple):
+        return NotImplemented
+    combining = name.removeprefix("cum")
+    result, axes = reduced(combining, operand.dtype, operand.ndim, -1 if axis is None else axis, 0)
+    if dtype is not None and result != dtype:
+        return NotImplemented
+    order = memory_order([operand.ghost()], operand.ndim)
+    turned = operand.transpose(order)
+    found = record(_applied(name, axis=order.index(axes[0])), (turned,), turned.shape, result)
+    return found.transpose(inverse(order))
 
 
 REDUCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
-    **{getattr(np, n): _reducing(n) for n in ("sum", "prod", "mean", "min", "max", "any", "all", "var", "std")},
-    np.amin: _reducing("min"), np.amax: _reducing("max"),
-    np.argmin: _arg_reducing("argmin"), np.argmax: _arg_reducing("argmax"),
-    np.cumsum: _running("cumsum"), np.cumprod: _running("cumprod"),
+    **{getattr(np, n): _recording(n, _reduced)
+       for n in ("sum", "prod", "mean", "min", "max", "any", "all", "var", "std")},
+    np.amin: _recording("min", _reduced), np.amax: _recording("max", _reduced),
+    **{getattr(np, n): _recording(n, _arg_reduced) for n in ("argmin", "argmax")},
+    **{getattr(np, n): _recording(n, _accumulated) for n in ("cumsum", "cumprod")},
 }  # fmt: skip
