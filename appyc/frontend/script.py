@@ -118,17 +118,13 @@ def _outside_functions(tree: ast.AST) -> Iterable[ast.stmt]:
 
 def _names_of_functions(tree: ast.Module) -> frozenset[str]:
     """Names that functions and classes of the module mention, except those that are always local."""
-    out: set[str] = set()
-    for scope in (n for n in ast.walk(tree) if isinstance(n, _SCOPES)):
-        for node in ast.walk(scope):
-            if isinstance(node, ast.Name):
-                out.add(node.id)
-            elif isinstance(node, ast.Global):
-                out.update(node.names)
-    return frozenset(out) - _locals_only(tree)
+    scopes = [n for n in ast.walk(tree) if isinstance(n, _SCOPES)]
+    mentioned = {n.id for scope in scopes for n in ast.walk(scope) if isinstance(n, ast.Name)}
+    return (mentioned | _rebound(tree)) - _locals_only(tree)
 
 
-def _rebound(tree: ast.Module) -> frozenset[str]:
+def _rebound(tree: ast.AST) -> frozenset[str]:
+    """Names that functions declare to be global."""
     return frozenset(name for n in ast.walk(tree) if isinstance(n, ast.Global) for name in n.names)
 
 
@@ -140,7 +136,7 @@ def _locals_only(tree: ast.Module) -> frozenset[str]:
         own = {n.arg for n in ast.walk(scope) if isinstance(n, ast.arg)}
         if not isinstance(scope, ast.ClassDef):
             own |= names_assigned([scope])
-        declared = {name for n in ast.walk(scope) if isinstance(n, ast.Global) for name in n.names}
+        declared = _rebound(scope)
         mentioned = {n.id for n in ast.walk(scope) if isinstance(n, ast.Name)} | declared
         local |= own - declared
         outer |= (mentioned - own) | declared

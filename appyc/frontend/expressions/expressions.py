@@ -33,6 +33,7 @@ from appyc.frontend.types.values import (
     Value,
     Wide,
     describe,
+    with_parts,
 )
 from appyc.ir.nodes import Assign, BoundsCheck, Const, Expr, For, If, Stmt, Symbol
 from appyc.ir.raising import may_raise
@@ -161,17 +162,11 @@ def kept_before(scope: Scope, value: Value, block: list[Stmt]) -> Value:
             return pack_masked(scope, value, value.holds.loc) if changes else value
         case TupleValue():
             return replace(value, items=tuple(kept_before(scope, v, block) for v in value.items))
-        case MaybeNone():
-            return tensors.settled(scope, value)
-        case DictValue(keys, values):
-            kept = kept_before(scope, values, block)
-            assert isinstance(kept, TupleValue)
-            return DictValue(keys, kept)
         case ListValue(slots=slots) if slots.count in scalars_written(block):
             raise UnsupportedError("a list changes before it is looked at", block[0].loc,
                                    hints=("take its length or its items in a statement before this one",))  # fmt: skip
         case _:
-            return value
+            return with_parts(value, lambda part: kept_before(scope, part, block))
 
 
 def _changes(read: Sequence[Expr], block: list[Stmt]) -> bool:

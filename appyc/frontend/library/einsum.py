@@ -176,13 +176,9 @@ def kron(scope: Scope, given: Arguments, loc: Loc) -> Value:
             indices[tensor.axes[n]] = here
             continue
         length = b.extents[j]
-        extents.append(scope.temp("n", _times(a.extents[i], length, loc)))
+        extents.append(scope.temp("n", Binary("*", a.extents[i], length, loc=loc)))
         divisor = Binary("max", length, integer(1, loc), loc=loc)
         indices[a.axes[i]] = Binary("//", here, divisor, loc=loc)
         indices[b.axes[j]] = Binary("%", here, divisor, loc=loc)
     product = _product([substitute(a.element, indices), substitute(b.element, indices)], loc)
     return as_value(Tensor(axes, tuple(extents), product))
-
-
-def _times(a: Expr, b: Expr, loc: Loc) -> Expr:
-    return Binary("*", a, b, loc=loc)

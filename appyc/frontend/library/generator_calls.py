@@ -18,6 +18,7 @@ from appyc.frontend.access import AccessPath
 from appyc.frontend.arrays.tensors import as_tensor
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.inlining import bind, inlined
+from appyc.frontend.library.axis_arguments import is_none
 from appyc.frontend.library.generator_state import (
     GENERATOR,
     NUMPY,
@@ -164,7 +165,7 @@ def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: 
     if fn.__module__ == sampling.__name__:
         chosen = inlined(scope, fn, arguments, loc, trusted=True)
         return chosen if population is None else replace(as_tensor(scope, chosen, loc), python=True)
-    size, out, dtype = (_given(given.get(n)) for n in ("size", "out", "dtype"))
+    size, out, dtype = (None if is_none(given.get(n)) else given[n] for n in ("size", "out", "dtype"))
     result = _result(name, dtype, loc)
     if result is np.float32:
         fn = getattr(distributions, f"{name}_float32")
@@ -240,10 +241,6 @@ def _text_of(name: str) -> FunctionType | None:
     """The text of a method, by kind and name."""
     texts = (getattr(module, name, None) for module in (sampling, distributions, python_random))
     return next((text for text in texts if text is not None), None)
-
-
-def _given(value: Value | None) -> Value | None:
-    return None if isinstance(value, Opaque) and value.obj is None else value
 
 
 def _result(name: str, dtype: Value | None, loc: Loc) -> type[np.generic]:

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from appyc.frontend.syntax.tree import walk
+from appyc.frontend.syntax.tree import names_bound_by, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +61,7 @@ def names_behind(body: list[ast.stmt]) -> dict[ast.stmt, frozenset[str]]:
 
 def names_assigned(body: Iterable[ast.AST]) -> frozenset[str]:
     """Names that some statement in `body` binds: by assignment, `def`, `class` or import."""
-    return frozenset(name for s in body for n in walk(s) for name in _bound_by(n))
-
-
-def _bound_by(node: ast.AST) -> tuple[str, ...]:
-    match node:
-        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-            return (name,)
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            return (name,)
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
-            return tuple(a.asname or a.name.partition(".")[0] for a in names)
-        case ast.ExceptHandler(name=str(name)):
-            return (name,)
-        case _:
-            return ()
+    return frozenset(name for s in body for n in walk(s) for name in names_bound_by(n))
 
 
 def names_captured(function: ast.FunctionDef) -> frozenset[str]:
@@ -109,7 +95,7 @@ def surely_assigned(body: Iterable[ast.stmt]) -> frozenset[str]:
             case ast.With(body=inner):
                 out |= surely_assigned(inner)
             case ast.FunctionDef() | ast.ClassDef() | ast.Import() | ast.ImportFrom():
-                out |= frozenset(_bound_by(stmt))
+                out |= frozenset(names_bound_by(stmt))
             case _:
                 pass
     return out

@@ -154,12 +154,27 @@ def assigned_names(function: ast.FunctionDef) -> frozenset[str]:
     stack: list[ast.AST] = list(function.body)
     while stack:
         node = stack.pop()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
-            out.add(node.id)
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            out |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            out.add(node.name)
-        elif not isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        out.update(names_bound_by(node))
+        if not isinstance(node, _SCOPES):
             stack.extend(ast.iter_child_nodes(node))
     return frozenset(out)
+
+
+_SCOPES = (
+    ast.FunctionDef, ast.ClassDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp,
+)  # fmt: skip
+
+
+def names_bound_by(node: ast.AST) -> tuple[str, ...]:
+    """The names that a node itself binds."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            return (name,)
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return (name,)
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            return tuple(a.asname or a.name.partition(".")[0] for a in names)
+        case ast.ExceptHandler(name=str(name)):
+            return (name,)
+        case _:
+            return ()
