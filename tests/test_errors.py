@@ -718,6 +718,16 @@ def doubled(a):
 
 doubled(np.ones(4))
 """,
+    "list_with_a_use_of_its_own": """
+@appyc.jit(strict=True)
+def most(n):
+    found = []
+    for i in range(n):
+        found.append(i % 3)
+    return max(found), found.count(1)
+
+most(4)
+""",
     "list_that_grows_in_parallel": """
 @appyc.jit
 def positive(a):

@@ -26,7 +26,13 @@ from appyc.frontend.pragmas.pragma_nodes import LoopPragma
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.resolve import Names
 from appyc.frontend.source import Source
-from appyc.frontend.syntax.containers import list_names, read_lists, shared_lists, table_names
+from appyc.frontend.syntax.containers import (
+    list_names,
+    other_list_use,
+    read_lists,
+    shared_lists,
+    table_names,
+)
 from appyc.frontend.syntax.dict_names import own_dicts
 from appyc.frontend.syntax.liveness import names_behind
 from appyc.frontend.syntax.tree import assigned_names, loops_with_own_names, names_indexed
@@ -159,6 +165,10 @@ class Scope:
 
     def loc(self, node: ast.AST) -> Loc:
         return self.source.loc(node)
+
+    def other_list_use(self, node: ast.expr) -> tuple[str, ast.expr] | None:
+        """The name that a new list gets, and the first use of it that is none of a list in compiled code."""
+        return other_list_use(self.source.ast, node, self.names.is_of_library, self.names.draws_list)
 
     def lower(self, node: ast.expr) -> Value:
         """The value of an expression; a `Masked` for a selection by a mask."""

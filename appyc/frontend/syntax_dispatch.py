@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from appyc.errors import Loc, UnsupportedError
+from appyc.errors import Loc, Note, UnsupportedError
 from appyc.frontend.arrays import tensors
 from appyc.frontend.control import conditionals
 from appyc.frontend.expressions import attributes, comparisons, local_functions, operator_syntax, subscripts
@@ -35,6 +35,10 @@ UNSUPPORTED: dict[type[ast.AST], tuple[str, str]] = {
     ast.Starred: ("a starred expression", "write the items out"),
 }
 """Expressions that cannot be compiled: their names in errors, and the alternatives to suggest."""
+_USES = (
+    "use an array there, or a loop over the items",
+    "docs/language.md, under Calls, has the uses of lists",
+)
 
 
 def lower(scope: Scope, node: ast.expr) -> Value:
@@ -78,6 +82,13 @@ def lower(scope: Scope, node: ast.expr) -> Value:
             return scope.read(target.id, loc)
         case _:
             what, instead = UNSUPPORTED.get(type(node), (f"a {type(node).__name__}", "rewrite it"))
+            is_list = isinstance(node, ast.List | ast.ListComp)
+            if is_list and (found := scope.other_list_use(node)) is not None:
+                name, use = found
+                used = Note(scope.loc(use), f"this use of {name!r} keeps it in Python")
+                raise UnsupportedError(
+                    f"the list {name!r} cannot be compiled", loc, related=(used,), hints=_USES
+                )
             raise UnsupportedError(f"{what} cannot be compiled", loc, hints=(instead,))
 
 

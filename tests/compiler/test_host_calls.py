@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import appyc
 from appyc.errors import Loc
@@ -99,6 +100,13 @@ def behind_an_early_return(A, b):  # type: ignore[no-untyped-def]
     b[:] = b[np.argsort(A[0], kind="stable")] * 2
 
 
+def functions_that_the_library_wrote_in_python(A, b):  # type: ignore[no-untyped-def]
+    """Their text cannot be compiled, which is no fault of the program."""
+    lu, order = scipy.linalg.lu_factor(A * 2)
+    c = np.ones(np.broadcast_shapes(lu.shape, (1,))) @ (b * 2)
+    return order + 1, lu * 2, c
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     solve,
     inside_an_expression,
@@ -113,6 +121,7 @@ PROGRAMS: list[Callable[..., Any]] = [
     computed_before_and_after_on_one_line,
     two_calls_on_one_line,
     behind_an_early_return,
+    functions_that_the_library_wrote_in_python,
 ]
 
 
@@ -128,7 +137,9 @@ def test_what_is_beside_it_is_compiled_and_the_report_names_the_call(fn: Any) ->
     jitted(_A.copy(), _X.copy())
     report = jitted.explain()
     assert any(loop.mode == "parallel" for loop in report.loops), str(report)
-    assert any("np." in why or "method" in why for _, why in report.python_parts), str(report)
+    assert any("np." in why or "scipy." in why or "method" in why for _, why in report.python_parts), str(
+        report
+    )
 
 
 def test_statements_on_one_side_are_one_region_whose_loops_are_joined() -> None:

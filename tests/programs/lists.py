@@ -308,3 +308,30 @@ def truths_of_items(x):
     for v in x:
         above.append(v > 0.5)
     return any(above), all(above), any(x), all(x > -1), sum(x > 0.5), sum(x > 0, 2)
+
+
+@PROGRAMS.on(floats(30))
+@PROGRAMS.on(np.array([-1.0]))
+@PROGRAMS.on(np.zeros(0))
+def lengths_of_comprehensions(x):
+    return len([v for v in x if v > 0]), len([2 * i for i in range(len(x))]), len(x[x > 1])
+
+
+@PROGRAMS.on(7, targets=("cpu",))
+@PROGRAMS.on(1, targets=("cpu",))
+def sorted_where_it_is_used(n):
+    """The list is handed to Python's `sorted`."""
+    xs = []
+    for i in range(n):
+        xs.append(i * 5 % 7)
+    total = 0
+    for i in range(n):
+        total += xs[i] * i
+    return sorted(xs)[0], total
+
+
+@PROGRAMS.on(ints(4, dtype=np.uint8, lo=0))
+@PROGRAMS.on(floats(4, dtype=np.float32))
+def a_type_of_types(x):
+    wide = np.result_type(x.dtype, np.int8)
+    return x.astype(wide), np.zeros(2, np.result_type(np.float32, x))

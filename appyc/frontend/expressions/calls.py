@@ -9,7 +9,7 @@ from types import FunctionType, MethodType
 
 import numpy as np
 
-from appyc.errors import LibraryCallError, Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import CompileError, LibraryCallError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.access import python_function
 from appyc.frontend.arrays.tensors import elementwise, is_array, refuse_lists
 from appyc.frontend.arrays.where_arguments import given_destination, put
@@ -59,6 +59,8 @@ from appyc.ir.types import Container, DType
 from appyc.library.distributions import Primitive, Stored
 from appyc.library.mathematics import power
 from appyc.library.table import text_of
+
+_REWRITE = ("write it as a loop or as a Python function, or call it outside the compiled function",)
 
 
 def lower_call(scope: Scope, node: ast.Call) -> Value:
@@ -111,12 +113,12 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
     text = text_of(callee.obj)
     if text is not None and text.users:
         return inline_registered(scope, node, text.function, loc)
-    with _answered_by_library(loc):
+    with _answered_by_library(node, loc):
         if (of_arrays := lower_array_call(scope, callee.obj, node, loc)) is not None:
             return of_arrays
     entry = FUNCTIONS.get(_hashable(callee.obj))
     if entry is not None:
-        with _answered_by_library(loc) if is_library_function(callee.obj) else nullcontext():
+        with _answered_by_library(node, loc) if is_library_function(callee.obj) else nullcontext():
             return _from_table(scope, node, callee.obj, entry, loc)
     if is_named_tuple(callee.obj):
         return named_tuple(scope, node, callee.obj, loc)
@@ -125,30 +127,37 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
     fn = python_function(callee.obj)
     if fn is not None:
         bound = _receiver(callee) if isinstance(callee.obj, MethodType) else None
-        with generator_calls.or_library(node, loc) if generator is not None else nullcontext():
+        if generator is not None:
+            alone = generator_calls.or_library(node, loc)
+        else:
+            alone = _answered_by_library(node, loc) if is_library_function(callee.obj) else nullcontext()
+        with alone:
             return inline(scope, node, fn, callee.root, bound, loc)
     if any(callee.obj is builtin for builtin in BUILTINS):
         raise LibraryCallError(f"{ast.unparse(node.func)} is called in Python only", loc,
                                hints=("call it outside the loop",))  # fmt: skip
     if is_library_function(callee.obj):
         raise LibraryCallError(
-            f"{ast.unparse(node.func)} cannot be compiled: only the library has it", loc,
-            hints=("write it as a loop or as a Python function, or call it outside the compiled function",),
-        )  # fmt: skip
-    raise UnsupportedError(
-        f"{ast.unparse(node.func)} cannot be compiled", loc,
-        hints=("write it as a loop or as a Python function, or call it outside the compiled function",),
-    )  # fmt: skip
+            f"{ast.unparse(node.func)} cannot be compiled: only the library has it", loc, hints=_REWRITE
+        )
+    raise UnsupportedError(f"{ast.unparse(node.func)} cannot be compiled", loc, hints=_REWRITE)
 
 
 @contextmanager
-def _answered_by_library(loc: Loc) -> Iterator[None]:
-    """A context that turns an unsupported form of an array function into a library call, made in Python."""
+def _answered_by_library(node: ast.Call, loc: Loc) -> Iterator[None]:
+    """A context that turns an unsupported form of an array function, or a fault in the text of a library's, into a
+    library call, made in Python."""
     try:
         yield
-    except UnsupportedError as error:
-        if error.loc != loc:
-            raise  # an operand's
+    except CompileError as error:
+        in_text = error.loc.file != loc.file
+        if not in_text and (error.loc != loc or not isinstance(error, UnsupportedError)):
+            raise  # an operand's, or the caller's own
+        if in_text:
+            what = ast.unparse(node.func)
+            raise LibraryCallError(
+                f"{what} cannot be compiled: {error.summary}", loc, hints=_REWRITE
+            ) from None
         raise LibraryCallError(
             error.summary, loc, label=error.label, related=error.related, hints=error.hints
         ) from None
@@ -228,7 +237,7 @@ def _from_literal(obj: object, nodes: list[ast.expr], loc: Loc) -> Number | None
 def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> Value:
     refuse_lists([owner], loc)
     if isinstance(owner, ArrayRef | Tensor | Masked) and owner.ndim:
-        with _answered_by_library(loc):
+        with _answered_by_library(node, loc):
             return lower_array_method(scope, owner, name, node, loc)
     if isinstance(owner, ListValue):
         return list_method(scope, node, loc)
@@ -247,7 +256,7 @@ def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> 
         if text_of(method) is not None and not (node.args or node.keywords):
             return of_number(scope, method, owner, loc)
     with (
-        nullcontext() if owner.python else _answered_by_library(loc)
+        nullcontext() if owner.python else _answered_by_library(node, loc)
     ):  # a NumPy scalar has an array's methods
         args = expressions.lower_operands(scope, _positional(node, loc))
         dtype = as_dtype(args[0].obj) if args and isinstance(args[0], Opaque) else None
@@ -296,7 +305,9 @@ def _len(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     args = _positional(node, loc)
     if len(args) != 1:
         raise TypeInferenceError("len takes 1 argument", loc)
-    value = expressions.lower_expression(scope, args[0])
+    is_made = isinstance(args[0], ast.ListComp)
+    value = collected(scope, args[0]) if is_made else expressions.lower_expression(scope, args[0])
+    value = expressions.pack_masked(scope, value, loc)
     match value:
         case TupleValue():
             return arithmetic.python_number(len(value.items), loc)

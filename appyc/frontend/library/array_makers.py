@@ -17,7 +17,7 @@ from appyc.frontend.library.axis_arguments import (
     several,
 )
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.numbers import NumberType, promoted
+from appyc.frontend.types.numbers import NumberType, as_dtype, promoted
 from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value, describe
 from appyc.ir.nodes import Binary, Compare, Expr, Intrinsic, Select, Var
 from appyc.ir.types import DType
@@ -119,14 +119,16 @@ def join(*, new_axis: bool) -> Maker:
 
 
 def result_type(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    """The type in which NumPy computes with numbers and arrays."""
+    """The type in which NumPy computes with numbers and arrays, and with those of given types."""
+
+    def type_of(value: Value) -> NumberType:
+        if isinstance(value, Number):
+            return value.type
+        dtype = as_dtype(value.obj) if isinstance(value, Opaque) else None
+        return NumberType(dtype or as_tensor(scope, value, loc).element.dtype, python=False)
+
     arrays = given["arrays"]
-    joined = promoted(
-        value.type
-        if isinstance(value, Number)
-        else NumberType(as_tensor(scope, value, loc).element.dtype, python=False)
-        for value in (arrays.items if isinstance(arrays, TupleValue) else (arrays,))
-    )
+    joined = promoted(map(type_of, arrays.items if isinstance(arrays, TupleValue) else (arrays,)))
     if joined is None:
         raise UnsupportedError("these have no common type", loc)
     return Opaque(joined.dtype.numpy)

@@ -60,8 +60,47 @@ def list_names(
     is_of_library: whether an outer name is an array library's. draws_list: whether a function is a generator's that
     makes lists. given: parameters that are lists, of which copies are new.
     """
+    bound, known, excluded = _list_uses(function, is_of_library, draws_list, given)
+    found = frozenset(bound.keys() - excluded - other_uses(function, walk(function), known))
+    while any(bound[name] - found - given for name in found):
+        found = frozenset(name for name in found if bound[name] <= found | given)
+    return found
+
+
+def other_list_use(
+    function: ast.FunctionDef,
+    value: ast.expr,
+    is_of_library: Callable[[str], bool],
+    draws_list: Callable[[ast.expr], bool],
+    given: Set[str] = frozenset(),
+) -> tuple[str, ast.expr] | None:
+    """The name that a new list gets, and the first use of it that is none of a list in compiled code."""
     nodes = walk(function)
-    bound: dict[str, set[str]] = {}  # with the lists that they are copies of
+    assigned = [pair for node in nodes if isinstance(node, ast.Assign) for pair in one_by_one(node)]
+    targets = {t for t, made in assigned if isinstance(t, ast.Name) and value in walk(made)}
+    _, known, _ = _list_uses(function, is_of_library, draws_list, given)
+    others = [n for n in nodes if isinstance(n, ast.Name) and n not in known | targets]
+    uses = [n for n in others if n.id in {t.id for t in targets}]
+    if not uses:
+        return None
+    first = min(uses, key=lambda n: (n.lineno, n.col_offset))
+    holders = {part: node for node in nodes for part in ast.iter_child_nodes(node)}
+    use: ast.AST = first
+    while isinstance(holders[use], ast.Attribute | ast.Starred | ast.keyword):
+        use = holders[use]
+    return first.id, holder if isinstance(holder := holders[use], ast.expr) else first
+
+
+def _list_uses(
+    function: ast.FunctionDef,
+    is_of_library: Callable[[str], bool],
+    draws_list: Callable[[ast.expr], bool],
+    given: Set[str],
+) -> tuple[dict[str, set[str]], set[ast.AST], set[str]]:
+    """The names that are bound to new lists, with the lists that these are copies of; the occurrences of names that
+    are uses of such lists; names that stand for something else, too."""
+    nodes = walk(function)
+    bound: dict[str, set[str]] = {}
     known: set[ast.AST] = set()
     excluded = parameter_names(function)
     behind = names_behind(function.body)
@@ -93,10 +132,7 @@ def list_names(
         known |= set(_used(node))
         if isinstance(node, ast.For):
             excluded |= _changed_while_run_over(node)
-    found = frozenset(bound.keys() - excluded - other_uses(function, nodes, known))
-    while any(bound[name] - found - given for name in found):
-        found = frozenset(name for name in found if bound[name] <= found | given)
-    return found
+    return bound, known, excluded
 
 
 def shared_lists(function: ast.FunctionDef) -> frozenset[str]:
@@ -184,6 +220,8 @@ def _used(node: ast.AST) -> Iterator[ast.Name]:
         case ast.Call(func=ast.Name(id="list" | "sorted"), args=[ast.Name() as name], keywords=[]):
             yield name
         case ast.UnaryOp(op=ast.Not(), operand=ast.Name() as name):
+            yield name
+        case ast.Call(func=ast.Name(id="sorted"), args=[ast.Name() as name]):
             yield name
         case ast.While(test=test) | ast.If(test=test):
             yield from _tested(test)
