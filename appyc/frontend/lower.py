@@ -14,7 +14,6 @@ from appyc.frontend.access import AccessPath, python_function
 from appyc.frontend.arrays.allocations import Memory
 from appyc.frontend.arrays.tensors import held
 from appyc.frontend.control import returned_choices, returns
-from appyc.frontend.control.peeling import refuse_stores_before
 from appyc.frontend.control.phi_storage import arrays_of
 from appyc.frontend.control.statements import lower_block, lower_statement
 from appyc.frontend.desugar.characters import with_codes
@@ -24,6 +23,7 @@ from appyc.frontend.desugar.joined_returns import with_joined_returns
 from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const
 from appyc.frontend.expressions.callee_facts import Callees, Known, with_callees
 from appyc.frontend.expressions.indexed_tuples import table_of
+from appyc.frontend.expressions.left_calls import settled_calls
 from appyc.frontend.expressions.list_storage import given_list, refuse_mixed
 from appyc.frontend.expressions.recursion import Called, lower_recursive
 from appyc.frontend.expressions.recursion import Lowered as LoweredCallee
@@ -156,6 +156,7 @@ def _lower(
         scope.locals |= arguments.keys()
         _lower_call_of_itself(scope, fn, arguments, loc)
     else:
+        scope.start_flags(loc)
         _lower_body(scope, node)
     value = returns.final_value(scope, loc)
     results: list[Result] = []
@@ -163,11 +164,10 @@ def _lower(
     captures = tuple(environment.captures.values())
     scope.block[:0] = [*scope.first, *returned_choices.without_elements(scope, loc)]
     given = frozenset((*params, *(c.symbol for c in captures)))
-    refuse_stores_before(tuple(scope.block), given)
     function = Function(
         fn.__name__,
         (*params, *(c.symbol for c in captures)),
-        tuple(scope.block),
+        settled_calls(tuple(scope.block), given),
         tuple(results),
         tree,
         loc=loc,
@@ -189,8 +189,8 @@ def _lower_call_of_itself(
 
 
 def _lower_body(scope: Scope, node: ast.FunctionDef) -> None:
+    """Lowers the statements of a function whose parameters are bound, behind `Scope.start_flags`."""
     loc = scope.loc(node)
-    scope.start_flags(loc)
     if scope.source.remember("returns early", lambda: returns.returns_early(node)):
         scope.returned = scope.supply.fresh("returned", DType.BOOL)
         scope.emit(Assign(scope.returned, const(False, DType.BOOL, loc), loc=loc))
@@ -362,7 +362,11 @@ def _called(
         scope.locals |= arguments.keys()
         scope.given = caller.given | arrays_of(arguments.values())
         scope.fixed = caller.fixed | params
+        is_inlined = memory is caller.memory
+        scope.tests = caller.tests if is_inlined else []
+        scope.in_loop = not is_inlined or caller.in_loop or bool(caller.loops)
         try:
+            scope.start_flags(loc)
             for name, given in arguments.items():
                 value = given if name in source.read_once else held(scope, given, name, loc)
                 if (

@@ -135,6 +135,10 @@ class Scope:
         self.block: list[Stmt] = []
         self.first: list[Stmt] = []
         """The prologue: statements that precede all others."""
+        self.tests = self.first
+        """What is tested of the arguments before the call does anything; an inlined function's are its caller's."""
+        self.in_loop = False
+        """Whether the call that is inlined stands in a loop."""
         self.loops: list[LoopFrame] = []
         self.flags: dict[str, Symbol] = {}
         self.none_flags: dict[str, Symbol] = {}

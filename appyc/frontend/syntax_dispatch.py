@@ -83,8 +83,8 @@ def lower(scope: Scope, node: ast.expr) -> Value:
         case _:
             what, instead = UNSUPPORTED.get(type(node), (f"a {type(node).__name__}", "rewrite it"))
             is_list = isinstance(node, ast.List | ast.ListComp)
-            if is_list and (found := scope.other_list_use(node)) is not None:
-                name, use = found
+            if is_list and (other := scope.other_list_use(node)) is not None:
+                name, use = other
                 used = Note(scope.loc(use), f"this use of {name!r} keeps it in Python")
                 raise UnsupportedError(
                     f"the list {name!r} cannot be compiled", loc, related=(used,), hints=_USES

@@ -252,6 +252,61 @@ def remainder_of_nothing(a, n):
     return s % n
 
 
+def _mean(x):
+    s = 0
+    for v in x:
+        s += v
+    return s / len(x)
+
+
+@PROGRAMS.on(np.arange(4.0), np.arange(3.0), np.zeros(1))
+@PROGRAMS.on(np.arange(4.0), np.arange(0.0), np.zeros(1))
+@PROGRAMS.on(np.arange(0), np.arange(3.0), np.zeros(1))
+def means_in_a_helper(a, b, out):
+    """Its divisor follows from the arguments, which are tested before the store."""
+    out[0] = _mean(a)
+    return _mean(b)
+
+
+@PROGRAMS.on(np.arange(4.0), 1.5)
+@PROGRAMS.on(np.arange(4.0), 9.0)
+@PROGRAMS.on(np.arange(4), 9.0)
+def mean_of_what_is_above(a, limit):
+    s, n = 0.0, 0
+    for x in a:
+        if x > limit:
+            s += x
+            n += 1
+    return s / n
+
+
+def _quotient(s, n):
+    return s // n if n > -5 else 0
+
+
+@PROGRAMS.on(np.arange(4), 1)
+@PROGRAMS.on(np.arange(4), 9)
+def quotient_of_what_is_above(a, limit):
+    s = n = 0
+    for x in a:
+        if x > limit:
+            s += x
+            n += 1
+    return _quotient(s, n)
+
+
+@PROGRAMS.on(np.arange(4.0), np.arange(2.0))
+def behind_a_store_it_is_a_quotient_of_numpys(a, out):
+    """Nothing leaves the call to Python there: the store would be made twice."""
+    s, n = 0.0, 0
+    for x in a:
+        out[0] += x
+        if x > out[1]:
+            s += x
+            n += 1
+    return s / n, s % (n + 1)
+
+
 @PROGRAMS.on(np.ones((3, 2)), np.zeros(3))
 @PROGRAMS.on(np.ones((3, 0)), np.zeros(3))
 def means_of_empty_rows(a, out):

@@ -257,3 +257,46 @@ def none_anew_in_each_iteration(a, limit):
             break
         a[best[0]] -= 1
     return best, t
+
+
+@_on(floats(9), 0.5)
+@_on(floats(9), 3.0)
+@_on(ints(9), 3)
+def conditional_expressions(x, limit):
+    n = 0
+    total = 0
+    for v in x:
+        if v > limit:
+            n += 1
+            total += v
+    mean = total / n if n else None
+    ends = None if n < 2 else (total, n if n > 2 else 1)
+    return n, mean, mean is None, ends, (n // 2 if n != 3 else None)
+
+
+@_on(floats(9), 0.5)
+@_on(floats(9), 3.0)
+def conditional_expressions_in_loops(x, limit):
+    best = None
+    for i in range(len(x)):
+        found = x[i] * x[i - 1] if x[i] > limit else None
+        if found is not None and (best is None or found > best):
+            best = found
+    return best
+
+
+def _or_one(v):
+    if v is None:
+        return 1.0
+    return v * v
+
+
+@_on(floats(9), 0.5)
+@_on(floats(9), 3.0, joined=True)
+def given_to_a_helper(x, limit):
+    """The helper reads its argument twice."""
+    first = None
+    for v in x:
+        if first is None and v > limit:
+            first = v
+    return _or_one(first), _or_one(x[0] if x[0] > limit else None)

@@ -153,6 +153,11 @@ def lower_conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.
         scope.block.extend(sides[0][1])
         return sides[0][0]
     (then, then_block), (other, other_block) = sides
+    if _is_none(other) and isinstance(then, Number | TupleValue | MaybeNone):
+        return _or_none(scope, cond, then, then_block, loc)
+    if _is_none(then) and isinstance(other, Number | TupleValue | MaybeNone):
+        opposite = arithmetic.logical_not(Number(cond, python=True), loc).expr
+        return _or_none(scope, opposite, other, other_block, loc)
     tuples = isinstance(then, TupleValue) and isinstance(other, TupleValue)
     if tuples and not (then_block or other_block):
         return _choose_items(scope, cond, then, other, loc)  # type: ignore[arg-type]
@@ -160,8 +165,34 @@ def lower_conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.
         return then
     if tensors.is_array(then) and tensors.is_array(other):
         return chosen_array(scope, cond, ((then, then_block), (other, other_block)), loc)
+    if _is_none(then) or _is_none(other):
+        raise UnsupportedError("this is None, or an array", loc,
+                               hints=("write it as a statement: `x = None`, then `if ...: x = ...`",))  # fmt: skip
     pair = (expressions.number(then, scope.loc(body)), expressions.number(other, scope.loc(orelse)))
     return choose(scope, cond, pair, (then_block, other_block), loc)
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Opaque) and value.obj is None
+
+
+def _or_none(
+    scope: Scope, cond: Expr, value: Number | TupleValue | MaybeNone, block: list[Stmt], loc: Loc
+) -> MaybeNone:
+    """`value if cond else None`; with the statements that the value needs."""
+    kept = scope.temp("condition", cond)
+    is_none = value.is_none if isinstance(value, MaybeNone) else arithmetic.python_number(False, loc)
+    present = value.value if isinstance(value, MaybeNone) else value
+    items = present.items if isinstance(present, TupleValue) else (present,)
+    numbers = (is_none, *(expressions.number(item, loc) for item in items))
+    symbols = [scope.supply.fresh("chosen", n.type.dtype) for n in numbers]
+    here = [Assign(s, n.expr, loc=loc) for s, n in zip(symbols, numbers, strict=True)]
+    there = [Assign(s, cast(integer(int(k == 0), loc), s.dtype), loc=loc) for k, s in enumerate(symbols)]
+    scope.emit(If(kept, (*block, *here), tuple(there), loc=loc))
+    flag, *chosen = (replace(n, expr=Var(s, loc=loc)) for n, s in zip(numbers, symbols, strict=True))
+    if not isinstance(present, TupleValue):
+        return MaybeNone(chosen[0], flag)
+    return MaybeNone(replace(present, items=tuple(chosen)), flag)
 
 
 def chosen_array(

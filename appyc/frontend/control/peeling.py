@@ -23,7 +23,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from appyc.errors import LeftToPython, Loc, UnsupportedError
+from appyc.errors import Loc
 from appyc.frontend.control.branches import lower_arms
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.joins import merge_branches
@@ -36,14 +36,9 @@ from appyc.frontend.types.numbers import joined
 from appyc.frontend.types.values import ArrayRef, Binding, Number, Slot, Tensor, dtype_of
 from appyc.ir.nodes import (
     Expr,
-    Fail,
-    For,
     If,
     Stmt,
-    Symbol,
-    While,
 )
-from appyc.ir.visit import arrays_written
 
 _JUMPS = (ast.Break, ast.Continue, ast.Return)
 
@@ -181,30 +176,3 @@ def _alike(a: Binding, b: Binding) -> bool:
             return t is not None and t.either is None
         case _:
             return False
-
-
-def refuse_stores_before(body: tuple[Stmt, ...], given: frozenset[Symbol]) -> None:
-    """Raises UnsupportedError where a call is left to Python after a store into one of the given arrays."""
-    _stored_behind(body, frozenset(s for s in given if not (s.is_array and s.array.is_list)), frozenset())
-
-
-def _stored_behind(
-    body: tuple[Stmt, ...], given: frozenset[Symbol], stored: frozenset[Symbol]
-) -> frozenset[Symbol]:
-    """The arrays that may have been stored into behind these statements. stored: those before them."""
-    for stmt in body:
-        match stmt:
-            case Fail(error=LeftToPython.__name__) if stored:
-                raise UnsupportedError(
-                    "a name has another type after an iteration of this loop than before it; where there is none, "
-                    f"Python would have to run the call, but '{min(s.name for s in stored)}' has been stored into "
-                    "by then", stmt.loc, hints=("use two names, so that each has one meaning",),
-                )  # fmt: skip
-            case If(then=then, orelse=orelse):
-                stored = _stored_behind(then, given, stored) | _stored_behind(orelse, given, stored)
-            case For(body=inner) | While(body=inner):
-                stored |= arrays_written(inner) & given  # an earlier iteration may have stored
-                _stored_behind(inner, given, stored)
-            case _:
-                stored |= arrays_written(stmt) & given
-    return stored

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from types import FunctionType, MethodType
 
 import numpy as np
@@ -127,11 +127,11 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
     fn = python_function(callee.obj)
     if fn is not None:
         bound = _receiver(callee) if isinstance(callee.obj, MethodType) else None
-        if generator is not None:
-            alone = generator_calls.or_library(node, loc)
-        else:
-            alone = _answered_by_library(node, loc) if is_library_function(callee.obj) else nullcontext()
-        with alone:
+        with ExitStack() as stack:
+            if generator is not None:
+                stack.enter_context(generator_calls.or_library(node, loc))
+            elif is_library_function(callee.obj):
+                stack.enter_context(_answered_by_library(node, loc))
             return inline(scope, node, fn, callee.root, bound, loc)
     if any(callee.obj is builtin for builtin in BUILTINS):
         raise LibraryCallError(f"{ast.unparse(node.func)} is called in Python only", loc,
@@ -305,8 +305,8 @@ def _len(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     args = _positional(node, loc)
     if len(args) != 1:
         raise TypeInferenceError("len takes 1 argument", loc)
-    is_made = isinstance(args[0], ast.ListComp)
-    value = collected(scope, args[0]) if is_made else expressions.lower_expression(scope, args[0])
+    (made,) = args
+    value = collected(scope, made) if isinstance(made, ast.ListComp) else scope.lower(made)
     value = expressions.pack_masked(scope, value, loc)
     match value:
         case TupleValue():

@@ -2,28 +2,96 @@
 
 from __future__ import annotations
 
-from appyc.errors import LeftToPython, Loc
+from dataclasses import replace
+
+from appyc.errors import LeftToPython, Loc, UnsupportedError
+from appyc.frontend.control.phi_storage import all_leaves
+from appyc.frontend.expressions.arithmetic import truth_of
 from appyc.frontend.scope import Scope
-from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Extent, Fail, If, Likely, Unary, Var
-from appyc.ir.visit import walk
+from appyc.frontend.types.values import Slot
+from appyc.ir.nodes import (
+    Binary,
+    Cast,
+    Compare,
+    Const,
+    Expr,
+    Extent,
+    Fail,
+    For,
+    If,
+    Likely,
+    Stmt,
+    Symbol,
+    Unary,
+    Var,
+    While,
+)
+from appyc.ir.visit import arrays_written, scalars_read, walk
+
+DIVISION = "a division by zero"
 
 
-def leave_unless(scope: Scope, cond: Expr, why: str, loc: Loc, *, late: bool = True) -> None:
-    """Emits a guard: where the condition does not hold, the call is left to Python. late: also where that can be told
-    in the middle of the call only."""
-    test = If(
-        Unary("~", Likely(cond, loc=loc), loc=loc), (Fail(LeftToPython.__name__, why, loc=loc),), loc=loc
-    )
+def leave_unless(scope: Scope, cond: Expr, why: str, loc: Loc) -> None:
+    """Emits a guard: where the condition does not hold, the call is left to Python."""
+    test = _test(cond, why, loc)
     if _is_of_call(scope, cond):
-        scope.first.append(test)  # before every store
-    elif late:
+        scope.tests.append(test)  # before every store
+    else:
         scope.block.append(test)
+
+
+def leave_on_zero(scope: Scope, divisor: Expr, loc: Loc) -> None:
+    """Emits such a guard for the divisor of a number that may be Python's own, as a sum over nothing is. It stands
+    in no loop, and `settled_calls` removes it behind stores: there the quotient is NumPy's."""
+    test = _test(truth_of(divisor), DIVISION, loc)
+    slots = (binding for _, binding in all_leaves(scope.env) if isinstance(binding, Slot))
+    known = scope.fixed | {slot.symbol for slot in slots}
+    if _is_of_call(scope, truth_of(divisor)):
+        scope.tests.append(test)
+    elif not (scope.in_loop or scope.loops) and scalars_read(divisor) <= known:
+        scope.block.append(test)
+
+
+def _test(cond: Expr, why: str, loc: Loc) -> If:
+    fail = Fail(LeftToPython.__name__, why, loc=loc)
+    return If(Unary("~", Likely(cond, loc=loc), loc=loc), (fail,), loc=loc)
+
+
+def settled_calls(body: tuple[Stmt, ...], given: frozenset[Symbol]) -> tuple[Stmt, ...]:
+    """The statements, of which none leaves the call to Python after a store into one of the given arrays.
+
+    Raises UnsupportedError where one does, and the result depends on it."""
+    return _settled(body, frozenset(s for s in given if not (s.is_array and s.array.is_list)), set())
+
+
+def _settled(body: tuple[Stmt, ...], given: frozenset[Symbol], stored: set[Symbol]) -> tuple[Stmt, ...]:
+    """stored: the given arrays that may have been stored into before, and then behind the statements."""
+    out: list[Stmt] = []
+    for stmt in body:
+        match stmt:
+            case If(then=(Fail(error=LeftToPython.__name__, message=why),)) if stored:
+                if why != DIVISION:
+                    raise UnsupportedError(
+                        "a name has another type after an iteration of this loop than before it; where there is none, "
+                        f"Python would have to run the call, but '{min(s.name for s in stored)}' has been stored into "
+                        "by then", stmt.loc, hints=("use two names, so that each has one meaning",),
+                    )  # fmt: skip
+                continue
+            case If(then=then, orelse=orelse):
+                ends = stored.copy()
+                stmt = replace(stmt, then=_settled(then, given, stored), orelse=_settled(orelse, given, ends))
+                stored |= ends
+            case For(body=inner) | While(body=inner):
+                stored |= arrays_written(inner) & given  # an earlier iteration may have stored
+                stmt = replace(stmt, body=_settled(inner, given, stored))
+            case _:
+                stored |= arrays_written(stmt) & given
+        out.append(stmt)
+    return tuple(out)
 
 
 def _is_of_call(scope: Scope, cond: Expr) -> bool:
     """Whether the condition depends only on the arguments, through arithmetic that cannot raise."""
-    if scope.is_inlined:
-        return False
     for node in walk(cond):
         match node:
             case Const() | Compare() | Cast() | Unary():

@@ -9,7 +9,7 @@ from appyc.frontend.arrays import tensors
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.expressions import arithmetic, selections
 from appyc.frontend.expressions.expressions import lower_operands, number
-from appyc.frontend.expressions.left_calls import leave_unless
+from appyc.frontend.expressions.left_calls import leave_on_zero
 from appyc.frontend.library.array_reductions import Along, reduce_array
 from appyc.frontend.library.linear_algebra import matmul
 from appyc.frontend.scope import Scope
@@ -61,7 +61,7 @@ def number_operation(scope: Scope, symbol: str, a: Number, b: Number, loc: Loc) 
         _refuse_negative_powers(scope, a, b, loc)
     both = _may_be_python(a) and _may_be_python(b) and not (a.python and b.python)
     if both and symbol in ("/", "//", "%") and not b.constant:  # a divisor of 0 raises if both are Python's
-        leave_unless(scope, arithmetic.truth_of(b.expr), "a division by zero", loc, late=False)
+        leave_on_zero(scope, b.expr, loc)
     out = arithmetic.binary(symbol, a, b, loc)
     return arithmetic.untrapped(out) if scope.source.trusted else out
 
