@@ -710,6 +710,16 @@ columns(np.zeros(4), np.ones(9))
 }
 
 CONSTRUCTS = {
+    "extreme_without_a_start": """
+@appyc.jit
+def greatest(a):
+    #pragma parallel for reduction(max: m)
+    for i in range(a.shape[0]):
+        m = max(m, a[i])
+    return m
+
+greatest(np.ones(4))
+""",
     "list_comprehension": """
 @appyc.jit(strict=True)
 def doubled(a):

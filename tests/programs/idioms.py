@@ -221,3 +221,15 @@ def lists_put_together(f):
     for weight, (x, y) in zip(weights, directions):
         out[0, 0] += weight * x * y
     return out
+
+
+@PROGRAMS.on(floats(7))
+@PROGRAMS.on(floats(0))
+def ranges_run_backwards(a):
+    last = -1
+    for i in range(len(a) - 1)[::-1]:
+        a[i] += a[i + 1]
+        last = i
+    for i in range(1, len(a), 3)[::-1]:
+        a[i] *= 2
+    return last

@@ -19,7 +19,7 @@ from appyc.analysis.sets.allowance import Allowance
 from appyc.analysis.sets.conditions import Cases, cases_of, condition_of, text_of
 from appyc.analysis.sets.presburger import Presburger
 from appyc.errors import Note
-from appyc.ir.nodes import Assign, Binary, Extent, For, Function, Symbol, Var
+from appyc.ir.nodes import Assign, Binary, Extent, Fail, For, Function, If, Symbol, Unary, Var
 from appyc.ir.visit import walk
 
 if TYPE_CHECKING:
@@ -135,6 +135,19 @@ class Legality:
                 f"{which} assigns '{name}' in some iterations only, and its value is used after the loop",
                 notes=(Note(scalar.write, f"'{name}' is assigned here"),),
                 hints=(f"assign '{name}' in every iteration, or compute it in a loop of its own",),
+            )
+        if _is_set_flag(loop, scalar.symbol):
+            name = name.removesuffix("_is_set")
+            return self._answer(
+                loop,
+                Verdict.CARRIED,
+                f"{which} reads '{name}', which only an earlier iteration may have assigned",
+                notes=(
+                    Note(scalar.write, f"'{name}' is assigned here"),
+                    Note(scalar.read, "and read here, by the first iteration too"),
+                ),
+                hints=(f"assign '{name}' before the loop, or in each iteration before it is read",),
+                distance=1,
             )
         hints: tuple[str, ...] = (
             f"if iterations combine into '{name}', write it as `{name} = {name} + ...`, or with "
@@ -312,6 +325,16 @@ def meeting_text(conflict: Conflict, witness: Witness | None) -> str:
     return (
         f"{iteration_text(loop, witness.first)} {_deed(conflict.source)} {element}, "
         f"{iteration_text(loop, witness.second)} {_deed(conflict.sink)} {element}"
+    )
+
+
+def _is_set_flag(loop: For, symbol: Symbol) -> bool:
+    """Whether a scalar tells whether a name of the program is bound: `if ~x_is_set: raise UnboundLocalError`."""
+    return any(
+        isinstance(node, If)
+        and node.cond == Unary("~", Var(symbol, loc=node.loc), loc=node.loc)
+        and any(isinstance(stmt, Fail) and stmt.error == "UnboundLocalError" for stmt in node.then)
+        for node in walk(loop.body)
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from appyc.errors import LengthError, Loc, SubscriptError, TypeInferenceError, UnsupportedError
+from appyc.errors import LengthError, Loc, SubscriptError, UnsupportedError
 from appyc.frontend.arrays.masks import nonzero
 from appyc.frontend.arrays.slice_bounds import (
     SliceRange,
@@ -306,7 +306,7 @@ def _index(scope: Scope, value: Value, loc: Loc) -> Number | Tensor | _Mask:
         if tensor.element.dtype is DType.BOOL:
             return _Mask(tensor)
         if not tensor.element.dtype.is_integer:
-            raise TypeInferenceError(
+            raise SubscriptError(
                 f"an index array of {tensor.element.dtype}, where integers are needed", loc,
                 hints=("convert it with .astype(np.int64)",),
             )  # fmt: skip

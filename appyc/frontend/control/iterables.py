@@ -67,6 +67,8 @@ def item_at(slots: ListSlots, at: Expr, loc: Loc) -> Value:
 
 def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
     loc = scope.loc(node)
+    if (counted := _backwards(node)) is not None and scope.lower(counted.func) == Opaque(range):
+        return _reversed(what_it_runs_over(scope, counted), loc)
     if isinstance(node, ast.Call):
         callee = lower_expression(scope, node.func) if is_outer(scope, node.func) else None
         obj = callee.obj if isinstance(callee, Opaque) else None
@@ -78,7 +80,7 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
         if obj is zip:
             return _zip(scope, node, loc)
         if obj is reversed:
-            return _reversed(scope, node, loc)
+            return _reversed(what_it_runs_over(scope, _arguments(scope, node)[0]), loc)
     if isinstance(node, ast.List):
         node = as_tuple(node)
     value = lower_expression(scope, node)
@@ -257,9 +259,21 @@ def _zip(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
     return Range(integer(0, loc), hi, 1, lambda var: TupleValue(tuple(r.item(var) for r in ranges)))
 
 
-def _reversed(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
-    args = _arguments(scope, node)
-    inner = what_it_runs_over(scope, args[0])
+def _backwards(node: ast.expr) -> ast.Call | None:
+    """The call in `range(...)[::-1]`."""
+    match node:
+        case ast.Subscript(
+            value=ast.Call(func=ast.Name()) as call,
+            slice=ast.Slice(
+                lower=None, upper=None, step=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1))
+            ),
+        ):
+            return call
+        case _:
+            return None
+
+
+def _reversed(inner: Range | TupleValue, loc: Loc) -> Range | TupleValue:
     if isinstance(inner, TupleValue):
         return TupleValue(inner.items[::-1])
     inner = inner if inner.step == 1 else _counted(inner, loc)
