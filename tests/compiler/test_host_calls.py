@@ -233,3 +233,21 @@ def test_a_numpy_scalar_has_the_methods_of_an_array() -> None:
         return a * a[0].sum(axis=0)
 
     run_everywhere(f, _X, targets=("cpu",), strict=True)
+
+
+def test_a_list_is_made_in_the_region_that_fills_it() -> None:
+    """Its loop ran in Python, one call of compiled code for each iteration: `found = []` stood outside of the region."""
+
+    def f(A, b):  # type: ignore[no-untyped-def]
+        y = np.linalg.solve(A, b)
+        total = 0.0
+        found = []
+        for v in y:
+            total += v
+            found.append(total)
+        return found
+
+    run_everywhere(f, _A, _X, targets=("cpu",))
+    jitted = appyc.jit(cache=False, target="cpu")(f)
+    jitted(_A, _X)
+    assert [line for line, _ in jitted.explain().python_parts] == [f.__code__.co_firstlineno + 1]
