@@ -61,6 +61,8 @@ class Facts:
     """`if`s whose arms give a name conflicting types, so that the statements behind them are duplicated into both."""
     unsigned: dict[Loc, frozenset[str]] = field(default_factory=dict)
     """Loops whose iterations begin with these names as Python ints from 0 to 2**64 - 1, and leave them such."""
+    copies_lists: bool = False
+    """Whether lists with names are copied where they are returned, since other paths return others."""
     joins_returns: bool = False
     """Whether returns of different arrays must be unified to one (`frontend/desugar/joined_returns.py`)."""
 

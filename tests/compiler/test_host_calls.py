@@ -236,7 +236,7 @@ def test_a_numpy_scalar_has_the_methods_of_an_array() -> None:
 
 
 def test_a_list_is_made_in_the_region_that_fills_it() -> None:
-    """Its loop ran in Python, one call of compiled code for each iteration: `found = []` stood outside of the region."""
+    """Its loop ran in Python, one compiled call for each iteration: `found = []` stood outside of the region."""
 
     def f(A, b):  # type: ignore[no-untyped-def]
         y = np.linalg.solve(A, b)

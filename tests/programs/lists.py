@@ -335,3 +335,35 @@ def sorted_where_it_is_used(n):
 def a_type_of_types(x):
     wide = np.result_type(x.dtype, np.int8)
     return x.astype(wide), np.zeros(2, np.result_type(np.float32, x))
+
+
+@_on(floats(9), 0.5)
+@_on(floats(9), 9.0)
+@_on(floats(9), -1.0)
+@_on(floats(0), 1.0)
+def one_of_several_lists(x, limit):
+    if limit < 0:
+        return [], 0
+    above = []
+    below = [0.5]
+    for v in x:
+        if v > limit:
+            above.append(float(v))
+        else:
+            below.append(float(v))
+        if len(above) > 2:
+            return above, 1
+    if not above:
+        return below, 2
+    return [v * 2 for v in above], 3
+
+
+@_on(6)
+@_on(0)
+def nothing_or_what_is_found(n):
+    if n == 0:
+        return []
+    found = []
+    for i in range(n):
+        found.append(i * i % 7)
+    return found

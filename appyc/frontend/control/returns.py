@@ -17,6 +17,7 @@ from appyc.frontend.control.joins import end_path
 from appyc.frontend.control.phi_storage import root
 from appyc.frontend.control.returned_choices import NONE
 from appyc.frontend.control.returned_views import returned_view
+from appyc.frontend.desugar.building import located
 from appyc.frontend.expressions import lists
 from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const, python_number
 from appyc.frontend.expressions.expressions import lower_operands, lower_or_none
@@ -86,11 +87,14 @@ def _lowered(scope: Scope, node: ast.expr, position: int = 0) -> Value:
     name = f"returned_list_{position}"  # shared by all returns
     scope.locals |= {name}
     scope.list_names |= {name}
-    lists.bind_list(scope, name, node, scope.loc(node))
+    made = located(ast.Subscript(node, ast.Slice(), ast.Load()), node) if isinstance(node, ast.Name) else node
+    lists.bind_list(scope, name, made, scope.loc(node))
     return scope.read(name, scope.loc(node))
 
 
 def _is_made_here(scope: Scope, node: ast.expr) -> bool:
+    if isinstance(node, ast.Name):
+        return scope.facts.copies_lists and node.id in scope.list_names
     if (source := copied_list(node)) is not None:
         return source.id in scope.list_names or is_list_itself(scope.env.get(source.id))
     is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)  # a method may be an array's
@@ -135,6 +139,10 @@ def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
             return with_parts(value, lambda part: _stored(scope, part, loc))
 
 
+def _has_list(value: Value) -> bool:
+    return isinstance(value, ReturnedList) or any(map(_has_list, parts_of(value)))
+
+
 def keep(scope: Scope, value: Value, loc: Loc) -> None:
     """Stores the values of a return in the result variables, which all returns of the function share."""
     value = _with_choices(scope, _with_nones(scope, value, (), loc), (), loc)
@@ -155,6 +163,9 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
         leaves = _different_arrays(scope, value, scope.result.value)
         if leaves is not None:
             scope.facts.choices |= leaves
+            raise Restart
+        if not scope.facts.copies_lists and _has_list(value) and _has_list(scope.result.value):
+            scope.facts.copies_lists = True
             raise Restart
         if not scope.facts.joins_returns and _are_arrays(value, scope.result.value):
             scope.facts.joins_returns = True
