@@ -32,27 +32,20 @@ def tasks_of_names(
     for array, region in regions.items():
         for axis in sorted(region.named):
             windows = []
-            for node in walk(body):
-                if (
-                    isinstance(node, Load)
-                    and node.array == array
-                    and any(isinstance(n, Load) for n in walk(node.index[axis]))
-                ):
-                    form = linear_form(node.index[axis])
-                    inner = [
-                        term for term, factor in form.terms.items() if isinstance(term, Load) and factor == 1
-                    ]
-                    if (
-                        len(inner) != 1
-                        or len(form.terms) != 1
-                        or (touched := regions[inner[0].array].touched) is None
-                    ):
+            reads = [n for n in walk(body) if isinstance(n, Load) and n.array == array]
+            for node in reads:
+                if not any(isinstance(n, Load) for n in walk(node.index[axis])):
+                    continue
+                form = linear_form(node.index[axis])
+                match list(form.terms.items()):
+                    case [(Load() as inner, 1)] if (touched := regions[inner.array].touched) is not None:
+                        window = grids[inner.array].read(touched, regions[inner.array].parts, graph)
+                        windows.append([*window, int(form.constant)])
+                    case _:
                         raise UnsupportedError(
                             f"which chunks of {array.name!r} a block reads is not known before it runs", node.loc,
                             hints=("index it with an element of an array, plus a constant",),
                         )  # fmt: skip
-                    window = grids[inner[0].array].read(touched, regions[inner[0].array].parts, graph)
-                    windows.append([*window, int(form.constant)])
             starts = grids[array].starts[axis]
             out[array, axis] = graph.add(f"names_line_{loc.line}", _names, starts, windows)
     return out

@@ -8,21 +8,20 @@ block 0   block 1   ...   block 15
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 
 from appyc.analysis.accesses.scalar_flow import LoopScalars
-from appyc.distributed.chunk_grids import Graph, Grid, Key, Task
-from appyc.errors import Loc
+from appyc.distributed.chunk_grids import Graph, Grid, Key
 from appyc.ir.array_accesses import AccessNode, array_of, is_access
-from appyc.ir.nodes import Assign, Const, Expr, For, Load, Stmt, Symbol, Update
-from appyc.ir.visit import scalars_read, walk
+from appyc.ir.nodes import Const, Expr, For, Load, Stmt, Symbol, Update
+from appyc.ir.visit import scalars_read, scalars_written, walk
 from appyc.passes.node_builders import identity, zero
-from appyc.passes.parallelise.arg_reductions import Extreme, first_extremes
+from appyc.passes.parallelise.arg_reductions import first_extremes
 
 FAN_IN = 8
 """Results that one task combines."""
@@ -37,60 +36,68 @@ def _greatest(a: Any, b: Any) -> Any:
     return np.where(b > a, b, a) if isinstance(a, np.ndarray) else max(a, b)
 
 
-def _first_least(a: Sequence[Any], b: Sequence[Any]) -> Sequence[Any]:
-    """The scalars of an arg-reduction: those of the first where the values are equal, or no order is between them."""
-    return min(a, b, key=operator.itemgetter(0))
-
-
-def _first_greatest(a: Sequence[Any], b: Sequence[Any]) -> Sequence[Any]:
-    return max(a, b, key=operator.itemgetter(0))
-
-
 _COMBINE: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "*": operator.mul, "&": operator.and_, "|": operator.or_, "^": operator.xor,
     "and": operator.and_, "or": operator.or_, "min": _least, "max": _greatest,
     "minimum": np.minimum, "maximum": np.maximum,
-    "first min": _first_least, "first max": _first_greatest,
+    "first min": partial(min, key=operator.itemgetter(0)), "first max": partial(max, key=operator.itemgetter(0)),
 }  # fmt: skip
+"""Of an arg-reduction, the scalars of the first where the values are equal, or no order is between them."""
 
 
 @dataclass(frozen=True, slots=True)
-class BlockReduction:
-    """How blocks combine a scalar or an array. identity: what each of them begins with."""
+class Combination:
+    """Scalars that blocks of a nest have of each other, or an array of which each block has a copy. op: combines what
+    blocks make of them, each of which begins with `starts`; None where a block begins with what the one before left."""
 
-    op: str
-    identity: Const
+    symbols: tuple[Symbol, ...]
+    op: str | None = None
+    starts: tuple[Const, ...] = ()
+
+    @property
+    def has_order(self) -> bool:
+        """Whether the order of the blocks counts."""
+        return self.op is None or len(self.symbols) > 1
+
+    def totals(self, blocks: Sequence[Key], number: int, before: Sequence[Any], graph: Graph) -> list[Key]:
+        """The tasks that have them after the nest. number: of the first among a block's results. before: what they are
+        before the nest: numbers and keys."""
+        count = len(self.symbols)
+        at = number if count == 1 else slice(number, number + count or None)
+        tasks: list[tuple[object, ...]] = [
+            (at, blocks[k : k + FAN_IN]) for k in range(0, len(blocks), FAN_IN)
+        ]
+        while len(tasks) > FAN_IN:
+            level = [graph.add("partial", _combine, self.op, *task) for task in tasks]
+            tasks = [(None, level[k : k + FAN_IN]) for k in range(0, len(level), FAN_IN)]
+        level = [graph.add("partial", _combine, self.op, *task) for task in tasks]
+        first = before[0] if count == 1 else list(before)
+        total = graph.add("total", _combine, self.op, None, [first, *level])
+        return (
+            [total] if count == 1 else [graph.add("scalar", operator.getitem, total, k) for k in range(count)]
+        )
 
 
-def reductions_of(stmt: Stmt, flow: Mapping[Symbol, LoopScalars]) -> dict[Symbol, BlockReduction]:
-    """The scalars that the iterations of a loop only combine into, by an operator that commutes."""
+def combinations_of(stmt: Stmt, flow: Mapping[Symbol, LoopScalars]) -> list[Combination]:
+    """The scalars that blocks of a nest have of each other: those that one block takes of another, arg-reductions, and
+    reductions by operators that commute."""
     if not isinstance(stmt, For):
-        return {}
-    return {
-        r.symbol: BlockReduction(r.op, identity(r.op, r.symbol.dtype, stmt.loc))
-        for r in flow[stmt.var].reductions
-        if r.op in _COMBINE
-    }
-
-
-def extremes_of(nest: For, carried: Collection[Symbol]) -> list[Extreme]:
-    """The arg-reductions of a nest whose scalars one block would else have of another."""
-    return [e for e in first_extremes(nest) if {*e.symbols} <= {*carried}]
-
-
-def block_starts(
-    reductions: Mapping[Symbol, BlockReduction], extremes: Sequence[Extreme], loc: Loc
-) -> list[Assign]:
-    """What sets scalars before a block's iterations."""
-    starts = [Assign(s, of.identity, loc=loc) for s, of in reductions.items()]
+        return [Combination((s,)) for s in sorted(scalars_written(stmt), key=lambda s: s.uid)]
+    of, loc = flow[stmt.var], stmt.loc
+    reductions = [r for r in of.reductions if r.op in _COMBINE]
+    handed_on = [r.symbol for r in of.reductions if r not in reductions]
+    handed_on += [*(c.symbol for c in of.carried), *of.last]
+    extremes = [e for e in first_extremes(stmt) if {*e.symbols} <= {*handed_on}]
+    found = {s for e in extremes for s in e.symbols}
+    out = [Combination((s,)) for s in handed_on if s not in found]
     for extreme in extremes:
         value, *others = extreme.symbols
-        starts.append(Assign(value, identity(extreme.op, value.dtype, loc), loc=loc))
-        starts += (Assign(s, zero(s.dtype, loc), loc=loc) for s in others)
-    return starts
+        starts = (identity(extreme.op, value.dtype, loc), *(zero(s.dtype, loc) for s in others))
+        out.append(Combination(extreme.symbols, f"first {extreme.op}" if others else extreme.op, starts))
+    return out + [Combination((r.symbol,), r.op, (identity(r.op, r.symbol.dtype, loc),)) for r in reductions]
 
 
-def arrays_reduced(loop: Stmt, arrays: Mapping[Symbol, Grid]) -> dict[Symbol, BlockReduction]:
+def arrays_reduced(loop: Stmt, arrays: Mapping[Symbol, Grid]) -> dict[Symbol, Combination]:
     """The arrays that the iterations of a loop only combine into, by one operator that commutes, at elements that do
     not move with them: histograms, gradients. Each block has a copy, so they are no larger than a chunk of another."""
     if not isinstance(loop, For):
@@ -99,36 +106,20 @@ def arrays_reduced(loop: Stmt, arrays: Mapping[Symbol, Grid]) -> dict[Symbol, Bl
     for node in walk(loop.body):
         if is_access(node) and array_of(node) in arrays:
             accesses.setdefault(array_of(node), []).append(node)
-    out: dict[Symbol, BlockReduction] = {}
+    out: dict[Symbol, Combination] = {}
     for array, nodes in accesses.items():
         ops = {node.op if isinstance(node, Update) else "" for node in nodes}
         is_apart = all(any(moves(e, loop) for e in node.index) for node in nodes)
         most = max((arrays[a].largest_chunk for a in accesses if a != array), default=0)
         if len(ops) == 1 and ops <= _COMBINE.keys() and not is_apart and arrays[array].nbytes <= most:
             op = ops.pop()
-            out[array] = BlockReduction(op, identity(op, array.dtype, loop.loc))
+            out[array] = Combination((array,), op, (identity(op, array.dtype, loop.loc),))
     return out
 
 
 def moves(index: Expr, loop: For) -> bool:
     """Whether an index depends on a loop's variable, and not by way of an element of an array."""
     return loop.var in scalars_read(index) and not any(isinstance(n, Load) for n in walk(index))
-
-
-def combined(op: str, blocks: list[Key], number: int | slice, start: object, graph: Graph) -> Key:
-    """The task that has the total. number: of the scalar among a block's results, or of several. start: what it is
-    before the loop: a number, a Task, or a list of numbers and keys."""
-    level = [
-        graph.add("partial", _combine, op, number, blocks[k : k + FAN_IN])
-        for k in range(0, len(blocks), FAN_IN)
-    ]
-    while len(level) > FAN_IN:
-        level = [
-            graph.add("partial", _combine, op, None, level[k : k + FAN_IN])
-            for k in range(0, len(level), FAN_IN)
-        ]
-    first = start.key if isinstance(start, Task) else start
-    return graph.add("total", _combine, op, None, [first, *level])
 
 
 def _combine(op: str, number: int | slice | None, parts: list[Any]) -> Any:

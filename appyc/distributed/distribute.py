@@ -135,11 +135,7 @@ def distribute(chunked: Chunked, named: Mapping[str, Any]) -> object:
     for number, (symbol, array) in enumerate(given.items()):
         if call.grids[symbol].is_changed:
             new = array_of(f"{fn.name}-{symbol.name}-{number}", call.grids[symbol], call.graph)
-            array.dask, array._name, array._chunks = (
-                new.dask,
-                new._name,
-                new._chunks,
-            )  # as its `__setitem__` does
+            array.dask, array._name, array._chunks = new.dask, new._name, new._chunks  # as `__setitem__` does
 
     def returned(tree: ResultTree) -> object:
         if tree is None:

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from appyc.analysis.accesses.access_boxes import Regions
+from appyc.analysis.accesses.scalar_flow import exposed, surely_assigned
 from appyc.distributed.chunk_grids import joined
-from appyc.distributed.combining import BlockReduction
+from appyc.distributed.combining import Combination
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Binary,
@@ -36,8 +37,6 @@ from appyc.ir.visit import (
     loops_of,
     rewrite,
     rewrite_all,
-    scalars_read,
-    scalars_written,
     symbols_of,
 )
 from appyc.options import Options
@@ -64,7 +63,7 @@ class Kernel:
     scalars: tuple[Symbol, ...]
     bounds: tuple[tuple[Symbol, Symbol], ...]
     results: tuple[Symbol, ...]
-    reduced: Mapping[Symbol, BlockReduction]
+    reduced: Mapping[Symbol, Combination]
 
 
 def kernel_of(
@@ -73,12 +72,11 @@ def kernel_of(
     loops: Sequence[For],
     arrays: Iterable[Symbol],
     results: tuple[Symbol, ...] = (),
-    handed_on: tuple[Symbol, ...] = (),
-    reduced: Mapping[Symbol, BlockReduction] = NOTHING,
+    reduced: Mapping[Symbol, Combination] = NOTHING,
 ) -> Kernel:
     """loops: those of the body that are blocked. arrays: those that live outside of the nest. results: scalars that
-    the body computes for the caller. handed_on: those of them that it also takes.
-    reduced: arrays of which each block has a copy.
+    the body computes for the caller; it takes those that it may leave as they are. reduced: arrays of which each block
+    has a copy.
 
         for i in range(1, n - 1): b[i] = a[i - 1]
 
@@ -95,8 +93,8 @@ def kernel_of(
     touched = tuple(a for a in arrays if a in used)
     ends = tuple(bounds.values())
     flat = tuple(s for pair in ends for s in pair)
-    own = {*scalars_written(body), *(loop.var for loop in loops_of(body)), *flat}
-    scalars = tuple(sorted({*(scalars_read(body) - own), *handed_on}, key=lambda s: s.uid))
+    taken = {*exposed(body), *results} - (surely_assigned(body) - exposed(body).keys())
+    scalars = tuple(sorted(taken - {*(loop.var for loop in loops_of(body)), *flat}, key=lambda s: s.uid))
     returned = tuple(result_of(Var(s, loc=fn.loc)) for s in results)
     tree = tuple(range(len(results))) if results else None
     whole = replace(
@@ -177,33 +175,20 @@ def _compiled(make: Maker, text: str, options: Options) -> Callable[..., Any]:
 
 def run_block(
     make: Maker,
-    text: str,
-    options: Options,
-    windows: list[list[Any]],
-    numbers: list[Any],
-    results: Results,
-) -> tuple[Any, ...]:
-    """One task: the kernel on its windows, as `Grid.read` describes them. make: compiles a Python function.
-
-    results: of each written array the number of its window, and the part of it that is written. The scalars that the
-    kernel returns come behind them.
-    """
-    written = {number for number, _ in results}
-    own = [joined(*window, is_written=number in written) for number, window in enumerate(windows)]
-    scalars = _compiled(make, text, options)(*own, *numbers) or ()
-    return (*(own[number][part] for number, part in results), *scalars)
-
-
-def run_steps(
-    make: Maker,
     options: Options,
     windows: list[list[Any]],
     launches: list[tuple[str, list[int], list[Any]]],
     results: Results,
 ) -> tuple[Any, ...]:
-    """One task of several kernels on the same windows. launches: the text of each, its arrays by the numbers of their
-    windows, and its scalars."""
-    own = [joined(*window, is_written=True) for window in windows]
+    """One task: kernels on windows, as `Grid.read` describes them. make: compiles a Python function. launches: the text
+    of each kernel, its arrays by the numbers of their windows, and its scalars.
+
+    results: of each written array the number of its window, and the part of it that is written. The scalars that the
+    last kernel returns come behind them.
+    """
+    written = {number for number, _ in results}
+    own = [joined(*window, is_written=number in written) for number, window in enumerate(windows)]
+    scalars: tuple[Any, ...] = ()
     for text, arrays, numbers in launches:
-        _compiled(make, text, options)(*(own[number] for number in arrays), *numbers)
-    return tuple(own[number][part] for number, part in results)
+        scalars = _compiled(make, text, options)(*(own[number] for number in arrays), *numbers) or ()
+    return (*(own[number][part] for number, part in results), *scalars)

@@ -21,14 +21,7 @@ from appyc.analysis.sets.evaluate import evaluate
 from appyc.distributed.blocking import blocked_loops, first_moving, is_nest, until_break
 from appyc.distributed.chunk_gathers import named_parts, tasks_of_names
 from appyc.distributed.chunk_grids import Graph, Grid, Key, Task, inside, whole
-from appyc.distributed.combining import (
-    BlockReduction,
-    arrays_reduced,
-    block_starts,
-    combined,
-    extremes_of,
-    reductions_of,
-)
+from appyc.distributed.combining import Combination, arrays_reduced, combinations_of
 from appyc.distributed.dask_arrays import run, zeros
 from appyc.distributed.kernels import (
     NAME,
@@ -73,7 +66,6 @@ from appyc.ir.printer import print_function
 from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk
 from appyc.options import Options
 from appyc.passes.node_builders import combine, zero
-from appyc.passes.parallelise.arg_reductions import Extreme
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import PassContext
 
@@ -209,13 +201,27 @@ class Program:
                 return evaluate(expr, self.values)
             except (LookupError, TypeError):
                 return self._in_python(expr)
-        if (kernel := self.prepared.kernels.get(id(expr))) is None:
-            target = self.prepared.names.fresh("result", expr.dtype)
-            body = (Assign(target, expr, loc=expr.loc),)
-            kernel = self.prepared.kernels[id(expr)] = kernel_of(self.fn, body, (), self.grids, (target,))
+        kernel = self.kernel(expr)
         if self.counting is not None:
             self.counting.begin(expr.loc.line, self.graph)
         return self._result(self._task(kernel, (), expr), 0)
+
+    def kernel(
+        self,
+        node: Expr | Stmt,
+        body: tuple[Stmt, ...] = (),
+        loops: Sequence[For] = (),
+        results: tuple[Symbol, ...] = (),
+        reduced: Mapping[Symbol, Combination] = NOTHING,
+    ) -> Kernel:
+        """The kernel of an expression, or of a nest with what `kernel_of` wants to know of it."""
+        at = (id(node), *(loop.var for loop in loops), *reduced)
+        if at not in self.prepared.kernels:
+            if isinstance(node, Expr):
+                results = (self.prepared.names.fresh("result", node.dtype),)
+                body = (Assign(*results, node, loc=node.loc),)
+            self.prepared.kernels[at] = kernel_of(self.fn, body, loops, self.grids, results, reduced)
+        return self.prepared.kernels[at]
 
     def _in_python(self, expr: Expr) -> Any:
         """What Python makes of an expression over known numbers."""
@@ -237,86 +243,63 @@ class Program:
         bounds += [e for loop in loops_of(stmt) for e in (loop.lo, loop.hi)]
         for symbol in scalars_read(bounds) & self.computed.keys():  # boxes depend on it
             self._number(Var(symbol, loc=stmt.loc))
-        reductions = reductions_of(stmt, self.prepared.flow)
-        flow = self.prepared.flow.get(stmt.var) if isinstance(stmt, For) else None
-        if flow is None:
-            handed_on = tuple(sorted(scalars_written(stmt), key=lambda s: s.uid))
-        else:
-            others = tuple(r.symbol for r in flow.reductions if r.symbol not in reductions)
-            handed_on = (*others, *(c.symbol for c in flow.carried), *flow.last)
-        block, extremes = stmt, list[Extreme]()
+        combined, block = combinations_of(stmt, self.prepared.flow), stmt
         if isinstance(stmt, For) and leaves_early(stmt):
             has_ended, block = self.prepared.until.setdefault(
                 id(stmt), until_break(stmt, self.prepared.names)
             )
             self._set(has_ended, False)
-            handed_on = (*handed_on, has_ended)
-        elif isinstance(stmt, For):
-            extremes = extremes_of(stmt, handed_on)
-        found = tuple(s for e in extremes for s in e.symbols)
-        handed_on = tuple(s for s in handed_on if s not in found)
+            combined.append(Combination((has_ended,)))
         reduced = arrays_reduced(loops[0], self.grids) if loops else {}
-        loops = loops[:1] if handed_on or extremes or reduced else loops
-        scalars = self._tasks(block, loops, reductions, extremes, handed_on, reduced)
-        for symbol in scalars_written(block):
-            if symbol in scalars:
-                self._set(symbol, scalars[symbol])
-            elif symbol not in (*handed_on, *found):
-                self.values.pop(symbol, None)
+        loops = loops[:1] if reduced or any(c.has_order for c in combined) else loops
+        self._tasks(block, loops, combined, reduced)
+        for symbol in scalars_written(block) - {s for c in combined for s in c.symbols}:
+            self.values.pop(symbol, None)
 
     def _tasks(
         self,
         stmt: Stmt,
         loops: Sequence[For],
-        reductions: Mapping[Symbol, BlockReduction],
-        extremes: Sequence[Extreme],
-        handed_on: tuple[Symbol, ...],
-        reduced: Mapping[Symbol, BlockReduction],
-    ) -> dict[Symbol, Task]:
-        """The tasks of a nest, and the scalars that they compute. handed_on: those that one block has of another."""
-        at = (id(stmt), *(loop.var for loop in loops), *reduced)
-        if (kernel := self.prepared.kernels.get(at)) is None:
-            starts = block_starts(reductions, extremes, stmt.loc)
-            results = (*handed_on, *(s for e in extremes for s in e.symbols), *reductions)
-            kernel = self.prepared.kernels[at] = kernel_of(
-                self.fn, (*starts, stmt), loops, self.grids, results, handed_on, reduced
-            )
-        blocks = []
+        combined: Sequence[Combination],
+        reduced: Mapping[Symbol, Combination],
+    ) -> None:
+        """The tasks of a nest, and of what its blocks combine into."""
+        pairs = [(s, start) for c in combined for s, start in zip(c.symbols, c.starts, strict=False)]
+        body = (*(Assign(s, start, loc=stmt.loc) for s, start in pairs), stmt)
+        kernel = self.kernel(stmt, body, loops, tuple(s for c in combined for s in c.symbols), reduced)
         if self.counting is not None:
             self.counting.begin(stmt.loc.line, self.graph)
+        of_block = (*kernel.reduced.values(), *combined)
+        numbers = [-sum(len(c.symbols) for c in of_block[k:]) for k in range(len(of_block))]
+        blocks = []
         all_bounds = list(itertools.product(*(self._parts(loop, loops) for loop in loops)))
         for bounds, named in zip(all_bounds, self._chunks_named(kernel, all_bounds, stmt.loc), strict=True):
             if (block := self._task(kernel, bounds, stmt, named)) is None:
                 continue
             blocks.append(block)
-            for number, symbol in enumerate(handed_on, start=-len(kernel.results)):
-                self._set(symbol, self._result(block, number))
-        out = {s: self.computed[s] for s in handed_on if blocks}
-        number = len(handed_on) - len(kernel.results)
-        for extreme in extremes if blocks else ():
-            end = number + len(extreme.symbols)
-            before = [self._start(s, stmt.loc) for s in extreme.symbols]
-            first = combined(f"first {extreme.op}", blocks, slice(number, end or None), before, self.graph)
-            out.update((s, self._result(first, k)) for k, s in enumerate(extreme.symbols))
-            number = end
-        for number, (symbol, of) in enumerate(reductions.items(), start=-len(reductions)):
-            total = self.scalar(Var(symbol, loc=stmt.loc))
-            out[symbol] = Task(combined(of.op, blocks, number, total, self.graph))
-        for number, (symbol, of) in enumerate(
-            kernel.reduced.items(), start=-len(reduced) - len(kernel.results)
-        ):
-            if blocks:
-                grid = self.grids[symbol]
+            for number, c in zip(numbers, of_block, strict=True):
+                if c.op is None:
+                    self._set(c.symbols[0], self._result(block, number))
+        for number, c in zip(numbers, of_block, strict=True):
+            if c.op is None:
+                continue
+            if (grid := self.grids.get(c.symbols[0])) is None:
+                before = [self._argument(s, stmt, is_set=k > 0) for k, s in enumerate(c.symbols)]
+                for symbol, key in zip(c.symbols, c.totals(blocks, number, before, self.graph), strict=True):
+                    self._set(symbol, Task(key))
+            elif blocks:
                 held = self.graph.add("whole", whole, *grid.read(grid.whole, [grid.whole], self.graph))
-                total = combined(of.op, blocks, number, Task(held), self.graph)
+                (total,) = c.totals(blocks, number, [held], self.graph)
                 grid.write(grid.whole, total, None, self.graph)
-        return out
 
-    def _start(self, symbol: Symbol, loc: Loc) -> Any:
-        """What a scalar is before a nest: a number, or a key. Where it may have no value it is zero, and not read."""
+    def _argument(self, symbol: Symbol, at: Node, *, is_set: bool) -> Any:
+        """What a scalar is: a number, or the key of a task. is_set: it may have no value yet, and none is read."""
         if symbol in self.computed:
             return self.computed[symbol].key
-        return self.values.get(symbol, zero(symbol.dtype, loc).value)
+        if symbol not in self.values and not is_set:
+            raise _refused(at, f"{symbol.name!r} may have no value here")
+        value = self.values.get(symbol, symbol.dtype.numpy.type(zero(symbol.dtype, at.loc).value))
+        return value.item() if isinstance(value, np.generic) and is_pythons(symbol) else value
 
     def _result(self, block: Key, number: int) -> Task:
         return Task(self.graph.add("scalar", operator.getitem, block, number))
@@ -353,70 +336,43 @@ class Program:
         self, kernel: Kernel, bounds: Bounds, at: Node, named: Mapping[Any, list[int]] = NOTHING
     ) -> Key | None:
         """The task of a block; None where it has no result. named: chunks of large arrays, by array and axis."""
-        known = {s: self.grids[s] for s in kernel.arrays}
         regions = self._regions(kernel, bounds)
-        boxes: list[Box] = []
-        windows: list[list[Any]] = []
+        boxes, windows = list[Box](), list[list[Any]]()
         for array in kernel.arrays:
+            grid, region, fill = self.grids[array], regions.get(array, Region()), None
+            box = region.touched or ((0, 0),) * array.array.ndim
+            parts = [] if region.is_overwritten else region.parts
             if array in kernel.reduced:
-                boxes.append(known[array].whole)
-                fill = kernel.reduced[array].identity.value
-                windows.append(known[array].read(boxes[-1], (), self.graph, fill))
-                continue
-            region = regions.get(array)
-            touched = region.touched if region is not None else None
-            boxes.append(touched if touched is not None else ((0, 0),) * array.array.ndim)
-            parts = region.parts if region is not None and not region.is_overwritten else []
-            for axis in region.named if region is not None else ():
-                parts = named_parts(parts, axis, named[array, axis], known[array])
-            windows.append(known[array].read(boxes[-1], parts, self.graph))
-        results = []
-        for array in kernel.written:
-            number = kernel.arrays.index(array)
-            if array in regions and (box := regions[array].written) is not None:
-                results.append((array, box, (number, inside(box, boxes[number]))))
-        if not results and not kernel.results and not any(array in regions for array in kernel.reduced):
+                box, parts, fill = grid.whole, [], kernel.reduced[array].starts[0].value
+            for axis in region.named:
+                parts = named_parts(parts, axis, named[array, axis], grid)
+            boxes.append(box)
+            windows.append(grid.read(box, parts, self.graph, fill))
+        stored = [(a, regions[a].written) for a in kernel.written if a in regions]
+        written = {a: box for a, box in stored if box is not None}
+        if not written and not kernel.results and not regions.keys() & kernel.reduced:
             return None
-        copies = [
-            (kernel.arrays.index(a), tuple(slice(0, n) for n in known[a].shape)) for a in kernel.reduced
-        ]
-        numbers = self._numbers(kernel, known, boxes, tuple(itertools.chain(*bounds)), at)
-        key = self.graph.add(f"{self.fn.name}_line_{at.loc.line}", run_block, self.make, kernel.text, self.options,
-                             windows, numbers, [*(r for _, _, r in results), *copies])  # fmt: skip
+        put = {**written, **{a: self.grids[a].whole for a in kernel.reduced}}
+        order = {a: number for number, a in enumerate(kernel.arrays)}
+        results = [(order[a], inside(box, boxes[order[a]])) for a, box in put.items()]
+        launch = [kernel.text, [*order.values()], self._numbers(kernel, boxes, bounds, at)]
+        key = self.graph.add(f"{self.fn.name}_line_{at.loc.line}", run_block, self.make, self.options,
+                             windows, [launch], results)  # fmt: skip
         if self.counting is not None:
-            read = [(known[a], regions[a]) for a in kernel.arrays if a in regions and a not in kernel.reduced]
+            read = [(self.grids[a], r) for a, r in regions.items() if a not in kernel.reduced]
             self.counting.block(
                 [(grid, r.parts, r.boxes) for grid, r in read if not r.is_overwritten],
-                [(known[array], box) for array, box, _ in results],
+                [(self.grids[a], box) for a, box in written.items()],
             )
-        for number, (array, box, _) in enumerate(results):
+        for number, (array, box) in enumerate(written.items()):
             self.grids[array].write(box, key, number, self.graph)
         return key
 
-    def _numbers(
-        self,
-        kernel: Kernel,
-        grids: Mapping[Symbol, Grid],
-        boxes: Sequence[Box],
-        ends: Sequence[int],
-        at: Node,
-    ) -> list[Any]:
+    def _numbers(self, kernel: Kernel, boxes: Sequence[Box], bounds: Bounds, at: Node) -> list[Any]:
         """The scalar arguments of a kernel: numbers, and keys of tasks that compute them."""
-        scalars = []
-        for symbol in kernel.scalars:
-            if symbol in self.computed:
-                scalars.append(self.computed[symbol].key)
-            elif symbol in self.values:
-                value = self.values[symbol]
-                scalars.append(
-                    value.item() if isinstance(value, np.generic) and is_pythons(symbol) else value
-                )
-            elif symbol in kernel.results:  # which the first block assigns, if it is ever read
-                scalars.append(symbol.dtype.numpy.type(zero(symbol.dtype, at.loc).value))
-            else:
-                raise _refused(at, f"{symbol.name!r} may have no value here")
-        extents = (n for array in grids.values() for n in array.shape)
-        return [*scalars, *extents, *(low for box in boxes for low, _ in box), *ends]
+        scalars = [self._argument(s, at, is_set=s in kernel.results) for s in kernel.scalars]
+        extents = (n for array in kernel.arrays for n in self.grids[array].shape)
+        return [*scalars, *extents, *(low for box in boxes for low, _ in box), *itertools.chain(*bounds)]
 
 
 def _refused(node: Any, reason: str) -> UnsupportedError:

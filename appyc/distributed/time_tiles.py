@@ -21,7 +21,7 @@ from appyc.analysis.patterns.early_exits import leaves_early
 from appyc.distributed.blocking import are_apart, blocked_loops, is_nest
 from appyc.distributed.chunk_grids import inside
 from appyc.distributed.combining import arrays_reduced
-from appyc.distributed.kernels import Kernel, kernel_of, run_steps
+from appyc.distributed.kernels import Kernel, run_block
 from appyc.distributed.program import Bounds, Program
 from appyc.ir.array_accesses import array_of, is_access
 from appyc.ir.nodes import Call, Draw, Fail, For, Load, Symbol, Var, View, While
@@ -73,10 +73,7 @@ class TimeTiled(Program):
             loops = blocked_loops(stmt, self.grids)
             if not isinstance(stmt, For) or not loops or not self._is_simple(stmt, loops):
                 return None
-            at = (id(stmt), *(inner.var for inner in loops))
-            if at not in self.prepared.kernels:
-                self.prepared.kernels[at] = kernel_of(self.fn, (stmt,), loops, self.grids)
-            kernel = self.prepared.kernels[at]
+            kernel = self.kernel(stmt, (stmt,), loops)
             axes = {}
             for node in walk(stmt):
                 if is_access(node) and array_of(node) in kernel.written:
@@ -161,13 +158,10 @@ class TimeTiled(Program):
                 self._set(loop.var, step)
                 arrays = nest.kernel.arrays
                 boxes = [tile.windows[a] for a in arrays]
-                flat = tuple(itertools.chain(*bounds))
-                numbers = self._numbers(
-                    nest.kernel, {a: self.grids[a] for a in arrays}, boxes, flat, nest.stmt
-                )
+                numbers = self._numbers(nest.kernel, boxes, bounds, nest.stmt)
                 launches.append([nest.kernel.text, [order.index(a) for a in arrays], numbers])
             results = [(order.index(a), inside(of.box(at), tile.windows[a])) for a in written]
-            key = self.graph.add(f"{self.fn.name}_line_{loop.loc.line}", run_steps, self.make, self.options,
+            key = self.graph.add(f"{self.fn.name}_line_{loop.loc.line}", run_block, self.make, self.options,
                                  list(windows.values()), launches, results)  # fmt: skip
             if self.counting is not None:
                 parts = [(self.grids[a], self._part(tile, a)) for a in order]

@@ -594,6 +594,27 @@ def test_arg_reductions_have_the_element_that_python_has(function, start, take):
             assert np.asarray(one, other.dtype).tobytes() == other.tobytes(), (a, expected, found)
 
 
+@appyc.jit(strict=True)
+def largest_before(a, stop):
+    best, at, count = -1, -1, 0
+    for i in range(a.shape[0]):
+        if a[i] == stop:
+            break
+        count += 1
+        if a[i] > best:
+            best = a[i]
+            at = i
+    return best, at, count
+
+
+@pytest.mark.parametrize("stop", [3, 8, 100])
+def test_an_arg_reduction_ends_where_its_loop_ends(stop):
+    a = np.array([2, 1, 6, 8, 0, 3, 9])
+    for chunks in (1, 3, 7):
+        found = largest_before(da.from_array(a, chunks=chunks), stop)
+        assert tuple(int(n) for n in found) == tuple(int(n) for n in largest_before.py_func(a, stop))
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64, np.float32])
 def test_arg_reductions_of_every_type(dtype):
     for a in (
