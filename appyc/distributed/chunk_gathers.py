@@ -13,7 +13,7 @@ import numpy as np
 
 from appyc.analysis.accesses.access_boxes import Box, Region
 from appyc.distributed.chunk_grids import Graph, Grid, Key, joined
-from appyc.errors import Loc, UnsupportedError
+from appyc.errors import Loc, Note, UnsupportedError
 from appyc.ir.affine import linear_form
 from appyc.ir.nodes import Load, Stmt, Symbol
 from appyc.ir.visit import walk
@@ -44,6 +44,9 @@ def tasks_of_names(
                     case _:
                         raise UnsupportedError(
                             f"which chunks of {array.name!r} a block reads is not known before it runs", node.loc,
+                            label="reads where elements of arrays say",
+                            related=tuple(Note(n.loc, f"this element of {n.array.name!r} is one of them")
+                                          for n in walk(node.index[axis]) if isinstance(n, Load)),
                             hints=("index it with an element of an array, plus a constant",),
                         )  # fmt: skip
             starts = grids[array].starts[axis]

@@ -9,6 +9,7 @@ for the same chunks.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field
@@ -26,11 +27,13 @@ from appyc.distributed.kernels import Maker
 from appyc.distributed.plan import Counting, Plan
 from appyc.distributed.program import DependsOnTasksError, Prepared, Program
 from appyc.distributed.time_tiles import TimeTiled
-from appyc.errors import UnsupportedError
-from appyc.ir.nodes import Symbol
+from appyc.errors import Note, UnsupportedError
+from appyc.ir.array_accesses import AccessNode, is_access
+from appyc.ir.array_accesses import array_of as array_of_access
+from appyc.ir.nodes import Function, Load, Symbol
 from appyc.ir.printer import print_function
 from appyc.ir.results import ResultTree
-from appyc.ir.visit import arrays_written
+from appyc.ir.visit import arrays_written, walk
 from appyc.options import Options
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.reduce_remainders import reduce_remainders
@@ -81,6 +84,12 @@ def _items(values: Iterable[Any]) -> Iterator[Any]:
             yield value
 
 
+def _access(fn: Function, array: Symbol, *, writes: bool) -> AccessNode:
+    """The first access of an array, or the first that writes."""
+    accesses = (n for n in walk(fn.body) if is_access(n) and array_of_access(n) == array)
+    return next(n for n in accesses if not writes or not isinstance(n, Load))
+
+
 def _begun(chunked: Chunked, named: Mapping[str, Any]) -> tuple[Program, dict[Symbol, Any]]:
     """The program before it runs, and its arrays."""
     analysed = chunked.analysed
@@ -93,17 +102,25 @@ def _begun(chunked: Chunked, named: Mapping[str, Any]) -> tuple[Program, dict[Sy
         )  # fmt: skip
     values = dict(zip(fn.params, items, strict=True))
     given = {s: v for s, v in values.items() if s.is_array}
-    written = arrays_written(fn)
+    written, used = arrays_written(fn), {array_of_access(n) for n in walk(fn.body) if is_access(n)}
     for symbol, value in given.items():
         if not is_chunked(value):
             if symbol in written:
                 raise UnsupportedError(
-                    f"{symbol.name!r} is written and is no array of Dask's", fn.loc,
+                    f"{symbol.name!r} is written and is no array of Dask's", _access(fn, symbol, writes=True).loc,
                     hints=(f"pass dask.array.from_array({symbol.name}, chunks=...)",),
                 )  # fmt: skip
             given[symbol] = da.from_array(value, chunks=-1)
-    if len({id(v) for v in given.values()}) < len(given) and written:
-        raise UnsupportedError(f"one array is two arguments of {fn.name!r}, which writes to arrays", fn.loc)
+    for one, other in itertools.permutations(given, 2):
+        if given[one] is given[other] and one in written and other in used:
+            write, access = _access(fn, one, writes=True), _access(fn, other, writes=False)
+            verb = "reads" if isinstance(access, Load) else "writes to"
+            raise UnsupportedError(
+                f"one array is the arguments {one.name!r} and {other.name!r} of {fn.name!r}, which writes to it",
+                write.loc, label=f"writes to it as {one.name!r}",
+                related=(Note(access.loc, f"{verb} it as {other.name!r}"),),
+                hints=("pass a copy of it for one of the two",),
+            )  # fmt: skip
     for symbol, value in given.items():
         if np.isnan(value.shape).any():
             raise UnsupportedError(f"the sizes of the chunks of {symbol.name!r} are not known", fn.loc)

@@ -657,10 +657,43 @@ def test_arrays_that_a_function_makes(function, arguments):
     assert found[-1].chunks == chunked[-1].chunks if isinstance(chunked[-1], da.Array) else True
 
 
-def test_one_array_twice_is_refused():
-    a = da.zeros(8, chunks=4)
-    with pytest.raises(UnsupportedError, match="two arguments"):
+@appyc.jit
+def sums(a, b, c):
+    for i in range(c.shape[0]):
+        c[i] = a[i] + b[i]
+
+
+def test_one_array_twice_is_refused_where_one_of_the_two_is_written():
+    a, c = da.ones(8, chunks=4), da.zeros(8, chunks=4)
+    sums(a, a, c)
+    assert c.compute(scheduler="sync").tolist() == [2.0] * 8
+    with pytest.raises(UnsupportedError, match="one array is the arguments 'b' and 'a' of 'scale'"):
         scale(a, a, 2.0)
+
+
+@appyc.jit
+def moved(a, index):
+    for i in range(index.shape[0]):
+        b = a[0]
+        a[index[i]] = b
+
+
+def test_a_refusal_shows_both_accesses():
+    a, large = da.zeros(8, chunks=4), da.zeros(1 << 25, chunks=1 << 22)
+    index = da.zeros(8, chunks=4, dtype=int)
+    for function, arguments, accesses in [
+        (scale, (a, a, 2.0), ["b[i] = a[i] * x", "a[i]"]),
+        (moved, (large, index), ["a[index[i]] = b", "a[0]"]),
+        (scattered, (large, index), ["a[index[i]] = i"] * 2),
+        (gathered_twice, (large, index, a), ["a[index[i] * index[0]]", "index[i]", "index[0]"]),
+        (not_parallel, (a,), ["# pragma parallel for", "a[i] = a[i - 1] * a[i - 1] + 1.0", "a[i - 1]"]),
+    ]:
+        with pytest.raises((UnsupportedError, DependenceError)) as caught:
+            function(*arguments)
+        error = caught.value
+        found = [error.loc, *(note.loc for note in error.related)]
+        assert [loc.source_line()[loc.col : loc.end_col] for loc in found] == accesses
+        assert all(f"{loc.file}:{loc.line}" in str(error) for loc in found)
 
 
 SCALE = 2.0
@@ -695,8 +728,9 @@ def test_a_target_of_its_own():
     other = da.zeros(9, chunks=4)
     scale(values(9), other, 2.0)
     np.testing.assert_array_equal(other.compute(scheduler="sync"), values(9) * 2.0)
-    with pytest.raises(UnsupportedError, match="pass dask"):
+    with pytest.raises(UnsupportedError, match="pass dask") as caught:
         scale(other, np.zeros(9), 2.0)
+    assert caught.value.loc.source_line().strip() == "b[i] = a[i] * x"
 
 
 def test_calls_that_differ_in_a_number_have_tasks_of_their_own():

@@ -13,7 +13,7 @@ from appyc.analysis.accesses.access_relations import accesses_of
 from appyc.analysis.accesses.accesses import Access, CheckedIndex
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.analysis.sets.presburger import Presburger
-from appyc.errors import UnsupportedError
+from appyc.errors import Note, UnsupportedError
 from appyc.ir.nodes import Function, Symbol
 
 if TYPE_CHECKING:
@@ -186,11 +186,15 @@ class Regions:
             if is_large:
                 self._gathered.setdefault(access.array, set()).add(axis)
             if is_large and access.writes:
-                raise UnsupportedError(
-                    f"which elements of {access.array.name!r} a block touches is not known before it runs",
-                    access.loc,
-                    hints=("index the arrays with linear expressions of loop variables",),
+                other = next(
+                    (a for a in self._found.accesses if a.array == access.array and a is not access), access
                 )
+                raise UnsupportedError(
+                    f"which elements of {access.array.name!r} a block touches is not known before it runs", access.loc,
+                    label="one block writes here",
+                    related=(Note(other.loc, f"another may {'write' if other.writes else 'read'} the same element"),),
+                    hints=("index the arrays with linear expressions of loop variables",),
+                )  # fmt: skip
             low, high = -extent, extent - 1
         if low < -extent or high >= extent:
             if not access.approximate:
