@@ -7,21 +7,25 @@ block 0   block 1   ...   block 15
 
 from __future__ import annotations
 
+import itertools
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from appyc.analysis.accesses.scalar_flow import LoopScalars
+from appyc.analysis.patterns.early_exits import leaves_early
 from appyc.distributed.chunk_grids import Graph, Grid, Key
 from appyc.ir.array_accesses import AccessNode, array_of, is_access
 from appyc.ir.nodes import Const, Expr, For, Load, Stmt, Symbol, Update
 from appyc.ir.visit import scalars_read, scalars_written, walk
 from appyc.passes.node_builders import identity, zero
 from appyc.passes.parallelise.arg_reductions import first_extremes
+
+LAST = "last"
 
 FAN_IN = 8
 """Results that one task combines."""
@@ -36,10 +40,12 @@ def _greatest(a: Any, b: Any) -> Any:
     return np.where(b > a, b, a) if isinstance(a, np.ndarray) else max(a, b)
 
 
-_COMBINE: dict[str, Callable[[Any, Any], Any]] = {
+COMMUTING: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "*": operator.mul, "&": operator.and_, "|": operator.or_, "^": operator.xor,
     "and": operator.and_, "or": operator.or_, "min": _least, "max": _greatest,
     "minimum": np.minimum, "maximum": np.maximum,
+}  # fmt: skip
+_FIRST: dict[str, Callable[[Any, Any], Any]] = {
     "first min": partial(min, key=operator.itemgetter(0)), "first max": partial(max, key=operator.itemgetter(0)),
 }  # fmt: skip
 """Of an arg-reduction, the scalars of the first where the values are equal, or no order is between them."""
@@ -48,7 +54,8 @@ _COMBINE: dict[str, Callable[[Any, Any], Any]] = {
 @dataclass(frozen=True, slots=True)
 class Combination:
     """Scalars that blocks of a nest have of each other, or an array of which each block has a copy. op: combines what
-    blocks make of them, each of which begins with `starts`; None where a block begins with what the one before left."""
+    blocks make of them, each of which begins with `starts`; LAST where the last block says what they are, None where a
+    block begins with what the one before left."""
 
     symbols: tuple[Symbol, ...]
     op: str | None = None
@@ -57,7 +64,7 @@ class Combination:
     @property
     def has_order(self) -> bool:
         """Whether the order of the blocks counts."""
-        return self.op is None or len(self.symbols) > 1
+        return self.op in (None, LAST) or len(self.symbols) > 1
 
     def totals(self, blocks: Sequence[Key], number: int, before: Sequence[Any], graph: Graph) -> list[Key]:
         """The tasks that have them after the nest. number: of the first among a block's results. before: what they are
@@ -84,12 +91,13 @@ def combinations_of(stmt: Stmt, flow: Mapping[Symbol, LoopScalars]) -> list[Comb
     if not isinstance(stmt, For):
         return [Combination((s,)) for s in sorted(scalars_written(stmt), key=lambda s: s.uid)]
     of, loc = flow[stmt.var], stmt.loc
-    reductions = [r for r in of.reductions if r.op in _COMBINE]
+    reductions = [r for r in of.reductions if r.op in COMMUTING]
     handed_on = [r.symbol for r in of.reductions if r not in reductions]
-    handed_on += [*(c.symbol for c in of.carried), *of.last]
+    handed_on += [*(c.symbol for c in of.carried), *(of.last if leaves_early(stmt) else ())]
     extremes = [e for e in first_extremes(stmt) if {*e.symbols} <= {*handed_on}]
     found = {s for e in extremes for s in e.symbols}
     out = [Combination((s,)) for s in handed_on if s not in found]
+    out += [Combination((s,), LAST, (zero(s.dtype, loc),)) for s in of.last if s not in handed_on]
     for extreme in extremes:
         value, *others = extreme.symbols
         starts = (identity(extreme.op, value.dtype, loc), *(zero(s.dtype, loc) for s in others))
@@ -111,7 +119,7 @@ def arrays_reduced(loop: Stmt, arrays: Mapping[Symbol, Grid]) -> dict[Symbol, Co
         ops = {node.op if isinstance(node, Update) else "" for node in nodes}
         is_apart = all(any(moves(e, loop) for e in node.index) for node in nodes)
         most = max((arrays[a].largest_chunk for a in accesses if a != array), default=0)
-        if len(ops) == 1 and ops <= _COMBINE.keys() and not is_apart and arrays[array].nbytes <= most:
+        if len(ops) == 1 and ops <= COMMUTING.keys() and not is_apart and arrays[array].nbytes <= most:
             op = ops.pop()
             out[array] = Combination((array,), op, (identity(op, array.dtype, loop.loc),))
     return out
@@ -123,4 +131,14 @@ def moves(index: Expr, loop: For) -> bool:
 
 
 def _combine(op: str, number: int | slice | None, parts: list[Any]) -> Any:
-    return reduce(_COMBINE[op], parts if number is None else [part[number] for part in parts])
+    first, *others = parts if number is None else [part[number] for part in parts]
+    return running({**COMMUTING, **_FIRST}[op], first, others)[-1]
+
+
+def running(function: Callable[[Any, Any], Any], first: Any, others: Iterable[Any]) -> list[Any]:
+    """What has come together up to each of some values. Integers wrap in 64 bits, as in the kernels."""
+    with np.errstate(over="ignore"):
+        found = itertools.accumulate(
+            others, function, initial=np.int64(first) if type(first) is int else first
+        )
+        return [value.item() if type(value) is np.int64 else value for value in found]

@@ -21,11 +21,12 @@ from dask.base import tokenize
 
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.compiler.analyse import Analysed
+from appyc.distributed.block_tasks import DependsOnTasksError, Prepared
 from appyc.distributed.chunk_grids import Graph, Grid, Task
 from appyc.distributed.dask_arrays import array_of, number_of
 from appyc.distributed.kernels import Maker
 from appyc.distributed.plan import Counting, Plan
-from appyc.distributed.program import DependsOnTasksError, Prepared, Program
+from appyc.distributed.program import Program
 from appyc.distributed.time_tiles import TimeTiled
 from appyc.errors import Note, UnsupportedError
 from appyc.ir.array_accesses import AccessNode, is_access

@@ -22,7 +22,7 @@ Holder: TypeAlias = tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]
 class Layer:
     """The tasks of one execution of a nest. first: the number of its first task. blocks: tasks that run the nest.
     tasks: all, with those that take chunks apart and put them together. moved: bytes of arrays that blocks take from
-    other chunks, or store there. least: of these, the bytes of the elements that they touch."""
+    other chunks, or store there. least: of these, the bytes of the elements that they touch. note: what else to say."""
 
     line: int
     first: int
@@ -30,6 +30,7 @@ class Layer:
     tasks: int = 0
     moved: int = 0
     least: int = 0
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,11 @@ class Plan:
                 f"  line {line:<4} {_count(len(layers), 'layer')}, {_count(blocks, 'block')}, {_count(tasks, 'task')}; "
                 f"moves {moved:,} bytes between chunks, of which it needs {least:,}"
             )
+            lines += [
+                f"             {note}: in two passes"
+                for note in dict.fromkeys(x.note for x in layers)
+                if note
+            ]
         if not self.is_complete:
             lines.append("  what follows depends on values that these tasks compute")
         return "\n".join(lines) + "\n"

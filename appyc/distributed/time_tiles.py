@@ -18,11 +18,12 @@ from dataclasses import dataclass
 
 from appyc.analysis.accesses.access_boxes import Box, joined
 from appyc.analysis.patterns.early_exits import leaves_early
+from appyc.distributed.block_tasks import Bounds
 from appyc.distributed.blocking import are_apart, blocked_loops, is_nest
 from appyc.distributed.chunk_grids import inside
 from appyc.distributed.combining import arrays_reduced
 from appyc.distributed.kernels import Kernel, run_block
-from appyc.distributed.program import Bounds, Program
+from appyc.distributed.program import Program
 from appyc.ir.array_accesses import array_of, is_access
 from appyc.ir.nodes import Call, Draw, Fail, For, Load, Symbol, Var, View, While
 from appyc.ir.visit import scalars_read, walk

@@ -1,0 +1,277 @@
+"""The tasks of one program's blocks and scalars: what is known while its graph is written.
+
+Scalars are known numbers, or tasks: what a nest combines elements into is a tree of tasks, of the same shape for the
+same chunks, and what its iterations hand on goes from block to block.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from appyc.analysis.accesses.access_boxes import Box, Region
+from appyc.analysis.accesses.scalar_flow import LoopScalars, scalars_of
+from appyc.analysis.sets.evaluate import evaluate
+from appyc.distributed.block_scans import BlockScans, block_scans
+from appyc.distributed.blocking import first_moving
+from appyc.distributed.chunk_gathers import named_parts, tasks_of_names
+from appyc.distributed.chunk_grids import Graph, Grid, Key, Task, inside
+from appyc.distributed.combining import Combination
+from appyc.distributed.dask_arrays import run
+from appyc.distributed.kernels import (
+    NAME,
+    NOTHING,
+    Kernel,
+    Maker,
+    function_of,
+    is_pythons,
+    kernel_of,
+    result_of,
+    run_block,
+)
+from appyc.distributed.plan import Counting
+from appyc.errors import UnsupportedError
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import (
+    Assign,
+    Expr,
+    Extent,
+    For,
+    Function,
+    Load,
+    Node,
+    Stmt,
+    Symbol,
+    Var,
+)
+from appyc.ir.printer import print_function
+from appyc.ir.visit import scalars_read, walk
+from appyc.options import Options
+from appyc.passes.node_builders import zero
+from appyc.passes.parallelise.recognise_reductions import recognise_reductions
+from appyc.passes.pass_context import PassContext
+
+Bounds: TypeAlias = Sequence[tuple[int, int]]
+"""The first iteration of each blocked loop, and the one after the last."""
+
+Place: TypeAlias = tuple[Bounds, Mapping[Any, list[int]]]
+"""The bounds of a block, and the chunks that it takes of large arrays, by array and axis."""
+
+_FAR = 1 << 48
+"""Beyond all indices."""
+
+
+class DependsOnTasksError(Exception):
+    """What follows depends on a value that tasks compute."""
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A function, and what is made of it for all calls, by the number of the node: kernels of its nests and scalars,
+    what `until_break` makes of nests, the values that updates of scalars give, and scans."""
+
+    fn: Function
+    flow: Mapping[Symbol, LoopScalars]
+    names: NameSupply
+    kernels: dict[object, Kernel] = field(default_factory=dict)
+    until: dict[int, tuple[Symbol, Stmt]] = field(default_factory=dict)
+    values: dict[int, Expr] = field(default_factory=dict)
+    scans: dict[int, BlockScans | None] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, fn: Function, options: Options) -> Prepared:
+        fn = recognise_reductions(fn, PassContext(options))
+        return cls(fn, scalars_of(fn), NameSupply.after(fn))
+
+    def scans_of(self, loop: For, handed_on: Collection[Symbol]) -> BlockScans | None:
+        if id(loop) not in self.scans:
+            self.scans[id(loop)] = block_scans(self.fn, loop, handed_on, self.names)
+        return self.scans[id(loop)]
+
+
+@dataclass(slots=True)
+class BlockTasks:
+    """values: scalars that are known, and the arguments by their shapes. computed: scalars that tasks compute.
+    counting: counts what is written, where it is only planned: nothing runs then."""
+
+    prepared: Prepared
+    graph: Graph
+    grids: dict[Symbol, Grid]
+    values: dict[Symbol, Any]
+    make: Maker
+    options: Options
+    computed: dict[Symbol, Task] = field(default_factory=dict)
+    counting: Counting | None = None
+
+    @property
+    def fn(self) -> Function:
+        return self.prepared.fn
+
+    def _set(self, symbol: Symbol, value: Any) -> None:
+        for known in (self.values, self.computed):
+            known.pop(symbol, None)
+        (self.computed if isinstance(value, Task) else self.values)[symbol] = value
+
+    def _number(self, expr: Expr) -> int:
+        value = self.scalar(expr)
+        if isinstance(value, Task):
+            (value,) = self._run([value.key])
+        return int(value)  # of one type, whatever it is made of: a kernel is compiled for its types
+
+    def _run(self, wanted: list[Key]) -> list[Any]:
+        """Runs the graph up to these tasks, and gives their results. All scalars are numbers then."""
+        if self.counting is not None:
+            raise DependsOnTasksError
+        symbols = tuple(self.computed)
+        keys = [*wanted, *(task.key for task in self.computed.values())]
+        values = run(self.graph, tuple(self.grids.values()), keys)
+        for symbol, other in zip(symbols, values[len(wanted) :], strict=True):
+            self._set(symbol, other)
+        return values[: len(wanted)]
+
+    def scalar(self, expr: Expr) -> Any:
+        """The value of an expression: a number, or the task that computes it, of elements of arrays for one."""
+        if isinstance(expr, Var) and expr.symbol in self.computed:
+            return self.computed[expr.symbol]
+        reads = any(isinstance(n, Load) for n in walk(expr))
+        if not reads and not scalars_read(expr) & self.computed.keys():
+            try:
+                return evaluate(expr, self.values)
+            except (LookupError, TypeError):
+                return self._in_python(expr)
+        kernel = self.kernel(expr)
+        if self.counting is not None:
+            self.counting.begin(expr.loc.line, self.graph)
+        return self._result(self._task(kernel, (), expr), 0)
+
+    def kernel(
+        self,
+        node: Expr | Stmt,
+        body: tuple[Stmt, ...] = (),
+        loops: Sequence[For] = (),
+        results: tuple[Symbol, ...] = (),
+        reduced: Mapping[Symbol, Combination] = NOTHING,
+    ) -> Kernel:
+        """The kernel of an expression, or of a nest with what `kernel_of` wants to know of it."""
+        at = (id(node), *(loop.var for loop in loops), *reduced)
+        if at not in self.prepared.kernels:
+            if isinstance(node, Expr):
+                results = (self.prepared.names.fresh("result", node.dtype),)
+                body = (Assign(*results, node, loc=node.loc),)
+            self.prepared.kernels[at] = kernel_of(self.fn, body, loops, self.grids, results, reduced)
+        return self.prepared.kernels[at]
+
+    def _in_python(self, expr: Expr) -> Any:
+        """What Python makes of an expression over known numbers."""
+        params = tuple(scalars_read(expr))
+        if missing := [s for s in params if s not in self.values]:
+            raise refused(expr, f"{missing[0].name!r} may have no value here")
+        arrays = tuple({n.array for n in walk(expr) if isinstance(n, Extent)})
+        fn = replace(self.fn, name=NAME, params=(*arrays, *params), body=(), tree=0, guards=(),
+                     results=(result_of(expr),))  # fmt: skip
+        given = (*(self.grids[a] for a in arrays), *(self.values[s] for s in params))
+        return function_of(print_function(fn))(*given)
+
+    def _argument(self, symbol: Symbol, at: Node, *, is_set: bool) -> Any:
+        """What a scalar is: a number, or the key of a task. is_set: it may have no value yet, and none is read."""
+        if symbol in self.computed:
+            return self.computed[symbol].key
+        if symbol not in self.values and not is_set:
+            raise refused(at, f"{symbol.name!r} may have no value here")
+        value = self.values.get(symbol, symbol.dtype.numpy.type(zero(symbol.dtype, at.loc).value))
+        return value.item() if isinstance(value, np.generic) and is_pythons(symbol) else value
+
+    def _blocks(
+        self, kernel: Kernel, places: Sequence[Place], at: Stmt, begins: Mapping[Symbol, Key] = NOTHING
+    ) -> Iterator[Key]:
+        """The tasks of blocks that have a result. begins: the tasks that have what scalars are where each begins."""
+        for number, (bounds, named) in enumerate(places):
+            for symbol, each in begins.items():
+                self._set(symbol, self._result(each, number))
+            if (block := self._task(kernel, bounds, at, named)) is not None:
+                yield block
+
+    def _result(self, block: Key, number: int) -> Task:
+        return Task(self.graph.add("scalar", operator.getitem, block, number))
+
+    def _parts(self, loop: For, loops: Sequence[For]) -> list[tuple[int, int]]:
+        """The blocks of a loop, one of these: they end where chunks of what it writes end."""
+        if scalars_read((loop.lo, loop.hi)) & {other.var for other in loops}:
+            low, high = -_FAR, _FAR  # a triangle: blocks outside of it have no result
+        else:
+            low, high = self._number(loop.lo), self._number(loop.hi)
+        moving = first_moving(loop, self.grids)
+        assert moving is not None
+        array, axis = moving
+        inner = [c for c in self.grids[array].starts[axis] if low < c < high]
+        return list(itertools.pairwise([low, *inner, high])) if low < high else []
+
+    def _regions(self, kernel: Kernel, bounds: Bounds) -> dict[Symbol, Region]:
+        pairs = zip(kernel.bounds, bounds, strict=True)
+        ends = {s: n for names, pair in pairs for s, n in zip(names, pair, strict=True)}
+        return kernel.regions.boxes({**self.values, **self.grids, **ends})
+
+    def _places(self, kernel: Kernel, loops: Sequence[For], at: Stmt) -> list[Place]:
+        """The blocks of a nest, and the chunks of large arrays that elements of others name for each. Runs the graph up
+        to these."""
+        asked, blocks = [], list(itertools.product(*(self._parts(loop, loops) for loop in loops)))
+        for bounds in blocks:
+            regions = self._regions(kernel, bounds)
+            asked.append(tasks_of_names(kernel.body, regions, self.grids, at.loc, self.graph)
+                         if any(region.named for region in regions.values()) else {})  # fmt: skip
+        keys = [key for names in asked for key in names.values()]
+        found = iter(self._run(keys) if keys else ())
+        return [
+            (block, dict(zip(names, found, strict=False))) for block, names in zip(blocks, asked, strict=True)
+        ]
+
+    def _task(
+        self, kernel: Kernel, bounds: Bounds, at: Node, named: Mapping[Any, list[int]] = NOTHING
+    ) -> Key | None:
+        """The task of a block; None where it has no result. named: chunks of large arrays, by array and axis."""
+        regions = self._regions(kernel, bounds)
+        boxes, windows = list[Box](), list[list[Any]]()
+        for array in kernel.arrays:
+            grid, region, fill = self.grids[array], regions.get(array, Region()), None
+            box = region.touched or ((0, 0),) * array.array.ndim
+            parts = [] if region.is_overwritten else region.parts
+            if array in kernel.reduced:
+                box, parts, fill = grid.whole, [], kernel.reduced[array].starts[0].value
+            for axis in region.named:
+                parts = named_parts(parts, axis, named[array, axis], grid)
+            boxes.append(box)
+            windows.append(grid.read(box, parts, self.graph, fill))
+        stored = [(a, regions[a].written) for a in kernel.written if a in regions]
+        written = {a: box for a, box in stored if box is not None}
+        if not written and not kernel.results and not regions.keys() & kernel.reduced:
+            return None
+        put = {**written, **{a: self.grids[a].whole for a in kernel.reduced}}
+        order = {a: number for number, a in enumerate(kernel.arrays)}
+        results = [(order[a], inside(box, boxes[order[a]])) for a, box in put.items()]
+        launch = [kernel.text, [*order.values()], self._numbers(kernel, boxes, bounds, at)]
+        key = self.graph.add(f"{self.fn.name}_line_{at.loc.line}", run_block, self.make, self.options,
+                             windows, [launch], results)  # fmt: skip
+        if self.counting is not None:
+            read = [(self.grids[a], r) for a, r in regions.items() if a not in kernel.reduced]
+            self.counting.block(
+                [(grid, r.parts, r.boxes) for grid, r in read if not r.is_overwritten],
+                [(self.grids[a], box) for a, box in written.items()],
+            )
+        for number, (array, box) in enumerate(written.items()):
+            self.grids[array].write(box, key, number, self.graph)
+        return key
+
+    def _numbers(self, kernel: Kernel, boxes: Sequence[Box], bounds: Bounds, at: Node) -> list[Any]:
+        """The scalar arguments of a kernel: numbers, and keys of tasks that compute them."""
+        scalars = [self._argument(s, at, is_set=s in kernel.results) for s in kernel.scalars]
+        extents = (n for array in kernel.arrays for n in self.grids[array].shape)
+        return [*scalars, *extents, *(low for box in boxes for low, _ in box), *itertools.chain(*bounds)]
+
+
+def refused(node: Any, reason: str) -> UnsupportedError:
+    return UnsupportedError(f"this cannot be distributed: {reason}", node.loc)
