@@ -41,6 +41,7 @@ from appyc.ir.nodes import (
     Assign,
     Expr,
     Extent,
+    Fail,
     For,
     Function,
     Load,
@@ -97,7 +98,8 @@ class Prepared:
 @dataclass(slots=True)
 class BlockTasks:
     """values: scalars that are known, and the arguments by their shapes. computed: scalars that tasks compute.
-    counting: counts what is written, where it is only planned: nothing runs then."""
+    counting: counts what is written, where it is only planned: nothing runs then. unseen: tasks of the
+    nest that may raise and write to no array, as the program would have done, so that nothing else need run them."""
 
     prepared: Prepared
     graph: Graph
@@ -107,6 +109,7 @@ class BlockTasks:
     options: Options
     computed: dict[Symbol, Task] = field(default_factory=dict)
     counting: Counting | None = None
+    unseen: list[Key] = field(default_factory=list)
 
     @property
     def fn(self) -> Function:
@@ -166,14 +169,15 @@ class BlockTasks:
             self.prepared.kernels[at] = kernel_of(self.fn, body, loops, self.grids, results, reduced)
         return self.prepared.kernels[at]
 
-    def _in_python(self, expr: Expr) -> Any:
-        """What Python makes of an expression over known numbers."""
-        params = tuple(scalars_read(expr))
+    def _in_python(self, node: Expr | Fail) -> Any:
+        """What Python makes of an expression over known numbers. Raises what the program raises."""
+        params = tuple(scalars_read(node))
         if missing := [s for s in params if s not in self.values]:
-            raise refused(expr, f"{missing[0].name!r} may have no value here")
-        arrays = tuple({n.array for n in walk(expr) if isinstance(n, Extent)})
-        fn = replace(self.fn, name=NAME, params=(*arrays, *params), body=(), tree=0, guards=(),
-                     results=(result_of(expr),))  # fmt: skip
+            raise refused(node, f"{missing[0].name!r} may have no value here")
+        arrays = tuple({n.array for n in walk(node) if isinstance(n, Extent)})
+        body, results = ((node,), ()) if isinstance(node, Fail) else ((), (result_of(node),))
+        fn = replace(self.fn, name=NAME, params=(*arrays, *params), body=body, tree=0 if results else None, guards=(),
+                     results=results)  # fmt: skip
         given = (*(self.grids[a] for a in arrays), *(self.values[s] for s in params))
         return function_of(print_function(fn))(*given)
 
@@ -248,7 +252,7 @@ class BlockTasks:
             windows.append(grid.read(box, parts, self.graph, fill))
         stored = [(a, regions[a].written) for a in kernel.written if a in regions]
         written = {a: box for a, box in stored if box is not None}
-        if not written and not kernel.results and not regions.keys() & kernel.reduced:
+        if not written and not kernel.results and not regions.keys() & kernel.reduced and not kernel.raises:
             return None
         put = {**written, **{a: self.grids[a].whole for a in kernel.reduced}}
         order = {a: number for number, a in enumerate(kernel.arrays)}
@@ -264,11 +268,13 @@ class BlockTasks:
             )
         for number, (array, box) in enumerate(written.items()):
             self.grids[array].write(box, key, number, self.graph)
+        if kernel.raises and not written and (kernel.written or not kernel.results):
+            self.unseen.append(key)
         return key
 
     def _numbers(self, kernel: Kernel, boxes: Sequence[Box], bounds: Bounds, at: Node) -> list[Any]:
         """The scalar arguments of a kernel: numbers, and keys of tasks that compute them."""
-        scalars = [self._argument(s, at, is_set=s in kernel.results) for s in kernel.scalars]
+        scalars = [self._argument(s, at, is_set=kernel.raises or s in kernel.results) for s in kernel.scalars]
         extents = (n for array in kernel.arrays for n in self.grids[array].shape)
         return [*scalars, *extents, *(low for box in boxes for low, _ in box), *itertools.chain(*bounds)]
 

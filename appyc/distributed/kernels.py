@@ -19,6 +19,7 @@ from appyc.ir.nodes import (
     BoundsCheck,
     Expr,
     Extent,
+    Fail,
     For,
     Function,
     Load,
@@ -38,6 +39,7 @@ from appyc.ir.visit import (
     rewrite,
     rewrite_all,
     symbols_of,
+    walk,
 )
 from appyc.options import Options
 
@@ -53,7 +55,8 @@ Results: TypeAlias = list[tuple[int, tuple[slice, ...]]]
 class Kernel:
     """text: a Python function of windows, of scalars, of the extents and the origin of each array, and of the bounds
     of each blocked loop, which returns the scalars `results`. body: the same in indices of whole arrays. regions: what
-    it touches, in these indices, where the bounds are parameters. reduced: arrays of which a block has a copy."""
+    it touches, in these indices, where the bounds are parameters. reduced: arrays of which a block has a copy. raises:
+    whether it may, by a statement."""
 
     text: str
     body: tuple[Stmt, ...]
@@ -64,6 +67,7 @@ class Kernel:
     bounds: tuple[tuple[Symbol, Symbol], ...]
     results: tuple[Symbol, ...]
     reduced: Mapping[Symbol, Combination]
+    raises: bool
 
 
 def kernel_of(
@@ -110,7 +114,16 @@ def kernel_of(
     changed = arrays_written(body)
     written = tuple(a for a in touched if a in changed and a not in reduced)
     return Kernel(
-        print_function(windowed), body, Regions(whole), touched, written, scalars, ends, results, reduced
+        print_function(windowed),
+        body,
+        Regions(whole),
+        touched,
+        written,
+        scalars,
+        ends,
+        results,
+        reduced,
+        any(isinstance(n, Fail) for n in walk(body)),
     )
 
 

@@ -12,9 +12,9 @@ from appyc.distributed.blocking import blocked_loops, is_nest, until_break
 from appyc.distributed.chunk_grids import Grid, Key, Task, whole
 from appyc.distributed.combining import LAST, Combination, arrays_reduced, combinations_of
 from appyc.distributed.dask_arrays import zeros
-from appyc.errors import UnsupportedError
 from appyc.ir.array_accesses import is_access
 from appyc.ir.nodes import (
+    OWN_ERRORS,
     Alloc,
     Assign,
     BoundsCheck,
@@ -72,7 +72,7 @@ class Program(BlockTasks):
                     self.graph.sources.append(array)
                     self.values[symbol] = self.grids[symbol] = Grid(array)
                 case Fail():
-                    raise UnsupportedError(stmt.message, stmt.loc)
+                    self._in_python(stmt)
                 case BoundsCheck():
                     index, extent = self._number(stmt.index), self._number(stmt.extent)
                     if not -extent <= index < extent:
@@ -100,7 +100,7 @@ class Program(BlockTasks):
 
     def _nest(self, stmt: Stmt) -> None:
         for node in walk(stmt):
-            if isinstance(node, View | Call | Draw | Fail):
+            if isinstance(node, View | Call | Draw) or (isinstance(node, Fail) and node.error in OWN_ERRORS):
                 raise refused(node, f"{type(node).__name__}: this has no form over blocks")
         loops = blocked_loops(stmt, self.grids)
         bounds = [e for n in walk(stmt) if is_access(n) for e in n.index]
@@ -157,6 +157,9 @@ class Program(BlockTasks):
                 held = self.graph.add("whole", whole, *grid.read(grid.whole, [grid.whole], self.graph))
                 (total,) = c.totals(blocks, number, [held], self.graph)
                 grid.write(grid.whole, total, None, self.graph)
+        if self.unseen and self.counting is None:
+            self._run(self.unseen)
+        self.unseen = []
 
     def _begins(
         self, stmt: Stmt, loops: Sequence[For], combined: Sequence[Combination], places: Sequence[Place]
