@@ -5,6 +5,10 @@
         b[i] = s              each block from there:      for i in block: s += a[i]; b[i] = s
 
 The totals wait for nothing, one small task makes what the blocks begin with, and then no block waits for another.
+
+Of a linear recurrence a block has two totals: the product of its factors, and what it makes of 0. Of floats, factors
+may not be larger than 1, which would let rounding errors grow, and a product that would vanish is kept with a power of
+2: what becomes of an infinity or of a huge number depends on it.
 """
 
 from __future__ import annotations
@@ -13,31 +17,58 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.patterns.compaction_pattern import packed_arrays
 from appyc.analysis.patterns.scans import LINEAR
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.distributed.combining import COMMUTING, running
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import For, Function, Guard, Stmt, Symbol
-from appyc.ir.visit import loops_of, scalars_read, scalars_written
+from appyc.ir.nodes import (
+    Assign,
+    Binary,
+    Compare,
+    Const,
+    Expr,
+    For,
+    Function,
+    Guard,
+    If,
+    Intrinsic,
+    Load,
+    Node,
+    Stmt,
+    Symbol,
+    Update,
+    Var,
+)
+from appyc.ir.types import DType
+from appyc.ir.visit import loops_of, rewrite_all, scalars_read, scalars_written, walk
 from appyc.options import Options
 from appyc.passes.checks.check_bounds import check_bounds
+from appyc.passes.node_builders import integer
 from appyc.passes.parallelise.scan_composition import Totals
 from appyc.passes.pass_context import PassContext
+
+SMALL = {DType.FLOAT64: 2.0**-500, DType.FLOAT32: 2.0**-60}
+"""Two factors that are no smaller have a normal number as their product."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockScans:
     """The scans of a loop. reason: what they are, in words. body: computes the totals of a block, which are the scalars
-    `results`. parts: of each scan the operator, and the numbers of its total, or of its total and its factor.
-    guards: under these, no index leaves its array or counts from its end, as the analysis assumes."""
+    `results`. parts: of each scan the operator, and which of them are its own: a total; of a linear recurrence what it
+    makes of 0 and the product of factors; of one of floats also how often that was multiplied by 1 / SMALL.
+    guards: under these, no index leaves its array or counts from its end, as the analysis assumes. factors: those of
+    floats, which must be from SMALL to 1."""
 
     reason: str
     body: tuple[Stmt, ...]
     results: tuple[Symbol, ...]
     parts: dict[Symbol, tuple[str, tuple[int, ...]]]
     guards: tuple[Guard, ...]
+    factors: tuple[Expr, ...]
 
     def hold(self, values: Mapping[Symbol, Any]) -> bool:
         """Whether the guards hold."""
@@ -50,8 +81,8 @@ class BlockScans:
 def block_scans(
     fn: Function, loop: For, handed_on: Collection[Symbol], names: NameSupply
 ) -> BlockScans | None:
-    """The scans that a loop's blocks can make in two passes; None where they hand on anything else, or where products
-    of factors might lose what a start of infinity or of great size would show."""
+    """The scans that a loop's blocks can make in two passes; None where they hand on anything else, or where factors
+    of floats change with the iterations."""
     if loop.clauses is not None and loop.clauses.request != "parallel":
         return None
     inside = check_bounds(fn, PassContext(Options()))
@@ -61,20 +92,55 @@ def block_scans(
     if {scan.symbol for scan in verdict.scans} != {*handed_on} or packed_arrays(loop, verdict.scans):
         return None
     totals = Totals(replace(loop, scans=verdict.scans), names)
-    if totals.guarded or any(t.scan.op not in (*COMMUTING, LINEAR) for t in totals.totals):
+    times = {t.factor: names.fresh("times", DType.INT64) for t in totals.guarded if t.factor is not None}
+    if (
+        totals.largest is not None
+        or any(isinstance(n, Load) for factor in totals.fixed for n in walk(factor))
+        or any(t.scan.op not in (*COMMUTING, LINEAR) for t in totals.totals)
+        or any(factor.dtype not in SMALL for factor in (*times, *totals.fixed))
+    ):
         return None
-    results = [s for t in totals.totals for s in (t.value, t.factor) if s is not None]
-    parts = {
-        t.scan.symbol: (t.scan.op, tuple(results.index(s) for s in (t.value, t.factor) if s is not None))
-        for t in totals.totals
-    }
-    return BlockScans(verdict.reason, (*totals.first(), totals.loop()), tuple(results), parts, inside.guards)
+    results, parts = list[Symbol](), dict[Symbol, tuple[str, tuple[int, ...]]]()
+    for t in totals.totals:
+        own = [s for s in (t.value, t.factor, times.get(t.factor or t.value)) if s is not None]
+        parts[t.scan.symbol] = t.scan.op, tuple(range(len(results), len(results) + len(own)))
+        results += own
+    first: list[Stmt] = [
+        *totals.first(),
+        *(Assign(s, integer(0, loop.loc), loc=loop.loc) for s in times.values()),
+    ]
+    body = (*first, replace(totals.loop(), body=_scaled(totals.loop().body, times)))
+    return BlockScans(verdict.reason, body, tuple(results), parts, inside.guards, tuple(totals.fixed))
+
+
+def _scaled(body: tuple[Stmt, ...], times: Mapping[Symbol, Symbol]) -> tuple[Stmt, ...]:
+    """A product that has become small is multiplied by a power of 2, and how often that was is counted."""
+
+    def rule(node: Node) -> Node | tuple[Node, ...]:
+        if not isinstance(node, Assign) or node.target not in times:
+            return node
+        product, loc = Var(node.target, loc=node.loc), node.loc
+        small = Const(SMALL[node.target.dtype], node.target.dtype, loc=loc)
+        larger = Assign(node.target, Binary("/", product, small, loc=loc), loc=loc)
+        counted = Update(times[node.target], (), "+", integer(1, loc), loc=loc)
+        is_small = Compare("<", Intrinsic("abs", (product,), product.dtype, loc=loc), small, loc=loc)
+        return node, If(is_small, (larger, counted), loc=loc)
+
+    return rewrite_all(body, rule)
 
 
 def starts(op: str, numbers: Sequence[int], before: Any, blocks: Sequence[tuple[Any, ...]]) -> list[Any]:
     """What a scalar holds where each block begins, and behind the last. blocks: what the first pass makes of each."""
+    of_each = [[block[number] for number in numbers] for block in blocks]
     if op == LINEAR:
-        value, factor = numbers
-        return running(lambda s, block: block[factor] * s + block[value], before, blocks)
-    (number,) = numbers
-    return running(COMMUTING[op], before, (block[number] for block in blocks))
+        return running(lambda s, totals: _grown(s, *totals), before, of_each)
+    return running(COMMUTING[op], before, (total for (total,) in of_each))
+
+
+def _grown(s: Any, of_zero: Any, factor: Any, times: int = 0) -> Any:
+    """What a block of a linear recurrence makes of a number."""
+    grown = factor * s
+    small = SMALL[DType.FLOAT32 if isinstance(s, np.float32) else DType.FLOAT64]
+    while times and grown != 0 and np.isfinite(grown):
+        grown, times = grown * small, times - 1
+    return grown + of_zero

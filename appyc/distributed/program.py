@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from appyc.analysis.patterns.early_exits import leaves_early
-from appyc.distributed.block_scans import starts
+from appyc.distributed.block_scans import SMALL, starts
 from appyc.distributed.block_tasks import BlockTasks, Place, refused
 from appyc.distributed.blocking import blocked_loops, is_nest, until_break
 from appyc.distributed.chunk_grids import Grid, Key, Task, whole
@@ -169,7 +169,9 @@ class Program(BlockTasks):
         if not handed_on or not isinstance(stmt, For) or len(places) < LEAST_BLOCKS:
             return {}
         scans = self.prepared.scans_of(stmt, handed_on)
-        if scans is None or not scans.hold(self.values):
+        if scans is None or not scans.hold(self.values) or scalars_read(scans.factors) & self.computed.keys():
+            return {}
+        if not all(SMALL[f.dtype] <= abs(self.scalar(f)) <= 1 for f in scans.factors):
             return {}
         if self.counting is not None:
             self.counting.layers[-1].note = scans.reason

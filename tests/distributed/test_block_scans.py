@@ -187,6 +187,68 @@ def faded(a, b, s):
 
 
 @appyc.jit(strict=True)
+def of_factors(a, b, s):
+    for i in range(a.shape[0]):
+        s = s * a[i] + 1.0
+        b[i] = s
+    return s
+
+
+@appyc.jit(strict=True)
+def faded_if_positive(a, b, s):
+    for i in range(a.shape[0]):
+        if a[i] > 0.0:
+            s = 0.25 * s + a[i]
+        b[i] = s
+    return s
+
+
+@appyc.jit(strict=True)
+def mirrored(a, b, s):
+    for i in range(a.shape[0]):
+        b[i] = s
+        s = a[i] - s
+    return s
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("function", [faded, faded_if_positive, mirrored])
+@pytest.mark.parametrize("start", [0.0, 1e38, -1e38, 1.5e308, np.inf, -np.inf, np.nan])
+def test_linear_recurrences_of_floats(function, dtype, start):
+    assert "in two passes" in str(function.explain(da.zeros(9, chunks=1), da.zeros(9, chunks=1), 0.0))
+    rng = np.random.default_rng(5)
+    start = dtype(start) if abs(start) <= float(np.finfo(dtype).max) else dtype(np.inf)
+    for n, chunks in [(9, 1), (700, 150), (5000, 1200)]:
+        for a in (
+            rng.random(n) - 0.5,
+            rng.choice([0.0, -np.inf, np.inf, 1e30], n, p=[0.996, 0.001, 0.001, 0.002]),
+        ):
+            with np.errstate(invalid="ignore"):
+                expected, found = run_both(function, a.astype(dtype), chunks, start)
+            for one, other in zip(expected, found, strict=True):
+                tolerance = 1e-12 if dtype is np.float64 else 1e-4
+                np.testing.assert_allclose(other, one, rtol=tolerance, atol=tolerance)
+
+
+@appyc.jit(strict=True)
+def by_a_number(a, b, factor):
+    s = 0.0
+    for i in range(a.shape[0]):
+        s = s * factor + a[i]
+        b[i] = s
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, -1.0, 1.5, 0.0, 1e-200])
+def test_factors_of_floats_decide(factor):
+    a = da.from_array(np.random.default_rng(1).random(40), 4)
+    b, expected = da.zeros(40, chunks=4), np.zeros(40)
+    assert ("in two passes" in str(by_a_number.explain(a, b, factor))) == (factor in (0.5, 1.0, -1.0))
+    by_a_number(a, b, factor)
+    by_a_number.py_func(a.compute(scheduler="sync"), expected, factor)
+    np.testing.assert_allclose(b.compute(scheduler="sync"), expected, rtol=1e-12)
+
+
+@appyc.jit(strict=True)
 def packed(a, b, s):
     k = 0
     for i in range(a.shape[0]):
@@ -196,7 +258,7 @@ def packed(a, b, s):
     return k
 
 
-@pytest.mark.parametrize("function", [of_the_element_before, in_order, faded, packed])
+@pytest.mark.parametrize("function", [of_the_element_before, in_order, of_factors, packed])
 def test_other_loops_hand_on_from_block_to_block(function):
     a = np.random.default_rng(1).random(40)
     assert "in two passes" not in str(function.explain(da.from_array(a, 4), da.zeros(40, chunks=4), 1.0))
@@ -237,3 +299,12 @@ def test_the_value_of_the_last_iteration_is_that_of_the_last_block():
         a = np.arange(n) + 1.0
         assert float(ends(da.from_array(a, 2), da.zeros(n, chunks=2))) == ends.py_func(a, np.zeros(n))
     assert blocks_in_a_row(ends.explain(da.zeros(64, chunks=4), da.zeros(64, chunks=4))) == 1
+
+
+def test_an_integer_factor_of_floats():
+    a = da.from_array(np.random.default_rng(1).random(40), 4)
+    for factor in (1, -1, 2):
+        b, expected = da.zeros(40, chunks=4), np.zeros(40)
+        by_a_number(a, b, factor)
+        by_a_number.py_func(a.compute(scheduler="sync"), expected, factor)
+        np.testing.assert_allclose(b.compute(scheduler="sync"), expected, rtol=1e-12)
