@@ -45,11 +45,8 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, rewrite_all, scalars_read, scalars_written, walk
-from appyc.options import Options
-from appyc.passes.checks.check_bounds import check_bounds
 from appyc.passes.node_builders import integer
 from appyc.passes.parallelise.scan_composition import Totals
-from appyc.passes.pass_context import PassContext
 
 SMALL = {DType.FLOAT64: 2.0**-500, DType.FLOAT32: 2.0**-60}
 """Two factors that are no smaller have a normal number as their product."""
@@ -79,15 +76,14 @@ class BlockScans:
 
 
 def block_scans(
-    fn: Function, loop: For, handed_on: Collection[Symbol], names: NameSupply
+    legality: Legality, inside: Function, loop: For, handed_on: Collection[Symbol], names: NameSupply
 ) -> BlockScans | None:
     """The scans that a loop's blocks can make in two passes; None where they hand on anything else, or where factors
-    of floats change with the iterations."""
+    of floats change with the iterations. inside: the function with the guards under which no index leaves its array."""
     if loop.clauses is not None and loop.clauses.request != "parallel":
         return None
-    inside = check_bounds(fn, PassContext(Options()))
-    verdict = Legality.of(inside).judge(next(n for n in loops_of(inside.body) if n.var == loop.var))
-    if scalars_written(fn.body) & {s for guard in inside.guards for s in scalars_read(guard.holds)}:
+    verdict = legality.judge(next(n for n in loops_of(inside.body) if n.var == loop.var))
+    if scalars_written(inside.body) & {s for guard in inside.guards for s in scalars_read(guard.holds)}:
         return None  # the guards are about the values that parameters had at the call
     if {scan.symbol for scan in verdict.scans} != {*handed_on} or packed_arrays(loop, verdict.scans):
         return None

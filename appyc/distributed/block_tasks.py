@@ -16,6 +16,7 @@ import numpy as np
 
 from appyc.analysis.accesses.access_boxes import Box, Region
 from appyc.analysis.accesses.scalar_flow import LoopScalars, scalars_of
+from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.distributed.block_scans import BlockScans, block_scans
 from appyc.distributed.blocking import first_moving
@@ -53,6 +54,7 @@ from appyc.ir.nodes import (
 from appyc.ir.printer import print_function
 from appyc.ir.visit import scalars_read, walk
 from appyc.options import Options
+from appyc.passes.checks.check_bounds import check_bounds
 from appyc.passes.node_builders import zero
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import PassContext
@@ -74,7 +76,8 @@ class DependsOnTasksError(Exception):
 @dataclass(slots=True)
 class Prepared:
     """A function, and what is made of it for all calls, by the number of the node: kernels of its nests and scalars,
-    what `until_break` makes of nests, the values that updates of scalars give, and scans."""
+    what `until_break` makes of nests, the values that updates of scalars give, and scans. analysed: the function as
+    scans are found in it."""
 
     fn: Function
     flow: Mapping[Symbol, LoopScalars]
@@ -83,6 +86,7 @@ class Prepared:
     until: dict[int, tuple[Symbol, Stmt]] = field(default_factory=dict)
     values: dict[int, Expr] = field(default_factory=dict)
     scans: dict[int, BlockScans | None] = field(default_factory=dict)
+    analysed: tuple[Legality, Function] | None = None
 
     @classmethod
     def of(cls, fn: Function, options: Options) -> Prepared:
@@ -91,7 +95,10 @@ class Prepared:
 
     def scans_of(self, loop: For, handed_on: Collection[Symbol]) -> BlockScans | None:
         if id(loop) not in self.scans:
-            self.scans[id(loop)] = block_scans(self.fn, loop, handed_on, self.names)
+            if self.analysed is None:
+                inside = check_bounds(self.fn, PassContext(Options()))
+                self.analysed = Legality.of(inside), inside
+            self.scans[id(loop)] = block_scans(*self.analysed, loop, handed_on, self.names)
         return self.scans[id(loop)]
 
 
