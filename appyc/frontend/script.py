@@ -119,8 +119,8 @@ def _outside_functions(tree: ast.AST) -> Iterable[ast.stmt]:
 def _names_of_functions(tree: ast.Module) -> frozenset[str]:
     """Names that functions and classes of the module mention, except those that are always local."""
     scopes = [n for n in ast.walk(tree) if isinstance(n, _SCOPES)]
-    mentioned = {n.id for scope in scopes for n in ast.walk(scope) if isinstance(n, ast.Name)}
-    return (mentioned | _rebound(tree)) - _locals_only(tree)
+    mentioned = (n.id for scope in scopes for n in ast.walk(scope) if isinstance(n, ast.Name))
+    return (frozenset(mentioned) | _rebound(tree)) - _locals_only(tree)
 
 
 def _rebound(tree: ast.AST) -> frozenset[str]:

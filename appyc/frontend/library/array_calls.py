@@ -352,11 +352,10 @@ _FUNCTIONS: dict[object, Entry] = {
         ufunc.reduce: (_REDUCED, _reduction(name, of_first=True))
         for ufunc, name in (*scan_functions.UFUNCS.items(), *scan_functions.BITWISE.items())
     },
-    np.sum: _METHODS["sum"], np.prod: _METHODS["prod"], np.mean: _METHODS["mean"],
-    np.min: _METHODS["min"], np.max: _METHODS["max"],
-    np.amin: _METHODS["min"], np.amax: _METHODS["max"], np.any: _METHODS["any"], np.all: _METHODS["all"],
-    np.transpose: _METHODS["transpose"],
-    np.swapaxes: _METHODS["swapaxes"], np.copy: _METHODS["copy"], np.dot: _METHODS["dot"],
+    **{getattr(np, name): _METHODS[name] for name in (
+        "sum", "prod", "mean", "min", "max", "any", "all", "transpose", "swapaxes", "copy", "dot", "repeat",
+    )},
+    np.amin: _METHODS["min"], np.amax: _METHODS["max"],
     np.flip: (("a", "axis"), _flip), np.expand_dims: (("a", "axis"), _expand_dims),
     np.matmul: (("a", "b"), linear_algebra.matmul), np.linalg.matmul: (("a", "b"), linear_algebra.matmul),
     np.result_type: (("*arrays",), result_type), np.ndim: (("a",), _dimensions), np.shape: (("a",), _shape),
@@ -365,7 +364,6 @@ _FUNCTIONS: dict[object, Entry] = {
     np.reshape: (("a", "shape"), _reshape), np.ravel: (("a",), _flat(copied=False)),
     np.concatenate: (("arrays", "axis"), join(new_axis=False)), np.stack: (("arrays", "axis"), join(new_axis=True)),
     np.roll: (("a", "shift", "axis"), _roll),
-    np.repeat: (("a", "repeats", "axis"), _repeat),
     np.zeros: (("shape", "dtype"), new_array(0)), np.ones: (("shape", "dtype"), new_array(1)),
     np.empty: (("shape", "dtype"), new_array(None)), np.ndarray: (("shape", "dtype"), new_array(None)),
     np.full: (("shape", "fill_value", "dtype"), new_array(None)),

@@ -97,14 +97,14 @@ def _fits(value: Number, kind: DType) -> bool:
     return isinstance(value.constant, int) and holds(kind, value.constant)
 
 
+_COMBINING = {
+    np.add: "+", np.subtract: "-", np.multiply: "*", np.minimum: "minimum", np.maximum: "maximum",
+    np.bitwise_and: "&", np.bitwise_or: "|", np.bitwise_xor: "^",
+}  # fmt: skip
+
 FUNCTIONS: dict[object, Entry] = {
     np.nonzero: (("a",), _nonzero), np.take: (("a", "indices", "axis"), _take),
-    np.add.at: (("a", "indices", "b"), _at("+")), np.subtract.at: (("a", "indices", "b"), _at("-")),
-    np.multiply.at: (("a", "indices", "b"), _at("*")),
-    np.minimum.at: (("a", "indices", "b"), _at("minimum")),
-    np.maximum.at: (("a", "indices", "b"), _at("maximum")),
-    np.bitwise_and.at: (("a", "indices", "b"), _at("&")), np.bitwise_or.at: (("a", "indices", "b"), _at("|")),
-    np.bitwise_xor.at: (("a", "indices", "b"), _at("^")),
+    **{ufunc.at: (("a", "indices", "b"), _at(op)) for ufunc, op in _COMBINING.items()},
 }  # fmt: skip
 
 METHODS: dict[str, Entry] = {"nonzero": FUNCTIONS[np.nonzero], "take": FUNCTIONS[np.take]}
