@@ -29,7 +29,7 @@ from appyc.frontend.expressions.recursion import Called, lower_recursive
 from appyc.frontend.expressions.recursion import Lowered as LoweredCallee
 from appyc.frontend.facts import Facts, NoValue, Recursive, Restart
 from appyc.frontend.library.comparison_functions import array_of
-from appyc.frontend.resolve import Capture, Dependency, Environment, Names
+from appyc.frontend.resolve import Capture, Dependency, Environment, Names, is_function_of_library
 from appyc.frontend.scope import Lowering, Scope
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.tree import parameters_of, walk
@@ -219,7 +219,8 @@ def _parameter(scope: Scope, name: str, arg: ArgType | ObjectArg, params: list[S
             return Opaque(None)
         case ObjectArg():
             path = AccessPath((("param", name),))
-            if python_function(arg.value) is not None or isinstance(arg.value, type):
+            is_function = python_function(arg.value) is not None or is_function_of_library(arg.value, path)
+            if is_function or isinstance(arg.value, type):
                 scope.names.environment.depend(path, arg.value)  # its code is compiled in
             return Opaque(arg.value, path)
 

@@ -183,6 +183,8 @@ class Names:
             return self.environment.capture(path, value, loc)
         if isinstance(owner.obj, ModuleType) and owner.obj.__name__.partition(".")[0] in LIBRARIES:
             path = None  # np.pi is not expected to change
+        if is_field and path is not None and is_function_of_library(value, path):
+            self.environment.depend(path, value)
         return self.constant(value, path, loc)
 
     def item(self, owner: Opaque, key: object, loc: Loc) -> Value:
@@ -199,6 +201,8 @@ class Names:
         is_given = path.steps[0][0] == "param"
         if is_given and isinstance(value, np.ndarray | np.generic | bool | int | float | complex):
             return self.environment.capture(path, value, loc)
+        if is_function_of_library(value, path):
+            self.environment.depend(path, value)
         return self.constant(value, path, loc)
 
     def constant(self, value: object, path: AccessPath | None, loc: Loc) -> Value:
@@ -255,6 +259,12 @@ def is_name_of_library(value: object, path: AccessPath) -> bool:
     """Whether a name of the program stands for a library, or a member of one: `from numpy import sin`."""
     is_name = path.steps[0][0] != "own" and path.steps[-1][0] in ("global", "closure")
     return is_name and kind_of(value) is None and kind_of(getattr(value, "__self__", None)) is None
+
+
+def is_function_of_library(value: object, path: AccessPath) -> bool:
+    """Whether a value is a library's function, or a built-in one: what is compiled in where an object holds it."""
+    is_of_generator = kind_of(value) is not None or kind_of(getattr(value, "__self__", None)) is not None
+    return callable(value) and not is_of_generator and is_library(value, path)
 
 
 def is_library(value: object, path: AccessPath) -> bool:

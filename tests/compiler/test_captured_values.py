@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -213,6 +215,46 @@ def test_the_lock_of_a_generator_is_held_and_given_back():
         compiled(rng, "n")
     with rng.bit_generator.lock:
         pass
+
+
+# ---------------------------------------------------------------- functions of libraries
+
+
+class Held:
+    def __init__(self, f):
+        self.f = f
+
+
+def by_argument(a, f):
+    total = 0.0
+    for x in a:
+        total += f(x)
+    return total
+
+
+def by_attribute(a, held):
+    total = 0.0
+    for x in a:
+        total += held.f(x)
+    return total
+
+
+def by_key(a, held):
+    total = 0.0
+    for x in a:
+        total += held["f"](x)
+    return total
+
+
+@pytest.mark.parametrize(
+    ("fn", "hold"), [(by_argument, lambda f: f), (by_attribute, Held), (by_key, lambda f: {"f": f})]
+)
+def test_another_function_of_a_library_is_another_version(fn, hold):
+    """`math.cos` was computed by the code for `math.sin`: both are of one class, and built in."""
+    compiled, a = appyc.jit(cache=False)(fn), np.arange(3.0)
+    for _ in range(3):
+        for f in (math.sin, math.cos, abs, np.sin, np.cos):
+            assert compiled(a, hold(f)) == pytest.approx(fn(a, hold(f)))
 
 
 # ---------------------------------------------------------------- keywords and defaults
