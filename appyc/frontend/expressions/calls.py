@@ -70,7 +70,11 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
     if isinstance(node.func, ast.Constant):
         match node.func.value:
             case FunctionType() as text:
-                return called_with(scope, text, expressions.lower_operands(scope, node.args), loc)
+                values = expressions.lower_operands(scope, node.args)
+                try:
+                    return called_with(scope, text, values, loc)
+                except LibraryCallError as error:  # there is no such call in the program
+                    raise UnsupportedError(error.summary, loc, hints=error.hints) from None
             case ReturnedContainer(makes):
                 return ReturnedContainer(
                     makes, TupleValue(tuple(expressions.lower_operands(scope, node.args)))
