@@ -271,7 +271,9 @@ class OverflowAnalysis(Intervals):
             count = unproven(trial)
             if count < fewest:
                 best, fewest = trial, count
-            if count == sum(traps.values()):
+            if count == sum(traps.values()) or (
+                limit is TESTED[0] and not best and unproven(dict.fromkeys(wide, TESTED[-1])) == fewest
+            ):
                 break
         for symbol in wide if best and len(wide) <= 6 else ():
             fewer = {s: r for s, r in best.items() if s != symbol}

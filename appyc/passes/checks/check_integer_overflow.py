@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -133,12 +133,22 @@ class _Search:
 
     def lower(self) -> None:
         numbers = [p for p in self.fn.params if not p.is_array and p.dtype is DType.INT64]
+        helps = None
         for low, high in LIMITS:
             if self._is_done():
                 return
             if low < 0 or self.best.tests:
                 extents = _extents(self.fn, (0, high)) if high < LONGEST[1] else {}
-                self._try({**dict.fromkeys(numbers, (low, high)), **extents}, is_looser=False)
+                better = self._try({**dict.fromkeys(numbers, (low, high)), **extents}, is_looser=False)
+                helps = helps or better or self._helps(numbers)
+                if not helps:
+                    return
+
+    def _helps(self, numbers: Sequence[Symbol]) -> bool:
+        """Whether the closest bounds prove more than what is known."""
+        closest = LIMITS[-1]
+        found = self._flow({**dict.fromkeys(numbers, closest), **_extents(self.fn, closest)})
+        return (found.unproven, found.tests) < self._cost()
 
     def raise_each(self) -> None:
         for symbol, bounds in self.known.items() if len(self.known) <= FEW else ():
