@@ -36,7 +36,7 @@ from appyc.frontend.pragmas.pragma_nodes import Pragma
 from appyc.frontend.regions import function_of, region_call, region_definition
 from appyc.frontend.source import Part, Source
 from appyc.frontend.syntax.array_names import ArrayNames
-from appyc.frontend.syntax.containers import is_new_list, one_by_one
+from appyc.frontend.syntax.containers import is_new_list, may_be_container, one_by_one
 from appyc.frontend.syntax.liveness import live_before, names_assigned, names_captured, surely_assigned
 from appyc.frontend.syntax.tree import parameters_of, statements_in
 from appyc.frontend.syntax.trip_counts import iterations
@@ -266,7 +266,7 @@ def _outlined(
             middle,
             *_outlined(work, right, after, past, at_jump),
         ]
-    while body and not work.pays(body[0]) and not _makes_list(body[0]):
+    while body and not work.pays(body[0]) and not _makes_container(body[0]):
         return [body[0], *_outlined(work, body[1:], after, before | surely_assigned(body[:1]), at_jump)]
     while body and not work.pays(body[-1]):
         rest = _outlined(work, body[:-1], live_before(body[-1:], after), before, at_jump)
@@ -274,10 +274,10 @@ def _outlined(
     return _region(work, body, after, before) if body else body
 
 
-def _makes_list(stmt: ast.stmt) -> bool:
-    """Whether a statement makes a list, which what follows can only change where it is in the same region."""
+def _makes_container(stmt: ast.stmt) -> bool:
+    """Whether a statement makes a list, a dict or the like, which what follows can only change in the same region."""
     made = one_by_one(stmt) if isinstance(stmt, ast.Assign) else ()
-    return any(isinstance(target, ast.Name) and is_new_list(value) for target, value in made)
+    return any(isinstance(t, ast.Name) and (is_new_list(v) or may_be_container(v)) for t, v in made)
 
 
 def _region(

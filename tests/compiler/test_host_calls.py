@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -233,6 +234,24 @@ def test_a_numpy_scalar_has_the_methods_of_an_array() -> None:
         return a * a[0].sum(axis=0)
 
     run_everywhere(f, _X, targets=("cpu",), strict=True)
+
+
+def test_containers_are_made_in_the_region_that_fills_them() -> None:
+    def f(A, b, n):  # type: ignore[no-untyped-def]
+        y = np.linalg.solve(A, b)
+        counts = {}
+        front = deque([0])
+        while front:
+            k = front.popleft()
+            counts[k % 3] = counts.get(k % 3, 0) + k
+            if k < n:
+                front.append(k + 1)
+        return counts, y.shape
+
+    run_everywhere(f, _A, _X, 9, targets=("cpu",))
+    jitted = appyc.jit(cache=False, target="cpu")(f)
+    jitted(_A, _X, 9)
+    assert [line for line, _ in jitted.explain().python_parts] == [f.__code__.co_firstlineno + 1]
 
 
 def test_a_list_is_made_in_the_region_that_fills_it() -> None:

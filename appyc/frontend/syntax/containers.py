@@ -187,6 +187,17 @@ def is_new_list(value: ast.expr) -> bool:
             return copied_list(value) is not None
 
 
+def may_be_container(value: ast.expr) -> bool:
+    """Whether an expression, by its names, makes a dict, a set or a deque."""
+    match value:
+        case ast.Dict() | ast.Set() | ast.DictComp() | ast.SetComp():
+            return True
+        case ast.Call(func=ast.Name(id=maker) | ast.Attribute(attr=maker)):
+            return maker in ("dict", "set", "Counter", "defaultdict", "deque")
+        case _:
+            return False
+
+
 def copied_list(value: ast.expr) -> ast.Name | None:
     """The list that a list is a copy of, or of a part of it."""
     match value:
