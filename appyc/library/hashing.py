@@ -30,10 +30,11 @@ def find(table, keys, key):
     last = len(table) - 1
     rest = hashed(key)
     slot = int(np.int64(rest)) & last
-    while table[slot] >= 0 and keys[table[slot]] != key:
+    number = table[slot]
+    while number >= 0 and keys[number] != key:
         rest >>= np.uint64(5)
         slot = (5 * slot + 1 + int(np.int64(rest))) & last
-    number = table[slot]
+        number = table[slot]
     return number if number >= 0 else -1 - slot
 
 
@@ -51,7 +52,23 @@ def get(table, keys, values, key, default):
     return values[number] if number >= 0 else default
 
 
+def enter(table, keys, missing):
+    """Enters the next key that the list of keys gets. missing: what `find` gives for it."""
+    table[-1 - missing] = len(keys)
+
+
 def enter_all(table, keys):
-    """Enters the keys into a table that is empty."""
+    """Enters the keys, which are different, into a table that is empty."""
+    last = len(table) - 1
     for number in range(len(keys)):
-        table[-1 - find(table, keys, keys[number])] = number
+        rest = hashed(keys[number])
+        slot = int(np.int64(rest)) & last
+        while table[slot] >= 0:
+            rest >>= np.uint64(5)
+            slot = (5 * slot + 1 + int(np.int64(rest))) & last
+        table[slot] = number
+
+
+def put(values, number, item):
+    """Replaces the value of a key."""
+    values[number] = item

@@ -60,28 +60,28 @@ def test_a_dict() -> None:
             return d
     """) == textwrap.dedent("""
         def f(a):
-            d_keys = []
-            d_values = []
-            d_table = [-1] * 16
+            d.keys = []
+            d.values = []
+            d.table = [-1] * 16
             for x in a:
-                d_item = get(d_table, d_keys, d_values, x, 0) + 1
+                d_item = get(d.table, d.keys, d.values, x, 0) + 1
                 d_key = x
-                d_number = find(d_table, d_keys, d_key)
+                d_number = find(d.table, d.keys, d_key)
                 if d_number < 0:
-                    d_table[-1 - d_number] = len(d_keys)
-                    d_number = len(d_keys)
-                    d_keys.append(d_key)
-                    d_values.append(d_item)
-                    if 2 * len(d_keys) > len(d_table):
-                        d_table = [-1] * (2 * len(d_table))
-                        enter_all(d_table, d_keys)
+                    enter(d.table, d.keys, d_number)
+                    d_number = len(d.keys)
+                    d.keys.append(d_key)
+                    d.values.append(d_item)
+                    if 2 * len(d.keys) > len(d.table):
+                        d.table = [-1] * (2 * len(d.table))
+                        enter_all(d.table, d.keys)
                 else:
-                    d_values[d_number] = d_item
-            for k, v in zip(d_keys, d_values):
+                    put(d.values, d_number, d_item)
+            for k, v in zip(d.keys, d.values):
                 d_item_2 = -v
                 d_key_2 = k
-                d_values[found(d_table, d_keys, d_key_2)] = d_item_2
-            return dict(d_keys, d_values)
+                d.values[found(d.table, d.keys, d_key_2)] = d_item_2
+            return dict(d.keys, d.values)
     """).strip()  # fmt: skip
 
 
@@ -98,16 +98,16 @@ def test_a_deque() -> None:
             return q, n
     """) == textwrap.dedent("""
         def f(n):
-            q_items = []
-            q_head = [0]
-            q_items.append(n)
-            while len(q_items) > q_head[0] and len(q_items) - q_head[0] < 5:
-                q_items.append(pop_left(q_items, q_head) + item_of(q_items, q_head, -1))
-            drop_front(q_items, q_head)
-            for x in q_items:
+            q.items = []
+            q.head = [0]
+            q.items.append(n)
+            while len(q.items) > q.head[0] and len(q.items) - q.head[0] < 5:
+                q.items.append(pop_left(q.items, q.head) + item_of(q.items, q.head, -1))
+            drop_front(q.items, q.head)
+            for x in q.items:
                 n += x
-            drop_front(q_items, q_head)
-            return (deque(q_items), n)
+            drop_front(q.items, q.head)
+            return (deque(q.items), n)
     """).strip()  # fmt: skip
 
 

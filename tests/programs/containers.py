@@ -90,6 +90,25 @@ def sets(a):
     return n, len(seen), sorted(small), small
 
 
+@_on(4)
+def nothing_in_them(n):
+    counts = {}
+    steps = defaultdict(int)
+    front = deque()
+    fixed = {}
+    total = 0
+    for i in range(n):
+        total += counts.get(i, 0) + len(front)
+        for k, v in steps.items():
+            total += k * v
+            steps[k] = 0
+        if not fixed:
+            total += 1
+        if i < 0:
+            counts[i] = i
+    return total, counts, steps, front, fixed
+
+
 @_on(6)
 @_on(0)
 def scaled_values(n):

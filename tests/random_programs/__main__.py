@@ -2,7 +2,8 @@
 
 The programs come of `docs/language.md` alone, not of `tests.fuzz`. A fault is made smaller and printed. With
 --sanitize compiled code runs under AddressSanitizer and UBSan; --recorded is about `appyc.numpy`, --neighbours about
-periodic, clamped and negative indices, --chunked about arrays of Dask's, --lists about lists of numbers as arguments.
+periodic, clamped and negative indices, --chunked about arrays of Dask's, --lists about lists of numbers as arguments,
+--containers about dicts, sets and deques.
 """
 
 from __future__ import annotations
@@ -50,6 +51,9 @@ def main() -> int:
     )
     parser.add_argument("--chunked", action="store_true", help="over arrays of Dask's in random chunks")
     parser.add_argument("--lists", action="store_true", help="lists of numbers as arguments")
+    parser.add_argument(
+        "--containers", action="store_true", help="dicts, sets and deques of the function's own"
+    )
     parser.add_argument(
         "--optimise", help="what the C compiler is given; else -O0, of four in ten -O1 or -O3"
     )
@@ -115,6 +119,10 @@ def _campaign(given: argparse.Namespace, folder: Path) -> int:
             from tests.random_programs import listed
 
             return listed.check(listed.program(seed), folder)
+        if given.containers:
+            from tests.random_programs import containers
+
+            return containers.check(containers.program(seed), folder)
         return check(program(seed), folder, given.target, given.threads)
 
     if not given.recorded:
@@ -135,7 +143,9 @@ def _campaign(given: argparse.Namespace, folder: Path) -> int:
             if (
                 given.shrink
                 and verdict.kind != "crash"
-                and not (given.recorded or given.neighbours or given.chunked or given.lists)
+                and not (
+                    given.recorded or given.neighbours or given.chunked or given.lists or given.containers
+                )
             ):
                 print(_smaller(verdict, folder, given), flush=True)
     print(f"{sum(found.values())} programs in {time.monotonic() - began:.0f} s, {calls} calls: {dict(found)}")

@@ -130,7 +130,7 @@ def check(made: Listed, folder: Path) -> Verdict:
             for kind in rng.sample(kinds, 3):
                 for size in SIZES:
                     given = _arguments(KINDS[kind], size, rng)
-                    one, other = _outcome(fn, given), _outcome(compiled, given)
+                    one, other = outcome(fn, given), outcome(compiled, given)
                     if one != other:
                         return Verdict(made.seed, "differs", f"{made.text}{given}\n{one}\n{other}")
                     calls += 1
@@ -151,7 +151,7 @@ def _arguments(number: Callable[[random.Random], Any], size: int, rng: random.Ra
     return x, y, m, t, rng.randint(0, 3)
 
 
-def _outcome(fn: Callable[..., Any], given: tuple[Any, ...]) -> str:
+def outcome(fn: Callable[..., Any], given: tuple[Any, ...]) -> str:
     """What a call gives, whose arguments those are that it returns, and what the arguments are then."""
     own = copy.deepcopy(given)
     try:

@@ -247,7 +247,7 @@ def lower_condition(scope: Scope, node: ast.expr) -> Expr:
                 return there  # it has items
             return Logical("and", there, truth_of(present.expr), loc=loc)
         case DictValue():
-            return arithmetic.const(True, DType.BOOL, loc)
+            return arithmetic.const(bool(value.keys), DType.BOOL, loc)
         case TupleValue():
             return arithmetic.const(bool(value.items), DType.BOOL, loc)
         case ListValue(slots=slots):

@@ -4,7 +4,7 @@
     for x in a:                          for x in a:
         seen[x] = f(x)        ->             item = f(x); key = x; number = find(table, keys, key)
                                              if number < 0: (append item and key, and enter the key into the table)
-                                             else: values[number] = item
+                                             else: put(values, number, item)
     for k, v in seen.items():            for k, v in zip(keys, values):
         s += v * seen.get(k + 1, 0)          s += v * get(table, keys, values, k + 1, 0)
 
@@ -34,7 +34,7 @@ from appyc.frontend.desugar.comprehension_loops import nest
 from appyc.frontend.desugar.rewriting import Containers, ValueOf, bindings, listed, replaced
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.tree import walk
-from appyc.library.hashing import enter_all, find, found, get
+from appyc.library.hashing import enter, enter_all, find, found, get, put
 
 _LOOKERS = frozenset({"len", "sum", "min", "max", "any", "all", "sorted", "list", "enumerate", "zip"})
 _WITHOUT_ORDER = frozenset({"len", "sorted"})
@@ -44,7 +44,7 @@ _MAKE = "keys = []; values = []; table = [-1] * 16"
 _ENTER = """
 number = find(table, keys, key)
 if number < 0:
-    table[-1 - number] = len(keys)
+    enter(table, keys, number)
     number = len(keys)
     keys.append(key)
     values.append(item)
@@ -54,7 +54,7 @@ if number < 0:
 """
 _WITHOUT_VALUES = re.compile(r"    values.append\(item\)\n|values = \[\]; |, values(?=\))")
 """What the templates for sets do without."""
-_STORE = f"item = given; key = index{_ENTER}else:\n    values[number] = item"
+_STORE = f"item = given; key = index{_ENTER}else:\n    put(values, number, item)"
 _REPLACE = "item = given; key = index; values[found(table, keys, key)] = item"
 _UPDATE = "key = index; number = found(table, keys, key); values[number] += given"
 _UPDATE_OR_ENTER = f"key = index; item = start{_ENTER}values[number] += given"
@@ -123,7 +123,7 @@ def _is_entered(tree: ast.FunctionDef, name: str) -> bool:
 class _HashTables(Containers[_Kind]):
     PARTS = ("keys", "values", "table")
     TEMPORARIES = ("key", "item", "number")
-    CONSTANTS = {f.__name__: constant(f) for f in (enter_all, find, found, get)}  # noqa: RUF012
+    CONSTANTS = {f.__name__: constant(f) for f in (enter, enter_all, find, found, get, put)}  # noqa: RUF012
     FULL = "len(keys) > 0"
     RETURNED = "made(keys, values)"
     HINT = (

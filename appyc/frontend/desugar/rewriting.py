@@ -62,6 +62,11 @@ def bindings(tree: ast.FunctionDef, kind_of: Callable[[ast.expr], K | None]) -> 
     return {name: kind for name, kind in single.items() if kind is not None}
 
 
+def part_of(name: str, part: str) -> str:
+    """The variable that holds a part of a container: no name of the program's is like it."""
+    return f"{name}.{part}"
+
+
 class Containers(ast.NodeTransformer, Generic[K]):
     """A rule that replaces containers, by name, with lists and numbers.
 
@@ -85,7 +90,7 @@ class Containers(ast.NodeTransformer, Generic[K]):
         self.kinds, self.value_of = kinds, value_of
         names = (node.id for node in walk(function) if isinstance(node, ast.Name))
         self._taken = {*names, *parameter_names(function)}
-        self._parts = {name: {part: self.unused(f"{name}_{part}") for part in self.PARTS} for name in kinds}
+        self._parts = {name: {part: part_of(name, part) for part in self.PARTS} for name in kinds}
 
     def unused(self, name: str) -> str:
         out = unused(name, self._taken)

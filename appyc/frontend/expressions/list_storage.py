@@ -10,9 +10,10 @@ from dataclasses import replace
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.slice_bounds import tested_position
+from appyc.frontend.arrays.tensors import pinned
 from appyc.frontend.control.iterables import item_at
 from appyc.frontend.expressions import expressions
-from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.expressions.arithmetic import cast, index_of, integer
 from appyc.frontend.facts import Restart
 from appyc.frontend.resolve import Names
 from appyc.frontend.scope import Scope
@@ -52,8 +53,7 @@ def given_list(value: ListValue, names: Names, loc: Loc) -> ListSlots:
 
 def list_item(scope: Scope, owner: ListValue, index: Number, loc: Loc) -> Value:
     """The item of a list at an index, with its bounds check: `name[index]`."""
-    expressions.as_index(index, loc)
-    at = tested_position(scope, index, Var(owner.slots.count, loc=loc), loc, "list index out of range")
+    at = _position(scope, owner, index, "list index out of range", loc)
     return item_in_variables(scope, owner.slots, at, loc)
 
 
@@ -61,12 +61,18 @@ def store_item(scope: Scope, name: str, index: Number, item: Value, loc: Loc) ->
     """Stores an item of a list, with its bounds check: `name[index] = item`."""
     owner = list_named(scope, name, loc)
     learn_item(scope, name, item, loc)
-    expressions.as_index(index, loc)
     row = [scope.temp("item", n.expr) for n in numbers_of_item(item, loc)]
-    message = "list assignment index out of range"
-    at = tested_position(scope, index, Var(owner.slots.count, loc=loc), loc, message)
+    at = _position(scope, owner, index, "list assignment index out of range", loc)
     for column, number in zip(owner.slots.columns, row, strict=True):
         scope.emit(Store(column, (at,), cast(number, column.dtype), checked=False, loc=loc))
+
+
+def _position(scope: Scope, owner: ListValue, index: Number, message: str, loc: Loc) -> Expr:
+    """The position of an item in a list, which is tested but in library text that is trusted."""
+    expressions.as_index(index, loc)
+    if scope.source.trusted:
+        return pinned(scope, "at", index_of(index.expr))
+    return tested_position(scope, index, Var(owner.slots.count, loc=loc), loc, message)
 
 
 def item_in_variables(scope: Scope, slots: ListSlots, at: Expr, loc: Loc) -> Value:
@@ -110,10 +116,11 @@ def learn_item(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) 
 def refuse_mixed(scope: Scope) -> None:
     """Raises UnsupportedError for a list of numbers of different types, which a Python list preserves.
 
-    Raises Restart for a list that is always empty: NumPy converts it to a float array.
+    Raises Restart for a list that is always empty: NumPy converts it to a float array. A part of a container, whose
+    name has a dot, is never converted.
     """
     if empty := scope.guessed - scope.facts.lists.keys():
-        scope.facts.lists |= dict.fromkeys(empty, (False, (PY_FLOAT,)))
+        scope.facts.lists |= {name: (False, (PY_INT if "." in name else PY_FLOAT,)) for name in empty}
         raise Restart
     for (name, loc, _), is_narrower in scope.narrower.items():
         if is_narrower:
