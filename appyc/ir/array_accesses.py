@@ -21,7 +21,7 @@ def array_of(access: AccessNode) -> Symbol:
     return access.target if isinstance(access, Update) else access.array
 
 
-def is_access_to(node: Node, array: Symbol) -> bool:
+def is_access_to(node: Node, array: Symbol) -> TypeGuard[AccessNode]:
     return is_access(node) and array_of(node) == array
 
 

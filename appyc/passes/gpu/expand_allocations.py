@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TypeAlias
 
 from appyc.analysis.dependences.verdicts import named
+from appyc.ir.array_accesses import is_access_to
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
@@ -17,7 +18,6 @@ from appyc.ir.nodes import (
     Extent,
     For,
     Function,
-    If,
     Load,
     LoopMode,
     Node,
@@ -26,11 +26,10 @@ from appyc.ir.nodes import (
     Symbol,
     Update,
     Var,
-    While,
 )
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import loops_of, rewrite_all, scalars_written, symbols_of, walk
-from appyc.passes.node_builders import integer, is_simple, scaled, trip_count, zero
+from appyc.ir.visit import blocks_of, loops_of, map_blocks, rewrite_all, scalars_written, symbols_of, walk
+from appyc.passes.node_builders import ceiling_quotient, integer, is_simple, scaled, trip_count, zero
 from appyc.passes.pass_context import PassContext
 
 IndexMap: TypeAlias = Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
@@ -97,20 +96,18 @@ class _Expander:
                 out.append(stmt)
             elif isinstance(stmt, For) and stmt.mode is not LoopMode.SEQUENTIAL:
                 out += self.nest(stmt)
-            elif isinstance(stmt, For | While):
-                out.append(replace(stmt, body=self.block(stmt.body)))
-            elif isinstance(stmt, If):
-                out.append(replace(stmt, then=self.block(stmt.then), orelse=self.block(stmt.orelse)))
             else:
-                out.append(stmt)
+                out.append(map_blocks(stmt, self.block))
         return tuple(out)
 
     def nest(self, loop: For) -> Sequence[Stmt]:
         """A parallel loop with the allocations before it; as it is where one cannot move."""
-        found = _allocations(loop, ())
+        found = list(_allocations((loop,), ()))
         inside = scalars_written(loop) | {inner.var for inner in (loop, *loops_of(loop.body))}
         inside |= {alloc.array for alloc, _ in found}
-        needed = [e for alloc, path in found for e in (*alloc.shape, *_bounds(path))]
+        needed = [
+            e for alloc, path in found for e in (*alloc.shape, *(b for x in path for b in (x.lo, x.hi)))
+        ]
         if not found or any(not _is_known(e, inside) for e in needed):
             return (loop,)
         self.changed = True
@@ -135,8 +132,7 @@ class _Expander:
             loop, made = self._with_slices(loop, alloc, [axes[x.var] for x in path])
             before.append(made)
         inner.append(replace(loop, lo=lo, hi=hi))
-        rounded = Binary("+", count, Binary("-", most, integer(1, loc), loc=loc), loc=loc)
-        parts = Binary("//", rounded, most, loc=loc)
+        parts = ceiling_quotient(count, most)
         return (*before, For(part, integer(0, loc), parts, 1, tuple(inner), loc=loc))
 
     def _count(self, loop: For, out: list[Stmt]) -> Expr:
@@ -166,7 +162,7 @@ class _Expander:
         kind = ArrayType(old.dtype, old.array.ndim + len(axes))
         new = self.names.fresh(old.name, kind)
         counts = tuple(axis.count for axis in axes)
-        behind = any(_is_checked(node, old) for node in walk(loop.body))
+        behind = any(is_access_to(node, old) and node.checked for node in walk(loop.body))
 
         def expanded(index: tuple[Expr, ...]) -> tuple[Expr, ...]:
             numbers = tuple(axis.number() for axis in axes)
@@ -205,31 +201,14 @@ class _Expander:
         return (out,)
 
 
-def _allocations(loop: For, around: tuple[For, ...]) -> list[tuple[Alloc, tuple[For, ...]]]:
-    """The allocations in a loop, with the loops around each that are not sequential."""
-    path = around if loop.mode is LoopMode.SEQUENTIAL else (*around, loop)
-    return _allocations_in(loop.body, path)
-
-
-def _allocations_in(body: Iterable[Stmt], path: tuple[For, ...]) -> list[tuple[Alloc, tuple[For, ...]]]:
-    out: list[tuple[Alloc, tuple[For, ...]]] = []
+def _allocations(body: Iterable[Stmt], path: tuple[For, ...]) -> Iterator[tuple[Alloc, tuple[For, ...]]]:
+    """The allocations in statements, with the loops around each that are not sequential."""
     for stmt in body:
-        match stmt:
-            case Alloc():
-                out.append((stmt, path))
-            case For():
-                out += _allocations(stmt, path)
-            case While():
-                out += _allocations_in(stmt.body, path)
-            case If():
-                out += _allocations_in((*stmt.then, *stmt.orelse), path)
-            case _:
-                pass
-    return out
-
-
-def _bounds(path: tuple[For, ...]) -> list[Expr]:
-    return [bound for loop in path for bound in (loop.lo, loop.hi)]
+        if isinstance(stmt, Alloc):
+            yield stmt, path
+        is_axis = isinstance(stmt, For) and stmt.mode is not LoopMode.SEQUENTIAL
+        for block in blocks_of(stmt):
+            yield from _allocations(block, (*path, stmt) if is_axis else path)
 
 
 def _is_known(value: Expr, inside: set[Symbol]) -> bool:
@@ -237,16 +216,6 @@ def _is_known(value: Expr, inside: set[Symbol]) -> bool:
     if any(isinstance(n, Load) for n in walk(value)):
         return False
     return not set(symbols_of(value)) & inside
-
-
-def _is_checked(node: Node, array: Symbol) -> bool:
-    match node:
-        case Load() | Store():
-            return node.array == array and node.checked
-        case Update():
-            return node.target == array and node.checked
-        case _:
-            return False
 
 
 def _at_least_one(value: Expr) -> Expr:

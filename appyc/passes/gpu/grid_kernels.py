@@ -60,7 +60,6 @@ from appyc.passes.node_builders import (
     is_simple,
     iteration,
     less,
-    shifted,
     trip_count,
 )
 
@@ -130,7 +129,9 @@ class GridKernel:
         merged = replace(
             self.mapping.chain[-1], reductions=self._reductions(), last=self.mapping.chain[0].last
         )
-        loop, kept = self.lower.as_lanes(merged) if self.mapping.lane else self._as_program(merged)
+        # A program has scalars of its own for what it reduces, as its lanes have.
+        lower = self.lower if self.mapping.lane else KernelLowering(self.names, self.sites, 1)
+        loop, kept = lower.as_lanes(merged)
         results = KernelResults(self.name, self.names, self.sites, self.host, self.loc)
         body: list[ScheduledStmt] = []
         blocks, number = programs, None
@@ -191,8 +192,7 @@ class GridKernel:
         """The number of programs along an axis."""
         if axis.loop.var != self.mapping.lane:
             return axis.count
-        rounded = Binary("+", axis.count, shifted(self.lanes, -1), loc=self.loc)
-        return self._on_host(f"{axis.loop.var.name}_blocks", Binary("//", rounded, self.lanes, loc=self.loc))
+        return self._on_host(f"{axis.loop.var.name}_blocks", ceiling_quotient(axis.count, self.lanes))
 
     def _product(self, factors: Sequence[Expr]) -> Expr:
         if not factors:
@@ -240,11 +240,6 @@ class GridKernel:
             return masked
         whole = self.lower.block(main, replace(where, mask=None))
         return [Branch(cond, tuple(whole), tuple(masked), loc=self.loc)]
-
-    def _as_program(self, loop: For) -> tuple[For, dict[Symbol, Symbol]]:
-        """Scalars of the program's own for what it reduces, as `as_lanes` has for its lanes."""
-        loop, kept = KernelLowering(self.names, self.sites, 1).as_lanes(loop)
-        return loop, kept
 
     # ------------------------------------------------------------ what comes out of it
 

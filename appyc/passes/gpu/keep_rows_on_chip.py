@@ -57,7 +57,6 @@ from appyc.ir.types import ArrayType
 from appyc.ir.visit import (
     arrays_read,
     arrays_written,
-    loops_of,
     map_blocks,
     rename,
     rewrite,
@@ -69,7 +68,7 @@ from appyc.ir.visit import (
 )
 from appyc.passes.checks.lengths import tested
 from appyc.passes.gpu.map_gpu import map_gpu, may_be_lanes, perfect_chain
-from appyc.passes.node_builders import integer, trip_count
+from appyc.passes.node_builders import fresh_variables, integer, trip_count
 from appyc.passes.pass_context import PassContext
 
 SIZES = (1024, 4096)
@@ -150,9 +149,7 @@ class _RowsOnChip:
 
     def _with_lanes(self, row: _Row, lanes: int) -> For:
         """The nest with a lane for each element of a row, and with fresh loop variables and arrays."""
-        fresh = {
-            n.var: self.names.fresh(n.var.name, n.var.type) for n in (row.nest, *loops_of(row.nest.body))
-        }
+        fresh = fresh_variables(row.nest, self.names)
         rows = {a.array: self.names.fresh(a.array.name, ArrayType(a.array.dtype, 1)) for a in row.made}
         fresh |= {a.array: self.names.fresh(a.array.name, a.array.type) for a in row.own}
         self.decided.update((fresh[var], LoopSchedule(row_lanes=lanes)) for var in row.chain)
@@ -263,7 +260,7 @@ def _reads_again(loops: Sequence[For], written: set[Symbol]) -> bool:
     for loop in loops:
         here: dict[Symbol, Expr] = {loop.var: Var(loops[0].var, loc=loop.loc)}
         loads = [n for n in walk(loop.body) if isinstance(n, Load) and n.array not in written]
-        along = [n for n in loads if any(isinstance(m, Var) and m.symbol == loop.var for m in walk(n.index))]
+        along = [n for n in loads if loop.var in scalars_read(n.index)]
         mine = {(n.array, tuple(substitute(index, here) for index in n.index)) for n in along}
         if mine & seen:
             return True

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from appyc.ir.affine import coefficient
 from appyc.ir.nodes import Alloc, Expr, For, Load, LoopMode, Node, Stmt, Store, Symbol, Update, Var, While
 from appyc.ir.types import Layout
-from appyc.ir.visit import children, loops_of, walk
+from appyc.ir.visit import blocks_of, children, loops_of, walk
 
 ANOTHER_LOOP = "parallelise another loop of the nest, or run the function on the CPU"
 
@@ -68,7 +68,7 @@ def choose_lane_loops(body: tuple[Stmt, ...]) -> frozenset[Symbol]:
             if not inner or stride_score(stmt, stmt.var) >= max(inner):
                 chosen.add(stmt.var)
                 continue
-        for block in _blocks(stmt):
+        for block in blocks_of(stmt):
             chosen |= choose_lane_loops(block)
     return frozenset(chosen)
 
@@ -150,14 +150,6 @@ def perfect_chain(nest: For, row_lanes: int | None = None) -> tuple[For, ...]:
             break  # its sum belongs to one iteration of the loop around it
         chain.append(inner)
     return tuple(chain)
-
-
-def _blocks(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
-    return tuple(
-        block
-        for name in ("body", "then", "orelse")
-        if (block := getattr(stmt, name, ())) and isinstance(block, tuple)
-    )
 
 
 def requested(chain: tuple[For, ...], lanes: int) -> tuple[int, int]:

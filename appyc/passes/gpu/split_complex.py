@@ -76,14 +76,6 @@ def split_block(
 
 
 class _Splitter(ComplexParts):
-    # ------------------------------------------------------------ scalars
-
-    # ------------------------------------------------------------ expressions
-
-    # ------------------------------------------------------------ real values of complex numbers
-
-    # ------------------------------------------------------------ statements
-
     def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         out: list[Stmt] = []
         for stmt in body:

@@ -243,16 +243,9 @@ class _Splitter:
         """The nest with the reduction replaced by one over the partial results."""
         loop, loc = nest.loop, nest.loop.loc
         part = Var(self.names.fresh("part", DType.INT64), loc=loc)
-        updates = tuple(
-            Update(
-                r.symbol,
-                (),
-                r.op,
-                Load(shares[r.symbol], (*_indices(nest), part), checked=False, loc=loc),
-                loc=loc,
-            )
-            for r in loop.reductions
-        )
+        index = (*_indices(nest), part)
+        shared = [(r, Load(shares[r.symbol], index, checked=False, loc=loc)) for r in loop.reductions]
+        updates = tuple(Update(r.symbol, (), r.op, share, loc=loc) for r, share in shared)
         over_parts = For(
             part.symbol,
             integer(0, loc),
@@ -284,11 +277,8 @@ def _is_of_scalar(stmt: Stmt) -> bool:
 def iterations_of(loop: For) -> Expr:
     """How many iterations a loop has."""
     count = trip_count(loop.lo, loop.hi, 1)
-    return (
-        count
-        if isinstance(count, Extent) or is_never_negative(count)
-        else larger(count, integer(0, loop.loc))
-    )
+    is_count = isinstance(count, Extent) or is_never_negative(count)
+    return count if is_count else larger(count, integer(0, loop.loc))
 
 
 def _indices(nest: _Nest) -> tuple[Expr, ...]:
