@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 
 from appyc.errors import Loc
 from appyc.ir.affine import apart
@@ -103,6 +105,11 @@ def start_of_sum(op: str, dtype: DType, loc: Loc) -> Const:
     return identity(op, dtype, loc)
 
 
+def conjunction(tests: Sequence[Expr]) -> Expr:
+    """All of the tests, each made only where those before hold."""
+    return reduce(lambda known, test: Logical("and", known, test, loc=test.loc), tests)
+
+
 def binary(op: str, lhs: Expr, rhs: Expr) -> Binary:
     return Binary(op, lhs, rhs, loc=rhs.loc)
 
@@ -146,6 +153,11 @@ def trip_count(lo: Expr, hi: Expr, step: int) -> Expr:
     if size == 1:
         return distance
     return Binary("//", Binary("+", distance, integer(size - 1, loc), loc=loc), integer(size, loc), loc=loc)
+
+
+def numbers_of(loops: Sequence[For]) -> tuple[Expr, ...]:
+    """For each of some loops of step 1, how many iterations come before the one at hand."""
+    return tuple(trip_count(loop.lo, Var(loop.var, loc=loop.loc), 1) for loop in loops)
 
 
 def most_trips(loop: For) -> int | None:
@@ -199,10 +211,13 @@ def is_simple(expr: Expr) -> bool:
     return isinstance(expr, Var | Const)
 
 
+def has_iterations(loop: For) -> Compare:
+    return Compare("<" if loop.step > 0 else ">", loop.lo, loop.hi, loc=loop.loc)
+
+
 def if_it_runs(loop: For, body: tuple[Stmt, ...]) -> If:
     """Statements in place of a loop, where that has an iteration."""
-    runs = Compare("<" if loop.step > 0 else ">", loop.lo, loop.hi, loc=loop.loc)
-    return If(runs, body, loc=loop.loc)
+    return If(has_iterations(loop), body, loc=loop.loc)
 
 
 def with_breaks(body: tuple[Stmt, ...], instead: tuple[Stmt, ...]) -> tuple[Stmt, ...]:

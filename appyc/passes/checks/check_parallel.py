@@ -4,28 +4,16 @@ among the others."""
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import reduce
 
 from appyc.analysis.dependences.inspector import Look, condition_text, inspections
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict, loop_text
 from appyc.analysis.patterns.scans import LINEAR
 from appyc.errors import DependenceError, Note, PragmaError
-from appyc.ir.nodes import (
-    Alloc,
-    Ascending,
-    Call,
-    Clauses,
-    Expr,
-    For,
-    Function,
-    Logical,
-    LoopMode,
-    Symbol,
-    While,
-)
+from appyc.ir.nodes import Alloc, Ascending, Call, Clauses, For, Function, LoopMode, Symbol, While
 from appyc.ir.visit import loops_of, map_loops, symbols_of, walk
 from appyc.passes.checks.clause_checks import check_private_clause, check_reduction_clause
+from appyc.passes.node_builders import conjunction
 from appyc.passes.parallelise.plain_loops import is_plain
 from appyc.passes.pass_context import PassContext
 
@@ -191,8 +179,7 @@ def _inspected(loop: For, legality: Legality, verdict: LoopVerdict, *, asked: bo
     if not free.may_run_in_any_order:
         return verdict
     needed = {a: look for a, look in looks.items() if not _is_free_without(loop, legality, looks, a)}
-    first, *others = list[Expr](needed.values())
-    guard = reduce(lambda a, b: Logical("and", a, b, loc=loop.loc), others, first)
+    guard = conjunction(list(needed.values()))
     targets = ", ".join(f"'{name}'" for name in sorted(a.name for a in needed))
     condition = condition_text(needed)
     reason = (

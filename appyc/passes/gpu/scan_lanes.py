@@ -30,8 +30,8 @@ from appyc.ir.nodes import Assign, Binary, Compare, Expr, For, Select, Stmt, Sym
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, rename, scalars_written
 from appyc.passes.gpu.lane_expressions import Where
-from appyc.passes.node_builders import both, combine, integer, less, shifted
-from appyc.passes.parallelise.scan_composition import Total, Totals, neutral, ordered
+from appyc.passes.node_builders import both, combine, integer, less, shifted, start_of_sum
+from appyc.passes.parallelise.scan_composition import Total, Totals, ordered
 from appyc.passes.vectorise.divergence import divergence
 
 
@@ -108,5 +108,5 @@ def hand_on(
     for scan in loop.scans:
         held = Var(kept[scan.symbol], loc=loc)
         op = "or" if scan.symbol.dtype is DType.BOOL else "+"
-        value = Select(is_last, held, neutral(op, scan.symbol.dtype, loc), loc=loc)
+        value = Select(is_last, held, start_of_sum(op, scan.symbol.dtype, loc), loc=loc)
         out.append(LaneReduce(scan.symbol, op, value, loc=loc))

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 
 from appyc.analysis.dependences.verdicts import named
 from appyc.ir.names import NameSupply
@@ -70,6 +70,7 @@ from appyc.passes.node_builders import (
     integer,
     iteration,
     larger,
+    numbers_of,
     smaller,
     trip_count,
 )
@@ -200,7 +201,7 @@ class _Splitter:
         """The nests, of which each finds the scalars of those before in arrays, which are made in `out`."""
         arrays: dict[Symbol, Symbol] = {}
         for number, nest in enumerate(nests):
-            loc, indices = nest.loop.loc, _indices(nest)
+            loc, indices = nest.loop.loc, numbers_of(nest.chain)
             loads = (Assign(s, Load(a, indices, checked=False, loc=loc), loc=loc) for s, a in arrays.items())
             before, own = (*loads, *nest.before), scalars_written((nest.loop, *nest.before, *nest.after))
             later = scalars_read(
@@ -218,6 +219,7 @@ class _Splitter:
         part = Var(self.names.fresh("part", DType.INT64), loc=loc)
         first = iteration(loop.lo, 1, binary("*", part, each))
         last = smaller(binary("+", first, each), loop.hi)
+        index = (*numbers_of(nest.chain), part)
         added_to = {r.symbol for r in loop.reductions}
         read = scalars_read((*nest.before, loop.lo, loop.hi)) | (scalars_read(loop.body) - added_to)
         body: tuple[Stmt, ...] = (
@@ -229,7 +231,7 @@ class _Splitter:
             *(Assign(r.symbol, identity(r.op, r.symbol.dtype, loc), loc=loc) for r in loop.reductions),
             replace(loop, lo=first, hi=last, clauses=None),
             *(
-                Store(array, (*_indices(nest), part), Var(symbol, loc=loc), checked=False, loc=loc)
+                Store(array, index, Var(symbol, loc=loc), checked=False, loc=loc)
                 for symbol, array in shares.items()
             ),
         )
@@ -243,7 +245,7 @@ class _Splitter:
         """The nest with the reduction replaced by one over the partial results."""
         loop, loc = nest.loop, nest.loop.loc
         part = Var(self.names.fresh("part", DType.INT64), loc=loc)
-        index = (*_indices(nest), part)
+        index = (*numbers_of(nest.chain), part)
         shared = [(r, Load(shares[r.symbol], index, checked=False, loc=loc)) for r in loop.reductions]
         updates = tuple(Update(r.symbol, (), r.op, share, loc=loc) for r, share in shared)
         over_parts = For(
@@ -281,10 +283,5 @@ def iterations_of(loop: For) -> Expr:
     return count if is_count else larger(count, integer(0, loop.loc))
 
 
-def _indices(nest: _Nest) -> tuple[Expr, ...]:
-    """Which iteration of the chain this is."""
-    return tuple(trip_count(loop.lo, Var(loop.var, loc=loop.loc), 1) for loop in nest.chain)
-
-
 def product_of_all(factors: Sequence[Expr]) -> Expr:
-    return reduce(lambda a, b: binary("*", a, b), factors)
+    return reduce(partial(binary, "*"), factors)

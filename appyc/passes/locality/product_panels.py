@@ -27,8 +27,8 @@ from appyc.ir.nodes import Alloc, Assign, Binary, Compare, Expr, For, If, Load, 
 from appyc.ir.schedule import Operand
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import substitute
-from appyc.passes.locality.product_versions import ProductVersions, conjunction
-from appyc.passes.node_builders import integer, larger, shifted, smaller, trip_count
+from appyc.passes.locality.product_versions import ProductVersions
+from appyc.passes.node_builders import conjunction, integer, larger, numbers_of, shifted, smaller, trip_count
 
 PANEL = 128
 """Rows of a panel: with fewer rows, the library packs the other matrix too often; with more, the residual triangles
@@ -92,7 +92,7 @@ def of_panels(panels: Panels, versions: ProductVersions) -> If:
 def of_whole_sums(panels: Panels, versions: ProductVersions) -> If:
     """The nest as it was for small products, and with all sums in memory for large ones."""
     cut, across, loc = panels.cut, panels.across, panels.outer.loc
-    index = tuple(trip_count(loop.lo, Var(loop.var, loc=loc), 1) for loop in (cut, across))
+    index = numbers_of((cut, across))
     shape = tuple(larger(trip_count(loop.lo, loop.hi, 1), integer(0, loc)) for loop in (cut, across))
     apart: list[Stmt] = []
     body = list(panels.inner.body)

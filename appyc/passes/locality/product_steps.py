@@ -28,8 +28,8 @@ from appyc.ir.nodes import Alloc, Assign, Binary, Compare, Expr, For, If, Load, 
 from appyc.ir.schedule import Operand
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import substitute
-from appyc.passes.locality.product_versions import ProductVersions, conjunction
-from appyc.passes.node_builders import integer, larger, shifted, smaller, trip_count
+from appyc.passes.locality.product_versions import ProductVersions
+from appyc.passes.node_builders import conjunction, integer, larger, numbers_of, shifted, smaller, trip_count
 
 STEPS = 64
 """Steps that are done together: fewer give a library too little to do at a time, and more leave too much beside."""
@@ -106,10 +106,10 @@ def _far(group: _Group, step: For, versions: ProductVersions) -> tuple[Stmt, ...
     array = versions.names.fresh("total", ArrayType(update.value.dtype, 2, Layout.C))
     sides = [trip_count(loop.lo, loop.hi, 1) for loop in (rows, wide)]
     shape = tuple(larger(side, integer(0, loc)) for side in sides)
-    sizes = tuple(trip_count(loop.lo, Var(loop.var, loc=loc), 1) for loop in (rows, columns))
-    memory = Operand(array, sizes, loc=loc)
+    index = numbers_of((rows, columns))
+    memory = Operand(array, index, loc=loc)
     found = ProductSum(0, replace(step, body=(update,)), update, steps.terms)
-    total = Load(array, sizes, checked=False, loc=loc)
+    total = Load(array, index, checked=False, loc=loc)
     added = versions.copy(_nest(rows, columns, replace(update, value=total)))
     return (Alloc(array, shape, zero=False, loc=loc), *versions.computed(rows, wide, found, memory), added)
 
@@ -122,4 +122,4 @@ def _in_place(steps: Steps, rows: For, columns: For, step: For) -> Iterator[For]
         if term.scale is not None:
             value = Binary("*", term.scale, value, loc=update.loc)
         summed = replace(step, clauses=None, body=(replace(update, value=value),))
-        yield replace(rows, body=(replace(columns, body=(summed,)),))
+        yield _nest(rows, columns, summed)

@@ -19,7 +19,6 @@ from appyc.ir.nodes import (
     For,
     If,
     Load,
-    Logical,
     Stmt,
     Store,
     Symbol,
@@ -30,7 +29,7 @@ from appyc.ir.product_call import widest
 from appyc.ir.schedule import Operand
 from appyc.ir.types import ArrayType, Layout
 from appyc.ir.visit import loops_of, rename
-from appyc.passes.node_builders import fresh_variables, integer, trip_count, zero
+from appyc.passes.node_builders import conjunction, fresh_variables, integer, numbers_of, trip_count, zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ class ProductVersions:
             memory = memory_of_result(found, (rows, columns))
             if memory is None or memory.array in taken:
                 array = self.names.fresh(found.total.name, ArrayType(found.total.dtype, 2, Layout.C))
-                memory = Operand(array, _index(rows, columns), loc=found.loop.loc)
+                memory = Operand(array, numbers_of((rows, columns)), loc=found.loop.loc)
                 shape = tuple(trip_count(loop.lo, loop.hi, loop.step) for loop in (rows, columns))
                 apart.append(Alloc(array, shape, zero=False, loc=found.loop.loc))
             taken.add(memory.array)
@@ -119,12 +118,6 @@ class ProductVersions:
         return rename(loop, fresh)
 
 
-def _index(rows: For, columns: For) -> tuple[Expr, Expr]:
-    """Which iteration of each loop this is."""
-    row, column = (trip_count(loop.lo, Var(loop.var, loc=loop.loc), 1) for loop in (rows, columns))
-    return row, column
-
-
 def _is_large(nest: Sequence[For], least: int = ENOUGH_APART) -> Expr:
     """Whether a product is worth a call: no side too short, and multiplications enough."""
     loc = nest[0].loc
@@ -132,11 +125,3 @@ def _is_large(nest: Sequence[For], least: int = ENOUGH_APART) -> Expr:
     tests: list[Expr] = [Compare(">=", side, integer(FEWEST, loc), loc=loc) for side in sides]
     work = Binary("*", Binary("*", sides[0], sides[1], loc=loc), sides[2], loc=loc)
     return conjunction([*tests, Compare(">=", work, integer(least, loc), loc=loc)])
-
-
-def conjunction(tests: list[Expr]) -> Expr:
-    """All of the tests, each made only where those before hold."""
-    out = tests[0]
-    for test in tests[1:]:
-        out = Logical("and", out, test, loc=test.loc)
-    return out

@@ -19,7 +19,7 @@ from appyc.ir.nodes import Assign, Expr, Load, Node, Store, Symbol, Update, Var
 Index: TypeAlias = tuple[Expr, ...]
 
 
-def contracted(node: Node, array: Symbol, memory: Symbol, index: Callable[[Index], Index]) -> Node:
+def contracted(node: Node, array: Symbol, memory: Symbol, index: Callable[[Index], Index] = tuple) -> Node:
     """The node with its own access to `array` in `memory`; other nodes as they are. index: of the element there."""
     match node:
         case Load() if node.array == array:

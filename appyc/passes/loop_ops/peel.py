@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from appyc.ir.nodes import Alloc, Break, Compare, Continue, For, If, While
+from appyc.ir.nodes import Alloc, Break, Continue, For, If, While
 from appyc.ir.visit import substitute, walk
-from appyc.passes.node_builders import shifted
+from appyc.passes.node_builders import if_it_runs, shifted
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds
 
 
@@ -33,6 +33,4 @@ def why_not_peel(loop: For) -> str | None:
 def peel(loop: For) -> tuple[If, For]:
     """The first iteration, where there is one, and the loop over the others."""
     body = tuple(substitute(stmt, {loop.var: loop.lo}) for stmt in loop.body)
-    relation = "<" if loop.step > 0 else ">"
-    first = If(Compare(relation, loop.lo, loop.hi, loc=loop.loc), body, loc=loop.loc)
-    return first, replace(loop, lo=shifted(loop.lo, loop.step))
+    return if_it_runs(loop, body), replace(loop, lo=shifted(loop.lo, loop.step))

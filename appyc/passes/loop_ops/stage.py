@@ -10,6 +10,7 @@ A part of one element is a scalar. Which part a loop needs is a box of the array
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 from appyc.analysis.accesses.boxes import Axis
 from appyc.errors import Loc
@@ -30,6 +31,7 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.types import ArrayType, DType
+from appyc.passes.loop_ops.contract import contracted
 from appyc.passes.node_builders import binary, integer, shifted
 
 
@@ -60,15 +62,8 @@ class ArrayPart:
         return Load(self.memory, self.index(index), checked=False, loc=loc)
 
     def written(self, stmt: Store | Update) -> Stmt:
-        """The statement with the array replaced by the part."""
-        index, loc = self.index(stmt.index), stmt.loc
-        if not self.memory.is_array:
-            if isinstance(stmt, Store):
-                return Assign(self.memory, stmt.value, loc=loc)
-            return Update(self.memory, (), stmt.op, stmt.value, loc=loc)
-        if isinstance(stmt, Store):
-            return Store(self.memory, index, stmt.value, checked=False, loc=loc)
-        return Update(self.memory, index, stmt.op, stmt.value, checked=False, loc=loc)
+        """The statement, which tests no index, with the array replaced by the part."""
+        return cast(Stmt, contracted(stmt, self.array, self.memory, self.index))
 
     def copied(self, names: NameSupply, loc: Loc) -> Stmt:
         """Loops that fill the part, an array, from its array."""

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from appyc.analysis.patterns.scans import LINEAR, step_of, steps_of
-from appyc.errors import Loc
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
@@ -36,7 +35,7 @@ from appyc.ir.nodes import (
 from appyc.ir.schedule import Scan
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import rewrite_all, scalars_written, walk
-from appyc.passes.node_builders import identity, integer, truth
+from appyc.passes.node_builders import identity, integer, start_of_sum, truth
 from appyc.passes.parallelise.plain_loops import is_plain
 from appyc.passes.parallelise.scan_costs import WAITS, Cost, operations_of
 
@@ -122,7 +121,7 @@ class Totals:
         out: list[Assign] = []
         for t in self.totals:
             op = "+" if t.factor is not None else t.scan.op
-            out.append(Assign(t.value, neutral(op, t.value.dtype, self.loc), loc=self.loc))
+            out.append(Assign(t.value, start_of_sum(op, t.value.dtype, self.loc), loc=self.loc))
             if t.factor is not None:
                 out.append(Assign(t.factor, identity("*", t.factor.dtype, self.loc), loc=self.loc))
         return out
@@ -268,13 +267,6 @@ def _total(scan: Scan, names: NameSupply) -> Total:
         names.fresh(f"{name}_factor", dtype) if linear else None,
         names.fresh(f"{name}_factors", ArrayType(dtype, 1)) if linear else None,
     )
-
-
-def neutral(op: str, dtype: DType, loc: Loc) -> Const:
-    """The neutral element; of sums of floats the one that changes no sign of zero."""
-    if op == "+" and dtype.kind in "fc":
-        return Const(-0.0 if dtype.is_float else complex(-0.0, -0.0), dtype, loc=loc)
-    return identity(op, dtype, loc)
 
 
 def _size(factor: Expr) -> Expr:

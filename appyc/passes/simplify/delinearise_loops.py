@@ -26,7 +26,6 @@ or with a `break`; loops around a product of matrices; GPUs, whose lanes divide 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import reduce
 
 from appyc.ir.affine import NO_TERMS, offset_from, terms_with, written
 from appyc.ir.invariance import changed_in, is_invariant
@@ -41,7 +40,6 @@ from appyc.ir.nodes import (
     For,
     Function,
     If,
-    Logical,
     Node,
     Stmt,
     Symbol,
@@ -49,7 +47,7 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, map_loops, rename, rewrite_all, statements, substitute, walk
-from appyc.passes.node_builders import integer, most_trips
+from appyc.passes.node_builders import conjunction, fresh_variables, integer, most_trips
 from appyc.passes.pass_context import PassContext
 
 SHORT = 16
@@ -95,12 +93,11 @@ def _in_rows(loop: For, names: NameSupply, lengths: int) -> For | If:
     if not others:
         return _nested(*_from_the_start(loop, first, names), names, lengths)
     # Arrays that are traversed together nearly always have rows of one length.
-    same: list[Expr] = [Compare("==", other, first.length, loc=loop.loc) for other in others]
-    cond = reduce(lambda a, b: Logical("and", a, b, loc=loop.loc), same)
+    same = conjunction([Compare("==", other, first.length, loc=loop.loc) for other in others])
     body = rewrite_all(loop.body, lambda node: first.length if node in others else node)
     rows = _nested(*_from_the_start(replace(loop, body=body), first, names), names, lengths)
-    apart = rename(loop, {n.var: names.fresh(n.var.name, DType.INT64) for n in loops_of(loop)})
-    return If(cond, (rows,), (_nested(*_from_the_start(apart, first, names), names, lengths),), loc=loop.loc)
+    apart = rename(loop, fresh_variables(loop, names))
+    return If(same, (rows,), (_nested(*_from_the_start(apart, first, names), names, lengths),), loc=loop.loc)
 
 
 def _nested(rows: For, inner: For, names: NameSupply, lengths: int) -> For | If:
@@ -158,11 +155,10 @@ def _divided(loop: For, found: _Quotient, row: Expr, column: Expr) -> tuple[Stmt
 
     def rule(node: Node) -> Node:
         match node:
-            case Binary(op="//" | "%" as op, lhs=lhs, rhs=rhs) if rhs == found.length:
-                start = _start(lhs, loop.var)
-                if start is not None and start.start == found.start:
-                    return row if op == "//" else column
-        return node
+            case Binary(op="//" | "%" as op, rhs=found.length) if _quotient_of(node, loop.var) == found:
+                return row if op == "//" else column
+            case _:
+                return node
 
     return rewrite_all(loop.body, rule)
 
@@ -181,10 +177,9 @@ def _quotients(loop: For) -> list[_Quotient]:
         if isinstance(node, Binary) and node.op in ("//", "%") and node.dtype is DType.INT64:
             if not _is_length(node.rhs, loop.hi) or not is_invariant(node.rhs, moving):
                 continue
-            found = _start(node.lhs, loop.var)
+            found = _quotient_of(node, loop.var)
             if found is not None and (found.start is None or is_invariant(found.start, moving)):
-                position = _Quotient(found.start, node.rhs)
-                out += [position] if position not in out else []
+                out += [found] if found not in out else []
     return out
 
 
@@ -205,14 +200,9 @@ def _is_of(divisor: Expr, length: Expr) -> bool:
     return isinstance(divisor, Binary) and divisor.op == "max" and divisor.lhs == length
 
 
-@dataclass(frozen=True, slots=True)
-class _Start:
-    start: Expr | None
-
-
-def _start(position: Expr, var: Symbol) -> _Start | None:
-    """The offset of a position from the loop variable; None where the position is not the variable plus an offset."""
-    rest = offset_from(position, var)
+def _quotient_of(node: Binary, var: Symbol) -> _Quotient | None:
+    """What a division divides; None where that is not the variable plus an offset."""
+    rest = offset_from(node.lhs, var)
     if rest is None or terms_with(rest, frozenset({var})):
         return None
-    return _Start(None if rest == NO_TERMS else written(rest, position.loc))
+    return _Quotient(None if rest == NO_TERMS else written(rest, node.lhs.loc), node.rhs)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import reduce
 
 from appyc.analysis.accesses.elements import FixedElement
 from appyc.ir.nodes import (
     Assign,
     Clauses,
-    Compare,
     Expr,
     For,
     If,
     Load,
-    Logical,
     LoopMode,
     Node,
     Reduction,
@@ -25,7 +22,8 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.visit import rewrite_all
-from appyc.passes.node_builders import start_of_sum
+from appyc.passes.loop_ops.contract import contracted
+from appyc.passes.node_builders import conjunction, has_iterations, start_of_sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ def in_scalars(loop: For, held: tuple[Held, ...]) -> For:
     def rule(node: Node) -> Node:
         for h in held:
             if h.element.is_touched_by(node):
-                return _of_scalar(node, h.scalar)
+                return contracted(node, h.element.array, h.scalar)
         return node
 
     loop = replace(loop, body=rewrite_all(loop.body, rule), clauses=_renamed(loop.clauses, held))
@@ -86,18 +84,6 @@ def in_scalars(loop: For, held: tuple[Held, ...]) -> For:
         return loop
     combined = tuple(Reduction(h.element.op, h.scalar) for h in held if h.element.op is not None)
     return replace(loop, reductions=(*loop.reductions, *combined))
-
-
-def _of_scalar(node: Node, scalar: Symbol) -> Node:
-    match node:
-        case Load():
-            return Var(scalar, loc=node.loc)
-        case Store():
-            return Assign(scalar, node.value, loc=node.loc)
-        case Update():
-            return Update(scalar, (), node.op, node.value, loc=node.loc)
-        case _:
-            return node
 
 
 def _renamed(clauses: Clauses | None, held: tuple[Held, ...]) -> Clauses | None:
@@ -111,7 +97,4 @@ def _renamed(clauses: Clauses | None, held: tuple[Held, ...]) -> Clauses | None:
 
 def _all_run(nest: tuple[For, ...]) -> Expr:
     """That every loop of a nest has an iteration."""
-    runs: list[Expr] = [
-        Compare("<" if loop.step > 0 else ">", loop.lo, loop.hi, loc=loop.loc) for loop in nest
-    ]
-    return reduce(lambda a, b: Logical("and", a, b, loc=b.loc), runs)
+    return conjunction([has_iterations(loop) for loop in nest])
