@@ -69,12 +69,12 @@ from appyc.passes.locality.nontemporal_results import nontemporal_results
 from appyc.passes.locality.tile_column_reductions import tile_column_reductions
 from appyc.passes.locality.tile_time import tile_time
 from appyc.passes.parallelise.arg_reductions import arg_reductions
-from appyc.passes.parallelise.array_expansion import is_asked
 from appyc.passes.parallelise.choose_threads import choose_threads
 from appyc.passes.parallelise.distribute_loops import distribute_loops
 from appyc.passes.parallelise.estimate_costs import estimate_costs
 from appyc.passes.parallelise.index_set_splitting import index_set_splitting
 from appyc.passes.parallelise.parallel_scan import parallel_scan
+from appyc.passes.parallelise.plain_loops import is_asked
 from appyc.passes.parallelise.privatise_arrays import privatise_arrays
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.parallelise.rename_arrays import rename_arrays

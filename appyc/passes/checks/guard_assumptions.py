@@ -44,7 +44,7 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import rewrite, scalars_read, scalars_written, walk
+from appyc.ir.visit import rewrite, scalars_read, scalars_written, substitute, walk
 from appyc.passes.checks.guards import GuardWriter, asked_in_order
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.copy_propagation import known_values
@@ -69,7 +69,7 @@ def guard_assumptions(fn: Function, ctx: PassContext) -> Function:
     fn = rewrite(fn, folded)
     # A length that only a branch set anew which is gone now is the one that it was given first.
     values = known_values(fn)
-    tests = [rewrite(n.arg, lambda e: values.get(e.symbol, e) if isinstance(e, Var) else e) for n in anywhere]
+    tests = [substitute(n.arg, values) for n in anywhere]
     same = _equal_lengths(fn, tests)
     fn = rewrite(fn, lambda n: same.get(n, n) if isinstance(n, Extent | Var) else n)
     return replace(fn, guards=asked_in_order((*fn.guards, *guards)))

@@ -32,6 +32,7 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Fail, For, Function, If, LoopMode, Node, Stmt, Unary
 from appyc.ir.visit import loops_of, map_blocks, rename, rewrite_all
 from appyc.passes.node_builders import fresh_variables
+from appyc.passes.parallelise.plain_loops import is_asked
 from appyc.passes.pass_context import PassContext
 
 
@@ -58,21 +59,17 @@ def _statement(stmt: Stmt, ctx: PassContext, supply: NameSupply) -> list[Stmt]:
     if isinstance(stmt, For):
         verdict = ctx.verdicts.get(stmt.var)
         if verdict is not None and _is_testable(verdict):
-            if _is_asked(stmt) and ctx.options.exact:
+            if is_asked(stmt) and ctx.options.exact:
                 return [_or_in_order(stmt, verdict, ctx, supply)]
-            if _is_asked(stmt):
+            if is_asked(stmt):
                 return [_refusal(stmt, verdict), stmt]
             if (
                 stmt.clauses is None
                 and ctx.options.auto
-                and not any(_is_asked(n) for n in loops_of(stmt.body))
+                and not any(is_asked(n) for n in loops_of(stmt.body))
             ):
                 return [_two_versions(stmt, verdict, ctx, supply)]
     return [map_blocks(stmt, lambda block: _block(block, ctx, supply))]
-
-
-def _is_asked(loop: For) -> bool:
-    return loop.clauses is not None and loop.clauses.request in ("parallel", "simd")
 
 
 def _refusal(loop: For, verdict: LoopVerdict) -> If:

@@ -206,9 +206,9 @@ def _allocations(body: Iterable[Stmt], path: tuple[For, ...]) -> Iterator[tuple[
     for stmt in body:
         if isinstance(stmt, Alloc):
             yield stmt, path
-        is_axis = isinstance(stmt, For) and stmt.mode is not LoopMode.SEQUENTIAL
+        inner = (*path, stmt) if isinstance(stmt, For) and stmt.mode is not LoopMode.SEQUENTIAL else path
         for block in blocks_of(stmt):
-            yield from _allocations(block, (*path, stmt) if is_axis else path)
+            yield from _allocations(block, inner)
 
 
 def _is_known(value: Expr, inside: set[Symbol]) -> bool:

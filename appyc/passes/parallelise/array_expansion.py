@@ -13,6 +13,7 @@ from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict
 from appyc.ir.array_accesses import is_access
 from appyc.ir.nodes import Alloc, Break, Expr, For, Function, If, Node, Stmt, Symbol
 from appyc.ir.visit import loops_of, map_loops, rewrite_all, walk
+from appyc.passes.parallelise.plain_loops import is_asked
 from appyc.passes.pass_context import PassContext
 
 MAX_CONFLICTS = 48
@@ -61,10 +62,6 @@ def _candidates(fn: Function, ctx: PassContext) -> Iterator[For]:
                 yield loop
             elif verdict.may_run_in_any_order:
                 free.update(inner.var for inner in loops_of(loop.body))
-
-
-def is_asked(loop: For) -> bool:
-    return loop.clauses is not None and loop.clauses.request in ("parallel", "simd")
 
 
 def _is_within_reach(loop: For) -> bool:

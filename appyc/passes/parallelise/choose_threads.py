@@ -57,7 +57,7 @@ from appyc.ir.visit import (
 )
 from appyc.passes.checks.check_parallel import rounds_differently
 from appyc.passes.node_builders import fresh_variables, integer, most_trips, trip_count
-from appyc.passes.parallelise.plain_loops import is_plain
+from appyc.passes.parallelise.plain_loops import is_asked, is_plain
 from appyc.passes.pass_context import PassContext
 
 INNER_WORK = 100_000
@@ -154,7 +154,7 @@ def _is_free(loop: For, ctx: PassContext, *, inside: bool) -> bool:
     if inside:
         holds_loops = any(isinstance(n, For | While) for n in statements(loop.body))
         return holds_loops and found.verdict is Verdict.INDEPENDENT
-    return not any(n.clauses is not None and n.clauses.request in ("parallel", "simd") for n in inner)
+    return not any(map(is_asked, inner))
 
 
 def _work(inner: For, outer: For) -> Expr | None:

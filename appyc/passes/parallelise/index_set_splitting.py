@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Verdict, named
@@ -13,7 +11,7 @@ from appyc.ir.nodes import Const, Expr, For, Function, Stmt, Symbol
 from appyc.ir.visit import loops_of, map_loops, walk
 from appyc.passes.loop_ops.cut import split, why_not_cut
 from appyc.passes.node_builders import shifted
-from appyc.passes.parallelise.plain_loops import has_fixed_bounds
+from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_asked
 from appyc.passes.pass_context import PassContext
 
 MAX_NODES = 200
@@ -68,11 +66,8 @@ def _split(fn: Function, candidates: list[For], legality: Legality, ctx: PassCon
     names = NameSupply.after(fn)
     parts: dict[Symbol, tuple[Stmt, ...]] = {}
     for loop in candidates:
-        cuts = _cuts(legality, loop)
-        if cuts is not None:
-            points = [
-                (name, at) for name, at in (("cut", cuts.first), ("end", cuts.second)) if at is not None
-            ]
+        points = _points(legality, loop)
+        if points:
             before, loops = split(fn, loop, points, names)
             parts[loop.var] = (*before, *loops)
             for part in loops:
@@ -85,10 +80,10 @@ def _is_candidate(loop: For, ctx: PassContext) -> bool:
     clauses = loop.clauses
     if clauses is None:
         # Around a loop that was asked to run in parallel nothing else does.
-        asked = any(_is_asked(inner) for inner in loops_of(loop.body))
+        asked = any(is_asked(inner) for inner in loops_of(loop.body))
         wanted = ctx.options.auto and not asked and not _is_short(loop)
     else:
-        wanted = _is_asked(loop) and not clauses.independent and clauses.collapse == 1
+        wanted = is_asked(loop) and not clauses.independent and clauses.collapse == 1
     if not wanted or why_not_cut(loop) is not None or not has_fixed_bounds(loop):
         return False
     return sum(1 for _ in walk(loop.body)) <= MAX_NODES
@@ -103,38 +98,25 @@ def _is_short(loop: For) -> bool:
             return False
 
 
-def _is_asked(loop: For) -> bool:
-    return loop.clauses is not None and loop.clauses.request in ("parallel", "simd")
-
-
-@dataclass(frozen=True, slots=True)
-class _Cuts:
-    """first: where the second part begins. second: where the third does, if there is one."""
-
-    first: Expr
-    second: Expr | None
-
-
-def _cuts(legality: Legality, loop: For) -> _Cuts | None:
-    if legality.scalars[loop.var].carried:
-        return None
-    if legality.judge(loop).verdict is not Verdict.CARRIED:
-        return None
+def _points(legality: Legality, loop: For) -> list[tuple[str, Expr]]:
+    """Where the second part begins, and where the third does, if there is one; empty where it is not to be cut."""
+    if legality.scalars[loop.var].carried or legality.judge(loop).verdict is not Verdict.CARRIED:
+        return []
     conflicts: list[Conflict] = []
     for conflict in legality.dependences.conflicts(loop):
         conflicts.append(conflict)
         if conflict.instances is None or conflict.kind == "reduction" or len(conflicts) > MAX_CONFLICTS:
-            return None
+            return []
         if len(conflicts) == 1 and legality.dependences.turning_points(loop, conflicts) is None:
-            return None  # others can only move the points further apart
+            return []  # others can only move the points further apart
     points = legality.dependences.turning_points(loop, conflicts)
     if points is None:
-        return None
+        return []
     later, earlier = points
     affine = legality.dependences.found.affine
     first = expression_of(later, affine, loop.loc)
     second = expression_of(earlier, affine, loop.loc)
     if first is None or second is None:
-        return None
+        return []
     apart = affine.in_context(earlier.ge_set(later)).is_empty()
-    return _Cuts(first, None if apart else shifted(second, 1))
+    return [("cut", first)] if apart else [("cut", first), ("end", shifted(second, 1))]

@@ -15,6 +15,11 @@ def is_plain(loop: For) -> bool:
     ) and not any(_raises(node) for node in walk(loop.body))
 
 
+def is_asked(loop: For) -> bool:
+    """Whether a pragma asks for the iterations to run in parallel, or in lanes."""
+    return loop.clauses is not None and loop.clauses.request in ("parallel", "simd")
+
+
 def has_fixed_bounds(loop: For) -> bool:
     """Whether the bounds are loop-invariant, and read no array element."""
     bounds = (loop.lo, loop.hi)

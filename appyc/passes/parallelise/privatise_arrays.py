@@ -19,7 +19,6 @@ from appyc.passes.loop_ops.stage import ArrayPart, part_of
 from appyc.passes.parallelise.array_expansion import (
     conflicts_by_array,
     each_candidate,
-    is_asked,
     lasting_writes,
     loop_over,
     number_of,
@@ -27,6 +26,7 @@ from appyc.passes.parallelise.array_expansion import (
     where,
     with_loop,
 )
+from appyc.passes.parallelise.plain_loops import is_asked
 from appyc.passes.pass_context import PassContext
 
 

@@ -24,8 +24,9 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import rewrite, walk
+from appyc.ir.visit import arrays_read, rewrite, walk
 from appyc.passes.pass_context import PassContext
+from appyc.passes.simplify.dead_code_elimination import can_raise
 
 _COMMUTING = ("+", "*", "&", "|", "^", "minimum", "maximum")
 
@@ -142,15 +143,11 @@ def _from_sum(target: _Target, value: Binary, loc: Loc) -> tuple[Stmt, ...] | No
         terms.append(term)
         if target.is_read_by(rest.lhs):
             # All terms but the innermost are evaluated after an update: none may read the element.
-            if target.index and any(_reads(t, target.symbol) for t in terms[:-1]):
+            if target.index and target.symbol in arrays_read(terms[:-1]):
                 return None
             return tuple(target.update("+", term, loc) for term in reversed(terms))
         rest = rest.lhs
     return None
-
-
-def _reads(expr: Expr, array: Symbol) -> bool:
-    return any(isinstance(part, Load) and part.array == array for part in walk(expr))
 
 
 def _from_select(target: _Target, value: Select, loc: Loc) -> tuple[Stmt, ...] | None:
@@ -171,7 +168,7 @@ def _from_select(target: _Target, value: Select, loc: Loc) -> tuple[Stmt, ...] |
 def _from_logical(target: _Target, value: Logical, loc: Loc) -> tuple[Stmt, ...] | None:
     if target.is_read_by(value.rhs):
         return _one(target, value.op, value.lhs, loc)
-    if target.is_read_by(value.lhs) and not _can_fail(value.rhs):
+    if target.is_read_by(value.lhs) and not can_raise(value.rhs):
         return _one(target, value.op, value.rhs, loc)
     return None
 
@@ -206,11 +203,3 @@ def _comparison_operator(target: _Target, cond: Expr, value: Expr) -> str | None
 
 def _has_nan(dtype: DType) -> bool:
     return not (dtype.is_integer or dtype is DType.BOOL)
-
-
-def _can_fail(expr: Expr) -> bool:
-    """Whether evaluating an expression may raise."""
-    return any(
-        (isinstance(part, Load) and part.checked) or (isinstance(part, Binary) and part.trap)
-        for part in walk(expr)
-    )

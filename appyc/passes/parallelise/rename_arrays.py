@@ -19,7 +19,6 @@ from appyc.passes.parallelise.array_expansion import (
     carries_a_value,
     conflicts_by_array,
     each_candidate,
-    is_asked,
     lasting_writes,
     loop_over,
     number_of,
@@ -27,7 +26,7 @@ from appyc.passes.parallelise.array_expansion import (
     where,
     with_loop,
 )
-from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_plain
+from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_asked, is_plain
 from appyc.passes.pass_context import PassContext
 
 
@@ -101,10 +100,7 @@ def _renamed(fn: Function, loop: For, ctx: PassContext) -> Function | None:
 
 def _are_free(fn: Function, loop: For, before: Function, ctx: PassContext) -> bool:
     """Whether the loop, and those that are new in the function, may run in any order."""
-    legality, old = (
-        Legality.of(fn, ctx.allowance),
-        {inner.var for inner in loops_of(before.body)} - {loop.var},
-    )
+    legality, old = Legality.of(fn, ctx.allowance), {n.var for n in loops_of(before.body)} - {loop.var}
     return all(legality.judge(x).may_run_in_any_order for x in loops_of(fn.body) if x.var not in old)
 
 

@@ -36,16 +36,14 @@ from appyc.ir.nodes import (
     For,
     Function,
     If,
-    Node,
     Stmt,
     Symbol,
     Unary,
-    Update,
     Var,
     While,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import loops_of, rewrite, statements, substitute, walk
+from appyc.ir.visit import loops_of, scalar_writes, statements, substitute, walk
 from appyc.passes.pass_context import PassContext
 
 _OPERATORS = ("+", "-", "*", "min", "max")
@@ -59,10 +57,10 @@ def copy_propagation(fn: Function, ctx: PassContext) -> Function:
     """The function with qualifying scalars replaced by their values."""
     values = known_values(fn)
     if values:
-        fn = rewrite(fn, lambda n: values.get(n.symbol, n) if isinstance(n, Var) else n)
+        fn = substitute(fn, values)
     if not loops_of(fn):
         return fn
-    written = _written(fn)
+    written = Counter(scalar_writes(fn))
     changing = frozenset({*written, *(loop.var for loop in loops_of(fn))})
     once = frozenset(symbol for symbol, times in written.items() if times == 1) - frozenset(fn.params)
     return replace(fn, body=_InLoops(changing, once).block(fn.body, {}, frozenset()))
@@ -113,28 +111,16 @@ def _measured(value: Expr) -> set[Symbol]:
     return {n.array for n in walk(value) if isinstance(n, Extent)}
 
 
-def _written(fn: Function) -> Counter[Symbol]:
-    """How many statements write each scalar."""
-    return Counter(
-        n.target
-        for n in statements(fn)
-        if isinstance(n, Assign) or (isinstance(n, Update) and not n.target.is_array)
-    )
-
-
 def known_values(fn: Function) -> dict[Symbol, Expr]:
     """The values of qualifying scalars, in terms of parameters."""
-    written = _written(fn)
+    written = Counter(scalar_writes(fn))
     varying = {*written, *(loop.var for loop in loops_of(fn)), *_made_anew(fn)}
     values: dict[Symbol, Expr] = {}
-
-    def rule(n: Node) -> Node:
-        return values.get(n.symbol, n) if isinstance(n, Var) else n
 
     for node in statements(fn):
         # A parameter has a value before its assignment too.
         if isinstance(node, Assign) and written[node.target] == 1 and node.target not in fn.params:
-            value = rewrite(node.value, rule)
+            value = substitute(node.value, values)
             if _qualifies(value, varying):
                 values[node.target] = value
     return values

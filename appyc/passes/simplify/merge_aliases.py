@@ -30,6 +30,7 @@ from appyc.ir.nodes import Binary, Const, Expr, Extent, For, Function, Load, Nod
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import arrays_written, rewrite, walk
 from appyc.passes.node_builders import shifted
+from appyc.passes.parallelise.plain_loops import is_asked
 from appyc.passes.pass_context import PassContext
 
 
@@ -118,6 +119,4 @@ def _plus(index: Expr, offset: Expr) -> Expr:
 
 
 def _without_request(node: Node) -> Node:
-    if isinstance(node, For) and node.clauses is not None and node.clauses.request in ("parallel", "simd"):
-        return replace(node, clauses=None)
-    return node
+    return replace(node, clauses=None) if isinstance(node, For) and is_asked(node) else node

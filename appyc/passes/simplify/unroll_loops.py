@@ -23,6 +23,7 @@ from dataclasses import replace
 from appyc.analysis.dependences.verdicts import named
 from appyc.ir.nodes import Alloc, Break, Continue, For, Function, Stmt, Symbol, While
 from appyc.ir.visit import loops_of, map_blocks, map_loops, scalars_written, statements, walk
+from appyc.passes.loop_ops.nests import perfect_nest
 from appyc.passes.loop_ops.unroll import trips_of, written_out
 from appyc.passes.pass_context import PassContext
 
@@ -43,7 +44,8 @@ def unroll_loops(fn: Function, ctx: PassContext) -> Function:
         if not all(n.var not in asked and _may_be_written_out(n) for n in inner):
             return loop
         body = _written_out(loop.body)
-        if any(isinstance(n, Break | Continue) for n in statements(body)) or _size(body) > MOST_NODES:
+        jumps = any(isinstance(n, Break | Continue) for n in statements(body))
+        if jumps or sum(1 for _ in walk(body)) > MOST_NODES:
             return loop
         for short in inner:
             ctx.remark(
@@ -56,18 +58,8 @@ def unroll_loops(fn: Function, ctx: PassContext) -> Function:
 
 def _asked_for(fn: Function) -> set[Symbol]:
     """The variables of loops that a pragma is about, by `collapse` from outside too."""
-    out: set[Symbol] = set()
-    for loop in loops_of(fn.body):
-        nest: tuple[Stmt, ...] = (loop,)
-        depth = 0 if loop.clauses is None else loop.clauses.collapse
-        while depth > 0 and len(nest) == 1 and isinstance(nest[0], For):
-            out.add(nest[0].var)
-            nest, depth = nest[0].body, depth - 1
-    return out
-
-
-def _size(body: tuple[Stmt, ...]) -> int:
-    return sum(1 for _ in walk(body))
+    marked = [(loop, loop.clauses.collapse) for loop in loops_of(fn.body) if loop.clauses is not None]
+    return {n.var for loop, depth in marked for n in perfect_nest(loop)[:depth]}
 
 
 def _may_be_written_out(loop: For) -> bool:

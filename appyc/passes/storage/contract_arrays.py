@@ -53,7 +53,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.types import ArrayType
-from appyc.ir.visit import rewrite, walk
+from appyc.ir.visit import rewrite, scalars_read, walk
 from appyc.passes.checks.lengths import tested
 from appyc.passes.loop_ops.contract import contracted
 from appyc.passes.node_builders import zero
@@ -169,7 +169,7 @@ def _is_one(uses: list[Use], axis: int, variables: Set[Symbol]) -> bool:
 
 def _is_read_anew(use: Use, home: For) -> bool:
     """Whether a loop inside `home` goes over the same elements in each of its iterations."""
-    named = {n.symbol for n in walk(use.index) if isinstance(n, Var)}
+    named = scalars_read(use.index)
     depth = next(depth for depth, loop in enumerate(use.around) if loop is home)
     inside = use.around[depth + 1 :]
     return any(isinstance(loop, For) and loop.var not in named for loop in inside)

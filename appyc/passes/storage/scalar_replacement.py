@@ -14,6 +14,7 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
 from appyc.ir.raising import raises_itself
 from appyc.ir.visit import arrays_written, blocks_of, loops_of, map_loops, walk
+from appyc.passes.loop_ops.nests import perfect_nest
 from appyc.passes.pass_context import PassContext
 from appyc.passes.storage.element_scalars import Held, held_in_scalars, in_scalars
 
@@ -140,15 +141,8 @@ def _is_free(verdict: LoopVerdict) -> bool:
 
 def _inside_collapses(fn: Function) -> set[Symbol]:
     """The loops that a `collapse` makes one with the loop around them: nothing may come between."""
-    out: set[Symbol] = set()
-    for loop in loops_of(fn.body):
-        inner: Stmt = loop
-        for _ in range(loop.clauses.collapse - 1 if loop.clauses is not None else 0):
-            if not (isinstance(inner, For) and len(inner.body) == 1 and isinstance(inner.body[0], For)):
-                break  # an error, which `check_parallel` reports
-            inner = inner.body[0]
-            out.add(inner.var)
-    return out
+    marked = [(loop, loop.clauses.collapse) for loop in loops_of(fn.body) if loop.clauses is not None]
+    return {inner.var for loop, depth in marked for inner in perfect_nest(loop)[1:depth]}
 
 
 def _shows_faults(loop: For, element: FixedElement) -> bool:

@@ -4,39 +4,18 @@ scan."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from appyc.analysis.accesses.accesses import Access
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Verdict
 from appyc.analysis.patterns.scans import in_order, steps_of
-from appyc.ir.array_accesses import is_access
+from appyc.ir.array_accesses import is_access, is_access_to
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Assign,
-    For,
-    Function,
-    If,
-    Load,
-    Node,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-)
-from appyc.ir.visit import (
-    loops_of,
-    map_loops,
-    rewrite,
-    scalars_read,
-    scalars_written,
-    substitute,
-    walk,
-)
+from appyc.ir.nodes import Assign, For, Function, If, Load, Node, Stmt, Store, Symbol, Update, Var
+from appyc.ir.visit import loops_of, map_loops, rewrite, scalars_read, scalars_written, substitute, walk
 from appyc.passes.node_builders import combine, if_it_runs
-from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_plain
+from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_asked, is_plain
 from appyc.passes.parallelise.recognise_reductions import as_updates
 from appyc.passes.pass_context import PassContext
 
@@ -106,22 +85,10 @@ def _is_candidate(loop: For, ctx: PassContext) -> bool:
 
 def _is_inside_a_free_one(fn: Function, loop: For, legality: Legality) -> bool:
     around = [outer for outer in loops_of(fn.body) if any(n is loop for n in walk(outer.body))]
-    return any(
-        (outer.clauses is not None and outer.clauses.request in ("parallel", "simd"))
-        or legality.judge(outer).may_run_in_any_order
-        for outer in around
-    )
+    return any(is_asked(outer) or legality.judge(outer).may_run_in_any_order for outer in around)
 
 
 # ---------------------------------------------------------------- one loop
-
-
-@dataclass(frozen=True, slots=True)
-class _Recurrence:
-    """The statement that stores an element, by its number, and the reads of the one before."""
-
-    number: int
-    reads: tuple[Load, ...]
 
 
 def _carried(loop: For, legality: Legality, names: NameSupply) -> If | None:
@@ -129,12 +96,12 @@ def _carried(loop: For, legality: Legality, names: NameSupply) -> If | None:
     starts: list[Stmt] = []
     elements: dict[int, Symbol] = {}
     scalars: dict[int, Symbol] = {}
-    for found in _recurrences(loop, legality):
-        first = found.reads[0]
+    for at, reads in _recurrences(loop, legality):
+        first = reads[0]
         before = names.fresh(f"{first.array.name}_before", first.dtype)
         starts.append(Assign(before, substitute(first, {loop.var: loop.lo}), loc=first.loc))
-        elements[found.number] = before
-        scalars |= {id(read): before for read in found.reads}
+        elements[at] = before
+        scalars |= {id(read): before for read in reads}
     if not starts:
         return None
 
@@ -159,8 +126,9 @@ def _stored(stmt: Stmt, before: Symbol) -> list[Stmt]:
     return [*new, Store(array, stmt.index, Var(before, loc=stmt.loc), checked=False, loc=stmt.loc)]
 
 
-def _recurrences(loop: For, legality: Legality) -> Iterator[_Recurrence]:
-    """The stores of the body whose element the next iteration reads to compute its own such store."""
+def _recurrences(loop: For, legality: Legality) -> Iterator[tuple[int, tuple[Load, ...]]]:
+    """The stores of the body, by their number, whose element the next iteration reads to compute its own such store,
+    with these reads."""
     nodes = [node for node in in_order(loop.body) if is_access(node)]
     accesses = legality.dependences.found.within(loop)
     assert len(nodes) == len(accesses), "accesses are numbered in the order of execution"
@@ -168,15 +136,16 @@ def _recurrences(loop: For, legality: Legality) -> Iterator[_Recurrence]:
     moving = scalars_written(loop.body)
     for number, stmt in enumerate(loop.body):
         array = _array_of(stmt)
-        if array is None or sum(_writes(node, array) for node in nodes) != 1:
-            continue
         loads = [n for n in nodes if isinstance(n, Load) and n.array == array]
-        reads = tuple(n for n in loads if _reads_back(n, known[id(n)], known[id(stmt)], loop, legality))
+        if array is None or sum(is_access_to(n, array) for n in nodes) != len(loads) + 1:
+            continue
+        own, is_from_before = known[id(stmt)], legality.dependences.is_of_the_iteration_before
+        reads = tuple(n for n in loads if n.mask is None and is_from_before(loop, own, known[id(n)]))
         early = {id(n) for s in loop.body[: number + 1] for n in evaluated_always(s)}
         if not reads or not all(id(n) in early for n in reads) or scalars_read(reads) & moving:
             continue
         if _flows_into(reads, loop.body[:number], stmt):
-            yield _Recurrence(number, reads)
+            yield number, reads
 
 
 def _array_of(stmt: Stmt) -> Symbol | None:
@@ -187,16 +156,6 @@ def _array_of(stmt: Stmt) -> Symbol | None:
             return stmt.target
         case _:
             return None
-
-
-def _writes(node: Node, array: Symbol) -> bool:
-    return (isinstance(node, Store) and node.array == array) or (
-        isinstance(node, Update) and node.target == array
-    )
-
-
-def _reads_back(load: Load, sink: Access, source: Access, loop: For, legality: Legality) -> bool:
-    return load.mask is None and legality.dependences.is_of_the_iteration_before(loop, source, sink)
 
 
 def _flows_into(reads: tuple[Load, ...], earlier: tuple[Stmt, ...], stmt: Stmt) -> bool:
