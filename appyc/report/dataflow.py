@@ -10,21 +10,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from math import prod
 
 from appyc.compiler.analyse import Analysed
 from appyc.errors import Loc
 from appyc.ir.nodes import Alloc, Assign, Expr, For, If, Load, Node, Stmt, Store, Symbol, Update, Var, While
 from appyc.ir.printer import print_expr
 from appyc.ir.types import ScalarType
-from appyc.ir.visit import (
-    arrays_read,
-    arrays_written,
-    loops_of,
-    rewrite,
-    scalars_read,
-    scalars_written,
-    walk,
-)
+from appyc.ir.visit import arrays_read, arrays_written, loops_of, rewrite, scalars_read, scalars_written, walk
 from appyc.report.fusion import FusionRecord, fusion_records, known_sizes
 from appyc.report.words import Words
 
@@ -159,10 +152,7 @@ class _Builder:
         return {s for s in scalars_written(loop) if s in later}
 
     def _sources(self, node: Node) -> frozenset[int]:
-        out: set[int] = set()
-        for symbol in arrays_read(node) | scalars_read(node):
-            out |= self._held(symbol)
-        return frozenset(out)
+        return frozenset().union(*map(self._held, arrays_read(node) | scalars_read(node)))
 
     def _held(self, symbol: Symbol) -> frozenset[int]:
         if symbol in self.handed:
@@ -194,12 +184,7 @@ class _Builder:
 
     def _size(self, array: Symbol) -> int:
         shape = getattr(self.known.get(array), "shape", None)
-        if shape is None:
-            return -1
-        size = array.dtype.itemsize
-        for length in shape:
-            size *= length
-        return size
+        return -1 if shape is None else prod(shape, start=array.dtype.itemsize)
 
     def _next(self) -> int:
         self.count += 1

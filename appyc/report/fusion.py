@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
 
-from appyc.analysis.algebra.amounts import NONE, total
 from appyc.analysis.cost.argument_sizes import Sized, sizes_of
-from appyc.analysis.cost.costs import traffic_of
+from appyc.analysis.cost.costs import bytes_moved
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.compiler.analyse import Analysed
-from appyc.ir.nodes import Alloc, Expr, For, Symbol
+from appyc.ir.nodes import Alloc, Expr, Symbol
 from appyc.ir.visit import loops_of, walk
 from appyc.report.words import Words
 
@@ -83,14 +81,10 @@ def fusion_records(
         kept = tuple(
             dict.fromkeys(words.called(array) for array, home in context.contracted.items() if home in within)
         )
-        after = None if loop is None else _number(_moved(loop), known)
+        after = None if loop is None else _number(bytes_moved(loop), known)
         before = _number(group.before, known)
         out.append(FusionRecord(tuple(loc.line for loc in group.locs), kept, before, after))
     return tuple(out)
-
-
-def _moved(loop: For) -> Expr:
-    return reduce(total, traffic_of(loop).values(), NONE)  # type: ignore[arg-type]
 
 
 def _number(size: Expr, known: Mapping[Symbol, object]) -> int | None:

@@ -6,7 +6,7 @@ estimates: where a stride is unknown, the more expensive class is taken.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import cast
@@ -103,7 +103,7 @@ class Strides:
             case Binary(op="//" | "%", rhs=Const()):  # moves less, or the same way most of the time
                 return self.coefficient(expr.lhs, var, depth)
             case _:
-                parts = [self.coefficient(e, var, depth) for e in _operands(expr)]
+                parts = [self.coefficient(cast(Expr, e), var, depth) for e in children(expr)]
                 return 0 if all(part == 0 for part in parts) else None
 
     def depends_on(self, expr: Node, variables: frozenset[Symbol], depth: int = DEPTH) -> set[Symbol]:
@@ -117,8 +117,3 @@ class Strides:
             elif node.symbol in variables or node.symbol in self.changing or node.symbol in self.defined:
                 out.add(node.symbol)
         return out
-
-
-def _operands(expr: Expr) -> Iterator[Expr]:
-    for child in children(expr):
-        yield cast(Expr, child)

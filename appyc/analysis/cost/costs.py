@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
+from typing import cast
 
 from appyc.analysis.accesses.footprint import ArrayAccess, footprint
 from appyc.analysis.algebra.amounts import NONE, number, product, total, trips_between
@@ -120,6 +122,12 @@ def traffic_of(loop: For) -> dict[Symbol, Expr]:
         once, each = footprint(loop, touched, counter.trips, counter.strides)
         out[array] = total(once, product(trips, each))
     return out
+
+
+def bytes_moved(*loops: For) -> Expr:
+    """The memory traffic of loops, of all arrays together."""
+    sizes: list[Expr] = [size for loop in loops for size in traffic_of(loop).values()]
+    return reduce(total, sizes, cast(Expr, NONE))
 
 
 def operations_of(expr: Expr) -> tuple[float, float]:

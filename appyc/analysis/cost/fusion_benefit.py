@@ -21,7 +21,7 @@ from appyc.ir.array_accesses import accesses_in
 from appyc.ir.integers import limits
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
 from appyc.ir.nodes import Binary, Const, Expr, Extent, For, Intrinsic, Load, Node, Symbol, Update, Var
-from appyc.ir.visit import rewrite, scalars_read, substitute, walk
+from appyc.ir.visit import loops_of, rewrite, scalars_read, substitute, walk
 
 Traffic: TypeAlias = Mapping[Symbol, Expr]
 """The bytes of each array that a loop moves, as `traffic_of` has them."""
@@ -75,19 +75,13 @@ def matrix_of_all_iterations(loop: For) -> Symbol | None:
     Where the loop's iterations and those right inside it are computed in tiles, the matrix comes from memory
     once; with anything else between the two loops, once for each iteration.
     """
-    inner = {n.var for n in walk(loop.body) if isinstance(n, For)}
-    for node in walk(loop.body):
-        if (
-            isinstance(node, Update)
-            and node.op == "+"
-            and isinstance(node.value, Binary)
-            and node.value.op == "*"
-        ):
-            for factor in walk(node.value):
-                if isinstance(factor, Load):
-                    named = scalars_read(factor)
-                    if loop.var not in named and len(named & inner) > 1:
-                        return factor.array
+    inner = {n.var for n in loops_of(loop.body)}
+    added = (n.value for n in walk(loop.body) if isinstance(n, Update) and n.op == "+")
+    for value in added:
+        for factor in walk(value) if isinstance(value, Binary) and value.op == "*" else ():
+            named = scalars_read(factor) if isinstance(factor, Load) else {loop.var}
+            if isinstance(factor, Load) and loop.var not in named and len(named & inner) > 1:
+                return factor.array
     return None
 
 
@@ -103,16 +97,14 @@ def _walked_alike(first: For, second: For, array: Symbol) -> bool:
         return [index for accessed, index, _ in accesses_in(loop.body) if accessed == array]
 
     var = Var(first.var, loc=first.loc)
-    mine = {(axis, i) for index in indices(first) for axis, i in enumerate(index) if _names(i, first)}
+    mine = {
+        (axis, i) for index in indices(first) for axis, i in enumerate(index) if first.var in scalars_read(i)
+    }
     return any(
         (axis, substitute(expr, {second.var: var})) in mine
         for index in indices(second)
         for axis, expr in enumerate(index)
     )
-
-
-def _names(expr: Expr, loop: For) -> bool:
-    return any(isinstance(n, Var) and n.symbol == loop.var for n in walk(expr))
 
 
 def _amount(size: Expr) -> float:

@@ -46,11 +46,9 @@ Does not handle: loops with different trip counts, or that match only when one o
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import reduce
 
 from appyc.analysis.accesses.syntactic_effects import Texts
-from appyc.analysis.algebra.amounts import total
-from appyc.analysis.cost.costs import traffic_of
+from appyc.analysis.cost.costs import bytes_moved
 from appyc.analysis.cost.fusion_benefit import ends_lanes, matrix_of_all_iterations, why_not_worthwhile
 from appyc.analysis.dependences.free_loops import is_free
 from appyc.analysis.dependences.fusion_legality import (
@@ -66,7 +64,7 @@ from appyc.analysis.dependences.fusion_legality import (
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.patterns.product_terms import is_fixed
 from appyc.errors import Loc
-from appyc.ir.nodes import Alloc, Expr, For, Function, Stmt, Symbol
+from appyc.ir.nodes import Alloc, For, Function, Stmt, Symbol
 from appyc.ir.visit import map_blocks, walk
 from appyc.passes.loop_ops.fuse import fuse, why_not_fuse
 from appyc.passes.loop_ops.nests import perfect_nest
@@ -142,8 +140,7 @@ class _Fusion:
 
     def group(self, var: Symbol) -> FusionGroup:
         loops = [self.loops[part] for part in self.parts[var]]
-        moved: list[Expr] = [size for loop in loops for size in traffic_of(loop).values()]
-        return FusionGroup(var, self.parts[var], tuple(loop.loc for loop in loops), reduce(total, moved))
+        return FusionGroup(var, self.parts[var], tuple(loop.loc for loop in loops), bytes_moved(*loops))
 
     def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         out: list[Stmt] = []

@@ -33,14 +33,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 
-from appyc.analysis.algebra.amounts import NONE, total
-from appyc.analysis.cost.costs import traffic_of
+from appyc.analysis.algebra.amounts import total
+from appyc.analysis.cost.costs import bytes_moved
 from appyc.analysis.dependences.fusion_legality import EqualExtents
-from appyc.analysis.patterns.block_chains import (
-    Member,
-    is_fixed,
-    only,
-)
+from appyc.analysis.patterns.block_chains import Member, is_fixed, only
 from appyc.analysis.patterns.fill_pattern import filled_by
 from appyc.ir.affine import apart
 from appyc.ir.array_accesses import accesses_in
@@ -48,8 +44,8 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Stmt, Store, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, loops_of, map_blocks, rename, walk
-from appyc.passes.fuse.shifted_fusion import may_be_cut
-from appyc.passes.fuse.tiled_chains import ROWS, Chain, ChainFinder
+from appyc.passes.fuse.shifted_fusion import ROWS, may_be_cut
+from appyc.passes.fuse.tiled_chains import Chain, ChainFinder
 from appyc.passes.fuse.tiled_loops import Home, cut_to_rows, into_buffers, with_buffers
 from appyc.passes.loop_ops.strip_mine import Strips
 from appyc.passes.node_builders import binary, fresh_variables, integer, shifted, zero
@@ -231,5 +227,5 @@ class _OverlappedTiling:
 
     def _group(self, loop: For) -> FusionGroup:
         """The original loops of a fused loop, or the loop itself."""
-        before = reduce(total, traffic_of(loop).values(), NONE)  # type: ignore[arg-type]
-        return self.ctx.fusions.get(loop.var) or FusionGroup(loop.var, (loop.var,), (loop.loc,), before)
+        known = self.ctx.fusions.get(loop.var)
+        return known or FusionGroup(loop.var, (loop.var,), (loop.loc,), bytes_moved(loop))

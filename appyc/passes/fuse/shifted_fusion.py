@@ -54,7 +54,8 @@ from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import PassContext
 
 ROWS = {1: 4096, 2: 32, 3: 8}
-"""Iterations of a block, for nests of so many loops."""
+"""Iterations of a block, for nests of so many loops, or arrays of so many axes: usually some hundred KiB. Constants and
+not variables, so that the dependence analysis of blocks is exact."""
 
 MOST_PEELED = 1 / 4
 """The largest fraction of a block that may be peeled: peeled iterations miss the cache."""
@@ -196,9 +197,7 @@ def _reach(first: For, second: For) -> tuple[int, int] | None:
     """The least and the greatest dependence distance from the first loop to the second, at most and at least 0.
     None where a distance is not constant, no accesses conflict, or the loops cannot be cut into blocks."""
     for loop in (first, second):
-        if loop.step != 1 or loop.clauses is not None or has_effects(loop.body):
-            return None
-        if not _is_flat(loop):
+        if loop.step != 1 or loop.clauses is not None or has_effects(loop.body) or not _is_flat(loop):
             return None
     found = {0}
     accesses = list(accesses_in(second.body))
@@ -230,15 +229,11 @@ def _pays(first: For, second: For) -> bool:
 def _is_flat(loop: For) -> bool:
     """Whether a nest writes each element at most once. Other nests, such as products of matrices, have better
     ways to use the cache."""
-    variables = {loop.var}
-    body = loop.body
-    while len(body) == 1 and isinstance(inner := body[0], For):
-        variables.add(inner.var)
-        body = inner.body
+    nest = perfect_nest(loop)
+    body, variables = nest[-1].body, {inner.var for inner in nest}
     if any(isinstance(n, For | While | Alloc) for n in walk(body)):
         return False
-    inside = replace(loop, body=body)
-    written = [index for _, index, writes in accesses_in(inside.body) if writes]
+    written = [index for _, index, writes in accesses_in(body) if writes]
     return all(variables <= scalars_read(index) for index in written)
 
 

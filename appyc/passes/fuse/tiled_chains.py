@@ -23,14 +23,10 @@ from appyc.ir.machine_model import Machine
 from appyc.ir.nodes import Alloc, Assign, For, Load, Stmt, Store, Symbol, Update
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import arrays_read, walk
-from appyc.passes.fuse.shifted_fusion import may_be_cut
+from appyc.passes.fuse.shifted_fusion import ROWS, may_be_cut
 from appyc.passes.fuse.tiled_loops import storing
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import PassContext
-
-ROWS = {1: 4096, 2: 32, 3: 8}
-"""Elements of a block along the first axis, by the number of axes of the arrays: usually some hundred KiB.
-Constants and not variables, so that the dependence analysis of blocks is exact."""
 
 MOST_MEMBERS = 12
 """The most loops in one chain: the analysis of the tiled loop takes quadratic time."""

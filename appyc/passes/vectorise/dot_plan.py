@@ -40,14 +40,13 @@ blocks for the caches.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from appyc.ir.invariance import is_invariant
-from appyc.ir.nodes import Assign, For, If, Load, LoopMode, Stmt, Store, Symbol, Update, Var
+from appyc.ir.nodes import Assign, For, If, Load, LoopMode, Stmt, Store, Symbol, Update
 from appyc.ir.raising import can_fault
 from appyc.ir.schedule import Dots
-from appyc.ir.visit import loops_of, scalars_written, walk
+from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk
 from appyc.passes.vectorise.lane_plan import LaneCheck, is_block_of, is_independent, plan_lanes
 from appyc.passes.vectorise.simd_forms import why_not_simd
 
@@ -164,16 +163,5 @@ def _can_be_jammed(rows: For, columns: For, plan: Dots) -> bool:
 
 def _is_shared(dots: list[For], varying: set[Symbol]) -> bool:
     """True where some vector is the same in all iterations that differ in `varying`."""
-    return any(
-        not any(isinstance(n, Var) and n.symbol in varying for n in walk(load.index))
-        for loop in dots
-        for load in _vector_loads(loop)
-    )
-
-
-def _vector_loads(loop: For) -> Iterator[Load]:
-    for node in walk(loop.body):
-        if isinstance(node, Load) and any(
-            isinstance(n, Var) and n.symbol == loop.var for n in walk(node.index)
-        ):
-            yield node
+    named = ((loop, scalars_read(n.index)) for loop in dots for n in walk(loop.body) if isinstance(n, Load))
+    return any(loop.var in symbols and not symbols & varying for loop, symbols in named)

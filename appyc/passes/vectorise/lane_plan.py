@@ -23,7 +23,7 @@ checked accesses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from appyc.ir.affine import offset_from
@@ -46,7 +46,7 @@ from appyc.ir.nodes import (
 from appyc.ir.raising import can_fault
 from appyc.ir.schedule import OuterLanes
 from appyc.ir.types import DType, Layout
-from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk
+from appyc.ir.visit import arrays_read, arrays_written, loops_of, scalars_read, scalars_written, walk
 from appyc.passes.vectorise.simd_forms import why_not_simd
 
 WIDE_ROWS = 8
@@ -116,7 +116,7 @@ def is_block_of(loop: For, rows: Symbol) -> bool:
     """True for a loop over a part that is each row's own, as `range(128 * row, min(128 * row + 128, n))`: no two rows
     have anything in common."""
     return all(
-        any(isinstance(n, Binary) and n.op == "*" and _names(n, rows) for n in walk(bound))
+        any(isinstance(n, Binary) and n.op == "*" and rows in scalars_read(n) for n in walk(bound))
         for bound in (loop.lo, loop.hi)
     )
 
@@ -135,7 +135,7 @@ def _shared_loads(rows: For, lanes: For) -> int:
 
 
 def _is_for_all(load: Load, rows: For, lanes: For, loop: For) -> bool:
-    named = {n.symbol for n in walk(load.index) if isinstance(n, Var)}
+    named = scalars_read(load.index)
     return lanes.var in named and loop.var in named and rows.var not in named
 
 
@@ -157,23 +157,18 @@ def _has_uneven_rows(rows: For, lanes: For) -> bool:
 
 
 def _has_bounds_of(loop: For, symbol: Symbol) -> bool:
-    return _names(loop.lo, symbol) or _names(loop.hi, symbol)
-
-
-def _names(expr: Expr, symbol: Symbol) -> bool:
-    return any(isinstance(n, Var) and n.symbol == symbol for n in walk(expr))
+    return symbol in scalars_read((loop.lo, loop.hi))
 
 
 def _plan(loop: For) -> OuterLanes | None:
-    inner = [n for n in walk(loop.body) if isinstance(n, For)]
+    inner = loops_of(loop.body)
     if not inner or not _may_stand_side_by_side(loop) or can_fault(loop.body):
         return None
     totals = _totals(loop)
     written = scalars_written(loop.body)
     if totals is None or not written <= {*loop.private, *totals} or not _gains(inner):
         return None
-    arrays = {n.array if isinstance(n, Store) else n.target for n in _element_writes(loop.body)}
-    dtypes = {s.dtype for s in written} | {a.dtype for a in arrays}
+    dtypes = {symbol.dtype for symbol in written | arrays_written(loop.body)}
     if len(dtypes) != 1 or not (dtype := next(iter(dtypes))).is_float:
         return None
     if sum(isinstance(n, Stmt) for n in walk(loop.body)) > MAX_STATEMENTS:
@@ -200,17 +195,8 @@ def _totals(loop: For) -> tuple[Symbol, ...] | None:
 
 def _gains(inner: list[For]) -> bool:
     """False where the innermost loops are themselves lanes, with nothing to add up at the end."""
-    return any(why_not_simd(loop) is not None or loop.reductions for loop in inner if _is_innermost(loop))
-
-
-def _is_innermost(loop: For) -> bool:
-    return not any(isinstance(n, For) for n in walk(loop.body))
-
-
-def _element_writes(body: tuple[Stmt, ...]) -> Iterator[Store | Update]:
-    for node in walk(body):
-        if isinstance(node, Store) or (isinstance(node, Update) and node.target.is_array):
-            yield node
+    innermost = [loop for loop in inner if not loops_of(loop.body)]
+    return any(why_not_simd(loop) is not None or loop.reductions for loop in innermost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,15 +233,11 @@ class LaneCheck:
 
     def uniform(self, expr: Expr) -> bool:
         """True for a value that is the same in all lanes."""
-        return not any(
-            isinstance(n, Var) and (n.symbol == self.var or n.symbol in self.scalars) for n in walk(expr)
-        )
+        return scalars_read(expr).isdisjoint({self.var, *self.scalars})
 
     def vector_in(self, expr: Expr) -> bool:
         """True where an index needs a lane's own value, or memory."""
-        return any(
-            isinstance(n, Load) or (isinstance(n, Var) and n.symbol in self.scalars) for n in walk(expr)
-        )
+        return bool(arrays_read(expr) or scalars_read(expr) & self.scalars)
 
     def expression(self, expr: Expr) -> bool:
         if expr.dtype is not self.dtype:

@@ -75,7 +75,7 @@ from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.predicate_lanes import KernelLowering
 from appyc.passes.gpu.split_complex import split_block
-from appyc.passes.node_builders import integer, start_of_sum
+from appyc.passes.node_builders import scaled, start_of_sum
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.lower_jumps import without_jumps
 from appyc.passes.storage.hoist_loads import hoist_loads
@@ -206,7 +206,7 @@ class _Masking:
             return None
         lane = self.names.fresh("lane", DType.INT64)
         lower = KernelLowering(self.names, FaultSites(), LANES)
-        at = Binary("+", Var(loop.var, loc=loc), self._scaled(Var(lane, loc=loc)), loc=loc)
+        at = Binary("+", Var(loop.var, loc=loc), scaled(Var(lane, loc=loc), loop.step), loc=loc)
         inside = Compare("<" if loop.step > 0 else ">", at, loop.hi, loc=loc)
         lanes, kept = lower.as_lanes(replace(loop, body=tuple(substitute(s, {loop.var: at}) for s in body)))
         lower.counts_alone = True
@@ -226,10 +226,6 @@ class _Masking:
         sums_of = {r.symbol for r in loop.reductions}
         private = tuple(sorted(scalars_written(strip) - sums_of, key=lambda s: s.uid))
         return replace(loop, step=loop.step * LANES, body=strip, private=private)
-
-    def _scaled(self, lane: Expr) -> Expr:
-        step = self.loop.step
-        return lane if step == 1 else Binary("*", lane, integer(step, lane.loc), loc=lane.loc)
 
     def _start(self, reduction: Reduction) -> Expr:
         """What a lane combines into first; where combining twice changes nothing, what is there already."""
