@@ -6,11 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
+from typing import Any
 
 from appyc.errors import Loc
 from appyc.ir.affine import apart
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
+    Assign,
     Binary,
     Break,
     Compare,
@@ -213,6 +215,13 @@ def is_simple(expr: Expr) -> bool:
 
 def has_iterations(loop: For) -> Compare:
     return Compare("<" if loop.step > 0 else ">", loop.lo, loop.hi, loc=loop.loc)
+
+
+def let(name: str, value: Expr, names: NameSupply, out: list[Any]) -> Var:
+    """The value in a new scalar, which is assigned in `out`."""
+    symbol = names.fresh(name, value.dtype)
+    out.append(Assign(symbol, value, loc=value.loc))
+    return Var(symbol, loc=value.loc)
 
 
 def if_it_runs(loop: For, body: tuple[Stmt, ...]) -> If:

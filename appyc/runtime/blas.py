@@ -75,11 +75,7 @@ def multiply() -> Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[np
     table = _table()
     if table is None or not table.gemm[1]:
         return None
-    size, pointer, factor = ctypes.c_int64, ctypes.c_void_p, ctypes.c_double
-    enums = (ctypes.c_int,) * 3
-    gemm = ctypes.CFUNCTYPE(
-        None, *enums, size, size, size, factor, pointer, size, pointer, size, factor, pointer, size
-    )(table.gemm[1])
+    gemm = _gemm(table.gemm[1], ctypes.c_double)
     count = ctypes.CFUNCTYPE(ctypes.c_int)(table.threads) if table.threads else None
     change = ctypes.CFUNCTYPE(None, ctypes.c_int)(table.set_threads) if table.set_threads else None
 
@@ -168,14 +164,17 @@ def _multiplies(address: int, dtype: np.dtype[Any]) -> bool:
     a[2], b[3, 1] = 0, np.nan
     expected = 3 * c + 2 * np.sum(a[:, None, :] * b[None, :, :], axis=2)
     two, three = np.array(2, dtype), np.array(3, dtype)
-    size, pointer, factor = ctypes.c_int64, ctypes.c_void_p, _FACTORS[dtype.char]
-    enums = (ctypes.c_int,) * 3
-    call = ctypes.CFUNCTYPE(
-        None, *enums, size, size, size, factor, pointer, size, pointer, size, factor, pointer, size
-    )(address)
+    call = _gemm(address, _FACTORS[dtype.char])
     call(_BY_ROWS, _AS_IS, _TRANSPOSED, rows, columns, summed, _given(two), a.ctypes.data, summed,
          b.ctypes.data, summed, _given(three), c.ctypes.data, columns)  # fmt: skip
     return np.array_equal(c, expected, equal_nan=True)
+
+
+def _gemm(address: int, factor: Any) -> Callable[..., None]:
+    """The function of that address, whose factors have that type in C."""
+    size, pointer = ctypes.c_int64, ctypes.c_void_p
+    parameters = (size, size, size, factor, pointer, size, pointer, size, factor, pointer, size)
+    return ctypes.CFUNCTYPE(None, *(ctypes.c_int,) * 3, *parameters)(address)
 
 
 def _squares(address: int, dtype: np.dtype[Any], *, twice: bool) -> bool:

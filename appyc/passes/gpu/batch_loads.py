@@ -36,7 +36,7 @@ from appyc.ir.visit import (
     scalars_written,
     walk,
 )
-from appyc.passes.gpu.map_gpu import map_gpu, mentions
+from appyc.passes.gpu.map_gpu import map_gpu, map_nests, mentions
 from appyc.passes.gpu.tile_rows import MOST_NODES, Location, loads_in_advance, location_of
 from appyc.passes.loop_ops.unroll import unroll, why_not_unroll
 from appyc.passes.pass_context import PassContext
@@ -51,26 +51,24 @@ def batch_loads(fn: Function, ctx: PassContext) -> Function:
     names = NameSupply.after(fn)
     decided: dict[Symbol, LoopSchedule] = {}
 
-    def rule(s: Stmt) -> Stmt:
-        if not isinstance(s, For) or s.mode is LoopMode.SEQUENTIAL:
-            return map_blocks(s, lambda body: tuple(map(rule, body)))
+    def rule(s: For) -> tuple[Stmt, ...]:
         known = fn.schedule[s.var]
         if s.product is not None or known.row_lanes is not None or known.rows_each > 1:
-            return s
+            return (s,)
         mapping = map_gpu(s)
         if mapping.lane is None:
-            return s
+            return (s,)
         batches = _Batches(names, {mapping.lane} | scalars_written(mapping.body))
         body = batches.block(mapping.body)
         if not batches.own:
-            return s
+            return (s,)
         decided[s.var] = replace(known, batch=batches.factor)
         ctx.remark(s.loc, f"lanes of the GPU load for up to {batches.factor} iterations of a loop at once")
         for loop in reversed(mapping.chain):
             body = (replace(loop, body=body, private=(*loop.private, *batches.own)),)
-        return body[0]
+        return body
 
-    body = tuple(map(rule, fn.body))
+    body = map_nests(fn.body, rule)
     return replace(fn, body=body, schedule=fn.schedule.updated(decided)) if decided else fn
 
 

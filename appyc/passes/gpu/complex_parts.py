@@ -40,7 +40,7 @@ from appyc.ir.nodes import (
 from appyc.ir.types import DType
 from appyc.ir.visit import walk
 from appyc.passes.gpu.lane_expressions import may_act
-from appyc.passes.node_builders import is_simple, zero
+from appyc.passes.node_builders import is_simple, let, zero
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify import complex_arithmetic as parts
 from appyc.passes.simplify.complex_arithmetic import Parts
@@ -73,11 +73,7 @@ class ComplexParts:
         out.append(Assign(im, value.im, loc=value.im.loc))
 
     def temp(self, value: Expr, out: list[Stmt], name: str = "part") -> Expr:
-        if is_simple(value):
-            return value
-        symbol = self.names.fresh(name, value.dtype)
-        out.append(Assign(symbol, value, loc=value.loc))
-        return Var(symbol, loc=value.loc)
+        return value if is_simple(value) else let(name, value, self.names, out)
 
     def simple(self, value: Parts, out: list[Stmt]) -> Parts:
         """The parts in new scalars: a variable may be assigned before it is read again."""

@@ -12,7 +12,6 @@ from appyc.ir.array_accesses import is_access_to
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
-    Assign,
     Binary,
     Expr,
     Extent,
@@ -28,8 +27,9 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import blocks_of, loops_of, map_blocks, rewrite_all, scalars_written, symbols_of, walk
-from appyc.passes.node_builders import ceiling_quotient, integer, is_simple, scaled, trip_count, zero
+from appyc.ir.visit import blocks_of, loops_of, rewrite_all, scalars_written, symbols_of, walk
+from appyc.passes.gpu.map_gpu import map_nests
+from appyc.passes.node_builders import ceiling_quotient, integer, is_simple, let, scaled, trip_count, zero
 from appyc.passes.pass_context import PassContext
 
 IndexMap: TypeAlias = Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
@@ -63,7 +63,7 @@ def expand_allocations(fn: Function, ctx: PassContext) -> Function:
     stay as they are, and `split_kernels` says that they do not run in parallel.
     """
     expander = _Expander(fn, ctx)
-    body = expander.block(fn.body)
+    body = map_nests(fn.body, expander.nest)
     return replace(fn, body=body) if expander.changed else fn
 
 
@@ -88,20 +88,10 @@ class _Expander:
         self.names, self.schedule, self.ctx = NameSupply.after(fn), fn.schedule, ctx
         self.changed = False
 
-    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        """Statements around which no loop runs in parallel."""
-        out: list[Stmt] = []
-        for stmt in body:
-            if isinstance(stmt, For) and self.schedule[stmt.var].row_lanes is not None:
-                out.append(stmt)
-            elif isinstance(stmt, For) and stmt.mode is not LoopMode.SEQUENTIAL:
-                out += self.nest(stmt)
-            else:
-                out.append(map_blocks(stmt, self.block))
-        return tuple(out)
-
     def nest(self, loop: For) -> Sequence[Stmt]:
         """A parallel loop with the allocations before it; as it is where one cannot move."""
+        if self.schedule[loop.var].row_lanes is not None:
+            return (loop,)
         found = list(_allocations((loop,), ()))
         inside = scalars_written(loop) | {inner.var for inner in (loop, *loops_of(loop.body))}
         inside |= {alloc.array for alloc, _ in found}
@@ -148,11 +138,7 @@ class _Expander:
         return self._named("bytes", _at_least_one(total), out)
 
     def _named(self, name: str, value: Expr, out: list[Stmt]) -> Expr:
-        if is_simple(value):
-            return value
-        symbol = self.names.fresh(name, DType.INT64)
-        out.append(Assign(symbol, value, loc=value.loc))
-        return Var(symbol, loc=value.loc)
+        return value if is_simple(value) else let(name, value, self.names, out)
 
     # ------------------------------------------------------------ one allocation
 

@@ -19,29 +19,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from appyc.ir.gpu_program import (
-    Branch,
-    ChooseLanes,
-    Kernel,
-    Lanes,
-    Launch,
-    Loop,
-    ProgramIndex,
-    ScheduledStmt,
-)
+from appyc.ir.gpu_program import Branch, ChooseLanes, Kernel, Lanes, Launch, Loop, ProgramIndex, ScheduledStmt
 from appyc.ir.names import NameSupply, spellings
-from appyc.ir.nodes import (
-    Assign,
-    Binary,
-    Compare,
-    Expr,
-    For,
-    If,
-    Reduction,
-    Store,
-    Symbol,
-    Var,
-)
+from appyc.ir.nodes import Assign, Binary, Compare, Expr, For, If, Reduction, Store, Symbol, Var
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType
 from appyc.ir.visit import walk
@@ -60,6 +40,7 @@ from appyc.passes.node_builders import (
     is_simple,
     iteration,
     less,
+    let,
     trip_count,
 )
 
@@ -200,9 +181,7 @@ class GridKernel:
         return reduce(lambda a, b: Binary("*", a, b, loc=self.loc), factors)
 
     def _on_host(self, name: str, value: Expr) -> Var:
-        symbol = self.names.fresh(name, value.dtype)
-        self.host.append(Assign(symbol, value, loc=value.loc))
-        return Var(symbol, loc=value.loc)
+        return let(name, value, self.names, self.host)
 
     def _enter_grid(
         self, axes: list[Axis], counts: list[Var], number: Var | None, loop: For, body: list[ScheduledStmt]

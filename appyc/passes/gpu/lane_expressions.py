@@ -49,7 +49,7 @@ from appyc.ir.raising import traps_overflow
 from appyc.ir.types import DType
 from appyc.ir.visit import walk
 from appyc.passes.checks.fault_sites import FaultSites
-from appyc.passes.node_builders import both, integer, is_simple, less, negated, zero
+from appyc.passes.node_builders import both, integer, is_simple, less, let, negated, zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +88,10 @@ class ExpressionLowering:
         """The value in a new scalar, unless it is one already."""
         if isinstance(value, Var):
             return value
-        symbol = self.names.fresh(name, value.dtype)
+        found = let(name, value, self.names, out)
         if self.is_varying(value):
-            self.varying.add(symbol)
-        out.append(Assign(symbol, value, loc=value.loc))
-        return Var(symbol, loc=value.loc)
+            self.varying.add(found.symbol)
+        return found
 
     # ------------------------------------------------------------ lowering
 

@@ -16,12 +16,14 @@ program of the row.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from appyc.ir.affine import coefficient
 from appyc.ir.nodes import Alloc, Expr, For, Load, LoopMode, Node, Stmt, Store, Symbol, Update, Var, While
 from appyc.ir.types import Layout
-from appyc.ir.visit import blocks_of, children, loops_of, walk
+from appyc.ir.visit import blocks_of, children, loops_of, map_blocks, walk
 
 ANOTHER_LOOP = "parallelise another loop of the nest, or run the function on the CPU"
 
@@ -71,6 +73,17 @@ def choose_lane_loops(body: tuple[Stmt, ...]) -> frozenset[Symbol]:
         for block in blocks_of(stmt):
             chosen |= choose_lane_loops(block)
     return frozenset(chosen)
+
+
+def map_nests(body: tuple[Stmt, ...], rule: Callable[[For], Sequence[Stmt]]) -> tuple[Stmt, ...]:
+    """The statements with other ones for each loop that runs in parallel, and is in no other such loop."""
+    out: list[Stmt] = []
+    for stmt in body:
+        if isinstance(stmt, For) and stmt.mode is not LoopMode.SEQUENTIAL:
+            out += rule(stmt)
+        else:
+            out.append(map_blocks(stmt, partial(map_nests, rule=rule)))
+    return tuple(out)
 
 
 def may_be_lanes(loop: For, row_lanes: int | None = None) -> bool:

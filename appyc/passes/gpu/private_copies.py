@@ -60,7 +60,7 @@ from appyc.ir.nodes import (
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import map_blocks, rename, scalars_written, substitute, walk
 from appyc.passes.gpu.atomic_updates import turned, why_not_atomic
-from appyc.passes.gpu.map_gpu import perfect_chain
+from appyc.passes.gpu.map_gpu import map_nests, perfect_chain
 from appyc.passes.gpu.split_reductions import iterations_of, product_of_all
 from appyc.passes.node_builders import (
     binary,
@@ -92,7 +92,7 @@ Rule: TypeAlias = Callable[[Update, For | None], Update]
 def private_copies(fn: Function, ctx: PassContext) -> Function:
     """The function with a second version of such loops."""
     copier = _Copier(fn, NameSupply.after(fn), ctx)
-    body = copier.block(fn.body)
+    body = map_nests(fn.body, lambda nest: copier.versions(nest) if _is_candidate(nest) else (nest,))
     return fn if body == fn.body else replace(fn, body=body)
 
 
@@ -102,17 +102,7 @@ class _Copier:
     names: NameSupply
     ctx: PassContext
 
-    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        """Statements around which no loop runs in parallel."""
-        out: list[Stmt] = []
-        for stmt in body:
-            if isinstance(stmt, For) and stmt.mode is not LoopMode.SEQUENTIAL:
-                out += self._versions(stmt) if _is_candidate(stmt) else (stmt,)
-            else:
-                out.append(map_blocks(stmt, self.block))
-        return tuple(out)
-
-    def _versions(self, loop: For) -> tuple[Stmt, ...]:
+    def versions(self, loop: For) -> tuple[Stmt, ...]:
         """The loop, and the one with copies where these pay."""
         loc, (reduction,) = loop.loc, loop.reductions
         array, is_atomic = reduction.symbol, why_not_atomic(loop, reduction) is None

@@ -32,32 +32,18 @@ from typing import TypeAlias
 from appyc.ir.affine import LinearForm, linear_form
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Assign,
-    Expr,
-    For,
-    Function,
-    If,
-    Load,
-    LoopMode,
-    Node,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-)
+from appyc.ir.nodes import Assign, Expr, For, Function, If, Load, Node, Stmt, Store, Symbol, Update, Var
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.visit import (
     arrays_written,
-    map_blocks,
     map_children,
     rename,
     scalar_writes,
+    scalars_read,
     scalars_written,
     walk,
 )
-from appyc.passes.gpu.map_gpu import GridMapping, map_gpu, mentions
+from appyc.passes.gpu.map_gpu import GridMapping, map_gpu, map_nests, mentions
 from appyc.passes.loop_ops.unroll import again
 from appyc.passes.node_builders import both, less, shifted, smaller
 from appyc.passes.pass_context import PassContext
@@ -80,20 +66,18 @@ def tile_rows(fn: Function, ctx: PassContext) -> Function:
     names = NameSupply.after(fn)
     decided: dict[Symbol, LoopSchedule] = {}
 
-    def rule(s: Stmt) -> Stmt:
-        if not isinstance(s, For) or s.mode is LoopMode.SEQUENTIAL:
-            return map_blocks(s, lambda body: tuple(map(rule, body)))
+    def rule(s: For) -> tuple[Stmt, ...]:
         tiled = None
         if s.product is None and fn.schedule[s.var].row_lanes is None:
             tiled = _tiled(map_gpu(s), names)
         if tiled is None:
-            return s
+            return (s,)
         nest, copies = tiled
         decided[s.var] = replace(fn.schedule[s.var], rows_each=copies)
         ctx.remark(s.loc, f"each program of the GPU computes {copies} neighbouring rows")
-        return nest
+        return (nest,)
 
-    body = tuple(map(rule, fn.body))
+    body = map_nests(fn.body, rule)
     return replace(fn, body=body, schedule=fn.schedule.updated(decided)) if decided else fn
 
 
@@ -173,7 +157,7 @@ def location_of(load: Load) -> Location:
 
 
 def _symbols(form: LinearForm[Expr]) -> set[Symbol]:
-    return {n.symbol for n in walk(tuple(form.terms)) if isinstance(n, Var)}
+    return scalars_read(tuple(form.terms))
 
 
 def loads_in_advance(body: tuple[Stmt, ...]) -> Iterator[Load]:

@@ -15,24 +15,10 @@ from typing import cast
 from appyc.analysis.accesses.boxes import Axis
 from appyc.errors import Loc
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Binary,
-    Const,
-    Expr,
-    Extent,
-    For,
-    Load,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-)
+from appyc.ir.nodes import Alloc, Binary, Const, Expr, Extent, For, Load, Stmt, Store, Symbol, Update, Var
 from appyc.ir.types import ArrayType, DType
 from appyc.passes.loop_ops.contract import contracted
-from appyc.passes.node_builders import binary, integer, shifted
+from appyc.passes.node_builders import binary, integer, let, shifted
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +82,15 @@ def part_of(
         if axis.first is not None and axis.size is not None:
             first = axis.first
             if _number(first) is None:
-                first = _named(f"{what}_first", binary("max", first, zero), firsts, names)
+                first = let(f"{what}_first", binary("max", first, zero), names, firsts)
             rest = extent if moves or _number(first) == 0 else Binary("-", extent, first, loc=loc)
-            extent = _named(f"{what}_size", binary("max", binary("min", axis.size, rest), zero), sizes, names)
+            size = binary("max", binary("min", axis.size, rest), zero)
+            extent = let(f"{what}_size", size, names, sizes)
         axes.append((number, first))
         shape.append(extent)
     kind = ArrayType(array.dtype, len(axes)) if axes else array.dtype
     memory = names.fresh(what, kind)
     return ArrayPart(array, memory, tuple(axes), tuple(sizes), tuple(firsts), tuple(shape))
-
-
-def _named(name: str, value: Expr, out: list[Stmt], names: NameSupply) -> Var:
-    symbol = names.fresh(name, DType.INT64)
-    out.append(Assign(symbol, value, loc=value.loc))
-    return Var(symbol, loc=value.loc)
 
 
 def _number(value: Expr) -> int | None:

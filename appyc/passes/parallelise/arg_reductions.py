@@ -234,7 +234,7 @@ def _last_position(loop: For, stmt: If, moved: dict[Symbol, Expr], names: NameSu
     loc = stmt.loc
     last = names.fresh("last", DType.INT64)
     rest = tuple(s for s in stmt.then if not (isinstance(s, Assign) and s.target in moved))
-    new = replace(stmt, then=(*rest, _to_later(loop, last, Var(loop.var, loc=loc))))
+    new = replace(stmt, then=(*rest, _noted(loop, last, Var(loop.var, loc=loc), first=False)))
     found = Compare(">=" if loop.step > 0 else "<=", Var(last, loc=loc), loop.lo, loc=loc)
     start = shifted(loop.lo, -1 if loop.step > 0 else 1)
     return _New([Assign(last, start, loc=loc)], new, [_set(loop, moved, last, found)])
@@ -248,8 +248,8 @@ def _best_position(loop: For, stmt: If, best: _Best, moved: dict[Symbol, Expr], 
     held = Var(best.symbol, loc=loc)
     here = substitute(best.value, {loop.var: Var(var, loc=loc)})
     forward = loop.step > 0
-    note = _to_earlier if best.strict else _to_later
-    find = If(Compare("==", here, held, loc=loc), (note(loop, where, Var(var, loc=loc)),), loc=loc)
+    note = _noted(loop, where, Var(var, loc=loc), first=best.strict)
+    find = If(Compare("==", here, held, loc=loc), (note,), loc=loc)
     clauses = loop.clauses and replace(loop.clauses, reductions=(), private=())
     search = For(var, loop.lo, loop.hi, loop.step, (find,), clauses=clauses, loc=loop.loc)
     if best.strict:
@@ -273,12 +273,9 @@ def _value_in(stmt: If, symbol: Symbol) -> Expr:
     return next(s.value for s in stmt.then if isinstance(s, Assign) and s.target == symbol)
 
 
-def _to_later(loop: For, position: Symbol, value: Expr) -> Update:
-    return Update(position, (), "max" if loop.step > 0 else "min", value, loc=value.loc)
-
-
-def _to_earlier(loop: For, position: Symbol, value: Expr) -> Update:
-    return Update(position, (), "min" if loop.step > 0 else "max", value, loc=value.loc)
+def _noted(loop: For, position: Symbol, value: Expr, *, first: bool) -> Update:
+    """Notes an iteration: the first one that does so counts, or the last."""
+    return Update(position, (), "min" if first == (loop.step > 0) else "max", value, loc=value.loc)
 
 
 def _set(loop: For, moved: dict[Symbol, Expr], position: Symbol, found: Expr) -> If:
