@@ -85,6 +85,11 @@ INTEGERS = frozenset(
 # ---------------------------------------------------------------- arguments
 
 
+def _raise_if(wrong, message):
+    if wrong:
+        raise ValueError(message)
+
+
 def _is_negative(x):
     return x <= 0.0 and (x < 0.0 or math.copysign(1.0, x) < 0.0)
 
@@ -95,20 +100,16 @@ def _check_range(width):
 
 
 def _check_scale(scale):
-    if _is_negative(scale):
-        raise ValueError("scale < 0")
+    _raise_if(_is_negative(scale), "scale < 0")
 
 
 def _check_rate(lam):
-    if not lam >= 0.0:
-        raise ValueError("lam < 0 or lam is NaN")
-    if lam > 9.223372006484771e18:
-        raise ValueError("lam value too large")
+    _raise_if(not lam >= 0.0, "lam < 0 or lam is NaN")
+    _raise_if(lam > 9.223372006484771e18, "lam value too large")
 
 
 def _check_probability(p):
-    if not 0.0 <= p <= 1.0:
-        raise ValueError("p < 0, p > 1 or p is NaN")
+    _raise_if(not 0.0 <= p <= 1.0, "p < 0, p > 1 or p is NaN")
 
 
 # ---------------------------------------------------------------- floats
@@ -124,8 +125,7 @@ legacy_random = legacy_random_sample = legacy_rand = numpy_random
 def numpy_uniform(rng, low=0.0, high=1.0):
     width = float(high) - float(low)
     _check_range(width)
-    if _is_negative(width):
-        raise ValueError("high < low")
+    _raise_if(_is_negative(width), "high < low")
     return uniform(rng, low, width)
 
 
@@ -154,37 +154,30 @@ def numpy_exponential(rng, scale=1.0):
 
 
 def numpy_standard_gamma(rng, shape):
-    if _is_negative(shape):
-        raise ValueError("shape < 0")
+    _raise_if(_is_negative(shape), "shape < 0")
     return standard_gamma(rng, shape)
 
 
 def numpy_gamma(rng, shape, scale=1.0):
-    if _is_negative(shape):
-        raise ValueError("shape < 0")
+    _raise_if(_is_negative(shape), "shape < 0")
     _check_scale(scale)
     return gamma(rng, shape, scale)
 
 
 def numpy_beta(rng, a, b):
-    if a <= 0:
-        raise ValueError("a <= 0")
-    if b <= 0:
-        raise ValueError("b <= 0")
+    _raise_if(a <= 0, "a <= 0")
+    _raise_if(b <= 0, "b <= 0")
     return beta(rng, a, b)
 
 
 def numpy_chisquare(rng, df):
-    if df <= 0:
-        raise ValueError("df <= 0")
+    _raise_if(df <= 0, "df <= 0")
     return chisquare(rng, df)
 
 
 def numpy_f(rng, dfnum, dfden):
-    if dfnum <= 0:
-        raise ValueError("dfnum <= 0")
-    if dfden <= 0:
-        raise ValueError("dfden <= 0")
+    _raise_if(dfnum <= 0, "dfnum <= 0")
+    _raise_if(dfden <= 0, "dfden <= 0")
     return fisher(rng, dfnum, dfden)
 
 
@@ -193,20 +186,17 @@ def numpy_standard_cauchy(rng):
 
 
 def numpy_pareto(rng, a):
-    if a <= 0:
-        raise ValueError("a <= 0")
+    _raise_if(a <= 0, "a <= 0")
     return pareto(rng, a)
 
 
 def numpy_weibull(rng, a):
-    if _is_negative(a):
-        raise ValueError("a < 0")
+    _raise_if(_is_negative(a), "a < 0")
     return weibull(rng, a)
 
 
 def numpy_power(rng, a):
-    if a <= 0:
-        raise ValueError("a <= 0")
+    _raise_if(a <= 0, "a <= 0")
     return power(rng, a)
 
 
@@ -226,8 +216,7 @@ def numpy_logistic(rng, loc=0.0, scale=1.0):
 
 
 def numpy_lognormal(rng, mean=0.0, sigma=1.0):
-    if _is_negative(sigma):
-        raise ValueError("sigma < 0")
+    _raise_if(_is_negative(sigma), "sigma < 0")
     return lognormal(rng, mean, sigma)
 
 
@@ -237,32 +226,25 @@ def numpy_rayleigh(rng, scale=1.0):
 
 
 def numpy_standard_t(rng, df):
-    if df <= 0:
-        raise ValueError("df <= 0")
+    _raise_if(df <= 0, "df <= 0")
     return standard_t(rng, df)
 
 
 def numpy_wald(rng, mean, scale):
-    if mean <= 0:
-        raise ValueError("mean <= 0")
-    if scale <= 0:
-        raise ValueError("scale <= 0")
+    _raise_if(mean <= 0, "mean <= 0")
+    _raise_if(scale <= 0, "scale <= 0")
     return wald(rng, mean, scale)
 
 
 def numpy_vonmises(rng, mu, kappa):
-    if _is_negative(kappa):
-        raise ValueError("kappa < 0")
+    _raise_if(_is_negative(kappa), "kappa < 0")
     return vonmises(rng, mu, kappa)
 
 
 def numpy_triangular(rng, left, mode, right):
-    if left > mode:
-        raise ValueError("left > mode")
-    if mode > right:
-        raise ValueError("mode > right")
-    if left == right:
-        raise ValueError("left == right")
+    _raise_if(left > mode, "left > mode")
+    _raise_if(mode > right, "mode > right")
+    _raise_if(left == right, "left == right")
     return triangular(rng, left, mode, right)
 
 
@@ -336,62 +318,51 @@ legacy_poisson = numpy_poisson
 
 
 def numpy_binomial(rng, n, p):
-    if n < 0:
-        raise ValueError("n < 0")
+    _raise_if(n < 0, "n < 0")
     _check_probability(p)
     return int(binomial(rng, p, n))
 
 
 def numpy_negative_binomial(rng, n, p):
-    if n <= 0:
-        raise ValueError("n <= 0")
-    if not 0.0 < p <= 1.0:
-        raise ValueError("p <= 0, p > 1 or p contains NaNs")
+    _raise_if(n <= 0, "n <= 0")
+    _raise_if(not 0.0 < p <= 1.0, "p <= 0, p > 1 or p contains NaNs")
     return int(negative_binomial(rng, n, p))
 
 
 def numpy_geometric(rng, p):
-    if not 0.0 < p <= 1.0:
-        raise ValueError("p <= 0, p > 1 or p contains NaNs")
+    _raise_if(not 0.0 < p <= 1.0, "p <= 0, p > 1 or p contains NaNs")
     return int(geometric(rng, p))
 
 
 def numpy_logseries(rng, p):
-    if not 0.0 <= p < 1.0:
-        raise ValueError("p < 0, p >= 1 or p is NaN")
+    _raise_if(not 0.0 <= p < 1.0, "p < 0, p >= 1 or p is NaN")
     return int(logseries(rng, p))
 
 
 def numpy_zipf(rng, a):
-    if not a > 1.0:
-        raise ValueError("a <= 1 or a is NaN")
+    _raise_if(not a > 1.0, "a <= 1 or a is NaN")
     return int(zipf(rng, a))
 
 
 def _checked_width(low, high, endpoint):
     """The number of integers to choose from, less one."""
     if endpoint:
-        if low > high:
-            raise ValueError("low > high")
+        _raise_if(low > high, "low > high")
         return high - low
-    if low >= high:
-        raise ValueError("low >= high")
+    _raise_if(low >= high, "low >= high")
     return high - low - 1
 
 
 def numpy_integers(rng, low, high=None, endpoint=False):
     if high is None:
-        if endpoint and low < 0:
-            raise ValueError("high < 0")
-        if not endpoint and low <= 0:
-            raise ValueError("high <= 0")
+        _raise_if(endpoint and low < 0, "high < 0")
+        _raise_if(not endpoint and low <= 0, "high <= 0")
         return np.int64(bounded(rng, low if endpoint else low - 1))
     return np.int64(bounded(rng, _checked_width(low, high, endpoint))) + np.int64(low)
 
 
 def legacy_randint(rng, low, high=None):
     if high is None:
-        if low <= 0:
-            raise ValueError("high <= 0")
+        _raise_if(low <= 0, "high <= 0")
         return int(np.int64(interval(rng, low - 1)))
     return int(np.int64(interval(rng, _checked_width(low, high, False))) + np.int64(low))

@@ -177,11 +177,9 @@ def legacy_choice(rng, a, size=None, replace=True, p=None):
         return _weighted(rng, a, weights, size, replace)
     if replace:
         return _even(rng, a, size, interval)
-    order = np.arange(population)
+    order = _shuffled(rng, np.arange(population))
     if size is None:
-        numpy_shuffle(rng, order)
         return _element(a, order[0])
-    numpy_shuffle(rng, order)
     return _elements(a, order[: _count(size)], size)
 
 
@@ -250,25 +248,22 @@ def numpy_shuffle(rng, x):
         x[j] = kept
 
 
+def _shuffled(rng, x):
+    numpy_shuffle(rng, x)
+    return x
+
+
 def numpy_permutation(rng, x):
     if not isinstance(x, np.ndarray):
-        out = np.arange(x)
-        numpy_shuffle(rng, out)
-        return out
+        return _shuffled(rng, np.arange(x))
     if x.ndim == 1:
-        out = x.copy()
-        numpy_shuffle(rng, out)
-        return out
-    order = np.arange(len(x))
-    numpy_shuffle(rng, order)
-    return x[order]
+        return _shuffled(rng, x.copy())
+    return x[_shuffled(rng, np.arange(len(x)))]
 
 
 def numpy_permuted(rng, x, axis=None):
     if x.ndim == 1:
-        out = x.copy()
-        numpy_shuffle(rng, out)
-        return out
+        return _shuffled(rng, x.copy())
     if x.ndim != 2 or axis is None:
         refuse("permuted of this is not compiled")
     table = x.copy()
