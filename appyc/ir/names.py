@@ -38,6 +38,11 @@ class NameSupply:
         return symbol
 
 
+def ordered(symbols: Iterable[Symbol]) -> tuple[Symbol, ...]:
+    """By their numbers, so that the text of a program does not change between runs."""
+    return tuple(sorted(symbols, key=lambda symbol: symbol.uid))
+
+
 def of_function(name: str) -> str:
     """A function's name as one may be defined by it: a lambda's is no identifier."""
     letters = re.sub(r"\W", "", name)

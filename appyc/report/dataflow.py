@@ -14,6 +14,7 @@ from math import prod
 
 from appyc.compiler.analyse import Analysed
 from appyc.errors import Loc
+from appyc.ir.names import ordered
 from appyc.ir.nodes import Alloc, Assign, Expr, For, If, Load, Node, Stmt, Store, Symbol, Update, Var, While
 from appyc.ir.printer import print_expr
 from appyc.ir.types import ScalarType
@@ -131,7 +132,7 @@ class _Builder:
         fused = None if group is None else group.uid
         self.operations.append(Operation(number, _label(loop), loop.loc.file, loop.loc.line, fused, copied))
         self._read(loop, number)
-        for symbol in sorted(written | self._totals(loop), key=lambda s: s.uid):
+        for symbol in ordered(written | self._totals(loop)):
             self._written(symbol, number)
 
     def _single(self, stmt: Store | Update) -> None:
@@ -162,7 +163,7 @@ class _Builder:
         return frozenset((self.at[symbol],)) if symbol in self.at else frozenset()
 
     def _read(self, loop: For, number: int) -> None:
-        for symbol in sorted(arrays_read(loop) | scalars_read(loop), key=lambda s: s.uid):
+        for symbol in ordered(arrays_read(loop) | scalars_read(loop)):
             if symbol in scalars_written(loop) and symbol not in self.handed:
                 continue
             self.edges.update({(source, number): None for source in sorted(self._held(symbol))})

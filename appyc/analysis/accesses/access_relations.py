@@ -35,6 +35,7 @@ from appyc.analysis.sets.affine_values import Affine
 from appyc.analysis.sets.presburger import MAX_DISJUNCTS, Presburger
 from appyc.analysis.sets.symbol_table import Name, State, Truth, Value, is_counted
 from appyc.errors import GENERATED
+from appyc.ir.names import ordered
 from appyc.ir.nodes import (
     Alloc,
     Apart,
@@ -263,7 +264,7 @@ class AccessCollector:
 
     def _forget(self, targets: set[Symbol], depth: int, possible: Sequence[Box]) -> None:
         """Nothing is known of the scalars but that they are in one of the boxes."""
-        for symbol in sorted(targets, key=lambda s: s.uid):
+        for symbol in ordered(targets):
             self.state.scalars[symbol] = self.affine.unknown(depth)
         self.affine.bound(targets, possible, self.state)
 
@@ -297,7 +298,7 @@ class AccessCollector:
     def _merge(self, truth: Truth, then: State, orelse: State, written: set[Symbol]) -> State:
         """What holds of the scalars where both branches meet. written: those that may differ."""
         merged = then.copy()
-        for symbol in sorted(written, key=lambda s: s.uid):
+        for symbol in ordered(written):
             one, other = then.scalars.get(symbol), orelse.scalars.get(symbol)
             if one is not None and other is not None and one.version == other.version:
                 continue

@@ -20,6 +20,7 @@ from appyc.analysis.accesses.scalar_flow import exposed
 from appyc.analysis.algebra.integer_syntax import IntegerSyntax, added_in
 from appyc.analysis.algebra.intervals import INT64, Box, Intervals, cut, hull, is_integer, narrowed
 from appyc.ir.integers import Range, is_within, range_of, range_of_binary
+from appyc.ir.names import ordered
 from appyc.ir.nodes import (
     Assign,
     Binary,
@@ -254,7 +255,7 @@ class OverflowAnalysis(Intervals):
         tests: as they were before the loop, which they are again afterwards."""
         (head,) = self.at_head(loop, self.at[id(loop)])
         wide = [
-            s for s in sorted(scalars_written(loop.body) & exposed((loop,)).keys(), key=lambda s: s.uid)
+            s for s in ordered(scalars_written(loop.body) & exposed((loop,)).keys())
             if s.dtype is DType.INT64 and not is_within(head.get(s, INT64), TESTED[-1])
         ]  # fmt: skip
         best: Box = {}

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from appyc.analysis.accesses.access_pairs import Meetings
 from appyc.analysis.accesses.accesses import DRAW, Access, FunctionAccesses
 from appyc.analysis.algebra.linear_subscripts import SECOND
+from appyc.ir.names import ordered
 from appyc.ir.nodes import For, Symbol
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class Dependences:
         for access in self.found.within(loop):
             by_array.setdefault(access.array, []).append(access)
         written = {array for array, found in by_array.items() if any(access.writes for access in found)}
-        for array in sorted(written - skip, key=lambda symbol: symbol.uid):
+        for array in ordered(written - skip):
             if self._is_own(array, loop):
                 continue
             mine = by_array[array]

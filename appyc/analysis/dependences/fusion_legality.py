@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from appyc.analysis.accesses.scalar_flow import scalars_of
 from appyc.analysis.accesses.syntactic_effects import Texts, Touched, has_effect_itself
 from appyc.ir.affine import are_equal
+from appyc.ir.names import ordered
 from appyc.ir.nodes import (
     Binary,
     Break,
@@ -117,7 +118,7 @@ def left_behind(first: For, second: For) -> Symbol | None:
         return None
     found = scalars_of(alone(first, second))
     one, two = found[first.var], found[second.var]
-    for symbol in sorted(both, key=lambda s: s.uid):
+    for symbol in ordered(both):
         both_combine = any(r.symbol == symbol and r in two.reductions for r in one.reductions)
         if not (both_combine or symbol in two.private):
             return symbol

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from appyc.ir.names import ordered
 from appyc.ir.nodes import (
     Alloc,
     Assign,
@@ -54,7 +55,7 @@ def scans_of(loop: For, symbols: Iterable[Symbol]) -> tuple[Scan, ...] | None:
     if any(isinstance(n, While | Break | Continue | Alloc | Fail) for n in walk(loop.body)):
         return None  # which iterations run, or how far, is not known beforehand
     scans: list[Scan] = []
-    for symbol in sorted(carried, key=lambda s: s.uid):
+    for symbol in ordered(carried):
         op = _operator(loop, symbol, carried)
         if op is None:
             return None

@@ -16,6 +16,7 @@ from appyc.analysis.algebra.intervals import Box
 from appyc.analysis.algebra.value_products import Factors, Products, written_out
 from appyc.analysis.sets.presburger import Presburger
 from appyc.errors import GENERATED
+from appyc.ir.names import ordered
 from appyc.ir.nodes import Expr, Extent, For, Symbol
 from appyc.ir.types import DType
 
@@ -131,7 +132,7 @@ class SymbolTable:
     def bound(self, targets: set[Symbol], boxes: Sequence[Box], state: State) -> None:
         """Keeps which values scalars have where a name of its own begins to stand for each of them."""
         named: dict[Symbol, str] = {}
-        for symbol in sorted(targets.intersection(*boxes) if boxes else (), key=lambda s: s.uid):
+        for symbol in ordered(targets.intersection(*boxes) if boxes else ()):
             known, pieces = state.scalars.get(symbol), self.held(symbol, state)
             names = self.sets.names(pieces) if pieces is not None else ()
             if known is not None and names == [f"{symbol}@{known.version}"] and names[0] not in self.facts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.analysis.patterns.early_exits import EarlyExit, early_exit
-from appyc.ir.names import NameSupply
+from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import (
     Alloc,
     Assign,
@@ -69,7 +69,7 @@ def check_in_blocks(fn: Function, ctx: PassContext) -> Function:
     def rule(loop: For) -> For:
         if loop.mode is LoopMode.PARALLEL and made:
             own = scalars_written(loop.body) & made
-            loop = replace(loop, private=(*loop.private, *sorted(own, key=lambda s: s.uid)))
+            loop = replace(loop, private=(*loop.private, *ordered(own)))
         if not _is_candidate(loop):
             return loop
         parts = early_exit(loop, ctx.legality(fn).dependences, with_loops=True)
@@ -123,7 +123,7 @@ def _in_blocks(loop: For, parts: EarlyExit, size: int, names: NameSupply) -> For
 
     tests, work, in_order = part(LoopMode.SIMD), part(LoopMode.SIMD), part(LoopMode.SEQUENTIAL)
     flag = Update(unfit.symbol, (), "|", integer(1, loc), loc=loc)
-    own = {s: names.fresh(s.name, s.type) for s in sorted(scalars_written(parts.test), key=lambda s: s.uid)}
+    own = {s: names.fresh(s.name, s.type) for s in ordered(scalars_written(parts.test))}
     tests = replace(
         tests,
         body=tuple(rename(s, {**own, loop.var: tests.var}) for s in with_breaks(parts.test, (flag,))),
@@ -151,6 +151,6 @@ def _in_blocks(loop: For, parts: EarlyExit, size: int, names: NameSupply) -> For
     )
     blocks = replace(loop, var=at.symbol, step=size, body=body, last=())
     if loop.mode is LoopMode.PARALLEL:
-        own_scalars = sorted({end.symbol, unfit.symbol, *own.values()}, key=lambda s: s.uid)
+        own_scalars = ordered({end.symbol, unfit.symbol, *own.values()})
         return replace(blocks, private=(*loop.private, *own_scalars))
     return replace(blocks, mode=LoopMode.SEQUENTIAL, private=(), reductions=(), clauses=None)

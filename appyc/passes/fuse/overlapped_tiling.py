@@ -40,7 +40,7 @@ from appyc.analysis.patterns.block_chains import Member, is_fixed, only
 from appyc.analysis.patterns.fill_pattern import filled_by
 from appyc.ir.affine import apart
 from appyc.ir.array_accesses import accesses_in
-from appyc.ir.names import NameSupply
+from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Stmt, Store, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, loops_of, map_blocks, rename, walk
@@ -122,7 +122,7 @@ class _OverlappedTiling:
         cleared = self._cleared(chain, allocs, (low, high))
         for one in members:
             body += [self._clearing(allocs[array], first, last) for array in cleared if array in one.writes]
-            for array in sorted(one.writes & held.keys(), key=lambda a: a.uid):
+            for array in ordered(one.writes & held.keys()):
                 near, far = (one.near, one.far) if array in one.wanted else (0, 0)
                 home = Home(self.names.fresh(array.name, array.type), shifted(first, near),
                              array not in chain.fresh.temporary)  # fmt: skip
@@ -150,7 +150,7 @@ class _OverlappedTiling:
         written = [array for one in chain.members for array in one.writes - chain.fresh.temporary]
         return [
             array
-            for array in sorted(written, key=lambda a: a.uid)
+            for array in ordered(written)
             if array in chain.fresh.made
             and allocs[array].zero
             and low == integer(0, low.loc)
@@ -212,7 +212,7 @@ class _OverlappedTiling:
         before = reduce(total, (group.before for group in groups))
         self.ctx.fusions[block] = FusionGroup(block, parts, locs, before)
         for one in chain.members:
-            for array in sorted(one.writes & chain.fresh.temporary, key=lambda a: a.uid):
+            for array in ordered(one.writes & chain.fresh.temporary):
                 extra = one.extra if array in one.wanted else 0
                 text = f"'{array.name}' is never stored whole: it is computed in blocks of {chain.rows} rows"
                 self.ctx.remark(

@@ -37,7 +37,7 @@ from functools import partial
 from typing import TypeAlias
 
 from appyc.analysis.dependences.verdicts import named
-from appyc.ir.names import NameSupply
+from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import (
     Alloc,
     Assign,
@@ -188,7 +188,7 @@ class _Copier:
 
 
 def _parallel(var: Symbol, count: Expr, body: tuple[Stmt, ...]) -> For:
-    private = tuple(sorted(scalars_written(body), key=lambda s: s.uid))
+    private = ordered(scalars_written(body))
     return For(var, integer(0, count.loc), count, 1, body, LoopMode.PARALLEL, private=private, loc=count.loc)
 
 

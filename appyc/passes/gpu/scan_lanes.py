@@ -25,13 +25,13 @@ from typing import Protocol
 
 from appyc.analysis.patterns.scans import LINEAR
 from appyc.ir.gpu_program import LaneReduce, LaneScan, ScheduledStmt
-from appyc.ir.names import NameSupply
+from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import Assign, Binary, Compare, Expr, For, Select, Stmt, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, rename, scalars_written
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.node_builders import both, combine, integer, less, shifted, start_of_sum
-from appyc.passes.parallelise.scan_composition import Total, Totals, ordered
+from appyc.passes.parallelise.scan_composition import Total, Totals
 from appyc.passes.vectorise.divergence import divergence
 
 

@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from appyc.errors import InternalError, UnsupportedError
-from appyc.ir.names import NameSupply
+from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import (
     Alloc,
     Assign,
@@ -166,7 +166,7 @@ class _Splitter(ComplexParts):
             return replace(s, mode=LoopMode.SEQUENTIAL, reductions=())
         combined = tuple(Reduction(r.op, part) for r in s.reductions for part in self.scalars((r.symbol,)))
         made = scalars_written(s.body) - {*s.private, *(r.symbol for r in combined)}
-        own = sorted(made, key=lambda symbol: symbol.uid) if s.mode is not LoopMode.SEQUENTIAL else ()
+        own = ordered(made) if s.mode is not LoopMode.SEQUENTIAL else ()
         return replace(s, reductions=combined, private=(*s.private, *own))
 
     def _while(self, s: While, out: list[Stmt]) -> None:

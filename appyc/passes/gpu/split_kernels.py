@@ -18,18 +18,9 @@ from __future__ import annotations
 from collections import Counter
 
 from appyc.errors import InternalError, Loc
-from appyc.ir.gpu_program import (
-    Branch,
-    CheckFaults,
-    Fault,
-    GpuProgram,
-    Loop,
-    Multiply,
-    Repeat,
-    ScheduledStmt,
-)
+from appyc.ir.gpu_program import Branch, CheckFaults, Fault, GpuProgram, Loop, Multiply, Repeat, ScheduledStmt
 from appyc.ir.kernel_scalars import free_scalars
-from appyc.ir.names import NameSupply, in_ascii, of_function
+from appyc.ir.names import NameSupply, in_ascii, of_function, ordered
 from appyc.ir.nodes import (
     Alloc,
     Assign,
@@ -189,7 +180,7 @@ class _Splitter:
         inside = _reads(body)
         free = set(free_scalars(lowered)) if in_loop else set()
         outputs = [
-            s for s in sorted(scalars_written(body), key=lambda s: s.uid)
+            s for s in ordered(scalars_written(body))
             if self.reads[s] > inside[s] or s in free
         ]  # fmt: skip
         out += finish_kernel(self._name(), lower, lowered, tuple(outputs), body[0].loc)

@@ -39,7 +39,7 @@ from dataclasses import dataclass, replace
 from functools import partial, reduce
 
 from appyc.analysis.dependences.verdicts import named
-from appyc.ir.names import NameSupply
+from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import (
     Alloc,
     Assign,
@@ -106,7 +106,7 @@ class _Nest:
 
     def around(self, body: tuple[Stmt, ...]) -> For:
         """The chain around another body."""
-        private = tuple(sorted(scalars_written(body), key=lambda s: s.uid))
+        private = ordered(scalars_written(body))
         for loop in reversed(self.chain):
             body = (replace(loop, body=body, private=private),)
         made = body[0]
@@ -207,7 +207,7 @@ class _Splitter:
             later = scalars_read(
                 [stmt for other in nests[number + 1 :] for stmt in (other.loop, *other.after)]
             )
-            kept = sorted((own | arrays.keys()) & later, key=lambda s: s.uid)
+            kept = ordered((own | arrays.keys()) & later)
             arrays = {s: self._array(s, len(counts)) for s in kept}
             out += [Alloc(array, tuple(counts), zero=False, loc=loc) for array in arrays.values()]
             stores = (Store(a, indices, Var(s, loc=loc), checked=False, loc=loc) for s, a in arrays.items())
@@ -235,7 +235,7 @@ class _Splitter:
                 for symbol, array in shares.items()
             ),
         )
-        private = tuple(sorted(scalars_written(body), key=lambda s: s.uid))
+        private = ordered(scalars_written(body))
         over_parts = For(
             part.symbol, integer(0, loc), parts, 1, body, LoopMode.PARALLEL, private=private, loc=loc
         )

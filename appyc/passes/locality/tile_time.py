@@ -35,7 +35,7 @@ from appyc.analysis.algebra.amounts import NONE, as_amount, number, product, tot
 from appyc.analysis.dependences.time_skew import Axis, time_axes
 from appyc.analysis.dependences.verdicts import named
 from appyc.errors import Loc
-from appyc.ir.names import NameSupply
+from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import (
     CHAINS,
     Assign,
@@ -158,7 +158,7 @@ class _Tiling:
     def _bytes(self) -> Expr:
         """The bytes of the arrays that the time loop changes."""
         out: Expr = NONE
-        for array in sorted(arrays_written(self.time.body), key=lambda symbol: symbol.uid):
+        for array in ordered(arrays_written(self.time.body)):
             assert isinstance(array.type, ArrayType)
             extents = [as_amount(Extent(array, axis, loc=self.time.loc)) for axis in range(array.type.ndim)]
             size: Expr = number(array.dtype.bits // 8)
@@ -185,7 +185,7 @@ class _Tiling:
         behind = binary("//", shifted(binary("-", now, sides[0].count), 2), integer(2, loc))
         tiles = For(strip, larger(behind, integer(0, loc)),
                     smaller(shifted(binary("//", now, integer(2, loc)), 1), strips), 1, tuple(body),
-                    LoopMode.PARALLEL, private=_private(body), loc=loc)  # fmt: skip
+                    LoopMode.PARALLEL, private=ordered(scalars_written(body)), loc=loc)  # fmt: skip
         waves = binary("+", sides[0].count, scaled(shifted(strips, -1), 2))
         out.append(For(wave, integer(0, loc), waves, 1, (tiles,), loc=loc))
         return out
@@ -274,10 +274,6 @@ class _Tiling:
 
 def _threads(loc: Loc) -> Expr:
     return binary("//", Workers(loc=loc), integer(CHAINS, loc))
-
-
-def _private(body: list[Stmt]) -> tuple[Symbol, ...]:
-    return tuple(sorted(scalars_written(body), key=lambda symbol: symbol.uid))
 
 
 def _cut_loop(var: Symbol, start: Expr, end: Expr, node: Node) -> Node:

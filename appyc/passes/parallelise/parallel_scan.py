@@ -28,7 +28,7 @@ from math import ceil
 from appyc.analysis.dependences.verdicts import named
 from appyc.analysis.patterns.compaction_pattern import packed_arrays
 from appyc.analysis.patterns.scans import LINEAR
-from appyc.ir.names import NameSupply
+from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import (
     CHAINS,
     Alloc,
@@ -51,7 +51,7 @@ from appyc.ir.raising import traps_overflow
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, map_blocks, map_loops, rename, scalars_read, scalars_written, walk
 from appyc.passes.node_builders import ceiling_quotient, integer, is_simple, iteration, shifted, trip_count
-from appyc.passes.parallelise.scan_composition import Totals, ordered, rounds_in_products
+from appyc.passes.parallelise.scan_composition import Totals, rounds_in_products
 from appyc.passes.pass_context import PassContext
 
 MIN_WORK = 1 << 17

@@ -7,12 +7,11 @@ and of the value of the scalar before the first chunk.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from appyc.analysis.patterns.scans import LINEAR, step_of, steps_of
 from appyc.ir.invariance import changed_in, is_invariant
-from appyc.ir.names import NameSupply
+from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import (
     Assign,
     Binary,
@@ -248,11 +247,6 @@ def rounds_in_products(scan: Scan) -> bool:
     """Whether composition of the steps of a scan is sound only if no factor is larger than 1. Larger factors
     would amplify rounding errors, and could multiply an infinity by a product of 0."""
     return scan.op == LINEAR and not scan.symbol.dtype.is_integer
-
-
-def ordered(symbols: Iterable[Symbol]) -> list[Symbol]:
-    """In a fixed order, so that the text of a program does not change between runs."""
-    return sorted(symbols, key=lambda s: s.uid)
 
 
 def _total(scan: Scan, names: NameSupply) -> Total:

@@ -10,7 +10,7 @@ from appyc.analysis.accesses.scalar_flow import LoopScalars, exposed, surely_ass
 from appyc.analysis.dependences.verdicts import named
 from appyc.analysis.patterns.early_exits import EarlyExit, Refusal, early_exit, leaves_early, what_shows
 from appyc.ir.invariance import changed_in, is_invariant
-from appyc.ir.names import NameSupply
+from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import (
     Assign,
     Binary,
@@ -186,10 +186,7 @@ class _Search:
     def _test(self, lo: Expr, hi: Expr) -> For:
         """The loop that finds the first iteration which leaves. Its scalars are its own: those
         of the program must not see iterations that are not run."""
-        own = {
-            s: self.names.fresh(s.name, s.type)
-            for s in sorted(scalars_written(self.parts.test), key=lambda s: s.uid)
-        }
+        own = {s: self.names.fresh(s.name, s.type) for s in ordered(scalars_written(self.parts.test))}
         op = "min" if self.loop.step > 0 else "max"
         here = Update(self.first, (), op, self._var(self.loop.var), loc=self.loc)
         noted = with_breaks(self.parts.test, (here,))

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from appyc.ir.names import NameSupply
+from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import (
     Assign,
     Binary,
@@ -151,7 +151,7 @@ class _Lowering:
         if loop.mode is LoopMode.SEQUENTIAL:
             return loop
         known = {*loop.private, *loop.last, *(r.symbol for r in loop.reductions)}
-        new = sorted(scalars_written(loop.body) - known, key=lambda s: s.uid)
+        new = ordered(scalars_written(loop.body) - known)
         return replace(loop, private=(*loop.private, *new))
 
 

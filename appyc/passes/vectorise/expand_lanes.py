@@ -29,7 +29,7 @@ from dataclasses import replace
 
 from appyc.errors import InternalError, Loc
 from appyc.ir.gpu_program import Branch, LaneReduce, Loop, Repeat, ScheduledStmt
-from appyc.ir.names import NameSupply
+from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import (
     Alloc,
     AnyLane,
@@ -173,7 +173,7 @@ class _Runs:
         if body:
             out.append(
                 For(self.lane, integer(0, loc), integer(self.lanes, loc), 1, body, LoopMode.SIMD,
-                    private=tuple(sorted(private, key=lambda s: s.uid)), reductions=reductions, loc=loc)
+                    private=ordered(private), reductions=reductions, loc=loc)
             )  # fmt: skip
         gathered.clear()
 
@@ -196,7 +196,7 @@ class _Kept:
             s: self.runs.names.fresh(
                 f"{s.name}_lanes", ArrayType(flag if s.dtype is DType.BOOL else s.dtype, 1)
             )
-            for s in _ordered({s for s in uses if uses[s] > 1 or s in carried})
+            for s in ordered({s for s in uses if uses[s] > 1 or s in carried})
         }
 
     def _is_run(self, loop: For) -> bool:
@@ -230,7 +230,7 @@ class _Kept:
         before: list[Stmt] = []
         after: list[Stmt] = []
         written = scalars_written(loop.body)
-        for symbol in _ordered(self._own(loop)):
+        for symbol in ordered(self._own(loop)):
             if symbol not in self.kept:
                 continue
             array = self.kept[symbol]
@@ -248,16 +248,12 @@ class _Kept:
         if not self._is_run(loop):
             return replace(loop, body=body)
         reduced = {r.symbol for r in loop.reductions}
-        return replace(loop, body=body, private=_ordered(scalars_written(body) - reduced))
+        return replace(loop, body=body, private=ordered(scalars_written(body) - reduced))
 
 
 def _scalars(body: Iterable[Stmt]) -> set[Symbol]:
     body = tuple(body)
     return scalars_read(body) | scalars_written(body)
-
-
-def _ordered(symbols: set[Symbol]) -> tuple[Symbol, ...]:
-    return tuple(sorted(symbols, key=lambda s: s.uid))
 
 
 def _sets(run: For, symbol: Symbol) -> bool:

@@ -16,20 +16,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Assign,
-    Break,
-    Continue,
-    For,
-    Function,
-    If,
-    LoopMode,
-    Symbol,
-    Update,
-    Var,
-    While,
-)
+from appyc.ir.names import NameSupply, ordered
+from appyc.ir.nodes import Assign, Break, Continue, For, Function, If, LoopMode, Symbol, Update, Var, While
 from appyc.ir.visit import loops_of, map_loops, rename, scalars_written, statements, walk
 from appyc.passes.node_builders import identity
 from appyc.passes.pass_context import PassContext
@@ -45,7 +33,7 @@ def gather_updates(fn: Function, ctx: PassContext) -> Function:
     def rule(loop: For) -> For:
         if loop.mode is LoopMode.PARALLEL and made:
             own = scalars_written(loop.body) & set(made)
-            loop = replace(loop, private=(*loop.private, *sorted(own, key=lambda s: s.uid)))
+            loop = replace(loop, private=(*loop.private, *ordered(own)))
         if loops_of(loop.body) or any(isinstance(n, While | Break | Continue) for n in statements(loop.body)):
             return loop  # no lanes, or an iteration that may end early
         for reduction in loop.reductions:

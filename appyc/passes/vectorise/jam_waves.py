@@ -25,7 +25,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
-from appyc.ir.names import NameSupply
+from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import Compare, Expr, For, Function, If, Intrinsic, LoopMode, Select, Stmt, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import map_loops, scalars_written, substitute, walk
@@ -117,7 +117,7 @@ class _Wave:
             1,
             tuple(substitute(stmt, here) for stmt in self.inner.body),
             LoopMode.SIMD if self._wants_lanes() else LoopMode.SEQUENTIAL,
-            private=tuple(sorted(scalars_written(self.inner.body), key=lambda symbol: symbol.uid)),
+            private=ordered(scalars_written(self.inner.body)),
             loc=self.inner.loc,
         )
         return For(front, lo, hi, 1, (rows,), loc=self.inner.loc)

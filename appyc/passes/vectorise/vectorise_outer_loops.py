@@ -31,7 +31,7 @@ from appyc.analysis.dependences.verdicts import named
 from appyc.ir.array_accesses import accesses_in
 from appyc.ir.gpu_program import LaneReduce, ScheduledStmt
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
-from appyc.ir.names import NameSupply
+from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import (
     Alloc,
     Assign,
@@ -113,7 +113,7 @@ def vectorise_outer_loops(fn: Function, ctx: PassContext) -> Function:
             return loop
         written = scalars_written(loop.body)
         left = tuple(symbol for symbol in loop.private if symbol in written)  # complex ones are split inside
-        new = sorted((written & made) - {*left}, key=lambda symbol: symbol.uid)
+        new = ordered((written & made) - {*left})
         return replace(loop, private=(*left, *new))
 
     masked = map_loops(fn, rule)
@@ -200,7 +200,7 @@ class _Masking:
             return None
         made = scalars_written(body)
         outside = [s for s in scalars_read(body) if s.dtype.is_complex and s not in made]
-        body = split_block(body, sorted(outside, key=lambda s: s.uid), self.names, self.ctx)
+        body = split_block(body, ordered(outside), self.names, self.ctx)
         body = tuple(rewrite(stmt, self._form) for stmt in body)
         if not all(self._has_form(n) for n in walk(body)):
             return None
@@ -224,7 +224,7 @@ class _Masking:
             sums.append(Update(reduction.symbol, (), reduction.op, Var(total, loc=loc), loc=loc))
         strip = (*expand_lanes(out, lane, LANES, lower.varying, self.names, loc), *sums)
         sums_of = {r.symbol for r in loop.reductions}
-        private = tuple(sorted(scalars_written(strip) - sums_of, key=lambda s: s.uid))
+        private = ordered(scalars_written(strip) - sums_of)
         return replace(loop, step=loop.step * LANES, body=strip, private=private)
 
     def _start(self, reduction: Reduction) -> Expr:
