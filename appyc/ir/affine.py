@@ -8,7 +8,7 @@ Integers wrap, and sums of them wrap alike, so the normal form is exact.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -146,6 +146,12 @@ def distance(index: Expr, var: Symbol) -> int | None:
     """The constant c of an index `var + c`; None for any other index."""
     rest = offset_from(index, var)
     return rest.constant if rest is not None and not rest.terms else None
+
+
+def are_apart(one: Sequence[LinearForm[Expr]], other: Sequence[LinearForm[Expr]]) -> bool:
+    """Whether two elements of an array are a constant distance apart, which is not 0, along some axis."""
+    between = (a.plus(b, -1) for a, b in zip(one, other, strict=True))
+    return any(not distance.terms and distance.constant for distance in between)
 
 
 def apart(value: Expr) -> tuple[Expr | None, int]:

@@ -233,6 +233,11 @@ def map_children(node: N, rule: Callable[[Node], Node]) -> N:
     return cast(N, _with(node, changes)) if changes else node
 
 
+def rewrite_own(stmt: Stmt, rule: Rule) -> Stmt:
+    """The statement with `rule` applied in the expressions that it evaluates itself, and not in the blocks in it."""
+    return map_children(stmt, lambda part: rewrite(part, rule) if isinstance(part, Expr) else part)
+
+
 def substitute(node: N, values: dict[Symbol, Expr]) -> N:
     """The tree with every read of a scalar in `values` replaced by its expression."""
 
@@ -397,3 +402,8 @@ def map_loops(fn: Function, rule: Callable[[For], Stmt | tuple[Stmt, ...]]) -> F
     out = _rewrite(fn, lambda n: rule(n) if isinstance(n, For) else n, _blocks)
     assert isinstance(out, Function)
     return out
+
+
+def with_loops(fn: Function, new: Mapping[Symbol, Stmt | tuple[Stmt, ...]]) -> Function:
+    """The function with other statements for some loops, which their variables name."""
+    return map_loops(fn, lambda loop: new.get(loop.var, loop)) if new else fn

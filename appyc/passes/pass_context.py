@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -132,6 +133,11 @@ class PassContext:
     def freed(self, loop: Symbol, way: str) -> None:
         """Keeps what was done so that the iterations of a loop are independent."""
         self.ways.setdefault(loop, []).append(way)
+
+    def judge_alike(self, copies: Mapping[Symbol, Symbol]) -> None:
+        """Gives copies of loops the verdicts on these, by the variables of both."""
+        known = [(old, new) for old, new in copies.items() if old in self.verdicts]
+        self.verdicts.update((new, replace(self.verdicts[old], var=new)) for old, new in known)
 
     def legality(self, fn: Function) -> Legality:
         """The facts about the loops of a function.

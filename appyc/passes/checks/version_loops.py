@@ -96,9 +96,7 @@ def _two_versions(loop: For, verdict: LoopVerdict, ctx: PassContext, supply: Nam
     assert verdict.guard is not None
     fresh = fresh_variables(loop, supply)
     free = rename(loop, fresh)
-    for old, new in fresh.items():
-        if old in ctx.verdicts:
-            ctx.verdicts[new] = replace(ctx.verdicts[old], var=new)
+    ctx.judge_alike(fresh)
     reason = f"independent where {verdict.condition}, which is tested at each call"
     ctx.verdicts[free.var] = replace(verdict, var=free.var, verdict=_freed(verdict), reason=reason)
     return If(verdict.guard, (free,), (loop,), loc=loop.loc)

@@ -21,7 +21,7 @@ from dataclasses import replace
 
 from appyc.analysis.dependences.legality import Legality
 from appyc.ir.nodes import For, Function, Load, LoopMode, Node, Reduction, Symbol, Update
-from appyc.ir.visit import map_loops, rewrite_all, scalars_read, scalars_written, walk
+from appyc.ir.visit import map_loops, rewrite_all, scalars_read, scalars_written, walk, with_loops
 from appyc.passes.gpu.map_gpu import ANOTHER_LOOP, has_atomic
 from appyc.passes.pass_context import PassContext
 
@@ -82,8 +82,7 @@ def turned(fn: Function, loop: For) -> For | None:
         loop, body=inner.body, mode=LoopMode.SEQUENTIAL, clauses=None, private=(), last=(), reductions=()
     )
     turned = replace(inner, body=(ordered,), clauses=loop.clauses, mode=LoopMode.SEQUENTIAL)
-    trial = map_loops(fn, lambda n: turned if n.var == loop.var else n)
-    found = Legality.of(trial).judge(turned)
+    found = Legality.of(with_loops(fn, {loop.var: turned})).judge(turned)
     if not found.may_run_in_any_order or found.reductions or found.last:
         return None
     return replace(turned, mode=LoopMode.PARALLEL, private=found.private, last=(), reductions=())

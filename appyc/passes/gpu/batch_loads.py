@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from appyc.ir.affine import linear_form
+from appyc.ir.affine import are_apart, linear_form
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, For, Function, Load, LoopMode, Node, Stmt, Store, Symbol, Update, Var
 from appyc.ir.raising import may_raise
@@ -133,9 +133,9 @@ class _Batches:
                 out.append(Assign(stored, new.value, loc=new.loc))
                 new = replace(new, value=Var(stored, loc=new.loc))
                 location = new.array, tuple(map(linear_form, new.index))
-                held = {p: s for p, s in held.items() if p[0] != new.array or _are_apart(p, location)} | {
-                    location: stored
-                }
+                held = {
+                    p: s for p, s in held.items() if p[0] != new.array or are_apart(p[1], location[1])
+                } | {location: stored}
             elif isinstance(new, Store):
                 held = {p: s for p, s in held.items() if p[0] != new.array}
             out.append(new)
@@ -144,9 +144,3 @@ class _Batches:
     def _scalar(self, array: Symbol) -> Symbol:
         self.own.append(self.names.fresh(array.name, array.dtype))
         return self.own[-1]
-
-
-def _are_apart(one: Location, other: Location) -> bool:
-    """Whether two elements of an array are a constant distance apart, which is not 0, along some axis."""
-    between = [a.plus(b, -1) for a, b in zip(one[1], other[1], strict=True)]
-    return any(not distance.terms and distance.constant for distance in between)

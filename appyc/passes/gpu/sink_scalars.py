@@ -39,12 +39,12 @@ from appyc.ir.raising import may_raise
 from appyc.ir.visit import (
     loops_of,
     map_blocks,
-    map_loops,
     scalar_reads,
     scalar_writes,
     scalars_read,
     scalars_written,
     walk,
+    with_loops,
 )
 from appyc.passes.loop_ops.nests import perfect_nest
 from appyc.passes.pass_context import PassContext
@@ -64,7 +64,7 @@ def sink_scalars(fn: Function, ctx: PassContext) -> Function:
         nest: written for nest, (free, written) in sinking.nests.items()
         if not all(changed.judge(loops[var]).may_run_in_any_order for var in free)
     }  # fmt: skip
-    return map_loops(sunk, lambda loop: stay.get(loop.var, loop))
+    return with_loops(sunk, stay)
 
 
 class _Sinking:

@@ -35,7 +35,7 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Load, LoopMode, Store, Symbol, Update, Var
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType, Layout
-from appyc.ir.visit import loops_of, map_loops, scalars_read, scalars_written, walk
+from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk, with_loops
 from appyc.passes.loop_ops.coalesce import coalesce
 from appyc.passes.loop_ops.nests import perfect_nest
 from appyc.passes.pass_context import PassContext
@@ -81,7 +81,7 @@ def coalesce_loops(fn: Function, ctx: PassContext) -> Function:
     if not coalesced:
         return fn
     schedule = fn.schedule.updated(decided, gone)
-    return replace(map_loops(fn, lambda loop: coalesced.get(loop.var, loop)), schedule=schedule)
+    return replace(with_loops(fn, coalesced), schedule=schedule)
 
 
 def _may_coalesce(run: Sequence[For], ctx: PassContext) -> bool:

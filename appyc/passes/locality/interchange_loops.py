@@ -35,7 +35,7 @@ from appyc.analysis.dependences.bands import MAX_LOOPS, Order, band_of
 from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
 from appyc.ir.nodes import For, Function, Stmt, Symbol
-from appyc.ir.visit import blocks_of, loops_of, map_loops
+from appyc.ir.visit import blocks_of, loops_of, with_loops
 from appyc.passes.loop_ops.interchange import interchange
 from appyc.passes.loop_ops.nests import keeps_sums, perfect_nest, why_not_permute
 from appyc.passes.pass_context import PassContext
@@ -52,7 +52,7 @@ def interchange_loops(fn: Function, ctx: PassContext) -> Function:
         new = _reordered(fn, loops, around, legality, ctx)
         if new is not None:
             changed[loops[0].var] = new
-    return map_loops(fn, lambda loop: changed.get(loop.var, loop)) if changed else fn
+    return with_loops(fn, changed)
 
 
 # ---------------------------------------------------------------- which nests

@@ -265,10 +265,8 @@ class _Tiling:
     def _copy(self, nest: Stmt) -> Stmt:
         """The nest with loop variables, and verdicts, of its own."""
         fresh = fresh_variables(nest, self.names)
-        for old, new in fresh.items():
-            if old in self.ctx.verdicts:
-                self.ctx.verdicts[new] = replace(self.ctx.verdicts[old], var=new)
-            self.ctx.copies[new] = old
+        self.ctx.judge_alike(fresh)
+        self.ctx.copies.update((new, old) for old, new in fresh.items())
         return rename(nest, fresh)
 
 

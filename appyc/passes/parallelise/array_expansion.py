@@ -12,7 +12,7 @@ from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict
 from appyc.ir.array_accesses import is_access
 from appyc.ir.nodes import Alloc, Break, Expr, For, Function, If, Node, Stmt, Symbol
-from appyc.ir.visit import loops_of, map_loops, rewrite_all, walk
+from appyc.ir.visit import loops_of, rewrite_all, walk
 from appyc.passes.parallelise.plain_loops import is_asked
 from appyc.passes.pass_context import PassContext
 
@@ -137,11 +137,6 @@ def where(lasts: Expr | bool, stmt: Stmt) -> tuple[Stmt, ...]:
     if lasts is True:
         return (stmt,)
     return () if lasts is False else (If(lasts, (stmt,), loc=stmt.loc),)
-
-
-def with_loop(fn: Function, var: Symbol, new: tuple[Stmt, ...]) -> Function:
-    """The function with one loop replaced by statements."""
-    return map_loops(fn, lambda loop: new if loop.var == var else loop)
 
 
 def loop_over(fn: Function, var: Symbol) -> For:

@@ -125,9 +125,7 @@ class _Choice:
     def _copy(self, loop: For) -> For:
         """The nest once more, with loop variables, and so verdicts, of its own."""
         fresh = fresh_variables(loop, self.names)
-        for old, new in fresh.items():
-            if old in self.ctx.verdicts:
-                self.ctx.verdicts[new] = replace(self.ctx.verdicts[old], var=new)
+        self.ctx.judge_alike(fresh)
         return rename(loop, fresh)
 
 

@@ -9,7 +9,7 @@ from appyc.analysis.dependences.statement_graph import StatementGraph, statement
 from appyc.analysis.dependences.verdicts import Verdict, named
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, For, Function, Symbol
-from appyc.ir.visit import loops_of, map_loops, scalars_read
+from appyc.ir.visit import loops_of, scalars_read, with_loops
 from appyc.passes.loop_ops.fission import fission, why_not_fission
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_plain
 from appyc.passes.pass_context import PassContext
@@ -61,7 +61,7 @@ def distribute_loops(fn: Function, ctx: PassContext) -> Function:
                 ctx.freed(part.var, "loop distribution: what carries a dependence runs in a loop of its own")
             what = "its statements are put in order" if len(found) == 1 else f"becomes {len(found)} loops"
             ctx.remark(loop.loc, f"{named(loop)}: {what}, so that some may run in parallel")
-    return map_loops(fn, lambda loop: parts.get(loop.var, loop)) if parts else fn
+    return with_loops(fn, parts)
 
 
 def _is_candidate(loop: For) -> bool:

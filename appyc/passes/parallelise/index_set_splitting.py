@@ -8,7 +8,7 @@ from appyc.analysis.dependences.verdicts import Verdict, named
 from appyc.analysis.sets.conditions import expression_of
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Const, Expr, For, Function, Stmt, Symbol
-from appyc.ir.visit import loops_of, map_loops, walk
+from appyc.ir.visit import loops_of, walk, with_loops
 from appyc.passes.loop_ops.cut import split, why_not_cut
 from appyc.passes.node_builders import shifted
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_asked
@@ -73,7 +73,7 @@ def _split(fn: Function, candidates: list[For], legality: Legality, ctx: PassCon
             for part in loops:
                 ctx.freed(part.var, "splitting the index set where iterations conflict")
             ctx.remark(loop.loc, f"{named(loop)}: its range is cut where iterations conflict")
-    return map_loops(fn, lambda loop: parts.get(loop.var, loop)) if parts else fn
+    return with_loops(fn, parts)
 
 
 def _is_candidate(loop: For, ctx: PassContext) -> bool:

@@ -14,7 +14,7 @@ from appyc.errors import DependenceError, Loc, Note
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Clauses, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import loops_of
+from appyc.ir.visit import loops_of, with_loops
 from appyc.passes.loop_ops.stage import ArrayPart, part_of
 from appyc.passes.parallelise.array_expansion import (
     conflicts_by_array,
@@ -24,7 +24,6 @@ from appyc.passes.parallelise.array_expansion import (
     number_of,
     rewritten,
     where,
-    with_loop,
 )
 from appyc.passes.parallelise.plain_loops import is_asked
 from appyc.passes.pass_context import PassContext
@@ -194,7 +193,7 @@ def _with_parts(fn: Function, loop: For, plans: list[_Plan]) -> Function:
         taken = {plan.part.array for plan in plans}
         clauses = replace(clauses, private=tuple(s for s in clauses.private if s not in taken))
     new = replace(loop, body=(*inside, *body), clauses=clauses)
-    return with_loop(fn, loop.var, (*before, new))
+    return with_loops(fn, {loop.var: (*before, new)})
 
 
 def _say(loop: For, plan: _Plan, ctx: PassContext) -> None:

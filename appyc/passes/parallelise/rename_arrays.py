@@ -12,7 +12,7 @@ from appyc.analysis.dependences.verdicts import loop_text
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Clauses, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import loops_of, rename
+from appyc.ir.visit import loops_of, rename, with_loops
 from appyc.passes.loop_ops.cut import split
 from appyc.passes.loop_ops.stage import ArrayPart, part_of
 from appyc.passes.parallelise.array_expansion import (
@@ -24,7 +24,6 @@ from appyc.passes.parallelise.array_expansion import (
     number_of,
     rewritten,
     where,
-    with_loop,
 )
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_asked, is_plain
 from appyc.passes.pass_context import PassContext
@@ -130,8 +129,8 @@ def _with_last_writes(
         return fn
     at = apart[0]
     if at is not None and loop.step == 1 and is_plain(loop) and has_fixed_bounds(loop) and {*apart} == {at}:
-        return with_loop(fn, loop.var, _last_apart(fn, loop, at, set(conditions)))
-    return with_loop(fn, loop.var, (_under(loop, conditions),))
+        return with_loops(fn, {loop.var: _last_apart(fn, loop, at, set(conditions))})
+    return with_loops(fn, {loop.var: (_under(loop, conditions),)})
 
 
 def _under(loop: For, conditions: dict[int, Expr | bool]) -> For:
@@ -197,7 +196,7 @@ def _with_copies(fn: Function, loop: For, parts: dict[int, ArrayPart], names: Na
         assert isinstance(node, Load)
         return parts[number].load(node.index, node.loc)
 
-    return with_loop(fn, loop.var, (*before, replace(loop, body=rewritten(loop.body, rule))))
+    return with_loops(fn, {loop.var: (*before, replace(loop, body=rewritten(loop.body, rule)))})
 
 
 def _pays(loop: For, parts: dict[int, ArrayPart], legality: Legality) -> bool:

@@ -35,7 +35,7 @@ from appyc.analysis.dependences.wavefront import skew_factor
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, Stmt, Symbol
 from appyc.ir.schedule import LoopSchedule
-from appyc.ir.visit import blocks_of, loops_of, map_loops
+from appyc.ir.visit import blocks_of, loops_of, with_loops
 from appyc.passes.locality.interchange_loops import has_threads
 from appyc.passes.loop_ops.skew import skew, why_not_skew
 from appyc.passes.pass_context import PassContext
@@ -84,7 +84,7 @@ def _skewed(fn: Function, fronts: frozenset[Symbol], ctx: PassContext) -> Functi
         )
     if skewed:
         fn = replace(fn, schedule=fn.schedule.updated(skewed))
-    return map_loops(fn, lambda loop: changed.get(loop.var, loop)) if changed else fn
+    return with_loops(fn, changed)
 
 
 def _pairs(

@@ -32,7 +32,7 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
-from appyc.ir.visit import blocks_of, loops_of, map_loops, rename, rewrite, scalars_written, substitute, walk
+from appyc.ir.visit import blocks_of, loops_of, rename, rewrite, scalars_written, substitute, walk, with_loops
 from appyc.passes.node_builders import integer, iteration, most_trips, trip_count, with_breaks
 from appyc.passes.pass_context import PassContext
 
@@ -99,8 +99,7 @@ def speculative_search(fn: Function, ctx: PassContext) -> Function:
                 loop.loc,
                 f"{named(loop)} may end early: it is searched in blocks, and its work done up to the end",
             )
-        if searches:
-            fn = map_loops(fn, lambda loop, new=searches: new.get(loop.var, loop))  # type: ignore[misc]
+        fn = with_loops(fn, searches)
     return fn
 
 

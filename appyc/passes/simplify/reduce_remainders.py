@@ -32,7 +32,6 @@ from appyc.ir.nodes import (
     For,
     Function,
     Guard,
-    If,
     Node,
     Select,
     Stmt,
@@ -41,7 +40,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import rewrite, scalars_written, statements, symbols_of, walk
+from appyc.ir.visit import map_blocks, rewrite_own, scalars_written, statements, symbols_of, walk
 from appyc.passes.checks.guards import asked_in_order
 from appyc.passes.node_builders import counted_from_end, integer
 from appyc.passes.pass_context import PassContext
@@ -79,21 +78,12 @@ def _block(
         return node
 
     def statement(stmt: Stmt) -> Stmt:
-        match stmt:
-            case For():
-                inner = _unchanged(ranges, stmt)
-                if isinstance(stmt.lo, Const) and stmt.step == 1:
-                    inner |= _unchanged({stmt.var: _Range(int(stmt.lo.value.real), stmt.hi)}, stmt)
-                lo, hi = rewrite(stmt.lo, rule), rewrite(stmt.hi, rule)
-                return replace(stmt, lo=lo, hi=hi, body=_block(stmt.body, inner, fixed, guards))
-            case While():
-                inner = _unchanged(ranges, stmt)
-                return replace(stmt, body=_block(stmt.body, inner, fixed, guards))
-            case If():
-                then, orelse = (_block(part, ranges, fixed, guards) for part in (stmt.then, stmt.orelse))
-                return replace(stmt, cond=rewrite(stmt.cond, rule), then=then, orelse=orelse)
-            case _:
-                return rewrite(stmt, rule)
+        inner = _unchanged(ranges, stmt) if isinstance(stmt, For | While) else ranges
+        if isinstance(stmt, For) and isinstance(stmt.lo, Const) and stmt.step == 1:
+            inner = {**inner, **_unchanged({stmt.var: _Range(int(stmt.lo.value.real), stmt.hi)}, stmt)}
+        # The condition of a `while` is asked where its body has changed the variables around.
+        own = stmt if isinstance(stmt, While) else rewrite_own(stmt, rule)
+        return map_blocks(own, lambda body: _block(body, inner, fixed, guards))
 
     return tuple(statement(stmt) for stmt in body)
 

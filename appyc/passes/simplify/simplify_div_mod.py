@@ -25,24 +25,10 @@ from collections.abc import Mapping, Set
 from dataclasses import replace
 
 from appyc.errors import Loc
-from appyc.ir.nodes import (
-    Binary,
-    Compare,
-    Const,
-    Expr,
-    Extent,
-    For,
-    Function,
-    If,
-    Node,
-    Stmt,
-    Symbol,
-    Var,
-    While,
-)
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, For, Function, Node, Stmt, Symbol, Var, While
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
-from appyc.ir.visit import rewrite, scalars_read, scalars_written, walk
+from appyc.ir.visit import map_blocks, rewrite_own, scalars_read, scalars_written, walk
 from appyc.passes.node_builders import integer
 from appyc.passes.pass_context import PassContext
 
@@ -105,23 +91,15 @@ def _statement(stmt: Stmt, digits: Mapping[Symbol, Expr], multiples: Mapping[Exp
     def rule(node: Node) -> Node:
         return _divided(node, digits, multiples) if isinstance(node, Binary) else node
 
-    match stmt:
-        case For():
-            changed = scalars_written(stmt.body)
-            inner = _unchanged(digits, {stmt.var, *changed})
-            if _is_zero(stmt.lo) and stmt.step == 1 and not {stmt.var, *scalars_read(stmt.hi)} & changed:
-                inner[stmt.var] = stmt.hi
-            lo, hi = rewrite(stmt.lo, rule), rewrite(stmt.hi, rule)
-            return replace(stmt, lo=lo, hi=hi, body=_block(stmt.body, inner, multiples))
-        case While():
-            return replace(
-                stmt, body=_block(stmt.body, _unchanged(digits, scalars_written(stmt.body)), multiples)
-            )
-        case If():
-            then, orelse = (_block(part, digits, multiples) for part in (stmt.then, stmt.orelse))
-            return replace(stmt, cond=rewrite(stmt.cond, rule), then=then, orelse=orelse)
-        case _:
-            return rewrite(stmt, rule)
+    inner = digits
+    if isinstance(stmt, For | While):
+        changed = scalars_written(stmt.body)
+        inner = _unchanged(digits, changed | ({stmt.var} if isinstance(stmt, For) else set()))
+        if isinstance(stmt, For) and _is_zero(stmt.lo) and stmt.step == 1:
+            inner |= {} if {stmt.var, *scalars_read(stmt.hi)} & changed else {stmt.var: stmt.hi}
+    # The condition of a `while` is asked where its body has changed the variables around.
+    own = stmt if isinstance(stmt, While) else rewrite_own(stmt, rule)
+    return map_blocks(own, lambda body: _block(body, inner, multiples))
 
 
 def _unchanged(digits: Mapping[Symbol, Expr], changed: Set[Symbol]) -> dict[Symbol, Expr]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from appyc.analysis.accesses.scalar_flow import exposed
-from appyc.ir.affine import LinearForm, linear_form
+from appyc.ir.affine import LinearForm, are_apart, linear_form
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
@@ -29,13 +29,7 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import (
-    map_loops,
-    rewrite,
-    scalar_reads,
-    scalars_written,
-    substitute,
-)
+from appyc.ir.visit import map_loops, rewrite, scalar_reads, scalars_written, substitute
 from appyc.passes.node_builders import if_it_runs, shifted
 from appyc.passes.pass_context import PassContext
 
@@ -107,12 +101,7 @@ def _loads(*nodes: Node) -> Iterator[Load]:
 
 def _are_apart(elements: dict[_Index, Load]) -> bool:
     """Whether all are different elements: a constant distance on some axis."""
-
-    def differ(one: _Index, other: _Index) -> bool:
-        differences = (a.plus(b, -1) for a, b in zip(one, other, strict=True))
-        return any(not d.terms and d.constant for d in differences)
-
-    return all(one == other or differ(one, other) for one in elements for other in elements)
+    return all(one == other or are_apart(one, other) for one in elements for other in elements)
 
 
 def _is_move(stmt: Stmt, loads: dict[_Index, Load]) -> bool:

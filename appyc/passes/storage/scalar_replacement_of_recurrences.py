@@ -13,7 +13,7 @@ from appyc.ir.array_accesses import is_access, is_access_to
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, For, Function, If, Load, Node, Stmt, Store, Symbol, Update, Var
-from appyc.ir.visit import loops_of, map_loops, rewrite, scalars_read, scalars_written, substitute, walk
+from appyc.ir.visit import loops_of, rewrite, scalars_read, scalars_written, substitute, walk, with_loops
 from appyc.passes.node_builders import combine, if_it_runs
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_asked, is_plain
 from appyc.passes.parallelise.recognise_reductions import as_updates
@@ -56,16 +56,12 @@ def scalar_replacement_of_recurrences(fn: Function, ctx: PassContext) -> Functio
                 changed[loop.var] = new
     if not changed:
         return fn
-    after = ctx.legality(_with(fn, changed))
+    after = ctx.legality(with_loops(fn, changed))
     kept = {var: new for var, new in changed.items() if _is_scan(new, after)}
     for var, new in kept.items():
         text = f"loop over '{var.name}': an element is carried from one iteration to the next in a scalar"
         ctx.remark(new.loc, text)
-    return _with(fn, kept)
-
-
-def _with(fn: Function, changed: dict[Symbol, If]) -> Function:
-    return map_loops(fn, lambda loop: changed.get(loop.var, loop)) if changed else fn
+    return with_loops(fn, kept)
 
 
 def _is_scan(new: If, legality: Legality) -> bool:

@@ -11,7 +11,7 @@ from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict
 from appyc.ir.array_accesses import is_access
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, For, Function, If, Load, Logical, LoopMode, Node, Select, Stmt, Symbol, Var
-from appyc.ir.visit import loops_of, map_loops, rewrite_all, scalars_read, scalars_written, walk
+from appyc.ir.visit import loops_of, rewrite_all, scalars_read, scalars_written, walk, with_loops
 from appyc.passes.checks.check_parallel import may_get_lanes, refusal, rounds_differently
 from appyc.passes.parallelise.plain_loops import is_plain
 from appyc.passes.pass_context import PassContext
@@ -59,7 +59,7 @@ def find_lanes(fn: Function, ctx: PassContext) -> Function:
             changed[loop.var] = _with_scalars(new, verdict)
             how = "in step" if new.in_step else f"up to {new.safelen} at a time"
             ctx.verdicts[loop.var] = replace(verdict, reason=f"{verdict.reason}; lanes run {how}")
-    return map_loops(fn, lambda loop: changed.get(loop.var, loop)) if changed else fn
+    return with_loops(fn, changed)
 
 
 def _is_candidate(loop: For, ctx: PassContext) -> bool:
