@@ -9,7 +9,7 @@ A part of one element is a scalar. Which part a loop needs is a box of the array
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from appyc.analysis.accesses.boxes import Axis
@@ -49,7 +49,8 @@ class ArrayPart:
 
     def written(self, stmt: Store | Update) -> Stmt:
         """The statement, which tests no index, with the array replaced by the part."""
-        return cast(Stmt, contracted(stmt, self.array, self.memory, self.index))
+        own = replace(stmt, atomic=False) if isinstance(stmt, Update) else stmt
+        return cast(Stmt, contracted(own, self.array, self.memory, self.index))
 
     def copied(self, names: NameSupply, loc: Loc) -> Stmt:
         """Loops that fill the part, an array, from its array."""
