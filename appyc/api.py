@@ -9,7 +9,7 @@ from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from appyc.compiler.analyse import simplified
+from appyc.compiler.analyse import fused, simplified
 from appyc.compiler.captured_values import Captured
 from appyc.compiler.compiled_function import CompiledFunction
 from appyc.compiler.fallback import warn_of_defect as warn_of_defect  # noqa: PLC0414  (for `lazy`)
@@ -66,7 +66,7 @@ class JitFunction(CompiledFunction["JitFunction"]):
             self._analyse(wanted)  # refuses loops that are not as parallel as they say
             options = replace(self.options, target="cpu", strict=True, schedule="")
             plain = simplified(self.py_func, self._text(), wanted.types, wanted.objects, options)
-            known = self._of_chunks[wanted.key] = Chunked(plain, JitFunction, options)
+            known = self._of_chunks[wanted.key] = Chunked(fused(plain), JitFunction, options)
         return known, named
 
     @functools.cached_property

@@ -178,6 +178,26 @@ ANALYSE: tuple[Pass, ...] = (
     coalesce_loops,  # last: no other pass can analyse the coalesced indices
 )
 
+FUSE: tuple[Pass, ...] = (
+    assume_no_overflow,  # first, as for bounds
+    common_subexpressions,
+    guard_assumptions,
+    copy_propagation,
+    dead_code_elimination,
+    simplify_div_mod,
+    reduce_remainders,
+    substitute_induction,
+    check_bounds,
+    dead_code_elimination,
+    dead_store_elimination,
+    forward_copies,
+    rematerialise,
+    fuse_loops,
+    contract_arrays,
+    trap_overflow,  # last: blocks are analysed again, as Python text
+)
+"""For programs over chunked arrays: of ANALYSE, for the reasons given there, what leads to fused nests."""
+
 WITH_CALLS: tuple[Pass, ...] = (
     check_integer_overflow,  # first, as above
     check_calls,  # instead of all other passes, none of which models what a callee does to an array

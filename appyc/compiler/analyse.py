@@ -120,6 +120,13 @@ def simplified(
     return Analysed(plain, function, (*arguments.values(), *hidden), outside, context)
 
 
+def fused(simple: Analysed) -> Analysed:
+    """The same with its nests fused."""
+    from appyc import pipeline  # noqa: PLC0415  (as above)
+
+    return replace(simple, function=pipeline.run(simple.function, pipeline.FUSE, simple.context))
+
+
 def _allowance(fn: Function) -> Allowance:
     """What finding out about a function may cost."""
     from appyc.analysis.sets.allowance import Allowance  # noqa: PLC0415  (as above)

@@ -54,26 +54,30 @@ def stand_in(value: object) -> object:
 
 @dataclass(slots=True)
 class Chunked:
-    """A function for chunked arguments of some types. forms: of its program, for calls where the guards of the one with
-    closed forms hold, and for others."""
+    """A function for chunked arguments of some types. forms: of its program: with fused nests, with closed forms alone,
+    and as it is. A call takes the first whose guards hold."""
 
     analysed: Analysed
     make: Maker
     options: Options
-    forms: tuple[Prepared, Prepared] = field(init=False)
+    forms: tuple[Prepared, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         plain = better = self.analysed.plain
         for rewrite in (simplify_div_mod, reduce_remainders, substitute_induction):
             better = rewrite(better, PassContext(self.options))
-        self.forms = Prepared.of(plain, self.options), Prepared.of(better, self.options)
+        self.forms = tuple(Prepared.of(fn, self.options) for fn in (self.analysed.function, better, plain))
 
     def form(self, values: Mapping[Symbol, Any]) -> Prepared:
-        plain, better = self.forms
-        try:
-            return better if all(evaluate(guard.holds, values) for guard in better.fn.guards) else plain
-        except LookupError:
-            return plain
+        return next(form for form in self.forms if _holds(form.fn, values))
+
+
+def _holds(fn: Function, values: Mapping[Symbol, Any]) -> bool:
+    """Whether its guards hold."""
+    try:
+        return all(evaluate(guard.holds, values) for guard in fn.guards)
+    except LookupError:
+        return False
 
 
 def _items(values: Iterable[Any]) -> Iterator[Any]:

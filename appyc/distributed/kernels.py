@@ -23,6 +23,7 @@ from appyc.ir.nodes import (
     For,
     Function,
     Load,
+    LoopMode,
     Node,
     Result,
     Stmt,
@@ -138,7 +139,12 @@ def result_of(expr: Expr) -> Result:
 
 
 def _bounded(node: Node, bounds: dict[Symbol, tuple[Symbol, Symbol]]) -> Node:
-    if not isinstance(node, For) or node.var not in bounds:
+    if not isinstance(node, For):
+        return node
+    node = replace(
+        node, mode=LoopMode.SEQUENTIAL
+    )  # which the block's own analysis finds again: text would ask for it
+    if node.var not in bounds:
         return node
     low, high = (Var(s, loc=node.loc) for s in bounds[node.var])
     return replace(

@@ -658,6 +658,23 @@ def test_arrays_that_a_function_makes(function, arguments):
 
 
 @appyc.jit
+def expressions(a, b):
+    c = np.sqrt(a) * b
+    d = c + a
+    return d - 2.0 * c, d.sum()
+
+
+def test_array_expressions_are_fused_and_cut_along_each_axis():
+    a, b = values(50, 40), values(50, 40) + 1.0
+    chunked = da.from_array(a, (20, 15)), da.from_array(b, (25, 40))
+    found, total = expressions(*chunked)
+    assert len({key for key in found.__dask_graph__() if "_line_" in str(key[0])}) == found.npartitions == 9
+    expected, of_all = expressions.py_func(a, b)
+    np.testing.assert_array_equal(found.compute(scheduler="sync"), expected)
+    assert np.isclose(total.compute(scheduler="sync"), of_all, rtol=1e-13)
+
+
+@appyc.jit
 def sums(a, b, c):
     for i in range(c.shape[0]):
         c[i] = a[i] + b[i]
