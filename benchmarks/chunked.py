@@ -25,6 +25,7 @@ import dask.array as da
 import numpy as np
 
 import appyc
+import appyc.numpy as recorded
 
 try:
     import numba
@@ -177,6 +178,14 @@ def options_plain(price, strike, years):
     d1 = (da.log(price / strike) + 0.065 * years) / root
     p1, p2 = 1.0 / (1.0 + da.exp(-1.702 * d1)), 1.0 / (1.0 + da.exp(-1.702 * (d1 - root)))
     return price * p1 - strike * da.exp(-0.02 * years) * p2
+
+
+def options_recorded(*chunked):
+    price, strike, years = map(recorded.asarray, chunked)
+    root = 0.3 * recorded.sqrt(years)
+    d1 = (recorded.log(price / strike) + 0.065 * years) / root
+    p1, p2 = (1.0 / (1.0 + recorded.exp(-1.702 * d)) for d in (d1, d1 - root))
+    return (price * p1 - strike * recorded.exp(-0.02 * years) * p2).to_dask_array()
 
 
 # ---------------------------------------------------------------- k-means: the sums and sizes of the clusters
@@ -368,6 +377,7 @@ def programs(
         "jacobi-2d": (jacobi, jacobi_with_blocks, jacobi_plain, plane),
         "heat-3d": (heat, heat_with_blocks, heat_plain, cube),
         "black-scholes": (call, options_with_blocks, options_plain, options),
+        "recorded Black-Scholes": (options_recorded, options_with_blocks, options_plain, options),
         "k-means": (means, means_with_blocks, means_plain, (points, _RANDOM.random((8, 4)))),
         "covariance": (covariance, covariance_with_blocks, covariance_plain, (wide,)),
         "logistic": (logistic, logistic_with_blocks, logistic_plain, (5, points, labels, start)),

@@ -91,6 +91,19 @@ def test_example_of_a_schedule_runs(tmp_path):
     assert "i  serial  tile(32, 64)" in space["transposed"].source("schedule")
 
 
+def test_example_of_recorded_calls_over_chunks_runs(tmp_path, capsys):
+    pytest.importorskip("dask.array")
+    programs = (b for b in blocks((DOCS / "distributed.md").read_text(), "python") if "appyc.numpy" in b)
+    (program,) = programs
+    file = tmp_path / "example.py"
+    file.write_text(program)
+    space: dict[str, object] = {"__name__": "example"}
+    exec(compile(program, str(file), "exec"), space)
+    assert "dask.array<" in capsys.readouterr().out
+    x, y = space["x"].compute(), space["y"].compute()
+    np.testing.assert_array_equal(space["c"], np.where(x > y, np.sqrt(x) * y, x - y))
+
+
 STAGES = {
     "SIMPLIFY: for all arguments": pipeline.SIMPLIFY,
     "ANALYSE: the usual version": pipeline.ANALYSE,

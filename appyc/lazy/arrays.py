@@ -17,7 +17,7 @@ import numpy as np
 from appyc.lazy._nodes import Tally, View, settled
 from appyc.lazy.order import is_ascending, is_straight
 from appyc.lazy.recorded_nodes import ghost_of
-from appyc.lazy.residence import at_home
+from appyc.lazy.residence import at_home, in_chunks
 from appyc.lazy.running import STATE, flush
 from appyc.lazy.views import (
     LONG_PATH,
@@ -136,6 +136,11 @@ class Array(View):
             raise RuntimeError(
                 "these values were never computed: an operation that they need raised an error"
             )
+
+    def to_dask_array(self) -> Any:
+        """An array of Dask's with these values: over chunks, what is recorded of it becomes its graph."""
+        self.compute()
+        return in_chunks(self.buffer, self.path)
 
     def view_with(self, step: Step) -> Any:
         """The view after one more step. Raises NumPy's errors."""
@@ -258,9 +263,9 @@ _Counted.__name__ = _Counted.__qualname__ = "ndarray"
 _Counted.__module__ = "appyc.numpy"
 
 
-_KEEPERS = frozenset({"pandas.core.construction"})
-"""Modules that keep what counts as an array of NumPy's, and give it to code in C, which wants no other. For these it is
-something else that has an `__array__`."""
+_KEEPERS = frozenset({"pandas.core.construction", "dask.array.chunk_types"})
+"""Modules that keep what counts as an array of NumPy's, and give it to code in C, which wants no other, or does not ask
+it for its operators. For these it is something else that has an `__array__`."""
 
 
 class _Base(np.ndarray):

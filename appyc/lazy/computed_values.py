@@ -10,7 +10,7 @@ import numpy as np
 
 from appyc.lazy import applying, call_cache, deferred_calls, evaluation, numpy_functions, ufuncs
 from appyc.lazy.arrays import Array
-from appyc.lazy.residence import is_for_gpu, shown, view_there
+from appyc.lazy.residence import is_chunked, is_for_gpu, shown, view_there
 from appyc.lazy.running import STATE, flush
 
 _CONVERSIONS = frozenset({np.atleast_1d, np.atleast_2d, np.atleast_3d, np.asarray_chkfinite, np.require})
@@ -20,7 +20,8 @@ _CONVERSIONS = frozenset({np.atleast_1d, np.atleast_2d, np.atleast_3d, np.asarra
 def _has_its_own_ufuncs(value: Any) -> bool:
     """Whether ufuncs of it are its own affair."""
     found = getattr(type(value), "__array_ufunc__", None)
-    return found not in (None, np.ndarray.__array_ufunc__, ValueMethods.__array_ufunc__)
+    known = (None, np.ndarray.__array_ufunc__, ValueMethods.__array_ufunc__)
+    return found not in known and not is_chunked(value)
 
 
 class ValueMethods(Array):

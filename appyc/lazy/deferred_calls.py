@@ -7,6 +7,7 @@ callee's body: its loops are then fused, contracted and parallelised with the re
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -21,7 +22,8 @@ from appyc.lazy._nodes import Buffer, goes_on
 from appyc.lazy.operations import Call
 from appyc.lazy.recorded_calls import CallStatement
 from appyc.lazy.recording import caller
-from appyc.lazy.running import STATE, flush_due
+from appyc.lazy.residence import is_chunked
+from appyc.lazy.running import STATE, flush, flush_due
 
 _DEFERRING: ContextVar[bool] = ContextVar("deferring", default=False)
 
@@ -43,7 +45,7 @@ def deferred() -> Iterator[None]:
 
 def call(function: JitFunction, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """A call of a jitted function: recorded where that was asked for and can be, else run now."""
-    if not (function.options.defer or _DEFERRING.get()):
+    if not (function.options.defer or _DEFERRING.get() or _are_chunked(args)):
         why = "as calls do outside of appyc.deferred()"
     elif keywords:
         why = "since it has arguments by keyword"
@@ -58,6 +60,15 @@ def call(function: JitFunction, args: tuple[Any, ...], keywords: dict[str, Any])
             return recorded
         why = f"since {recorded}"
     return evaluation.evaluated(function, args, keywords, why)
+
+
+def _are_chunked(args: tuple[Any, ...]) -> bool:
+    """Whether arguments are arrays over chunks once what they need has run: a call of these writes a graph."""
+    found = [a for a in args if isinstance(a, arrays.Array)]
+    if "dask.array" not in sys.modules:
+        return False
+    flush([a.buffer for a in found])
+    return any(is_chunked(a.buffer.memory) for a in found)
 
 
 class _Refused(str):

@@ -20,6 +20,7 @@ from appyc.lazy.equal_lengths import NOTHING, Lengths, related
 from appyc.lazy.operations import Choose, Create, Gather, Operation, Pointwise, Power, Scatter
 from appyc.lazy.recorded_calls import CallStatement, Recorded
 from appyc.lazy.recorded_nodes import Scalar, Site
+from appyc.lazy.residence import at_home
 from appyc.lazy.views import NUMBER, Path, form_of, item_form
 
 Key: TypeAlias = tuple[object, ...]
@@ -93,7 +94,7 @@ def _argument(buffer: Buffer) -> object:
         raise RuntimeError(
             "an operation reads values that were never computed, since another one raised an error"
         )
-    return memory if memory.ndim else memory[()]
+    return memory if memory.ndim else at_home(buffer)[()]
 
 
 class _Gatherer:

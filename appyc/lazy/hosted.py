@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from appyc.lazy import residence
 from appyc.lazy._nodes import Buffer, Own, Statement, View
 from appyc.lazy.dead_results import Watch
@@ -24,7 +22,7 @@ def run_hosted(statement: Statement, watch: Watch, *, for_gpu: bool) -> str:
     assert isinstance(statement.operation, Product | Copy)
     value = statement.operation.run(*operands)
     if statement.path is None:
-        target.memory = np.asarray(value, target.dtype, order="C")
+        target.memory = residence.kept(value, target.dtype)
     else:
         view_of(residence.at_home(target), statement.path)[...] = value
     return "NumPy"
@@ -60,7 +58,7 @@ def _operand(operand: Operand, target: Buffer, watch: Watch) -> Any:
     match operand:
         case View():
             watch.is_read(operand.buffer)
-            return view_of(residence.at_home(operand.buffer), operand.path)
+            return residence.there(operand.buffer, operand.path)
         case Own(path=path):
             return view_of(residence.at_home(target), path)
         case _:

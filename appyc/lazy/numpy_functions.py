@@ -16,12 +16,14 @@ from appyc.lazy.joined_arrays import ARRANGED
 from appyc.lazy.operations import COMPILED_DTYPES, Choose, broadcast
 from appyc.lazy.recorder import array, record_ordered
 from appyc.lazy.reductions import REDUCTIONS
+from appyc.lazy.residence import is_chunked
 from appyc.lazy.ufuncs import as_operand, fits, is_compiled, product
 from appyc.lazy.views import view_of
 
 
 def call(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """One of NumPy's functions."""
+    """One of NumPy's functions. Arrays of Dask's are taken for recorded ones."""
+    args = tuple(array(arg) if is_chunked(arg) else arg for arg in args)
     if isinstance(function, np.ufunc):
         return applying.apply_ufunc(function, "__call__", args, keywords)
     own = _OWN.get(function)

@@ -177,8 +177,8 @@ class Program:
 
     by_numpy, seconds: its runs by NumPy, and what they took. spent: what it took processes before this one, once that
     has been looked up. compiled: None before it is worth it, and where it failed, which `reason` tells. is_ready: its
-    code is there. is_known: it has been looked for on disk. on_gpu: it is compiled for one. parts: what it was taken
-    apart into, since the compiler refuses one of its statements.
+    code is there. is_known: it has been looked for on disk. on_gpu: it is compiled for one. on_chunks: it writes a
+    graph of Dask's. parts: what it was taken apart into, since the compiler refuses one of its statements.
     """
 
     text: Text
@@ -192,6 +192,7 @@ class Program:
     is_ready: bool = False
     is_known: bool = False
     on_gpu: bool = False
+    on_chunks: bool = False
     reason: str = ""
     parts: list[Program] = field(default_factory=list)
 
@@ -227,6 +228,7 @@ def parts_of(program: Program, error: Exception) -> list[Program]:
             work=program.work,
             by_numpy=program.by_numpy,
             seconds=program.seconds,
+            on_chunks=program.on_chunks,
         )
         for part, numbers in taken_apart(text, len(text.lines) // 2 if at is None else at)
     ]

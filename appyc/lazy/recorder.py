@@ -12,6 +12,7 @@ from appyc.lazy.evaluation import changing, copy_of, evaluated, on_values, whole
 from appyc.lazy.operations import COMPILED_DTYPES, Convert, Operation, as_dtype
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.recording import caller
+from appyc.lazy.residence import is_chunked, kept
 from appyc.lazy.running import STATE, flush, flush_due, flush_some
 
 
@@ -30,6 +31,9 @@ def array(
         else:
             out = values.astype(wanted, order or "K", copy=bool(copy))
         return out if ndmin <= out.ndim else out[(*(None,) * (ndmin - out.ndim), ...)]
+    if is_chunked(values):
+        found = whole(kept(values, values.dtype))
+        return found if dtype is None else found.astype(dtype)
     if isinstance(values, np.ndarray) and copy is None:
         copy = True
     is_copy = type(values) is np.ndarray and copy and order == "K" and ndmin <= values.ndim and not more

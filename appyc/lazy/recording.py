@@ -23,6 +23,7 @@ from appyc.lazy import _nodes
 from appyc.lazy._nodes import Buffer, Tally
 from appyc.lazy.recorded_calls import Recorded, RestingCall, Waiting
 from appyc.lazy.recorded_nodes import Site
+from appyc.lazy.residence import is_chunked
 
 _Any = TypeVar("_Any", Recorded, Waiting)
 
@@ -198,8 +199,14 @@ class Recording(Tally):
         return self.nbytes > self.most_bytes
 
     def count_bytes(self) -> None:
-        """Recomputes the bytes of results."""
-        self.nbytes = sum(buffer.nbytes for s in self.statements for buffer in s.makes())
+        """Recomputes the bytes of results, without those over chunks, which are graphs of tasks."""
+        chunked = set[Buffer]()
+        self.nbytes = 0
+        for s in self.statements:
+            if any(buffer in chunked or is_chunked(buffer.memory) for buffer in s.reads()):
+                chunked.update(s.makes())
+            else:
+                self.nbytes += sum(buffer.nbytes for buffer in s.makes())
 
     def split_off(self) -> list[Recorded]:
         """Takes out the last statements, at least one, which stay recorded where results have too many bytes.

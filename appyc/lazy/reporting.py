@@ -79,7 +79,7 @@ def _described(ran: Ran) -> str:
         lines.append(
             f"not stored, and recorded still, since its earlier results were never read: line {lines_left}"
         )
-    if program.is_ready and program.compiled is not None:
+    if (program.is_ready or program.on_chunks) and program.compiled is not None:
         lines.append(str(program.compiled.explain(*ran.arguments_like())))
     elif program.reason:
         lines.append(f"by NumPy, since it was not compiled: {program.reason}")

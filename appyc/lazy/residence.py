@@ -1,22 +1,27 @@
-"""Placement of recorded arrays: in host memory, or in GPU memory while programs run there.
+"""Placement of recorded arrays: in host memory, in GPU memory while programs run there, or in chunks of Dask's.
 
 With `APPYC_TARGET=gpu` the inputs of a compiled program move to the GPU. They stay there, as its results do, until the
 host reads them. An array that another library has a view of does not move: it is copied for each program,
 and copied back where the program writes it.
+
+The memory of an array over chunks is an array of Dask's: programs that read it write its graph. It becomes NumPy's when
+its values are asked for on the host.
 """
 
 from __future__ import annotations
 
+import copy
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from appyc.lazy._nodes import Buffer, Index
-from appyc.lazy.views import Path, Reshape, Transpose
+from appyc.lazy.views import Path, Reshape, Transpose, view_of
 from appyc.options import from_environment
 
 _Object = TypeVar("_Object")
@@ -37,6 +42,14 @@ def is_for_gpu(target: str | None) -> bool:
 def is_there(memory: object) -> bool:
     """Whether an array's memory is on a GPU."""
     return not isinstance(memory, np.ndarray | np.generic) and hasattr(memory, "__cuda_array_interface__")
+
+
+def is_chunked(memory: object) -> bool:
+    """Whether an array's memory is an array of Dask's, whose shape is known."""
+    return (
+        type(memory).__module__.startswith("dask.array")
+        and not np.isnan(getattr(memory, "shape", np.nan)).any()
+    )
 
 
 def move(buffers: Iterable[Buffer]) -> None:
@@ -62,15 +75,20 @@ def alone(objects: Sequence[_Object]) -> list[_Object]:
 
 
 def at_home(buffer: Buffer) -> Any:
-    """The array's memory, moved to the host if necessary; None where it is not computed."""
+    """The array's memory, moved to the host or computed by Dask if necessary; None where it is not computed."""
     memory: Any = buffer.memory
+    if is_chunked(memory):
+        buffer.memory = memory = np.array(memory.compute(), buffer.dtype, order="C")
     if is_there(memory):
         buffer.memory = memory = memory.get()
     return memory
 
 
 def kept(result: Any, dtype: np.dtype) -> Any:
-    """A result as the memory of a buffer, in C order, on the device that computed it."""
+    """A result as the memory of a buffer, in C order, on the device that computed it. Stores rebind an array of Dask's,
+    so the buffer has its own."""
+    if is_chunked(result):
+        return copy.copy(result) if result.dtype == dtype else result.astype(dtype)
     if is_there(result):
         return (
             result if result.dtype == dtype and result.flags.c_contiguous else result.astype(dtype, order="C")
@@ -89,7 +107,7 @@ def shown(buffer: Buffer) -> Any:
 
 
 def view_there(memory: Any, path: Path) -> Any:
-    """The view of GPU memory. Raises AttributeError for a step that compiled code cannot express."""
+    """The view of memory on a GPU or in chunks. Raises AttributeError for a step that compiled code cannot express."""
     for step in path:
         match step:
             case Index(items=items):
@@ -101,6 +119,22 @@ def view_there(memory: Any, path: Path) -> Any:
             case _:
                 raise AttributeError("a library on a GPU cannot take this view: pass a copy")
     return memory
+
+
+def in_chunks(buffer: Buffer, path: Path) -> Any:
+    """The view as an array of Dask's, which stores do not change."""
+    import dask.array  # noqa: PLC0415  (optional, and slow to import)
+
+    found = there(buffer, path)
+    return copy.copy(found) if is_chunked(found) else dask.array.from_array(found.copy())
+
+
+def there(buffer: Buffer, path: Path) -> Any:
+    """The view of memory in chunks, if it is there and can be expressed there, or on the host."""
+    if is_chunked(buffer.memory):
+        with suppress(AttributeError):
+            return view_there(buffer.memory, path)
+    return view_of(at_home(buffer), path)
 
 
 def views_there(views: Iterable[tuple[Buffer, Path]]) -> list[Any] | None:

@@ -81,7 +81,7 @@ class State:
     habits: dict[Key, Habit] = field(default_factory=dict)
     watch: Watch = field(default_factory=Watch)
     least_left: int = LEAST_BYTES
-    programs: dict[tuple[Habit, tuple[int, ...]], Program] = field(default_factory=dict)
+    programs: dict[tuple[Habit, tuple[int, ...], bool], Program] = field(default_factory=dict)
     last: list[Ran] = field(default_factory=list)
     worth: int = WORTH_COMPILING
     target: str | None = None
@@ -288,12 +288,15 @@ def _watch(
 
 
 def _run_program(found: Gathered, habit: Habit, returned: Sequence[int], left: Left | None) -> Any:
-    key = (habit, tuple(returned))
+    on_chunks = any(residence.is_chunked(buffer.memory) for buffer in found.inputs)
+    key = (habit, tuple(returned), on_chunks)
     program = STATE.programs.get(key)
     if program is None:
         if len(STATE.programs) >= MOST_PROGRAMS:
             STATE.programs.clear()
-        program = STATE.programs[key] = Program(as_function(found, returned), tuple(found.sites))
+        program = STATE.programs[key] = Program(
+            as_function(found, returned), tuple(found.sites), on_chunks=on_chunks
+        )
     program.work += found.work
     STATE.recording.has_run(len(found.lines), found.work)
     if _compiled(program) is not None and program.on_gpu:
@@ -304,7 +307,8 @@ def _run_program(found: Gathered, habit: Habit, returned: Sequence[int], left: L
 
 def _compiled(program: Program) -> JitFunction | None:
     """The program as a compiled function; None while compilation does not pay yet, or if it failed."""
-    if program.compiled is None and not program.parts and not program.reason and program.work >= STATE.worth:
+    is_worth = program.on_chunks or program.work >= STATE.worth
+    if program.compiled is None and not program.parts and not program.reason and is_worth:
         given: dict[str, object] = {} if STATE.target is None else {"target": STATE.target}
         options = from_environment({"strict": True, **given})
         program.compiled, program.on_gpu = (
@@ -324,7 +328,7 @@ def _run(program: Program, arguments: tuple[object, ...], left: tuple[int, ...] 
     STATE.last.append(ran)
     if compiled is not None:
         try:
-            if program.is_ready or _is_ready(program, compiled, arguments):
+            if program.on_chunks or program.is_ready or _is_ready(program, compiled, arguments):
                 return compiled(*arguments)
         except (CompileError, InternalError, ToolchainError) as error:
             program.compiled = None

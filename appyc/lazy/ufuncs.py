@@ -22,6 +22,7 @@ from appyc.lazy.operations import (
     ufunc_dtype,
 )
 from appyc.lazy.recorder import array, record, record_ordered, record_store
+from appyc.lazy.residence import is_chunked
 
 COMPILED_UFUNCS = frozenset({
     np.add, np.subtract, np.multiply, np.true_divide, np.floor_divide, np.remainder, np.power, np.negative,
@@ -49,7 +50,7 @@ def as_operand(value: Any) -> Any:
         return value if value.is_straight else value.compilable()
     if isinstance(value, bool | int | float | complex | np.generic):
         return value
-    if kind is np.ndarray or isinstance(value, list | tuple | str | bytes):
+    if kind is np.ndarray or isinstance(value, list | tuple | str | bytes) or is_chunked(value):
         return array(value)
     return None
 
