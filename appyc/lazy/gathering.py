@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from appyc.lazy._nodes import Buffer, Index, Own, Statement, View
 from appyc.lazy.equal_lengths import NOTHING, Lengths, related
-from appyc.lazy.operations import Choose, Create, Gather, Operation, Pointwise, Power, Scatter
+from appyc.lazy.operations import Call, Choose, Create, Gather, Operation, Pointwise, Power, Scatter
 from appyc.lazy.recorded_calls import CallStatement, Recorded
 from appyc.lazy.recorded_nodes import Scalar, Site
 from appyc.lazy.residence import at_home
@@ -73,6 +73,16 @@ class Gathered:
         return frozenset(
             n for n, made in enumerate(self.buffers) if type(made) is weakref.ref and made() in wanted
         )
+
+    def changed(self) -> list[Buffer]:
+        """The arrays that exist and are stored into."""
+        numbers = set[object]()
+        for operation, operands, made, path in self.lines:
+            if isinstance(operation, Call):
+                numbers.update(form[0] for k in operation.written if isinstance(form := operands[k], tuple))
+            elif path is not None:
+                numbers.add(made)
+        return [b for n, b in enumerate(self.buffers) if n in numbers and isinstance(b, Buffer)]
 
     def structure(self) -> Key:
         """Equal for equal code, but for what is returned."""

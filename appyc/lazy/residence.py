@@ -64,6 +64,18 @@ def move(buffers: Iterable[Buffer]) -> None:
             buffer.memory = cupy.asarray(memory)
 
 
+def cut(buffer: Buffer, like: Iterable[Buffer]) -> None:
+    """Puts an array on the host into chunks, those of another of its shape if there is one."""
+    import dask.array  # noqa: PLC0415  (optional, and slow to import)
+
+    memory = buffer.memory
+    if isinstance(memory, np.ndarray) and memory.ndim and not buffer.lent:
+        cuts: list[Any] = [b.memory for b in like if is_chunked(b.memory) and b.shape == buffer.shape]
+        if buffer.ghost is None:
+            buffer.ghost = memory
+        buffer.memory = dask.array.from_array(memory, cuts[0].chunks if cuts else "auto")
+
+
 def alone(objects: Sequence[_Object]) -> list[_Object]:
     """Those among the objects, each of them once, that have as many references from elsewhere as they stand in the
     list."""

@@ -289,6 +289,8 @@ def _watch(
 
 def _run_program(found: Gathered, habit: Habit, returned: Sequence[int], left: Left | None) -> Any:
     on_chunks = any(residence.is_chunked(buffer.memory) for buffer in found.inputs)
+    for buffer in found.changed() if on_chunks else ():
+        residence.cut(buffer, found.inputs)
     key = (habit, tuple(returned), on_chunks)
     program = STATE.programs.get(key)
     if program is None:

@@ -112,6 +112,42 @@ def test_results_larger_than_memory_are_fused():
     assert numpy.array_equal(numpy.asarray(found), numpy.ones((2, 2)))  # of which three are run
 
 
+def stores(np, a, b):
+    c = np.zeros(a.shape)
+    c[1:-1] = a[:-2] + b[2:]
+    c[c > 5.0] = 1.0
+    c[3], c[:, 2] = b[4], a[:, 0]
+    np.add(c, b, out=c)
+    return c
+
+
+def steps(np, a, b):
+    a = a.copy()
+    for _ in range(30):
+        a[1:-1] = 0.5 * (a[:-2] + a[2:])
+    return a
+
+
+@pytest.mark.parametrize("program", [
+    stores, steps,
+    lambda np, a, b: (a * b).sum(axis=0),
+    lambda np, a, b: a / a.sum(axis=1, keepdims=True),
+    lambda np, a, b: a.mean(axis=0) + b.std(),
+    lambda np, a, b: (a + b).argmax(axis=1),
+    lambda np, a, b: np.cumsum(a * 2.0, axis=1),
+    lambda np, a, b: a.T[::-1] + b[:, ::2].sum(),
+    lambda np, a, b: np.concatenate([a, b]).reshape(20, 60) + 1.0,
+    lambda np, a, b: (a > b) & (a.astype(numpy.int32) % 3 == 1),
+    lambda np, a, b: np.sort(a + b, axis=1),
+])  # fmt: skip
+@pytest.mark.parametrize("chunks", [(10, 20), (30, 7), (8, 6), (30, 20)])
+def test_programs_give_what_numpy_gives(program, chunks):
+    a, b, *recorded = made((30, 20), chunks, (7, 9))
+    found, want = program(np, *recorded).to_dask_array().compute(), program(numpy, a, b)
+    assert found.dtype == want.dtype
+    numpy.testing.assert_allclose(found, want, rtol=1e-12)
+
+
 @appyc.jit(strict=True)
 def smooth(a, b):
     # pragma parallel for
@@ -129,7 +165,7 @@ def scaled(a, x):
 @pytest.mark.parametrize("is_deferred", [True, False])
 def test_compiled_functions_are_tasks_with_the_operations_around_them(is_deferred):
     a, recorded = made((60,), (20,))
-    other = np.zeros(60)
+    other = np.array(numpy.zeros(60))
     with appyc.deferred() if is_deferred else contextlib.nullcontext():
         scaled(recorded, 3.0)
         recorded -= 0.5
