@@ -106,7 +106,7 @@ def test_what_runs_in_python_is_told_apart_from_what_is_compiled(tmp_path):
         "    for t in range(steps):\n"
         "        for i in range(a.shape[0]):\n"
         "            a[i] = a[i] * 0.5\n"
-        "        log.add(f\"{t}\")\n"
+        '        log.add(f"{t}")\n'
         "        while a[0] < 3.0:\n"
         "            a[0] += 1.0\n"
         "    return log\n"
