@@ -62,7 +62,7 @@ from appyc.passes.pass_context import PassContext
 Bounds: TypeAlias = Sequence[tuple[int, int]]
 """The first iteration of each blocked loop, and the one after the last."""
 
-Place: TypeAlias = tuple[Bounds, Mapping[Any, list[int]]]
+Tile: TypeAlias = tuple[Bounds, Mapping[Any, list[int]]]
 """The bounds of a block, and the chunks that it takes of large arrays, by array and axis."""
 
 _FAR = 1 << 48
@@ -198,10 +198,10 @@ class BlockTasks:
         return value.item() if isinstance(value, np.generic) and is_pythons(symbol) else value
 
     def _blocks(
-        self, kernel: Kernel, places: Sequence[Place], at: Stmt, begins: Mapping[Symbol, Key] = NOTHING
+        self, kernel: Kernel, tiles: Sequence[Tile], at: Stmt, begins: Mapping[Symbol, Key] = NOTHING
     ) -> Iterator[Key]:
         """The tasks of blocks that have a result. begins: the tasks that have what scalars are where each begins."""
-        for number, (bounds, named) in enumerate(places):
+        for number, (bounds, named) in enumerate(tiles):
             for symbol, each in begins.items():
                 self._set(symbol, self._result(each, number))
             if (block := self._task(kernel, bounds, at, named)) is not None:
@@ -227,7 +227,7 @@ class BlockTasks:
         ends = {s: n for names, pair in pairs for s, n in zip(names, pair, strict=True)}
         return kernel.regions.boxes({**self.values, **self.grids, **ends})
 
-    def _places(self, kernel: Kernel, loops: Sequence[For], at: Stmt) -> list[Place]:
+    def _tiles(self, kernel: Kernel, loops: Sequence[For], at: Stmt) -> list[Tile]:
         """The blocks of a nest, and the chunks of large arrays that elements of others name for each. Runs the graph up
         to these."""
         asked, blocks = [], list(itertools.product(*(self._parts(loop, loops) for loop in loops)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from appyc.analysis.patterns.early_exits import leaves_early
 from appyc.distributed.block_scans import SMALL, starts
-from appyc.distributed.block_tasks import BlockTasks, Place, refused
+from appyc.distributed.block_tasks import BlockTasks, Tile, refused
 from appyc.distributed.blocking import blocked_loops, is_nest, until_break
 from appyc.distributed.chunk_grids import Grid, Key, Task, whole
 from appyc.distributed.combining import LAST, Combination, arrays_reduced, combinations_of
@@ -133,15 +133,15 @@ class Program(BlockTasks):
         kernel = self.kernel(stmt, body, loops, tuple(s for c in combined for s in c.symbols), reduced)
         if self.counting is not None:
             self.counting.begin(stmt.loc.line, self.graph)
-        places = self._places(kernel, loops, stmt)
-        begins = self._begins(stmt, loops, combined, places)
+        tiles = self._tiles(kernel, loops, stmt)
+        begins = self._begins(stmt, loops, combined, tiles)
         of_block = (*kernel.reduced.values(), *combined)
         numbers = [-sum(len(c.symbols) for c in of_block[k:]) for k in range(len(of_block))]
         blocks = list[Key]()
-        for block in self._blocks(kernel, places, stmt, begins):
+        for block in self._blocks(kernel, tiles, stmt, begins):
             blocks.append(block)
             for number, c in zip(numbers, of_block, strict=True):
-                if c.op is None and (c.symbols[0] not in begins or len(blocks) == len(places)):
+                if c.op is None and (c.symbols[0] not in begins or len(blocks) == len(tiles)):
                     self._set(c.symbols[0], self._result(block, number))
         for number, c in zip(numbers, of_block, strict=True):
             if c.op is None:
@@ -162,11 +162,11 @@ class Program(BlockTasks):
         self.unseen = []
 
     def _begins(
-        self, stmt: Stmt, loops: Sequence[For], combined: Sequence[Combination], places: Sequence[Place]
+        self, stmt: Stmt, loops: Sequence[For], combined: Sequence[Combination], tiles: Sequence[Tile]
     ) -> dict[Symbol, Key]:
         """The tasks that have what scalars are where each block begins, where that can be had before the blocks run."""
         handed_on = [c.symbols[0] for c in combined if c.op is None]
-        if not handed_on or not isinstance(stmt, For) or len(places) < LEAST_BLOCKS:
+        if not handed_on or not isinstance(stmt, For) or len(tiles) < LEAST_BLOCKS:
             return {}
         scans = self.prepared.scans_of(stmt, handed_on)
         if scans is None or not scans.hold(self.values) or scalars_read(scans.factors) & self.computed.keys():
@@ -177,7 +177,7 @@ class Program(BlockTasks):
             self.counting.layers[-1].note = scans.reason
         kernel = self.kernel(scans.body[-1], scans.body, loops, scans.results)
         before = [self._argument(s, stmt, is_set=True) for s in scans.parts]
-        blocks = list(self._blocks(kernel, places[:-1], stmt))
+        blocks = list(self._blocks(kernel, tiles[:-1], stmt))
         return {
             symbol: self.graph.add("starts", starts, op, numbers, first, blocks)
             for (symbol, (op, numbers)), first in zip(scans.parts.items(), before, strict=True)

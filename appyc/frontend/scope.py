@@ -26,16 +26,12 @@ from appyc.frontend.pragmas.pragma_nodes import LoopPragma
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.resolve import Names
 from appyc.frontend.source import Source
-from appyc.frontend.syntax.containers import (
-    list_names,
-    other_list_use,
-    read_lists,
-    shared_lists,
-    table_names,
-)
+from appyc.frontend.syntax.containers import list_names, read_lists, shared_lists
 from appyc.frontend.syntax.dict_names import own_dicts
+from appyc.frontend.syntax.list_tables import table_names
 from appyc.frontend.syntax.liveness import names_behind
 from appyc.frontend.syntax.tree import assigned_names, loops_with_own_names, names_indexed
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.optional_values import or_none
 from appyc.frontend.types.values import (
     ArrayRef,
@@ -55,7 +51,6 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
-    describe,
 )
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Const, Expr, Extent, Fail, If, Stmt, Symbol, Unary, Var
@@ -169,10 +164,6 @@ class Scope:
 
     def loc(self, node: ast.AST) -> Loc:
         return self.source.loc(node)
-
-    def other_list_use(self, node: ast.expr) -> tuple[str, ast.expr] | None:
-        """The name that a new list gets, and the first use of it that is none of a list in compiled code."""
-        return other_list_use(self.source.ast, node, self.names.is_of_library, self.names.draws_list)
 
     def lower(self, node: ast.expr) -> Value:
         """The value of an expression; a `Masked` for a selection by a mask."""

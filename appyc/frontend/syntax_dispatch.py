@@ -17,6 +17,7 @@ from appyc.frontend.expressions.expressions import (
     unstarred,
 )
 from appyc.frontend.scope import Scope
+from appyc.frontend.syntax.containers import other_list_use
 from appyc.frontend.syntax.dict_names import displayed
 from appyc.frontend.types.values import DictValue, Key, Opaque, TupleValue, Value
 from appyc.frontend.types.wide_ints import literal
@@ -82,8 +83,9 @@ def lower(scope: Scope, node: ast.expr) -> Value:
             return scope.read(target.id, loc)
         case _:
             what, instead = UNSUPPORTED.get(type(node), (f"a {type(node).__name__}", "rewrite it"))
-            is_list = isinstance(node, ast.List | ast.ListComp)
-            if is_list and (other := scope.other_list_use(node)) is not None:
+            names = scope.names
+            other = other_list_use(scope.source.ast, node, names.is_of_library, names.draws_list)
+            if isinstance(node, ast.List | ast.ListComp) and other is not None:
                 name, use = other
                 used = Note(scope.loc(use), f"this use of {name!r} keeps it in Python")
                 raise UnsupportedError(

@@ -19,7 +19,6 @@ from appyc.ir.nodes import (
     Clauses,
     Draw,
     Expr,
-    Extent,
     For,
     ForAll,
     Function,
@@ -233,11 +232,6 @@ def map_children(node: N, rule: Callable[[Node], Node]) -> N:
     return cast(N, _with(node, changes)) if changes else node
 
 
-def rewrite_own(stmt: Stmt, rule: Rule) -> Stmt:
-    """The statement with `rule` applied in the expressions that it evaluates itself, and not in the blocks in it."""
-    return map_children(stmt, lambda part: rewrite(part, rule) if isinstance(part, Expr) else part)
-
-
 def substitute(node: N, values: dict[Symbol, Expr]) -> N:
     """The tree with every read of a scalar in `values` replaced by its expression."""
 
@@ -364,10 +358,6 @@ def arrays_written(node: Node | Iterable[Node]) -> set[Symbol]:
         elif isinstance(n, Update) and n.target.is_array:
             out.add(n.target)
     return out
-
-
-def extents_read(node: Node | Iterable[Node]) -> set[tuple[Symbol, int]]:
-    return {(n.array, n.axis) for n in walk(node) if isinstance(n, Extent)}
 
 
 def loops_of(node: Node | Iterable[Node]) -> list[For]:

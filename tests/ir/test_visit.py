@@ -11,7 +11,6 @@ from appyc.ir.visit import (
     arrays_read,
     arrays_written,
     children,
-    extents_read,
     loops_of,
     map_loops,
     rename,
@@ -144,7 +143,6 @@ def test_what_is_read_and_written():
     assert scalars_written(loop) == {s}
     assert arrays_read(loop) == {a, b}
     assert arrays_written(loop) == {b}
-    assert extents_read(assign(n, extent(a))) == {(a, 0)}
 
 
 def test_map_loops_starts_inside():

@@ -10,7 +10,8 @@ from appyc.frontend.arrays.tensors import materialise, pinned
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.values import ArrayRef, Number, Tensor, TupleValue, Value, describe
+from appyc.frontend.types.descriptions import describe
+from appyc.frontend.types.values import ArrayRef, Number, Tensor, TupleValue, Value
 from appyc.frontend.types.weak_ints import require_fit
 from appyc.ir.nodes import Alloc, Binary, Cast, Expr, For, Intrinsic, Stmt, Symbol, Var
 from appyc.ir.types import ArrayType, DType

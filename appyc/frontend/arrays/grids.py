@@ -13,8 +13,9 @@ from appyc.frontend.arrays.tensors import as_tensor, pinned, with_axis
 from appyc.frontend.expressions.arithmetic import binary, cast, integer
 from appyc.frontend.library.axis_arguments import Arguments, flag
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import promoted_dtype
-from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value
 from appyc.ir.nodes import Const, Expr, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute

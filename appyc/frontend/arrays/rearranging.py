@@ -23,7 +23,8 @@ from appyc.frontend.expressions.arithmetic import cast, const, integer
 from appyc.frontend.expressions.stores import assign
 from appyc.frontend.library.axis_arguments import Arguments, Maker, integer_argument, integers
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.frontend.types.descriptions import describe
+from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Logical, Node, Select, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite, substitute

@@ -35,7 +35,8 @@ from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.expressions.inlining import inlined
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
-from appyc.frontend.types.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.frontend.types.descriptions import describe
+from appyc.frontend.types.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value
 from appyc.ir.nodes import (
     Compare,
     Const,

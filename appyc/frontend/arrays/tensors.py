@@ -23,6 +23,7 @@ from appyc.frontend.arrays.masks import packed, under_one_mask
 from appyc.frontend.control.joins import keep_equal
 from appyc.frontend.expressions.arithmetic import cast, element_of, integer
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.list_kinds import is_listed
 from appyc.frontend.types.numbers import promoted_dtype
 from appyc.frontend.types.values import (
@@ -35,7 +36,6 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
-    describe,
     with_parts,
 )
 from appyc.ir.nodes import (

@@ -20,8 +20,9 @@ from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, const
 from appyc.frontend.expressions.stores import index_in, stored
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import holds
-from appyc.frontend.types.values import Number, Tensor, Value, describe
+from appyc.frontend.types.values import Number, Tensor, Value
 from appyc.ir.nodes import Expr, Select
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute

@@ -21,13 +21,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from appyc.errors import LengthError, Loc, UnsupportedError
-from appyc.frontend.arrays.tensors import as_tensor, fail_unless, is_array, pinned
+from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.arrays.tensors import as_tensor, is_array, pinned
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.iterables import Range, what_it_runs_over
 from appyc.frontend.desugar.building import located, read
 from appyc.frontend.desugar.comprehension_loops import Comprehension, appended, searched, summed
-from appyc.frontend.expressions import arithmetic, expressions, selections
+from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.syntax.liveness import names_read
@@ -48,13 +48,11 @@ from appyc.frontend.types.values import (
 from appyc.ir.names import unused
 from appyc.ir.nodes import (
     Binary,
-    Compare,
     Const,
     Expr,
     For,
     If,
     Logical,
-    Reduce,
     Stmt,
     Symbol,
     Var,
@@ -358,48 +356,3 @@ def generated_sum(scope: Scope, node: ast.Call) -> Value | None:
     name = unused("total", scope.locals)
     statements = summed(argument, name, start[0] if start else ast.Constant(0))
     return value_of_loops(scope, argument, name, statements)
-
-
-def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> Value | None:
-    """Python's `min` and `max` of a generator or a vector; None for other arguments."""
-    argument = node.args[0]
-    if node.keywords:
-        return None
-    if isinstance(argument, ast.GeneratorExp | ast.ListComp):
-        value = collected(scope, argument)
-    elif isinstance(argument, ast.Tuple | ast.List):
-        return None
-    else:
-        value = scope.lower(argument)
-    if isinstance(value, ListValue) or is_listed(value):
-        value = as_tensor(scope, value, loc)
-    if isinstance(value, TupleValue):
-        if not value.items:
-            raise LengthError(f"{'max' if is_max else 'min'}() arg is an empty sequence", loc)
-        out = value.items[0]
-        for item in value.items[1:]:
-            pair = expressions.number(out, loc), expressions.number(item, loc)
-            out = selections.extremum("max" if is_max else "min", *pair, loc)
-        return out
-    if not is_array(value):
-        return None
-    described = value.tensor if isinstance(value, Masked) else value
-    python = isinstance(described, Tensor) and described.python
-    tensor = as_tensor(scope, expressions.pack_masked(scope, value, loc), loc)
-    if tensor.ndim != 1 or tensor.element.dtype.is_complex:
-        return None
-    return Number(_extreme(scope, tensor, is_max, loc), python)
-
-
-def _extreme(scope: Scope, tensor: Tensor, is_max: bool, loc: Loc) -> Expr:
-    name = "max" if is_max else "min"
-    count = pinned(scope, "count", tensor.extents[0])
-    some = Compare(">", count, integer(0, loc), loc=loc)
-    fail_unless(scope, some, None, f"{name}() arg is an empty sequence", loc)
-    axis = scope.supply.fresh("k", DType.INT64)
-    first = scope.temp("first", substitute(tensor.element, {tensor.axes[0]: integer(0, loc)}))
-    behind = Binary("+", Var(axis, loc=loc), integer(1, loc), loc=loc)
-    element = substitute(tensor.element, {tensor.axes[0]: behind})
-    rest = Binary("-", count, integer(1, loc), loc=loc)
-    total = Reduce(name, (axis,), (rest,), element, first, loc=loc)
-    return scope.temp(name, total)

@@ -21,6 +21,7 @@ from appyc.frontend.expressions.expressions import (
 from appyc.frontend.pragmas.prange import prange
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -31,7 +32,6 @@ from appyc.frontend.types.values import (
     Tensor,
     TupleValue,
     Value,
-    describe,
 )
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Fail, If, Load, Select, Unary, Var
 from appyc.ir.types import DType

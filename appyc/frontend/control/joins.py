@@ -19,6 +19,7 @@ from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.selections import common_type
 from appyc.frontend.facts import Env, LoopFrame, Restart
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.optional_values import or_none
 from appyc.frontend.types.values import (
     ArrayRef,
@@ -31,7 +32,6 @@ from appyc.frontend.types.values import (
     Slot,
     Tensor,
     TupleSlots,
-    describe,
     dtype_of,
 )
 from appyc.ir.nodes import Assign, Stmt, Symbol, Var

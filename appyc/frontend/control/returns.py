@@ -27,6 +27,7 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.source import Part
 from appyc.frontend.syntax.containers import copied_list, is_new_list
 from appyc.frontend.syntax.tree import leaves_loop, may_return
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.list_kinds import is_list_itself, is_listed
 from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.numbers import joined as joined_type
@@ -47,7 +48,6 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
-    describe,
     numbers_of,
     parts_of,
     with_parts,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import (
     PY_BOOL,
     PY_COMPLEX,
@@ -20,7 +21,7 @@ from appyc.frontend.types.numbers import (
     joined,
     promote,
 )
-from appyc.frontend.types.values import Number, describe
+from appyc.frontend.types.values import Number
 from appyc.ir.integers import Range, is_within, limits, range_of
 from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Intrinsic, Load, Symbol, Unary
 from appyc.ir.types import DType

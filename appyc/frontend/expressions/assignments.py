@@ -55,6 +55,7 @@ from appyc.frontend.expressions.tables import as_item, bind_shared, bind_table, 
 from appyc.frontend.pragmas.pragma_nodes import AtomicPragma
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import is_list, tuple_in_place
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -65,7 +66,6 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
-    describe,
 )
 from appyc.frontend.types.weak_ints import require_fit
 from appyc.ir.nodes import Const, Expr, Load, Store, Update

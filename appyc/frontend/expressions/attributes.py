@@ -8,6 +8,7 @@ from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.library.number_conversions import imaginary_part, real_part
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import LibraryText
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.generators import MadeGenerator, MadeMethod
 from appyc.frontend.types.values import (
     ArrayRef,
@@ -20,7 +21,6 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
-    describe,
 )
 
 

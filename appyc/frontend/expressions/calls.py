@@ -13,9 +13,10 @@ from appyc.errors import CompileError, LibraryCallError, Loc, TypeInferenceError
 from appyc.frontend.access import python_function
 from appyc.frontend.arrays.tensors import elementwise, is_array, refuse_lists
 from appyc.frontend.arrays.where_arguments import given_destination, put
-from appyc.frontend.control.comprehensions import collected, generated_extreme, generated_sum, generated_test
+from appyc.frontend.control.comprehensions import collected, generated_sum, generated_test
+from appyc.frontend.control.generated_extremes import generated_extreme
 from appyc.frontend.expressions import arithmetic, attributes, expressions
-from appyc.frontend.expressions.expressions import with_items
+from appyc.frontend.expressions.expressions import positional, with_items
 from appyc.frontend.expressions.heap_calls import HEAP_CALLS
 from appyc.frontend.expressions.inlining import (
     called_with,
@@ -27,6 +28,7 @@ from appyc.frontend.expressions.inlining import (
 )
 from appyc.frontend.expressions.lists import list_method
 from appyc.frontend.expressions.local_functions import LocalFunction
+from appyc.frontend.expressions.type_tests import lower_isinstance
 from appyc.frontend.library import generator_calls
 from appyc.frontend.library.array_calls import lower_array_call, lower_array_method, works_on_arrays
 from appyc.frontend.library.generator_state import kind_of
@@ -37,8 +39,8 @@ from appyc.frontend.library.scalar_functions import FUNCTIONS
 from appyc.frontend.library.texts import of_number
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.generators import MadeMethod
-from appyc.frontend.types.list_kinds import is_listed
 from appyc.frontend.types.numbers import as_dtype, holds
 from appyc.frontend.types.values import (
     ArrayRef,
@@ -51,11 +53,10 @@ from appyc.frontend.types.values import (
     Tensor,
     TupleValue,
     Value,
-    describe,
 )
 from appyc.frontend.types.weak_ints import refuse_unfit, require_fit
 from appyc.ir.nodes import Var
-from appyc.ir.types import Container, DType
+from appyc.ir.types import DType
 from appyc.library.distributions import Primitive, Stored
 from appyc.library.mathematics import power
 from appyc.library.table import text_of
@@ -182,12 +183,6 @@ def _hashable(obj: object) -> object:
     return obj
 
 
-def _positional(node: ast.Call, loc: Loc) -> list[ast.expr]:
-    if node.keywords:
-        raise UnsupportedError(f"{ast.unparse(node.func)} takes no keyword arguments here", loc)
-    return node.args
-
-
 def _from_table(
     scope: Scope,
     node: ast.Call,
@@ -197,7 +192,7 @@ def _from_table(
 ) -> Value:
     counts, make = entry
     destination, node = given_destination(obj, node, counts)
-    nodes = _positional(node, loc)
+    nodes = positional(node, loc)
     if (literal := _from_literal(obj, nodes, loc)) is not None:
         return literal
     values = expressions.lower_operands(scope, nodes)
@@ -262,7 +257,7 @@ def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> 
     with (
         nullcontext() if owner.python else _answered_by_library(node, loc)
     ):  # a NumPy scalar has an array's methods
-        args = expressions.lower_operands(scope, _positional(node, loc))
+        args = expressions.lower_operands(scope, positional(node, loc))
         dtype = as_dtype(args[0].obj) if args and isinstance(args[0], Opaque) else None
         numbers = [a for a in args if isinstance(a, Number)]
         return number_method(owner, name, numbers, dtype, loc)
@@ -283,7 +278,7 @@ def _binary_ones(scope: Scope, node: ast.Call, loc: Loc) -> Value | None:
 
 def _dict_method(scope: Scope, owner: DictValue, name: str, node: ast.Call, loc: Loc) -> Value:
     """The value of a dict's method: `d.keys()`, `d.values()`, `d.items()`, and `d.get(key)`."""
-    args = expressions.lower_operands(scope, _positional(node, loc), expressions.lower_or_none)
+    args = expressions.lower_operands(scope, positional(node, loc), expressions.lower_or_none)
     keys, values = expressions.keys_of(owner, loc), owner.values
     match name, args:
         case "keys", []:
@@ -306,7 +301,7 @@ def _dict_method(scope: Scope, owner: DictValue, name: str, node: ast.Call, loc:
 
 
 def _len(scope: Scope, node: ast.Call, loc: Loc) -> Value:
-    args = _positional(node, loc)
+    args = positional(node, loc)
     if len(args) != 1:
         raise TypeInferenceError("len takes 1 argument", loc)
     (made,) = args
@@ -328,7 +323,7 @@ def _len(scope: Scope, node: ast.Call, loc: Loc) -> Value:
 
 
 def _divmod(scope: Scope, node: ast.Call, loc: Loc) -> Value:
-    args = _positional(node, loc)
+    args = positional(node, loc)
     if len(args) != 2:
         raise TypeInferenceError("divmod takes 2 arguments", loc)
     a, b = expressions.lower_numbers(scope, args)
@@ -342,49 +337,9 @@ def _loops_only(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     )
 
 
-def _isinstance(scope: Scope, node: ast.Call, loc: Loc) -> Value:
-    """`isinstance(x, kind)`, decided by the inferred type."""
-    args = _positional(node, loc)
-    if len(args) != 2:
-        raise TypeInferenceError("isinstance takes 2 arguments", loc)
-    value, kinds = expressions.lower_operands(scope, args, expressions.lower_or_none)
-    wanted = kinds.items if isinstance(kinds, TupleValue) else (kinds,)
-    types = [kind.obj for kind in wanted if isinstance(kind, Opaque) and isinstance(kind.obj, type)]
-    if len(types) < len(wanted):
-        raise UnsupportedError(
-            "isinstance is compiled for a type or a tuple of types that are written out", loc
-        )
-    return arithmetic.python_number(issubclass(_type_of(value, loc), tuple(types)), loc)
-
-
-_TYPES = {Container.ARRAY: np.ndarray, Container.LIST: list, Container.BYTES: bytes, Container.TEXT: str}
-
-
-def _type_of(value: Value, loc: Loc) -> type:
-    """The Python type of a value."""
-    match value:
-        case Number():
-            kind = value.type.dtype.numpy.type
-            return type(kind(0).item()) if value.python else kind
-        case ArrayRef(index=()) if value.ndim:
-            return _TYPES[value.symbol.array.container]
-        case ArrayRef() | Tensor() | Masked() if value.ndim and not is_listed(value):
-            return np.ndarray
-        case TupleValue(names=()):
-            return tuple
-        case DictValue():
-            return dict
-        case ListValue():
-            return list
-        case Opaque(obj=obj):
-            return type(obj)
-        case _:
-            raise UnsupportedError(f"the type of {describe(value)} shows only at the call", loc)
-
-
 def _tuple(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     """`tuple(...)` of a value whose number of items is known from its type."""
-    nodes = _positional(node, loc)
+    nodes = positional(node, loc)
     match nodes:
         case []:
             return TupleValue(())
@@ -411,7 +366,7 @@ def _ord(scope: Scope, node: ast.Call, loc: Loc) -> Value:
 
 _SPECIAL: dict[object, Callable[[Scope, ast.Call, Loc], Value]] = {
     len: _len,
-    isinstance: _isinstance,
+    isinstance: lower_isinstance,
     any: generated_test,
     all: generated_test,
     divmod: _divmod,

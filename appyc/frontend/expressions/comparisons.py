@@ -11,17 +11,9 @@ from appyc.frontend.control.conditionals import choose
 from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.tuple_comparisons import compare_tuples
 from appyc.frontend.scope import Scope, constant_truth
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.list_kinds import is_listed
-from appyc.frontend.types.values import (
-    DictValue,
-    ListValue,
-    MaybeNone,
-    Number,
-    Opaque,
-    TupleValue,
-    Value,
-    describe,
-)
+from appyc.frontend.types.values import DictValue, ListValue, MaybeNone, Number, Opaque, TupleValue, Value
 from appyc.ir.nodes import Logical
 
 _COMPARE: dict[type[ast.cmpop], str] = {

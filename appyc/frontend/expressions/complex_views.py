@@ -14,7 +14,8 @@ from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.library.number_conversions import imaginary_part, real_part
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.values import ArrayRef, Number, Tensor, Value, describe
+from appyc.frontend.types.descriptions import describe
+from appyc.frontend.types.values import ArrayRef, Number, Tensor, Value
 from appyc.ir.nodes import Intrinsic
 
 

@@ -17,6 +17,7 @@ from appyc.frontend.desugar.building import located
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import index_of
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import PY_BOOL, PY_LARGE_INT
 from appyc.frontend.types.objects import instead_of, is_collection
 from appyc.frontend.types.values import (
@@ -32,7 +33,6 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
-    describe,
     with_parts,
 )
 from appyc.ir.nodes import Assign, BoundsCheck, Const, Expr, For, If, Stmt, Symbol
@@ -272,3 +272,10 @@ def with_items(scope: Scope, node: ast.Call) -> ast.Call:
     if not any(isinstance(a, ast.Starred) for a in node.args):
         return node
     return ast.copy_location(ast.Call(node.func, unstarred(scope, node.args), node.keywords), node)
+
+
+def positional(node: ast.Call, loc: Loc) -> list[ast.expr]:
+    """The arguments of a call. Raises UnsupportedError for keywords."""
+    if node.keywords:
+        raise UnsupportedError(f"{ast.unparse(node.func)} takes no keyword arguments here", loc)
+    return node.args

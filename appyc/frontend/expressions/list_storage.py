@@ -17,9 +17,10 @@ from appyc.frontend.expressions.arithmetic import cast, index_of, integer
 from appyc.frontend.facts import Restart
 from appyc.frontend.resolve import Names
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.list_kinds import is_list_itself
 from appyc.frontend.types.numbers import PY_FLOAT, PY_INT, NumberType, promote
-from appyc.frontend.types.values import ArrayRef, ListSlots, ListValue, Number, TupleValue, Value, describe
+from appyc.frontend.types.values import ArrayRef, ListSlots, ListValue, Number, TupleValue, Value
 from appyc.ir.nodes import Alloc, Assign, Binary, Expr, ForAll, Load, Stmt, Store, Symbol, Var
 from appyc.ir.types import ArrayType, DType
 

@@ -29,6 +29,7 @@ from appyc.frontend.expressions.callee_facts import Made, Shape
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.facts import NoValue
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.generators import MadeGenerator
 from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.values import (
@@ -40,7 +41,6 @@ from appyc.frontend.types.values import (
     Tensor,
     TupleValue,
     Value,
-    describe,
     numbers_of,
     parts_of,
     with_parts,

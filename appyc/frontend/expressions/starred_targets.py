@@ -7,7 +7,8 @@ import ast
 from appyc.errors import LengthError, Loc, UnsupportedError
 from appyc.frontend.expressions.expressions import wrong_kind
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.values import TupleValue, Value, describe
+from appyc.frontend.types.descriptions import describe
+from appyc.frontend.types.values import TupleValue, Value
 
 
 def gathered(

@@ -18,8 +18,9 @@ from appyc.frontend.arrays.tensors import (
 )
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import NumberType
-from appyc.frontend.types.values import Masked, Number, Tensor, Value, describe
+from appyc.frontend.types.values import Masked, Number, Tensor, Value
 from appyc.frontend.types.weak_ints import require_all_fit
 from appyc.ir.nodes import Compare, Const, Expr, Fail, ForAll, If, Likely, Load, Select, Symbol, Var
 from appyc.ir.types import DType

@@ -17,6 +17,7 @@ from appyc.frontend.expressions.list_storage import list_item
 from appyc.frontend.expressions.tables import as_item
 from appyc.frontend.library.generator_calls import is_generators, one_of
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.list_kinds import is_listed
 from appyc.frontend.types.values import (
     ArrayRef,
@@ -27,7 +28,6 @@ from appyc.frontend.types.values import (
     Tensor,
     TupleValue,
     Value,
-    describe,
 )
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Likely, Logical, Select
 

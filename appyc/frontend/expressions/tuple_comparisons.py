@@ -16,7 +16,8 @@ import ast
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.expressions import arithmetic, selections
 from appyc.frontend.scope import constant_truth
-from appyc.frontend.types.values import Number, Opaque, TupleValue, Value, describe
+from appyc.frontend.types.descriptions import describe
+from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
 from appyc.ir.nodes import Logical
 
 _ORDERS: dict[type[ast.cmpop], tuple[str, bool]] = {

@@ -51,17 +51,9 @@ from appyc.frontend.library.axis_arguments import (
 from appyc.frontend.library.scan_functions import given_back
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import is_list, tuple_in_place
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.list_kinds import is_listed
-from appyc.frontend.types.values import (
-    ArrayRef,
-    ListValue,
-    Masked,
-    Number,
-    Tensor,
-    TupleValue,
-    Value,
-    describe,
-)
+from appyc.frontend.types.values import ArrayRef, ListValue, Masked, Number, Tensor, TupleValue, Value
 from appyc.ir.nodes import Binary, Expr, Load, Symbol, Var
 from appyc.ir.visit import substitute, walk
 from appyc.library import primitives

@@ -17,8 +17,9 @@ from appyc.frontend.library.axis_arguments import (
     several,
 )
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import NumberType, as_dtype, promoted
-from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value
 from appyc.ir.nodes import Binary, Compare, Expr, Intrinsic, Select, Var
 from appyc.ir.types import DType
 

@@ -11,8 +11,9 @@ from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor
 from appyc.frontend.library.array_reductions import Along
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import as_dtype
-from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value
 from appyc.ir.types import DType
 
 Arguments: TypeAlias = dict[str, Value]

@@ -11,9 +11,10 @@ from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.expressions.stores import assign
 from appyc.frontend.library.axis_arguments import Arguments, given_dtype
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.list_kinds import is_listed
 from appyc.frontend.types.numbers import promoted_dtype
-from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value
 from appyc.frontend.types.weak_ints import require_all_fit
 from appyc.ir.nodes import Expr, Store
 from appyc.ir.types import DType

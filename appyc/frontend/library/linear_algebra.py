@@ -16,7 +16,8 @@ from appyc.frontend.arrays.tensors import (
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import cast, const
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.values import Number, Tensor, Value, describe
+from appyc.frontend.types.descriptions import describe
+from appyc.frontend.types.values import Number, Tensor, Value
 from appyc.ir.nodes import Compare, Const, Expr, Reduce, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute

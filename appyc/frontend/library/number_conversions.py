@@ -10,8 +10,9 @@ import numpy as np
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import cast, python_number, to_type
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import PY_COMPLEX, PY_INT, NumberType, dtype_named
-from appyc.frontend.types.values import Number, describe
+from appyc.frontend.types.values import Number
 from appyc.ir.integers import is_within, limits, range_of
 from appyc.ir.nodes import Intrinsic
 from appyc.ir.types import DType

@@ -24,6 +24,7 @@ from appyc.frontend.library.number_conversions import (
     to_int,
     to_python,
 )
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import (
     PY_BOOL,
     PY_FLOAT,
@@ -32,7 +33,7 @@ from appyc.frontend.types.numbers import (
     promote,
     promoted,
 )
-from appyc.frontend.types.values import Number, describe
+from appyc.frontend.types.values import Number
 from appyc.ir.intrinsics import INTRINSICS
 from appyc.ir.nodes import Binary, Intrinsic, Logical, Unary
 from appyc.ir.types import DType

@@ -15,8 +15,9 @@ from appyc.frontend.expressions.stores import assign
 from appyc.frontend.library.array_reductions import reduced_axes
 from appyc.frontend.library.axis_arguments import Arguments, Entry, Maker, one_axis
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import NumberType, holds, promote
-from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value, describe
+from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value
 from appyc.ir.types import DType
 
 

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 from appyc.errors import Loc
 from appyc.frontend.access import AccessPath
 from appyc.frontend.types.numbers import Either, NumberType
-from appyc.frontend.types.objects import describe_object
 from appyc.ir.nodes import Const, Expr, Extent, Symbol
 from appyc.ir.types import DType
 
@@ -378,39 +377,3 @@ Binding: TypeAlias = (
 def dtype_of(value: ArrayRef | Tensor | Masked) -> DType:
     tensor = value.tensor if isinstance(value, Masked) else value
     return tensor.symbol.dtype if isinstance(tensor, ArrayRef) else tensor.element.dtype
-
-
-def describe(value: Value | Binding) -> str:
-    """A few words for messages."""
-    match value:
-        case Wide() | Slot(wide=True):
-            return "a Python int that may have more than 64 bits"
-        case Number() | Slot():
-            t = value.type
-            return f"a Python {t}" if t.python else f"a {t}"
-        case ArrayRef() | Tensor() if value.python and value.ndim:
-            return "a list of numbers"
-        case ArrayRef() | Tensor() | Masked():
-            return f"a {value.ndim}-dimensional array of {dtype_of(value)}"
-        case ReturnedView():
-            return f"a {value.ndim}-dimensional view of an array"
-        case ReturnedChoice():
-            return f"a {value.ndim}-dimensional array"
-        case DictValue() | DictSlots():
-            return "a dict"
-        case MaybeNone():
-            return f"{describe(value.value)} or None"
-        case ListValue(slots=slots) | ReturnedList(slots=slots):
-            return describe(slots)
-        case ReturnedContainer():
-            return f"a {value.makes.partition('(')[0]}"
-        case ListSlots():
-            return "a list of tuples" if value.of_tuples else "a list of numbers"
-        case TupleValue(names=(_, *_)) | TupleSlots(names=(_, *_)):
-            return "a named tuple"
-        case TupleValue() | TupleSlots():
-            return f"a tuple of {len(value.items)}"
-        case Opaque(obj):
-            return "None" if obj is None else describe_object(obj)
-        case Conflict():
-            return value.reason

@@ -34,8 +34,8 @@ from appyc.analysis.dependences.fusion_legality import EqualExtents
 from appyc.analysis.patterns.fill_pattern import filled_by, is_whole
 from appyc.ir.array_accesses import accesses_in
 from appyc.ir.machine_model import Machine
-from appyc.ir.nodes import Alloc, Binary, Const, Expr, For, Function, Load, Node, Stmt, Symbol, Var
-from appyc.ir.visit import blocks_of, children, extents_read, rewrite, substitute, walk
+from appyc.ir.nodes import Alloc, Binary, Const, Expr, Extent, For, Function, Load, Node, Stmt, Symbol, Var
+from appyc.ir.visit import blocks_of, children, rewrite, substitute, walk
 from appyc.passes.checks.lengths import tested
 from appyc.passes.pass_context import PassContext
 
@@ -115,7 +115,7 @@ class _Known:
 
     @classmethod
     def of(cls, fn: Function, texts: Texts) -> _Known:
-        sized = frozenset(array for array, _ in extents_read(fn))
+        sized = frozenset(n.array for n in walk(fn) if isinstance(n, Extent))
         return cls(Counter(array for array, _, _ in accesses_in(fn)), sized, texts)
 
 

@@ -40,9 +40,9 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import map_blocks, rewrite_own, scalars_written, statements, symbols_of, walk
+from appyc.ir.visit import map_blocks, scalars_written, statements, symbols_of, walk
 from appyc.passes.checks.guards import asked_in_order
-from appyc.passes.node_builders import counted_from_end, integer
+from appyc.passes.node_builders import counted_from_end, integer, rewrite_own
 from appyc.passes.pass_context import PassContext
 
 

@@ -28,8 +28,8 @@ from appyc.errors import Loc
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, For, Function, Node, Stmt, Symbol, Var, While
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
-from appyc.ir.visit import map_blocks, rewrite_own, scalars_read, scalars_written, walk
-from appyc.passes.node_builders import integer
+from appyc.ir.visit import map_blocks, scalars_read, scalars_written, walk
+from appyc.passes.node_builders import integer, rewrite_own
 from appyc.passes.pass_context import PassContext
 
 
