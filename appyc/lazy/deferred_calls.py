@@ -64,9 +64,9 @@ def call(function: JitFunction, args: tuple[Any, ...], keywords: dict[str, Any])
 
 def _are_chunked(args: tuple[Any, ...]) -> bool:
     """Whether arguments are arrays over chunks once what they need has run: a call of these writes a graph."""
-    found = [a for a in args if isinstance(a, arrays.Array)]
     if "dask.array" not in sys.modules:
         return False
+    found = [a for a in args if isinstance(a, arrays.Array)]
     flush([a.buffer for a in found])
     return any(is_chunked(a.buffer.memory) for a in found)
 
