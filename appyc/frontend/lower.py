@@ -32,7 +32,7 @@ from appyc.frontend.facts import Facts, NoValue, Recursive, Restart
 from appyc.frontend.library.comparison_functions import array_of
 from appyc.frontend.resolve import Capture, Dependency, Environment, Names, is_function_of_library
 from appyc.frontend.scope import Lowering, Scope
-from appyc.frontend.source import Source
+from appyc.frontend.source import LibraryText, Source
 from appyc.frontend.syntax.tree import parameters_of, walk
 from appyc.frontend.types.list_kinds import is_list_itself
 from appyc.frontend.types.values import (
@@ -127,7 +127,8 @@ def lower_function(
 
 
 def _source(source: Source, names: Names, facts: Facts) -> Source:
-    source = source.remember("containers", lambda: _without_containers(source, names))
+    if not isinstance(source, LibraryText):  # which is the same for calls at several locations
+        source = source.remember("containers", lambda: _without_containers(source, names))
     return with_joined_returns(source) if facts.joins_returns else source
 
 

@@ -430,8 +430,12 @@ def test_a_refused_argument_raises_where_the_program_draws() -> None:
         for i in range(n):
             rng.normal(0.0, scale if i > 3 else 1.0)
 
+    def scaled_before(rng: Generator, scale: float) -> float:
+        return rng.normal(0.0, scale)
+
+    appyc.jit(scaled_before)(np.random.default_rng(0), 1.0)  # library text has the location of each call
     one, other = np.random.default_rng(0), np.random.default_rng(0)
-    with pytest.raises(ValueError, match=r"^scale < 0\n +--> .*test_drawn_numbers.py"):
+    with pytest.raises(ValueError, match=rf"^scale < 0\n +--> .*:{scaled.__code__.co_firstlineno + 2}:"):
         appyc.jit(scaled)(other, -1.0, 9)
     with pytest.raises(ValueError, match="scale < 0"):
         scaled(one, -1.0, 9)
