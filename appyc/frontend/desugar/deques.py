@@ -24,7 +24,7 @@ from functools import partial
 from typing import Any
 
 from appyc.frontend.desugar.building import constant
-from appyc.frontend.desugar.rewriting import Containers, ValueOf, bindings, replaced
+from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.tree import walk
 from appyc.library.queues import drop_front, item_of, pop, pop_left
@@ -37,15 +37,15 @@ def without_deques(source: Source, value_of: ValueOf) -> Source:
     return replaced(source, bindings(source.ast, partial(_made, value_of=value_of)), _Deques, value_of)
 
 
-def _made(value: ast.expr, value_of: ValueOf) -> str | None:
+def _made(value: ast.expr, value_of: ValueOf) -> Kind | None:
     match value:
         case ast.Call(func=func, args=[] | [_], keywords=[]) if value_of(func) is deque:
-            return "deque"
+            return Kind("deque")
         case _:
             return None
 
 
-class _Deques(Containers[str]):
+class _Deques(Containers):
     PARTS = ("items", "head")
     TEMPORARIES = ()
     CONSTANTS = {f.__name__: constant(f) for f in (drop_front, item_of, pop, pop_left)}  # noqa: RUF012
@@ -54,9 +54,6 @@ class _Deques(Containers[str]):
     HINT = (
         "append, extend, popleft, pop and clear are compiled, and to index, measure, run over and return it"
     )
-
-    def class_of(self, name: str) -> str:
-        return self.kinds[name]
 
     def as_lists(self, name: str, at: ast.AST) -> list[ast.stmt]:
         return self.statements("drop_front(items, head)", name, at)

@@ -25,13 +25,13 @@ import ast
 import builtins
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from appyc.frontend.desugar.building import constant, read, renamed, template
 from appyc.frontend.desugar.comprehension_loops import nest
-from appyc.frontend.desugar.rewriting import Containers, ValueOf, bindings, listed, replaced
+from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, listed, replaced
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.tree import walk
 from appyc.library.hashing import enter, enter_all, find, found, get, put
@@ -40,6 +40,7 @@ _LOOKERS = frozenset({"len", "sum", "min", "max", "any", "all", "sorted", "list"
 _WITHOUT_ORDER = frozenset({"len", "sorted"})
 """Those of them whose result is the same for each order of the items."""
 
+_ITEMS = "zip(keys, values)"
 _MAKE = "keys = []; values = []; table = [-1] * 16"
 _ENTER = """
 number = find(table, keys, key)
@@ -60,19 +61,6 @@ _UPDATE = "key = index; number = found(table, keys, key); values[number] += give
 _UPDATE_OR_ENTER = f"key = index; item = start{_ENTER}values[number] += given"
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """A class of containers. makes: as in `ReturnedContainer`. start: the value of a missing key, None if it is an
-    error."""
-
-    makes: str
-    start: int | float | None = None
-
-    @property
-    def is_set(self) -> bool:
-        return self.makes == "set"
-
-
 def without_hash_tables(source: Source, value_of: ValueOf) -> Source:
     """The function, with its dicts, counters and sets replaced."""
     found = bindings(source.ast, partial(_kind_of, value_of=value_of))
@@ -80,22 +68,22 @@ def without_hash_tables(source: Source, value_of: ValueOf) -> Source:
     return replaced(source, kinds, _HashTables, value_of)
 
 
-def _kind_of(value: ast.expr, value_of: ValueOf) -> _Kind | None:
+def _kind_of(value: ast.expr, value_of: ValueOf) -> Kind | None:
     """The container that an expression makes."""
     match value:
         case ast.Dict(keys=keys) if not any(k is None or _is_text(k) for k in keys):
-            return _Kind("dict")
+            return Kind("dict")
         case ast.DictComp() | ast.SetComp():
-            return _Kind("dict" if isinstance(value, ast.DictComp) else "set")
+            return Kind("dict" if isinstance(value, ast.DictComp) else "set")
         case ast.Set(elts=elts) if not any(isinstance(e, ast.Starred) or _is_text(e) for e in elts):
-            return _Kind("set")
+            return Kind("set")
         case ast.Call(func=func, args=args, keywords=[]):
             maker = value_of(func)
             if maker is defaultdict and len(args) == 1 and (kind := value_of(args[0])) in (int, float):
-                return _Kind(f"defaultdict({kind.__name__})", kind())
+                return Kind(f"defaultdict({kind.__name__})", kind())
             if (maker is dict and not args) or (maker is Counter and len(args) < 2):
-                return _Kind("dict") if maker is dict else _Kind("Counter", 0)
-            return _Kind("set") if maker is set and len(args) < 2 else None
+                return Kind("dict") if maker is dict else Kind("Counter", 0)
+            return Kind("set") if maker is set and len(args) < 2 else None
         case _:
             return None
 
@@ -120,7 +108,7 @@ def _is_entered(tree: ast.FunctionDef, name: str) -> bool:
     return False
 
 
-class _HashTables(Containers[_Kind]):
+class _HashTables(Containers):
     PARTS = ("keys", "values", "table")
     TEMPORARIES = ("key", "item", "number")
     CONSTANTS = {f.__name__: constant(f) for f in (enter, enter_all, find, found, get, put)}  # noqa: RUF012
@@ -131,19 +119,14 @@ class _HashTables(Containers[_Kind]):
         "nor added by a loop over them"
     )
 
-    def class_of(self, name: str) -> str:
-        return self.kinds[name].makes
-
     present: frozenset[tuple[str, str]] = frozenset()
     """Containers, and the names of keys that they have, since a loop runs over them."""
 
-    def statements(self, text: str, name: str, at: ast.AST, **given: ast.expr) -> list[ast.stmt]:
-        text = _WITHOUT_VALUES.sub("", text) if self.kinds[name].is_set else text
-        return super().statements(text, name, at, **given)
-
-    def expression(self, text: str, name: str, at: ast.AST, **given: ast.expr) -> ast.expr:
-        return super().expression(
-            _WITHOUT_VALUES.sub("", text) if self.kinds[name].is_set else text, name, at, **given
+    def from_template(
+        self, text: str, name: str, at: ast.AST, given: Mapping[str, str | ast.expr]
+    ) -> list[ast.stmt]:
+        return super().from_template(
+            _WITHOUT_VALUES.sub("", text) if self.kinds[name].is_set else text, name, at, given
         )
 
     # ------------------------------------------------------------ statements
@@ -223,16 +206,17 @@ class _HashTables(Containers[_Kind]):
     def visit_For(self, node: ast.For) -> Any:
         over = self._over(node.iter)
         if over is not None:
-            name, lists = over
-            is_of_values = isinstance(node.iter, ast.Call) and ast.unparse(node.iter.func).endswith("values")
-            key = node.target.elts[0] if isinstance(node.target, ast.Tuple) else node.target
+            name, text = over
+            key = node.target if text == "keys" else None
+            if text == _ITEMS and isinstance(node.target, ast.Tuple):
+                key = node.target.elts[0]
             body = [inner for stmt in node.body for inner in walk(stmt)]
             bound = {n.id for n in body if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
             outer = self.present
-            if isinstance(key, ast.Name) and key.id not in bound and not is_of_values:
+            if isinstance(key, ast.Name) and key.id not in bound:
                 self.present = outer | {(name, key.id)}
             if name not in bound and not self._enters(body, name):
-                node.iter = lists
+                node.iter = self.expression(text, name, node.iter)
             self.generic_visit(node)
             self.present = outer
             return node
@@ -240,7 +224,7 @@ class _HashTables(Containers[_Kind]):
 
     def visit_comprehension(self, node: ast.comprehension) -> Any:
         over = self._over(node.iter)
-        node.iter = self.visit(node.iter) if over is None else over[1]
+        node.iter = self.visit(node.iter) if over is None else self.expression(over[1], over[0], node.iter)
         node.ifs = [self.visit(test) for test in node.ifs]
         return node
 
@@ -262,8 +246,8 @@ class _HashTables(Containers[_Kind]):
 
     # ------------------------------------------------------------ expressions
 
-    def _over(self, node: ast.expr) -> tuple[str, ast.expr] | None:
-        """A container that is run over, and the lists that are instead."""
+    def _over(self, node: ast.expr) -> tuple[str, str] | None:
+        """A container that is run over, and the template of the lists that are instead."""
         match node:
             case (
                 ast.Name(id=name)
@@ -275,12 +259,12 @@ class _HashTables(Containers[_Kind]):
                 args=[],
                 keywords=[],
             ):
-                text = "values" if which == "values" else "zip(keys, values)"
+                text = "values" if which == "values" else _ITEMS
             case _:
                 return None
         if name not in self.kinds or self.kinds[name].is_set:
             return None
-        return name, self.expression(text, name, node)
+        return name, text
 
     def visit_Call(self, node: ast.Call) -> Any:
         match node:
@@ -298,7 +282,7 @@ class _HashTables(Containers[_Kind]):
                     if owner is not None and looker in _WITHOUT_ORDER:
                         args[at] = self.expression("keys", owner, arg)
                     elif over is not None:
-                        args[at] = over[1]
+                        args[at] = self.expression(over[1], over[0], arg)
         return self.generic_visit(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:

@@ -6,8 +6,8 @@ import ast
 import copy
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any, ClassVar, Generic, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from appyc.errors import UnsupportedError
 from appyc.frontend.desugar.building import constant, template
@@ -18,10 +18,21 @@ from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types.values import ReturnedContainer
 from appyc.ir.names import unused
 
-K = TypeVar("K")
-
 ValueOf = Callable[[ast.expr], object]
 """What gives the value of a name that is not local to a function, or of a module's attribute; None for others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A class of containers. makes: as in `ReturnedContainer`. start: the value of a missing key, None if it is an
+    error."""
+
+    makes: str
+    start: int | float | None = None
+
+    @property
+    def is_set(self) -> bool:
+        return self.makes == "set"
 
 
 def rewritten(source: Source, rule: Callable[[ast.FunctionDef], ast.NodeTransformer]) -> Source:
@@ -47,9 +58,9 @@ def listed(new: Any) -> list[ast.stmt]:
     return new if isinstance(new, list) else [new]
 
 
-def bindings(tree: ast.FunctionDef, kind_of: Callable[[ast.expr], K | None]) -> dict[str, K]:
+def bindings(tree: ast.FunctionDef, kind_of: Callable[[ast.expr], Kind | None]) -> dict[str, Kind]:
     """The names, parameters apart, whose assignments all have values of one kind, and that kind."""
-    found: dict[str, set[K | None]] = {}
+    found: dict[str, set[Kind | None]] = {}
     for node in walk(tree):
         match node:
             case (
@@ -67,7 +78,7 @@ def part_of(name: str, part: str) -> str:
     return f"{name}.{part}"
 
 
-class Containers(ast.NodeTransformer, Generic[K]):
+class Containers(ast.NodeTransformer):
     """A rule that replaces containers, by name, with lists and numbers.
 
     A use without a rule keeps the container's name, which `replaced` finds.
@@ -86,7 +97,7 @@ class Containers(ast.NodeTransformer, Generic[K]):
     HINT: ClassVar[str]
     """What is compiled of such containers."""
 
-    def __init__(self, function: ast.FunctionDef, kinds: Mapping[str, K], value_of: ValueOf) -> None:
+    def __init__(self, function: ast.FunctionDef, kinds: Mapping[str, Kind], value_of: ValueOf) -> None:
         self.kinds, self.value_of = kinds, value_of
         names = (node.id for node in walk(function) if isinstance(node, ast.Name))
         self._taken = {*names, *parameter_names(function)}
@@ -108,17 +119,19 @@ class Containers(ast.NodeTransformer, Generic[K]):
             for part in self.TEMPORARIES
             if re.search(rf"\b{part}\b", text)
         }
-        return template(text, {**self.CONSTANTS, **self._parts[name], **own, **given}, at)
+        return self.from_template(text, name, at, {**own, **given})
 
     def expression(self, text: str, name: str, at: ast.AST, **given: ast.expr) -> ast.expr:
         """The expression of a template for a container."""
-        (stmt,) = template(text, {**self.CONSTANTS, **self._parts[name], **given}, at)
+        (stmt,) = self.from_template(text, name, at, given)
         assert isinstance(stmt, ast.Expr)
         return stmt.value
 
-    def class_of(self, name: str) -> str:
-        """The class of a container, as `ReturnedContainer` names it."""
-        raise NotImplementedError
+    def from_template(
+        self, text: str, name: str, at: ast.AST, given: Mapping[str, str | ast.expr]
+    ) -> list[ast.stmt]:
+        """A template with the parts of a container, and with what else its names stand for."""
+        return template(text, {**self.CONSTANTS, **self._parts[name], **given}, at)
 
     def as_lists(self, name: str, at: ast.AST) -> list[ast.stmt]:
         """The statements after which a container is what its lists hold."""
@@ -135,7 +148,7 @@ class Containers(ast.NodeTransformer, Generic[K]):
                 values[at] = self.visit(value)
                 continue
             before += self.as_lists(name, node)
-            made = constant(ReturnedContainer(self.class_of(name)))
+            made = constant(ReturnedContainer(self.kinds[name].makes))
             values[at] = self.expression(self.RETURNED, name, node, made=made)
         if not isinstance(node.value, ast.Tuple):
             (node.value,) = values
@@ -173,7 +186,7 @@ class Containers(ast.NodeTransformer, Generic[K]):
         return node
 
 
-def replaced(source: Source, kinds: Mapping[str, K], rule: type[Containers[K]], value_of: ValueOf) -> Source:
+def replaced(source: Source, kinds: Mapping[str, Kind], rule: type[Containers], value_of: ValueOf) -> Source:
     """The function without these containers. Raises UnsupportedError for a use of one that has no rule."""
     if not kinds:
         return source

@@ -228,11 +228,9 @@ def _used(node: ast.AST) -> Iterator[ast.Name]:
             index, ast.Slice | ast.Tuple
         ) and not isinstance(node.ctx, ast.Del):
             yield name
-        case ast.Call(func=ast.Name(id="list" | "sorted"), args=[ast.Name() as name], keywords=[]):
-            yield name
         case ast.UnaryOp(op=ast.Not(), operand=ast.Name() as name):
             yield name
-        case ast.Call(func=ast.Name(id="sorted"), args=[ast.Name() as name]):
+        case ast.Call(func=ast.Name(id="list" | "sorted"), args=[ast.Name() as name]):
             yield name
         case ast.While(test=test) | ast.If(test=test):
             yield from _tested(test)
