@@ -9,14 +9,12 @@ for h in range(n):
 from __future__ import annotations
 
 import random
-import warnings
 from collections import Counter, defaultdict, deque
 from dataclasses import dataclass
 from pathlib import Path
 
-import appyc
-from tests.random_programs.check import Verdict, functions, processor_time
-from tests.random_programs.listed import outcome
+from tests.random_programs.check import Verdict, functions
+from tests.random_programs.listed import compared
 from tests.random_programs.programs import Program
 
 CALLS = (([3, 1, 4, 1, 5], 4), ([2], 0), ([7, 7, -1], 6))
@@ -127,18 +125,4 @@ def check(made: Program, folder: Path) -> Verdict:
     path = folder / f"containers{made.seed}.py"
     fn = functions(made, path, range)
     fn.__globals__.update(Counter=Counter, defaultdict=defaultdict, deque=deque)
-    began, calls = processor_time(), 0
-    try:
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
-            warnings.simplefilter("error", appyc.InternalWarning)
-            compiled = appyc.jit(fn, cache=False, target="cpu")
-            for given in CALLS:
-                one, other = outcome(fn, given), outcome(compiled, given)
-                if one != other:
-                    return Verdict(made.seed, "differs", f"{made.text}{given}\n{one}\n{other}")
-                calls += 1
-    finally:
-        path.unlink(missing_ok=True)
-    kind = "in python" if any(issubclass(w.category, appyc.FallbackWarning) for w in told) else "same"
-    return Verdict(made.seed, kind, "", processor_time() - began, calls)
+    return compared(made, fn, CALLS, path)

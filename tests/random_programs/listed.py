@@ -12,7 +12,7 @@ import random
 import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -118,26 +118,30 @@ def check(made: Listed, folder: Path) -> Verdict:
     path, rng = folder / f"listed{made.seed}.py", random.Random(made.seed)
     sys.set_int_max_str_digits(0)
     fn = functions(Program(made.seed, made.text, (), False, False, False), path, range)
-    began, calls = processor_time(), 0
+    kinds = [kind for kind in KINDS if kind != "mixed" or "* 1.0" in made.text]  # else of joined types
+    calls = (_arguments(KINDS[kind], size, rng) for kind in rng.sample(kinds, 3) for size in SIZES)
+    return compared(made, fn, calls, path)
+
+
+def compared(
+    made: Listed | Program, fn: Callable[..., Any], calls: Iterable[tuple[Any, ...]], path: Path
+) -> Verdict:
+    """What a program, whose text is put at the path, comes to in some calls, beside plain Python."""
+    began, same = processor_time(), 0
     try:
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             warnings.simplefilter("error", appyc.InternalWarning)
             compiled = appyc.jit(fn, cache=False, target="cpu")
-            kinds = [
-                kind for kind in KINDS if kind != "mixed" or "* 1.0" in made.text
-            ]  # else of joined types
-            for kind in rng.sample(kinds, 3):
-                for size in SIZES:
-                    given = _arguments(KINDS[kind], size, rng)
-                    one, other = outcome(fn, given), outcome(compiled, given)
-                    if one != other:
-                        return Verdict(made.seed, "differs", f"{made.text}{given}\n{one}\n{other}")
-                    calls += 1
+            for given in calls:
+                one, other = _outcome(fn, given), _outcome(compiled, given)
+                if one != other:
+                    return Verdict(made.seed, "differs", f"{made.text}{given}\n{one}\n{other}")
+                same += 1
     finally:
         path.unlink(missing_ok=True)
     kind = "in python" if any(issubclass(w.category, appyc.FallbackWarning) for w in told) else "same"
-    return Verdict(made.seed, kind, "", processor_time() - began, calls)
+    return Verdict(made.seed, kind, "", processor_time() - began, same)
 
 
 def _arguments(number: Callable[[random.Random], Any], size: int, rng: random.Random) -> tuple[Any, ...]:
@@ -151,7 +155,7 @@ def _arguments(number: Callable[[random.Random], Any], size: int, rng: random.Ra
     return x, y, m, t, rng.randint(0, 3)
 
 
-def outcome(fn: Callable[..., Any], given: tuple[Any, ...]) -> str:
+def _outcome(fn: Callable[..., Any], given: tuple[Any, ...]) -> str:
     """What a call gives, whose arguments those are that it returns, and what the arguments are then."""
     own = copy.deepcopy(given)
     try:
