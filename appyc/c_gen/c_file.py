@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from appyc.c_gen.c_function import arrays_gone, emit_function, emit_release
 from appyc.c_gen.c_module import FunctionContext, ModuleContext, parameters_of_array
-from appyc.c_gen.callee_functions import MAX_DEPTH, activation_bytes, callee_names, emit_callee
+from appyc.c_gen.callee_functions import MAX_DEPTH, activation_bytes, callee_names, emit_callee, has_depth
 from appyc.c_gen.captures import outside_symbols, perfect_nest
 from appyc.c_gen.lanes.simd import declare_scalars, named_outside_lanes
 from appyc.c_gen.loops.thread_loops import runs_in_threads
@@ -240,8 +240,9 @@ def _entry(module: ModuleContext, layout: FrameLayout, entry: str, program: str)
     writer = Writer()
     restrict = "" if module.sequential else "restrict "
     ctx = FunctionContext(module, writer)
-    inner = module.names.fresh(f"run_{module.fn.name}") if module.fn.callees else entry
-    static = "static " if module.fn.callees else ""
+    goes_deep = any(has_depth(callee.function) for callee in module.fn.callees)
+    inner = module.names.fresh(f"run_{module.fn.name}") if goes_deep else entry
+    static = "static " if goes_deep else ""
     with writer.block(f"{static}int32_t {inner}(int64_t *{restrict}frame)"):
         writer.line(f"int64_t *fault = frame + {layout.fault};")
         writer.line("fault[0] = -1;")
@@ -258,7 +259,7 @@ def _entry(module: ModuleContext, layout: FrameLayout, entry: str, program: str)
             writer.line(f"if (!{expression(ctx, guard.holds)}) return {int(Status.GUARD)};")
         writer.line(f"{program}({', '.join(arguments)});")
         writer.line(f"return fault[0] < 0 ? {int(Status.OK)} : {int(Status.FAULT)};")
-    if module.fn.callees:
+    if goes_deep:
         with_stack = module.helpers.plain("with_stack")
         limit = f"frame[{layout.fault + 1}]"
         most = f"({limit} < {MAX_DEPTH} ? {limit} : {MAX_DEPTH}) * {activation_bytes(module.fn)}"

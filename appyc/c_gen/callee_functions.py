@@ -16,6 +16,7 @@ from appyc.c_gen.c_module import FunctionContext, ModuleContext, parameters_of_a
 from appyc.c_gen.text.c_expressions import element, expression
 from appyc.c_gen.text.c_types import c_type, storage_type
 from appyc.ir.nodes import Alloc, Assign, Call, Const, Fail, Function, Symbol, View
+from appyc.ir.raising import can_fault
 from appyc.ir.types import Layout
 from appyc.ir.visit import walk
 
@@ -39,6 +40,11 @@ def activation_bytes(fn: Function) -> int:
     return _ACTIVATION + _NODE * max(map(len, nodes), default=0) + sum(arrays)
 
 
+def has_depth(callee: Function) -> bool:
+    """Whether a callee may raise, or call others and itself."""
+    return can_fault((*callee.body, *callee.results))
+
+
 def callee_names(module: ModuleContext) -> None:
     """Chooses what the callees are called in C."""
     for callee in module.fn.callees:
@@ -48,7 +54,7 @@ def callee_names(module: ModuleContext) -> None:
 def emit_callee(ctx: FunctionContext, fn: Function, statements: Callable[[], None]) -> None:
     """Writes a callee around what `statements` writes."""
     module = ctx.module
-    parameters = ["int64_t *fault", "const int64_t depth"]
+    parameters = ["int64_t *fault", "const int64_t depth"] if has_depth(fn) else []
     for symbol in fn.params:
         if symbol.is_array:
             parameters += [
@@ -61,8 +67,9 @@ def emit_callee(ctx: FunctionContext, fn: Function, statements: Callable[[], Non
     value = result.value
 
     def body() -> None:
-        with ctx.writer.block("if (__builtin_expect(depth <= 0, 0))"):
-            ctx.fail(Fail("RecursionError", "maximum recursion depth exceeded", loc=fn.loc).site)
+        if has_depth(fn):
+            with ctx.writer.block("if (__builtin_expect(depth <= 0, 0))"):
+                ctx.fail(Fail("RecursionError", "maximum recursion depth exceeded", loc=fn.loc).site)
         statements()
         ctx.writer.line(f"result = {expression(ctx, value)};")
 
@@ -73,10 +80,12 @@ def emit_call(ctx: FunctionContext, stmt: Assign, call: Call) -> None:
     """`target = callee(args)`."""
     writer, module = ctx.writer, ctx.module
     callee = next(c.function for c in module.fn.callees if c.function.name == call.callee)
-    depth = "depth - 1"
-    if not ctx.in_callee:
-        depth = f"{module.helpers.plain('activations_left')}(fault[1], {activation_bytes(module.fn)})"
-    arguments = ["fault", depth]
+    arguments: list[str] = []
+    if has_depth(callee):
+        arguments = ["fault", "depth - 1"]
+        if not ctx.in_callee:
+            left = module.helpers.plain("activations_left")
+            arguments = ["fault", f"{left}(fault[1], {activation_bytes(module.fn)})"]
     with writer.block():
         for number, (parameter, arg) in enumerate(zip(callee.params, call.args, strict=True)):
             if isinstance(arg, View):
@@ -86,8 +95,9 @@ def emit_call(ctx: FunctionContext, stmt: Assign, call: Call) -> None:
                 arguments.append(f"argument{number}")
         ctx.leave_if_failed()
         writer.line(f"{ctx.name(stmt.target)} = {module.callees[call.callee]}({', '.join(arguments)});")
-        writer.line("failed = fault[0] >= 0;")
-        ctx.leave_if_failed()
+        if has_depth(callee):
+            writer.line("failed = fault[0] >= 0;")
+            ctx.leave_if_failed()
 
 
 def _array(ctx: FunctionContext, parameter: Symbol, view: View, number: int) -> list[str]:

@@ -26,7 +26,7 @@ class Restart(Exception):  # noqa: N818  (no error: lowering restarts with the n
 
 
 class Recursive(Exception):  # noqa: N818  (no error: lowering restarts)
-    """Raised when a function is found to call itself (`frontend/expressions/recursion.py`)."""
+    """Raised when a function is found that is not to be inlined (`frontend/expressions/recursion.py`)."""
 
 
 class NoValue(Exception):  # noqa: N818  (no error: it ends a path in this round of lowering)

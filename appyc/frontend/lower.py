@@ -21,6 +21,7 @@ from appyc.frontend.desugar.characters import with_codes
 from appyc.frontend.desugar.deques import without_deques
 from appyc.frontend.desugar.hash_tables import without_hash_tables
 from appyc.frontend.desugar.joined_returns import with_joined_returns
+from appyc.frontend.desugar.rewriting import with_split_assignments
 from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const
 from appyc.frontend.expressions.callee_facts import Callees, Known, with_callees
 from appyc.frontend.expressions.indexed_tuples import table_of
@@ -57,6 +58,8 @@ from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Const, Function, Result, Stmt, Symbol, Var
 from appyc.ir.types import ArrayType, Container, DType
+from appyc.ir.visit import loops_of
+from appyc.library.table import LIST_LOOPS
 
 _MAX_ATTEMPTS = 50
 
@@ -117,9 +120,12 @@ def lower_function(
             if error.either is None or not facts.part(error.either):
                 raise
             continue
-        if callees.is_done():
+        if known.called & LIST_LOOPS and any(n.clauses for n in loops_of(lowered.function.body)):
+            known.called -= LIST_LOOPS
+            known.inlines_all = True
+        elif callees.is_done():
             return replace(lowered, function=with_callees(lowered.function, callees))
-    if known.recursive:
+    if known.called:
         loc = Loc(source.file, source.first_line)
         raise UnsupportedError("the types that a recursive function returns do not settle", loc,
                                hints=("return values of the same types on every path",))  # fmt: skip
@@ -133,7 +139,7 @@ def _source(source: Source, names: Names, facts: Facts) -> Source:
 
 
 def _without_containers(source: Source, names: Names) -> Source:
-    return without_hash_tables(without_deques(source, names.plain), names.plain)
+    return without_hash_tables(without_deques(with_split_assignments(source), names.plain), names.plain)
 
 
 def _lower(
@@ -152,7 +158,7 @@ def _lower(
             scope.bind(name, value, locations[name])  # with a lookup table
         elif name not in rebound:
             scope.fixed |= {*params[before:]}
-    if fn.__code__ in scope.callees.known.recursive:
+    if fn.__code__ in scope.callees.known.called:
         scope.locals |= arguments.keys()
         _lower_call_of_itself(scope, fn, arguments, loc)
     else:

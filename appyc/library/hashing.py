@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from appyc.library.primitives import refuse
+from appyc.library.table import list_loop
 
 
 def hashed(key):
@@ -25,6 +26,7 @@ def hashed(key):
     return total
 
 
+@list_loop
 def find(table, keys, key):
     """The number of a key; of one that is missing, -1 less the slot where it would stand."""
     last = len(table) - 1
@@ -57,6 +59,7 @@ def enter(table, keys, missing):
     table[-1 - missing] = len(keys)
 
 
+@list_loop
 def enter_all(table, keys):
     """Enters the keys, which are different, into a table that is empty."""
     last = len(table) - 1

@@ -7,6 +7,8 @@ Items move as in CPython's `Lib/heapq.py`, so that the lists are the same after 
 
 from __future__ import annotations
 
+from appyc.library.table import list_loop
+
 
 def settle(heap, root, at, item):
     """Puts an item at an index, or nearer to the root of a part of the heap, past all that are greater."""
@@ -19,12 +21,14 @@ def settle(heap, root, at, item):
     heap[at] = item
 
 
+@list_loop
 def rise(heap):
     """Moves the last item, which is new, towards the root."""
     last = len(heap) - 1
     settle(heap, 0, last, heap[last])
 
 
+@list_loop
 def sink(heap, root, item):
     """Replaces an item: the hole moves along the smaller children to a leaf, and from there the new one rises."""
     end = len(heap)

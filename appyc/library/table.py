@@ -40,6 +40,15 @@ METHODS: dict[str, Text] = {}
 SCIPY: dict[str, Text] = {}
 """By name, since scipy.special is imported by the program if at all."""
 
+LIST_LOOPS: set[object] = set()
+"""The code of the texts that loop over lists."""
+
+
+def list_loop(text: F) -> F:
+    """Says that a text loops over lists: in a function with many of them it is called, not inlined."""
+    LIST_LOOPS.add(text.__code__)
+    return text
+
 
 def of(
     *functions: object, method: str = "", elements: int = 0, floats: bool = False, tested: bool = False

@@ -165,3 +165,49 @@ def test_automatic_compilation_gives_what_python_gives():
     compiled = appyc.autojit(powers)
     assert compiled(30, 10**6) == 10**36
     assert compiled(3, 10**6) == 10**9
+
+
+def _many_dicts(a):
+    seen = {}
+    for i in range(len(a)):
+        k = int(a[i])
+        seen[k] = seen.get(k, 0) + seen.get(k + 1, 0) + seen.get(k + 2, 0) + seen.get(k + 3, 1)
+        seen[k + 1] = seen.get(k - 1, 0) + seen.get(k - 2, 0) + seen.get(k - 3, 0)
+        seen[k + 2] = seen.get(k, 0) + seen.get(k + 4, 0) + seen.get(k + 5, 0)
+        seen[k + 3] = seen.get(k + 6, 0)
+    return seen
+
+
+def _sum_of_many_dicts(a):
+    seen = {}
+    for i in range(len(a)):
+        k = int(a[i])
+        seen[k] = seen.get(k, 0) + seen.get(k + 1, 0) + seen.get(k + 2, 0) + seen.get(k + 3, 1)
+        seen[k + 1] = seen.get(k - 1, 0) + seen.get(k - 2, 0) + seen.get(k - 3, 0)
+        seen[k + 2] = seen.get(k, 0) + seen.get(k + 4, 0) + seen.get(k + 5, 0)
+    return sum(seen.values())
+
+
+def _many_dicts_and_a_parallel_loop(a):
+    b = np.empty(len(a))
+    for i in appyc.prange(len(a)):
+        b[i] = 2.0 * a[i]
+    return _sum_of_many_dicts(a), b
+
+
+def test_loops_of_the_library_over_lists_are_called_where_there_are_many():
+    a = np.arange(30) % 7
+    compiled = appyc.jit(strict=True, cache=False)(_many_dicts)
+    assert compiled(a) == _many_dicts(a)
+    text = compiled.source("c", a)
+    assert text.count("while (true)") == 2, "one loop that probes, one that enters into a larger table"
+    call = next(line for line in text.splitlines() if " = find_call" in line)
+    assert "fault" not in call, "what cannot raise takes no location for a fault"
+
+
+def test_loops_of_the_library_are_inlined_beside_parallel_loops():
+    a = np.arange(30) % 7
+    compiled = appyc.jit(strict=True, cache=False)(_many_dicts_and_a_parallel_loop)
+    found, b = compiled(a)
+    assert found == _sum_of_many_dicts(a)
+    assert b.tolist() == (2.0 * a).tolist()

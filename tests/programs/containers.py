@@ -3,6 +3,7 @@
 # ruff: noqa: PLC0206, C416, SIM401  (as users write it)
 
 import collections
+import heapq
 from collections import Counter, defaultdict, deque
 from functools import partial
 
@@ -257,3 +258,43 @@ def a_moving_window(n):
         return total, -1
     window.extend((n, n + 1))
     return total, window[1] if n > 4 else window[7]  # raises IndexError
+
+
+@_on(ints(60, lo=-5, hi=5))
+@_on(np.zeros(0, int))
+@_on(ENDS)
+def many_statements_with_dicts(a):
+    seen, total, pairs, late = {}, Counter(), set(), {}
+    for i in range(len(a)):
+        k = int(a[i])
+        total[k % 7] += 1
+        if k not in seen:
+            seen[k] = i
+        else:
+            late[k, i % 3] = seen[k]
+        pairs.add((k % 5, i % 2))
+        total[i % 4] += 2
+        if (k % 5, 1) in pairs and (k, 1) in late:
+            total[late.get((k, 2), 3) % 11] += seen[k]
+        late[k % 3, 0] = total[k % 7]
+    return seen, total, late, len(pairs)
+
+
+@_on(ints(40, lo=-9, hi=9))
+@_on(ints(1))
+def a_heap_used_in_many_places(a):
+    heap, other = [], []
+    for x in a:
+        heapq.heappush(heap, int(x))
+        heapq.heappush(other, (int(x) % 4, 0.5 * x))
+    heapq.heapify(heap)
+    out = [heapq.heappop(heap), heapq.heapreplace(heap, 3) if heap else 0]
+    while len(heap) > 2:
+        out.append(heapq.heappop(heap) + heapq.heappop(heap))
+        heapq.heappush(heap, out[-1] // 2)
+    heapq.heappush(heap, 2)
+    total = 0.0
+    while other:
+        k, x = heapq.heappop(other)
+        total = total / 2 + k * x
+    return out, total, heap[0]

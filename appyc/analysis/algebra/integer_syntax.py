@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from appyc.analysis.algebra.intervals import last_occurrences
+from appyc.analysis.algebra.intervals import last_occurrences, setting_integers
 from appyc.ir.nodes import Assign, Binary, Expr, Function, Symbol, Unary, Update, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import children, scalars_read, walk
@@ -14,16 +14,19 @@ from appyc.ir.visit import children, scalars_read, walk
 @dataclass(frozen=True, slots=True)
 class IntegerSyntax:
     """size: how many nodes there are. ended: as `last_occurrences` says. growing: the nodes that are or contain
-    operations on Python ints, by `id`. counters: scalars to which loops only add what they do not read them for."""
+    operations on Python ints, by `id`. moving: as `setting_integers` says. counters: scalars to which loops only add
+    what they do not read them for."""
 
     size: int
     ended: Mapping[int, set[Symbol]]
     growing: frozenset[int]
+    moving: frozenset[int]
     counters: tuple[Symbol, ...]
 
     @classmethod
     def of(cls, fn: Function) -> IntegerSyntax:
-        return cls(sum(1 for _ in walk(fn.body)), last_occurrences(fn), _growing(fn), _counters(fn))
+        nodes = list(walk(fn.body))
+        return cls(len(nodes), last_occurrences(fn), _growing(fn), setting_integers(nodes), _counters(fn))
 
 
 def _growing(fn: Function) -> frozenset[int]:

@@ -339,6 +339,15 @@ def _read(node: Node | Iterable[Node]) -> Iterator[Symbol]:
     return (part.symbol for part in walk(node) if isinstance(part, Var))
 
 
+def setting_integers(nodes: Iterable[Node]) -> frozenset[int]:
+    """The loops and branches among some nodes, by `id`, that may change an integer scalar."""
+    return frozenset(
+        id(n)
+        for n in nodes
+        if isinstance(n, For | While | If) and any(is_integer(s.dtype) for s in scalars_written(n))
+    )
+
+
 # ---------------------------------------------------------------- the values that scalars have
 
 
@@ -350,11 +359,7 @@ class _Reachable(Intervals):
         constants = {int(n.value) for n in nodes if isinstance(n, Const) and isinstance(n.value, int)}
         steps = sorted({c + d for c in constants for d in (-1, 0, 1)})
         super().__init__(last_occurrences(fn), steps, WORK * (len(nodes) + MAX_BOXES), MAX_BOXES)
-        self.moving = {
-            id(n)
-            for n in nodes
-            if isinstance(n, For | While | If) and any(is_integer(s.dtype) for s in scalars_written(n))
-        }
+        self.moving = setting_integers(nodes)
 
     def statement(self, stmt: Stmt, boxes: list[Box]) -> list[Box]:
         if isinstance(stmt, For | While) and id(stmt) not in self.moving:

@@ -101,7 +101,7 @@ class OverflowAnalysis(Intervals):
         self.most_work = WORK * syntax.size + ALWAYS
         super().__init__(syntax.ended, _STEPS, self.most_work)
         self.fn, self.known, self.leaves, self.assumes = fn, dict(known), leaves, assumes
-        self.growing = syntax.growing
+        self.growing, self.moving = syntax.growing, syntax.moving
         self.counters = {symbol: _Counter() for symbol in syntax.counters}
         self.traps: dict[Occurrence, bool] = {}
         self.tested: dict[int, Box] = {}
@@ -147,6 +147,8 @@ class OverflowAnalysis(Intervals):
         self.memo = {}
         (box,) = boxes
         match stmt:
+            case For() | While() if id(stmt) not in self.growing and id(stmt) not in self.moving:
+                return boxes
             case If():
                 self._look(stmt.cond, box)
             case For():

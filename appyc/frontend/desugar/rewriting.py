@@ -13,7 +13,7 @@ from appyc.errors import UnsupportedError
 from appyc.frontend.desugar.building import constant, template
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source
-from appyc.frontend.syntax.containers import parameter_names
+from appyc.frontend.syntax.containers import may_be_container, one_by_one, parameter_names
 from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types.values import ReturnedContainer
 from appyc.ir.names import unused
@@ -51,6 +51,25 @@ def rewritten(source: Source, rule: Callable[[ast.FunctionDef], ast.NodeTransfor
     function.body = [new for stmt in function.body for new in listed(visit(stmt))]
     part = source.part(function, pragmas)
     return part if source.facts is None else replace(part, facts={})
+
+
+def with_split_assignments(source: Source) -> Source:
+    """The function, in which `a, b = {}, set()` is two assignments."""
+    assigned = (node for node in walk(source.ast) if isinstance(node, ast.Assign))
+    return rewritten(source, lambda _: _Split()) if any(map(_of_containers, assigned)) else source
+
+
+class _Split(ast.NodeTransformer):
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        if not _of_containers(node):
+            return node
+        parts = (ast.Assign([target], value) for target, value in one_by_one(node))
+        return [ast.fix_missing_locations(ast.copy_location(part, node)) for part in parts]
+
+
+def _of_containers(node: ast.Assign) -> bool:
+    pairs = one_by_one(node)
+    return len(pairs) > 1 and any(may_be_container(value) for _, value in pairs)
 
 
 def listed(new: Any) -> list[ast.stmt]:

@@ -18,14 +18,16 @@ Shape: TypeAlias = Any
 
 @dataclass
 class Known:
-    """The facts that rounds of lowering have found. recursive: the functions that call themselves. results: the
-    result types of callees, by function and argument types. written: the parameters that callees store into. sources:
-    the texts of functions that are inlined, each read and parsed once."""
+    """The facts that rounds of lowering have found. called: the functions that are not inlined. results: the result
+    types of callees, by function and argument types. written: the parameters that callees store into. sources: the
+    texts of functions that are inlined, each read and parsed once. inlines_all: a loop has clauses, which are refused
+    beside calls with arrays."""
 
-    recursive: set[object] = field(default_factory=set)
+    called: set[object] = field(default_factory=set)
     results: dict[Hashable, Shape] = field(default_factory=dict)
     written: dict[Hashable, frozenset[int]] = field(default_factory=dict)
     sources: dict[FunctionType, Source] = field(default_factory=dict)
+    inlines_all: bool = False
 
     def source_of(self, fn: FunctionType, caller: Source) -> Source:
         """The text of a function that another one calls."""
@@ -49,11 +51,15 @@ class Made:
 
 @dataclass
 class Callees:
-    """The callees of one round of lowering. settled: whether the round has found no new fact."""
+    """The callees of one round of lowering. asked: those whose result type was not known where it was needed. settled:
+    whether the round has relied on nothing but what it has found at its end. inlined: how many texts of `list_loop` are
+    inlined."""
 
     known: Known
     made: dict[Hashable, Made] = field(default_factory=dict)
+    asked: set[Hashable] = field(default_factory=set)
     settled: bool = True
+    inlined: int = 0
 
     def is_done(self) -> bool:
         """Whether the facts have reached their fixed point. A callee that never returns is given an integer result."""
@@ -65,9 +71,10 @@ class Callees:
 
     def learn(self, key: Hashable, result: Shape, written: frozenset[int]) -> None:
         known = self.known
-        if key not in known.results or (known.results[key], known.written[key]) != (result, written):
+        is_known = key in known.results
+        if not is_known or (known.results[key], known.written[key]) != (result, written):
             known.results[key], known.written[key] = result, written
-            self.settled = False
+            self.settled = self.settled and not is_known and key not in self.asked
 
 
 def with_callees(function: Function, callees: Callees) -> Function:

@@ -1,4 +1,8 @@
-"""Inlining of Python functions at their calls; recursive functions are called."""
+"""Inlining of Python functions at their calls; recursive ones are called.
+
+So are the library's loops over lists in a function that has more than MAX_LIST_LOOPS of them: dicts and heaps in many
+statements. Such a function is compiled in reasonable time, and none of its loops runs in parallel (`check_calls`).
+"""
 
 from __future__ import annotations
 
@@ -19,9 +23,13 @@ from appyc.frontend.resolve import Names
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import LibraryText, Source, library_text
 from appyc.frontend.types.values import Opaque, TupleValue, Value
+from appyc.library.table import LIST_LOOPS
 
 MAX_CALL_DEPTH = 40
 """The maximal depth of inlined calls."""
+
+MAX_LIST_LOOPS = 12
+"""The most of the library's loops over lists that are inlined in a function."""
 
 
 def inline(
@@ -103,8 +111,14 @@ def _body(
     around: dict[str, Value],
     name: str,
 ) -> Value:
-    """The value of a call: inlined, or a call of a callee for a recursive function. around: as in `Called`."""
-    if key in scope.callees.known.recursive:
+    """The value of a call: inlined, or of a callee. around: as in `Called`."""
+    callees = scope.callees
+    if key in LIST_LOOPS and key not in callees.known.called and not callees.known.inlines_all:
+        callees.inlined += 1
+        if callees.inlined > MAX_LIST_LOOPS:
+            callees.known.called |= LIST_LOOPS
+            raise Recursive
+    if key in callees.known.called:
         called = Called(name, key, around, scope.lowering.callee(scope, source, names, key, loc))
         return lower_recursive(scope, called, arguments, loc)
     return scope.lowering.inline(scope, source, names, key, around | arguments, loc)
@@ -112,10 +126,10 @@ def _body(
 
 def _note_recursion(scope: Scope, key: object, name: str, loc: Loc) -> None:
     """Raises Recursive for a function that is newly found to call itself."""
-    if key in scope.callees.known.recursive:
+    if key in scope.callees.known.called:
         return
     if key in scope.calls:
-        scope.callees.known.recursive.add(key)
+        scope.callees.known.called.add(key)
         raise Recursive
     if len(scope.calls) > MAX_CALL_DEPTH:
         raise UnsupportedError(f"the calls of {name} go too deep to be compiled", loc,

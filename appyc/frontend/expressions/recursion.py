@@ -1,4 +1,5 @@
-"""Recursive functions: each is specialised to one IR callee per combination of argument types.
+"""Functions that are called, not inlined: recursive ones, and loops of the library (`inlining.py`). Each is
+specialised to one IR callee per combination of argument types.
 
     def fib(n):                                  def fib(n):
         return fib(10) + n                           t = fib_1(10)
@@ -9,9 +10,9 @@ Result types are a fixed point. They are inferred first from the paths without r
 lowered again until the types are stable. In the first round, a path ends where it needs an unknown result (`NoValue`).
 
 The free symbols of a callee, which enclosing functions define or capture, become hidden parameters with the same
-symbols (`with_callees`). Arrays are passed as views.
+symbols (`with_callees`). Arrays are passed as views, lists as their columns and the number of their items.
 
-Does not handle: results that are new arrays; lists; parallel loops inside.
+Does not handle: results that are new arrays; lists that change their length; parallel loops inside.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
+    ListSlots,
+    ListValue,
     MaybeNone,
     Number,
     Opaque,
@@ -75,8 +78,16 @@ Lowered: TypeAlias = tuple[Sequence[Stmt], Value, Scope]
 
 
 @dataclass(frozen=True, slots=True)
+class ListKind:
+    """The type of a list: those of its items' numbers, and whether these are tuples."""
+
+    kinds: tuple[NumberType, ...]
+    of_tuples: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Called:
-    """A recursive function at a call. key: its identity. around: its captured values, by name. lower: lowers its
+    """A function at a call. key: its identity. around: its captured values, by name. lower: lowers its
     body, given the values of its names and the symbols that are its parameters."""
 
     name: str
@@ -86,7 +97,7 @@ class Called:
 
 
 def lower_recursive(scope: Scope, called: Called, arguments: Mapping[str, Value], loc: Loc) -> Value:
-    """The value of a call of a recursive function. Raises NoValue where its result type is not known yet."""
+    """The value of a call of a callee. Raises NoValue where its result type is not known yet."""
     callees = scope.callees
     flat = _Flat(scope, called.name, loc)
     kinds = tuple(flat.kind(value) for value in arguments.values())
@@ -101,6 +112,7 @@ def lower_recursive(scope: Scope, called: Called, arguments: Mapping[str, Value]
         made = callees.made[here] = Made(unused(f"{of_function(called.name)}_call", taken), key)
         _make(scope, made, called, arguments, kinds, loc)
     if key not in callees.known.results:
+        callees.asked.add(key)
         raise NoValue
     result = callees.known.results[key]
     numbers = _numbers(result)
@@ -149,6 +161,11 @@ class _Flat:
                 view, type_ = self._view(value)
                 self._add(view, value)
                 return type_
+            case ListValue(slots=slots):
+                for column in slots.columns:
+                    self._add(View(column, loc=self.loc), value)
+                self._add(Var(slots.count, loc=self.loc), value)
+                return ListKind(slots.kinds, slots.of_tuples)
             case Opaque(obj=LocalFunction() as fn) if len(fn.home.calls) > 1:
                 raise UnsupportedError("a function that a recursive one defines cannot be an argument", self.loc,
                                        hints=("define it outside",))  # fmt: skip
@@ -236,6 +253,11 @@ def _received(scope: Scope, name: str, value: Value, kind: Kind, params: list[Sy
         case ArrayType():
             params.append(scope.supply.fresh(name, kind))
             return ArrayRef(params[-1])
+        case ListKind(kinds=of_items, of_tuples=of_tuples):
+            columns = tuple(scope.supply.fresh(name, ArrayType(k.dtype, 1)) for k in of_items)
+            count = scope.supply.fresh(f"{name}_n", DType.INT64)
+            params += [*columns, count]
+            return ListValue(ListSlots(columns, of_items, of_tuples, count, room=count))
         case TupleValue() | DictValue() | MaybeNone():
             kinds = enumerate(parts_of(kind))
 

@@ -232,7 +232,7 @@ def _used(node: ast.AST) -> Iterator[ast.Name]:
             yield name
         case ast.Call(func=ast.Name(id="list" | "sorted"), args=[ast.Name() as name]):
             yield name
-        case ast.While(test=test) | ast.If(test=test):
+        case ast.While(test=test) | ast.If(test=test) | ast.IfExp(test=test):
             yield from _tested(test)
         case _:
             return
