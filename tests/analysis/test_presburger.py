@@ -9,6 +9,7 @@ import pytest
 
 from appyc.analysis.sets.allowance import HARDEST, TOTAL, Allowance
 from appyc.analysis.sets.presburger import Presburger, _OutOfWorkError
+from tests.counting import calls_of
 
 
 def at(sets: Presburger, points, **values: int) -> bool:
@@ -142,3 +143,12 @@ def test_other_faults_of_isl_are_not_hidden():
     sets = Presburger()
     with pytest.raises(Exception, match="isl"):
         sets.bounded(lambda: sets.everything.project_out(sets._isl.dim_type.param, 5, 1), None)
+
+
+def test_the_first_case_that_bounds_an_expression_only_in_places_answers_for_all():
+    sets = Presburger()
+    i, n = sets.parameter("i"), sets.parameter("n")
+    mixed = clipped(sets, i, n).add(clipped(sets, n.sub(i), n))
+    assert sets.all_of(mixed, above=True) == [mixed]
+    asked = calls_of(lambda: sets.all_of(mixed, above=True))
+    assert asked < calls_of(lambda: sets.bounding_cases(mixed, above=True))

@@ -123,8 +123,8 @@ class Presburger:
         """The values that an expression is the largest (`above`: the least) of; itself, if it is no such."""
         if value.n_piece() == 1 or not self.everything.is_subset(value.domain()):
             return [value]
-        cases = self.bounding_cases(value, above=above)
-        return cases if len(cases) == value.n_piece() else [value]
+        cases = self._cases(value)
+        return cases if all(self._bounds(case, value, above=above) for case in cases) else [value]
 
     def constant_of(self, value: isl.PwAff) -> int | None:
         """The number that an expression is, whatever the parameters; None where it varies."""
@@ -311,8 +311,15 @@ class Presburger:
     def bounding_cases(self, value: isl.PwAff, *, above: bool) -> list[isl.PwAff]:
         """Those cases of an expression that, taken everywhere, are nowhere larger (`above`:
         smaller) than the expression itself."""
-        cases = [self._isl.PwAff.from_aff(piece) for _, piece in value.get_pieces()]
-        return [c for c in cases if value.domain().is_subset(c.ge_set(value) if above else c.le_set(value))]
+        return [case for case in self._cases(value) if self._bounds(case, value, above=above)]
+
+    def _cases(self, value: isl.PwAff) -> list[isl.PwAff]:
+        """The cases of an expression, each taken everywhere."""
+        return [self._isl.PwAff.from_aff(piece) for _, piece in value.get_pieces()]
+
+    def _bounds(self, case: isl.PwAff, value: isl.PwAff, *, above: bool) -> bool:
+        inside = case.ge_set(value) if above else case.le_set(value)
+        return bool(value.domain().is_subset(inside))
 
     # ---- parts
 
