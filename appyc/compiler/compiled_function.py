@@ -95,10 +95,10 @@ class CompiledFunction(Specialisations[R]):
             # An error in the user's program, at the location in the message: appyc's own frames are no help.
             raise error.with_traceback(None) from None
         hosted, kind = self._regions.get(wanted.key), self.kind(args, keywords)
-        if hosted is not None:
-            return self._call_hosted(hosted, kind, args, keywords)
-        self._in_vain[kind] -= _MANY_CALLS  # so that calls of this kind take this path
         race = self._race(wanted, kind)
+        if hosted is not None:
+            return self._call_hosted(hosted, race, kind, args, keywords)
+        self._in_vain[kind] -= _MANY_CALLS  # so that calls of this kind take this path
         if kind is not None and race is None:
             self._call_quickly_from_now(kind, wanted, version)
         if race is None or kind is None or not race.is_on():
@@ -198,9 +198,10 @@ class CompiledFunction(Specialisations[R]):
     def _call_hosted(
         self,
         hosted: Hosted[R],
+        race: Race | None,
         kind: Kind | None,
         args: tuple[object, ...],
-        keywords: dict[str, object],
+        keywords: Mapping[str, object],
     ) -> object:
         """A call of a function that cannot be compiled as a whole."""
         if hosted.host is None:
@@ -217,11 +218,14 @@ class CompiledFunction(Specialisations[R]):
             self._leave(kind, limit_for(time.perf_counter_ns() - start), hosted.error)
             return out
         if hosted.is_vain:  # a call in Python has taken much longer than those before
-            hosted.left_in_vain.discard(kind)
-            hosted.race_again()
-        if kind is not None:
+            hosted.race_again(kind)
+        if kind is not None and race is None:
             self.handed[kind] = (hosted.host, 0)
-        return hosted.host(*args, **keywords)
+        if race is None or kind is None or not race.is_on():
+            return hosted.host(*args, **keywords)
+        race.on_win = functools.partial(self.handed.update, {kind: (hosted.host, 0)})
+        run = self.py_func if race.is_pythons_turn else hosted.host
+        return self._timed(race, kind, time.perf_counter_ns(), lambda: run(*args, **keywords))
 
     def _is_due(self, wanted: Request, named: Mapping[str, object]) -> bool:
         """Whether the call's version exists, or may be compiled now: not beyond the function's budget, unless the call
@@ -259,7 +263,8 @@ class CompiledFunction(Specialisations[R]):
         key = (wanted.key, kind) if wanted.has_lists else wanted.key
         race = self._races.get(key)
         if race is None and self._may_race(wanted):
-            race = self._races[key] = Race(self._of_lists.get(wanted.key))
+            is_hosted = wanted.key in self._regions
+            race = self._races[key] = Race(self._of_lists.get(wanted.key), is_hosted=is_hosted)
             if race.entry is not None and kind is not None:
                 race.on_win = functools.partial(self.handed.update, {kind: (race.entry, 0)})
         return race
@@ -288,12 +293,10 @@ class CompiledFunction(Specialisations[R]):
         """Runs calls of a kind in Python from now on, until one takes more than `limit` nanoseconds (0: always)."""
         if kind is not None:
             itself = self._calling_itself
-            is_bound = itself is not None and self.py_func.__globals__.get(self.__name__) is self
-            self.handed[kind] = (
-                (itself, limit, self.py_func.__globals__, self.__name__)
-                if itself is not None and is_bound
-                else (self.py_func, limit)
-            )
+            if itself is not None and self.py_func.__globals__.get(self.__name__) is self:
+                self.handed[kind] = (itself, limit, self.py_func.__globals__, self.__name__)
+            else:
+                self.handed[kind] = (self.py_func, limit)
         self.is_in_python = True
         if self._on_loss is not None:
             self._on_loss()

@@ -43,6 +43,9 @@ ROUNDS = 3
 LARGE_CALL = 2_000_000
 """Nanoseconds. The cost of calling, of lists too, does not matter to a call of compiled code that takes longer."""
 
+LARGE_HOSTED_CALL = 5 * LARGE_CALL
+"""The same of a function that runs in Python but for its regions, each call of which costs."""
+
 _FIRST_PAUSE = 64
 _PAUSE_GROWS = 4
 """Calls after which compiled code that has won races again, and how many times as many there are after that."""
@@ -55,11 +58,13 @@ class Race:
     """Compiled code beside Python, for calls with arguments of the same types.
 
     entry: what calls the compiled code without a detour, where the dispatcher could: its kernels are kept
-    from the function's own calls as long as they are on trial. on_win: called when compiled code has won.
+    from the function's own calls as long as they are on trial. is_hosted: the compiled code is regions of a function
+    that runs in Python. on_win: called when compiled code has won.
     """
 
-    def __init__(self, entry: Entry | None) -> None:
+    def __init__(self, entry: Entry | None, *, is_hosted: bool = False) -> None:
         self.entry = entry
+        self.large = LARGE_HOSTED_CALL if is_hosted else LARGE_CALL
         self.on_win: Callable[[], None] | None = None
         self._compiled: list[int] = []
         self._python: list[int] = []
@@ -83,7 +88,7 @@ class Race:
     def take(self, nanoseconds: int, *, of_python: bool) -> bool | None:
         """Takes the time of a call; whether Python wins, once that is known."""
         (self._python if of_python else self._compiled).append(nanoseconds)
-        is_large = nanoseconds > LARGE_CALL and nanoseconds >= max(self._compiled)
+        is_large = nanoseconds > self.large and nanoseconds >= max(self._compiled)
         if not is_large and len(self._python) < ROUNDS:
             return None
         self._is_over = True
@@ -153,8 +158,9 @@ class Hosted(Generic[R]):
         called = [r for r in self.regions if r.was_called]
         return bool(called) and all(r.is_in_python for r in called)
 
-    def race_again(self) -> None:
-        """Lets the regions show anew what they gain."""
+    def race_again(self, kind: Kind | None) -> None:
+        """Lets the regions show anew what they gain to a kind of calls."""
+        self.left_in_vain.discard(kind)
         for region in self.regions:
             region.is_in_python = False
             region.handed.clear()

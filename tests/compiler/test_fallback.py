@@ -14,7 +14,7 @@ import pytest
 
 import appyc
 from appyc.compiler.compiled_function import CALLS_LEFT
-from appyc.compiler.fallback import LARGE_CALL, ROUNDS, Race
+from appyc.compiler.fallback import LARGE_CALL, LARGE_HOSTED_CALL, ROUNDS, Race
 from appyc.runtime.dispatch import Entry
 from appyc.runtime.frame import raise_fault
 from benchmarks.fallbacks import PROGRAMS
@@ -334,10 +334,28 @@ def test_regions_that_win_are_called_by_the_host(monkeypatch):
     python_takes(monkeypatch, 100_000)
     jitted = appyc.jit(looping)
     a = np.arange(5.0)
-    for _ in range(4):
+    for _ in range(2 * ROUNDS + 1):
         assert jitted(a, []) == looping(a, [])
     assert [f.__name__ for f, _ in jitted.handed.values()] == ["looping"]
     assert [f for f, _ in jitted.handed.values()] != [looping]
+
+
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+def test_python_gets_a_function_that_it_runs_faster_as_a_whole(monkeypatch):
+    """Though each of its regions is faster than what is called in its place when it is timed alone."""
+    take = Race.take
+
+    def timed(race, _, *, of_python):
+        in_python = 1 if race.large == LARGE_HOSTED_CALL else 100_000
+        return take(race, in_python if of_python else 1000, of_python=of_python)
+
+    monkeypatch.setattr(Race, "take", timed)
+    monkeypatch.setattr(Race, "limit", 10**12)
+    jitted = appyc.jit(looping)
+    a = np.arange(5.0)
+    for _ in range(2 * ROUNDS + 1):
+        assert jitted(a, []) == looping(a, [])
+    assert [f for f, _ in jitted.handed.values()] == [looping]
 
 
 @pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
