@@ -710,6 +710,23 @@ columns(np.zeros(4), np.ones(9))
 }
 
 CONSTRUCTS = {
+    "keyword_of_a_builtin": """
+@appyc.jit(strict=True)
+def largest(a):
+    return max(a, default=0.0)
+
+largest(np.ones(4))
+""",
+    "range_that_no_loop_runs_over": """
+@appyc.jit(strict=True)
+def odd(a):
+    total = 0.0
+    for i in range(len(a))[1::2]:
+        total += a[i]
+    return total
+
+odd(np.ones(4))
+""",
     "extreme_without_a_start": """
 @appyc.jit
 def greatest(a):

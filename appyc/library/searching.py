@@ -82,3 +82,29 @@ def bisect_left(a: np.ndarray, x, lo=0, hi=None):
 def bisect_right(a: np.ndarray, x, lo=0, hi=None):
     """The last index at which a value may be inserted."""
     return bisected(a, x, lo, hi, True)
+
+
+def largest_by(items, key):
+    """Python's `max(items, key=key)`: the first of the items with the largest key."""
+    if len(items) == 0:
+        raise ValueError("max() arg is an empty sequence")
+    best = items[0]
+    most = key(best)
+    for i in range(1, len(items)):
+        value = key(items[i])
+        if value > most:
+            best, most = items[i], value
+    return best
+
+
+def smallest_by(items, key):
+    """Python's `min(items, key=key)`: the first of the items with the smallest key."""
+    if len(items) == 0:
+        raise ValueError("min() arg is an empty sequence")
+    best = items[0]
+    least = key(best)
+    for i in range(1, len(items)):
+        value = key(items[i])
+        if value < least:
+            best, least = items[i], value
+    return best

@@ -123,6 +123,24 @@ def extremes(a):
     return max(abs(x) for x in a), min(a), max(i % 4 for i in range(a.shape[0] + 1))
 
 
+def _distance(item):
+    return abs(item - 0.3)
+
+
+@_on(floats(5, 5))
+@_on(floats(4, 5))
+@_on(floats(2, 5))  # raises ValueError, since no row is left
+@_on(np.array([[1.0, np.nan, 2.0], [0.5, np.nan, np.nan]]))
+def extremes_by_a_key(a):
+    item = 2.0
+    pivots = np.zeros(a.shape[1], int)
+    for k in range(a.shape[1] - 1):
+        pivots[k] = max(range(k, min(a.shape[0], 4)), key=lambda i: abs(a[i, k]))
+    rounded = [int(x * 10) for x in a[:, 0]]
+    near = min(a[0, 1:], key=_distance), max((x * item for x in a[1]), key=lambda x: -abs(x))
+    return pivots, near, max(rounded, key=lambda n: (n % 3, -n)), min(rounded, key=abs), item
+
+
 @_on(4, 3)
 @_on(1, 0)
 def open_grids(n, m):

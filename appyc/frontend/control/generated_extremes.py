@@ -1,27 +1,35 @@
-"""`min` and `max` of what a generator gives, or of an array that is run over."""
+"""`min` and `max` of what a generator gives, or of an array that is run over, with and without a key."""
 
 from __future__ import annotations
 
 import ast
+from types import FunctionType
+from typing import cast
 
 from appyc.errors import LengthError, Loc
 from appyc.frontend.arrays.tensors import as_tensor, fail_unless, is_array, pinned
 from appyc.frontend.control.comprehensions import collected
+from appyc.frontend.desugar.building import read
 from appyc.frontend.expressions import expressions, selections
 from appyc.frontend.expressions.arithmetic import integer
+from appyc.frontend.expressions.inlining import called_with
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.list_kinds import is_listed
 from appyc.frontend.types.values import ListValue, Masked, Number, Tensor, TupleValue, Value
 from appyc.ir.nodes import Binary, Compare, Expr, Reduce, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute
+from appyc.library.searching import largest_by, smallest_by
 
 
 def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> Value | None:
     """Python's `min` and `max` of a generator or a vector; None for other arguments."""
     argument = node.args[0]
-    if node.keywords:
-        return None
+    match node.keywords:
+        case [ast.keyword(arg="key", value=key)]:
+            return _by_key(scope, argument, key, is_max, loc)
+        case [_, *_]:
+            return None
     if isinstance(argument, ast.GeneratorExp | ast.ListComp):
         value = collected(scope, argument)
     elif isinstance(argument, ast.Tuple | ast.List):
@@ -46,6 +54,19 @@ def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> V
     if tensor.ndim != 1 or tensor.element.dtype.is_complex:
         return None
     return Number(_extreme(scope, tensor, is_max, loc), python)
+
+
+def _by_key(scope: Scope, over: ast.expr, key: ast.expr, is_max: bool, loc: Loc) -> Value | None:
+    """`max(over, key=key)` of numbers: the first of those whose keys are largest. None for other items."""
+    if not isinstance(over, ast.GeneratorExp | ast.ListComp):
+        run = ast.comprehension(ast.Name("item", ast.Store()), over, [], 0)
+        over = ast.copy_location(ast.GeneratorExp(read("item"), [run]), over)
+        ast.fix_missing_locations(over)
+    items = as_tensor(scope, collected(scope, over), loc)
+    if items.ndim != 1:
+        return None
+    text = cast(FunctionType, largest_by if is_max else smallest_by)
+    return called_with(scope, text, [items, scope.lower(key)], loc)
 
 
 def _extreme(scope: Scope, tensor: Tensor, is_max: bool, loc: Loc) -> Expr:

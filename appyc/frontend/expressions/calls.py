@@ -333,8 +333,9 @@ def _divmod(scope: Scope, node: ast.Call, loc: Loc) -> Value:
 
 def _loops_only(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     raise UnsupportedError(
-        f"{ast.unparse(node.func)} is compiled as what a for loop runs over, and nowhere else", loc
-    )
+        f"{ast.unparse(node.func)} is compiled as what a for loop runs over, and nowhere else", loc,
+        hints=("write the loop, or for numbers np.arange, which is an array",),
+    )  # fmt: skip
 
 
 def _tuple(scope: Scope, node: ast.Call, loc: Loc) -> Value:

@@ -277,5 +277,9 @@ def with_items(scope: Scope, node: ast.Call) -> ast.Call:
 def positional(node: ast.Call, loc: Loc) -> list[ast.expr]:
     """The arguments of a call. Raises UnsupportedError for keywords."""
     if node.keywords:
-        raise UnsupportedError(f"{ast.unparse(node.func)} takes no keyword arguments here", loc)
+        names = ", ".join(keyword.arg or "**" for keyword in node.keywords)
+        raise UnsupportedError(
+            f"{ast.unparse(node.func)} takes no keyword arguments here, and {names} was given", loc,
+            hints=("give arguments by position, and write a loop for what has no position",),
+        )  # fmt: skip
     return node.args
