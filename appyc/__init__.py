@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from appyc.api import JitFunction, jit, prange
+from appyc.api import JitFunction, jit, prange, tune
 from appyc.autojit import autojit
 from appyc.errors import (
     CompileError,
@@ -40,6 +40,7 @@ __all__ = [
     "register",
     "release_memory",
     "set_num_threads",
+    "tune",
 ]
 
 _LAZY = {

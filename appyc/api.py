@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import FunctionType, MethodType
@@ -16,9 +17,9 @@ from appyc.compiler.fallback import warn_of_defect as warn_of_defect  # noqa: PL
 from appyc.compiler.parameters import recorded_in as recorded_in  # noqa: PLC0414
 from appyc.compiler.spent_seconds import SpentSeconds as SpentSeconds  # noqa: PLC0414
 from appyc.compiler.versions import Request
-from appyc.errors import DependenceError
+from appyc.errors import CompileError, DependenceError
 from appyc.frontend.pragmas.prange import prange
-from appyc.options import TARGETS, from_environment
+from appyc.options import TARGETS, Options, from_environment
 from appyc.runtime.temporary_memory import copied as copied  # noqa: PLC0414  (for `lazy`, which knows no runtime)
 
 if TYPE_CHECKING:
@@ -27,10 +28,12 @@ if TYPE_CHECKING:
     from appyc.distributed.plan import Plan
     from appyc.frontend.outline import Region
     from appyc.report.explain import Report
+    from appyc.tuning.tune import Tuned
+    from appyc.tuning.winners import Winner
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-__all__ = ["JitFunction", "jit", "prange"]
+__all__ = ["JitFunction", "jit", "prange", "tune"]
 
 _DEVICE = re.compile(r"cuda:\d+")
 
@@ -78,6 +81,44 @@ class JitFunction(CompiledFunction["JitFunction"]):
 
     def _callee(self, fn: FunctionType) -> JitFunction:
         return JitFunction(fn, self._inner_options(), on_loss=self._on_regions_loss)
+
+    def _tuned(
+        self, args: tuple[object, ...], keywords: Mapping[str, object], seconds: float
+    ) -> Tuned[JitFunction]:
+        """Searches for a quicker schedule for these arguments, and keeps it."""
+        from appyc.tuning.search import NothingToTune  # noqa: PLC0415  (only where something is tuned)
+        from appyc.tuning.tune import Call  # noqa: PLC0415
+
+        def compiled(options: Options) -> JitFunction:
+            made = JitFunction(self.py_func, options, self._part)
+            made._version(wanted, named)
+            return made
+
+        if not self._is_compiled_here(args, keywords):
+            raise NothingToTune(
+                f"{self.__qualname__} is not compiled as it stands for such a call: pass arrays of NumPy or CuPy, "
+                "and a target that is not 'python' or 'dask'"
+            )
+        named = self._given(args, keywords)
+        wanted = self._request(named)
+        if wanted.target == "cpu" and self._has_choice():
+            wanted, _ = self._placed(wanted, named)
+        call = Call(self, wanted, named, args, keywords, compiled, lambda made: made._analyse(wanted, "cpu"))
+        found = call.tuned(self.options, seconds)
+        self._winner(named).keep(found.schedule)
+        return found
+
+    def _is_compiled_here(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> bool:
+        """Whether calls are compiled by themselves, neither recorded nor made tasks of."""
+        is_recorded = recorded_in((*args, *keywords.values())) is not None
+        return (
+            self.options.target != "python" and not is_recorded and not self._is_distributed(args, keywords)
+        )
+
+    def _winner(self, named: Mapping[str, object]) -> Winner:
+        from appyc.tuning.winners import Winner  # noqa: PLC0415  (as above)
+
+        return Winner.of(self._kept_text.text, self.__qualname__, self._request(named), named, self.options)
 
     def _explained(self, error: DependenceError, named: Mapping[str, object]) -> DependenceError:
         from appyc.report.second_look import second_look  # noqa: PLC0415  (only where a call is refused)
@@ -213,12 +254,78 @@ class JitFunction(CompiledFunction["JitFunction"]):
         return self._last
 
 
+class SelfTuning(JitFunction):
+    """A function that is tuned at the first call of each size class, where nothing is known of it on disk."""
+
+    def __init__(self, fn: FunctionType, options: Options) -> None:
+        super().__init__(fn, options)
+        self._chosen: dict[object, Callable[..., object]] = {}
+        self._by_schedule: dict[str, Callable[..., object]] = {"": super().__call__}
+        self._tuning = threading.RLock()
+
+    def __call__(self, *args: object, **keywords: object) -> object:
+        if not self._is_compiled_here(args, keywords):
+            return super().__call__(*args, **keywords)
+        from appyc.tuning.winners import size_class  # noqa: PLC0415  (few functions are tuned)
+
+        named = self._given(args, keywords)
+        key = self.kind(args, keywords) or self._request(named).key, size_class(named)
+        with self._tuning:
+            if key not in self._chosen:
+                self._chosen[key] = self._choose(args, keywords, named)
+        try:
+            return self._chosen[key](*args, **keywords)
+        except CompileError:  # what is built into the code has changed, and its schedule fits no more
+            self._chosen[key] = super().__call__
+            return super().__call__(*args, **keywords)
+
+    def _choose(
+        self, args: tuple[object, ...], keywords: Mapping[str, object], named: Mapping[str, object]
+    ) -> Callable[..., object]:
+        from appyc.tuning.search import SECONDS, NothingToTune  # noqa: PLC0415  (as above)
+
+        try:
+            schedule = self._winner(named).schedule()
+            if schedule is None:
+                schedule = self._tuned(args, keywords, SECONDS).schedule
+        except (CompileError, NothingToTune):
+            schedule = ""  # the call says what there is to say
+        if schedule not in self._by_schedule:
+            options = replace(self.options, strict=True, schedule=schedule)
+            self._by_schedule[schedule] = JitFunction(self.py_func, options)
+        return self._by_schedule[schedule]
+
+
+def tune(
+    fn: Callable[..., Any], /, *args: object, seconds: float = 30.0, **keywords: object
+) -> Tuned[JitFunction]:
+    """Searches, for so many seconds, for a quicker schedule of a function for these arguments: starting from the
+    compiler's own (`source("schedule")`), one line at a time is changed.
+
+    Each is compiled, compared with the default's result on copies of the arguments, and timed in turn with the best one
+    until then. The winner is kept in the cache folder: functions under `jit(tune=True)` use it. An interrupt (Ctrl-C)
+    ends the search with what it has found. Raises CompileError for what cannot be compiled, ValueError where there is
+    nothing to tune.
+
+    >>> found = appyc.tune(smooth, a, b)
+    >>> print(found)
+    >>> smooth = found.function
+    """
+    if not isinstance(seconds, int | float) or not seconds > 0:
+        raise ValueError(f"seconds must be a positive number, not {seconds!r}")
+    if isinstance(fn, MethodType):
+        return tune(fn.__func__, fn.__self__, *args, seconds=seconds, **keywords)
+    found = fn if isinstance(fn, JitFunction) else jit(fn)
+    assert isinstance(found, JitFunction)
+    return found._tuned(args, keywords, seconds)
+
+
 @overload
 def jit(fn: F, /) -> F: ...
 @overload
 def jit(*, target: str = ..., auto: bool = ..., strict: bool = ..., fastmath: bool = ...,
         cache: bool = ..., boundscheck: bool = ..., exact: bool = ..., defer: bool = ...,
-        blas: bool = ..., schedule: str = ...) -> Callable[[F], F]: ...  # fmt: skip
+        blas: bool = ..., schedule: str = ..., tune: bool = ...) -> Callable[[F], F]: ...  # fmt: skip
 def jit(fn: Callable[..., Any] | None = None, /, **given: object) -> Any:
     """Compiles a function: `@appyc.jit`, `@appyc.jit(target="cpu")` or `appyc.jit(fn, ...)`.
 
@@ -231,7 +338,8 @@ def jit(fn: Callable[..., Any] | None = None, /, **given: object) -> Any:
     test that indices are in range. exact: to the last bit what Python gives: sums of floats keep
     their order where no pragma asks, and integers that may outgrow 64 bits run in Python. defer: calls with
     arrays of `appyc.numpy` are recorded, and run, fused with what was recorded around them, when a result is asked for.
-    schedule: how the loops run, as the text that `source("schedule")` gives, edited.
+    schedule: how the loops run, as the text that `source("schedule")` gives, edited. tune: the first call of each size
+    class takes half a minute for `tune` of the arguments' copies, where the cache folder knows no winner.
 
     What is not given comes from the environment (APPYC_TARGET, APPYC_STRICT, ...), then from
     the defaults. Raises TypeError and ValueError for options that do not exist or fit; the
@@ -250,4 +358,4 @@ def jit(fn: Callable[..., Any] | None = None, /, **given: object) -> Any:
         raise TypeError(f"appyc.jit takes its options by name: appyc.jit(target={fn!r})")
     if not isinstance(fn, FunctionType):
         raise TypeError(f"appyc.jit takes a Python function, not {fn!r}")
-    return JitFunction(fn, options)
+    return SelfTuning(fn, replace(options, tune=False)) if options.tune else JitFunction(fn, options)

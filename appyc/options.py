@@ -37,6 +37,7 @@ class Options:
     defer: calls with arrays of `appyc.numpy` are recorded, and run when a result is asked for.
     blas: products of large matrices are left to the library that NumPy uses; never under `exact`.
     schedule: how loops run, as the text that `source("schedule")` gives, edited; implies strict.
+    tune: the first call with arguments of a size class searches for a quicker schedule, which later ones have.
     """
 
     target: str = "auto"
@@ -49,6 +50,7 @@ class Options:
     defer: bool = False
     blas: bool = True
     schedule: str = ""
+    tune: bool = False
 
     def __post_init__(self) -> None:
         if self.target not in TARGETS:

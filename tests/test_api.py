@@ -132,10 +132,17 @@ def test_schedule_takes_text():
         appyc.jit(schedule=1)
 
 
+def test_tune_makes_a_function_that_tunes_itself():
+    tuned = appyc.jit(scale, tune=True)
+    assert isinstance(tuned, appyc.JitFunction)
+    assert type(tuned) is not appyc.JitFunction
+    assert tuned.options == Options()  # as without it, for what is compiled
+
+
 def test_every_option_is_tested_above():
     assert set(Options.__dataclass_fields__) == {
         "target", "auto", "strict", "fastmath", "cache", "boundscheck", "exact", "defer", "blas",
-        "schedule",
+        "schedule", "tune",
     }  # fmt: skip
 
 

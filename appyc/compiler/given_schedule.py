@@ -5,10 +5,10 @@
         k  serial                                       k  serial
 
 A line that says something else of its loop than the compiler decides is a request; a loop without a line runs as the
-compiler decides. Operations in the words of pragmas come first. `threads`, `lanes` and `serial` become the clauses of
-the loop in the program, and are proven like those of a pragma. Words of the form (`jam`, `strip`, `accumulators`, ...)
-go to `choose_forms`. What is not legal is an error there, at the line that asks; what the compiler cannot do is an
-error here.
+compiler decides. Operations in the words of pragmas come first, with `block`, `num_warps` and `num_stages` of programs
+of a GPU. `threads`, `lanes` and `serial` become the clauses of the loop in the program, and are proven like those of a
+pragma. Words of the form (`jam`, `strip`, `accumulators`, ...) go to `choose_forms`. What is not legal is an error
+there, at the line that asks; what the compiler cannot do is an error here.
 
 The function is compiled without requests, with the operations alone, and then with one line more after the other, from
 the last to the first. A line that agrees with what is found on the way asks for nothing, so that the text of a function
@@ -45,6 +45,9 @@ _KNOWN = re.compile(
     r"|(accumulators|interleave|collapse|in order below) \d+|strip of \d+ vectors|jam \d+( or \d+)?"
 )
 _EXAMPLES = "threads, lanes, serial, jam 4, strip of 2 vectors, accumulators 4, tile(32, 64), unroll(4)"
+_DIRECTIVE = "auto "
+"""Of the pragma that a line's operations are read as."""
+_LAUNCH = ("block", "num_warps", "num_stages")
 _VECTORS = ("lanes", "jam", "strip")
 
 
@@ -55,6 +58,7 @@ class _Given:
     name: str
     words: frozenset[str]
     transforms: tuple[Transform, ...]
+    launch: Clauses
     loc: Loc
 
     @property
@@ -69,8 +73,8 @@ def as_given(function: Function, context: PassContext) -> tuple[Function, PassCo
     given = _read(context.options.schedule, function)
     own = requests.lines()
     for line in given:
-        if line.name in own and list(map(str, line.transforms)) != list(map(str, own[line.name].transforms)):
-            requests.clauses(own[line.name], line, transforms=line.transforms)
+        if line.name in own:
+            requests.operations(own[line.name], line)
     found = [own, requests.lines()]
     changed: list[tuple[_Given, Line]] = []
     for line in reversed(given):
@@ -133,6 +137,12 @@ class _Requests:
             _of_called(head.name, one.name): one for head, *rest in called for one in rest if one.loop
         }
         return {line.name: line for line in own if line.loop is not None} | of_called
+
+    def operations(self, before: Line, line: _Given) -> None:
+        if list(map(str, line.transforms)) != list(map(str, before.transforms)):
+            self.clauses(before, line, transforms=line.transforms)
+        if line.launch.launch != before.launch:
+            self.clauses(before, line, **{name: getattr(line.launch, name) for name in _LAUNCH})
 
     def words(self, line: _Given, before: Line) -> None:
         if line.is_called:
@@ -213,10 +223,10 @@ def _of_called(head: str, loop: str) -> str:
 
 def _line(source: Source, function: Function, name: str, words: list[re.Match[str]], loc: Loc) -> _Given:
     plain: list[str] = []
-    operations, positions = "", []
+    operations, positions = _DIRECTIVE, [(loc.line, loc.col)] * len(_DIRECTIVE)
     for match in words:
         word = match.group()
-        if word.partition("(")[0] in TRANSFORMS:
+        if word.partition("(")[0] in (*TRANSFORMS, *_LAUNCH):
             operations += word + " "
             positions += [(loc.line, match.start() + k) for k in range(len(word) + 1)]
         elif _KNOWN.fullmatch(word):
@@ -226,11 +236,13 @@ def _line(source: Source, function: Function, name: str, words: list[re.Match[st
             hints = f"words are {_EXAMPLES}", "with two blanks between"
             raise _error(f"{word!r} says nothing of a loop", at, function, *hints)
     transforms: tuple[Transform, ...] = ()
-    if operations:
+    launch = Clauses("auto", loc=loc)
+    if operations != _DIRECTIVE:
         pragma = parse_pragma(PragmaText(source, operations, tuple(positions), loc))
         assert isinstance(pragma, LoopPragma)
-        if others := [at for name, at in pragma.clause_locs if name not in TRANSFORMS]:
+        if others := [at for name, at in pragma.clause_locs if name not in (*TRANSFORMS, *_LAUNCH)]:
             raise _error("a schedule has operations only of the clauses of pragmas", others[0], function,
-                         f"they are {', '.join(TRANSFORMS)}")  # fmt: skip
+                         f"they are {', '.join((*TRANSFORMS, *_LAUNCH))}")  # fmt: skip
         transforms = transforms_of(pragma)
-    return _Given(name, frozenset(plain or ["serial"]), transforms, loc)
+        launch = replace(launch, **{name: getattr(pragma, name) for name in _LAUNCH})
+    return _Given(name, frozenset(plain or ["serial"]), transforms, launch, loc)

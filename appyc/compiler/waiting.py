@@ -58,7 +58,7 @@ class Notice:
             return
         stream = sys.stderr
         with suppress(OSError, ValueError, AttributeError):  # there is no stderr, or it was closed
-            if not _is_live(stream):
+            if not is_live(stream):
                 print(self._text, file=stream, flush=True)
                 return
             line = self._text
@@ -69,7 +69,7 @@ class Notice:
             print(f"\r{' ' * len(line)}\r", end="", file=stream, flush=True)
 
 
-def _is_live(stream: TextIO) -> bool:
+def is_live(stream: TextIO) -> bool:
     """Whether a line can be written over: in a terminal, and in a notebook."""
     return stream.isatty() or type(stream).__module__.startswith("ipykernel")
 

@@ -386,3 +386,11 @@ class Clauses(Node):
     independent: bool = False  # the user's oath: nothing is checked
     transforms: tuple[Transform, ...] = ()  # in the order of TRANSFORMS
     over: str = field(default="", compare=False)
+
+    @property
+    def launch(self) -> tuple[str, ...]:
+        """What was asked of the programs of a GPU, as it is written in a pragma."""
+        block = (f"block({', '.join(map(str, self.block))})",) if self.block else ()
+        warps = (f"num_warps({self.num_warps})",) if self.num_warps is not None else ()
+        stages = (f"num_stages({self.num_stages})",) if self.num_stages is not None else ()
+        return block + warps + stages

@@ -35,28 +35,24 @@ Transforms = Mapping[Symbol, tuple[Transform, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line. loop: None of a function's first line, and of a `while`. cost: what is there to read only."""
+    """One line. loop: None of a function's first line, and of a `while`. launch: clauses about the programs of a GPU.
+    cost: what is there to read only."""
 
     depth: int
     name: str
     loop: For | None = None
     words: tuple[str, ...] = ()
     transforms: tuple[Transform, ...] = ()
+    launch: tuple[str, ...] = ()
     cost: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        words = (*self.words, *map(str, self.transforms), *self.cost)
+        words = (*self.words, *map(str, self.transforms), *self.launch, *self.cost)
         return "  " * self.depth + "  ".join([self.name, *words])
 
 
-def schedule_tree(fn: Function, transforms: Transforms) -> str:
-    """The schedule of a function that is ready for C, and of those that it calls."""
-    lines = [line for each in schedule_lines(fn, transforms) for line in each]
-    return "\n".join(map(str, lines))
-
-
 def schedule_lines(fn: Function, transforms: Transforms) -> list[list[Line]]:
-    """The lines of each function."""
+    """The lines of a function that is ready for C, and of those that it calls."""
     names = spellings(symbols_of(fn))
     tree = _Tree(fn, names.__getitem__, transforms)
     head = Line(0, f"{fn.name}({', '.join(names[p] for p in fn.params)})")
@@ -102,7 +98,8 @@ class _Tree:
             words.append("call product")
         cost = (_cost_words(decided.cost),) if decided.cost is not None else ()
         done = self.transforms.get(loop.var, ())
-        yield Line(0, self.name(loop.var), loop, tuple(words or ["serial"]), done, cost)
+        launch = loop.clauses.launch if loop.clauses is not None else ()
+        yield Line(0, self.name(loop.var), loop, tuple(words or ["serial"]), done, launch, cost)
         inside = form if isinstance(form, OuterLanes | Dots) else None
         yield from self.block(loop.body, inside, in_threads=in_threads or threads)
 

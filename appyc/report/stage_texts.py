@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from appyc.compiler.analyse import Analysed
 from appyc.ir.printer import print_function
-from appyc.ir.schedule_tree import schedule_tree
+from appyc.ir.schedule_tree import Line, schedule_lines
 
 
 def text_of(analysed: Analysed, kind: str) -> str:
@@ -12,16 +12,26 @@ def text_of(analysed: Analysed, kind: str) -> str:
     program ("triton")."""
     if kind == "ir":
         return print_function(analysed.function)
-    if kind in ("c", "schedule"):
+    if kind == "schedule":
+        return "\n".join(map(str, lines_of(analysed)))
+    if kind == "c":
         from appyc.c_gen.c_file import generate  # noqa: PLC0415  (one generator at a time is needed)
-        from appyc.runtime import toolchain  # noqa: PLC0415
 
-        options = analysed.context.options
-        vector_functions = toolchain.vector_functions(analysed.function, options)
+        vector_functions = _vector_functions(analysed)
         function = analysed.for_c(vector_functions)
-        if kind == "schedule":
-            return schedule_tree(function, analysed.context.transforms)
-        return generate(function, options, vector_functions=vector_functions).text
+        return generate(function, analysed.context.options, vector_functions=vector_functions).text
     from appyc.compiler.triton_kernels import triton_text  # noqa: PLC0415
 
     return triton_text(analysed)
+
+
+def lines_of(analysed: Analysed) -> list[Line]:
+    """The lines of the schedule in C, those of functions that are called at the end."""
+    function = analysed.for_c(_vector_functions(analysed))
+    return [line for each in schedule_lines(function, analysed.context.transforms) for line in each]
+
+
+def _vector_functions(analysed: Analysed) -> frozenset[str]:
+    from appyc.runtime import toolchain  # noqa: PLC0415  (as above)
+
+    return toolchain.vector_functions(analysed.function, analysed.context.options)

@@ -47,7 +47,7 @@ def gpu_numbers() -> Gpu:
     from appyc.runtime.cache import Cache  # noqa: PLC0415
 
     known = Cache(options.cache_dir())
-    file = f"gpu-{digest(_device_name(cupy))[:32]}.json"
+    file = f"gpu-{digest(device_name(cupy))[:32]}.json"
     found = _read(known.read_text(file))
     if found is None:
         found = _measured(cupy)
@@ -55,7 +55,8 @@ def gpu_numbers() -> Gpu:
     return found
 
 
-def _device_name(cupy: Any) -> str:
+def device_name(cupy: Any) -> str:
+    """The current device, with the version of its driver."""
     properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
     return f"{properties['name']!r} {cupy.cuda.runtime.driverGetVersion()}"
 

@@ -66,6 +66,13 @@ def two_loops(x, y):
         y[i] = x[i] + 1.0
 
 
+def with_block(a, b):
+    # pragma parallel for block(32) num_warps(4)
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            b[j, i] = a[i, j]
+
+
 def with_pragma(a, b):
     # pragma parallel for tile(4, 4)
     for i in range(a.shape[0]):
@@ -104,6 +111,7 @@ EDITS = {
     "rows in lanes": (row_sums, (PLANE,), "  in order below 16", "", "k  lanes"),
     "one accumulator": (least, (LINE,), "  accumulators 4", "", "k  threads  lanes  cost"),
     "no early exit": (exceeds, (LINE,), "  early exit", "", "k  threads  lanes  cost"),
+    "programs of a GPU": (transposed, (PLANE, PLANE.T), "at one", "at one  block(64)  num_warps(2)", "num_warps(2)"),
     "loops that were joined": (two_loops, (LINE, LINE), "i  threads", "i", "\n  i  lanes"),
 }  # fmt: skip
 
@@ -126,6 +134,21 @@ def test_what_is_edited_is_done(name):
         for one, other in zip([wanted, *python], [found, *compiled], strict=True):
             if other is not None:
                 np.testing.assert_allclose(one, other, rtol=1e-13)
+
+
+def test_clauses_about_programs_of_a_gpu_are_shown_changed_and_dropped():
+    shown = schedule_of(with_block, (PLANE, PLANE))
+    assert "  block(32)  num_warps(4)  cost" in shown
+    kernels = {}
+    for words in ("block(32)  num_warps(4)", "block(128)  num_warps(4)", "num_warps(8)", ""):
+        text = shown.replace("block(32)  num_warps(4)", words)
+        given = appyc.jit(with_block, cache=False, schedule=text)
+        assert schedule_of(with_block, (PLANE, PLANE), text) == text.replace("one    cost", "one  cost")
+        kernels[words] = given.source("triton", PLANE, PLANE)
+    assert kernels["block(32)  num_warps(4)"] == appyc.jit(with_block, cache=False).source(
+        "triton", PLANE, PLANE
+    )
+    assert len(set(kernels.values())) >= 3  # without clauses, as with one of the others
 
 
 def test_lines_may_be_left_out_and_indented():

@@ -1,0 +1,1 @@
+"""The tuner: searches for schedules that are quicker than the compiler's own, and keeps them."""
