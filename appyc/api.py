@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import FunctionType, MethodType
@@ -83,7 +84,11 @@ class JitFunction(CompiledFunction["JitFunction"]):
         return JitFunction(fn, self._inner_options(), on_loss=self._on_regions_loss)
 
     def _tuned(
-        self, args: tuple[object, ...], keywords: Mapping[str, object], seconds: float
+        self,
+        args: tuple[object, ...],
+        keywords: Mapping[str, object],
+        seconds: float,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> Tuned[JitFunction]:
         """Searches for a quicker schedule for these arguments, and keeps it."""
         from appyc.tuning.search import NothingToTune  # noqa: PLC0415  (only where something is tuned)
@@ -104,7 +109,7 @@ class JitFunction(CompiledFunction["JitFunction"]):
         if wanted.target == "cpu" and self._has_choice():
             wanted, _ = self._placed(wanted, named)
         call = Call(self, wanted, named, args, keywords, compiled, lambda made: made._analyse(wanted, "cpu"))
-        found = call.tuned(self.options, seconds)
+        found = call.tuned(self.options, seconds, clock)
         self._winner(named).keep(found.schedule)
         return found
 

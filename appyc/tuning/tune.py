@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -73,9 +72,7 @@ class Call(Generic[F]):
     compiled: Callable[[Options], F]
     analysed: Callable[[F], Analysed]
 
-    def tuned(
-        self, options: Options, seconds: float, clock: Callable[[], float] = time.perf_counter
-    ) -> Tuned[F]:
+    def tuned(self, options: Options, seconds: float, clock: Callable[[], float]) -> Tuned[F]:
         """The result of a search. Raises CompileError, and NothingToTune."""
         name: str = getattr(self.function, "__qualname__", "")
         apart = replace(
