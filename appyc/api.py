@@ -275,9 +275,10 @@ class SelfTuning(JitFunction):
 
         named = self._given(args, keywords)
         key = self.kind(args, keywords) or self._request(named).key, size_class(named)
-        with self._tuning:
-            if key not in self._chosen:
-                self._chosen[key] = self._choose(args, keywords, named)
+        if key not in self._chosen:
+            with self._tuning:
+                if key not in self._chosen:
+                    self._chosen[key] = self._choose(args, keywords, named)
         try:
             return self._chosen[key](*args, **keywords)
         except CompileError:  # what is built into the code has changed, and its schedule fits no more

@@ -83,7 +83,7 @@ class Call(Generic[F]):
         self._check(name, found)
         cupy = cupy_with_device() if apart.target == "gpu" else None
         wait = _at_once if cupy is None else cupy.cuda.runtime.deviceSynchronize
-        with _progress(name, seconds) as show:
+        with progress(name, seconds) as show:
             search: Search[F] = Search(
                 default,
                 lambda text: self.compiled(replace(apart, schedule=text)),
@@ -128,7 +128,7 @@ def _at_once() -> None:
 
 
 @contextmanager
-def _progress(name: str, seconds: float) -> Iterator[Callable[[float, int, float], None]]:
+def progress(name: str, seconds: float) -> Iterator[Callable[[float, int, float], None]]:
     """Shows a bar on stderr, where that is a terminal."""
     stream = sys.stderr
     shown = progress_is_shown() and stream is not None and is_live(stream)

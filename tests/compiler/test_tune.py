@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import StringIO
 from itertools import count, islice
 
 import numpy as np
@@ -16,6 +17,7 @@ from appyc.tuning import search
 from appyc.tuning.copied_calls import CopiedCalls, is_same
 from appyc.tuning.neighbours import neighbours
 from appyc.tuning.search import NothingToTune, Search
+from appyc.tuning.tune import progress
 from appyc.tuning.winners import Winner, size_class
 from tests.compiler.test_given_schedule import transposed
 
@@ -353,6 +355,38 @@ def adds_outside(x):
 
 def scalar(x):
     return x + 1
+
+
+class Grid:
+    def __init__(self):
+        self.scale = 2.0
+
+    def scaled(self, a, b):
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                b[j, i] = a[i, j] * self.scale
+
+
+def test_methods_are_tuned(searches):
+    grid, b = Grid(), np.zeros(PLANE.T.shape)
+    found = appyc.tune(grid.scaled, PLANE, b)
+    found.function(grid, PLANE, b)
+    np.testing.assert_array_equal(b, PLANE.T * 2.0)
+    assert len(searches) == 1
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "setting", "shown"), [(True, "1", True), (False, "1", False), (True, "0", False)]
+)
+def test_progress_is_shown_in_a_terminal(monkeypatch, is_terminal, setting, shown):
+    stream = StringIO()
+    stream.isatty = lambda: is_terminal
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("APPYC_PROGRESS", setting)
+    with progress("heat", 10.0) as show:
+        show(5.0, 3, 0.5)
+    line = "appyc: tuning heat [##########          ] 3 schedules, the best 2.00 times as fast"
+    assert stream.getvalue() == (f"\r{line}\r{' ' * len(line)}\r" if shown else "")
 
 
 # ---------------------------------------------------------------- errors
