@@ -1,4 +1,4 @@
-"""What tuning gains over the compiler's own schedules, on kernels of PolyBench.
+"""What tuning gains over the compiler's own schedules, on kernels of PolyBench and a transposition.
 
     python -m benchmarks.tuning [KERNEL ...] [--seconds 8] [--json FILE]
 
@@ -15,6 +15,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 import appyc
 from benchmarks.machine import write_rows
 from benchmarks.polybench.suite import KERNELS
@@ -26,8 +28,15 @@ DATASETS = {
     "doitgen": "MEDIUM",
     "deriche": "MEDIUM",
     "nussinov": "MEDIUM",
+    "transposed": "1500",
 }
 """At which a call takes some milliseconds."""
+
+
+def transposed(a, b):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            b[j, i] = a[i, j]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -42,13 +51,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     appyc.set_num_threads(1)
     rows = []
     for name in options.kernels:
-        kernel = KERNELS[name]
-        given = kernel.arguments("random", DATASETS.get(name, "MEDIUM"))
-        found = kernel.loops._tuned((), given, options.seconds, time.thread_time)
+        dataset = DATASETS.get(name, "MEDIUM")
+        if name == "transposed":
+            function, given = appyc.jit(transposed), {"a": np.ones((1500, 1500)), "b": np.ones((1500, 1500))}
+        else:
+            function, given = KERNELS[name].loops, KERNELS[name].arguments("random", dataset)
+        found = function._tuned((), given, options.seconds, time.thread_time)
         print(found, flush=True)
         trials = [{"change": t.change, "time": t.time, "refused": t.refused} for t in found.trials]
         rows.append({
-            "kernel": name, "dataset": DATASETS.get(name, "MEDIUM"), "default_seconds": found.default_seconds,
+            "kernel": name, "dataset": dataset, "default_seconds": found.default_seconds,
             "speedup": found.speedup, "margin": found.margin, "schedule": found.schedule, "trials": trials,
         })  # fmt: skip
         if options.json:
