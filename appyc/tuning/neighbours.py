@@ -1,4 +1,4 @@
-"""The neighbours of a schedule: the same lines with one of them edited.
+"""The neighbours of a schedule: one line of it edited.
 
     i  threads  jam 8        i  threads  jam 4      i  threads  jam 8  tile(32, 64)      i  lanes
       j  lanes          ->     j  lanes        or     j  lanes                      or     j  lanes     ...
@@ -46,14 +46,24 @@ _OF_PRODUCTS = {
 }
 
 
-def neighbours(lines: Sequence[Line], *, on_gpu: bool) -> Iterator[tuple[str, str]]:
-    """Schedules as text, each with its new line. The first edits of all lines come before the second ones."""
+def neighbours(lines: Sequence[Line], given: str, *, on_gpu: bool) -> Iterator[tuple[str, str]]:
+    """Schedules as text, each with its new line. The first edits of all lines come before the second ones.
+
+    given: the schedule that led to these lines, whose loops keep theirs; other loops have none, and run as the compiler
+    decides.
+    """
     lines = [replace(line, cost=()) for line in lines]
+    asked = {words[0] for line in given.splitlines() if (words := line.split())}
     each = [_edits(lines, at, on_gpu=on_gpu) for at, line in enumerate(lines) if line.loop is not None]
-    seen = {"\n".join(map(str, lines))}
+    seen: set[str] = set()
     edited = (one for one in chain.from_iterable(zip_longest(*each)) if one is not None)
     for at, new in edited:
-        text = "\n".join(map(str, [*lines[:at], new, *lines[at + 1 :]]))
+        kept = [
+            new if number == at else line
+            for number, line in enumerate(lines)
+            if number == at or line.depth == 0 or (line.loop is not None and line.name in asked)
+        ]
+        text = "\n".join(map(str, kept))
         if text not in seen:
             seen.add(text)
             yield text, str(new).strip()

@@ -87,7 +87,7 @@ class Call(Generic[F]):
             search: Search[F] = Search(
                 default,
                 lambda text: self.compiled(replace(apart, schedule=text)),
-                lambda made: neighbours(lines_of(self.analysed(made)), on_gpu=apart.on_gpu),
+                self._neighbours,
                 CopiedCalls(self.args, self.keywords, clock, wait),
                 not options.fastmath and not _adds_floats(found.function),
                 show,
@@ -100,6 +100,11 @@ class Call(Generic[F]):
             name, best, search.schedule, 1 / search.time, search.margin, tuple(search.trials), search.seconds,
             search.default_seconds,
         )  # fmt: skip
+
+    def _neighbours(self, made: F) -> Iterator[tuple[str, str]]:
+        found = self.analysed(made)
+        given, on_gpu = found.context.options.schedule, self.wanted.target in ("gpu", "interpret")
+        return neighbours(lines_of(found), given, on_gpu=on_gpu)
 
     def _check(self, name: str, found: Analysed) -> None:
         """Raises NothingToTune where there is no loop, or calls change what cannot be copied."""

@@ -178,7 +178,7 @@ def legal_neighbours(fn, args, target):
     made, refused = {}, []
     jitted = appyc.jit(fn, target=target, strict=True, cache=False)
     analysed = jitted._analyse(jitted._request(jitted._given(args, {})), "cpu")
-    for schedule, change in neighbours(lines_of(analysed), on_gpu=target != "cpu"):
+    for schedule, change in neighbours(lines_of(analysed), "", on_gpu=target != "cpu"):
         try:
             other = appyc.jit(fn, target=target, schedule=schedule, cache=False)
             other.compile(*args)
@@ -210,6 +210,17 @@ def test_neighbours_of_a_nest():
     assert not any("block" in line for line in [*made, *refused])
 
 
+def test_lines_that_were_asked_for_stay():
+    """Others are left out: the compiler decides on their loops anew, which may have other forms then."""
+    given = "transposed(a, b)\n  i  threads  tile(8, 16)"
+    jitted = appyc.jit(transposed, cache=False, schedule=given)
+    analysed = jitted._analyse(jitted._request(jitted._given(TRANSPOSED[1], {})), "cpu")
+    texts = [text for text, _ in neighbours(lines_of(analysed), given, on_gpu=False)]
+    assert "transposed(a, b)\n      i  serial  tile(8, 32)" in texts
+    unrolled = next(text for text in texts if "unroll(2)" in text)
+    assert [line.split()[0] for line in unrolled.splitlines()] == ["transposed(a,", "i", "j"]
+
+
 def test_neighbours_on_a_gpu_are_those_of_programs():
     made, refused = legal_neighbours(*TRANSPOSED, "interpret")
     lines = [*made, *refused]
@@ -225,7 +236,7 @@ def test_launch_clauses_are_resized():
     """)  # fmt: skip
     args = TRANSPOSED[1]
     analysed = jitted._analyse(jitted._request(jitted._given(args, {})), "cpu")
-    changes = [change for _, change in neighbours(lines_of(analysed), on_gpu=True)]
+    changes = [change for _, change in neighbours(lines_of(analysed), "", on_gpu=True)]
     for clauses in (
         "block(128)  num_warps(2)",
         "block(32)  num_warps(2)",
@@ -257,7 +268,7 @@ def searches(_quick, monkeypatch):
     def run(self: Search, seconds: float) -> None:
         made.append(seconds)
         lines = lines_of(self.default._analyse(self.default._last))
-        tiled = (one for one in neighbours(lines, on_gpu=False) if "tile(32, 32)" in one[1])
+        tiled = (one for one in neighbours(lines, "", on_gpu=False) if "tile(32, 32)" in one[1])
         for self.schedule, _ in tiled:
             self.best, self.time = self.make(self.schedule), 0.5
             break
