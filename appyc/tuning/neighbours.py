@@ -70,13 +70,16 @@ def neighbours(lines: Sequence[Line], given: str, *, on_gpu: bool) -> Iterator[t
 
 
 def _edits(lines: Sequence[Line], at: int, *, on_gpu: bool) -> Iterator[tuple[int, Line]]:
-    line = lines[at]
+    line, nest = lines[at], _nest(lines, at)
+    transforms = [replace(line, transforms=given) for given in _transforms(line, nest)]
+    if len(nest) > 1:  # first: an unrolled loop inside has a loop for the rest beside it, which ends the nest
+        yield from ((at, new) for new in transforms)
     for launch in _launches(line) if on_gpu else ():
         yield at, replace(line, launch=launch)
     for words in _dropped(line.words, ("threads",)) if on_gpu else _words(line.words):
         yield at, replace(line, words=words)
-    for transforms in _transforms(line, _nest(lines, at)):
-        yield at, replace(line, transforms=transforms)
+    if len(nest) == 1:
+        yield from ((at, new) for new in transforms)
 
 
 def _nest(lines: Sequence[Line], at: int) -> list[Line]:
