@@ -28,7 +28,7 @@ from appyc.ir.visit import walk
 from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.kernel_results import KernelResults
 from appyc.passes.gpu.lane_expressions import Where
-from appyc.passes.gpu.map_gpu import GridMapping, choose_lane_loops, map_gpu, requested
+from appyc.passes.gpu.map_gpu import GridMapping, choose_lane_loops, lanes_of_strips, map_gpu, requested
 from appyc.passes.gpu.place_barriers import place_barriers
 from appyc.passes.gpu.predicate_lanes import KernelLowering
 from appyc.passes.gpu.row_lanes import RowLowering
@@ -50,8 +50,6 @@ MOST_ROWS = 4
 """So many rows or more, or iterations together, and each thread has two elements of a row, which it loads together."""
 FEWEST_LANES = 128
 """One for each thread."""
-STRIP_LANES = 256
-"""Lanes where a program runs whole loops in strips."""
 ROW_LANES_OF_A_WARP = 256
 """Lanes of a warp that holds a part of a row: a thread has eight elements of each array."""
 SHARES = 2048
@@ -88,13 +86,13 @@ class GridKernel:
         self.is_requested = any(
             loop.clauses is not None and loop.clauses.block for loop in self.mapping.chain
         )
+        strips = frozenset[Symbol]() if self.mapping.lane else choose_lane_loops(self.mapping.body)
         usual = (
             GRID_LANES // min(max(self.rows_each, self.batch), MOST_ROWS)
             if self.mapping.lane
-            else STRIP_LANES
+            else lanes_of_strips(self.mapping.body, strips)
         )
         lanes, self.warps = requested(self.mapping.chain, usual)
-        strips = frozenset[Symbol]() if self.mapping.lane else choose_lane_loops(self.mapping.body)
         if not self.mapping.lane and not strips:
             lanes, self.warps = 1, 1
         self.lower = KernelLowering(names, sites, lanes, strips)

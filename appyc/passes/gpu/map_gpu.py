@@ -29,6 +29,10 @@ ANOTHER_LOOP = "parallelise another loop of the nest, or run the function on the
 
 REPEATS = 8
 """The assumed trip count of a loop whose extent is not known; only ratios matter."""
+STRIP_LANES = 256
+"""Lanes where a program runs whole loops in strips."""
+SCAN_LANES = 1024
+"""The same where strips hand scalars on, so that each waits for the one before."""
 MAX_LANES = 4096
 """More make a thread hold more values than it has registers for."""
 
@@ -73,6 +77,11 @@ def choose_lane_loops(body: tuple[Stmt, ...]) -> frozenset[Symbol]:
         for block in blocks_of(stmt):
             chosen |= choose_lane_loops(block)
     return frozenset(chosen)
+
+
+def lanes_of_strips(body: tuple[Stmt, ...], strips: frozenset[Symbol]) -> int:
+    """How many iterations of these loops are lanes at once."""
+    return SCAN_LANES if any(loop.scans for loop in loops_of(body) if loop.var in strips) else STRIP_LANES
 
 
 def map_nests(body: tuple[Stmt, ...], rule: Callable[[For], Sequence[Stmt]]) -> tuple[Stmt, ...]:

@@ -238,9 +238,8 @@ class KernelLowering(ExpressionLowering):
         number = Binary("+", Var(base, loc=loc), Var(lane, loc=loc), loc=loc)
         body: list[ScheduledStmt] = [Lanes(lane, loc=loc)]
         where = self.enter(loop, lo, Var(base, loc=loc), lane, count, body)
-        if s.scans:
-            start_lanes(self, s, kept, where, Var(lane, loc=loc), body)
-        body += self.block(loop.body, where)
+        inside = start_lanes(self, s, kept, where, Var(lane, loc=loc), body) if s.scans else loop.body
+        body += self.block(inside, where)
         if s.scans:
             hand_on(self, s, kept, number, Var(base, loc=loc), count, body)
         out.append(Loop(base, integer(0, loc), count, self.lanes, tuple(body), loc=loc))

@@ -1,19 +1,19 @@
 """Scans in the lanes of a program on a GPU.
 
-A strip of iterations becomes lanes. An exclusive scan over lanes composes the steps of all previous lanes. Its
-result is the start value of the lane's own iteration:
+A strip of iterations becomes lanes. A scan over lanes composes the steps of the lanes up to each. With the value that
+the strip starts from, it is what holds after the steps of a lane's iteration, which most loops read:
 
     for i in range(n):          for strip in range(0, n, lanes):
         t += x[i]                   i = strip + lane
-        s[i] = t                    step = x[i - 1] if lane > 0 else 0.0
-                        ->          before = scan of step over lanes (+)
-                                    t_lane = t + before
-                                    t_lane += x[i]
+        s[i] = t                    step = x[i]
+                        ->          through = scan of step over lanes (+)
+                                    t_lane = t + through
                                     s[i] = t_lane
                                     t = t_lane of the last lane
 
-The steps are those of the iteration before, computed once more, so that a lane gets what holds
-where its own iteration starts whatever the operator is: not every one can be undone.
+A loop that reads a scalar before its step, as a compaction does, needs what holds where the iteration starts. Of
+integers the lane's own step is subtracted again. Other operators cannot be undone: then the steps are those of the
+iteration before, computed once more.
 
 Needs: scans that are sound for any number of iterations in a row (`parallel_scan` leaves no others),
 of no complex numbers.
@@ -26,9 +26,9 @@ from typing import Protocol
 from appyc.analysis.patterns.scans import LINEAR
 from appyc.ir.gpu_program import LaneReduce, LaneScan, ScheduledStmt
 from appyc.ir.names import NameSupply, ordered
-from appyc.ir.nodes import Assign, Binary, Compare, Expr, For, Select, Stmt, Symbol, Var
+from appyc.ir.nodes import Assign, Binary, Compare, Expr, For, Node, Select, Stmt, Symbol, Update, Var
 from appyc.ir.types import DType
-from appyc.ir.visit import loops_of, rename, scalars_written
+from appyc.ir.visit import loops_of, rename, rewrite_all, scalars_read, scalars_written
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.node_builders import both, combine, integer, less, shifted, start_of_sum
 from appyc.passes.parallelise.scan_composition import Total, Totals
@@ -50,44 +50,74 @@ class Lowering(Protocol):
 
 def start_lanes(
     lower: Lowering, loop: For, kept: dict[Symbol, Symbol], where: Where, lane: Expr, out: list[ScheduledStmt]
-) -> None:
-    """Sets the scalars that each lane keeps of the loop's scans to what holds where its iteration starts."""
+) -> tuple[Stmt, ...]:
+    """Sets the scalars that each lane keeps of the loop's scans to what it starts with; returns what it then runs."""
     loc = loop.loc
+    rest = _after_steps(loop)
+    undone = rest is None and all(scan.op == "+" and scan.symbol.dtype.is_integer for scan in loop.scans)
     totals = Totals(loop, lower.names, guarded=False)
     steps = totals.loop().body
     own = {s: lower.names.fresh(s.name, s.type) for s in ordered(scalars_written(steps))}
-    own |= {n.var: lower.names.fresh(n.var.name, DType.INT64) for n in (loop, *loops_of(steps))}
+    own |= {n.var: lower.names.fresh(n.var.name, DType.INT64) for n in loops_of(steps)}
+    mask = where.mask
+    if rest is None and not undone:
+        own[loop.var] = lower.names.fresh(loop.var.name, DType.INT64)
+        lower.varying.add(own[loop.var])
+        out.append(Assign(own[loop.var], shifted(Var(loop.var, loc=loc), -loop.step), loc=loc))
+        behind = both(mask, less(integer(0, loc), lane))
+        assert behind is not None
+        mask = lower.temp("follows", behind, out)
     steps = tuple(rename(stmt, own) for stmt in steps)
     gathered = {own[t.value] for t in totals.totals} | {own[t.factor] for t in totals.totals if t.factor}
     lower.accumulators |= gathered
-    lower.varying |= gathered | {own[loop.var]}
+    lower.varying |= gathered
     lower.varying |= divergence(steps, lower.varying)
-    out.append(Assign(own[loop.var], shifted(Var(loop.var, loc=loc), -loop.step), loc=loc))
-    behind = both(where.mask, less(integer(0, loc), lane))
-    assert behind is not None
-    mask = lower.temp("follows", behind, out)
     out += [rename(stmt, own) for stmt in totals.first()]
     out += lower.block(steps, Where(mask, lanes=True))
     for total in totals.totals:
-        _scan(lower, total, own, kept[total.scan.symbol], out)
+        _scan(lower, total, own, kept[total.scan.symbol], undone, out)
+    return tuple(rename(stmt, kept) for stmt in (loop.body if rest is None else rest))
+
+
+def _after_steps(loop: For) -> tuple[Stmt, ...] | None:
+    """The body without the steps of the loop's scans; None where one of their scalars is read before its last step."""
+    carried = {scan.symbol for scan in loop.scans}
+
+    def rule(node: Node) -> Node | tuple[Node, ...]:
+        return () if isinstance(node, Assign | Update) and node.target in carried else node
+
+    last = max(at for at, stmt in enumerate(loop.body) if scalars_written(stmt) & carried)
+    through = loop.body[: last + 1]
+    rest = rewrite_all(through, rule)
+    has_loop = any(scalars_written(inner) & carried for inner in loops_of(through))
+    return None if has_loop or scalars_read(rest) & carried else (*rest, *loop.body[last + 1 :])
 
 
 def _scan(
-    lower: Lowering, total: Total, own: dict[Symbol, Symbol], lane: Symbol, out: list[ScheduledStmt]
+    lower: Lowering,
+    total: Total,
+    own: dict[Symbol, Symbol],
+    lane: Symbol,
+    undone: bool,
+    out: list[ScheduledStmt],
 ) -> None:
-    """A lane's scalar, from the one that the strip starts with and the steps of the lanes before."""
+    """A lane's scalar, from the one that the strip starts with and the steps of the lanes up to it. undone: without
+    those of its own."""
     loc = out[-1].loc
     parts = [own[total.value]] if total.factor is None else [own[total.factor], own[total.value]]
-    scanned = tuple(lower.names.fresh(f"{part.name}_before", part.dtype) for part in parts)
+    scanned = tuple(lower.names.fresh(f"{part.name}_through", part.dtype) for part in parts)
     lower.varying |= set(scanned)
     out.append(LaneScan(scanned, total.scan.op, tuple(Var(part, loc=loc) for part in parts), loc=loc))
     start: Expr = Var(total.scan.symbol, loc=loc)
-    before: list[Expr] = [Var(symbol, loc=loc) for symbol in scanned]
+    through: list[Expr] = [Var(symbol, loc=loc) for symbol in scanned]
     if total.scan.op == LINEAR:
-        grown = Binary("*", before[0], start, loc=loc)
-        out.append(Assign(lane, Binary("+", grown, before[1], loc=loc), loc=loc))
-    else:
-        out.append(Assign(lane, combine(total.scan.op, start, before[0]), loc=loc))
+        grown = Binary("*", through[0], start, loc=loc)
+        out.append(Assign(lane, Binary("+", grown, through[1], loc=loc), loc=loc))
+        return
+    composed = combine(total.scan.op, start, through[0])
+    if undone:
+        composed = Binary("-", composed, Var(parts[0], loc=loc), loc=loc)
+    out.append(Assign(lane, composed, loc=loc))
 
 
 def hand_on(

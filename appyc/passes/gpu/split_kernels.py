@@ -54,12 +54,10 @@ from appyc.passes.gpu.grid_kernels import GridKernel
 from appyc.passes.gpu.hoist_launches import hoist_launches
 from appyc.passes.gpu.kernel_results import finish_kernel
 from appyc.passes.gpu.lane_expressions import Where
-from appyc.passes.gpu.map_gpu import ANOTHER_LOOP, choose_lane_loops, why_not_parallel
+from appyc.passes.gpu.map_gpu import ANOTHER_LOOP, choose_lane_loops, lanes_of_strips, why_not_parallel
 from appyc.passes.gpu.predicate_lanes import KernelLowering
 from appyc.passes.node_builders import combine, less, trip_count, truth
 from appyc.passes.pass_context import PassContext
-
-SEQUENTIAL_LANES = 256
 
 
 def split_kernels(fn: Function, ctx: PassContext) -> GpuProgram:
@@ -175,7 +173,8 @@ class _Splitter:
     def _one_program(self, body: tuple[Stmt, ...], in_loop: bool, out: list[ScheduledStmt]) -> None:
         if not body:
             return
-        lower = KernelLowering(self.names, self.sites, SEQUENTIAL_LANES, choose_lane_loops(body))
+        strips = choose_lane_loops(body)
+        lower = KernelLowering(self.names, self.sites, lanes_of_strips(body, strips), strips)
         lowered = lower.block(body, Where())
         inside = _reads(body)
         free = set(free_scalars(lowered)) if in_loop else set()
