@@ -118,6 +118,9 @@ class CountingDevice:
     def steps(self, steps: range) -> range:
         return steps
 
+    def recorded(self, number: int) -> range:
+        return range(1)
+
     def array(self, shape: tuple[int, ...], dtype: str, zero: bool) -> Any:
         return np.empty(shape, dtype)
 

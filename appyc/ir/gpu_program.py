@@ -177,6 +177,15 @@ class Launch(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Recorded(Node):
+    """Launches that are the same whenever the host gets here: a device may record them and run them again. number: of
+    the recording, in its program."""
+
+    number: int
+    body: tuple[ScheduledStmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ReadBack(Node):
     """`target = cell[0]`: copies a scalar that a kernel left in memory to the host."""
 
@@ -227,6 +236,7 @@ ScheduledStmt: TypeAlias = (
     | Fault
     | ChooseLanes
     | Launch
+    | Recorded
     | ReadBack
     | Multiply
     | CheckFaults

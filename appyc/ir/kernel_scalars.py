@@ -15,6 +15,7 @@ from appyc.ir.gpu_program import (
     Multiply,
     ProgramIndex,
     ReadBack,
+    Recorded,
     Repeat,
     ScheduledStmt,
 )
@@ -59,6 +60,8 @@ def _scan(body: tuple[ScheduledStmt, ...], known: set[Symbol], free: dict[Symbol
                 _scan(then, after_then, free)
                 _scan(orelse, after_else, free)
                 known |= after_then & after_else
+            case Recorded(_, inner):
+                _scan(inner, known, free)
             case Multiply():
                 _need(stmt, known, free)
             case Launch(kernel, programs):

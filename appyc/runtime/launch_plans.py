@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -115,15 +115,41 @@ def graphed(steps: range, cupy: Any, on_stream: Callable[[int | None], None]) ->
     rest = steps[1:]
     size = min(len(rest), STEPS_OF_A_GRAPH)
     if size > 1:
-        stream = cupy.cuda.Stream(non_blocking=True)
-        stream.begin_capture()
-        on_stream(stream.ptr)
-        try:
-            yield from rest[:size]
-        finally:
-            on_stream(None)
-            graph = stream.end_capture()
+        graph = yield from _captured(rest[:size], cupy, on_stream)
         for _ in range(len(rest) // size):
             graph.launch()
         rest = rest[len(rest) // size * size :]
     yield from rest
+
+
+class Recording:
+    """Launches that a loop makes in each iteration, between other things that the host does. As in `graphed`, the first
+    iteration compiles and loads, the second one is captured in a graph, which all others launch."""
+
+    def __init__(self, cupy: Any, on_stream: Callable[[int | None], None]) -> None:
+        self._cupy, self._on_stream = cupy, on_stream
+        self._is_loaded = False
+        self._graph: Any = None
+
+    def launches(self) -> Iterator[int]:
+        """One iteration if the launches have to be made, else none."""
+        if not self._is_loaded:
+            yield 0
+            self._is_loaded = True
+            return
+        if self._graph is None:
+            self._graph = yield from _captured(range(1), self._cupy, self._on_stream)
+        self._graph.launch()
+
+
+def _captured(steps: range, cupy: Any, on_stream: Callable[[int | None], None]) -> Generator[int, None, Any]:
+    """Iterations whose launches are captured in a graph, which is returned."""
+    stream = cupy.cuda.Stream(non_blocking=True)
+    stream.begin_capture()
+    on_stream(stream.ptr)
+    try:
+        yield from steps
+    finally:
+        on_stream(None)
+        graph = stream.end_capture()
+    return graph

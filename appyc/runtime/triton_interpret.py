@@ -103,6 +103,9 @@ class _InterpreterDevice:
     def steps(self, steps: range) -> range:
         return steps
 
+    def recorded(self, number: int) -> range:
+        return range(1)
+
     def array(self, shape: tuple[int, ...], dtype: str, zero: bool) -> NDArray[Any]:
         return np.zeros(shape, dtype) if zero else np.empty(shape, dtype)
 

@@ -23,7 +23,7 @@ from appyc.runtime.cubins import cached_kernel
 from appyc.runtime.faults import located_error
 from appyc.runtime.gpu_products import multiply
 from appyc.runtime.kernel_variants import Variant, choose_lanes, variant_of
-from appyc.runtime.launch_plans import GpuKernel, LaunchPlan, graphed
+from appyc.runtime.launch_plans import GpuKernel, LaunchPlan, Recording, graphed
 from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
 from appyc.runtime.triton_interpret import Compiled
 from appyc.runtime.triton_source import load_host
@@ -212,6 +212,7 @@ class _GpuDevice:
         self.plans = program.plans
         self.lanes = program.lanes
         self.on_stream(None)
+        self.recordings: dict[int, Recording] = {}
         can_fail = any(p.kind == "faults" for text in program.program.kernels for p in text.params)
         self.faults = cupy.zeros(fault_words(sites), np.int64) if can_fail else None
 
@@ -226,6 +227,10 @@ class _GpuDevice:
 
     def steps(self, steps: range) -> Iterator[int]:
         return graphed(steps, self.cupy, self.on_stream)
+
+    def recorded(self, number: int) -> Iterator[int]:
+        recording = self.recordings.setdefault(number, Recording(self.cupy, self.on_stream))
+        return recording.launches()
 
     def array(self, shape: tuple[int, ...], dtype: str, zero: bool) -> Any:
         return self.cupy.zeros(shape, dtype) if zero else self.cupy.empty(shape, dtype)

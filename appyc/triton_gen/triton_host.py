@@ -20,6 +20,7 @@ from appyc.ir.gpu_program import (
     Loop,
     Multiply,
     ReadBack,
+    Recorded,
     Repeat,
     ScheduledStmt,
 )
@@ -39,6 +40,7 @@ _RESERVED = {
     "np",
     "math",
     "rt",
+    "recording",
     "apart",
     "indices_of",
     "is_any",
@@ -109,6 +111,8 @@ class _HostEmitter:
                 self.w.line("continue")
             case Alloc(array, shape, zero):
                 self.w.line(f'{self.name(array)} = rt.array({self._tuple(shape)}, "{array.dtype}", {zero})')
+            case Recorded(number, body):
+                self.block(f"for recording in rt.recorded({number}):", body)
             case ReadBack(target, cell):
                 self.w.line(f"{self.name(target)} = rt.read({self.name(cell)})")
             case CheckFaults():

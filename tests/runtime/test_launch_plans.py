@@ -112,6 +112,39 @@ def test_loops_whose_launches_change_are_no_graph(cupy: Any, fn: Callable[..., A
     assert driver.launches >= 6
 
 
+def until_it_rests(a, b, limit):
+    moved = limit + 1.0
+    while moved > limit:
+        moved = 0.0
+        for i in range(1, a.shape[0] - 1):
+            b[i] = 0.5 * (a[i - 1] + a[i + 1])
+        for i in range(1, a.shape[0] - 1):
+            moved = max(moved, abs(b[i] - a[i]))
+        for i in range(1, a.shape[0] - 1):
+            a[i] = b[i]
+
+
+def iterations(a: Any, limit: float) -> int:
+    """How many the same makes."""
+    count, before = 0, None
+    a = a.copy()
+    while before is None or np.max(np.abs(before - a)[1:-1], initial=0.0) > limit:
+        before = a.copy()
+        a[1:-1] = 0.5 * (a[:-2] + a[2:])
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize("limit", [1e3, 3.0, 0.5, 1e-3])
+def test_a_loop_until_convergence_launches_a_graph(cupy: Any, limit: float) -> None:
+    a, b = np.arange(9.0) ** 3, np.zeros(9)
+    steps = iterations(a, limit)
+    driver = ran(cupy, until_it_rests, a, b, limit)
+    assert driver.graphs == (steps > 1)
+    assert driver.replays == steps - 1
+    assert driver.launches == 3 * min(steps, 2)
+
+
 def test_a_call_again_with_other_arrays(cupy: Any) -> None:
     compiled = appyc.jit(jacobi, target="gpu", cache=False)
     for size in (9, 9, 30):

@@ -6,47 +6,109 @@
         launch(kernel_1, blocks, a, count)            launch(kernel_1, blocks, a, count)
 
 A loop in which nothing but launches is left, all with arguments that it does not change, `repeats`: a device may record
-the launches of an iteration and run them again.
+the launches of an iteration and run them again. In other loops `record_launches` finds what can be recorded. For it,
+arrays for what kernels leave are made before the loop too, launches and copies to the host under one condition are
+separated, and a launch takes a value that each iteration starts a scalar with from a scalar of its own.
 
-Requires: scalars that are moved are the program's own, which nothing reads after a loop without iterations. Does not
-handle: what only some iterations launch; launches whose kernel takes the loop's variable.
+Requires: scalars and arrays that are moved are the program's own, which nothing reads after a loop without iterations.
+Does not handle: what only some iterations launch; launches whose kernel takes the loop's variable.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from appyc.ir.gpu_program import ChooseLanes, Launch, Loop, ScheduledStmt
+from appyc.ir.gpu_program import Branch, ChooseLanes, Launch, Loop, ReadBack, Repeat, ScheduledStmt
 from appyc.ir.kernel_scalars import free_scalars, targets_of
+from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Assign, Symbol
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import symbols_of, walk
+from appyc.ir.visit import rename, symbols_of, walk
+from appyc.passes.gpu.record_launches import record_launches
 
 
-def hoist_launches(loop: Loop, users: Collection[Symbol]) -> list[ScheduledStmt]:
-    """A host loop, and before it what does not change in it. users: scalars of the user's, which stay."""
-    changed = Counter(loop.var for loop in walk(loop) if isinstance(loop, Loop))
+def hoist_launches(
+    loop: Loop | Repeat, users: Collection[Symbol], names: NameSupply, recordings: Iterator[int] | None
+) -> list[ScheduledStmt]:
+    """A host loop, and before it what does not change in it. users: symbols of the user's, which stay. recordings:
+    their numbers; None where a loop of the host is around this one."""
+    changed = Counter(inner.var for inner in walk(loop) if isinstance(inner, Loop))
     for stmt in walk(loop.body):
         changed.update([stmt.array] if isinstance(stmt, Alloc) else targets_of(stmt))  # type: ignore[arg-type]
     before: list[ScheduledStmt] = []
     rest: list[ScheduledStmt] = []
-    for stmt in loop.body:
-        own = [s for s in targets_of(stmt) if s not in users and changed[s] == 1]
-        is_plain = isinstance(stmt, ChooseLanes) or (isinstance(stmt, Assign) and not may_raise(stmt))
+    first = dict[Symbol, Assign]()
+    for stmt in _apart(loop.body, users, changed):
+        made = [stmt.array] if isinstance(stmt, Alloc) and not stmt.zero else targets_of(stmt)
+        own = [s for s in made if s not in users and changed[s] == 1]
+        is_plain = isinstance(stmt, ChooseLanes | Alloc) or (isinstance(stmt, Assign) and not may_raise(stmt))
         if own and is_plain and not any(changed[s] for s in symbols_of(stmt) if s not in own):
             changed.subtract(own)
             before.append(stmt)
-        else:
-            rest.append(stmt)
-    repeats = bool(rest) and all(
-        isinstance(stmt, Launch) and not any(changed[s] for s in _needed(stmt)) for stmt in rest
-    )
-    return [*before, replace(loop, body=tuple(rest), repeats=repeats)]
+            continue
+        rest.append(_with_first_values(stmt, first, before))
+        for symbol in _written(stmt):
+            first.pop(symbol, None)
+        if is_plain and isinstance(stmt, Assign) and not any(changed[s] for s in symbols_of(stmt.value)):
+            fresh = names.fresh(stmt.target.name, stmt.target.type)
+            first[stmt.target] = replace(stmt, target=fresh)
+    repeats = bool(rest) and all(isinstance(stmt, Launch) and is_same(stmt, changed) for stmt in rest)
+    if isinstance(loop, Loop) and repeats:
+        return [*before, replace(loop, body=tuple(rest), repeats=True)]
+    if recordings is not None:
+        rest = record_launches(rest, lambda stmt: is_same(stmt, changed), recordings)
+    return [*before, replace(loop, body=tuple(rest))]
 
 
-def _needed(launch: Launch) -> list[Symbol]:
-    """What a launch passes to its kernel."""
-    arrays = [s for s in symbols_of(launch.kernel.body) if s.is_array]
-    return [*symbols_of(launch.programs), *arrays, *free_scalars(launch.kernel.body)]
+def _apart(
+    body: tuple[ScheduledStmt, ...], users: Collection[Symbol], changed: Counter[Symbol]
+) -> Iterator[ScheduledStmt]:
+    """The statements, those under a condition that the loop does not change each by itself; arrays of the program's
+    own are made in any case."""
+    for stmt in body:
+        match stmt:
+            case Branch(cond, then, ()) if all(
+                isinstance(s, Alloc | Launch | ReadBack) for s in then
+            ) and not any(changed[s] for s in symbols_of(cond)):
+                for part in then:
+                    is_own = isinstance(part, Alloc) and part.array not in users
+                    yield part if is_own else replace(stmt, then=(part,))
+            case _:
+                yield stmt
+
+
+def _written(stmt: ScheduledStmt) -> set[Symbol]:
+    """The scalars that the host may set in a statement."""
+    if isinstance(stmt, Launch):
+        return set()
+    bodies = [inner for name in ("body", "then", "orelse") for inner in getattr(stmt, name, ())]
+    return {*targets_of(stmt), *(s for inner in bodies for s in _written(inner))}
+
+
+def _with_first_values(
+    stmt: ScheduledStmt, first: dict[Symbol, Assign], before: list[ScheduledStmt]
+) -> ScheduledStmt:
+    """A launch, or one under a condition, that takes these values from scalars that are set before the loop."""
+    match stmt:
+        case Launch(kernel):
+            taken = {s: first[s] for s in free_scalars(kernel.body) if s in first}
+            before += (made for made in taken.values() if made not in before)
+            return replace(stmt, kernel=rename(kernel, {s: made.target for s, made in taken.items()}))
+        case Branch(then=(Launch() as launch,), orelse=()):
+            return replace(stmt, then=(_with_first_values(launch, first, before),))
+        case _:
+            return stmt
+
+
+def is_same(stmt: ScheduledStmt, changed: Counter[Symbol]) -> bool:
+    """Whether a statement is a launch, or one under a condition, that every iteration makes with the same arguments."""
+    match stmt:
+        case Launch(kernel, programs):
+            arrays = [s for s in symbols_of(kernel.body) if s.is_array]
+            return not any(changed[s] for s in (*symbols_of(programs), *arrays, *free_scalars(kernel.body)))
+        case Branch(cond, (Launch() as launch,), ()):
+            return is_same(launch, changed) and not any(changed[s] for s in symbols_of(cond))
+        case _:
+            return False

@@ -16,6 +16,7 @@ Preconditions: `lower_jumps` and `split_complex` have run.
 from __future__ import annotations
 
 from collections import Counter
+from itertools import count
 
 from appyc.errors import InternalError, Loc
 from appyc.ir.gpu_program import Branch, CheckFaults, Fault, GpuProgram, Loop, Multiply, Repeat, ScheduledStmt
@@ -80,6 +81,7 @@ class _Splitter:
         self.names = NameSupply.after(fn)
         self.sites = FaultSites(overflow_error(fn))
         self.kernels = 0
+        self.recordings = count()
         self.whiles = 0
         """How many `while` loops of the host the statement at hand is in."""
         self.reads = _reads(fn)
@@ -203,9 +205,9 @@ class _Splitter:
                 lo, hi = self.on_host(stmt.lo, out), self.on_host(stmt.hi, out)
                 body = tuple(self.block(stmt.body, in_loop=True))
                 loop = Loop(stmt.var, lo, hi, stmt.step, body, loc=stmt.loc)
-                out += hoist_launches(loop, self.users)
+                out += self._hoisted(loop, in_loop)
             case While():
-                self._while(stmt, out)
+                self._while(stmt, in_loop, out)
             case If():
                 cond = self.on_host(stmt.cond, out)
                 then, orelse = self.block(stmt.then, in_loop), self.block(stmt.orelse, in_loop)
@@ -232,18 +234,21 @@ class _Splitter:
         """What raises on the host: what kernels have noted comes first."""
         return [CheckFaults(loc=loc), Fault(site, truth(True, loc), words, loc=loc)]
 
-    def _while(self, stmt: While, out: list[ScheduledStmt]) -> None:
+    def _hoisted(self, loop: Loop | Repeat, in_loop: bool) -> list[ScheduledStmt]:
+        return hoist_launches(loop, self.users, self.names, None if in_loop else self.recordings)
+
+    def _while(self, stmt: While, in_loop: bool, out: list[ScheduledStmt]) -> None:
         cond = self.on_host(stmt.cond, out)
         self.whiles += 1
         body = self.block(stmt.body, in_loop=True)
         self.whiles -= 1
         if cond is stmt.cond:
-            out.append(Repeat(cond, tuple(body), loc=stmt.loc))
+            out += self._hoisted(Repeat(cond, tuple(body), loc=stmt.loc), in_loop)
             return
         assert isinstance(cond, Var)
         again = self.on_host(stmt.cond, body)
         body.append(Assign(cond.symbol, again, loc=stmt.loc))
-        out.append(Repeat(cond, tuple(body), loc=stmt.loc))
+        out += self._hoisted(Repeat(cond, tuple(body), loc=stmt.loc), in_loop)
 
 
 def _reads(tree: Node | tuple[Stmt, ...]) -> Counter[Symbol]:
