@@ -97,6 +97,16 @@ def scaled(n, a, b):
     return largest
 
 
+def carried(n, a):
+    """A scalar of kernels of one program alone goes from iteration to iteration."""
+    t = 1.0
+    for _ in range(n):
+        t = t * 0.5 + a[0]
+        a[1] = t
+        for i in range(a.shape[0]):
+            a[i] = a[i] + 1.0
+
+
 def host_of(fn: Callable[..., Any], *args: Any) -> str:
     return program_of(fn, *args).host
 
@@ -138,7 +148,7 @@ def test_results_of_loops_with_records(size: int, limit: float) -> None:
 
 @pytest.mark.parametrize("steps", [0, 1, 5])
 def test_results(steps: int) -> None:
-    for fn in (with_index, with_array):
+    for fn in (with_index, with_array, carried):
         compare(fn, steps, np.arange(7.0), build=False)
     compare(diffusion, steps, np.arange(7.0), np.zeros(7), build=False)
     compare(nested, steps, 2, np.arange(7.0), np.zeros(7), build=False)

@@ -85,6 +85,13 @@ def test_chunks_are_programs(fn, args):
     assert len(program.kernels) >= 4
 
 
+def test_what_links_the_chunks_stays_on_the_device():
+    with small_chunks():
+        host = program_of(scans.running_total, floats(41), np.zeros(41)).host
+    chunked = host.partition("for round in")[2].partition("else:")[0]
+    assert chunked.count("rt.read(") == 1  # the total, which the function returns
+
+
 def test_a_recurrence_of_floats_that_may_grow_runs_in_order():
     with small_chunks():
         text = program_of(scans.linear, floats(9), floats(9), np.zeros(9)).text

@@ -92,11 +92,12 @@ class _Splitter:
         """Statements of the host; runs of those that need one program become kernels."""
         out: list[ScheduledStmt] = []
         group: list[Stmt] = []
+        known: set[Symbol] = set()
         for stmt in body:
             if self._joins(stmt, group):
                 group.append(stmt)
                 continue
-            self._one_program(tuple(group), in_loop, out)
+            self._one_program(tuple(group), in_loop, known, out)
             group = []
             if isinstance(stmt, For) and stmt.product is not None:
                 out.append(self._multiply(stmt, stmt.product))
@@ -106,7 +107,8 @@ class _Splitter:
                 group = [stmt]
             else:
                 self._host_stmt(stmt, in_loop, out)
-        self._one_program(tuple(group), in_loop, out)
+                known |= {stmt.target} if isinstance(stmt, Assign) else set()
+        self._one_program(tuple(group), in_loop, known, out)
         return out
 
     def on_host(self, e: Expr, out: list[ScheduledStmt]) -> Expr:
@@ -115,7 +117,7 @@ class _Splitter:
             return e
         value = self.names.fresh("value", e.dtype)
         self.reads[value] += 1
-        self._one_program((Assign(value, e, loc=e.loc),), False, out)
+        self._one_program((Assign(value, e, loc=e.loc),), False, set(), out)
         return Var(value, loc=e.loc)
 
     # ------------------------------------------------------------ which way a statement goes
@@ -172,14 +174,17 @@ class _Splitter:
             loc=nest.loc,
         )
 
-    def _one_program(self, body: tuple[Stmt, ...], in_loop: bool, out: list[ScheduledStmt]) -> None:
+    def _one_program(
+        self, body: tuple[Stmt, ...], in_loop: bool, known: set[Symbol], out: list[ScheduledStmt]
+    ) -> None:
+        """known: the scalars that the same iteration has set before, so that it comes from no earlier one."""
         if not body:
             return
         strips = choose_lane_loops(body)
         lower = KernelLowering(self.names, self.sites, lanes_of_strips(body, strips), strips)
         lowered = lower.block(body, Where())
         inside = _reads(body)
-        free = set(free_scalars(lowered)) if in_loop else set()
+        free = set(free_scalars(lowered)) - known if in_loop else set()
         outputs = [
             s for s in ordered(scalars_written(body))
             if self.reads[s] > inside[s] or s in free
