@@ -47,6 +47,8 @@ class Facts:
     """Names that some path binds to an array and another leaves unbound: the element type and number of axes."""
     lists: dict[str, tuple[bool, tuple[NumberType, ...]]] = field(default_factory=dict)
     """The item types of lists: whether the items are tuples, and the types of their numbers."""
+    list_calls: set[tuple[int, int]] = field(default_factory=set)
+    """Calls of Python functions that give new lists, by line and column."""
     nones: set[str] = field(default_factory=set)
     """Names that some path binds to a number or a tuple, and another to None; each has an is-None flag."""
     none_results: dict[tuple[int, ...], int | None] = field(default_factory=dict)

@@ -92,13 +92,14 @@ class Scope:
         given_lists: frozenset[str] = frozenset(),
     ) -> None:
         self.lowering = lowering
+        self.names, self.facts = names, facts
         tree, remember = source.ast, source.remember
         self.locals = remember("locals", lambda: assigned_names(tree))
         self.indexed = remember("indexed", lambda: names_indexed(tree))
         self.read_lists = remember("read lists", lambda: read_lists(tree, names.is_of_library))
         lists = remember(
-            f"lists beside {sorted(given_lists)}",
-            lambda: list_names(tree, names.is_of_library, names.draws_list, given_lists),
+            f"lists beside {sorted(given_lists)} and {sorted(facts.list_calls)}",
+            lambda: list_names(tree, names.is_of_library, self.makes_list, given_lists),
         )
         self.tables = remember("tables", lambda: table_names(tree))
         self.list_names = lists - self.read_lists - self.tables
@@ -115,9 +116,7 @@ class Scope:
         asked = (pragma.variables for pragma in self.pragmas.values() if isinstance(pragma, LoopPragma))
         self.named_in_clauses: frozenset[str] = frozenset().union(*asked)
         self.source = source
-        self.names = names
         self.supply = supply
-        self.facts = facts
         self.calls = calls
         self.memory = Memory() if memory is None else memory
         self.given: frozenset[Symbol] = frozenset()
@@ -200,6 +199,10 @@ class Scope:
             self.requests.follow(old, new)
 
     # ------------------------------------------------------------ variables
+
+    def makes_list(self, call: ast.Call) -> bool:
+        """Whether a call gives a new list, as far as is known."""
+        return (call.lineno, call.col_offset) in self.facts.list_calls or self.names.draws_list(call.func)
 
     def temp(self, name: str, expr: Expr) -> Var:
         """A new variable that is assigned the expression's value."""

@@ -84,7 +84,7 @@ def lower(scope: Scope, node: ast.expr) -> Value:
         case _:
             what, instead = UNSUPPORTED.get(type(node), (f"a {type(node).__name__}", "rewrite it"))
             names, is_list = scope.names, isinstance(node, ast.List | ast.ListComp)
-            tests = names.is_of_library, names.draws_list
+            tests = names.is_of_library, scope.makes_list
             if is_list and (other := other_list_use(scope.source.ast, node, *tests)) is not None:
                 name, use = other
                 used = Note(scope.loc(use), f"this use of {name!r} keeps it in Python")

@@ -130,10 +130,9 @@ def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
         case TupleValue(names=(_, *_)) if not scope.is_inlined:
             raise UnsupportedError("a named tuple cannot be returned from compiled code", loc,
                                    hints=("return its items as a tuple",))  # fmt: skip
+        case ListValue(slots=slots) if scope.is_inlined and slots.room is slots.count:
+            return ArrayRef(slots.columns[0])  # a list of the caller's: see `list_value`
         case ListValue(slots=slots):
-            if scope.is_inlined:
-                raise UnsupportedError("a function that returns a list cannot be built into another one", loc,
-                                       hints=("return np.array of it",))  # fmt: skip
             return ReturnedList(slots, Number(Var(slots.count, loc=loc), python=True))
         case _:
             return with_parts(value, lambda part: _stored(scope, part, loc))
@@ -340,6 +339,22 @@ def _shape(value: Value) -> object:
 
 def final_value(scope: Scope, loc: Loc) -> Value:
     """The function's value, read from the result variables behind its body; None without a return of a value."""
+    value = _final_value(scope, loc)
+    return _with_listed(scope, value, loc) if scope.is_inlined else value
+
+
+def _with_listed(scope: Scope, value: Value, loc: Loc) -> Value:
+    """The value of an inlined function, whose lists are arrays of items by now: they have one length each."""
+    if not isinstance(value, ReturnedList):
+        return with_parts(value, lambda part: _with_listed(scope, part, loc))
+    items = as_tensor(scope, ListValue(value.slots), loc)
+    if not is_listed(items):
+        raise UnsupportedError("a list of tuples or of NumPy's numbers is not compiled as the result of a function "
+                               "that is called", loc, hints=("return np.array of it",))  # fmt: skip
+    return kept(scope, items, "result", loc)
+
+
+def _final_value(scope: Scope, loc: Loc) -> Value:
     if scope.result is None:
         return Opaque(None)
     if scope.live and _shape(scope.result.value) is not None and not _always_jumps(scope.source.ast.body):

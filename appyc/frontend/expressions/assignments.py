@@ -52,10 +52,12 @@ from appyc.frontend.expressions.stores import (
 )
 from appyc.frontend.expressions.subscripts import check_view, element, lower_owner
 from appyc.frontend.expressions.tables import as_item, bind_shared, bind_table, learn_table_item
+from appyc.frontend.facts import Restart
 from appyc.frontend.pragmas.pragma_nodes import AtomicPragma
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import is_list, tuple_in_place
 from appyc.frontend.types.descriptions import describe
+from appyc.frontend.types.list_kinds import is_list_itself
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -87,15 +89,25 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
     if is_list(value) and all(isinstance(t, ast.Name) and t.id in scope.read_lists for t in targets):
         value = tuple_in_place(value)
     is_store = len(targets) == 1 and isinstance(targets[0], ast.Subscript)
+    before = frozenset(scope.memory.made)
     unpacks = any(isinstance(target, ast.Tuple | ast.List) for target in targets)
     if is_store:
         out = scope.lower(value)
     else:
         out = lower_expression(scope, value) if unpacks else lower_or_none(scope, value)
+    if isinstance(value, ast.Call) and is_list_itself(out) and out.symbol in scope.memory.made - before:
+        _learn_list_call(scope, value)
     if len(targets) > 1 or unpacks:
         out = settled(scope, out)
     for target in targets:
         assign_to(scope, target, out, loc)
+
+
+def _learn_list_call(scope: Scope, call: ast.Call) -> None:
+    """Records that a call of a Python function gives a list, which is a new one. Raises Restart where that is news."""
+    if not scope.makes_list(call):
+        scope.facts.list_calls.add((call.lineno, call.col_offset))
+        raise Restart
 
 
 def assign_to(scope: Scope, target: ast.expr, value: Value, loc: Loc) -> None:

@@ -15,7 +15,8 @@ from appyc.frontend.library.array_reductions import Along, reduce_array
 from appyc.frontend.library.axis_arguments import Arguments, Entry
 from appyc.frontend.library.number_conversions import Maker
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.values import Masked, Number, Opaque, Tensor, TupleValue, Value
+from appyc.frontend.types.list_kinds import is_listed
+from appyc.frontend.types.values import Masked, Number, Opaque, TupleValue, Value
 from appyc.frontend.types.weak_ints import require_fit
 from appyc.frontend.types.wide_ints import wide_operation
 from appyc.ir.types import DType
@@ -42,7 +43,7 @@ def _python_sum(scope: Scope, given: Arguments, loc: Loc) -> Value:
         raise UnsupportedError(f"sum of {kind} wraps where np.sum does not", loc, hints=("use np.sum",))
     total = reduce_array(scope, "sum", items, Along(), None, loc)
     described = items.tensor if isinstance(items, Masked) else items
-    if isinstance(described, Tensor) and described.python:
+    if is_listed(described):
         total = Number(expressions.number(total, loc).expr, python=True)
         return binary("+", expressions.number(start, loc, "start"), total, loc)
     return elementwise(scope, [start, total], lambda n: binary("+", n[0], n[1], loc), loc)

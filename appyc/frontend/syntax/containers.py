@@ -48,7 +48,7 @@ def parameter_names(function: ast.FunctionDef) -> set[str]:
 def list_names(
     function: ast.FunctionDef,
     is_of_library: Callable[[str], bool],
-    draws_list: Callable[[ast.expr], bool],
+    makes_list: Callable[[ast.Call], bool],
     given: Set[str] = frozenset(),
 ) -> frozenset[str]:
     """The names of lists of numbers, which may grow.
@@ -57,10 +57,10 @@ def list_names(
     such list, what a generator draws), or to such a list whose other name is dead (`previous = current`). They are only
     changed by their methods, indexed, stored into, run over, measured, tested, looked into, returned, or given to a
     library or a function of Python's that looks at the items, or to a method of a generator.
-    is_of_library: whether an outer name is an array library's. draws_list: whether a function is a generator's that
-    makes lists. given: parameters that are lists, of which copies are new.
+    is_of_library: whether an outer name is an array library's. makes_list: whether a call gives a new list. given:
+    parameters that are lists, of which copies are new.
     """
-    bound, known, excluded = _list_uses(function, is_of_library, draws_list, given)
+    bound, known, excluded = _list_uses(function, is_of_library, makes_list, given)
     found = frozenset(bound.keys() - excluded - other_uses(function, walk(function), known))
     while any(bound[name] - found - given for name in found):
         found = frozenset(name for name in found if bound[name] <= found | given)
@@ -71,14 +71,14 @@ def other_list_use(
     function: ast.FunctionDef,
     value: ast.expr,
     is_of_library: Callable[[str], bool],
-    draws_list: Callable[[ast.expr], bool],
+    makes_list: Callable[[ast.Call], bool],
     given: Set[str] = frozenset(),
 ) -> tuple[str, ast.expr] | None:
     """The name that a new list gets, and the first use of it that is none of a list in compiled code."""
     nodes = walk(function)
     assigned = [pair for node in nodes if isinstance(node, ast.Assign) for pair in one_by_one(node)]
     targets = {t for t, made in assigned if isinstance(t, ast.Name) and value in walk(made)}
-    _, known, _ = _list_uses(function, is_of_library, draws_list, given)
+    _, known, _ = _list_uses(function, is_of_library, makes_list, given)
     others = [n for n in nodes if isinstance(n, ast.Name) and n not in known | targets]
     uses = [n for n in others if n.id in {t.id for t in targets}]
     if not uses:
@@ -94,7 +94,7 @@ def other_list_use(
 def _list_uses(
     function: ast.FunctionDef,
     is_of_library: Callable[[str], bool],
-    draws_list: Callable[[ast.expr], bool],
+    makes_list: Callable[[ast.Call], bool],
     given: Set[str],
 ) -> tuple[dict[str, set[str]], set[ast.AST], set[str]]:
     """The names that are bound to new lists, with the lists that these are copies of; the occurrences of names that
@@ -111,14 +111,14 @@ def _list_uses(
                     source = copied_list(value)
                     if isinstance(value, ast.Name) and value.id not in given | behind.get(node, {value.id}):
                         source = value  # a list that has one name again: as good as a copy
-                    is_drawn = isinstance(value, ast.Call) and draws_list(value.func)
-                    is_new = source is not None or is_drawn or is_new_list(value)
+                    is_made = isinstance(value, ast.Call) and makes_list(value)
+                    is_new = source is not None or is_made or is_new_list(value)
                     if isinstance(target, ast.Name) and is_new:
                         bound.setdefault(target.id, set()).update({source.id} if source is not None else ())
                         known.add(target)
                     if source is not None:
                         known.add(source)
-                    elif isinstance(value, ast.Call) and (is_drawn or is_new_list(value)):
+                    elif isinstance(value, ast.Call) and (is_made or is_new_list(value)):
                         known |= {arg for arg in value.args if isinstance(arg, ast.Name)}
             case ast.AugAssign(target=target, op=ast.Add()):
                 known.add(target)
