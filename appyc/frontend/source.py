@@ -201,18 +201,24 @@ def _facts(function: FunctionDef) -> dict[str, object]:
 
 
 def _bound_once(function: FunctionDef) -> frozenset[str]:
-    """The names that a function binds in one statement only."""
-    bound = [n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    """The names that a function binds in one statement, or has from around it."""
+    names = [n for n in ast.walk(function) if isinstance(n, ast.Name)]
+    bound = [n.id for n in names if isinstance(n.ctx, ast.Store)]
     times = Counter([*bound, *(a.arg for a in parameters_of(function))])
-    return frozenset(name for name, count in times.items() if count == 1)
+    return frozenset(name for name in {n.id for n in names} | times.keys() if times[name] <= 1)
 
 
 def _read_once(function: FunctionDef) -> frozenset[str]:
-    """The parameters whose elements a function reads in one expression, outside its loops, and does not store."""
+    """The parameters whose elements a function reads in one expression, outside its loops, and does not store. (A
+    lambda is read where it stands: it says what an element is.)"""
     nodes = list(ast.walk(function))
-    inner = [n for n in nodes[1:] if isinstance(n, ast.For | ast.While | ast.Lambda | ast.FunctionDef)]
+    inner = [n for n in nodes[1:] if isinstance(n, ast.For | ast.While | ast.FunctionDef)]
     stored = [n.value for n in nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]
-    facts = [n.value for n in nodes if isinstance(n, ast.Attribute) and n.attr in ("dtype", "ndim", "shape")]
+    facts = [
+        n.value
+        for n in nodes
+        if isinstance(n, ast.Attribute) and n.attr in ("dtype", "ndim", "shape", "size")
+    ]
     reads = [n for n in (*nodes, *(n for loop in inner for n in ast.walk(loop)), *stored) if n not in facts]
     times = Counter(n.id for n in reads if isinstance(n, ast.Name))
     return frozenset(a.arg for a in parameters_of(function) if times[a.arg] <= 1)

@@ -14,6 +14,12 @@ def each(function, *arrays):
     return np.vectorize(function)(*arrays)
 
 
+def by_index(shape, element):
+    """The array of a shape in which the element at an index, a tuple, is what a function gives for that."""
+    out = [element(at) for at in np.ndindex(*shape)]
+    return np.array(out).reshape(shape)
+
+
 def rest_of_floats(x, y):
     """np.fmod of floats."""
     return np.fmod(x, y)

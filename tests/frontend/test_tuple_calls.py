@@ -36,7 +36,12 @@ def of_an_array(a):
     return tuple(x * 2 for x in a[0]), a.sum()
 
 
-@pytest.mark.parametrize("fn", [local_maxima, halves], ids=lambda fn: fn.__name__)
+def of_ranges(a):
+    sides = tuple(range(1, a.ndim)) + tuple(range(3, 0, -2))
+    return np.expand_dims(a, tuple(range(a.ndim))), sum(sides), all(tuple(k > 0 for k in sides)), any(())
+
+
+@pytest.mark.parametrize("fn", [local_maxima, halves, of_ranges], ids=lambda fn: fn.__name__)
 @pytest.mark.parametrize("shape", [(4, 5), (2, 3)])
 def test_as_in_python(fn, shape):
     run_everywhere(fn, np.random.default_rng(1).random(shape), strict=True)

@@ -185,25 +185,3 @@ def stacked(scope: Scope, tensors: Sequence[Tensor], axis: int, loc: Loc) -> Ten
     """Arrays of one shape along a new axis."""
     axis = normalised(axis, tensors[0].ndim + 1, loc)
     return concatenated(scope, [with_axis(scope, t, axis, loc) for t in tensors], axis, loc)
-
-
-def rolled(scope: Scope, tensor: Tensor, shift: Expr, axis: int, loc: Loc) -> Tensor:
-    """np.roll along one axis."""
-    k = normalised(axis, tensor.ndim, loc)
-    length = divisor(tensor.extents[k], loc)
-    by = pinned(scope, "shift", Binary("%", shift, length, loc=loc))
-    here = Var(tensor.axes[k], loc=loc)
-    back = Binary("-", here, by, loc=loc)
-    wrapped = Binary("+", back, tensor.extents[k], loc=loc)
-    index = Select(Compare(">=", here, by, loc=loc), back, wrapped, loc=loc)
-    return Tensor(tensor.axes, tensor.extents, substitute(tensor.element, {tensor.axes[k]: index}))
-
-
-def repeated(scope: Scope, tensor: Tensor, times: Expr, axis: int, loc: Loc) -> Tensor:
-    """np.repeat along one axis: every element `times` times in a row."""
-    k = normalised(axis, tensor.ndim, loc)
-    times = pinned(scope, "times", times)
-    index = Binary("//", Var(tensor.axes[k], loc=loc), divisor(times, loc), loc=loc)
-    extents = list(tensor.extents)
-    extents[k] = pinned(scope, "n", Binary("*", extents[k], times, loc=loc))
-    return Tensor(tensor.axes, tuple(extents), substitute(tensor.element, {tensor.axes[k]: index}))

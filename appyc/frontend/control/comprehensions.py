@@ -20,6 +20,7 @@ import builtins
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import reduce
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, is_array, pinned
@@ -318,11 +319,14 @@ def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> Value:
         name = "any" if is_any else "all"
         raise UnsupportedError(f"{name} is compiled of generators, tuples, lists and vectors", loc,
                                hints=(f"np.{name} takes arrays",))  # fmt: skip
-    out = arithmetic.python_number(not is_any, loc)
-    for item in value.items:
-        truth = Number(arithmetic.truth_of(expressions.number(item, loc).expr), python=True)
-        out = Number(Binary("|" if is_any else "&", out.expr, truth.expr, loc=loc), python=True)
-    return out
+    truths = [arithmetic.truth_of(expressions.number(item, loc).expr) for item in value.items]
+    known = [constant_truth(truth) for truth in truths]
+    if is_any in known:
+        return arithmetic.python_number(is_any, loc)
+    told = [truth for truth, one in zip(truths, known, strict=True) if one is None]
+    if not told:
+        return arithmetic.python_number(not is_any, loc)
+    return Number(reduce(lambda a, b: Binary("|" if is_any else "&", a, b, loc=loc), told), python=True)
 
 
 def _has_items(scope: Scope, value: Value, loc: Loc) -> bool:
@@ -345,7 +349,7 @@ def generated_sum(scope: Scope, node: ast.Call) -> Value | None:
     """Python's `sum` of a list, or of a generator with several loops, as loops with an accumulator; None for others."""
     match node:
         case ast.Call(args=[ast.Name() | ast.Subscript() as items, *start], keywords=[]) if len(start) < 2:
-            if not is_listed(scope.lower(items)):
+            if not is_listed(expressions.lower_expression(scope, items)):
                 return None
             argument: Comprehension = _each_of(scope, items)
         case ast.Call(args=[ast.GeneratorExp() | ast.ListComp() as argument, *start], keywords=[]):

@@ -235,6 +235,8 @@ def _if(
     if known is not None:
         lower_block(scope, body if known else orelse, finish)
         return
+    if scope.source.trusted and isinstance(body[0], ast.Raise) and not can_fault(cond):  # unlikely
+        cond = Unary("~", Likely(Unary("~", cond, loc=loc), loc=loc), loc=loc)
 
     def arm(statements: list[ast.stmt], truth: bool) -> None:
         known_as_numbers(scope, proven(test, truth))

@@ -348,12 +348,22 @@ def _tuple(scope: Scope, node: ast.Call, loc: Loc) -> Value:
             value = collected(scope, items)
         case [ast.List() as items]:
             value = expressions.lower_expression(scope, as_tuple(items))
+        case [ast.Call(func=ast.Name(id="range"), args=bounds)] if "range" not in scope.locals:
+            value = _constant_range(scope, bounds, loc)
         case _:
             (value,) = expressions.lower_operands(scope, nodes[:1])
     if not isinstance(value, TupleValue) or len(nodes) > 1:
         raise UnsupportedError("tuple is compiled of tuples, and of generators that run over tuples", loc,
                                hints=("how many items it has must follow from the types",))  # fmt: skip
     return TupleValue(value.items)
+
+
+def _constant_range(scope: Scope, bounds: list[ast.expr], loc: Loc) -> Value:
+    numbers = [number.constant for number in expressions.lower_numbers(scope, bounds)]
+    constants = [n for n in numbers if isinstance(n, int)]
+    if not 1 <= len(constants) <= 3 or len(constants) < len(numbers):
+        return Opaque(None)
+    return TupleValue(tuple(arithmetic.python_number(k, loc) for k in range(*constants)))
 
 
 def _ord(scope: Scope, node: ast.Call, loc: Loc) -> Value:

@@ -10,7 +10,7 @@ import numpy as np
 
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import array_creation
-from appyc.frontend.arrays.reshaping import normalised, ravelled, repeated, reshaped, rolled
+from appyc.frontend.arrays.reshaping import normalised, ravelled, reshaped
 from appyc.frontend.arrays.tensors import as_tensor, as_value, materialise, permuted, refuse_lists, with_axis
 from appyc.frontend.arrays.where_arguments import given_destination, given_mask, put
 from appyc.frontend.control.comprehensions import collected
@@ -20,7 +20,6 @@ from appyc.frontend.library import (
     arg_extremes,
     array_tables,
     comparison_functions,
-    einsum,
     linear_algebra,
     scan_functions,
     selecting,
@@ -29,12 +28,10 @@ from appyc.frontend.library import (
 )
 from appyc.frontend.library.array_makers import (
     arange,
-    eye,
     join,
     linspace,
     new_array,
     result_type,
-    triangle,
 )
 from appyc.frontend.library.array_reductions import reduce_array
 from appyc.frontend.library.axis_arguments import (
@@ -273,30 +270,6 @@ def _flat(*, copied: bool) -> Maker:
     return make
 
 
-def _roll(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    tensor = as_tensor(scope, given["a"], loc)
-    axis = integers(given.get("axis"), loc, "axis")
-    shifts = given["shift"].items if isinstance(given["shift"], TupleValue) else (given["shift"],)
-    if not shifts or (axis is None and (tensor.ndim > 1 or len(shifts) > 1)):
-        raise UnsupportedError("np.roll over all axes is not compiled", loc, hints=("name an axis",))
-    axes = axis or (0,)
-    if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
-        raise UnsupportedError(f"np.roll by {len(shifts)} numbers along {len(axes)} axes", loc)
-    for k in range(max(len(shifts), len(axes))):
-        by = expressions.as_index(expressions.number(shifts[k % len(shifts)], loc, "shift"), loc)
-        tensor = rolled(scope, tensor, by, axes[k % len(axes)], loc)
-    return tensor
-
-
-def _repeat(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    tensor = as_tensor(scope, given["a"], loc)
-    axis = integers(given.get("axis"), loc, "axis")
-    times = expressions.as_index(expressions.number(given["repeats"], loc, "repeats"), loc)
-    if axis is None:
-        tensor = ravelled(scope, tensor.copied(), loc)
-    return repeated(scope, tensor, times, axis[0] if axis else 0, loc)
-
-
 def _dimensions(scope: Scope, given: Arguments, loc: Loc) -> Value:
     return arithmetic.python_number(as_tensor(scope, given["a"], loc).ndim, loc)
 
@@ -328,24 +301,23 @@ _METHODS: dict[str, Entry] = {
     "copy": (("a",), _copy),
     "astype": (("a", "dtype"), _astype),
     "fill": (("a", "value"), comparison_functions.fill),
-    "dot": (("a", "b"), einsum.dot),
     "reshape": (("a", "*shape"), _reshape),
     "ravel": (("a",), _flat(copied=False)),
     "flatten": (("a",), _flat(copied=True)),
-    "repeat": (("a", "repeats", "axis"), _repeat),
 }
 
 _FUNCTIONS: dict[object, Entry] = {
     **arg_extremes.FUNCTIONS, **scan_functions.FUNCTIONS, **selecting.FUNCTIONS,
     **array_tables.FUNCTIONS,
     **sort_functions.FUNCTIONS,
-    primitives.each: (("function", "*arrays"), texts.each), primitives.refuse: (("message",), texts.refuse),
+    primitives.each: (("function", "*arrays"), texts.each),
+    primitives.by_index: (("shape", "element"), texts.by_index), primitives.refuse: (("message",), texts.refuse),
     **{
         ufunc.reduce: (_REDUCED, _reduction(name, of_first=True))
         for ufunc, name in (*scan_functions.UFUNCS.items(), *scan_functions.BITWISE.items())
     },
     **{getattr(np, name): _METHODS[name] for name in (
-        "sum", "prod", "mean", "min", "max", "any", "all", "transpose", "swapaxes", "copy", "dot", "repeat",
+        "sum", "prod", "mean", "min", "max", "any", "all", "transpose", "swapaxes", "copy",
     )},
     np.amin: _METHODS["min"], np.amax: _METHODS["max"],
     np.flip: (("a", "axis"), _flip), np.expand_dims: (("a", "axis"), _expand_dims),
@@ -355,7 +327,6 @@ _FUNCTIONS: dict[object, Entry] = {
     np.multiply.outer: (("a", "b"), _pairs("*")),
     np.reshape: (("a", "shape"), _reshape), np.ravel: (("a",), _flat(copied=False)),
     np.concatenate: (("arrays", "axis"), join(new_axis=False)), np.stack: (("arrays", "axis"), join(new_axis=True)),
-    np.roll: (("a", "shift", "axis"), _roll),
     np.zeros: (("shape", "dtype"), new_array(0)), np.ones: (("shape", "dtype"), new_array(1)),
     np.empty: (("shape", "dtype"), new_array(None)), np.ndarray: (("shape", "dtype"), new_array(None)),
     np.full: (("shape", "fill_value", "dtype"), new_array(None)),
@@ -364,6 +335,4 @@ _FUNCTIONS: dict[object, Entry] = {
     np.full_like: (("a", "fill_value", "dtype"), new_array(None)),
     np.arange: (("start", "stop", "step", "dtype"), arange),
     np.linspace: (("start", "stop", "num", "endpoint", "dtype"), linspace),
-    np.eye: (("N", "M", "k", "dtype"), eye), np.identity: (("N", "dtype"), eye),
-    np.triu: (("m", "k"), triangle(">=")), np.tril: (("m", "k"), triangle("<=")),
 }  # fmt: skip

@@ -1,13 +1,13 @@
-"""Calls that make arrays: `np.zeros`, `np.full_like`, `np.arange`, `np.eye` and their like."""
+"""Calls that make arrays: `np.zeros`, `np.full_like`, `np.arange` and their like."""
 
 from __future__ import annotations
 
-from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays import array_creation
 from appyc.frontend.arrays.reshaping import concatenated, stacked
 from appyc.frontend.arrays.tensors import as_tensor, pinned
 from appyc.frontend.expressions import arithmetic, expressions
-from appyc.frontend.expressions.arithmetic import cast, const, integer
+from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.library.axis_arguments import (
     Arguments,
     Maker,
@@ -17,7 +17,6 @@ from appyc.frontend.library.axis_arguments import (
     several,
 )
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import NumberType, as_dtype, promoted
 from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value
 from appyc.ir.nodes import Binary, Compare, Expr, Intrinsic, Select, Var
@@ -78,35 +77,6 @@ def linspace(scope: Scope, given: Arguments, loc: Loc) -> Value:
     if dtype is not None and dtype.is_integer:
         value = Intrinsic("floor", (value,), kind, loc=loc)
     return Tensor((axis,), (Binary("max", n, integer(0, loc), loc=loc),), cast(value, dtype or kind))
-
-
-def eye(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    """Ones on a diagonal, zeros elsewhere."""
-    (rows,) = array_creation.shape_from(scope, given["N"], loc)
-    (columns,) = array_creation.shape_from(scope, given["M"], loc) if "M" in given else (rows,)
-    offset = integer_argument(given, "k", 0, loc)
-    dtype = given_dtype(given.get("dtype"), loc) or DType.FLOAT64
-    i, j = (scope.supply.fresh("i", DType.INT64) for _ in range(2))
-    shifted = Binary("+", Var(i, loc=loc), integer(offset, loc), loc=loc) if offset else Var(i, loc=loc)
-    on = Compare("==", Var(j, loc=loc), shifted, loc=loc)
-    one, zero = (cast(const(value, DType.INT64, loc), dtype) for value in (1, 0))
-    return Tensor((i, j), (rows, columns), Select(on, one, zero, loc=loc))
-
-
-def triangle(symbol: str) -> Maker:
-    """np.triu and np.tril: what is on one side of a diagonal, zeros elsewhere. symbol: compares column and row."""
-
-    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        tensor = as_tensor(scope, given["m"], loc)
-        if tensor.ndim < 2:
-            raise TypeInferenceError(f"a triangle of {describe(given['m'])}", loc)
-        row, column = tensor.axes[-2:]
-        diagonal = Binary("+", Var(row, loc=loc), integer(integer_argument(given, "k", 0, loc), loc), loc=loc)
-        inside = Compare(symbol, Var(column, loc=loc), diagonal, loc=loc)
-        zero = cast(const(0, DType.INT64, loc), tensor.element.dtype)
-        return Tensor(tensor.axes, tensor.extents, Select(inside, tensor.element, zero, loc=loc))
-
-    return make
 
 
 def join(*, new_axis: bool) -> Maker:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from appyc.errors import Loc, UnsupportedError
-from appyc.frontend.arrays import grids, rearranging
+from appyc.frontend.arrays import rearranging
 from appyc.frontend.arrays.tensors import as_tensor, element_type, elementwise, is_array
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import binary, python_number
@@ -110,21 +110,12 @@ METHODS: dict[str, Entry] = {
 FUNCTIONS: dict[object, Entry] = {
     np.einsum: (("subscripts", "*operands"), einsum.einsum),
     np.tensordot: (("a", "b", "axes"), einsum.tensordot),
-    np.inner: (("a", "b"), einsum.inner),
-    np.kron: (("a", "b"), einsum.kron),
     np.diagonal: METHODS["diagonal"],
-    np.diag: (("v", "k"), rearranging.diag), np.fill_diagonal: (("a", "val"), rearranging.fill_diagonal),
     np.moveaxis: (("a", "source", "destination"), rearranging.moveaxis),
     np.squeeze: METHODS["squeeze"], np.clip: METHODS["clip"],
     np.atleast_1d: (("a",), rearranging.atleast(1)), np.atleast_2d: (("a",), rearranging.atleast(2)),
     np.atleast_3d: (("a",), rearranging.atleast(3)),
     np.broadcast_to: (("a", "shape"), rearranging.broadcast_to),
-    np.tile: (("A", "reps"), rearranging.tile),
-    np.pad: (("array", "pad_width", "mode", "constant_values"), rearranging.pad),
-    np.split: (("ary", "indices_or_sections", "axis"), rearranging.split),
-    np.meshgrid: (("*arrays", "indexing", "sparse"), grids.meshgrid),
-    np.indices: (("dimensions",), grids.indices),
-    np.ix_: (("*args",), grids.ix_),
     np.copyto: (("dst", "src"), comparison_functions.copyto),
     np.select: (("condlist", "choicelist", "default"), _select),
     sum: (("iterable", "start"), _python_sum),

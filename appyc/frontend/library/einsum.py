@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from appyc.errors import LengthError, Loc, UnsupportedError
-from appyc.frontend.arrays.tensors import apart_from, as_tensor, as_value, broadcast, elementwise, kept
+from appyc.frontend.arrays.tensors import as_tensor, as_value, broadcast, kept
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.library.axis_arguments import Arguments, integers
-from appyc.frontend.library.linear_algebra import matmul, same_length, settled, sum_of
+from appyc.frontend.library.linear_algebra import same_length, settled, sum_of
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value
-from appyc.ir.nodes import Binary, Expr, Symbol, Var
+from appyc.ir.nodes import Expr, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute
 
@@ -130,55 +130,3 @@ def tensordot(scope: Scope, given: Arguments, loc: Loc) -> Value:
         right[other] = left[one]
     output = "".join(c for c in [*left, *right] if [*left, *right].count(c) == 1)
     return contracted(scope, [a, b], ["".join(left), "".join(right)], output, loc)
-
-
-def inner(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    """np.inner: sums over the last axes."""
-    return _summed_over(scope, given, -1, loc)
-
-
-def dot(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    """np.dot: `a @ b` up to two axes, the product with a number, else the sum over a's last axis
-    and b's last but one."""
-    ranks = [as_tensor(scope, given[name], loc).ndim for name in "ab"]
-    if min(ranks) > 0 and max(ranks) <= 2:
-        return matmul(scope, given, loc)
-    return _summed_over(scope, given, -2 if ranks[1] > 1 else -1, loc)
-
-
-def _summed_over(scope: Scope, given: Arguments, axis: int, loc: Loc) -> Value:
-    """The products of all pairs of elements, summed over a's last axis and this one of b's; those with a number."""
-    a, b = as_tensor(scope, given["a"], loc), as_tensor(scope, given["b"], loc)
-    if not a.ndim or not b.ndim:
-        both = [given["a"], given["b"]]
-        return elementwise(scope, both, lambda n: arithmetic.binary("*", n[0], n[1], loc), loc)
-    same_length(scope, a.extents[-1], b.extents[axis], loc)
-    left, right = _LETTERS[: a.ndim], list(_LETTERS[a.ndim : a.ndim + b.ndim])
-    right[axis] = left[-1]
-    output = left[:-1] + "".join(c for c in right if c != left[-1])
-    return contracted(scope, [a, b], [left, "".join(right)], output, loc)
-
-
-def kron(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    """np.kron: for each element of the first, the second times it."""
-    a = as_tensor(scope, given["a"], loc)
-    b = apart_from(scope, a, as_tensor(scope, given["b"], loc))
-    rank = max(a.ndim, b.ndim)
-    axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in range(rank))
-    extents: list[Expr] = []
-    indices: dict[Symbol, Expr] = {}
-    for k, axis in enumerate(axes):
-        i, j = k - (rank - a.ndim), k - (rank - b.ndim)
-        here: Expr = Var(axis, loc=loc)
-        if i < 0 or j < 0:
-            tensor, n = (b, j) if i < 0 else (a, i)
-            extents.append(tensor.extents[n])
-            indices[tensor.axes[n]] = here
-            continue
-        length = b.extents[j]
-        extents.append(scope.temp("n", Binary("*", a.extents[i], length, loc=loc)))
-        divisor = Binary("max", length, integer(1, loc), loc=loc)
-        indices[a.axes[i]] = Binary("//", here, divisor, loc=loc)
-        indices[b.axes[j]] = Binary("%", here, divisor, loc=loc)
-    product = _product([substitute(a.element, indices), substitute(b.element, indices)], loc)
-    return as_value(Tensor(axes, tuple(extents), product))

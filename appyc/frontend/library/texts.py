@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from types import FunctionType
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
-from appyc.frontend.arrays.array_creation import allocate, loops_over
+from appyc.frontend.arrays.array_creation import allocate, loops_over, shape_from
 from appyc.frontend.arrays.masks import packed
-from appyc.frontend.arrays.tensors import Aligned, as_tensor, as_value, broadcast
+from appyc.frontend.arrays.tensors import as_tensor, as_value, broadcast
 from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.inlining import called_with, inlined
 from appyc.frontend.expressions.local_functions import LocalFunction
@@ -18,7 +18,8 @@ from appyc.frontend.library.axis_arguments import Arguments, Entry
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import float_type_of, promoted
 from appyc.frontend.types.values import Masked, Number, Opaque, Tensor, TupleValue, Value
-from appyc.ir.nodes import Assign, Expr, Stmt, Store, Symbol, Var
+from appyc.ir.nodes import Assign, Expr, If, Select, Stmt, Store, Symbol, Var
+from appyc.ir.types import DType
 from appyc.ir.visit import substitute, walk
 from appyc.library.table import METHODS, Text, text_of
 
@@ -105,27 +106,41 @@ def per_element(scope: Scope, call: OfNumbers, values: Sequence[Value], loc: Loc
         Number(element, python=isinstance(value, Number) and value.python)
         for element, value in zip(shape.elements, values, strict=True)
     ]
+    return _over(scope, shape.axes, shape.extents, lambda: call(numbers), loc)
+
+
+def by_index(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """`primitives.by_index`."""
+    extents = shape_from(scope, given["shape"], loc)
+    axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in extents)
+    at = TupleValue(tuple(Number(Var(axis, loc=loc), python=True) for axis in axes))
+    scope.fixed |= set(axes)
+    return _over(
+        scope, axes, extents, lambda: called_with(scope, _function(given["element"]), [at], loc), loc
+    )
+
+
+def _over(
+    scope: Scope, axes: Sequence[Symbol], extents: Sequence[Expr], element: Callable[[], Value], loc: Loc
+) -> Value:
+    """The array, or the arrays, of the elements that are lowered for an index of these axes."""
     with scope.collect() as block:
-        found = call(numbers)
-    if not shape.axes:
+        found = element()
+    if not axes:
         scope.block += block
         return _strong(found)
     if isinstance(found, Number) and (expr := _as_expression(found.expr, block)) is not None:
-        return as_value(Tensor(shape.axes, shape.extents, expr))
+        return as_value(Tensor(tuple(axes), tuple(extents), expr))
     items = found.items if isinstance(found, TupleValue) else (found,)
-    made = [_stored(scope, shape, block, item, loc) for item in items]
-    scope.block += loops_over(shape.axes, shape.extents, tuple(block), loc)
+    index = tuple(Var(axis, loc=loc) for axis in axes)
+    made = []
+    for item in items:
+        if not isinstance(item, Number):
+            raise TypeInferenceError("a function of numbers gives an array here", loc)
+        made.append(allocate(scope, extents, item.type.dtype, loc, zero=False, name="made"))
+        block.append(Store(made[-1].symbol, index, item.expr, checked=False, loc=loc))
+    scope.block += loops_over(axes, extents, tuple(block), loc)
     return TupleValue(tuple(made), names=found.names) if isinstance(found, TupleValue) else made[0]
-
-
-def _stored(scope: Scope, shape: Aligned, block: list[Stmt], item: Value, loc: Loc) -> Value:
-    """The new array whose elements are the item; the store is added to the block."""
-    if not isinstance(item, Number):
-        raise TypeInferenceError("a function of numbers gives an array here", loc)
-    out = allocate(scope, shape.extents, item.type.dtype, loc, zero=False, name="made")
-    index = tuple(Var(axis, loc=loc) for axis in shape.axes)
-    block.append(Store(out.symbol, index, item.expr, checked=False, loc=loc))
-    return out
 
 
 def _strong(value: Value) -> Value:
@@ -137,23 +152,46 @@ def _strong(value: Value) -> Value:
 
 def _as_expression(result: Expr, block: list[Stmt]) -> Expr | None:
     """The result with what assignments give its variables; None where there are other statements, or too many."""
-    values: dict[Symbol, Expr] = {}
+    values = _assigned(block, {})
+    out = substitute(result, values) if values is not None else None
+    return out if out is not None and _is_short(out) else None
+
+
+def _assigned(block: Iterable[Stmt], before: dict[Symbol, Expr]) -> dict[Symbol, Expr] | None:
+    """The values of variables behind a block of assignments; what both arms of an `if` assign is a selection."""
+    values = dict(before)
     for stmt in block:
-        if not isinstance(stmt, Assign):
+        match stmt:
+            case Assign(target=target, value=value):
+                values[target] = substitute(value, values)
+            case If(cond=cond, then=then_block, orelse=else_block):
+                cond = substitute(cond, values)
+                arms = _assigned(then_block, values), _assigned(else_block, values)
+                if arms[0] is None or arms[1] is None:
+                    return None
+                for target in arms[0].keys() & arms[1].keys():
+                    then, other = arms[0][target], arms[1][target]
+                    values[target] = then if then is other else Select(cond, then, other, loc=stmt.loc)
+            case _:
+                return None
+        if not all(map(_is_short, values.values())):
             return None
-        values[stmt.target] = substitute(stmt.value, values)
-        if sum(1 for _ in walk(values[stmt.target])) > _LARGEST:
-            return None
-    out = substitute(result, values)
-    return out if sum(1 for _ in walk(out)) <= _LARGEST else None
+    return values
+
+
+def _is_short(expr: Expr) -> bool:
+    return sum(1 for _ in walk(expr)) <= _LARGEST
+
+
+def _function(value: Value) -> FunctionType | LocalFunction:
+    assert isinstance(value, Opaque)
+    assert isinstance(value.obj, FunctionType | LocalFunction)
+    return value.obj
 
 
 def each(scope: Scope, given: Arguments, loc: Loc) -> Value:
     """`primitives.each`."""
-    function, arrays = given["function"], given["arrays"]
-    assert isinstance(function, Opaque)
-    fn = function.obj
-    assert isinstance(fn, FunctionType | LocalFunction)
+    fn, arrays = _function(given["function"]), given["arrays"]
     values = arrays.items if isinstance(arrays, TupleValue) else (arrays,)
     return per_element(scope, lambda numbers: called_with(scope, fn, numbers, loc), values, loc)
 

@@ -177,8 +177,13 @@ def _knowing(body: tuple[Stmt, ...], cond: Compare | Binary, holds: bool) -> tup
                 return _chosen(node, holds)
             case Unary(op="~", arg=Const(value=bool(known))):
                 return truth(not known, node.loc)
-            case Logical(op, Const(value=bool(known)), other) | Logical(op, other, Const(value=bool(known))):
-                return other if known == (op == "and") else truth(known, node.loc)
+            case (
+                Logical(op, Const(value=bool(known)), other)
+                | Logical(op, other, Const(value=bool(known)))
+                | Binary("&" | "|" as op, Const(value=bool(known)), other)
+                | Binary("&" | "|" as op, other, Const(value=bool(known)))
+            ):
+                return other if known == (op in ("and", "&")) else truth(known, node.loc)
             case Select(Const(value=bool(known)), then, orelse):
                 return then if known else orelse
             case _:
