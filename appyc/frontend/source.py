@@ -209,19 +209,25 @@ def _bound_once(function: FunctionDef) -> frozenset[str]:
 
 
 def _read_once(function: FunctionDef) -> frozenset[str]:
-    """The parameters whose elements a function reads in one expression, outside its loops, and does not store. (A
+    """The names whose elements a function reads in one expression at most, outside its loops, and does not store. (A
     lambda is read where it stands: it says what an element is.)"""
-    nodes = list(ast.walk(function))
-    inner = [n for n in nodes[1:] if isinstance(n, ast.For | ast.While | ast.FunctionDef)]
-    stored = [n.value for n in nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]
-    facts = [
-        n.value
-        for n in nodes
-        if isinstance(n, ast.Attribute) and n.attr in ("dtype", "ndim", "shape", "size")
-    ]
-    reads = [n for n in (*nodes, *(n for loop in inner for n in ast.walk(loop)), *stored) if n not in facts]
-    times = Counter(n.id for n in reads if isinstance(n, ast.Name))
-    return frozenset(a.arg for a in parameters_of(function) if times[a.arg] <= 1)
+    times = sum((_reads(stmt) for stmt in function.body), Counter[str]())
+    names = times.keys() | {a.arg for a in parameters_of(function)}
+    return frozenset(name for name in names if times[name] <= 1)
+
+
+def _reads(node: AST) -> Counter[str]:
+    """How often names are read for more than their type and shape; in a loop, or to be stored into, twice as often."""
+    match node:
+        case ast.Name(id=name):
+            return Counter([name])
+        case ast.Attribute(value=ast.Name(), attr="dtype" | "ndim" | "shape" | "size"):
+            return Counter()
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            return _reads(test) + (_reads(body) | _reads(orelse))
+    times = sum(map(_reads, ast.iter_child_nodes(node)), Counter[str]())
+    is_stored = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+    return times + times if is_stored or isinstance(node, ast.For | ast.While | ast.FunctionDef) else times
 
 
 @cache

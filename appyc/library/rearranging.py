@@ -27,11 +27,9 @@ def with_leading_axes(a, rank):
 @of(np.repeat, method="repeat")
 def repeat(a: np.ndarray, repeats, axis=None):
     """Each element several times in a row, along an axis or in C order."""
-    if axis is None:
-        return repeated(np.ravel(a), repeats, 0)
-    if axis < -a.ndim or axis >= a.ndim:
+    if axis is not None and (axis < -a.ndim or axis >= a.ndim):
         refuse("there is no such axis")
-    return repeated(a, repeats, axis % a.ndim)
+    return repeated(np.ravel(a) if axis is None else a, repeats, 0 if axis is None else axis % a.ndim)
 
 
 def repeated(a, repeats, k):

@@ -10,6 +10,8 @@ import pytest
 
 import appyc
 from appyc.errors import CompileError
+from appyc.ir.nodes import Alloc
+from appyc.ir.visit import walk
 from appyc.library import rearranging, searching, sorting, statistics, table
 from tests.lowering import lowered
 
@@ -67,6 +69,15 @@ def test_what_a_text_raises_is_a_guard_of_the_usual_version():
     assert "raise" not in text
     with pytest.raises(ValueError, match="equal division"):
         appyc.jit(split_at_lengths)(np.ones((3, 5)), 2)
+
+
+def twice(a):
+    return np.repeat(np.repeat(a + 1, 2, 0), 2, 1)
+
+
+def test_an_element_that_is_a_function_of_its_index_takes_no_array_of_its_own():
+    allocated = [node for node in walk(lowered(twice, np.ones((3, 4)))) if isinstance(node, Alloc)]
+    assert len(allocated) == 1
 
 
 def test_an_axis_that_is_not_there_is_left_to_numpy():
