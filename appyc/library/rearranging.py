@@ -225,6 +225,25 @@ def over_axis(v, k, shape):
     return by_index(shape, lambda at: v[at[k]])
 
 
+@of(np.linspace)
+def linspace(start, stop, num=50, endpoint=True, dtype=None):
+    """A number of points from start to stop, the last of them exactly stop, or one step before it."""
+    kind = np.result_type(start, stop, np.float64).type
+    if dtype is None:
+        return spaced(kind, kind(start), kind(stop), num, endpoint)
+    if np.result_type(dtype).kind in ("i", "u"):
+        return np.floor(spaced(kind, kind(start), kind(stop), num, endpoint)).astype(dtype)
+    return spaced(kind, kind(start), kind(stop), num, endpoint).astype(dtype)
+
+
+def spaced(kind, start, stop, n, endpoint):
+    step = (stop - start) / kind(max(n - 1 if endpoint else n, 1))
+    return by_index(
+        (max(n, 0),),
+        lambda at: stop if endpoint and (at[0] == n - 1) & (n > 1) else kind(at[0]) * step + start,
+    )
+
+
 @of(np.ix_)
 def ix_(*args):
     """Index arrays for all combinations of positions along each axis; a mask stands for those where it holds."""

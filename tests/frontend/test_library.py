@@ -52,6 +52,7 @@ def test_texts_run_as_python_too(n):
         np.testing.assert_array_equal(statistics.isin(a, a[:1]), np.isin(a, a[:1]))
         np.testing.assert_array_equal(rearranging.tile(a, (2, 3)), np.tile(a, (2, 3)))
         np.testing.assert_array_equal(rearranging.roll(a, 2), np.roll(a, 2))
+        np.testing.assert_array_equal(rearranging.linspace(-1.0, a[0], n), np.linspace(-1.0, a[0], n))
 
 
 def refused(a):

@@ -29,7 +29,6 @@ from appyc.frontend.library import (
 from appyc.frontend.library.array_makers import (
     arange,
     join,
-    linspace,
     new_array,
     result_type,
 )
@@ -334,5 +333,4 @@ _FUNCTIONS: dict[object, Entry] = {
     np.empty_like: (("a", "dtype"), new_array(None)),
     np.full_like: (("a", "fill_value", "dtype"), new_array(None)),
     np.arange: (("start", "stop", "step", "dtype"), arange),
-    np.linspace: (("start", "stop", "num", "endpoint", "dtype"), linspace),
 }  # fmt: skip
