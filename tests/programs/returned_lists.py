@@ -1,0 +1,75 @@
+"""Lists of numbers that functions return to functions that are compiled with them; nothing is left to Python."""
+
+from tests.programs.registry import Programs
+
+PROGRAMS = Programs(strict=True)
+
+
+def _digits(n):
+    out = []
+    while n:
+        out.append(n % 10)
+        n //= 10
+    return out
+
+
+def _first_primes(n):
+    if n < 2:
+        return []
+    out = [2]
+    for k in range(3, n, 2):
+        for p in out:
+            if k % p == 0:
+                break
+        else:
+            out.append(k)
+    return out
+
+
+def _itself(xs):
+    return xs
+
+
+@PROGRAMS.on(30)
+@PROGRAMS.on(0)
+def lists_of_helpers_are_read(n):
+    total, longest = 0, 0
+    for k in range(n):
+        total += sum(_digits(k * k))
+        longest = max(longest, len(_digits(k * k)))
+        for d in _digits(k):
+            total -= d % 2
+    return total, longest, _first_primes(n), _digits(n + 12)[-1]
+
+
+@PROGRAMS.on(30)
+@PROGRAMS.on(1)
+def lists_of_helpers_grow(n):
+    primes = _first_primes(n)
+    primes.append(n)
+    digits = _digits(n)
+    digits.sort()
+    while len(primes) > 5:
+        digits.append(primes.pop())
+    return primes, digits
+
+
+@PROGRAMS.on(31)
+def a_list_of_a_helper_has_two_names(n):
+    digits = _digits(n)
+    same = _itself(digits)
+    same[0] = 77
+
+    def captured():
+        return digits
+
+    other = captured()
+    other[1] += 5
+    return digits[0], same[1], len(other)
+
+
+@PROGRAMS.on([4, 5])
+def a_list_of_the_caller_has_two_names(xs):
+    same = _itself(xs)
+    same[0] = 77
+    return xs[0] + same[1]
