@@ -56,7 +56,7 @@ from appyc.frontend.types.values import (
 )
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Assign, Const, Function, Result, Stmt, Symbol, Var
+from appyc.ir.nodes import Assign, Const, Extent, Function, Result, Stmt, Symbol, Var
 from appyc.ir.types import ArrayType, Container, DType
 from appyc.ir.visit import loops_of
 from appyc.library.table import LIST_LOOPS
@@ -300,7 +300,7 @@ def _called(
                 if (
                     isinstance(value, Number)
                     and name in source.constants
-                    and isinstance(value.expr, Const | Var)
+                    and isinstance(value.expr, Const | Extent | Var)
                 ):
                     scope.env[name] = value
                 elif isinstance(value, Number | Wide | TupleValue | DictValue | MaybeNone):

@@ -45,11 +45,8 @@ def tile(A: np.ndarray, reps):  # noqa: N803  (NumPy's name)
 
 
 def tiled(a, times):
-    shape = tuple(n if many == 1 else n * many for n, many in zip(a.shape, times))
-    return by_index(
-        shape,
-        lambda at: a[tuple(i if m == 1 else i % max(n, 1) for i, n, m in zip(at, a.shape, times))],
-    )
+    shape = tuple(n * many for n, many in zip(a.shape, times))
+    return by_index(shape, lambda at: a[tuple(i % max(n, 1) for i, n in zip(at, a.shape))])
 
 
 @of(np.roll)
