@@ -101,7 +101,7 @@ class JitFunction(CompiledFunction["JitFunction"]):
 
         if not self._is_compiled_here(args, keywords):
             raise NothingToTune(
-                f"{self.__qualname__} is not compiled as it stands for such a call: pass arrays of NumPy or CuPy, "
+                f"{self.__qualname__} is not compiled for such a call: pass arrays of NumPy or CuPy, "
                 "and a target that is not 'python' or 'dask'"
             )
         named = self._given(args, keywords)

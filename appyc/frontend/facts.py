@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass, field
 
 from appyc.errors import Loc
@@ -67,6 +68,10 @@ class Facts:
     """Whether lists with names are copied where they are returned, since other paths return others."""
     joins_returns: bool = False
     """Whether returns of different arrays must be unified to one (`frontend/desugar/joined_returns.py`)."""
+
+    def makes_list(self, call: ast.Call) -> bool:
+        """Whether a call of a Python function is known to give a new list."""
+        return (call.lineno, call.col_offset) in self.list_calls
 
     def part(self, meeting: Conflict | Either) -> bool:
         """Records the peeling or tail duplication that separates paths of conflicting types; False if neither can.

@@ -91,8 +91,7 @@ class Scope:
         memory: Memory | None = None,
         given_lists: frozenset[str] = frozenset(),
     ) -> None:
-        self.lowering = lowering
-        self.names, self.facts = names, facts
+        self.lowering, self.names, self.facts = lowering, names, facts
         tree, remember = source.ast, source.remember
         self.locals = remember("locals", lambda: assigned_names(tree))
         self.indexed = remember("indexed", lambda: frozenset() if source.trusted else names_indexed(tree))
@@ -201,8 +200,7 @@ class Scope:
     # ------------------------------------------------------------ variables
 
     def makes_list(self, call: ast.Call) -> bool:
-        """Whether a call gives a new list, as far as is known."""
-        return (call.lineno, call.col_offset) in self.facts.list_calls or self.names.draws_list(call.func)
+        return self.facts.makes_list(call) or self.names.draws_list(call.func)
 
     def temp(self, name: str, expr: Expr) -> Var:
         """A new variable that is assigned the expression's value."""

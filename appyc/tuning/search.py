@@ -52,7 +52,7 @@ class Trial:
 @dataclass(slots=True)
 class Search(Generic[F]):
     """make: compiles a schedule; raises CompileError for one that is not legal. neighbours: of a compiled schedule, as
-    text and the line that is new. exact: results are the same to the last bit, else but for rounding. show: is told
+    text and the line that is new. exact: results are the same to the last bit, else but for rounding. show: reports
     the seconds until now, the number of schedules, and the time of the best.
 
     best: the best function until now, its schedule ("": the default), and its time relative to the default's.

@@ -12,7 +12,7 @@ import appyc
 from appyc.errors import CompileError
 from appyc.ir.nodes import Alloc
 from appyc.ir.visit import walk
-from appyc.library import rearranging, searching, sorting, statistics, table
+from appyc.library import indexed_arrays, searching, sorting, statistics, table
 from tests.lowering import lowered
 
 
@@ -50,9 +50,9 @@ def test_texts_run_as_python_too(n):
     if n:
         np.testing.assert_array_equal(searching.searchsorted(np.sort(a), a), np.searchsorted(np.sort(a), a))
         np.testing.assert_array_equal(statistics.isin(a, a[:1]), np.isin(a, a[:1]))
-        np.testing.assert_array_equal(rearranging.tile(a, (2, 3)), np.tile(a, (2, 3)))
-        np.testing.assert_array_equal(rearranging.roll(a, 2), np.roll(a, 2))
-        np.testing.assert_array_equal(rearranging.linspace(-1.0, a[0], n), np.linspace(-1.0, a[0], n))
+        np.testing.assert_array_equal(indexed_arrays.tile(a, (2, 3)), np.tile(a, (2, 3)))
+        np.testing.assert_array_equal(indexed_arrays.roll(a, 2), np.roll(a, 2))
+        np.testing.assert_array_equal(indexed_arrays.linspace(-1.0, a[0], n), np.linspace(-1.0, a[0], n))
 
 
 def refused(a):
