@@ -928,6 +928,46 @@ def halves(a):
 
 halves(np.ones(5))
 """,
+    "recursion_that_lengthens_a_list": """
+def countdown(found, n):
+    if n > 0:
+        found.append(n)
+        countdown(found, n - 1)
+
+@appyc.jit(strict=True)
+def counted(n):
+    found = []
+    countdown(found, n)
+    return found
+
+counted(3)
+""",
+    "list_parameter_that_is_returned": """
+def longer(xs):
+    xs.append(1)
+    return xs
+
+@appyc.jit(strict=True)
+def made(n):
+    xs = [n]
+    longer(xs)
+    return xs
+
+made(3)
+""",
+    "list_parameter_with_other_numbers": """
+def halves(xs, n):
+    for k in range(n):
+        xs.append(k / 2)
+
+@appyc.jit(strict=True)
+def made(n):
+    xs = [n]
+    halves(xs, n)
+    return xs
+
+made(3)
+""",
     "recursion_under_a_pragma": """
 def clear(a, n):
     if n > 0:

@@ -26,7 +26,7 @@ from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const
 from appyc.frontend.expressions.callee_facts import Callees, Known, with_callees
 from appyc.frontend.expressions.indexed_tuples import table_of
 from appyc.frontend.expressions.left_calls import settled_calls
-from appyc.frontend.expressions.list_storage import given_list, refuse_mixed
+from appyc.frontend.expressions.list_storage import give_list, refuse_mixed
 from appyc.frontend.expressions.recursion import Called, lower_recursive
 from appyc.frontend.expressions.recursion import Lowered as LoweredCallee
 from appyc.frontend.facts import Facts, NoValue, Recursive, Restart
@@ -306,8 +306,7 @@ def _called(
                 elif isinstance(value, Number | Wide | TupleValue | DictValue | MaybeNone):
                     scope.bind(name, value, loc)
                 elif isinstance(value, ListValue):
-                    scope.env[name] = scope.lists[name] = given_list(value, names, loc)
-                    scope.list_names |= {name}
+                    give_list(scope, name, value, caller if is_inlined else None)
                 else:
                     assert not isinstance(
                         value, ReturnedView | ReturnedChoice | ReturnedList | ReturnedContainer | Masked

@@ -20,6 +20,7 @@ from appyc.frontend.control.buffer_rotation import Exchange
 from appyc.frontend.control.phi_storage import new_home, without_elements
 from appyc.frontend.expressions.arithmetic import const
 from appyc.frontend.expressions.callee_facts import Callees
+from appyc.frontend.expressions.list_parameters import list_calls
 from appyc.frontend.facts import Env, Facts, LoopFrame, Restart, Result
 from appyc.frontend.pragmas.axis_requests import AxisRequests
 from appyc.frontend.pragmas.pragma_nodes import LoopPragma
@@ -98,7 +99,7 @@ class Scope:
         self.read_lists = remember("read lists", lambda: read_lists(tree, names.is_of_library))
         lists = remember(
             f"lists beside {sorted(given_lists)} and {sorted(facts.list_calls)}",
-            lambda: list_names(tree, names.is_of_library, self.makes_list, given_lists),
+            lambda: list_names(tree, list_calls(source, names, facts), given_lists),
         )
         self.tables = remember("tables", lambda: table_names(tree))
         self.list_names = lists - self.read_lists - self.tables
@@ -106,6 +107,8 @@ class Scope:
         self.own_dicts = remember("own dicts", lambda: own_dicts(tree))
         self.lists: dict[str, ListSlots] = {}
         """The storage of lists, by name."""
+        self.givers: dict[str, tuple[Scope, str] | None] = {}
+        """Parameters that are lists: whose, and the name there; None in a callee, which is compiled for their types."""
         self.guessed: set[str] = set()
         """Lists whose item type was not known at their creation."""
         self.narrower: dict[tuple[str, Loc, int], bool] = {}
@@ -198,9 +201,6 @@ class Scope:
             self.requests.follow(old, new)
 
     # ------------------------------------------------------------ variables
-
-    def makes_list(self, call: ast.Call) -> bool:
-        return self.facts.makes_list(call) or self.names.draws_list(call.func)
 
     def temp(self, name: str, expr: Expr) -> Var:
         """A new variable that is assigned the expression's value."""

@@ -16,6 +16,7 @@ from appyc.frontend.expressions.expressions import (
     pack_masked,
     unstarred,
 )
+from appyc.frontend.expressions.list_parameters import list_calls
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.containers import other_list_use
 from appyc.frontend.syntax.dict_names import displayed
@@ -83,9 +84,9 @@ def lower(scope: Scope, node: ast.expr) -> Value:
             return scope.read(target.id, loc)
         case _:
             what, instead = UNSUPPORTED.get(type(node), (f"a {type(node).__name__}", "rewrite it"))
-            names, is_list = scope.names, isinstance(node, ast.List | ast.ListComp)
-            tests = names.is_of_library, scope.makes_list
-            if is_list and (other := other_list_use(scope.source.ast, node, *tests)) is not None:
+            is_list = isinstance(node, ast.List | ast.ListComp)
+            calls = list_calls(scope.source, scope.names, scope.facts)
+            if is_list and (other := other_list_use(scope.source.ast, node, calls)) is not None:
                 name, use = other
                 used = Note(scope.loc(use), f"this use of {name!r} keeps it in Python")
                 raise UnsupportedError(

@@ -133,6 +133,9 @@ def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
         case ListValue(slots=slots) if scope.is_inlined and slots.room is slots.count:
             return ArrayRef(slots.columns[0])  # a list of the caller's: see `list_value`
         case ListValue(slots=slots):
+            if slots in (scope.lists[name] for name in scope.givers):
+                raise UnsupportedError("a function that changes a list of its caller cannot return it", loc,
+                                       hints=("return nothing: the caller has it",))  # fmt: skip
             return ReturnedList(slots, Number(Var(slots.count, loc=loc), python=True))
         case _:
             return with_parts(value, lambda part: _stored(scope, part, loc))

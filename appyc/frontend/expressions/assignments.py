@@ -105,7 +105,7 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
 
 def _learn_list_call(scope: Scope, call: ast.Call) -> None:
     """Records that a call of a Python function gives a list, which is a new one. Raises Restart where that is news."""
-    if not scope.makes_list(call):
+    if not scope.facts.makes_list(call):
         scope.facts.list_calls.add((call.lineno, call.col_offset))
         raise Restart
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from types import FunctionType
@@ -21,13 +22,14 @@ class Known:
     """The facts that rounds of lowering have found. called: the functions that are not inlined. results: the result
     types of callees, by function and argument types. written: the parameters that callees store into. sources: the
     texts of functions that are inlined, each read and parsed once. inlines_all: a loop has clauses, which are refused
-    beside calls with arrays."""
+    beside calls with arrays. list_parameters: of functions, the parameters that may be lists of their callers."""
 
     called: set[object] = field(default_factory=set)
     results: dict[Hashable, Shape] = field(default_factory=dict)
     written: dict[Hashable, frozenset[int]] = field(default_factory=dict)
     sources: dict[FunctionType, Source] = field(default_factory=dict)
     inlines_all: bool = False
+    list_parameters: dict[ast.FunctionDef, frozenset[str]] = field(default_factory=dict)
 
     def source_of(self, fn: FunctionType, caller: Source) -> Source:
         """The text of a function that another one calls."""

@@ -14,8 +14,7 @@ from appyc.frontend.arrays.tensors import pinned
 from appyc.frontend.control.iterables import item_at
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, index_of, integer
-from appyc.frontend.facts import Restart
-from appyc.frontend.resolve import Names
+from appyc.frontend.facts import Recursive, Restart
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.list_kinds import is_list_itself
@@ -43,13 +42,16 @@ def list_value(scope: Scope, value: ArrayRef, loc: Loc) -> ListValue:
     return ListValue(ListSlots((value.symbol,), kinds, False, count, count))
 
 
-def given_list(value: ListValue, names: Names, loc: Loc) -> ListSlots:
-    """The list that a function is given by its caller. Raises UnsupportedError where it is no library text, which gives
-    a list no other name."""
-    if names.path.steps[0][0] != "own":
-        raise UnsupportedError(f"{describe(value)} is given to functions of the library alone", loc,
-                               hints=("give it as an array: np.array(...)",))  # fmt: skip
-    return value.slots
+def give_list(scope: Scope, name: str, value: ListValue, caller: Scope | None) -> None:
+    """Binds a parameter to a list of the caller's. caller: None in a callee, which is compiled for the list's types."""
+    scope.env[name] = scope.lists[name] = value.slots
+    scope.list_names |= {name}
+    if scope.source.trusted:
+        return
+    scope.givers[name] = None
+    if caller is not None:
+        columns = value.slots.columns
+        scope.givers[name] = caller, next(n for n, slots in caller.lists.items() if slots.columns == columns)
 
 
 def list_item(scope: Scope, owner: ListValue, index: Number, loc: Loc) -> Value:
@@ -99,6 +101,9 @@ def learn_item(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) 
     Whether the item's type equals the list's is recorded in every round, and the last round decides: the types
     of loop-carried variables only widen.
     """
+    if name in scope.givers:
+        _learn_for_giver(scope, name, item, loc)
+        return
     of_tuples = isinstance(item, TupleValue)
     kinds = tuple(n.type for n in numbers_of_item(item, loc))
     known = scope.facts.lists.get(name)
@@ -112,6 +117,24 @@ def learn_item(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) 
         raise Restart
     own = tuple(n.type.dtype for n in numbers_of_item(item, loc))
     scope.narrower[name, loc, number] = own != tuple(kind.dtype for kind in kinds)
+
+
+def _learn_for_giver(scope: Scope, name: str, item: Value, loc: Loc) -> None:
+    """Records the type of an item of a list of the caller's there. Raises Recursive if it widens the list's type."""
+    giver = scope.givers[name]
+    if giver is None:
+        if tuple(n.type for n in numbers_of_item(item, loc)) != scope.lists[name].kinds:
+            raise UnsupportedError(f"{name!r} gets numbers of another type than the list has", loc,
+                                   hints=("put numbers of one type into it, 0.0 among floats",))  # fmt: skip
+        return
+    caller, own = giver
+    try:
+        learn_item(caller, own, item, loc)
+    except Restart:
+        if caller.is_inlined:
+            raise UnsupportedError(f"the types of what is put into {name!r} are not known where the list is made", loc,
+                                   hints=("put a number into it there",)) from None  # fmt: skip
+        raise Recursive from None  # the function is lowered anew, whose list it is
 
 
 def refuse_mixed(scope: Scope) -> None:

@@ -175,7 +175,7 @@ def _described(scope: Scope, node: ast.expr, loc: Loc) -> tuple[_Columns, Expr]:
             return _part(scope, list_named(scope, name, loc).slots, ast.Slice(), loc)
         case ast.Call(args=[ast.Name(id=name)]) if name in scope.list_names:
             return _part(scope, list_named(scope, name, loc).slots, ast.Slice(), loc)
-        case ast.Call() if scope.makes_list(node):
+        case ast.Call() if scope.facts.makes_list(node) or scope.names.draws_list(node.func):
             node = _copy_of(scope, node)
         case ast.Call(args=[inner]):
             if isinstance(node.func, ast.Name) and node.func.id in scope.locals:

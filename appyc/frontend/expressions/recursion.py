@@ -66,7 +66,7 @@ from appyc.ir.nodes import (
     View,
 )
 from appyc.ir.types import ArrayType, DType, Layout
-from appyc.ir.visit import arrays_written, walk
+from appyc.ir.visit import arrays_written, scalars_written, walk
 
 MAX_CALLEES = 16
 """The most specialisations of one compiled function's callees, which bounds polymorphic recursion."""
@@ -162,6 +162,8 @@ class _Flat:
                 self._add(view, value)
                 return type_
             case ListValue(slots=slots):
+                if any(isinstance(arg, View) and arg.array in slots.columns for arg in self.args):
+                    raise _not_passed("a list as two arguments", self.loc)
                 for column in slots.columns:
                     self._add(View(column, loc=self.loc), value)
                 self._add(Var(slots.count, loc=self.loc), value)
@@ -289,6 +291,10 @@ def _make(
     }
     statements, value, inner = called.lower({**called.around, **values}, frozenset(params))
     _refuse(statements)
+    counts = {value.slots.count for value in values.values() if isinstance(value, ListValue)}
+    if counts & scalars_written(statements):
+        raise UnsupportedError(f"{called.name} is recursive, and changes the length of a list that it is given", loc,
+                               hints=("give it a list of the full length, and the number of its items",))  # fmt: skip
     shape = _shape(value, params, called.name, inner.result.loc if inner.result is not None else loc)
     numbers = numbers_of(value)
     arrays = [scope.supply.fresh(f"result_{k}", ArrayType(n.type.dtype, 1)) for k, n in enumerate(numbers)][

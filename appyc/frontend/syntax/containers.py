@@ -2,13 +2,15 @@
 
 A name counts where every statement that binds it makes a new container, and where each of its other occurrences is
 one of the uses that the analysis knows. So no other name is bound to the container, and no other code has it before
-the function returns. A name that is a parameter, or that a nested function uses, does not count.
+the function returns. A name that a nested function uses does not count; of parameters see
+`expressions/list_parameters.py`.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Container, Iterable, Iterator, Set
+from dataclasses import dataclass
 
 from appyc.frontend.syntax.liveness import names_behind
 from appyc.frontend.syntax.tree import is_list, walk
@@ -34,51 +36,60 @@ def other_uses(function: ast.FunctionDef, nodes: Iterable[ast.AST], known: Conta
         if isinstance(node, ast.Name) and node not in known:
             out.add(node.id)
         elif isinstance(node, ast.FunctionDef | ast.Lambda) and node is not function:
-            out |= {n.id for n in walk(node) if isinstance(n, ast.Name)}
+            out |= {n.id for n in walk(node) if isinstance(n, ast.Name)} - parameter_names(node)
     return out
 
 
-def parameter_names(function: ast.FunctionDef) -> set[str]:
+def parameter_names(function: ast.FunctionDef | ast.Lambda) -> set[str]:
     return {a.arg for a in walk(function.args) if isinstance(a, ast.arg)}
 
 
 # ---------------------------------------------------------------- lists that change
 
 
-def list_names(
-    function: ast.FunctionDef,
-    is_of_library: Callable[[str], bool],
-    makes_list: Callable[[ast.Call], bool],
-    given: Set[str] = frozenset(),
-) -> frozenset[str]:
+@dataclass(frozen=True, slots=True)
+class ListCalls:
+    """The calls of a function. is_of_library: whether an outer name is an array library's. makes_list: whether a call
+    gives a new list. takes_list: whether an argument, by position, may be a list that the call changes."""
+
+    is_of_library: Callable[[str], bool]
+    makes_list: Callable[[ast.Call], bool]
+    takes_list: Callable[[ast.Call, int], bool]
+
+
+def list_names(function: ast.FunctionDef, calls: ListCalls, given: Set[str] = frozenset()) -> frozenset[str]:
     """The names of lists of numbers, which may grow.
 
     They are bound to new lists (`[]`, `[0, 1]`, `[0] * n`, `list(...)`, a comprehension, a copy or a slice of another
     such list, what a generator draws), or to such a list whose other name is dead (`previous = current`). They are only
     changed by their methods, indexed, stored into, run over, measured, tested, looked into, returned, or given to a
-    library or a function of Python's that looks at the items, or to a method of a generator.
-    is_of_library: whether an outer name is an array library's. makes_list: whether a call gives a new list. given:
-    parameters that are lists, of which copies are new.
+    library or a function of Python's that looks at the items, to a method of a generator, or to a function that takes
+    such lists. given: parameters that are lists, of which copies are new.
     """
-    bound, known, excluded = _list_uses(function, is_of_library, makes_list, given)
+    bound, known, changed = _list_uses(function, calls, given)
+    excluded = parameter_names(function) | changed
     found = frozenset(bound.keys() - excluded - other_uses(function, walk(function), known))
     while any(bound[name] - found - given for name in found):
         found = frozenset(name for name in found if bound[name] <= found | given)
     return found
 
 
+def list_parameters(function: ast.FunctionDef, calls: ListCalls) -> frozenset[str]:
+    """The parameters that may be lists of the caller's, which the function changes in place."""
+    nodes = walk(function)
+    _, known, changed = _list_uses(function, calls, frozenset())
+    stored = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    return frozenset(parameter_names(function) - stored - changed - other_uses(function, nodes, known))
+
+
 def other_list_use(
-    function: ast.FunctionDef,
-    value: ast.expr,
-    is_of_library: Callable[[str], bool],
-    makes_list: Callable[[ast.Call], bool],
-    given: Set[str] = frozenset(),
+    function: ast.FunctionDef, value: ast.expr, calls: ListCalls, given: Set[str] = frozenset()
 ) -> tuple[str, ast.expr] | None:
     """The name that a new list gets, and the first use of it that is none of a list in compiled code."""
     nodes = walk(function)
     assigned = [pair for node in nodes if isinstance(node, ast.Assign) for pair in one_by_one(node)]
     targets = {t for t, made in assigned if isinstance(t, ast.Name) and value in walk(made)}
-    _, known, _ = _list_uses(function, is_of_library, makes_list, given)
+    _, known, _ = _list_uses(function, calls, given)
     others = [n for n in nodes if isinstance(n, ast.Name) and n not in known | targets]
     uses = [n for n in others if n.id in {t.id for t in targets}]
     if not uses:
@@ -92,17 +103,14 @@ def other_list_use(
 
 
 def _list_uses(
-    function: ast.FunctionDef,
-    is_of_library: Callable[[str], bool],
-    makes_list: Callable[[ast.Call], bool],
-    given: Set[str],
+    function: ast.FunctionDef, calls: ListCalls, given: Set[str]
 ) -> tuple[dict[str, set[str]], set[ast.AST], set[str]]:
     """The names that are bound to new lists, with the lists that these are copies of; the occurrences of names that
-    are uses of such lists; names that stand for something else, too."""
+    are uses of such lists; names of lists that change while a loop runs over them."""
     nodes = walk(function)
     bound: dict[str, set[str]] = {}
     known: set[ast.AST] = set()
-    excluded = parameter_names(function)
+    changed: set[str] = set()
     behind = names_behind(function.body)
     for node in nodes:
         match node:
@@ -111,7 +119,7 @@ def _list_uses(
                     source = copied_list(value)
                     if isinstance(value, ast.Name) and value.id not in given | behind.get(node, {value.id}):
                         source = value  # a list that has one name again: as good as a copy
-                    is_made = isinstance(value, ast.Call) and makes_list(value)
+                    is_made = isinstance(value, ast.Call) and calls.makes_list(value)
                     is_new = source is not None or is_made or is_new_list(value)
                     if isinstance(target, ast.Name) and is_new:
                         bound.setdefault(target.id, set()).update({source.id} if source is not None else ())
@@ -128,11 +136,11 @@ def _list_uses(
             case ast.Starred():
                 pass
             case _:
-                known |= {name for name, _ in looked_at(node, is_of_library)}
-        known |= set(_used(node))
+                known |= {name for name, _ in looked_at(node, calls.is_of_library)}
+        known |= {*_used(node), *_taken(node, calls)}
         if isinstance(node, ast.For):
-            excluded |= _changed_while_run_over(node)
-    return bound, known, excluded
+            changed |= _changed_while_run_over(node, calls)
+    return bound, known, changed
 
 
 def shared_lists(function: ast.FunctionDef) -> frozenset[str]:
@@ -238,6 +246,14 @@ def _used(node: ast.AST) -> Iterator[ast.Name]:
             return
 
 
+def _taken(node: ast.AST, calls: ListCalls) -> Iterator[ast.Name]:
+    """The arguments of a call that it may change in place."""
+    if isinstance(node, ast.Call) and not any(isinstance(arg, ast.Starred) for arg in node.args):
+        for position, arg in enumerate(node.args):
+            if isinstance(arg, ast.Name) and calls.takes_list(node, position):
+                yield arg
+
+
 def _tested(test: ast.expr) -> Iterator[ast.Name]:
     """The names that a condition asks whether there is something in them."""
     match test:
@@ -252,7 +268,7 @@ def _tested(test: ast.expr) -> Iterator[ast.Name]:
             return
 
 
-def _changed_while_run_over(loop: ast.For) -> set[str]:
+def _changed_while_run_over(loop: ast.For, calls: ListCalls) -> set[str]:
     """Names of what a loop runs over and its body appends to, takes from, or binds."""
     over = {n.id for n in walk(loop.iter) if isinstance(n, ast.Name)}
     changed: set[str] = set()
@@ -263,6 +279,8 @@ def _changed_while_run_over(loop: ast.For) -> set[str]:
                     changed.add(name)
                 case ast.Name(id=name, ctx=ast.Store()):
                     changed.add(name)
+                case ast.Call():
+                    changed |= {arg.id for arg in _taken(node, calls)}
     return over & changed
 
 
@@ -378,7 +396,6 @@ def _root(func: ast.expr) -> str | None:
     """`np` of `np.linalg.norm`."""
     if not isinstance(func, ast.Attribute):
         return None
-    inner: ast.expr = func
-    while isinstance(inner, ast.Attribute):
-        inner = inner.value
-    return inner.id if isinstance(inner, ast.Name) else None
+    while isinstance(func, ast.Attribute):
+        func = func.value
+    return func.id if isinstance(func, ast.Name) else None

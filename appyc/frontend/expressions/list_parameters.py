@@ -1,0 +1,65 @@
+"""Which calls give or take lists that compiled code keeps: those of functions that are compiled with the caller.
+
+    def grow(found, n):                     grow is inlined: `found` is the list of the caller's, whose
+        for k in range(n):                  storage it uses
+            found.append(k * k)
+
+    out = []
+    grow(out, 3)
+
+A function takes a list for a parameter that it never binds, and uses as a function uses lists that it makes for itself
+(`syntax/containers.py`). So no other name is bound to the list when the function has returned.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from appyc.frontend.access import AccessPath, python_function
+from appyc.frontend.facts import Facts
+from appyc.frontend.resolve import Names
+from appyc.frontend.source import Source
+from appyc.frontend.syntax.containers import ListCalls, list_parameters
+from appyc.frontend.syntax.tree import walk
+
+
+def list_calls(source: Source, names: Names, facts: Facts) -> ListCalls:
+    """What calls of a function do with lists, as far as is known."""
+    return ListCalls(
+        names.is_of_library,
+        lambda call: facts.makes_list(call) or names.draws_list(call.func),
+        _takers(source, names),
+    )
+
+
+def _takers(source: Source, names: Names) -> Callable[[ast.Call, int], bool]:
+    known = names.environment.callees.known
+
+    def takes(call: ast.Call, position: int) -> bool:
+        called = _called(source, names, call.func)
+        if called is None:
+            return False
+        tree, own, of_names = called
+        if tree not in known.list_parameters:
+            known.list_parameters[tree] = frozenset(a.arg for a in tree.args.args)  # where it calls itself
+            calls = list_calls(own, of_names, Facts())
+            known.list_parameters[tree] = list_parameters(tree, calls)
+        positional = [*tree.args.posonlyargs, *tree.args.args]
+        return position < len(positional) and positional[position].arg in known.list_parameters[tree]
+
+    return takes
+
+
+def _called(source: Source, names: Names, func: ast.expr) -> tuple[ast.FunctionDef, Source, Names] | None:
+    """The text of a Python function that is called by its name, and the names that it sees."""
+    nested = [n for n in walk(source.ast) if isinstance(n, ast.FunctionDef) and n is not source.ast]
+    match func:
+        case ast.Name(id=name) if found := [n for n in nested if n.name == name]:
+            return (found[0], source, names) if len(found) == 1 else None
+        case ast.Name() if isinstance(fn := names.plain(func), object) and (plain := python_function(fn)):
+            text = names.environment.callees.known.source_of(plain, source)
+            path = AccessPath((("callee", plain.__qualname__),))
+            return text.ast, text, Names(plain, names.environment, path)
+        case _:
+            return None
