@@ -2,8 +2,7 @@
 
 A name counts where every statement that binds it makes a new container, and where each of its other occurrences is
 one of the uses that the analysis knows. So no other name is bound to the container, and no other code has it before
-the function returns. A name that a nested function uses does not count; of parameters see
-`expressions/list_parameters.py`.
+the function returns. A name that a nested function uses does not count. Of parameters: `list_parameters.py`.
 """
 
 from __future__ import annotations
