@@ -48,6 +48,8 @@ class Facts:
     """Names that some path binds to an array and another leaves unbound: the element type and number of axes."""
     lists: dict[str, tuple[bool, tuple[NumberType, ...]]] = field(default_factory=dict)
     """The item types of lists: whether the items are tuples, and the types of their numbers."""
+    empty_lists: set[str] = field(default_factory=set)
+    """Lists that no statement puts an item into."""
     list_calls: set[tuple[int, int]] = field(default_factory=set)
     """Calls of Python functions that give new lists, by line and column."""
     nones: set[str] = field(default_factory=set)

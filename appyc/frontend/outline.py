@@ -36,8 +36,8 @@ from appyc.frontend.pragmas.pragma_nodes import Pragma
 from appyc.frontend.regions import function_of, region_call, region_definition
 from appyc.frontend.source import Part, Source
 from appyc.frontend.syntax.array_names import ArrayNames
-from appyc.frontend.syntax.containers import is_new_list, may_be_container, one_by_one
 from appyc.frontend.syntax.liveness import live_before, names_assigned, names_captured, surely_assigned
+from appyc.frontend.syntax.new_containers import is_new_list, may_be_container, one_by_one
 from appyc.frontend.syntax.tree import parameters_of, statements_in
 from appyc.frontend.syntax.trip_counts import iterations
 from appyc.ir.names import unused

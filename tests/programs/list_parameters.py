@@ -164,3 +164,20 @@ def a_recursive_function_exchanges_its_lists(n):
     a, b = [1, 2], [3, 4]
     _exchanged(a, b, n)
     return a, b
+
+
+@_on(3)
+@_on(0)
+def a_list_grows_while_its_first_length_is_run_over(n):
+    xs = [1, 2]
+    for k in range(len(xs)):
+        if k < n:
+            xs.append(xs[k] + n)
+    return xs
+
+
+@_on(4)
+def an_item_of_a_list_that_is_always_empty_is_an_index(n):
+    xs, empty = [n, 3], []
+    xs.insert((empty[0] if len(empty) > 0 else 2) % 3, len(empty))
+    return xs, empty

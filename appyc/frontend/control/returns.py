@@ -25,7 +25,7 @@ from appyc.frontend.expressions.list_storage import list_value
 from appyc.frontend.facts import Restart, Result
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import Part
-from appyc.frontend.syntax.containers import copied_list, is_new_list
+from appyc.frontend.syntax.new_containers import copied_list, is_new_list
 from appyc.frontend.syntax.tree import leaves_loop, may_return
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.list_kinds import is_list_itself, is_listed

@@ -24,8 +24,8 @@ from appyc.frontend.pragmas.axis_pragmas import lower_with_dims
 from appyc.frontend.pragmas.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
 from appyc.frontend.resolve import LIBRARIES
 from appyc.frontend.scope import Scope, constant_truth
-from appyc.frontend.syntax.containers import one_by_one
 from appyc.frontend.syntax.liveness import names_assigned
+from appyc.frontend.syntax.new_containers import one_by_one
 from appyc.frontend.syntax.none_tests import known_as_numbers, proven
 from appyc.frontend.syntax.tree import may_return, statements_in
 from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor

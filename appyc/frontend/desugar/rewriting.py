@@ -13,7 +13,8 @@ from appyc.errors import UnsupportedError
 from appyc.frontend.desugar.building import constant, template
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source
-from appyc.frontend.syntax.containers import may_be_container, one_by_one, parameter_names
+from appyc.frontend.syntax.containers import parameter_names
+from appyc.frontend.syntax.new_containers import may_be_container, one_by_one
 from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types.values import ReturnedContainer
 from appyc.ir.names import unused

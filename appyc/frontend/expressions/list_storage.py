@@ -18,7 +18,7 @@ from appyc.frontend.facts import Recursive, Restart
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.list_kinds import is_list_itself
-from appyc.frontend.types.numbers import PY_FLOAT, PY_INT, NumberType, promote
+from appyc.frontend.types.numbers import PY_INT, NumberType, promote
 from appyc.frontend.types.values import ArrayRef, ListSlots, ListValue, Number, TupleValue, Value
 from appyc.ir.nodes import Alloc, Assign, Binary, Expr, ForAll, Load, Stmt, Store, Symbol, Var
 from appyc.ir.types import ArrayType, DType
@@ -112,7 +112,8 @@ def learn_item(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) 
             raise UnsupportedError(f"the items of {name!r} are of different shapes", loc,
                                    hints=("use two lists",))  # fmt: skip
         kinds = tuple(_joined(a, b, name, loc) for a, b in zip(known[1], kinds, strict=True))
-    if known != (of_tuples, kinds):
+    if known != (of_tuples, kinds) or name in scope.facts.empty_lists:
+        scope.facts.empty_lists.discard(name)
         scope.facts.lists[name] = (of_tuples, kinds)
         raise Restart
     own = tuple(n.type.dtype for n in numbers_of_item(item, loc))
@@ -140,11 +141,12 @@ def _learn_for_giver(scope: Scope, name: str, item: Value, loc: Loc) -> None:
 def refuse_mixed(scope: Scope) -> None:
     """Raises UnsupportedError for a list of numbers of different types, which a Python list preserves.
 
-    Raises Restart for a list that is always empty: NumPy converts it to a float array. A part of a container, whose
-    name has a dot, is never converted.
+    Raises Restart for a list that is always empty: its items are taken for integers, which are valid wherever numbers
+    are, and NumPy's array of it is one of floats.
     """
     if empty := scope.guessed - scope.facts.lists.keys():
-        scope.facts.lists |= {name: (False, (PY_INT if "." in name else PY_FLOAT,)) for name in empty}
+        scope.facts.lists |= dict.fromkeys(empty, (False, (PY_INT,)))
+        scope.facts.empty_lists |= empty
         raise Restart
     for (name, loc, _), is_narrower in scope.narrower.items():
         if is_narrower:
@@ -167,7 +169,7 @@ def storage_of(scope: Scope, name: str) -> ListSlots:
     found = scope.lists.get(name)
     if found is None:
         if name not in scope.facts.lists:
-            scope.guessed.add(name)  # integers are valid wherever numbers are
+            scope.guessed.add(name)
         of_tuples, kinds = scope.facts.lists.get(name, (False, (PY_INT,)))
         columns = tuple(scope.supply.fresh(name, ArrayType(kind.dtype, 1)) for kind in kinds)
         scope.memory.made |= set(columns)
