@@ -181,3 +181,19 @@ def an_item_of_a_list_that_is_always_empty_is_an_index(n):
     xs, empty = [n, 3], []
     xs.insert((empty[0] if len(empty) > 0 else 2) % 3, len(empty))
     return xs, empty
+
+
+def _put_first(xs, a):
+    b = a
+    xs.insert(0, a)
+    if len(xs) > 1:
+        b = xs.pop()
+    xs[-1] = b
+
+
+@_on(4)
+@_on(0)
+def a_number_that_is_copied_twice(n):
+    xs = [n, 3, -1]
+    _put_first(xs, (xs[0] if len(xs) > 0 else 4))
+    return xs

@@ -34,6 +34,7 @@ def coalesce_copies(fn: Function, ctx: PassContext) -> Function:
                     source != target and writes[source] == 1 and source.type == target.type
                 ) and (at := _definition(out, source, target, reads[source] - 1)) is not None:
                     out[at:] = [rename(one, {source: target}) for one in out[at:]]
+                    reads[target] += reads[source] - 1  # those of the source, but for this copy
                 case _:
                     out.append(stmt)
         return tuple(out)
