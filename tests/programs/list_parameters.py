@@ -197,3 +197,18 @@ def a_number_that_is_copied_twice(n):
     xs = [n, 3, -1]
     _put_first(xs, (xs[0] if len(xs) > 0 else 4))
     return xs
+
+
+def _doubled(xs):
+    return [2 * x for x in xs]
+
+
+@_on(4)
+def a_list_grows_by_what_a_helper_makes_of_it(n):
+    xs = [n, 3, -1]
+    for x in _doubled(xs):
+        xs.append(x)
+    for k, x in enumerate(_doubled(xs)):
+        if k % 2:
+            xs.append(x)
+    return xs

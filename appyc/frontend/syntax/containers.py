@@ -21,6 +21,7 @@ METHODS: dict[str, range] = {
 }  # fmt: skip
 """The methods that such lists have, and how many arguments these take."""
 _TAKERS = frozenset({"len", "enumerate", "zip", "min", "max", "sum", "reversed", "any", "all"})
+_LAZY = frozenset({"enumerate", "zip", "reversed", "map", "filter", "iter"})
 _DRAWS = ("shuffle", "choice", "sample", "choices")
 """Functions, and methods of generators, that look at what they are given, and keep nothing of it."""
 _OF_LISTS = frozenset(
@@ -212,12 +213,17 @@ def _tested(test: ast.expr) -> Iterator[ast.Name]:
             return
 
 
+def _run_over(iterated: ast.expr) -> set[str]:
+    """The names of what may be read while a loop runs: a call that is not lazy is over when the loop begins."""
+    if not isinstance(iterated, ast.Call):
+        return {n.id for n in walk(iterated) if isinstance(n, ast.Name)}
+    is_lazy = isinstance(iterated.func, ast.Name) and iterated.func.id in _LAZY
+    return set().union(*map(_run_over, iterated.args)) if is_lazy else set()
+
+
 def _changed_while_run_over(loop: ast.For, calls: ListCalls) -> set[str]:
     """Names of what a loop runs over and its body appends to, takes from, or binds."""
-    match loop.iter:
-        case ast.Call(func=ast.Name(id="range")):
-            return set()
-    over = {n.id for n in walk(loop.iter) if isinstance(n, ast.Name)}
+    over = _run_over(loop.iter)
     changed: set[str] = set()
     for stmt in loop.body:
         for node in walk(stmt):
