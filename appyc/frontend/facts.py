@@ -72,8 +72,8 @@ class Facts:
     """Whether returns of different arrays must be unified to one (`frontend/desugar/joined_returns.py`)."""
 
     def makes_list(self, call: ast.Call) -> bool:
-        """Whether a call of a Python function is known to give a new list."""
-        return (call.lineno, call.col_offset) in self.list_calls
+        """Whether a call of a Python function is known to give a new list; one that a rule has made does not."""
+        return hasattr(call, "lineno") and (call.lineno, call.col_offset) in self.list_calls
 
     def part(self, meeting: Conflict | Either) -> bool:
         """Records the peeling or tail duplication that separates paths of conflicting types; False if neither can.
