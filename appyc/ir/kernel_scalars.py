@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from appyc.ir.gpu_program import (
     Branch,
@@ -41,6 +42,27 @@ def targets_of(stmt: ScheduledStmt) -> tuple[Symbol, ...]:
             return (target,)
         case _:
             return ()
+
+
+def bodies_of(stmt: ScheduledStmt) -> dict[str, tuple[ScheduledStmt, ...]]:
+    """The statements inside one, by the name of the field. A kernel's are its own."""
+    return {name: getattr(stmt, name) for name in ("body", "then", "orelse") if hasattr(stmt, name)}
+
+
+def walk_host(body: Iterable[ScheduledStmt]) -> Iterator[ScheduledStmt]:
+    """Each statement of the host, an outer one before those in it."""
+    for stmt in body:
+        yield stmt
+        for inner in bodies_of(stmt).values():
+            yield from walk_host(inner)
+
+
+def scalars_set(body: Iterable[ScheduledStmt]) -> Counter[Symbol]:
+    """The scalars that the host may set in statements, each with the number of places where it does."""
+    found = Counter[Symbol]()
+    for part in walk_host(body):
+        found.update((part.var,) if isinstance(part, Loop) else targets_of(part))
+    return found
 
 
 def _scan(body: tuple[ScheduledStmt, ...], known: set[Symbol], free: dict[Symbol, None]) -> None:

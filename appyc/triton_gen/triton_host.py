@@ -24,7 +24,7 @@ from appyc.ir.gpu_program import (
     Repeat,
     ScheduledStmt,
 )
-from appyc.ir.kernel_scalars import free_scalars
+from appyc.ir.kernel_scalars import bodies_of, free_scalars
 from appyc.ir.names import spellings
 from appyc.ir.nodes import Alloc, Assign, Break, Continue, Expr, Symbol
 from appyc.ir.printer import expression_printer
@@ -175,7 +175,7 @@ def _host_symbols(stmt: ScheduledStmt) -> list[Symbol]:
     if isinstance(stmt, Launch):
         arrays = [s for s in symbols_of(stmt.kernel.body) if s.is_array]
         return [*symbols_of(stmt.programs), *arrays, *free_scalars(stmt.kernel.body)]
-    bodies = [inner for name in ("body", "then", "orelse") for inner in getattr(stmt, name, ())]
+    bodies = [inner for body in bodies_of(stmt).values() for inner in body]
     if not bodies:
         return symbols_of(stmt)
     heads = [getattr(stmt, name) for name in ("cond", "lo", "hi") if hasattr(stmt, name)]

@@ -121,14 +121,14 @@ class GridKernel:
             number = Var(self.names.fresh("number", DType.INT64), loc=self.loc)
         where = self._enter_grid(axes, counts, number, loop, body)
         body += self._masked_at_edges(loop, where)
-        after: list[ScheduledStmt] = [
+        combined: list[ScheduledStmt] = []
+        last: list[ScheduledStmt] = [
             results.last(symbol, kept[symbol], self._is_last(axes, where), body) for symbol in merged.last
         ]
         if number is not None:
             body, combined = self._with_shares(
                 merged.reductions, kept, number, blocks, programs, body, results
             )
-            after = combined + after
         kernel = Kernel(
             self.name,
             place_barriers(tuple(body), self.lower.varying),
@@ -143,8 +143,9 @@ class GridKernel:
             loc=self.loc,
         )
         self.host.append(Launch(kernel, programs, loc=self.loc))
-        if after:
-            self.host.append(Branch(less(integer(0, self.loc), programs), tuple(after), loc=self.loc))
+        self.host += combined  # without shares that is what the scalar had before
+        if last:
+            self.host.append(Branch(less(integer(0, self.loc), programs), tuple(last), loc=self.loc))
         return self.host
 
     # ------------------------------------------------------------ the grid

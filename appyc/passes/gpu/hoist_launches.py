@@ -21,11 +21,11 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from appyc.ir.gpu_program import Branch, ChooseLanes, Launch, Loop, ReadBack, Repeat, ScheduledStmt
-from appyc.ir.kernel_scalars import free_scalars, targets_of
+from appyc.ir.kernel_scalars import free_scalars, scalars_set, targets_of, walk_host
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Assign, Symbol
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import rename, symbols_of, walk
+from appyc.ir.visit import rename, symbols_of
 from appyc.passes.gpu.record_launches import record_launches
 
 
@@ -34,9 +34,8 @@ def hoist_launches(
 ) -> list[ScheduledStmt]:
     """A host loop, and before it what does not change in it. users: symbols of the user's, which stay. recordings:
     their numbers; None where a loop of the host is around this one."""
-    changed = Counter(inner.var for inner in walk(loop) if isinstance(inner, Loop))
-    for stmt in walk(loop.body):
-        changed.update([stmt.array] if isinstance(stmt, Alloc) else targets_of(stmt))  # type: ignore[arg-type]
+    changed = scalars_set((loop,))
+    changed.update(stmt.array for stmt in walk_host((loop,)) if isinstance(stmt, Alloc))
     before: list[ScheduledStmt] = []
     rest: list[ScheduledStmt] = []
     first = dict[Symbol, Assign]()
@@ -49,7 +48,7 @@ def hoist_launches(
             before.append(stmt)
             continue
         rest.append(_with_first_values(stmt, first, before))
-        for symbol in _written(stmt):
+        for symbol in scalars_set((stmt,)):
             first.pop(symbol, None)
         if is_plain and isinstance(stmt, Assign) and not any(changed[s] for s in symbols_of(stmt.value)):
             fresh = names.fresh(stmt.target.name, stmt.target.type)
@@ -77,14 +76,6 @@ def _apart(
                     yield part if is_own else replace(stmt, then=(part,))
             case _:
                 yield stmt
-
-
-def _written(stmt: ScheduledStmt) -> set[Symbol]:
-    """The scalars that the host may set in a statement."""
-    if isinstance(stmt, Launch):
-        return set()
-    bodies = [inner for name in ("body", "then", "orelse") for inner in getattr(stmt, name, ())]
-    return {*targets_of(stmt), *(s for inner in bodies for s in _written(inner))}
 
 
 def _with_first_values(

@@ -16,8 +16,10 @@ Preconditions: `lower_jumps` and `split_complex` have run.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from itertools import count
 
+from appyc.analysis.accesses.scalar_flow import scalars_of
 from appyc.errors import InternalError, Loc
 from appyc.ir.gpu_program import Branch, CheckFaults, Fault, GpuProgram, Loop, Multiply, Repeat, ScheduledStmt
 from appyc.ir.kernel_scalars import free_scalars
@@ -53,6 +55,7 @@ from appyc.ir.visit import scalars_read, scalars_written, symbols_of, walk
 from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.grid_kernels import GridKernel
 from appyc.passes.gpu.hoist_launches import hoist_launches
+from appyc.passes.gpu.keep_scalars_on_device import keep_scalars_on_device
 from appyc.passes.gpu.kernel_results import finish_kernel
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.map_gpu import ANOTHER_LOOP, choose_lane_loops, lanes_of_strips, why_not_parallel
@@ -85,11 +88,15 @@ class _Splitter:
         self.whiles = 0
         """How many `while` loops of the host the statement at hand is in."""
         self.reads = _reads(fn)
+        self.scalars = scalars_of(fn)
         self.users = frozenset(symbols_of(fn))
         """Symbols that kernels did not bring along."""
 
-    def block(self, body: tuple[Stmt, ...], in_loop: bool) -> list[ScheduledStmt]:
-        """Statements of the host; runs of those that need one program become kernels."""
+    def block(
+        self, body: tuple[Stmt, ...], in_loop: bool, private: Collection[Symbol] = ()
+    ) -> list[ScheduledStmt]:
+        """Statements of the host; runs of those that need one program become kernels. private: scalars that each
+        run of the block sets before it reads them, and that are dead after it."""
         out: list[ScheduledStmt] = []
         group: list[Stmt] = []
         known: set[Symbol] = set()
@@ -109,7 +116,12 @@ class _Splitter:
                 self._host_stmt(stmt, in_loop, out)
                 known |= {stmt.target} if isinstance(stmt, Assign) else set()
         self._one_program(tuple(group), in_loop, known, out)
-        return out
+        return keep_scalars_on_device(out, self._local(body, out).union(private))
+
+    def _local(self, body: tuple[Stmt, ...], lowered: list[ScheduledStmt]) -> set[Symbol]:
+        """Scalars that are read only in a block, each time after it has set them."""
+        inside, free = _reads(body), set(free_scalars(lowered))
+        return {s for s in scalars_written(body) if self.reads[s] == inside[s] and s not in free}
 
     def on_host(self, e: Expr, out: list[ScheduledStmt]) -> Expr:
         """An expression that the host can evaluate: what reads arrays, or may overflow, is computed by a kernel."""
@@ -208,9 +220,10 @@ class _Splitter:
                 )
             case For():
                 lo, hi = self.on_host(stmt.lo, out), self.on_host(stmt.hi, out)
-                body = tuple(self.block(stmt.body, in_loop=True))
+                private = set(self.scalars[stmt.var].private).difference(self.scalars[stmt.var].last)
+                body = tuple(self.block(stmt.body, True, private))
                 loop = Loop(stmt.var, lo, hi, stmt.step, body, loc=stmt.loc)
-                out += self._hoisted(loop, in_loop)
+                out += self._hoisted(loop, private, in_loop)
             case While():
                 self._while(stmt, in_loop, out)
             case If():
@@ -239,8 +252,11 @@ class _Splitter:
         """What raises on the host: what kernels have noted comes first."""
         return [CheckFaults(loc=loc), Fault(site, truth(True, loc), words, loc=loc)]
 
-    def _hoisted(self, loop: Loop | Repeat, in_loop: bool) -> list[ScheduledStmt]:
-        return hoist_launches(loop, self.users, self.names, None if in_loop else self.recordings)
+    def _hoisted(
+        self, loop: Loop | Repeat, private: Collection[Symbol], in_loop: bool
+    ) -> list[ScheduledStmt]:
+        users = self.users.difference(private)
+        return hoist_launches(loop, users, self.names, None if in_loop else self.recordings)
 
     def _while(self, stmt: While, in_loop: bool, out: list[ScheduledStmt]) -> None:
         cond = self.on_host(stmt.cond, out)
@@ -248,12 +264,12 @@ class _Splitter:
         body = self.block(stmt.body, in_loop=True)
         self.whiles -= 1
         if cond is stmt.cond:
-            out += self._hoisted(Repeat(cond, tuple(body), loc=stmt.loc), in_loop)
+            out += self._hoisted(Repeat(cond, tuple(body), loc=stmt.loc), (), in_loop)
             return
         assert isinstance(cond, Var)
         again = self.on_host(stmt.cond, body)
         body.append(Assign(cond.symbol, again, loc=stmt.loc))
-        out += self._hoisted(Repeat(cond, tuple(body), loc=stmt.loc), in_loop)
+        out += self._hoisted(Repeat(cond, tuple(body), loc=stmt.loc), (), in_loop)
 
 
 def _reads(tree: Node | tuple[Stmt, ...]) -> Counter[Symbol]:
