@@ -55,6 +55,7 @@ from appyc.ir.visit import scalars_read, scalars_written, symbols_of, walk
 from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.grid_kernels import GridKernel
 from appyc.passes.gpu.hoist_launches import hoist_launches
+from appyc.passes.gpu.join_launches import join_launches
 from appyc.passes.gpu.keep_scalars_on_device import keep_scalars_on_device
 from appyc.passes.gpu.kernel_results import finish_kernel
 from appyc.passes.gpu.lane_expressions import Where
@@ -116,7 +117,7 @@ class _Splitter:
                 self._host_stmt(stmt, in_loop, out)
                 known |= {stmt.target} if isinstance(stmt, Assign) else set()
         self._one_program(tuple(group), in_loop, known, out)
-        return keep_scalars_on_device(out, self._local(body, out).union(private))
+        return join_launches(keep_scalars_on_device(out, self._local(body, out).union(private)))
 
     def _local(self, body: tuple[Stmt, ...], lowered: list[ScheduledStmt]) -> set[Symbol]:
         """Scalars that are read only in a block, each time after it has set them."""
