@@ -625,7 +625,7 @@ def lower_half(a, b, c):
             b[i, k] += a[i, k]
         for i in range(k + 1, n):
             for j in range(k + 1, i + 1):
-                a[i, j] += 0.1 * a[i, k] * b[j, k] - b[i, k] * a[j, k]
+                a[i, j] += 0.1 * a[i, k] * b[j, k] - 0.1 * b[i, k] * a[j, k]
 
 
 def into_all_rows(a, b, c):
@@ -662,11 +662,21 @@ def slanted(a, b, c):
                 c[i, j] += 0.1 * a[i, k] * b[k, j]
 
 
+def past_the_diagonal(a, b, c):
+    """The last row before the end of a group has one column beyond it."""
+    n = a.shape[0]
+    for k in range(n):
+        b[k, k] = 0.5 + b[k, k]
+        for i in range(k + 1, n - 1):
+            for j in range(k + 1, i + 2):
+                c[i, j] += 0.1 * a[i, k] * b[k, j]
+
+
 IN_STEPS = (eliminated, eliminated_slices, lower_half, into_all_rows, of_a_copy)
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("fn", [*IN_STEPS, slanted])
+@pytest.mark.parametrize("fn", [*IN_STEPS, slanted, past_the_diagonal])
 @pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 13, 17])
 def test_products_that_are_added_step_by_step_wait_for_each_other(fn: Callable[..., Any], size: int) -> None:
     check_choice(fn, size, products=2 if fn is lower_half else 1)
@@ -680,6 +690,16 @@ def test_steps_are_added_in_their_place_where_that_is_possible(fn: Callable[...,
     shape = ProductShape.BEFORE if fn in (lower_half, of_a_copy) else ProductShape.ALL
     assert {loop.product.shape for loop in marked if loop.product is not None} == {shape}
     assert any(isinstance(n, Alloc) and n.array.array.ndim == 2 for n in walk(out)) == (fn is slanted)
+
+
+@pytest.mark.parametrize(("fn", "nests"), [(lower_half, 1), (past_the_diagonal, 2)])
+def test_rows_of_a_group_have_columns_beyond_it_above_the_diagonal_only(
+    fn: Callable[..., Any], nests: int
+) -> None:
+    out, _, _ = found(fn, square(), square(), square())
+    groups = next(loop for loop in loops_of(out.body) if loop.step == product_steps.STEPS)
+    steps = next(stmt for stmt in groups.body if isinstance(stmt, For))
+    assert sum(isinstance(stmt, For) and isinstance(stmt.body[0], For) for stmt in steps.body) == nests
 
 
 def with_rows_swapped(a, b, c):

@@ -71,16 +71,16 @@ class _Group:
     def far_columns(self) -> For:
         return replace(self.steps.columns, lo=self._from(self.steps.columns))
 
-    def near(self) -> tuple[For, For]:
+    def near(self) -> tuple[For, ...]:
         """What a step does to columns before the end, and to rows before it in all others."""
         rows, columns = self.steps.rows, self.steps.columns
         until = [replace(n, hi=smaller(self.end, n.hi)) for n in (rows, columns)]
-        body = self.steps.columns.body
-        beyond = self.far_columns
-        return (
-            replace(rows, body=(replace(until[1], body=body),)),
-            replace(until[0], body=(replace(beyond, body=body),)),
-        )
+        body = columns.body
+        before = replace(rows, body=(replace(until[1], body=body),))
+        reach = distance(columns.hi, rows.var)
+        if reach is not None and reach <= 1:
+            return (before,)  # of a lower triangle, whose rows before the end have no columns beyond it
+        return before, replace(until[0], body=(replace(self.far_columns, body=body),))
 
     def _from(self, loop: For) -> Expr:
         if distance(loop.lo, self.steps.outer.var) is not None:
