@@ -232,6 +232,11 @@ def map_children(node: N, rule: Callable[[Node], Node]) -> N:
     return cast(N, _with(node, changes)) if changes else node
 
 
+def map_operands(node: N, rule: Callable[[Expr], Expr]) -> N:
+    """The node with `rule` applied to the expressions directly below it."""
+    return map_children(node, lambda part: rule(part) if isinstance(part, Expr) else part)
+
+
 def substitute(node: N, values: dict[Symbol, Expr]) -> N:
     """The tree with every read of a scalar in `values` replaced by its expression."""
 

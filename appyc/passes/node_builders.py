@@ -28,7 +28,7 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import Rule, loops_of, map_children, rewrite
+from appyc.ir.visit import Rule, loops_of, map_operands, rewrite
 
 
 def integer(value: int, loc: Loc) -> Const:
@@ -246,4 +246,4 @@ def with_breaks(body: tuple[Stmt, ...], instead: tuple[Stmt, ...]) -> tuple[Stmt
 
 def rewrite_own(stmt: Stmt, rule: Rule) -> Stmt:
     """The statement with `rule` applied in the expressions that it evaluates itself, and not in the blocks in it."""
-    return map_children(stmt, lambda part: rewrite(part, rule) if isinstance(part, Expr) else part)
+    return map_operands(stmt, lambda part: rewrite(part, rule))

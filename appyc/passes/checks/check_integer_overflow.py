@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import cast
 
 from appyc.analysis.algebra.integer_syntax import IntegerSyntax
 from appyc.analysis.algebra.intervals import INT64, Box
@@ -34,7 +33,7 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.raising import overflow_error, traps_overflow
 from appyc.ir.types import DType
-from appyc.ir.visit import map_blocks, map_children, rename, rewrite, walk
+from appyc.ir.visit import map_blocks, map_operands, rename, rewrite, walk
 from appyc.passes.node_builders import both, fresh_variables, integer, negated
 from appyc.passes.pass_context import PassContext
 
@@ -176,7 +175,7 @@ class _Marking:
         return replace(self.fn, body=self._block(self.fn.body), results=results)
 
     def _expr(self, e: Expr) -> Expr:
-        new = map_children(e, lambda part: self._expr(cast(Expr, part)))
+        new = map_operands(e, self._expr)
         traps = self.found.traps.get((id(e), self.copy))
         match new:
             case Binary("//") if traps:
@@ -203,8 +202,7 @@ class _Marking:
         return (self._marked(stmt),)
 
     def _marked(self, stmt: Stmt) -> Stmt:
-        new = map_children(stmt, lambda part: self._expr(part) if isinstance(part, Expr) else part)
-        return map_blocks(new, self._block)
+        return map_blocks(map_operands(stmt, self._expr), self._block)
 
     def _tested(self, loop: For | While, bounds: Box) -> tuple[Stmt, ...]:
         """The loop with the test of its scalars in each iteration."""

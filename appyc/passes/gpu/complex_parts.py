@@ -4,27 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import assert_never
 
 from appyc.errors import InternalError, UnsupportedError
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
-    AnyLane,
-    Apart,
-    Ascending,
     Assign,
     Binary,
     Call,
     Cast,
     Compare,
     Const,
-    Draw,
     Expr,
-    Extent,
     Fail,
     If,
     Intrinsic,
-    Likely,
     Load,
     Logical,
     Node,
@@ -35,10 +28,9 @@ from appyc.ir.nodes import (
     Unary,
     Update,
     Var,
-    Workers,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import walk
+from appyc.ir.visit import map_operands, walk
 from appyc.passes.gpu.lane_expressions import may_act
 from appyc.passes.node_builders import is_simple, let, zero
 from appyc.passes.pass_context import PassContext
@@ -93,32 +85,18 @@ class ComplexParts:
         if not works_on_complex(e):
             return e
         match e:
-            case Const() | Var() | Extent() | Workers():
-                return e
-            case Load():
-                return replace(e, index=tuple(self.expr(i, out) for i in e.index))
-            case Unary() | AnyLane() | Likely():
-                return replace(e, arg=self.expr(e.arg, out))
-            case Binary():
-                return replace(e, lhs=self.expr(e.lhs, out), rhs=self.expr(e.rhs, out))
-            case Compare():
-                return self._compare(e, out)
             case Logical() | Select():
                 return self._chosen(e, out)
-            case Cast():
+            case Compare() if e.lhs.dtype.is_complex:
+                return self._compare(e, out)
+            case Cast() if e.arg.dtype.is_complex:
                 return self._real_cast(e, out)
-            case Intrinsic():
+            case Intrinsic() if e.args[0].dtype.is_complex:
                 return self._real_function(e, out)
-            case Draw():
-                return replace(e, args=tuple(self.expr(arg, out) for arg in e.args))
-            case Apart() | Ascending():
-                return e  # integers throughout
-            case Call():
-                raise InternalError("split_complex", "a call that is not inlined is left")
-            case Reduce():
-                raise InternalError("split_complex", "a tensor expression is left")
+            case Call() | Reduce():
+                raise InternalError("split_complex", f"{type(e).__name__} is left")
             case _:
-                assert_never(e)
+                return map_operands(e, lambda part: self.expr(part, out))
 
     def complex(self, e: Expr, out: list[Stmt]) -> Parts:
         """The parts of a complex expression, simple ones."""
@@ -205,8 +183,6 @@ class ComplexParts:
         return self.simple(Parts(_converted(a.re, part), _converted(a.im, part)), out)
 
     def _compare(self, e: Compare, out: list[Stmt]) -> Expr:
-        if not e.lhs.dtype.is_complex:
-            return replace(e, lhs=self.expr(e.lhs, out), rhs=self.expr(e.rhs, out))
         if e.op not in ("==", "!="):
             raise UnsupportedError("complex numbers have no order", e.loc)
         a, b = self.complex(e.lhs, out), self.complex(e.rhs, out)
@@ -214,16 +190,12 @@ class ComplexParts:
         return Binary("&" if e.op == "==" else "|", re, im, loc=e.loc)
 
     def _real_cast(self, e: Cast, out: list[Stmt]) -> Expr:
-        if not e.arg.dtype.is_complex:
-            return replace(e, arg=self.expr(e.arg, out))
         a = self.complex(e.arg, out)
         if e.dtype is DType.BOOL:
             return Unary("~", parts.is_zero(a), loc=e.loc)
         return _converted(a.re, e.dtype)
 
     def _real_function(self, e: Intrinsic, out: list[Stmt]) -> Expr:
-        if not e.args[0].dtype.is_complex:
-            return replace(e, args=tuple(self.expr(a, out) for a in e.args))
         a = self.complex(e.args[0], out)
         match e.name:
             case "real":

@@ -14,7 +14,6 @@ becomes, for lanes i that `mask` lets act (`ok` is a new bool, `record` a `Fault
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import assert_never
 
 from appyc.errors import InternalError, LibraryCallError, Loc
 from appyc.ir.fault_words import FaultSite, index_error
@@ -34,20 +33,18 @@ from appyc.ir.nodes import (
     Expr,
     Extent,
     Intrinsic,
-    Likely,
     Load,
     Logical,
     Node,
     Reduce,
     Select,
     Symbol,
-    Unary,
     Var,
     Workers,
 )
 from appyc.ir.raising import traps_overflow
 from appyc.ir.types import DType
-from appyc.ir.visit import walk
+from appyc.ir.visit import map_operands, walk
 from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.node_builders import both, integer, is_simple, less, let, negated, zero
 
@@ -97,8 +94,6 @@ class ExpressionLowering:
 
     def expr(self, e: Expr, where: Where, out: list[ScheduledStmt]) -> Expr:
         match e:
-            case Const() | Var() | Extent():
-                return e
             case Load():
                 return self.load(e, where, out)
             case Binary():
@@ -107,20 +102,12 @@ class ExpressionLowering:
                 return self._select(e, where, out)
             case Logical():
                 return self._logical(e, where, out)
-            case Unary() | Cast() | AnyLane() | Likely():
-                return replace(e, arg=self.expr(e.arg, where, out))
-            case Compare():
-                return replace(e, lhs=self.expr(e.lhs, where, out), rhs=self.expr(e.rhs, where, out))
-            case Intrinsic():
-                return replace(e, args=tuple(self.expr(arg, where, out) for arg in e.args))
             case Draw():
                 raise LibraryCallError("numbers are drawn on the host only", e.loc)
-            case Apart() | Ascending() | Workers() | Call():
+            case Apart() | Ascending() | Workers() | Call() | Reduce():
                 raise InternalError("predicate_lanes", f"{type(e).__name__} inside a kernel")
-            case Reduce():
-                raise InternalError("predicate_lanes", "a tensor expression is left")
             case _:
-                assert_never(e)
+                return map_operands(e, lambda part: self.expr(part, where, out))
 
     def load(self, e: Load, where: Where, out: list[ScheduledStmt]) -> Expr:
         index, here = self.index(e.array, e.index, e.checked, e.loc, where, out)

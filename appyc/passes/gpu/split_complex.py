@@ -15,23 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import assert_never
 
 from appyc.errors import InternalError, UnsupportedError
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import (
-    Alloc,
     Assign,
     Binary,
-    BoundsCheck,
-    Break,
-    Continue,
     Expr,
-    Fail,
     For,
     ForAll,
     Function,
-    If,
     Intrinsic,
     Load,
     LoopMode,
@@ -45,7 +38,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import scalars_written
+from appyc.ir.visit import map_blocks, map_operands, scalars_written
 from appyc.passes.gpu.complex_parts import ComplexParts, works_on_complex
 from appyc.passes.pass_context import PassContext
 
@@ -84,34 +77,22 @@ class _Splitter(ComplexParts):
 
     def stmt(self, s: Stmt, out: list[Stmt]) -> None:
         match s:
-            case Assign(target, value):
-                if target.dtype.is_complex:
-                    self.assign(target, self.complex(value, out), out)
-                else:
-                    out.append(replace(s, value=self.expr(value, out)))
-            case Store():
+            case Assign(target, value) if target.dtype.is_complex:
+                self.assign(target, self.complex(value, out), out)
+            case Store() if s.value.dtype.is_complex:
                 index = tuple(self.expr(i, out) for i in s.index)
-                value = self.whole(s.value, out) if s.value.dtype.is_complex else self.expr(s.value, out)
-                out.append(replace(s, index=index, value=value))
-            case Update():
+                out.append(replace(s, index=index, value=self.whole(s.value, out)))
+            case Update() if s.target.dtype.is_complex:
                 self._update(s, out)
             case For():
                 out.append(self._for(s, out))
             case While():
                 self._while(s, out)
-            case If():
-                cond = self.expr(s.cond, out)
-                out.append(replace(s, cond=cond, then=self.block(s.then), orelse=self.block(s.orelse)))
-            case Alloc():
-                out.append(replace(s, shape=tuple(self.expr(n, out) for n in s.shape)))
-            case Break() | Continue() | Fail():
-                out.append(s)
-            case BoundsCheck():
-                out.append(replace(s, index=self.expr(s.index, out), extent=self.expr(s.extent, out)))
             case ForAll():
                 raise InternalError("split_complex", "a tensor statement is left")
             case _:
-                assert_never(s)
+                own = map_operands(s, lambda part: self.expr(part, out))
+                out.append(map_blocks(own, self.block))
 
     def whole(self, value: Expr, out: list[Stmt]) -> Expr:
         """A complex value composed of its parts, for a store."""
@@ -126,10 +107,7 @@ class _Splitter(ComplexParts):
         return replace(result, value=self.expr(result.value, out))
 
     def _update(self, s: Update, out: list[Stmt]) -> None:
-        if not s.target.dtype.is_complex:
-            index = tuple(self.expr(i, out) for i in s.index)
-            out.append(replace(s, index=index, value=self.expr(s.value, out)))
-        elif s.atomic:
+        if s.atomic:
             if s.op != "+":
                 raise UnsupportedError(
                     f"an atomic '{s.op}' on complex numbers does not run on the GPU", s.loc

@@ -18,32 +18,28 @@ Does not handle: quotients; offsets that are parameters.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from appyc.ir.affine import linear_form
 from appyc.ir.nodes import (
-    Alloc,
     Binary,
     Compare,
     Const,
     Expr,
     Extent,
-    For,
     Function,
     Guard,
     Node,
     Select,
-    Stmt,
     Symbol,
     Var,
-    While,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import map_blocks, scalars_written, statements, symbols_of, walk
+from appyc.ir.visit import scalars_written, symbols_of, walk
 from appyc.passes.checks.guards import asked_in_order
-from appyc.passes.node_builders import counted_from_end, integer, rewrite_own
+from appyc.passes.node_builders import counted_from_end, integer
 from appyc.passes.pass_context import PassContext
+from appyc.passes.simplify.counted_variables import Ranges, rewrite_in_ranges
 
 
 def reduce_remainders(fn: Function, ctx: PassContext) -> Function:
@@ -52,50 +48,21 @@ def reduce_remainders(fn: Function, ctx: PassContext) -> Function:
         return fn
     fixed = frozenset(fn.params) - scalars_written(fn.body)
     guards: dict[Guard, None] = {}
-    body = _block(fn.body, {}, fixed, guards)
-    return fn if body == fn.body else replace(fn, body=body, guards=asked_in_order((*fn.guards, *guards)))
 
-
-@dataclass(frozen=True, slots=True)
-class _Range:
-    """The values of a loop variable: from a constant to below an expression."""
-
-    lo: int
-    hi: Expr
-
-
-_Ranges = Mapping[Symbol, _Range]
-
-
-def _block(
-    body: tuple[Stmt, ...], ranges: _Ranges, fixed: frozenset[Symbol], guards: dict[Guard, None]
-) -> tuple[Stmt, ...]:
-    """ranges: of the variables of the loops around. fixed: parameters that keep their values. guards: gets new ones."""
-
-    def rule(node: Node) -> Node:
+    def rule(node: Node, ranges: Ranges) -> Node:
         if isinstance(node, Binary) and node.op == "%" and node.dtype is DType.INT64:
             return _reduced(node, ranges, fixed, guards)
         return node
 
-    def statement(stmt: Stmt) -> Stmt:
-        inner = _unchanged(ranges, stmt) if isinstance(stmt, For | While) else ranges
-        if isinstance(stmt, For) and isinstance(stmt.lo, Const) and stmt.step == 1:
-            inner = {**inner, **_unchanged({stmt.var: _Range(int(stmt.lo.value.real), stmt.hi)}, stmt)}
-        # The condition of a `while` is asked where its body has changed the variables around.
-        own = stmt if isinstance(stmt, While) else rewrite_own(stmt, rule)
-        return map_blocks(own, lambda body: _block(body, inner, fixed, guards))
-
-    return tuple(statement(stmt) for stmt in body)
+    body = rewrite_in_ranges(fn.body, rule, {})
+    return fn if body == fn.body else replace(fn, body=body, guards=asked_in_order((*fn.guards, *guards)))
 
 
-def _unchanged(ranges: _Ranges, loop: For | While) -> dict[Symbol, _Range]:
-    """The ranges of variables that a loop's body leaves as they are, up to bounds that it leaves so, too."""
-    changed = scalars_written(loop.body) | {n.array for n in statements(loop.body) if isinstance(n, Alloc)}
-    return {v: known for v, known in ranges.items() if not changed & {v, *symbols_of(known.hi)}}
+def _reduced(node: Binary, ranges: Ranges, fixed: frozenset[Symbol], guards: dict[Guard, None]) -> Expr:
+    """The remainder without the division, if its operand is less than one period outside.
 
-
-def _reduced(node: Binary, ranges: _Ranges, fixed: frozenset[Symbol], guards: dict[Guard, None]) -> Expr:
-    """The remainder without the division, if its operand is less than one period outside."""
+    fixed: parameters that keep their values. guards: gets new ones.
+    """
     base, loc = node.rhs, node.loc
     if not isinstance(base, Extent | Var):
         return node
@@ -131,7 +98,7 @@ def _reduced(node: Binary, ranges: _Ranges, fixed: frozenset[Symbol], guards: di
     return value
 
 
-def _room(term: Expr, ranges: _Ranges, base: Expr) -> tuple[int, int] | None:
+def _room(term: Expr, ranges: Ranges, base: Expr) -> tuple[int, int] | None:
     """The first value of a loop variable, and how far its end is below the base; None if it may leave [0, base)."""
     known = ranges.get(term.symbol) if isinstance(term, Var) else None
     if known is None or known.lo < 0:

@@ -21,23 +21,29 @@ Does not handle: loop variables with a lower bound other than 0; a loop variable
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import replace
 
 from appyc.errors import Loc
-from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, For, Function, Node, Stmt, Symbol, Var, While
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Function, Node, Symbol, Var
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
-from appyc.ir.visit import map_blocks, scalars_read, scalars_written, walk
-from appyc.passes.node_builders import integer, rewrite_own
+from appyc.ir.visit import scalars_read, scalars_written, walk
+from appyc.passes.node_builders import integer
 from appyc.passes.pass_context import PassContext
+from appyc.passes.simplify.counted_variables import Ranges, rewrite_in_ranges
 
 
 def simplify_div_mod(fn: Function, ctx: PassContext) -> Function:
     """The function without divisions whose results are known."""
     if not any(isinstance(n, Binary) and n.op in ("//", "%") for n in walk(fn.body)):
         return fn
-    body = _block(fn.body, {}, _multiples(fn))
+    multiples = _multiples(fn)
+
+    def rule(node: Node, ranges: Ranges) -> Node:
+        return _divided(node, ranges, multiples) if isinstance(node, Binary) else node
+
+    body = rewrite_in_ranges(fn.body, rule, {})
     return fn if body == fn.body else replace(fn, body=body)
 
 
@@ -79,39 +85,12 @@ def _cut_lengths(cut: list[Expr], whole: list[Expr]) -> dict[Expr, Binary]:
     return {} if cut else out
 
 
-def _block(
-    body: tuple[Stmt, ...], digits: Mapping[Symbol, Expr], multiples: Mapping[Expr, Binary]
-) -> tuple[Stmt, ...]:
-    return tuple(_statement(stmt, digits, multiples) for stmt in body)
-
-
-def _statement(stmt: Stmt, digits: Mapping[Symbol, Expr], multiples: Mapping[Expr, Binary]) -> Stmt:
-    """digits: the base of each loop variable around that counts from 0."""
-
-    def rule(node: Node) -> Node:
-        return _divided(node, digits, multiples) if isinstance(node, Binary) else node
-
-    inner = digits
-    if isinstance(stmt, For | While):
-        changed = scalars_written(stmt.body)
-        inner = _unchanged(digits, changed | ({stmt.var} if isinstance(stmt, For) else set()))
-        if isinstance(stmt, For) and _is_zero(stmt.lo) and stmt.step == 1:
-            inner |= {} if {stmt.var, *scalars_read(stmt.hi)} & changed else {stmt.var: stmt.hi}
-    # The condition of a `while` is asked where its body has changed the variables around.
-    own = stmt if isinstance(stmt, While) else rewrite_own(stmt, rule)
-    return map_blocks(own, lambda body: _block(body, inner, multiples))
-
-
-def _unchanged(digits: Mapping[Symbol, Expr], changed: Set[Symbol]) -> dict[Symbol, Expr]:
-    """The digits that are loop-invariant, and whose bases are loop-invariant."""
-    return {s: base for s, base in digits.items() if not ({s} | scalars_read(base)) & changed}
-
-
-def _divided(node: Binary, digits: Mapping[Symbol, Expr], multiples: Mapping[Expr, Binary]) -> Expr:
+def _divided(node: Binary, ranges: Ranges, multiples: Mapping[Expr, Binary]) -> Expr:
     """A quotient or a remainder without the division, where it is known."""
     if node.op not in ("//", "%") or node.dtype is not DType.INT64:
         return node
     base = _length(node.rhs)
+    digits = {var: known.hi for var, known in ranges.items() if known.lo == 0}
     parts = _parts(node.lhs, base, digits) if base is not None else None
     if parts is None and base is not None and base in multiples:
         parts = _parts(node.lhs, multiples[base], digits)
@@ -133,7 +112,10 @@ def _length(divisor: Expr) -> Expr | None:
 
 
 def _parts(position: Expr, base: Expr, digits: Mapping[Symbol, Expr]) -> tuple[Expr, Expr] | None:
-    """The quotient and the remainder of a position, by a base of at least 1; None where they are not known."""
+    """The quotient and the remainder of a position, by a base of at least 1; None where they are not known.
+
+    digits: the base of each loop variable around that counts from 0.
+    """
     loc = position.loc
     match position, base:
         case Const(value=int(value)), Const(value=int(by)):

@@ -8,8 +8,9 @@ from typing import TypeAlias
 
 from appyc.analysis.accesses.accesses import own_statements
 from appyc.errors import Loc
+from appyc.ir.affine import distance
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Assign, Binary, Break, Const, Continue, Expr, For, Function, If, Stmt, Symbol, Var
+from appyc.ir.nodes import Assign, Binary, Break, Continue, Expr, For, Function, If, Stmt, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import map_loops, scalars_written, substitute, walk
 from appyc.passes.node_builders import integer, scaled, trip_count
@@ -106,17 +107,7 @@ def _counters(loop: For) -> list[_Counter]:
 
 def _shift_of(stmt: Assign) -> int | None:
     """The constant of `k = k + 2`, `k = 2 + k`, `k = k - 2`."""
-    if stmt.target.dtype is not DType.INT64:
-        return None
-    match stmt.value:
-        case Binary(op="+", lhs=Var(symbol=s), rhs=Const(value=int(step)), trap=False) if s == stmt.target:
-            return step
-        case Binary(op="+", lhs=Const(value=int(step)), rhs=Var(symbol=s), trap=False) if s == stmt.target:
-            return step
-        case Binary(op="-", lhs=Var(symbol=s), rhs=Const(value=int(step)), trap=False) if s == stmt.target:
-            return -step
-        case _:
-            return None
+    return distance(stmt.value, stmt.target) if stmt.target.dtype is DType.INT64 else None
 
 
 def _step_of(body: tuple[Stmt, ...], symbol: Symbol) -> int | None:
@@ -163,13 +154,9 @@ def _replaced(
 
 def _number_of_iteration(loop: For) -> Expr:
     """How many iterations have run, in terms of the loop's variable."""
-    loc = loop.loc
-    var = Var(loop.var, loc=loc)
-    if loop.step == 1 and loop.lo == integer(0, loc):
-        return var
-    done: Expr = Binary("-", var, loop.lo, loc=loc) if loop.step > 0 else Binary("-", loop.lo, var, loc=loc)
     size = abs(loop.step)
-    return done if size == 1 else Binary("//", done, integer(size, loc), loc=loc)
+    done = trip_count(loop.lo, Var(loop.var, loc=loop.loc), loop.step // size)
+    return done if size == 1 else Binary("//", done, integer(size, loop.loc), loc=loop.loc)
 
 
 def _plus(value: Expr, part: int) -> Expr:

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.accesses.accesses import own_statements
 from appyc.analysis.patterns.early_exits import carries_its_exit
+from appyc.ir.affine import distance
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     MIRRORED,
     Assign,
-    Binary,
     Break,
     Compare,
     Const,
@@ -151,22 +151,11 @@ def _step_of(symbol: Symbol, body: tuple[Stmt, ...]) -> tuple[int, int] | None:
             if any(isinstance(s, Continue) for s in own_statements((stmt,))):
                 return None
             continue
-        step = _distance(symbol, stmt)
-        if step is None or symbol in scalars_written(body[at + 1 :]):
+        step = distance(stmt.value, symbol) if isinstance(stmt, Assign) else None
+        if not step or abs(step) >= 1 << 31 or symbol in scalars_written(body[at + 1 :]):
             return None
         return at, step
     return None
-
-
-def _distance(symbol: Symbol, stmt: Stmt) -> int | None:
-    match stmt:
-        case Assign(value=Binary(op="+" | "-" as op, lhs=Var(symbol=read), rhs=Const(value=int(by)))):
-            by = by if op == "+" else -by
-        case Assign(value=Binary(op="+", lhs=Const(value=int(by)), rhs=Var(symbol=read))):
-            pass
-        case _:
-            return None
-    return by if read == symbol and by != 0 and abs(by) < 1 << 31 else None
 
 
 def _value_before(symbol: Symbol, before: list[Stmt]) -> Expr | None:
