@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
 
-from appyc.ir.nodes import Alloc, Extent, For, If, Load, Logical, Node, Select, Symbol, Var
+from appyc.ir.nodes import (
+    Alloc,
+    Extent,
+    For,
+    If,
+    Load,
+    Logical,
+    Node,
+    Select,
+    Store,
+    Symbol,
+    Update,
+    Var,
+    While,
+)
 from appyc.ir.raising import is_fault_site
 from appyc.ir.visit import children, scalars_written, statements, walk
 
@@ -32,13 +46,18 @@ def is_invariant(exprs: Node | Iterable[Node], changed: Set[Symbol]) -> bool:
 
 
 def evaluated_always(node: Node) -> Iterator[Node]:
-    """The parts of a statement that are evaluated whenever it is reached."""
-    yield node
+    """The node and the parts of it that are evaluated whenever it is reached, in that order: operands first."""
     match node:
-        case If() | Select():
-            yield from evaluated_always(node.cond)
+        case If() | While() | Select():
+            parts: Iterable[Node] = (node.cond,)
+        case For():
+            parts = (node.lo, node.hi)
         case Logical():
-            yield from evaluated_always(node.lhs)
+            parts = (node.lhs,)
+        case Store() | Update() if node.mask is not None:
+            parts = (node.mask,)
         case _:
-            for child in children(node):
-                yield from evaluated_always(child)
+            parts = children(node)
+    for part in parts:
+        yield from evaluated_always(part)
+    yield node

@@ -15,25 +15,21 @@ from dataclasses import dataclass
 from appyc.analysis.accesses.accesses import Access, own_statements
 from appyc.analysis.dependences.dependences import Dependences
 from appyc.ir.array_accesses import AccessNode, array_of, is_access
+from appyc.ir.invariance import evaluated_always
 from appyc.ir.nodes import (
     Alloc,
     Break,
     Continue,
     Expr,
     For,
-    If,
     Load,
-    Logical,
     Node,
-    Select,
     Stmt,
-    Store,
     Symbol,
     Update,
     Var,
-    While,
 )
-from appyc.ir.visit import arrays_written, children, rewrite_all, scalars_written, walk
+from appyc.ir.visit import arrays_written, rewrite_all, scalars_written, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,39 +147,9 @@ def _surely_touched(
 ) -> Iterator[tuple[AccessNode, tuple[For, ...]]]:
     """What every iteration touches, given that the loops of the nest all run."""
     for stmt in loop.body:
-        for part in _evaluated(stmt):
-            for node in _unconditional(part):
-                if is_access(node):
-                    yield node, nest
+        yield from ((node, nest) for node in evaluated_always(stmt) if is_access(node))
         if isinstance(stmt, For):
             if all(_is_fixed(bound, changing, written) for bound in (stmt.lo, stmt.hi)):
                 yield from _surely_touched(stmt, (*nest, stmt), changing, written)
         elif any(isinstance(n, Break | Continue) for n in own_statements((stmt,))):
             return
-
-
-def _evaluated(stmt: Stmt) -> tuple[Node, ...]:
-    """What a statement evaluates itself, before its body."""
-    match stmt:
-        case For():
-            return (stmt.lo, stmt.hi)
-        case If() | While():
-            return (stmt.cond,)
-        case _:
-            return (stmt,)
-
-
-def _unconditional(node: Node) -> Iterator[Node]:
-    """The node and all below that is evaluated whatever the values are; parts first."""
-    match node:
-        case Select():
-            parts: tuple[Node, ...] = (node.cond,)
-        case Logical():
-            parts = (node.lhs,)
-        case Store() | Update():
-            parts = (*node.index, node.value)
-        case _:
-            parts = tuple(children(node))
-    for part in parts:
-        yield from _unconditional(part)
-    yield node

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from appyc.analysis.accesses.accesses import own_statements
+from appyc.analysis.accesses.recomputable import Recomputable
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     MIRRORED,
@@ -18,7 +19,6 @@ from appyc.ir.nodes import (
     For,
     Function,
     If,
-    Load,
     Stmt,
     Symbol,
     Update,
@@ -26,7 +26,6 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.types import DType
 from appyc.ir.visit import (
-    arrays_written,
     loops_of,
     map_loops,
     scalar_reads,
@@ -95,7 +94,7 @@ def first_extremes(nest: For) -> list[Extreme]:
     reads, writes = Counter(scalar_reads(nest.body)), Counter(scalar_writes(nest.body))
     out = []
     for loop in loops_of(nest):
-        again = _Again(loop)
+        again = Recomputable(loop, MAX_SIZE)
         for stmt in loop.body:
             if not isinstance(stmt, If) or stmt.orelse or (best := _best_of(stmt, again)) is None:
                 continue
@@ -119,7 +118,7 @@ def _rewritten(loop: For, names: NameSupply, ctx: PassContext) -> tuple[Stmt, ..
     before: list[Stmt] = []
     after: list[Stmt] = []
     branches = [(number, s) for number, s in enumerate(loop.body) if isinstance(s, If) and not s.orelse]
-    again = _Again(loop) if branches else None
+    again = Recomputable(loop, MAX_SIZE) if branches else None
     for number, stmt in branches:
         assert again is not None
         best = _best_of(stmt, again)
@@ -148,35 +147,6 @@ class _New:
     after: list[Stmt]
 
 
-class _Again:
-    """The values in a loop body that are recomputable after the loop, and their expressions.
-
-    reads, writes: how often the body reads and writes a scalar.
-    """
-
-    def __init__(self, loop: For) -> None:
-        self.arrays = arrays_written(loop.body)
-        written = [scalars_written(stmt) for stmt in loop.body]
-        writers = Counter(symbol for each in written for symbol in each)
-        self.written = frozenset(writers)
-        self.reads = Counter(scalar_reads(loop.body))
-        self.writes = Counter(scalar_writes(loop.body))
-        self.values: dict[Symbol, Expr] = {}
-        read: set[Symbol] = set()
-        for stmt in loop.body:
-            if isinstance(stmt, Assign) and stmt.target not in read and writers[stmt.target] == 1:
-                value = self.of(stmt.value)
-                if value is not None and sum(1 for _ in walk(value)) <= MAX_SIZE:
-                    self.values[stmt.target] = value
-            read |= scalars_read(stmt)
-
-    def of(self, expr: Expr) -> Expr | None:
-        """The value in terms of the loop variable and of loop invariants; None where it is not recomputable."""
-        value = substitute(expr, self.values)
-        loads = {n.array for n in walk(value) if isinstance(n, Load)}
-        return None if loads & self.arrays or scalars_read(value) & self.written else value
-
-
 @dataclass(frozen=True, slots=True)
 class _Best:
     """`if value > symbol: symbol = value; ...`, as a maximum or minimum. strict: the first counts."""
@@ -187,7 +157,7 @@ class _Best:
     strict: bool
 
 
-def _best_of(stmt: If, again: _Again) -> _Best | None:
+def _best_of(stmt: If, again: Recomputable) -> _Best | None:
     for inner in stmt.then:
         if not isinstance(inner, Assign):
             continue
@@ -211,7 +181,7 @@ def _relation(cond: Expr, assign: Assign) -> str | None:
     return None
 
 
-def _moved(loop: For, stmt: If, again: _Again, best: _Best | None) -> dict[Symbol, Expr]:
+def _moved(loop: For, stmt: If, again: Recomputable, best: _Best | None) -> dict[Symbol, Expr]:
     """The scalars that the branch sets and that no statement of the loop reads, with their values."""
     out: dict[Symbol, Expr] = {}
     taken = set()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from appyc.analysis.accesses.accesses import own_statements
-from appyc.ir.nodes import Assign, Expr, Fail, For, Function, Load, Stmt, Symbol, Update, Var
-from appyc.ir.visit import arrays_written, map_loops, scalars_read, scalars_written, substitute, walk
+from appyc.analysis.accesses.recomputable import Recomputable
+from appyc.ir.nodes import Assign, Expr, Fail, For, Function, Stmt, Symbol, Var
+from appyc.ir.visit import map_loops, scalars_read, substitute, walk
 from appyc.passes.loop_ops.peel import peel, why_not_peel
 from appyc.passes.node_builders import shifted
 from appyc.passes.pass_context import PassContext
@@ -66,7 +66,7 @@ def _peeled(original: For, ctx: PassContext) -> tuple[Stmt, ...]:
     first: list[Stmt] = []
     names: list[str] = []
     for _ in range(ROUNDS):
-        values = _wrapping(loop)
+        values = Recomputable(loop, MAX_SIZE).around
         if not values:
             break
         names += [symbol.name for symbol in values]
@@ -91,34 +91,6 @@ def _still_waits(loop: For) -> bool:
         isinstance(stmt, Assign) and stmt.target in scalars_read(loop.body[:number])
         for number, stmt in enumerate(loop.body)
     )
-
-
-def _wrapping(loop: For) -> dict[Symbol, Expr]:
-    """The scalars that hold a value of the iteration before when they are read, with that value
-    in terms of the iteration that set it."""
-    again: dict[Symbol, Expr] = {}
-    out: dict[Symbol, Expr] = {}
-    arrays, written = arrays_written(loop.body), scalars_written(loop.body)
-    for number, stmt in enumerate(loop.body):
-        if not isinstance(stmt, Assign):
-            continue
-        others = (*loop.body[:number], *loop.body[number + 1 :])
-        if stmt.target in scalars_written(others) or _is_updated(stmt.target, loop):
-            continue
-        value = substitute(stmt.value, again)
-        parts = list(walk(value))
-        loads = {n.array for n in parts if isinstance(n, Load)}
-        if len(parts) > MAX_SIZE or loads & arrays or scalars_read(value) & written:
-            continue
-        if stmt.target in scalars_read(loop.body[:number]):
-            out[stmt.target] = value
-        else:
-            again[stmt.target] = value
-    return out
-
-
-def _is_updated(symbol: Symbol, loop: For) -> bool:
-    return any(isinstance(s, Update) and s.target == symbol for s in own_statements(loop.body))
 
 
 def _with_values(body: tuple[Stmt, ...], values: dict[Symbol, Expr]) -> tuple[Stmt, ...]:

@@ -19,25 +19,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Assign,
-    Expr,
     For,
     If,
     Load,
-    Logical,
     Node,
-    Select,
     Stmt,
-    Store,
     Symbol,
-    Update,
     Var,
     While,
 )
-from appyc.ir.visit import children, loops_of, map_blocks, rewrite, scalars_read, scalars_written
-from appyc.passes.node_builders import less
+from appyc.ir.visit import loops_of, map_blocks, rewrite, scalars_read, scalars_written
+from appyc.passes.node_builders import has_iterations
 
 
 def hoist_loads(body: tuple[Stmt, ...], written: set[Symbol], names: NameSupply) -> tuple[Stmt, ...]:
@@ -52,15 +48,14 @@ def hoist_loads(body: tuple[Stmt, ...], written: set[Symbol], names: NameSupply)
 def _ahead(loop: For | While, written: set[Symbol], names: NameSupply) -> list[Stmt]:
     changing = {*scalars_written(loop.body), *(inner.var for inner in loops_of(loop))}
 
-    def fixed(values: Iterable[Expr]) -> list[Load]:
-        """The loop-invariant reads that evaluation of these values always executes."""
-        reads = (load for value in values for load in _reads(value))
-        return [
-            r for r in reads if r.array not in written and r.index and not scalars_read(r.index) & changing
-        ]
+    def fixed(nodes: Iterable[Node]) -> list[Load]:
+        """The loop-invariant reads that evaluation of these nodes always executes."""
+        parts = (part for node in nodes for part in evaluated_always(node))
+        reads = [n for n in parts if isinstance(n, Load) and n.mask is None and n.array not in written]
+        return [r for r in reads if r.index and not scalars_read(r.index) & changing]
 
     asked = fixed((loop.cond,) if isinstance(loop, While) else ())
-    inside = fixed(value for stmt in loop.body for value in _always_evaluated(stmt))
+    inside = fixed(loop.body)
     known = {
         load: names.fresh(f"{load.array.name}_ahead", load.dtype) for load in dict.fromkeys(asked + inside)
     }
@@ -73,42 +68,9 @@ def _ahead(loop: For | While, written: set[Symbol], names: NameSupply) -> list[S
     ahead = replace(loop, body=tuple(rewrite(stmt, rule) for stmt in loop.body))
     if isinstance(ahead, While):
         ahead = replace(ahead, cond=rewrite(ahead.cond, rule))
-    runs = ahead.cond if isinstance(ahead, While) else _is_entered(ahead)
+    runs = ahead.cond if isinstance(ahead, While) else has_iterations(ahead)
     out: list[Stmt] = [Assign(known[load], load, loc=load.loc) for load in dict.fromkeys(asked)]
     later = [Assign(s, load, loc=load.loc) for load, s in known.items() if load not in asked]
     if later:
         out.append(If(runs, tuple(later), loc=loop.loc))
     return [*out, ahead]
-
-
-def _is_entered(loop: For) -> Expr:
-    return less(loop.lo, loop.hi) if loop.step > 0 else less(loop.hi, loop.lo)
-
-
-def _always_evaluated(stmt: Stmt) -> Iterable[Expr]:
-    """What a statement evaluates whenever it is reached."""
-    match stmt:
-        case Assign(value=value):
-            return (value,)
-        case Store() | Update() if stmt.mask is None:
-            return (*stmt.index, stmt.value)
-        case If(cond=cond) | While(cond=cond):
-            return (cond,)
-        case For(lo=lo, hi=hi):
-            return (lo, hi)
-        case _:
-            return ()
-
-
-def _reads(expr: Node) -> Iterable[Load]:
-    """The reads in an expression that are evaluated unconditionally."""
-    match expr:
-        case Select():
-            yield from _reads(expr.cond)
-        case Logical():
-            yield from _reads(expr.lhs)
-        case _:
-            if isinstance(expr, Load) and expr.mask is None:
-                yield expr
-            for child in children(expr):
-                yield from _reads(child)

@@ -1,0 +1,48 @@
+"""The values of an iteration that can be computed again elsewhere, as expressions of its loop variable."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from appyc.ir.nodes import Assign, Expr, For, Load, Symbol
+from appyc.ir.visit import (
+    arrays_written,
+    scalar_reads,
+    scalar_writes,
+    scalars_read,
+    scalars_written,
+    substitute,
+    walk,
+)
+
+
+class Recomputable:
+    """The recomputable values of a loop body: their operands are the loop variable, loop invariants, elements of arrays
+    that the loop does not write, and scalars that are set once, before, to such values.
+
+    reads, writes: how often the body reads and writes a scalar. values: of the scalars that are set before they are
+    read. around: of those that are read first, and so hold what the iteration before has set.
+    """
+
+    def __init__(self, loop: For, size: int) -> None:
+        """size: the most nodes of a value."""
+        self.arrays = arrays_written(loop.body)
+        writers = Counter(symbol for stmt in loop.body for symbol in scalars_written(stmt))
+        self.written = frozenset(writers)
+        self.reads = Counter(scalar_reads(loop.body))
+        self.writes = Counter(scalar_writes(loop.body))
+        self.values: dict[Symbol, Expr] = {}
+        self.around: dict[Symbol, Expr] = {}
+        read: set[Symbol] = set()
+        for stmt in loop.body:
+            if isinstance(stmt, Assign) and writers[stmt.target] == 1:
+                value = self.of(stmt.value)
+                if value is not None and sum(1 for _ in walk(value)) <= size:
+                    (self.around if stmt.target in read else self.values)[stmt.target] = value
+            read |= scalars_read(stmt)
+
+    def of(self, expr: Expr) -> Expr | None:
+        """The value in terms of the loop variable and of loop invariants; None where it is not recomputable."""
+        value = substitute(expr, self.values)
+        loads = {n.array for n in walk(value) if isinstance(n, Load)}
+        return None if loads & self.arrays or scalars_read(value) & self.written else value
