@@ -214,27 +214,22 @@ def _with(node: Node, changes: Mapping[str, object]) -> Node:
     return out
 
 
-def map_children(node: N, rule: Callable[[Node], Node]) -> N:
-    """The node with `rule` applied to the nodes directly below it."""
+def map_operands(node: N, rule: Callable[[Expr], Expr]) -> N:
+    """The node with `rule` applied to the expressions directly below it."""
     changes: dict[str, object] = {}
     kind: Any = type(node)
     for name in _parts(kind):
         old = getattr(node, name)
-        if isinstance(old, Node):
+        if isinstance(old, Expr):
             new: object = rule(old)
         elif isinstance(old, tuple) and old:
-            items = tuple(map(rule, old))
+            items = tuple(rule(item) if isinstance(item, Expr) else item for item in old)
             new = items if any(a is not b for a, b in zip(items, old, strict=True)) else old
         else:
             continue
         if new is not old:
             changes[name] = new
     return cast(N, _with(node, changes)) if changes else node
-
-
-def map_operands(node: N, rule: Callable[[Expr], Expr]) -> N:
-    """The node with `rule` applied to the expressions directly below it."""
-    return map_children(node, lambda part: rule(part) if isinstance(part, Expr) else part)
 
 
 def substitute(node: N, values: dict[Symbol, Expr]) -> N:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
+from appyc.analysis.accesses.accesses import rewrite_own_statements
 from appyc.errors import Loc
 from appyc.ir.affine import apart
-from appyc.ir.names import NameSupply
+from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import (
     Assign,
     Binary,
@@ -21,6 +21,7 @@ from appyc.ir.nodes import (
     For,
     If,
     Logical,
+    LoopMode,
     Select,
     Stmt,
     Symbol,
@@ -28,7 +29,7 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import Rule, loops_of, map_operands, rewrite
+from appyc.ir.visit import Rule, loops_of, map_operands, rewrite, scalars_written
 
 
 def integer(value: int, loc: Loc) -> Const:
@@ -224,6 +225,22 @@ def let(name: str, value: Expr, names: NameSupply, out: list[Any]) -> Var:
     return Var(symbol, loc=value.loc)
 
 
+def over_elements(
+    shape: Sequence[Expr],
+    make: Callable[[tuple[Expr, ...]], tuple[Stmt, ...]],
+    names: NameSupply,
+    mode: LoopMode = LoopMode.SEQUENTIAL,
+) -> For:
+    """Loops over all elements of a shape. make: the statements for an index."""
+    at = tuple(Var(names.fresh("at", DType.INT64), loc=extent.loc) for extent in shape)
+    body = make(at)
+    for var, extent in zip(reversed(at), reversed(shape), strict=True):
+        private = ordered(scalars_written(body)) if mode is LoopMode.PARALLEL else ()
+        loop = For(var.symbol, integer(0, var.loc), extent, 1, body, mode, private=private, loc=var.loc)
+        body = (loop,)
+    return loop
+
+
 def if_it_runs(loop: For, body: tuple[Stmt, ...]) -> If:
     """Statements in place of a loop, where that has an iteration."""
     return If(has_iterations(loop), body, loc=loop.loc)
@@ -231,17 +248,7 @@ def if_it_runs(loop: For, body: tuple[Stmt, ...]) -> If:
 
 def with_breaks(body: tuple[Stmt, ...], instead: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     """The body with other statements in place of each `break` of its loop."""
-    out: list[Stmt] = []
-    for stmt in body:
-        match stmt:
-            case Break():
-                out += instead
-            case If():
-                then, orelse = (with_breaks(arm, instead) for arm in (stmt.then, stmt.orelse))
-                out.append(replace(stmt, then=then, orelse=orelse))
-            case _:
-                out.append(stmt)
-    return tuple(out)
+    return rewrite_own_statements(body, lambda stmt: instead if isinstance(stmt, Break) else (stmt,))
 
 
 def rewrite_own(stmt: Stmt, rule: Rule) -> Stmt:

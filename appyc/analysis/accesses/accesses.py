@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ from appyc.ir.nodes import (
     Symbol,
     While,
 )
+from appyc.ir.visit import map_blocks
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -146,6 +148,18 @@ def own_statements(body: tuple[Stmt, ...]) -> list[Stmt]:
         if isinstance(stmt, If):
             out += own_statements(stmt.then) + own_statements(stmt.orelse)
     return out
+
+
+def rewrite_own_statements(
+    body: tuple[Stmt, ...], rule: Callable[[Stmt], tuple[Stmt, ...]]
+) -> tuple[Stmt, ...]:
+    """The statements with `rule` applied to the same, those in branches before their `If`."""
+    out: list[Stmt] = []
+    for stmt in body:
+        if isinstance(stmt, If):
+            stmt = map_blocks(stmt, lambda block: rewrite_own_statements(block, rule))
+        out += rule(stmt)
+    return tuple(out)
 
 
 def never_completes(body: tuple[Stmt, ...]) -> bool:

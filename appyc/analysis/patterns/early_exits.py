@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from appyc.analysis.accesses.accesses import own_statements
+from appyc.analysis.accesses.accesses import own_statements, rewrite_own_statements
 from appyc.analysis.accesses.scalar_flow import exposed
 from appyc.analysis.dependences.dependences import Dependences
 from appyc.errors import Loc, Note
@@ -144,32 +144,18 @@ def _rest(body: tuple[Stmt, ...]) -> tuple[Stmt, ...] | None:
 
 def _straight(tail: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     """A body with its jumps in tails, where they change nothing, without them."""
-    out: list[Stmt] = []
-    for stmt in tail:
-        match stmt:
-            case Break() | Continue():
-                pass
-            case If():
-                out.append(replace(stmt, then=_straight(stmt.then), orelse=_straight(stmt.orelse)))
-            case _:
-                out.append(stmt)
-    return tuple(out)
+    return rewrite_own_statements(tail, lambda stmt: () if isinstance(stmt, Break | Continue) else (stmt,))
 
 
 def _ending(tail: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     """A body with its jumps in tails: what raises leaves, what goes on is nothing."""
-    out: list[Stmt] = []
-    for stmt in tail:
-        match stmt:
-            case Fail():
-                out.append(Break(loc=stmt.loc))
-            case Continue():
-                pass
-            case If():
-                out.append(replace(stmt, then=_ending(stmt.then), orelse=_ending(stmt.orelse)))
-            case _:
-                out.append(stmt)
-    return tuple(out)
+
+    def rule(stmt: Stmt) -> tuple[Stmt, ...]:
+        return (
+            () if isinstance(stmt, Continue) else (Break(loc=stmt.loc) if isinstance(stmt, Fail) else stmt,)
+        )
+
+    return rewrite_own_statements(tail, rule)
 
 
 def _test(tail: tuple[Stmt, ...]) -> tuple[Stmt, ...]:

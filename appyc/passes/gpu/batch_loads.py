@@ -24,14 +24,14 @@ from dataclasses import dataclass, field, replace
 
 from appyc.ir.affine import are_apart, linear_form
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Assign, For, Function, Load, LoopMode, Node, Stmt, Store, Symbol, Update, Var
+from appyc.ir.nodes import Assign, Expr, For, Function, Load, LoopMode, Stmt, Store, Symbol, Update, Var
 from appyc.ir.raising import may_raise
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.visit import (
     arrays_read,
     arrays_written,
     map_blocks,
-    map_children,
+    map_operands,
     scalars_read,
     scalars_written,
     walk,
@@ -122,12 +122,12 @@ class _Batches:
                 out.append(Assign(held[location], load, loc=load.loc))
         own = scalars_written(body)
 
-        def rule(node: Node) -> Node:
+        def rule(node: Expr) -> Expr:
             found = held.get(location_of(node)) if isinstance(node, Load) else None
-            return map_children(node, rule) if found is None else Var(found, loc=node.loc)
+            return map_operands(node, rule) if found is None else Var(found, loc=node.loc)
 
         for stmt in body:
-            new = map_children(stmt, rule)
+            new = map_operands(stmt, rule)
             if isinstance(new, Store) and not (scalars_read(new.index) & own or arrays_read(new.index)):
                 stored = self._scalar(new.array)
                 out.append(Assign(stored, new.value, loc=new.loc))

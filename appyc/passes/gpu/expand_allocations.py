@@ -29,7 +29,16 @@ from appyc.ir.nodes import (
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import blocks_of, loops_of, rewrite_all, scalars_written, symbols_of, walk
 from appyc.passes.gpu.map_gpu import map_nests
-from appyc.passes.node_builders import ceiling_quotient, integer, is_simple, let, scaled, trip_count, zero
+from appyc.passes.node_builders import (
+    ceiling_quotient,
+    integer,
+    is_simple,
+    let,
+    over_elements,
+    scaled,
+    trip_count,
+    zero,
+)
 from appyc.passes.pass_context import PassContext
 
 IndexMap: TypeAlias = Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
@@ -178,13 +187,12 @@ class _Expander:
 
     def _zeros(self, array: Symbol, alloc: Alloc, expanded: IndexMap) -> tuple[Stmt, ...]:
         """Loops that set a slice to zero."""
-        loc = alloc.loc
-        variables = [self.names.fresh("at", DType.INT64) for _ in alloc.shape]
-        index = expanded(tuple(Var(var, loc=loc) for var in variables))
-        out: Stmt = Store(array, index, zero(array.dtype, loc), checked=False, loc=loc)
-        for var, length in reversed(list(zip(variables, alloc.shape, strict=True))):
-            out = For(var, integer(0, loc), length, 1, (out,), LoopMode.SIMD, loc=loc)
-        return (out,)
+        nothing, loc = zero(array.dtype, alloc.loc), alloc.loc
+
+        def store(at: tuple[Expr, ...]) -> tuple[Stmt, ...]:
+            return (Store(array, expanded(at), nothing, checked=False, loc=loc),)
+
+        return (over_elements(alloc.shape, store, self.names, LoopMode.SIMD),)
 
 
 def _allocations(body: Iterable[Stmt], path: tuple[For, ...]) -> Iterator[tuple[Alloc, tuple[For, ...]]]:

@@ -71,6 +71,7 @@ from appyc.passes.node_builders import (
     iteration,
     larger,
     less,
+    over_elements,
     smaller,
     start_of_sum,
 )
@@ -126,14 +127,13 @@ class _Copier:
                 Assign(lanes, smaller(most, binary("//", work, larger(size, integer(1, loc)))), loc=loc),
             )
             updated = self._in_lanes(loop, array, copies, count)
+        nest = partial(over_elements, names=self.names, mode=LoopMode.PARALLEL)
         start = start_of_sum(reduction.op, array.dtype, loc)
         is_zero = array.dtype.is_integer and start.value == 0
         made: list[Stmt] = [Alloc(copies, (*shape, count), zero=is_zero, loc=loc)]
         if not is_zero:
-            made.append(
-                self._nest((*shape, count), lambda at: (Store(copies, at, start, checked=False, loc=loc),))
-            )
-        made += [updated, self._nest(shape, lambda at: self._combined(reduction, copies, at, count))]
+            made.append(nest((*shape, count), lambda at: (Store(copies, at, start, checked=False, loc=loc),)))
+        made += [updated, nest(shape, lambda at: self._combined(reduction, copies, at, count))]
         self.ctx.remark(
             loc, f"{named(loop)}: where '{array.name}' has few elements, the GPU updates copies of it"
         )
@@ -175,16 +175,6 @@ class _Copier:
             ),
             Store(array, at, added, checked=False, loc=loc),
         )  # fmt: skip
-
-    def _nest(self, shape: tuple[Expr, ...], make: Callable[[tuple[Expr, ...]], tuple[Stmt, ...]]) -> For:
-        """Parallel loops over all elements of a shape."""
-        at = tuple(Var(self.names.fresh("at", DType.INT64), loc=extent.loc) for extent in shape)
-        body = make(at)
-        for var, extent in zip(reversed(at), reversed(shape), strict=True):
-            body = (_parallel(var.symbol, extent, body),)
-        made = body[0]
-        assert isinstance(made, For)
-        return made
 
 
 def _parallel(var: Symbol, count: Expr, body: tuple[Stmt, ...]) -> For:

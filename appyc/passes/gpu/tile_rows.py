@@ -36,7 +36,7 @@ from appyc.ir.nodes import Assign, Expr, For, Function, If, Load, Node, Stmt, St
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.visit import (
     arrays_written,
-    map_children,
+    map_operands,
     rename,
     scalar_writes,
     scalars_read,
@@ -184,11 +184,11 @@ def _nest(
             held[location] = names.fresh(load.array.name, load.dtype)
             tile.append(Assign(held[location], load, loc=load.loc))
 
-    def rule(node: Node) -> Node:
+    def rule(node: Expr) -> Expr:
         found = held.get(location_of(node)) if isinstance(node, Load) else None
-        return map_children(node, rule) if found is None else Var(found, loc=node.loc)
+        return map_operands(node, rule) if found is None else Var(found, loc=node.loc)
 
-    tile += [map_children(stmt, rule) for body in copies for stmt in body]
+    tile += [map_operands(stmt, rule) for body in copies for stmt in body]
     whole: Expr | None = None
     fresh = {var: names.fresh(var.name, var.type) for var, size in sizes.items() if size > 1}
     rest = again(mapping.body, {var: Var(own, loc=loc) for var, own in fresh.items()}, names)

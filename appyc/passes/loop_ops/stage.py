@@ -15,10 +15,10 @@ from typing import cast
 from appyc.analysis.accesses.boxes import Axis
 from appyc.errors import Loc
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Alloc, Binary, Const, Expr, Extent, For, Load, Stmt, Store, Symbol, Update, Var
-from appyc.ir.types import ArrayType, DType
+from appyc.ir.nodes import Alloc, Binary, Const, Expr, Extent, Load, Stmt, Store, Symbol, Update, Var
+from appyc.ir.types import ArrayType
 from appyc.passes.loop_ops.contract import contracted
-from appyc.passes.node_builders import binary, integer, let, shifted
+from appyc.passes.node_builders import binary, integer, let, over_elements, shifted
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +54,13 @@ class ArrayPart:
 
     def copied(self, names: NameSupply, loc: Loc) -> Stmt:
         """Loops that fill the part, an array, from its array."""
-        variables = [names.fresh("at", DType.INT64) for _ in self.axes]
-        here: tuple[Expr, ...] = tuple(Var(var, loc=loc) for var in variables)
-        there = tuple(_plus(first, at) for (_, first), at in zip(self.axes, here, strict=True))
-        value = Load(self.array, there, checked=False, loc=loc)
-        out: Stmt = Store(self.memory, here, value, checked=False, loc=loc)
-        for var, extent in reversed(list(zip(variables, self.shape, strict=True))):
-            out = For(var, integer(0, loc), extent, 1, (out,), loc=loc)
-        return out
+
+        def copy(at: tuple[Expr, ...]) -> tuple[Stmt, ...]:
+            there = tuple(_plus(first, here) for (_, first), here in zip(self.axes, at, strict=True))
+            value = Load(self.array, there, checked=False, loc=loc)
+            return (Store(self.memory, at, value, checked=False, loc=loc),)
+
+        return over_elements(self.shape, copy, names)
 
 
 def part_of(
