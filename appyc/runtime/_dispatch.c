@@ -405,17 +405,11 @@ static PyObject *call_bound(Entry *self, PyObject *const *args, size_t flags, Py
 static PyObject *entry_add(Entry *self, PyObject *kernel)
 {
     Specialisation *new = specialise(kernel);
-    if (!new)
+    PyObject *first = new ? Py_BuildValue("(N)", new) : NULL;
+    PyObject *table = first ? PySequence_Concat(first, self->specialisations) : NULL;
+    Py_XDECREF(first);
+    if (!table)
         return NULL;
-    Py_ssize_t count = PyTuple_GET_SIZE(self->specialisations);
-    PyObject *table = PyTuple_New(count + 1);
-    if (!table) {
-        Py_DECREF(new);
-        return NULL;
-    }
-    PyTuple_SET_ITEM(table, 0, (PyObject *)new);
-    for (Py_ssize_t i = 0; i < count; i++)
-        PyTuple_SET_ITEM(table, i + 1, Py_NewRef(PyTuple_GET_ITEM(self->specialisations, i)));
     Py_SETREF(self->specialisations, table);
     Py_RETURN_NONE;
 }
@@ -476,29 +470,20 @@ static int entry_init(Entry *self, PyObject *args, PyObject *keywords)
     return 0;
 }
 
+/* All that an entry holds a reference to. */
+#define FOR_EACH_REFERENCE(DO)                                                              \
+    DO(self->fallback); DO(self->on_fault); DO(self->before); DO(self->handed);             \
+    DO(self->last_kind.kind); DO(self->names); DO(self->defaults); DO(self->specialisations)
+
 static int entry_traverse(Entry *self, visitproc visit, void *arg)
 {
-    Py_VISIT(self->fallback);
-    Py_VISIT(self->on_fault);
-    Py_VISIT(self->before);
-    Py_VISIT(self->handed);
-    Py_VISIT(self->last_kind.kind);
-    Py_VISIT(self->names);
-    Py_VISIT(self->defaults);
-    Py_VISIT(self->specialisations);
+    FOR_EACH_REFERENCE(Py_VISIT);
     return 0;
 }
 
 static int entry_clear(Entry *self)
 {
-    Py_CLEAR(self->fallback);
-    Py_CLEAR(self->on_fault);
-    Py_CLEAR(self->before);
-    Py_CLEAR(self->handed);
-    Py_CLEAR(self->last_kind.kind);
-    Py_CLEAR(self->names);
-    Py_CLEAR(self->defaults);
-    Py_CLEAR(self->specialisations);
+    FOR_EACH_REFERENCE(Py_CLEAR);
     return 0;
 }
 

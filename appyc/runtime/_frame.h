@@ -9,6 +9,10 @@ enum { LAYOUT_C, LAYOUT_F, LAYOUT_STRIDED };
 enum { STATUS_OK, STATUS_GUARD, STATUS_FAULT };
 enum { STACK_SLOTS = 192, STACK_LEAVES = 32, FAULT_SLOTS = 7 };
 
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "results are read from the low bytes of a slot"
+#endif
+
 typedef int32_t (*KernelFunction)(int64_t *frame);
 
 typedef struct {
@@ -197,7 +201,6 @@ static int fill(const Specialisation *s, int *next, PyObject *const *values, Py_
 
 static PyObject *scalar_result(const Result *r, const int64_t *slot)
 {
-    union { npy_bool b; int8_t i8; int16_t i16; int32_t i32; int64_t i64; } low;
     double parts[2];
     memcpy(parts, slot, r->type_number == NPY_CDOUBLE ? sizeof parts : sizeof(double));
     if (r->python) {
@@ -209,23 +212,12 @@ static PyObject *scalar_result(const Result *r, const int64_t *slot)
         default: return PyLong_FromLongLong(*slot);
         }
     }
-    const void *data = slot;  /* floats and complex numbers lie there as they are */
+    if (r->type_number == NPY_BOOL)
+        PyArrayScalar_RETURN_BOOL_FROM_LONG(*slot != 0);
     PyArray_Descr *descr = PyArray_DescrFromType(r->type_number);
     if (!descr)
         return NULL;
-    if (r->type_number == NPY_BOOL) {
-        low.b = *slot != 0;
-        data = &low;
-    } else if (PyTypeNum_ISINTEGER(r->type_number)) {
-        switch (PyDataType_ELSIZE(descr)) {
-        case 1: low.i8 = (int8_t)*slot; break;
-        case 2: low.i16 = (int16_t)*slot; break;
-        case 4: low.i32 = (int32_t)*slot; break;
-        default: low.i64 = *slot;
-        }
-        data = &low;
-    }
-    PyObject *out = PyArray_Scalar((void *)data, descr, NULL);
+    PyObject *out = PyArray_Scalar((void *)slot, descr, NULL);  /* an integer's low bytes are the first ones */
     Py_DECREF(descr);
     return out;
 }

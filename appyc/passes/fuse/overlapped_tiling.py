@@ -41,14 +41,14 @@ from appyc.analysis.patterns.fill_pattern import filled_by
 from appyc.ir.affine import apart
 from appyc.ir.array_accesses import accesses_in
 from appyc.ir.names import NameSupply, ordered
-from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Stmt, Store, Symbol, Var
+from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Stmt, Store, Symbol
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, loops_of, map_blocks, rename, walk
 from appyc.passes.fuse.shifted_fusion import ROWS, may_be_cut
 from appyc.passes.fuse.tiled_chains import Chain, ChainFinder
 from appyc.passes.fuse.tiled_loops import Home, cut_to_rows, into_buffers, with_buffers
 from appyc.passes.loop_ops.strip_mine import Strips
-from appyc.passes.node_builders import binary, fresh_variables, integer, shifted, zero
+from appyc.passes.node_builders import binary, fresh_variables, integer, over_elements, shifted, zero
 from appyc.passes.pass_context import FusionGroup, PassContext
 
 
@@ -161,13 +161,12 @@ class _OverlappedTiling:
     def _clearing(self, alloc: Alloc, first: Expr, last: Expr) -> For:
         """The loops that clear a block's rows."""
         loc, array = alloc.loc, alloc.array
-        counters = [self.names.fresh("k", DType.INT64) for _ in alloc.shape]
-        index = tuple(Var(counter, loc=loc) for counter in counters)
-        inner: Stmt = Store(array, index, zero(array.dtype, loc), checked=False, loc=loc)
-        for counter, size in zip(counters[:0:-1], alloc.shape[:0:-1], strict=True):
-            inner = For(counter, integer(0, loc), size, 1, (inner,), loc=loc)
-        end = binary("min", last, alloc.shape[0])
-        return For(counters[0], first, end, 1, (inner,), loc=loc)
+
+        def store(at: tuple[Expr, ...]) -> tuple[Stmt, ...]:
+            return (Store(array, at, zero(array.dtype, loc), checked=False, loc=loc),)
+
+        rows = over_elements(alloc.shape, store, self.names)
+        return replace(rows, lo=first, hi=binary("min", last, alloc.shape[0]))
 
     def _parts(
         self, one: Member, chain: Chain, rows: tuple[Expr, Expr], homes: dict[Symbol, Home]

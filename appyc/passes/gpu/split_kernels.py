@@ -38,7 +38,6 @@ from appyc.ir.nodes import (
     Load,
     Logical,
     LoopMode,
-    Node,
     Result,
     Stmt,
     Store,
@@ -51,7 +50,7 @@ from appyc.ir.nodes import (
 from appyc.ir.product_call import product_call
 from appyc.ir.raising import may_raise, overflow_error, traps_overflow
 from appyc.ir.schedule import Product
-from appyc.ir.visit import scalars_read, scalars_written, symbols_of, walk
+from appyc.ir.visit import scalar_reads, scalars_read, scalars_written, symbols_of, walk
 from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.grid_kernels import GridKernel
 from appyc.passes.gpu.hoist_launches import hoist_launches
@@ -88,7 +87,7 @@ class _Splitter:
         self.recordings = count()
         self.whiles = 0
         """How many `while` loops of the host the statement at hand is in."""
-        self.reads = _reads(fn)
+        self.reads = Counter(scalar_reads(fn))
         self.scalars = scalars_of(fn)
         self.users = frozenset(symbols_of(fn))
         """Symbols that kernels did not bring along."""
@@ -196,7 +195,7 @@ class _Splitter:
         strips = choose_lane_loops(body)
         lower = KernelLowering(self.names, self.sites, lanes_of_strips(body, strips), strips)
         lowered = lower.block(body, Where())
-        inside = _reads(body)
+        inside = Counter(scalar_reads(body))
         free = set(free_scalars(lowered)) - known if in_loop else set()
         outputs = [
             s for s in ordered(scalars_written(body))
@@ -271,17 +270,6 @@ class _Splitter:
         again = self.on_host(stmt.cond, body)
         body.append(Assign(cond.symbol, again, loc=stmt.loc))
         out += self._hoisted(Repeat(cond, tuple(body), loc=stmt.loc), (), in_loop)
-
-
-def _reads(tree: Node | tuple[Stmt, ...]) -> Counter[Symbol]:
-    """How often each scalar is read."""
-    found: Counter[Symbol] = Counter()
-    for node in walk(tree):
-        if isinstance(node, Var):
-            found[node.symbol] += 1
-        elif isinstance(node, Update) and not node.target.is_array:
-            found[node.target] += 1
-    return found
 
 
 def _touches_arrays(stmt: Stmt) -> bool:
