@@ -68,6 +68,7 @@ from appyc.passes.locality.interchange_loops import interchange_loops
 from appyc.passes.locality.nontemporal_results import nontemporal_results
 from appyc.passes.locality.tile_column_reductions import tile_column_reductions
 from appyc.passes.locality.tile_time import tile_time
+from appyc.passes.locality.tile_transpositions import tile_transpositions
 from appyc.passes.parallelise.arg_reductions import arg_reductions
 from appyc.passes.parallelise.choose_threads import choose_threads
 from appyc.passes.parallelise.distribute_loops import distribute_loops
@@ -167,6 +168,7 @@ ANALYSE: tuple[Pass, ...] = (
     find_products,  # after all passes that move loops; before verdicts, which its new nests need
     split_at_conditions,  # after find_products, whose products stay whole; before verdicts, which each part needs
     delinearise_loops,  # after the passes that move loops; before verdicts, which its new loops need
+    tile_transpositions,  # after the passes that match or move loops; before verdicts, which its new loops need
     check_parallel,  # after all dependences are settled: proves pragmas legal, and finds SIMD loops among unmarked ones
     find_lanes,  # after verdicts, for loops that these leave sequential
     version_loops,  # after verdicts, whose run-time conditions it tests; before modes are chosen for both versions

@@ -153,3 +153,8 @@ class Gpu:
     def alone(self, work: Work) -> float:
         """A kernel of one thread, for a loop that runs in order."""
         return self.launch + (work.vector + work.scalar + 10 * work.gathers) * self.lone
+
+
+LEAST_LANES = 128
+"""Iterations of a block of non-temporal stores, at least: whole vectors of any type, and lines that stay in the cache
+next to the core."""

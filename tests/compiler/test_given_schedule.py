@@ -13,10 +13,10 @@ RANDOM = np.random.default_rng(5)
 PLANE, LINE = RANDOM.random((21, 34)), RANDOM.random(150)
 
 
-def transposed(a, b):
+def copied(a, b):
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):
-            b[j, i] = a[i, j]
+            b[i, j] = a[i, j]
 
 
 def product(a, b, c):
@@ -70,14 +70,14 @@ def with_block(a, b):
     # pragma parallel for block(32) num_warps(4)
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):
-            b[j, i] = a[i, j]
+            b[i, j] = a[i, j]
 
 
 def with_pragma(a, b):
     # pragma parallel for tile(4, 4)
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):
-            b[j, i] = a[i, j]
+            b[i, j] = a[i, j]
 
 
 def schedule_of(fn, args, given=""):
@@ -93,12 +93,12 @@ def test_what_is_printed_asks_for_nothing(fn, args):
 
 
 EDITS = {
-    "tiles": (transposed, (PLANE, PLANE.T), "i  threads", "i  threads  tile(4, 8)", "i_tile  threads"),
-    "order": (transposed, (PLANE, PLANE.T), "i  threads", "i  threads  interchange(j, i)", "\n  j  threads"),
-    "serial": (transposed, (PLANE, PLANE.T), "i  threads", "i  serial", "\n  i  serial"),
-    "threads inside": (transposed, (PLANE, PLANE.T), "j  lanes", "j  threads  lanes", "j  threads  lanes"),
-    "other tiles than a pragma's": (with_pragma, (PLANE, PLANE.T), "tile(4, 4)", "tile(16, 2)", "tile(16, 2)"),
-    "no tiles where a pragma asks": (with_pragma, (PLANE, PLANE.T), "  tile(4, 4)", "", "\n  i  threads"),
+    "tiles": (copied, (PLANE, PLANE), "i  threads", "i  threads  tile(4, 8)", "i_tile  threads"),
+    "order": (copied, (PLANE, PLANE), "i  threads", "i  threads  interchange(j, i)", "\n  j  threads"),
+    "serial": (copied, (PLANE, PLANE), "i  threads", "i  serial", "\n  i  serial"),
+    "threads inside": (copied, (PLANE, PLANE), "j  lanes", "j  threads  lanes", "j  threads  lanes"),
+    "other tiles than a pragma's": (with_pragma, (PLANE, PLANE), "tile(4, 4)", "tile(16, 2)", "tile(16, 2)"),
+    "no tiles where a pragma asks": (with_pragma, (PLANE, PLANE), "  tile(4, 4)", "", "\n  i  threads"),
     "rows": (product, (PLANE, PLANE.T, PLANE[:, :21]), "jam 8 or 4", "jam 2", "jam 2"),
     "strip": (product, (PLANE, PLANE.T, PLANE[:, :21]), "strip of 3", "strip of 2", "strip of 2"),
     "unrolled": (of_three, (PLANE, PLANE.T, PLANE[:, :21]), "k  serial", "k  serial  unroll(4)", "unroll(4)"),
@@ -111,7 +111,7 @@ EDITS = {
     "rows in lanes": (row_sums, (PLANE,), "  in order below 16", "", "k  lanes"),
     "one accumulator": (least, (LINE,), "  accumulators 4", "", "k  threads  lanes  cost"),
     "no early exit": (exceeds, (LINE,), "  early exit", "", "k  threads  lanes  cost"),
-    "programs of a GPU": (transposed, (PLANE, PLANE.T), "at one", "at one  block(64)  num_warps(2)", "num_warps(2)"),
+    "programs of a GPU": (copied, (PLANE, PLANE), "at one", "at one  block(64)  num_warps(2)", "num_warps(2)"),
     "loops that were joined": (two_loops, (LINE, LINE), "i  threads", "i", "\n  i  lanes"),
 }  # fmt: skip
 
@@ -152,17 +152,17 @@ def test_clauses_about_programs_of_a_gpu_are_shown_changed_and_dropped():
 
 
 def test_lines_may_be_left_out_and_indented():
-    assert "i_tile  threads" in schedule_of(transposed, (PLANE, PLANE), """
-        transposed(a, b)
+    assert "i_tile  threads" in schedule_of(copied, (PLANE, PLANE), """
+        copied(a, b)
           i  threads  tile(4,8)
     """)  # fmt: skip
 
 
 def test_a_line_takes_no_other_clauses():
     with pytest.raises(PragmaError, match="operations only"):
-        schedule_of(transposed, (PLANE, PLANE), "transposed(a, b)\n  i  tile(2) schedule(dynamic)")
+        schedule_of(copied, (PLANE, PLANE), "copied(a, b)\n  i  tile(2) schedule(dynamic)")
     with pytest.raises(PragmaError, match="says nothing of a loop"):
-        schedule_of(transposed, (PLANE, PLANE), "transposed(a, b)\n  i  private(b)")
+        schedule_of(copied, (PLANE, PLANE), "copied(a, b)\n  i  private(b)")
 
 
 def test_a_loop_that_the_compiler_made_keeps_its_mode():
@@ -178,7 +178,7 @@ def test_a_loop_that_the_compiler_made_keeps_its_mode():
 
 
 def test_a_schedule_is_of_the_whole_function_and_part_of_the_key():
-    first, second = (appyc.jit(schedule=text)(transposed).options for text in ("transposed(a, b)", ""))
+    first, second = (appyc.jit(schedule=text)(copied).options for text in ("copied(a, b)", ""))
     assert first.strict
     assert not second.strict
     assert first != second

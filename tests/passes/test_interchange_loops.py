@@ -108,6 +108,11 @@ def test_columns_of_an_array_in_fortran_order_lie_side_by_side():
     assert order(fn) == "ji"
 
 
+def test_stores_are_contiguous_rather_than_loads():
+    fn, _ = changed(nest([i, j], [put(b, [j, i], at(a, i, j))]))
+    assert order(fn) == "ji"
+
+
 def test_a_chain_along_the_rows_goes_inside_a_free_loop():
     fn, ctx = changed(nest([i, j], [put(a, [i, j], add(at(a, sub(i, 1), j), at(b, i, j)))], first=1))
     assert order(fn) == "ji"

@@ -103,6 +103,10 @@ def columns(x, y):
             y[i, j] = x[i, j]
 
 
+def in_tiles(x, y):
+    y[:] = x.T
+
+
 def in_order(x, y):
     t = 0.0
     for i in range(x.shape[0]):
@@ -120,6 +124,7 @@ def in_order(x, y):
         (backwards, (LINE, LINE.copy())),
         (every_other, (LINE, LINE.copy())),
         (columns, (PLANE, PLANE.copy())),
+        (in_tiles, (PLANE, np.zeros((4, 3)))),
         (in_order, (LINE, LINE.copy())),
         (chain, (LINE, np.zeros(18)[::2])),
     ],

@@ -210,9 +210,11 @@ class _Touch:
 
 
 def _touches_of(node: Node, weight: int) -> Iterator[_Touch]:
-    """The accesses below a node, an update for two."""
-    if isinstance(node, Load | Store) and node.index:
+    """The accesses below a node. A store for two: a line that is not in the cache is read before, and written back."""
+    if isinstance(node, Load) and node.index:
         yield _Touch(node.array, node.index, weight)
+    elif isinstance(node, Store) and node.index:
+        yield _Touch(node.array, node.index, 2 * weight)
     elif isinstance(node, Update) and node.index:
         yield _Touch(node.target, node.index, 2 * weight)
     for child in children(node):

@@ -26,13 +26,11 @@ from appyc.c_gen.lanes.simd import declare_scalars, simd_directive, simd_private
 from appyc.c_gen.text.c_expressions import element_at
 from appyc.c_gen.text.c_headers import LINE_BYTES
 from appyc.c_gen.text.c_types import storage_type
+from appyc.ir.machine_model import LEAST_LANES
 from appyc.ir.nodes import For, Stmt, Store
 from appyc.ir.visit import loops_of, walk
 
 Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
-
-LEAST_LANES = 128
-"""Iterations of a block, at least: whole vectors of any type, and lines that stay in the cache next to the core."""
 
 
 def has_streams(ctx: FunctionContext, nest: tuple[For, ...]) -> bool:

@@ -14,7 +14,7 @@ cache.
 Requires: loops have their modes. Runs after all passes that make or cut loops.
 
 Does not handle: stores under a condition; two stores to one array (the ends of a range that was cut);
-strided arrays. On a GPU nothing is marked, as its stores
+strided arrays; loops over less than a block, such as those over a tile. On a GPU nothing is marked, as its stores
 of whole lines do not read them first.
 """
 
@@ -24,10 +24,12 @@ from collections import Counter
 from dataclasses import replace
 
 from appyc.analysis.algebra.strides import Strides
+from appyc.ir.machine_model import LEAST_LANES
 from appyc.ir.nodes import For, Function, Load, LoopMode, Store, Symbol, Update, While
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import Layout
 from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk
+from appyc.passes.node_builders import most_trips
 from appyc.passes.pass_context import PassContext
 
 
@@ -65,6 +67,9 @@ def _streams(loop: For, unread: frozenset[Symbol]) -> tuple[Symbol, ...]:
         return ()
     if loop.last or any(isinstance(n, For | While) for n in walk(loop.body)):
         return ()
+    trips = most_trips(loop)
+    if trips is not None and trips <= LEAST_LANES:
+        return ()  # a block would have to start with the loop
     strides = Strides.of(loop)
     return tuple(
         stmt.array

@@ -53,8 +53,8 @@ def tile(loops: tuple[For, ...], sizes: Sequence[int], names: NameSupply) -> For
         assert isinstance(point, For)
         lo, hi = point.lo, point.hi
         if loop.step > 0:
-            moves = (loop.lo, loop.hi) != hull
-            point = replace(point, lo=larger(lo, loop.lo), hi=smaller(hi, loop.hi)) if moves else point
+            least = lo if loop.lo == hull[0] else larger(lo, loop.lo)
+            point = replace(point, lo=least, hi=hi if loop.hi == hull[1] else smaller(hi, loop.hi))
             within[loop.var] = (lo, shifted(hi, -1))
         elif (loop.lo, loop.hi) == hull:
             within[loop.var] = (shifted(hi, 1), lo)
