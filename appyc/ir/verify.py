@@ -254,9 +254,9 @@ class _Verifier(ExpressionVerifier):
         """What passes have written on the loop is true of it, as far as its text tells."""
         combined = [r.symbol for r in loop.reductions if not r.symbol.is_array]
         written = scalars_written(loop.body)
-        occurring = written | scalars_read(loop.body)
-        for symbol in (*loop.private, *loop.last, *combined):
-            self.expect(symbol in occurring, loop, f"{symbol} is no scalar of the loop over {loop.var}")
+        unwritten = {*loop.private, *loop.last, *combined} - written
+        for symbol in sorted(unwritten - scalars_read(loop.body), key=str) if unwritten else ():
+            self.fault(loop, f"{symbol} is no scalar of the loop over {loop.var}")
         for symbol in set(loop.last) - set(loop.private):
             self.fault(loop, f"{symbol} is last in the loop over {loop.var} and not private")
         for symbol in set(combined) & set(loop.private):

@@ -154,6 +154,7 @@ def _interpreted(functions: dict[str, Any]) -> Iterator[None]:
                 scope.set_attr(module, "reduce", _reduce)
                 scope.set_attr(module, "associative_scan", _scan)
             scope.set_attr(interpreter.interpreter_builder, "create_splat", _splat)
+            scope.set_attr(interpreter, "_get_np_dtype", _remembered(interpreter._get_np_dtype))
             # Integers wrap, as NumPy's do; the interpreter would test each result.
             interpreter.interpreter_builder.options = interpreter.InterpreterOptions(sanitize_overflow=False)
             yield
@@ -164,6 +165,19 @@ def _interpreted(functions: dict[str, Any]) -> Iterator[None]:
 
 def _to_int(tensor: Any) -> int:
     return int(tensor.handle.data.item())
+
+
+def _remembered(numpy_type: Callable[[Any], np.dtype[Any]]) -> Callable[[Any], np.dtype[Any]]:
+    """The function with its results kept by scalar type. Triton's own makes a table of all types at each call."""
+    known: dict[str, np.dtype[Any]] = {}
+
+    def remembered(type_: Any) -> np.dtype[Any]:
+        name = type_.scalar.name
+        if name not in known:
+            known[name] = numpy_type(type_)
+        return known[name]
+
+    return remembered
 
 
 def _splat(type_: Any, value: Any) -> Any:
