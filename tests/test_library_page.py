@@ -56,7 +56,7 @@ def compiled_for(obj: object) -> str:
     known = text_of(obj) is not None or any(obj in table for table in (_FUNCTIONS, FUNCTIONS, _SPECIAL))
     if not known:
         return ""
-    found = []
+    found, likely = [], 0  # a call that compiles for one element type most often does for the next
     for dtype in DTYPES:
         vector, matrix, row = (np.ones(shape, dtype) for shape in (3, (3, 3), (1, 3)))
         calls = [
@@ -70,8 +70,12 @@ def compiled_for(obj: object) -> str:
             (two, vector, (1, 3)),
             (two, row, 0),
         ]
-        if any(lowers(template, obj, *args) for template, *args in calls):
-            found.append(dtype)
+        for number in sorted(range(len(calls)), key=lambda k: k != likely):
+            template, *args = calls[number]
+            if lowers(template, obj, *args):
+                found.append(dtype)
+                likely = number
+                break
     return "all" if len(found) == len(DTYPES) else " ".join(found) or "as numbers"
 
 

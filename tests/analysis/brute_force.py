@@ -151,10 +151,15 @@ class Tracer:
         return int(table[op]())
 
 
-def tracer(fn: Function, scalars: dict[Symbol, int], extents: int, strict: bool = True) -> Tracer:
-    """A run for these scalars, with every array `extents` long in every axis."""
+def at_entry(fn: Function, scalars: dict[Symbol, int], extents: int, strict: bool = True) -> Tracer:
+    """A run for these scalars, with every array `extents` long in every axis, before its first statement."""
     arrays = {s: np.zeros((extents,) * s.array.ndim, dtype=np.int64) for s in fn.params if s.is_array}
-    out = Tracer(dict(scalars), arrays, strict)
+    return Tracer(dict(scalars), arrays, strict)
+
+
+def tracer(fn: Function, scalars: dict[Symbol, int], extents: int, strict: bool = True) -> Tracer:
+    """The whole run."""
+    out = at_entry(fn, scalars, extents, strict)
     out.run(fn.body)
     return out
 

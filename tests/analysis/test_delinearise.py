@@ -16,7 +16,7 @@ from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, walk
 from appyc.passes.checks.check_bounds import check_bounds
 from appyc.passes.pass_context import PassContext
-from tests.analysis.brute_force import OutOfRange, Tracer, conflicts, holds, tracer
+from tests.analysis.brute_force import OutOfRange, Tracer, at_entry, conflicts, holds
 from tests.ir_makers import (
     Program,
     add,
@@ -224,12 +224,14 @@ def runs(
     """Runs with small parameters for which the guards hold, and that raise nothing."""
     scalars = [s for s in fn.params if not s.is_array]
     for extents, *values in product(lengths, *[sizes] * len(scalars)):
+        run = at_entry(fn, dict(zip(scalars, values, strict=True)), extents)
+        if not all(holds(guard.holds, run) for guard in fn.guards):
+            continue
         try:
-            run = tracer(fn, dict(zip(scalars, values, strict=True)), extents)
+            run.run(fn.body)
         except OutOfRange:
             continue
-        if all(holds(guard.holds, run) for guard in fn.guards):
-            yield run
+        yield run
 
 
 @given(nests())
@@ -256,8 +258,9 @@ def test_unchecked_flat_accesses_are_in_range_where_the_guards_hold(fn: Function
     proven = {id(old) for old, new in zip(before, after, strict=True) if not new.checked}
     scalars = [s for s in fn.params if not s.is_array]
     for extents, *values in product((0, 3, 9, 20), *[range(-2, 4)] * len(scalars)):
-        run = tracer(fn, dict(zip(scalars, values, strict=True)), extents, strict=False)
+        run = at_entry(fn, dict(zip(scalars, values, strict=True)), extents, strict=False)
         if all(holds(guard.holds, run) for guard in safe.guards):
+            run.run(fn.body)
             assert not run.outside & proven
 
 

@@ -135,6 +135,7 @@ def rows_minus_the_last(a, b):
 @PROGRAMS.on(floats(8), floats(9, 9), 0, -1.0)
 @PROGRAMS.on(floats(8), floats(9, 9), 1, -1.0)
 @PROGRAMS.on(floats(8), floats(9, 9), 1, 1.5)
+@PROGRAMS.on(floats(80), floats(9, 9), 1, 1.98)
 @PROGRAMS.on(floats(700), floats(9, 9), 1, 1.99)
 def return_two_ifs_deep_before_a_nest(x, a, k, limit):
     """What follows the inner `if` is there in both arms, and the loops in it had the same variables."""
