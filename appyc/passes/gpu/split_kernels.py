@@ -120,7 +120,7 @@ class _Splitter:
 
     def _local(self, body: tuple[Stmt, ...], lowered: list[ScheduledStmt]) -> set[Symbol]:
         """Scalars that are read only in a block, each time after it has set them."""
-        inside, free = _reads(body), set(free_scalars(lowered))
+        inside, free = Counter(scalar_reads(body)), set(free_scalars(lowered))
         return {s for s in scalars_written(body) if self.reads[s] == inside[s] and s not in free}
 
     def on_host(self, e: Expr, out: list[ScheduledStmt]) -> Expr:

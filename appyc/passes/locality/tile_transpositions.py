@@ -14,7 +14,8 @@ core. Loops between the two are moved outside of them. A loop with a pragma stay
 Requires: `check_bounds`, `interchange_loops`. Runs before verdicts,
 which the new loops need, and after all passes that match nests or reorder their loops.
 
-Does not handle: nests with reductions; loops with a pragma other than `parallel for`; GPUs, where `map_gpu` has blocks.
+Does not handle: nests with reductions; triangles; loops with a pragma other than `parallel for`; GPUs, where `map_gpu`
+has blocks.
 """
 
 from __future__ import annotations
@@ -82,6 +83,8 @@ def _tiled(fn: Function, loops: tuple[For, ...], names: NameSupply, ctx: PassCon
     """The loops, of which the first and the last are to be tiled; None where that is not legal, or does not pay."""
     outer: list[For] = []
     across, *between, along = loops
+    if across.var in scalars_read((along.lo, along.hi)):
+        return None  # a triangle, for whose corner tiles no gain was measured
     short = [most_trips(loop) for loop in (across, along)]
     if any(loop.step != 1 or not asks_for_no_more_than_threads(loop.clauses) for loop in loops) or any(
         trips is not None and trips <= size for trips, size in zip(short, SIZES, strict=True)
@@ -129,4 +132,4 @@ def _may_turn(across: For, along: For) -> bool:
         sum(strides.pace(array_of(n), n.index, loop) is Pace.STEADY for n in stores)
         for loop in (across, along)
     ]
-    return contiguous[0] > contiguous[1] and across.var not in scalars_read((along.lo, along.hi))
+    return contiguous[0] > contiguous[1]
