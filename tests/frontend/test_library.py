@@ -104,3 +104,31 @@ def test_every_text_has_the_parameters_of_the_function_that_it_stands_for():
         wanted = [name for name, p in parameters.items() if p.kind is not p.VAR_KEYWORD]
         more = [name for name in own if name not in wanted] if len(wanted) < len(parameters) else []
         assert [name for name in wanted if name in own] + more == own, text.function.__name__
+
+
+def _flat_sum(a):
+    s = 0.0
+    for i in range(a.size):
+        s += a.flat[i]
+    return s
+
+
+def _capped(x):
+    if x > 1.5:
+        return 1.5
+    return x
+
+
+def _sum_of_capped(a):
+    s = 0.0
+    for i in range(a.shape[0]):
+        s = s + _capped(a[i, 0])
+    return s
+
+
+@pytest.mark.parametrize("fn", [_flat_sum, _sum_of_capped])
+def test_what_is_added_up_may_take_statements(fn):
+    a = np.arange(12.0).reshape(4, 3)
+    compiled = appyc.jit(strict=True, cache=False, target="cpu")(fn)
+    assert compiled(a) == fn(a)
+    assert {loop.mode for loop in compiled.explain(a).loops} <= {"parallel", "simd"}

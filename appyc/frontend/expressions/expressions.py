@@ -35,7 +35,7 @@ from appyc.frontend.types.values import (
     Wide,
     with_parts,
 )
-from appyc.ir.nodes import Assign, BoundsCheck, Const, Expr, For, If, Stmt, Symbol
+from appyc.ir.nodes import Assign, BoundsCheck, Const, Expr, For, If, Stmt, Symbol, Var
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_written, statements
@@ -150,6 +150,8 @@ def kept_before(scope: Scope, value: Value, block: list[Stmt]) -> Value:
     match value:
         case Number(expr=Const()):
             return value
+        case Number(expr=Var(symbol=symbol)) if symbol not in scalars_written(block):
+            return value  # a copy would hide that `s = s + f(x)` is a reduction
         case Number():
             return replace(value, expr=scope.temp("kept", value.expr))
         case Wide():
