@@ -58,7 +58,7 @@ def walk_host(body: Iterable[ScheduledStmt]) -> Iterator[ScheduledStmt]:
 
 
 def scalars_set(body: Iterable[ScheduledStmt]) -> Counter[Symbol]:
-    """The scalars that the host may set in statements, each with the number of places where it does."""
+    """The scalars that the host may set in statements, each with the number of statements that set it."""
     found = Counter[Symbol]()
     for part in walk_host(body):
         found.update((part.var,) if isinstance(part, Loop) else targets_of(part))

@@ -40,26 +40,25 @@ def _takers(source: Source, names: Names) -> Callable[[ast.Call, int], bool]:
         called = _called(source, names, call.func)
         if called is None:
             return False
-        tree, own, of_names = called
+        tree = called[0]
+        positional = [a.arg for a in (*tree.args.posonlyargs, *tree.args.args)]
         if tree not in known.list_parameters:
-            known.list_parameters[tree] = frozenset(a.arg for a in tree.args.args)  # where it calls itself
-            calls = list_calls(own, of_names, Facts())
-            known.list_parameters[tree] = list_parameters(tree, calls)
-        positional = [*tree.args.posonlyargs, *tree.args.args]
-        return position < len(positional) and positional[position].arg in known.list_parameters[tree]
+            known.list_parameters[tree] = frozenset(positional)  # for its calls of itself
+            known.list_parameters[tree] = list_parameters(tree, list_calls(*called[1:], Facts()))
+        return position < len(positional) and positional[position] in known.list_parameters[tree]
 
     return takes
 
 
 def _called(source: Source, names: Names, func: ast.expr) -> tuple[ast.FunctionDef, Source, Names] | None:
     """The text of a Python function that is called by its name, and the names that it sees."""
+    if not isinstance(func, ast.Name):
+        return None
     nested = [n for n in walk(source.ast) if isinstance(n, ast.FunctionDef) and n is not source.ast]
-    match func:
-        case ast.Name(id=name) if found := [n for n in nested if n.name == name]:
-            return (found[0], source, names) if len(found) == 1 else None
-        case ast.Name() if isinstance(fn := names.plain(func), object) and (plain := python_function(fn)):
-            text = names.environment.callees.known.source_of(plain, source)
-            path = AccessPath((("callee", plain.__qualname__),))
-            return text.ast, text, Names(plain, names.environment, path)
-        case _:
-            return None
+    if found := [n for n in nested if n.name == func.id]:
+        return (found[0], source, names) if len(found) == 1 else None
+    fn = python_function(names.plain(func))
+    if fn is None:
+        return None
+    text = names.environment.callees.known.source_of(fn, source)
+    return text.ast, text, Names(fn, names.environment, AccessPath((("callee", fn.__qualname__),)))
