@@ -95,7 +95,7 @@ class Scope:
         self.lowering, self.names, self.facts = lowering, names, facts
         tree, remember = source.ast, source.remember
         self.locals = remember("locals", lambda: assigned_names(tree))
-        self.indexed = remember("indexed", lambda: frozenset() if source.trusted else names_indexed(tree))
+        self.indexed = remember("indexed", lambda: names_indexed(tree, is_library=source.trusted))
         self.read_lists = remember("read lists", lambda: read_lists(tree, names.is_of_library))
         lists = remember(
             f"lists beside {sorted(given_lists)} and {sorted(facts.list_calls)}",

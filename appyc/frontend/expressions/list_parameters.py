@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import cache
 
 from appyc.frontend.access import AccessPath, python_function
 from appyc.frontend.facts import Facts
@@ -35,9 +36,12 @@ def list_calls(source: Source, names: Names, facts: Facts) -> ListCalls:
 
 def _takers(source: Source, names: Names) -> Callable[[ast.Call, int], bool]:
     known = names.environment.callees.known
+    nested = cache(
+        lambda: [n for n in walk(source.ast) if isinstance(n, ast.FunctionDef) and n is not source.ast]
+    )
 
     def takes(call: ast.Call, position: int) -> bool:
-        called = _called(source, names, call.func)
+        called = _called(source, names, call.func, nested)
         if called is None:
             return False
         tree = called[0]
@@ -50,12 +54,13 @@ def _takers(source: Source, names: Names) -> Callable[[ast.Call, int], bool]:
     return takes
 
 
-def _called(source: Source, names: Names, func: ast.expr) -> tuple[ast.FunctionDef, Source, Names] | None:
-    """The text of a Python function that is called by its name, and the names that it sees."""
+def _called(
+    source: Source, names: Names, func: ast.expr, nested: Callable[[], list[ast.FunctionDef]]
+) -> tuple[ast.FunctionDef, Source, Names] | None:
+    """The text of a Python function that is called by its name, and the names that it sees. nested: those inside."""
     if not isinstance(func, ast.Name):
         return None
-    nested = [n for n in walk(source.ast) if isinstance(n, ast.FunctionDef) and n is not source.ast]
-    if found := [n for n in nested if n.name == func.id]:
+    if found := [n for n in nested() if n.name == func.id]:
         return (found[0], source, names) if len(found) == 1 else None
     fn = python_function(names.plain(func))
     if fn is None:

@@ -73,15 +73,23 @@ def may_return(node: ast.stmt) -> bool:
     )
 
 
-def names_indexed(function: ast.FunctionDef) -> frozenset[str]:
-    """The names that some subscript indexes with something that is no constant."""
+def names_indexed(function: ast.FunctionDef, *, is_library: bool = False) -> frozenset[str]:
+    """The names that some subscript indexes with something that is no constant. is_library: in the text of library
+    functions axes are constants, by their names."""
+    constants = (
+        ast.Constant,
+        ast.Slice,
+        ast.UnaryOp,
+        ast.Tuple,
+        *((ast.Name, ast.BinOp) if is_library else ()),
+    )
     return frozenset(
         node.value.id
         for node in walk(function)
         if isinstance(node, ast.Subscript)
         and isinstance(node.value, ast.Name)
         and isinstance(node.ctx, ast.Load)
-        and not isinstance(node.slice, ast.Constant | ast.Slice | ast.UnaryOp | ast.Tuple)
+        and not isinstance(node.slice, constants)
     )
 
 
