@@ -73,3 +73,22 @@ def a_list_of_the_caller_has_two_names(xs):
     same = _itself(xs)
     same[0] = 77
     return xs[0] + same[1]
+
+
+def _behind_the_first(xs):
+    return xs[1:]
+
+
+def _increased(xs):
+    return [x + 1 for x in xs]
+
+
+@PROGRAMS.on(4)
+def lists_that_helpers_make_of_lists_get_names(n):
+    xs = [n, 1, 2]
+    tail = _behind_the_first(xs)
+    more = _increased(tail)
+    more = _increased(more)
+    tail[0] = 8
+    more.append(n)
+    return xs, tail, more

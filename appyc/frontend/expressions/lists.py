@@ -173,10 +173,10 @@ def _described(scope: Scope, node: ast.expr, loc: Loc) -> tuple[_Columns, Expr]:
             return _part(scope, list_named(scope, name, loc).slots, part, loc)
         case ast.Name(id=name) | ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="copy")):
             return _part(scope, list_named(scope, name, loc).slots, ast.Slice(), loc)
-        case ast.Call(args=[ast.Name(id=name)]) if name in scope.list_names:
-            return _part(scope, list_named(scope, name, loc).slots, ast.Slice(), loc)
         case ast.Call() if scope.facts.makes_list(node) or scope.names.draws_list(node.func):
             node = _copy_of(scope, node)
+        case ast.Call(args=[ast.Name(id=name)]) if name in scope.list_names:
+            return _part(scope, list_named(scope, name, loc).slots, ast.Slice(), loc)
         case ast.Call(args=[inner]):
             if isinstance(node.func, ast.Name) and node.func.id in scope.locals:
                 raise UnsupportedError(f"{node.func.id!r} is a name of this function's own here", loc)
