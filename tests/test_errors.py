@@ -955,6 +955,19 @@ def made(n):
 
 made(3)
 """,
+    "list_parameters_one_of_which_is_run_over": """
+def doubled(xs, ys):
+    for x in xs:
+        ys.append(2 * x)
+
+@appyc.jit(strict=True)
+def made(n):
+    xs = [n]
+    doubled(xs, xs)
+    return xs
+
+made(3)
+""",
     "list_parameter_with_other_numbers": """
 def halves(xs, n):
     for k in range(n):

@@ -29,11 +29,16 @@ class NameSupply:
         supply._after = fn
         return supply
 
-    def fresh(self, name: str, type_: Type | DType) -> Symbol:
+    @property
+    def number(self) -> int:
+        """The number of the symbol that is handed out next."""
         if self._after is not None:
             self._next = 1 + max((s.uid for s in symbols_of(self._after)), default=-1)
             self._after = None
-        symbol = Symbol(name, self._next, ScalarType(type_) if isinstance(type_, DType) else type_)
+        return self._next
+
+    def fresh(self, name: str, type_: Type | DType) -> Symbol:
+        symbol = Symbol(name, self.number, ScalarType(type_) if isinstance(type_, DType) else type_)
         self._next += 1
         return symbol
 

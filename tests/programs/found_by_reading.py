@@ -316,3 +316,60 @@ def means_of_empty_rows(a, out):
         for j in range(a.shape[1]):
             s += a[i, j]
         out[i] = s / a.shape[1]
+
+
+def _last(xs):
+    return xs.pop()
+
+
+def _appended_to(xs, ys):
+    for x in xs:
+        if len(ys) < 9:
+            ys.append(x + 1)
+
+
+def _cleared(xs):
+    xs.clear()
+    return 5
+
+
+@PROGRAMS.on(3)
+def a_list_shrinks_while_a_comprehension_runs_over_it(n):
+    """The comprehension had as many items as the list had before."""
+    xs, ys, zs = [n, 5, 7], [n, 5, 7], [n, 5, 7]
+    return [_last(xs) + x for x in xs], sum(ys.pop() + y for y in ys), max(_last(zs) + 0 * z for z in zs), xs, ys, zs
+
+
+@PROGRAMS.on(3)
+def a_list_of_two_names_grows_while_it_is_run_over(n):
+    """The loop ended at the length that the list had before."""
+    xs = [n, 5, 7]
+    _appended_to(xs, xs)
+    return xs
+
+
+@PROGRAMS.on(3)
+@PROGRAMS.on(0)
+def a_helper_in_a_comprehension_clears_a_list(n):
+    """The list was cleared where the comprehension has no items, too."""
+    xs = [1, 2]
+    ys = [_cleared(xs) for _ in range(n)]
+    return xs, ys
+
+
+@PROGRAMS.on(3)
+@PROGRAMS.on(0)
+def a_comprehension_binds_a_variable_of_the_function(n):
+    """The assignment was made once, before the comprehension."""
+    c, d, e = 1, 1, 2
+    doubles = [(c := c * 2) for _ in range(n)]
+    total = sum((d := 7) + k for k in range(n))
+    more = [(e := k + 3) for k in range(n)]
+    return c, d, doubles, total, more, np.arange(3.0) ** e
+
+
+@PROGRAMS.on(3)
+def a_comprehension_over_a_tuple_binds_a_variable(n):
+    """Each item was what the variable had in the end."""
+    c = 2
+    return sum((c := k) for k in (5, 6, n)), [(c := c + k) for k in (1, 2)], c

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
+from itertools import islice
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, is_array, pinned
@@ -81,7 +82,16 @@ def _described(scope: Scope, node: Comprehension) -> Value | None:
     if others or isinstance(source, TupleValue):
         if not isinstance(source, TupleValue):
             return None
-        items = list(_one_by_one(scope, node, node.generators, source))
+        items: list[Value | None] = []
+        rest = _one_by_one(scope, node, node.generators, source)
+        while True:
+            with scope.collect() as block:
+                later = list(islice(rest, 1))
+            items = [v if v is None else expressions.kept_before(scope, v, block) for v in items]
+            scope.block.extend(block)
+            if not later:
+                break
+            items += later
         found = [item for item in items if item is not None]
         return TupleValue(tuple(found)) if len(found) == len(items) else None
     here = scope.supply.fresh("at", DType.INT64)
@@ -123,7 +133,7 @@ def _one_by_one(
         return
     first, *others = generators
     for value in source.items:
-        with own_names(scope):
+        with own_names(scope, node):
             for name, item in _names(scope, first.target, value):
                 scope.locals |= {name}
                 scope.env.pop(name, None)  # the function's own variable of this name stays as it is
@@ -145,7 +155,7 @@ def _one_by_one(
 
 def is_described(scope: Scope, node: Comprehension) -> bool:
     """Whether the items are a tensor expression or a tuple, so that no loop is needed."""
-    with scope.collect(), own_names(scope):
+    with scope.collect(), own_names(scope, node):
         return _described(scope, node) is not None
 
 
@@ -187,7 +197,7 @@ def _in_a_list(scope: Scope, node: Comprehension) -> Value:
 
 def value_of_loops(scope: Scope, node: Comprehension, name: str, loops: list[ast.stmt]) -> Value:
     """The value that a name has behind the loops of a comprehension."""
-    with own_names(scope):
+    with own_names(scope, node):
         targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
         scope.locals |= {name, *targets}
         _renew(scope, targets, node.generators[0].iter)
@@ -207,13 +217,19 @@ def _renew(scope: Scope, names: set[str], runs_over: ast.expr) -> None:
 
 
 @contextmanager
-def own_names(scope: Scope) -> Iterator[None]:
-    """A scope for a comprehension's names: restores the bindings and locals behind it."""
+def own_names(scope: Scope, node: Comprehension) -> Iterator[None]:
+    """A scope for a comprehension's names: restores the bindings and locals behind it, but those that `:=` binds."""
     env, names = dict(scope.env), scope.locals
     try:
         yield
+        env |= {name: scope.env[name] for name in _walrus_names(node) & scope.env.keys()}
     finally:
         scope.env, scope.locals = env, names
+
+
+def _walrus_names(node: Comprehension) -> set[str]:
+    """The names that `:=` binds in a comprehension: they are the function's."""
+    return {n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)}
 
 
 def _lowered(scope: Scope, item: ast.expr) -> Value:
@@ -238,7 +254,10 @@ def _item(
     """
     values: dict[Symbol, Expr] = {}
     holds: Expr | None = None
-    with own_names(scope), scope.collect() as block:
+    if _walrus_names(node):
+        return None
+    own = scope.supply.number
+    with own_names(scope, node), scope.collect() as block:
         for name, part in _names(scope, generator.target, value):
             scope.locals |= {name}
             scope.env[name] = _binding(scope, name, part, values, loc)
@@ -246,7 +265,7 @@ def _item(
             cond = lower_condition(scope, test)
             holds = cond if holds is None else Logical("and", holds, cond, loc=loc)
         item = _lowered(scope, node.elt)
-    block = expressions.without_invariants(scope, block, set(values))
+    block = expressions.without_invariants(scope, block, set(values), own)
     if not expressions.only_tests(block) or not (isinstance(item, Number) or is_array(item)):
         return None
     holds = substitute(holds, values) if holds is not None else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
@@ -33,20 +33,43 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
 )
-from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Fail, If, Load, Select, Unary, Var
+from appyc.ir.nodes import (
+    Binary,
+    Compare,
+    Const,
+    Expr,
+    Extent,
+    Fail,
+    If,
+    Load,
+    Select,
+    Stmt,
+    Symbol,
+    Unary,
+    Var,
+)
 from appyc.ir.types import DType
-from appyc.ir.visit import substitute
+from appyc.ir.visit import scalars_written, substitute
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The iteration space of a `for` as an IR range, and the target's value in each iteration."""
+    """The iteration space of a `for` as an IR range, and the target's value in each iteration. lengths: those of the
+    lists that it runs over."""
 
     lo: Expr
     hi: Expr
     step: int
     item: Callable[[Expr], Value]
     parallel: bool = False
+    lengths: frozenset[Symbol] = frozenset()
+
+
+def refuse_changed(source: Range, block: Sequence[Stmt], loc: Loc) -> None:
+    """Raises UnsupportedError where the statements of an iteration change the length of a list that is run over."""
+    if source.lengths & scalars_written(block):
+        raise UnsupportedError("a list changes while a loop runs over it", loc,
+                               hints=("run over a copy of it, or over an index in a while loop",))  # fmt: skip
 
 
 def is_outer(scope: Scope, func: ast.expr) -> bool:
@@ -117,7 +140,8 @@ def _over_array(value: ArrayRef, loc: Loc) -> Range:
 def _over_list(scope: Scope, value: ListValue, loc: Loc) -> Range:
     """The items of a list, whose length is read once, before the loop."""
     count = scope.temp("count", Var(value.slots.count, loc=loc))
-    return Range(integer(0, loc), count, 1, lambda var: item_at(value.slots, var, loc))
+    lengths = frozenset({value.slots.count})
+    return Range(integer(0, loc), count, 1, lambda var: item_at(value.slots, var, loc), lengths=lengths)
 
 
 def _over_view(tensor: Tensor, loc: Loc) -> Range:
@@ -256,7 +280,10 @@ def _zip(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
     for r in ranges[1:]:
         if r.hi != hi:
             hi = Binary("min", hi, r.hi, loc=loc)
-    return Range(integer(0, loc), hi, 1, lambda var: TupleValue(tuple(r.item(var) for r in ranges)))
+    lengths = frozenset().union(*(r.lengths for r in ranges))
+    return Range(
+        integer(0, loc), hi, 1, lambda var: TupleValue(tuple(r.item(var) for r in ranges)), lengths=lengths
+    )
 
 
 def _backwards(node: ast.expr) -> ast.Call | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from appyc.errors import Loc, Note, PragmaError, UnsupportedError
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.index_loops import index_space_of, lower_index_loop
-from appyc.frontend.control.iterables import Range, what_it_runs_over
+from appyc.frontend.control.iterables import Range, refuse_changed, what_it_runs_over
 from appyc.frontend.control.joins import end_path
 from appyc.frontend.control.loop_bodies import LoopBody
 from appyc.frontend.control.peeling import Peeled, can_peel, lower_peeled
@@ -92,6 +92,7 @@ def _loop(scope: Scope, node: ast.For, source: Range, pragma: LoopPragma | None,
         scope.lower_block(node.body, lambda: end_path(scope, frame, loc))
 
     frame, block = shape.lower(scope, body)
+    refuse_changed(source, block, loc)
     clauses = None
     if pragma is not None:
         clauses = loop_clauses(scope, node, pragma, frame.head)

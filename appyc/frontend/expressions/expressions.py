@@ -131,15 +131,21 @@ def only_tests(block: list[Stmt]) -> bool:
     return all(isinstance(stmt, BoundsCheck | If | For) for stmt in statements(block))
 
 
-def without_invariants(scope: Scope, block: list[Stmt], varying: set[Symbol]) -> list[Stmt]:
-    """The statements that depend on the iteration; values that do not, such as lengths of inner lists, are emitted."""
+def without_invariants(scope: Scope, block: list[Stmt], varying: set[Symbol], own: int) -> list[Stmt]:
+    """The statements that depend on the iteration; values that do not, such as lengths of inner lists, are emitted.
+
+    own: the number of the first symbol of the block's own: an assignment to another one is a side effect.
+    """
     rest = []
     for stmt in block:
-        if isinstance(stmt, Assign) and not varying & scalars_read(stmt.value) and not may_raise(stmt.value):
-            scope.emit(stmt)
-        else:
-            rest.append(stmt)
-            varying |= scalars_written(stmt)
+        match stmt:
+            case Assign(target, value) if (
+                target.uid >= own and not varying & scalars_read(value) and not may_raise(value)
+            ):
+                scope.emit(stmt)
+            case _:
+                rest.append(stmt)
+                varying |= scalars_written(stmt)
     return rest
 
 
