@@ -84,27 +84,16 @@ def bisect_right(a: np.ndarray, x, lo=0, hi=None):
     return bisected(a, x, lo, hi, True)
 
 
-def largest_by(items, key):
-    """Python's `max(items, key=key)`: the first of the items with the largest key."""
+def extreme_by(items, key, largest):
+    """Python's `max(items, key=key)`, or its `min`: the first of the items with the largest, or smallest, key."""
     if len(items) == 0:
-        raise ValueError("max() arg is an empty sequence")
-    best = items[0]
-    most = key(best)
-    for i in range(1, len(items)):
-        value = key(items[i])
-        if value > most:
-            best, most = items[i], value
-    return best
-
-
-def smallest_by(items, key):
-    """Python's `min(items, key=key)`: the first of the items with the smallest key."""
-    if len(items) == 0:
+        if largest:
+            raise ValueError("max() arg is an empty sequence")
         raise ValueError("min() arg is an empty sequence")
     best = items[0]
-    least = key(best)
+    found = key(best)
     for i in range(1, len(items)):
         value = key(items[i])
-        if value < least:
-            best, least = items[i], value
+        if value > found if largest else value < found:
+            best, found = items[i], value
     return best

@@ -212,3 +212,12 @@ def a_list_grows_by_what_a_helper_makes_of_it(n):
         if k % 2:
             xs.append(x)
     return xs
+
+
+@_on(4)
+def a_list_is_reversed_while_it_is_run_over(n):
+    xs, seen = [3, 2, n], []
+    for x in xs:
+        seen.append(x)
+        xs.reverse()
+    return xs, seen

@@ -21,7 +21,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
-from itertools import islice
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, is_array, pinned
@@ -82,18 +81,12 @@ def _described(scope: Scope, node: Comprehension) -> Value | None:
     if others or isinstance(source, TupleValue):
         if not isinstance(source, TupleValue):
             return None
-        items: list[Value | None] = []
-        rest = _one_by_one(scope, node, node.generators, source)
-        while True:
-            with scope.collect() as block:
-                later = list(islice(rest, 1))
-            items = [v if v is None else expressions.kept_before(scope, v, block) for v in items]
-            scope.block.extend(block)
-            if not later:
-                break
-            items += later
-        found = [item for item in items if item is not None]
-        return TupleValue(tuple(found)) if len(found) == len(items) else None
+        try:
+            return TupleValue(
+                tuple(expressions.in_order(scope, _one_by_one(scope, node, node.generators, source)))
+            )
+        except _NeedsLoop:
+            return None
     here = scope.supply.fresh("at", DType.INT64)
     one = _item(scope, node, first, source.item(Var(here, loc=loc)), loc)
     if one is None:
@@ -121,16 +114,20 @@ def _described(scope: Scope, node: Comprehension) -> Value | None:
     return out if holds is None else Masked(out, 0, 1, substitute(holds, {here: index}))
 
 
+class _NeedsLoop(Exception):  # noqa: N818  (no error: the comprehension is lowered otherwise)
+    """Raised where the items of a comprehension cannot be written out."""
+
+
 def _one_by_one(
     scope: Scope,
     node: Comprehension,
     generators: list[ast.comprehension],
     source: Value | Range,
-) -> Iterator[Value | None]:
-    """The items of a comprehension whose loops are over tuples, unrolled; None for a loop over another iterable."""
+) -> Iterator[Value]:
+    """The items of a comprehension whose loops are over tuples, unrolled. Raises _NeedsLoop for one over another
+    iterable, or with a condition that is known at run time."""
     if not isinstance(source, TupleValue):
-        yield None
-        return
+        raise _NeedsLoop
     first, *others = generators
     for value in source.items:
         with own_names(scope, node):
@@ -143,8 +140,7 @@ def _one_by_one(
                     scope.bind(name, item, scope.loc(first.target))
             holds = [constant_truth(lower_condition(scope, test)) for test in first.ifs]
             if None in holds:
-                yield None
-                return
+                raise _NeedsLoop
             if not all(holds):
                 continue
             if others:

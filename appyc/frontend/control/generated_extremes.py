@@ -11,7 +11,7 @@ from appyc.frontend.arrays.tensors import as_tensor, fail_unless, is_array, pinn
 from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.desugar.building import read
 from appyc.frontend.expressions import expressions, selections
-from appyc.frontend.expressions.arithmetic import integer
+from appyc.frontend.expressions.arithmetic import integer, python_number
 from appyc.frontend.expressions.inlining import called_with
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.list_kinds import is_listed
@@ -19,7 +19,7 @@ from appyc.frontend.types.values import ListValue, Masked, Number, Tensor, Tuple
 from appyc.ir.nodes import Binary, Compare, Expr, Reduce, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute
-from appyc.library.searching import largest_by, smallest_by
+from appyc.library.searching import extreme_by
 
 
 def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> Value | None:
@@ -65,8 +65,8 @@ def _by_key(scope: Scope, over: ast.expr, key: ast.expr, is_max: bool, loc: Loc)
     items = as_tensor(scope, collected(scope, over), loc)
     if items.ndim != 1:
         return None
-    text = cast(FunctionType, largest_by if is_max else smallest_by)
-    return called_with(scope, text, [items, scope.lower(key)], loc)
+    largest = python_number(is_max, loc)
+    return called_with(scope, cast(FunctionType, extreme_by), [items, scope.lower(key), largest], loc)
 
 
 def _extreme(scope: Scope, tensor: Tensor, is_max: bool, loc: Loc) -> Expr:

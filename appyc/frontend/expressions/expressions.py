@@ -7,8 +7,9 @@ current block, in Python's order of evaluation.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from appyc.errors import CompileError, Loc, SubscriptError, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import tensors
@@ -115,15 +116,21 @@ def lower_operands(
     are saved in variables, so that the statements cannot change them. A selection by a mask is a
     `Masked`.
     """
+    return in_order(scope, (scope.lower(node) if lower is None else lower(scope, node) for node in nodes))
+
+
+def in_order(scope: Scope, lowered: Iterator[Value]) -> list[Value]:
+    """The values that an iterator lowers one after another, as `lower_operands` says."""
     values: list[Value] = []
-    for node in nodes:
+    while True:
         with scope.collect() as block:
-            value = lower(scope, node) if lower is not None else scope.lower(node)
+            later = list(islice(lowered, 1))
         if block:
             values = [kept_before(scope, v, block) for v in values]
             scope.block.extend(block)
-        values.append(value)
-    return values
+        if not later:
+            return values
+        values += later
 
 
 def only_tests(block: list[Stmt]) -> bool:

@@ -30,6 +30,7 @@ from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.desugar.building import located, read
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.expressions.list_parameters import list_calls
 from appyc.frontend.expressions.list_storage import (
     item_in_variables,
     learn_item,
@@ -173,7 +174,7 @@ def _described(scope: Scope, node: ast.expr, loc: Loc) -> tuple[_Columns, Expr]:
             return _part(scope, list_named(scope, name, loc).slots, part, loc)
         case ast.Name(id=name) | ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="copy")):
             return _part(scope, list_named(scope, name, loc).slots, ast.Slice(), loc)
-        case ast.Call() if scope.facts.makes_list(node) or scope.names.draws_list(node.func):
+        case ast.Call() if list_calls(scope.source, scope.names, scope.facts).makes_list(node):
             node = _copy_of(scope, node)
         case ast.Call(args=[ast.Name(id=name)]) if name in scope.list_names:
             return _part(scope, list_named(scope, name, loc).slots, ast.Slice(), loc)

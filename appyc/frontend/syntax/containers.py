@@ -21,7 +21,6 @@ METHODS: dict[str, range] = {
 }  # fmt: skip
 """The methods that such lists have, and how many arguments these take."""
 _TAKERS = frozenset({"len", "enumerate", "zip", "min", "max", "sum", "reversed", "any", "all"})
-_LAZY = frozenset({"enumerate", "zip", "reversed", "map", "filter", "iter"})
 _DRAWS = ("shuffle", "choice", "sample", "choices")
 """Functions, and methods of generators, that look at what they are given, and keep nothing of it."""
 _OF_LISTS = frozenset(
@@ -67,9 +66,8 @@ def list_names(function: ast.FunctionDef, calls: ListCalls, given: Set[str] = fr
     library or a function of Python's that looks at the items, to a method of a generator, or to a function that takes
     such lists. given: parameters that are lists, of which copies are new.
     """
-    bound, known, changed = _list_uses(function, calls, given)
-    excluded = parameter_names(function) | changed
-    found = frozenset(bound.keys() - excluded - other_uses(function, walk(function), known))
+    bound, known = _list_uses(function, calls, given)
+    found = frozenset(bound.keys() - parameter_names(function) - other_uses(function, walk(function), known))
     while any(bound[name] - found - given for name in found):
         found = frozenset(name for name in found if bound[name] <= found | given)
     return found
@@ -78,9 +76,9 @@ def list_names(function: ast.FunctionDef, calls: ListCalls, given: Set[str] = fr
 def list_parameters(function: ast.FunctionDef, calls: ListCalls) -> frozenset[str]:
     """The parameters that may be lists of the caller's, which the function changes in place."""
     nodes = walk(function)
-    _, known, changed = _list_uses(function, calls, frozenset())
+    _, known = _list_uses(function, calls, frozenset())
     stored = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
-    return frozenset(parameter_names(function) - stored - changed - other_uses(function, nodes, known))
+    return frozenset(parameter_names(function) - stored - other_uses(function, nodes, known))
 
 
 def other_list_use(
@@ -90,7 +88,7 @@ def other_list_use(
     nodes = walk(function)
     assigned = [pair for node in nodes if isinstance(node, ast.Assign) for pair in one_by_one(node)]
     targets = {t for t, made in assigned if isinstance(t, ast.Name) and value in walk(made)}
-    _, known, _ = _list_uses(function, calls, given)
+    _, known = _list_uses(function, calls, given)
     others = [n for n in nodes if isinstance(n, ast.Name) and n not in known | targets]
     uses = [n for n in others if n.id in {t.id for t in targets}]
     if not uses:
@@ -105,13 +103,12 @@ def other_list_use(
 
 def _list_uses(
     function: ast.FunctionDef, calls: ListCalls, given: Set[str]
-) -> tuple[dict[str, set[str]], set[ast.AST], set[str]]:
+) -> tuple[dict[str, set[str]], set[ast.AST]]:
     """The names that are bound to new lists, with the lists that these are copies of; the occurrences of names that
-    are uses of such lists; names of lists that change while a loop runs over them."""
+    are uses of such lists."""
     nodes = walk(function)
     bound: dict[str, set[str]] = {}
     known: set[ast.AST] = set()
-    changed: set[str] = set()
     behind = names_behind(function.body)
     for node in nodes:
         match node:
@@ -139,9 +136,7 @@ def _list_uses(
             case _:
                 known |= {name for name, _ in looked_at(node, calls.is_of_library)}
         known |= {*_used(node), *_taken(node, calls)}
-        if isinstance(node, ast.For):
-            changed |= _changed_while_run_over(node, calls)
-    return bound, known, changed
+    return bound, known
 
 
 def shared_lists(function: ast.FunctionDef) -> frozenset[str]:
@@ -211,30 +206,6 @@ def _tested(test: ast.expr) -> Iterator[ast.Name]:
                 yield from _tested(value)
         case _:
             return
-
-
-def _run_over(iterated: ast.expr) -> set[str]:
-    """The names of what may be read while a loop runs: a call that is not lazy is over when the loop begins."""
-    if not isinstance(iterated, ast.Call):
-        return {n.id for n in walk(iterated) if isinstance(n, ast.Name)}
-    is_lazy = isinstance(iterated.func, ast.Name) and iterated.func.id in _LAZY
-    return set().union(*map(_run_over, iterated.args)) if is_lazy else set()
-
-
-def _changed_while_run_over(loop: ast.For, calls: ListCalls) -> set[str]:
-    """Names of what a loop runs over and its body appends to, takes from, or binds."""
-    over = _run_over(loop.iter)
-    changed: set[str] = set()
-    for stmt in loop.body:
-        for node in walk(stmt):
-            match node:
-                case ast.Attribute(value=ast.Name(id=name), attr=method) if method in METHODS:
-                    changed.add(name)
-                case ast.Name(id=name, ctx=ast.Store()):
-                    changed.add(name)
-                case ast.Call():
-                    changed |= {arg.id for arg in _taken(node, calls)}
-    return over & changed
 
 
 # ---------------------------------------------------------------- lists that are only read
