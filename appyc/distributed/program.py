@@ -66,7 +66,7 @@ class Program(BlockTasks):
                     left = stmt
                 case For() | Store() | Update() | If():
                     self._nest(stmt)
-                case Alloc(array=symbol):
+                case Alloc(array=symbol, kept=None):
                     shape = tuple(max(self._number(length), 0) for length in stmt.shape)
                     array = zeros(shape, symbol.dtype.numpy, self.grids.values())
                     self.graph.sources.append(array)

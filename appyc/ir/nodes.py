@@ -133,6 +133,9 @@ class Continue(Node):
 class Alloc(Node):
     """A new C-contiguous array, of zeros where `zero` is set.
 
+    kept: the array, of one axis, is resized instead: its first `kept` elements, at most as many as it has before and
+    after, stay.
+
     in_frame: it has so few elements, a constant number of them, that it is part of the frame of the function that
     makes it; nothing outside of the block that it is made in may name it.
     """
@@ -141,6 +144,7 @@ class Alloc(Node):
     shape: tuple[Expr, ...]
     zero: bool = True
     in_frame: bool = False
+    kept: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

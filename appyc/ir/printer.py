@@ -198,6 +198,12 @@ class _Printer(ExpressionPrinter):
                 return ["break"]
             case Continue():
                 return ["continue"]
+            case Alloc(array=array, shape=[length], kept=kept) if kept is not None:
+                name, more = (
+                    self.name(array),
+                    f"np.empty({self.expr(length)} - {self.expr(kept)}, np.{array.dtype})",
+                )
+                return [f"{name} = np.concatenate(({name}[:{self.bare(kept)}], {more}))"]
             case Alloc():
                 shape = "".join(f"{self.bare(n)}, " for n in stmt.shape).strip()
                 make = "zeros" if stmt.zero else "empty"

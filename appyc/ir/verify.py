@@ -195,8 +195,9 @@ class _Verifier(ExpressionVerifier):
         array = stmt.array
         self.known.add(array)
         self.expect(array not in self.fn.params, stmt, f"the parameter {array} is allocated")
-        for extent in stmt.shape:
+        for extent in stmt.shape if stmt.kept is None else (*stmt.shape, stmt.kept):
             self.expr(extent, DType.INT64)
+        self.expect(stmt.kept is None or not (stmt.zero or stmt.in_frame), stmt, f"{array} cannot be resized")
         if self.use(array, stmt, array=True):
             ndim, layout = array.array.ndim, array.array.layout
             self.expect(len(stmt.shape) == ndim, stmt, f"{array} has {ndim} axes, not {len(stmt.shape)}")

@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from appyc.ir.nodes import (
+    Alloc,
     Assign,
     Call,
     Clauses,
@@ -332,7 +333,8 @@ def scalar_writes(node: Node | Iterable[Node]) -> Iterator[Symbol]:
 
 
 def arrays_read(node: Node | Iterable[Node]) -> set[Symbol]:
-    """Arrays an element of which is read; an `Update` reads its target, and a `Call` all that it is given."""
+    """Arrays an element of which is read; an `Update` reads its target, a resizing `Alloc` its array, and a
+    `Call` all that it is given."""
     out: set[Symbol] = set()
     for n in walk(node):
         if isinstance(n, Load):
@@ -341,6 +343,8 @@ def arrays_read(node: Node | Iterable[Node]) -> set[Symbol]:
             out |= {view.array for view in n.views}
         elif isinstance(n, Update) and n.target.is_array:
             out.add(n.target)
+        elif isinstance(n, Alloc) and n.kept is not None:
+            out.add(n.array)
     return out
 
 
@@ -357,6 +361,8 @@ def arrays_written(node: Node | Iterable[Node]) -> set[Symbol]:
             out |= {view.array for view in n.value.views if view.written}
         elif isinstance(n, Update) and n.target.is_array:
             out.add(n.target)
+        elif isinstance(n, Alloc) and n.kept is not None:
+            out.add(n.array)
     return out
 
 

@@ -109,6 +109,11 @@ class _InterpreterDevice:
     def array(self, shape: tuple[int, ...], dtype: str, zero: bool) -> NDArray[Any]:
         return np.zeros(shape, dtype) if zero else np.empty(shape, dtype)
 
+    def resized(self, array: NDArray[Any], shape: tuple[int, ...], kept: int) -> NDArray[Any]:
+        wider = self.array(shape, array.dtype.name, False)
+        wider[:kept] = array[:kept]
+        return wider
+
     def read(self, cell: NDArray[Any]) -> Any:
         return cell[0]
 

@@ -235,6 +235,11 @@ class _GpuDevice:
     def array(self, shape: tuple[int, ...], dtype: str, zero: bool) -> Any:
         return self.cupy.zeros(shape, dtype) if zero else self.cupy.empty(shape, dtype)
 
+    def resized(self, array: Any, shape: tuple[int, ...], kept: int) -> Any:
+        wider = self.array(shape, array.dtype.name, False)
+        wider[:kept] = array[:kept]
+        return wider
+
     def read(self, cell: Any) -> Any:
         return self.cupy.asnumpy(cell)[0]
 

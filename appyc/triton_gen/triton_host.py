@@ -109,6 +109,9 @@ class _HostEmitter:
                 self.w.line("break")
             case Continue():
                 self.w.line("continue")
+            case Alloc(array, shape, kept=kept) if kept is not None:
+                name = self.name(array)
+                self.w.line(f"{name} = rt.resized({name}, {self._tuple(shape)}, {self.expr(kept)})")
             case Alloc(array, shape, zero):
                 self.w.line(f'{self.name(array)} = rt.array({self._tuple(shape)}, "{array.dtype}", {zero})')
             case Recorded(number, body):

@@ -272,7 +272,20 @@ class AccessCollector:
         for axis, length in enumerate(stmt.shape):
             self.expression(length, domain)
             self.state.extents[stmt.array, axis] = self._value(length)
+        if stmt.kept is not None:
+            self._resize(stmt, domain)
+            return
         self.found.allocated[stmt.array] = (self.loops, len(self.found.accesses))
+
+    def _resize(self, stmt: Alloc, domain: isl.Set) -> None:
+        """An array that is resized: any of its elements may be read, and any written."""
+        anywhere = self.affine.unknown(self.depth)
+        where = self.affine.named(Name(stmt.array.name, anywhere.depth), f"{stmt.array}@{anywhere.version}")
+        extent = self.affine.extent(stmt.array, 0, self.state)
+        for op in ("read", "write"):
+            self.found.accesses.append(
+                Access(stmt.array, op, False, False, stmt.loc, self.loops, domain, (where,), (extent,), True)
+            )
 
     def _if(self, stmt: If, domain: isl.Set) -> Truth:
         """Both branches, and what the scalars are after them. Returns where the condition held."""

@@ -29,7 +29,7 @@ def uses_of(fn: Function, array: Symbol) -> list[Use]:
 class Uses:
     """The uses of all arrays of a function, collected in one walk.
 
-    sized: arrays whose lengths are asked for. outside: the loops around each `Alloc`, by its identity.
+    sized: arrays whose lengths are asked for, or change. outside: the loops around each `Alloc`, by its identity.
     """
 
     by_array: dict[Symbol, list[Use]]
@@ -48,6 +48,8 @@ class Uses:
                 case Extent():
                     sized.add(node.array)
                 case Alloc():
+                    if node.kept is not None:
+                        sized.add(node.array)
                     outside.setdefault(id(node), around)
                 case _:
                     pass

@@ -43,6 +43,21 @@ static void *allocate_again(
     return allocate(sizes, count, zero);
 }
 
+//: resize <- bytes_of allocate release | shared
+/* As `allocate_again`, and the first `kept` bytes are those of the last time. */
+static void *resize(
+    void *const last, int64_t *const held, const int64_t *sizes, const int64_t count, const int64_t kept
+) {
+    const int64_t bytes = bytes_of(sizes, count);
+    if (last && bytes >= 0 && bytes <= *held) return last;
+    void *const wider = allocate(sizes, count, false);
+    if (!wider) return 0;
+    if (kept > 0) __builtin_memcpy(wider, last, (__SIZE_TYPE__)kept);
+    release(last, *held);
+    *held = bytes;
+    return wider;
+}
+
 //: release <- memory | shared
 /* Gives memory back of which so many bytes, or more, were asked for. */
 static void release(void *const taken, const int64_t bytes) {

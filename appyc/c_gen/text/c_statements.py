@@ -245,9 +245,10 @@ def _emit_alloc(ctx: FunctionContext, stmt: Alloc) -> None:
         with writer.block(f"if ({' || '.join(f'{name} < 0' for name in extents)})"):
             ctx.fail(Fail("ValueError", "negative dimensions are not allowed", loc=stmt.loc).site)
     sizes = f"(int64_t[]){{{', '.join([*extents, str(array.dtype.itemsize)])}}}"
-    allocate = helpers.plain("allocate_again")
+    allocate = helpers.plain("allocate_again" if stmt.kept is None else "resize")
     zero = "true" if stmt.zero else "false"
+    last = zero if stmt.kept is None else f"({expression(ctx, stmt.kept)}) * {array.dtype.itemsize}"
     name = ctx.name(array)
-    writer.line(f"{name} = {allocate}({name}, &{name}_held, {sizes}, {len(extents) + 1}, {zero});")
+    writer.line(f"{name} = {allocate}({name}, &{name}_held, {sizes}, {len(extents) + 1}, {last});")
     with writer.block(f"if (!{name})"):
         ctx.fail(Fail("MemoryError", f"cannot allocate '{array.name}'", loc=stmt.loc).site)

@@ -20,7 +20,7 @@ from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.list_kinds import is_list_itself
 from appyc.frontend.types.numbers import PY_INT, NumberType, promote
 from appyc.frontend.types.values import ArrayRef, ListSlots, ListValue, Number, TupleValue, Value
-from appyc.ir.nodes import Alloc, Assign, Binary, Expr, ForAll, Load, Stmt, Store, Symbol, Var
+from appyc.ir.nodes import Alloc, Assign, Binary, Expr, Stmt, Store, Var
 from appyc.ir.types import ArrayType, DType
 
 _ROOM = 16
@@ -189,23 +189,8 @@ def make_room(scope: Scope, slots: ListSlots, length: Expr, loc: Loc) -> None:
 def moved_to_more_room(scope: Scope, slots: ListSlots, loc: Loc, least: Expr | None = None) -> list[Stmt]:
     """The statements that grow a list: to twice its capacity, and to at least `least` items."""
     count, room = Var(slots.count, loc=loc), Var(slots.room, loc=loc)
-    asides = [scope.supply.fresh(f"{column.name}_aside", column.type) for column in slots.columns]
-    scope.memory.made |= set(asides)
-    out: list[Stmt] = []
-    for aside, column in zip(asides, slots.columns, strict=True):
-        out.append(Alloc(aside, (count,), zero=False, loc=loc))
-        out.append(_copied(scope, aside, column, count, loc))
     double: Expr = Binary("*", room, integer(2, loc), loc=loc)
     if least is not None:
         double = Binary("max", double, least, loc=loc)
-    out.append(Assign(slots.room, double, loc=loc))
-    for aside, column in zip(asides, slots.columns, strict=True):
-        out.append(Alloc(column, (room,), zero=False, loc=loc))
-        out.append(_copied(scope, column, aside, count, loc))
-    return out
-
-
-def _copied(scope: Scope, target: Symbol, source: Symbol, count: Expr, loc: Loc) -> ForAll:
-    axis = scope.supply.fresh("i", DType.INT64)
-    here = Var(axis, loc=loc)
-    return ForAll((axis,), (count,), target, (here,), Load(source, (here,), checked=False, loc=loc), loc=loc)
+    grown = (Alloc(column, (room,), zero=False, kept=count, loc=loc) for column in slots.columns)
+    return [Assign(slots.room, double, loc=loc), *grown]

@@ -68,7 +68,7 @@ def expand_allocations(fn: Function, ctx: PassContext) -> Function:
 
     Rows that lanes keep (`LoopSchedule.row_lanes`) stay where they are.
 
-    Does not handle: extents, and bounds of those loops, that are known only inside. Such loops
+    Does not handle: arrays that are resized; extents, and bounds of those loops, that are known only inside. Such loops
     stay as they are, and `split_kernels` says that they do not run in parallel.
     """
     expander = _Expander(fn, ctx)
@@ -107,7 +107,11 @@ class _Expander:
         needed = [
             e for alloc, path in found for e in (*alloc.shape, *(b for x in path for b in (x.lo, x.hi)))
         ]
-        if not found or any(not _is_known(e, inside) for e in needed):
+        if (
+            not found
+            or any(not _is_known(e, inside) for e in needed)
+            or any(a.kept is not None for a, _ in found)
+        ):
             return (loop,)
         self.changed = True
         before: list[Stmt] = []

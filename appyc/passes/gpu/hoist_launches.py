@@ -40,7 +40,11 @@ def hoist_launches(
     rest: list[ScheduledStmt] = []
     first = dict[Symbol, Assign]()
     for stmt in _apart(loop.body, users, changed):
-        made = [stmt.array] if isinstance(stmt, Alloc) and not stmt.zero else targets_of(stmt)
+        made = (
+            [stmt.array]
+            if isinstance(stmt, Alloc) and not stmt.zero and stmt.kept is None
+            else targets_of(stmt)
+        )
         own = [s for s in made if s not in users and changed[s] == 1]
         is_plain = isinstance(stmt, ChooseLanes | Alloc) or (isinstance(stmt, Assign) and not may_raise(stmt))
         if own and is_plain and not any(changed[s] for s in symbols_of(stmt) if s not in own):

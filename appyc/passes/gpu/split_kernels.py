@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
+from dataclasses import replace
 from itertools import count
 
 from appyc.analysis.accesses.scalar_flow import scalars_of
@@ -230,9 +231,10 @@ class _Splitter:
                 cond = self.on_host(stmt.cond, out)
                 then, orelse = self.block(stmt.then, in_loop), self.block(stmt.orelse, in_loop)
                 out.append(Branch(cond, tuple(then), tuple(orelse), loc=stmt.loc))
-            case Alloc(array, shape, zero):
-                sizes = tuple(self.on_host(size, out) for size in shape)
-                out.append(Alloc(array, sizes, zero, loc=stmt.loc))
+            case Alloc():
+                sizes = tuple(self.on_host(size, out) for size in stmt.shape)
+                kept = None if stmt.kept is None else self.on_host(stmt.kept, out)
+                out.append(replace(stmt, shape=sizes, kept=kept))
             case Fail():
                 words = tuple(self.on_host(word, out) for word in stmt.values)
                 site = self.sites.number(stmt.site)
