@@ -21,6 +21,7 @@ from appyc.frontend.desugar.characters import with_codes
 from appyc.frontend.desugar.deques import without_deques
 from appyc.frontend.desugar.hash_tables import without_hash_tables
 from appyc.frontend.desugar.joined_returns import with_joined_returns
+from appyc.frontend.desugar.nested_lists import without_nested_lists
 from appyc.frontend.desugar.rewriting import with_split_assignments
 from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const
 from appyc.frontend.expressions.callee_facts import Callees, Known, with_callees
@@ -139,7 +140,10 @@ def _source(source: Source, names: Names, facts: Facts) -> Source:
 
 
 def _without_containers(source: Source, names: Names) -> Source:
-    return without_hash_tables(without_deques(with_split_assignments(source), names.plain), names.plain)
+    source = with_split_assignments(source)
+    for rule in (without_deques, without_hash_tables, without_nested_lists):
+        source = rule(source, names.plain)
+    return source
 
 
 def _lower(

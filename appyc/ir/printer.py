@@ -325,7 +325,7 @@ class _Printer(ExpressionPrinter):
                 return self._list(tree, results)
             case MadeOf(makes, lists):
                 made = ", ".join(self.tree(item, results) for item in lists)
-                return f"CONTAINERS[{makes!r}]({made if len(lists) == 1 else f'zip({made})'})"
+                return f"CONTAINERS[{makes!r}]({made})"
             case DictOf(keys, items):
                 pairs = zip(keys, items, strict=True)
                 return f"{{{', '.join(f'{key!r}: {self.tree(item, results)}' for key, item in pairs)}}}"

@@ -9,7 +9,6 @@ import sys
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeAlias
 
 
@@ -87,27 +86,31 @@ class ListOf:
         yield self.count
 
 
-CONTAINERS: dict[str, Callable[[Any], object]] = {
-    "dict": dict,
-    "Counter": lambda pairs: Counter(dict(pairs)),
-    "defaultdict(int)": partial(defaultdict, int),
-    "defaultdict(float)": partial(defaultdict, float),
+CONTAINERS: dict[str, Callable[..., object]] = {
+    "dict": lambda keys, values: dict(zip(keys, values, strict=True)),
+    "Counter": lambda keys, values: Counter(dict(zip(keys, values, strict=True))),
+    "defaultdict(int)": lambda keys, values: defaultdict(int, zip(keys, values, strict=True)),
+    "defaultdict(float)": lambda keys, values: defaultdict(float, zip(keys, values, strict=True)),
+    "defaultdict(list)": lambda keys, values: defaultdict(list, zip(keys, values, strict=True)),
     "set": set,
     "deque": deque,
+    "lists": lambda items, starts, counts: [
+        items[start : start + count] for start, count in zip(starts, counts, strict=True)
+    ],
 }
-"""What makes a container of its items, of pairs of keys and values for those that have them."""
+"""What makes a container of the lists that hold its items."""
 
 
 @dataclass(frozen=True, slots=True)
 class MadeOf:
-    """A container, by its name in `CONTAINERS`, that is made of a list or of two."""
+    """A container, by its name in `CONTAINERS`, that is made of lists."""
 
     makes: str
     lists: tuple[ResultTree, ...]
 
     def build(self, values: Sequence[Any]) -> object:
         lists: Any = nested(self.lists, values)
-        return CONTAINERS[self.makes](lists[0] if len(lists) == 1 else zip(*lists, strict=True))
+        return CONTAINERS[self.makes](*lists)
 
     def leaves(self) -> Iterator[int]:
         return leaves(self.lists)

@@ -23,16 +23,17 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from appyc.frontend.desugar.building import constant, read, renamed, template
-from appyc.frontend.desugar.comprehension_loops import nest
+from appyc.frontend.desugar.building import constant, located, read, template
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, listed, replaced
 from appyc.frontend.source import Source
+from appyc.frontend.syntax.new_containers import is_new_list
 from appyc.frontend.syntax.tree import walk
 from appyc.library.hashing import enter, enter_all, find, found, get, put
 
@@ -57,6 +58,12 @@ _WITHOUT_VALUES = re.compile(r"    values.append\(item\)\n|values = \[\]; |, val
 """What the templates for sets do without."""
 _STORE = f"item = given; key = index{_ENTER}else:\n    put(values, number, item)"
 _REPLACE = "item = given; key = index; values[found(table, keys, key)] = item"
+_STORE_LIST = (
+    _STORE.replace("item = given; ", "")
+    .replace("(item)", "(given)")
+    .replace("put(values, number, item)", "values[number] = again")
+)
+_ENTER_LIST = f"key = index{_ENTER}".replace("(item)", "([])")
 _UPDATE = "key = index; number = found(table, keys, key); values[number] += given"
 _UPDATE_OR_ENTER = f"key = index; item = start{_ENTER}values[number] += given"
 
@@ -81,6 +88,8 @@ def _kind_of(value: ast.expr, value_of: ValueOf) -> Kind | None:
             maker = value_of(func)
             if maker is defaultdict and len(args) == 1 and (kind := value_of(args[0])) in (int, float):
                 return Kind(f"defaultdict({kind.__name__})", kind())
+            if maker is defaultdict and len(args) == 1 and value_of(args[0]) is list:
+                return Kind("defaultdict(list)")
             if (maker is dict and not args) or (maker is Counter and len(args) < 2):
                 return Kind("dict") if maker is dict else Kind("Counter", 0)
             return Kind("set") if maker is set and len(args) < 2 else None
@@ -99,13 +108,27 @@ def _is_entered(tree: ast.FunctionDef, name: str) -> bool:
             case ast.Subscript(value=ast.Name(id=owner), slice=key, ctx=ast.Store()) if owner == name:
                 if not isinstance(key, ast.Constant):
                     return True
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="add")) if owner == name:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="add" | "setdefault")) if (
+                owner == name
+            ):
                 return True
             case ast.Assign(
                 targets=[ast.Name(id=owner)], value=ast.Call(args=[_]) | ast.DictComp() | ast.SetComp()
             ) if owner == name:
                 return True
     return False
+
+
+def _holds_lists(tree: ast.FunctionDef, name: str, kind: Kind) -> bool:
+    """Whether the values of a dict are lists."""
+    stored = [
+        node.value
+        for node in walk(tree)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id == name
+    ]
+    return kind.makes == "defaultdict(list)" or any(map(is_new_list, stored))
 
 
 class _HashTables(Containers):
@@ -129,6 +152,10 @@ class _HashTables(Containers):
             _WITHOUT_VALUES.sub("", text) if self.kinds[name].is_set else text, name, at, given
         )
 
+    def __init__(self, function: ast.FunctionDef, kinds: Mapping[str, Kind], value_of: ValueOf) -> None:
+        super().__init__(function, kinds, value_of)
+        self.of_lists = {name for name in kinds if _holds_lists(function, name, kinds[name])}
+
     # ------------------------------------------------------------ statements
 
     def visit_Assign(self, node: ast.Assign) -> Any:
@@ -138,6 +165,12 @@ class _HashTables(Containers):
             case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name), slice=key)], value=value) if (
                 name in self.kinds
             ):
+                if is_new_list(value) and not self.kinds[name].is_set:
+                    given = self.visit(value)
+                    again = copy.deepcopy(given)
+                    return self.statements(
+                        _STORE_LIST, name, node, index=self.visit(key), given=given, again=again
+                    )
                 text = _REPLACE if self._is_present(name, key) else _STORE
                 return self.statements(text, name, node, given=self.visit(value), index=self.visit(key))
         return self.generic_visit(node)
@@ -156,9 +189,9 @@ class _HashTables(Containers):
                     stmt for e in elts for stmt in template("owner.add(e)", {"owner": owner, "e": e}, e)
                 ]
             case ast.DictComp(key=key, value=item):
-                filling = self._nest(value, ast.Assign([ast.Subscript(owner, key, ast.Store())], item))
+                filling = self.nest(value, ast.Assign([ast.Subscript(owner, key, ast.Store())], item))
             case ast.SetComp(elt=item):
-                filling = self._nest(value, *template("owner.add(e)", {"owner": owner, "e": item}, item))
+                filling = self.nest(value, *template("owner.add(e)", {"owner": owner, "e": item}, item))
             case ast.Call(args=[items]) if self.kinds[name].makes in ("set", "Counter"):
                 text = "owner.add(e)" if self.kinds[name].is_set else "owner[e] += 1"
                 given: dict[str, str | ast.expr] = {"owner": owner, "items": items, "e": self.unused("item")}
@@ -166,16 +199,6 @@ class _HashTables(Containers):
             case _:
                 return []
         return [new for stmt in filling for new in listed(self.visit(ast.copy_location(stmt, value)))]
-
-    def _nest(self, node: ast.DictComp | ast.SetComp, stmt: ast.stmt) -> list[ast.stmt]:
-        """The loops of a comprehension around a statement, with variables of their own."""
-        first, *_ = node.generators
-        over, first.iter = first.iter, ast.Constant(None)  # which has no part in the variables' scope
-        targets = (n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name))
-        (loop,) = renamed(nest(node.generators, [stmt]), {name: self.unused(name) for name in targets})
-        assert isinstance(loop, ast.For)
-        loop.iter = over
-        return [loop]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         match node.target:
@@ -193,8 +216,38 @@ class _HashTables(Containers):
                 return out
         return self.generic_visit(node)
 
+    def _entered(self, owner: ast.expr) -> tuple[list[ast.stmt], ast.expr] | None:
+        """The statements after which a dict of lists has a key, and the key's list: of `d[key]` in a defaultdict, and
+        of `d.setdefault(key, [])`."""
+        match owner:
+            case ast.Subscript(value=ast.Name(id=name), slice=key) if (
+                name in self.kinds and self.kinds[name].makes == "defaultdict(list)"
+            ):
+                if self._is_present(name, key):
+                    return None
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=name), attr="setdefault"), args=[key, ast.List(elts=[])]
+            ) if name in self.kinds and self.kinds[name].makes == "dict":
+                pass
+            case _:
+                return None
+        number = self.unused(f"{name}_number")
+        out = self.from_template(
+            _ENTER_LIST,
+            name,
+            owner,
+            {"index": self.visit(key), "key": self.unused(f"{name}_key"), "number": number},
+        )
+        return out, self.expression("values[number]", name, owner, number=read(number))
+
     def visit_Expr(self, node: ast.Expr) -> Any:
         match node.value:
+            case ast.Call(func=ast.Attribute(value=owner) as method) if (
+                entered := self._entered(owner)
+            ) is not None:
+                before, method.value = entered
+                node.value.args = [self.visit(arg) for arg in node.value.args]
+                return [*before, node]
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=args, keywords=[]):
                 kind = self.kinds.get(name)
                 if kind is not None and method == "clear" and not args:
@@ -204,6 +257,10 @@ class _HashTables(Containers):
         return self.generic_visit(node)
 
     def visit_For(self, node: ast.For) -> Any:
+        if (entered := self._entered(node.iter)) is not None:
+            before, node.iter = entered
+            self.generic_visit(node)
+            return [*before, node]
         over = self._over(node.iter)
         if over is not None:
             name, text = over
@@ -215,12 +272,25 @@ class _HashTables(Containers):
             outer = self.present
             if isinstance(key, ast.Name) and key.id not in bound:
                 self.present = outer | {(name, key.id)}
+            if text == _ITEMS and isinstance(node.target, ast.Tuple) and name in self.of_lists:
+                self._over_numbers(node, name)
+                text = "range(len(keys))"
             if name not in bound and not self._enters(body, name):
                 node.iter = self.expression(text, name, node.iter)
             self.generic_visit(node)
             self.present = outer
             return node
         return self.generic_visit(node)
+
+    def _over_numbers(self, node: ast.For, name: str) -> None:
+        """Makes `for key, items in d.items()` a loop over the numbers of the keys, with the pair as its first
+        statements."""
+        assert isinstance(node.target, ast.Tuple)
+        number = self.unused(f"{name}_number")
+        pair = zip(("keys[number]", "values[number]"), node.target.elts, strict=True)
+        own = [(self.expression(text, name, node, number=read(number)), target) for text, target in pair]
+        node.body[:0] = [located(ast.Assign([target], value), target) for value, target in own]
+        node.target = located(ast.Name(number, ast.Store()), node.target)
 
     def visit_comprehension(self, node: ast.comprehension) -> Any:
         over = self._over(node.iter)
@@ -289,7 +359,9 @@ class _HashTables(Containers):
         name = self.owner(node.value)
         if name is not None and isinstance(node.ctx, ast.Load):
             kind, key = self.kinds[name], self.visit(node.slice)
-            if kind.makes == "dict":
+            if kind.makes == "dict" or (
+                kind.makes == "defaultdict(list)" and self._is_present(name, node.slice)
+            ):
                 return self.expression("values[found(table, keys, key)]", name, node, key=key)
             if kind.makes == "Counter":
                 return self.expression("get(table, keys, values, key, 0)", name, node, key=key)

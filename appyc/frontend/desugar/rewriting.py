@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from appyc.errors import UnsupportedError
-from appyc.frontend.desugar.building import constant, template
+from appyc.frontend.desugar.building import constant, renamed, template
+from appyc.frontend.desugar.comprehension_loops import nest
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
@@ -152,6 +153,16 @@ class Containers(ast.NodeTransformer):
     ) -> list[ast.stmt]:
         """A template with the parts of a container, and with what else its names stand for."""
         return template(text, {**self.CONSTANTS, **self._parts[name], **given}, at)
+
+    def nest(self, node: ast.DictComp | ast.SetComp | ast.ListComp, stmt: ast.stmt) -> list[ast.stmt]:
+        """The loops of a comprehension around a statement, with variables of their own."""
+        first, *_ = node.generators
+        over, first.iter = first.iter, ast.Constant(None)  # which has no part in the variables' scope
+        targets = (n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name))
+        (loop,) = renamed(nest(node.generators, [stmt]), {name: self.unused(name) for name in targets})
+        assert isinstance(loop, ast.For)
+        loop.iter = over
+        return [loop]
 
     def as_lists(self, name: str, at: ast.AST) -> list[ast.stmt]:
         """The statements after which a container is what its lists hold."""

@@ -5,12 +5,14 @@ The item types are inferred from what is put into a list, after which lowering r
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.slice_bounds import tested_position
-from appyc.frontend.arrays.tensors import pinned
+from appyc.frontend.arrays.slices import subscript
+from appyc.frontend.arrays.tensors import as_tensor, materialise, pinned
 from appyc.frontend.control.iterables import item_at
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, index_of, integer
@@ -19,8 +21,8 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.list_kinds import is_list_itself
 from appyc.frontend.types.numbers import PY_INT, NumberType, promote
-from appyc.frontend.types.values import ArrayRef, ListSlots, ListValue, Number, TupleValue, Value
-from appyc.ir.nodes import Alloc, Assign, Binary, Expr, Stmt, Store, Var
+from appyc.frontend.types.values import ArrayRef, ListSlots, ListValue, Number, Tensor, TupleValue, Value
+from appyc.ir.nodes import Alloc, Assign, Binary, Expr, Load, Stmt, Store, Var
 from appyc.ir.types import ArrayType, DType
 
 _ROOM = 16
@@ -52,6 +54,21 @@ def give_list(scope: Scope, name: str, value: ListValue, caller: Scope | None) -
     if caller is not None:
         columns = value.slots.columns
         scope.givers[name] = caller, next(n for n, slots in caller.lists.items() if slots.columns == columns)
+
+
+def list_part(scope: Scope, slots: ListSlots, part: ast.Slice, loc: Loc) -> ListValue:
+    """A slice of a list, copied to fresh arrays: `name[part]`."""
+    count = scope.temp("count", Var(slots.count, loc=loc))
+    columns = []
+    for column in slots.columns:
+        axis = scope.supply.fresh("i", DType.INT64)
+        items = Tensor((axis,), (count,), Load(column, (Var(axis, loc=loc),), checked=False, loc=loc))
+        if part.lower is not None or part.upper is not None or part.step is not None:
+            items = as_tensor(scope, subscript(scope, items, [part], loc), loc)
+        columns.append(materialise(scope, items, "items", loc))
+    length = scope.temp("count", columns[0].extents(loc)[0]).symbol
+    own = tuple(column.symbol for column in columns)
+    return ListValue(ListSlots(own, slots.kinds, slots.of_tuples, length, length))
 
 
 def list_item(scope: Scope, owner: ListValue, index: Number, loc: Loc) -> Value:

@@ -24,7 +24,6 @@ from dataclasses import dataclass, replace
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.slice_bounds import tested_position
-from appyc.frontend.arrays.slices import subscript
 from appyc.frontend.arrays.tensors import as_tensor, materialise, pinned, settled
 from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.desugar.building import located, read
@@ -35,6 +34,7 @@ from appyc.frontend.expressions.list_storage import (
     item_in_variables,
     learn_item,
     list_named,
+    list_part,
     make_room,
     moved_to_more_room,
     numbers_of_item,
@@ -44,7 +44,16 @@ from appyc.frontend.library.sort_functions import sort_in_place
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.new_containers import is_new_list
 from appyc.frontend.types.numbers import NumberType
-from appyc.frontend.types.values import ListSlots, ListValue, Masked, Number, Tensor, TupleValue, Value
+from appyc.frontend.types.values import (
+    ArrayRef,
+    ListSlots,
+    ListValue,
+    Masked,
+    Number,
+    Tensor,
+    TupleValue,
+    Value,
+)
 from appyc.ir.names import unused
 from appyc.ir.nodes import (
     Assign,
@@ -217,18 +226,9 @@ def _copy_of(scope: Scope, items: ast.expr) -> ast.ListComp:
 
 def _part(scope: Scope, slots: ListSlots, part: ast.Slice, loc: Loc) -> tuple[_Columns, Expr]:
     """The slice `name[part]` of a list, copied to fresh arrays."""
-    count = scope.temp("count", Var(slots.count, loc=loc))
-    tensors = []
-    for column in slots.columns:
-        axis = scope.supply.fresh("i", DType.INT64)
-        load = Load(column, (Var(axis, loc=loc),), checked=False, loc=loc)
-        taken: Value = Tensor((axis,), (count,), load)
-        if part.lower is not None or part.upper is not None or part.step is not None:
-            taken = subscript(scope, Tensor((axis,), (count,), load), [part], loc)
-        own = materialise(scope, as_tensor(scope, taken, loc), "items", loc)
-        tensors.append(as_tensor(scope, own, loc))
-    length = tensors[0].extents[0]
-    return _Columns(tuple(tensors), slots.kinds, slots.of_tuples), length
+    copy = list_part(scope, slots, part, loc).slots
+    tensors = tuple(as_tensor(scope, ArrayRef(column), loc) for column in copy.columns)
+    return _Columns(tensors, slots.kinds, slots.of_tuples), tensors[0].extents[0]
 
 
 def _stored(scope: Scope, column: Symbol, first: Expr, count: Expr, items: Tensor, loc: Loc) -> ForAll:
@@ -314,7 +314,12 @@ def extend(scope: Scope, name: str, items: ast.expr, loc: Loc) -> None:
             append(scope, name, value, loc)
         return
     whole = items
-    if not isinstance(items, ast.ListComp | ast.GeneratorExp) and not is_new_list(items):
+    if isinstance(items, ast.BinOp) and is_new_list(items):
+        more = unused(f"{name}.more", scope.locals)
+        scope.list_names |= {more}
+        bind_list(scope, more, items, loc)
+        whole = ast.copy_location(ast.Subscript(read(more), ast.Slice(), ast.Load()), items)
+    elif not isinstance(items, ast.ListComp | ast.GeneratorExp) and not is_new_list(items):
         whole = ast.copy_location(ast.Call(ast.Name("list", ast.Load()), [items], []), items)
     if not isinstance(whole, ast.ListComp | ast.GeneratorExp | ast.Subscript | ast.Call):
         raise UnsupportedError("a list cannot be extended by this in compiled code", loc,

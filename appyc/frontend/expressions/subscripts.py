@@ -13,7 +13,7 @@ from appyc.frontend.arrays.reshaping import ravelled
 from appyc.frontend.expressions import arithmetic, attributes, expressions
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.expressions.indexed_tuples import item_of, table_of_constants
-from appyc.frontend.expressions.list_storage import list_item
+from appyc.frontend.expressions.list_storage import list_item, list_part
 from appyc.frontend.expressions.tables import as_item
 from appyc.frontend.library.generator_calls import is_generators, one_of
 from appyc.frontend.scope import Scope
@@ -86,6 +86,8 @@ def _item(scope: Scope, owner: Value, index: ast.expr, loc: Loc) -> Value:
             return scope.names.item(owner, index.value, loc)
         case Opaque() if is_generators(owner):
             return one_of(owner, expressions.lower_number(scope, index))
+        case ListValue() if isinstance(index, ast.Slice):
+            return list_part(scope, owner.slots, index, loc)
         case ListValue():
             return list_item(scope, owner, expressions.lower_number(scope, index), loc)
         case _:

@@ -126,8 +126,8 @@ def _list_uses(
                         known.add(source)
                     elif isinstance(value, ast.Call) and (is_made or is_new_list(value)):
                         known |= {arg for arg in value.args if isinstance(arg, ast.Name)}
-            case ast.AugAssign(target=target, op=ast.Add()):
-                known.add(target)
+            case ast.AugAssign(target=target, op=ast.Add(), value=value):
+                known |= {target, value}
             case ast.Return(value=ast.expr() as value):
                 items = value.elts if isinstance(value, ast.Tuple) else [value]
                 known |= {copied_list(item) or item for item in items}
@@ -172,6 +172,8 @@ def _used(node: ast.AST) -> Iterator[ast.Name]:
         case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr=method), args=args, keywords=[]):
             if len(args) in METHODS.get(method, ()):
                 yield name
+            if method == "extend":
+                yield from (arg for arg in args if isinstance(arg, ast.Name))
         case ast.Subscript(value=ast.Name() as name, slice=index) if not isinstance(
             index, ast.Slice | ast.Tuple
         ) and not isinstance(node.ctx, ast.Del):

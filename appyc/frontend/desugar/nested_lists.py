@@ -1,0 +1,377 @@
+"""Lists of lists of numbers, as one list of their items, and where each row begins in it.
+
+    near = [[] for _ in range(n)]        items = []; starts, counts, rooms = [], [], []; for _ in range(n): (a new row)
+    for u, v in edges:                   for u, v in edges:
+        near[u].append(v)         ->         row = row_of(counts, u); (room for v in the row); put_last(items, ..., v)
+    for v in near[u]:                    row = row_of(counts, u)
+        s += x[v]                        for k in range(length_of(counts, row)):
+                                             v = items[first_of(starts, row) + k]; s += x[v]
+
+The functions are those of `appyc.library.nested_lists`. A name that is bound to rows alone (`row = near[u]`,
+`for row in near`) is the row's number.
+
+Requires: each binding of the name makes a list of lists that are new (`[[] for ...]`, `[[], [a, b]]`, or `[]` where
+such lists are appended), and each other use is one that a rule replaces.
+
+Does not handle: rows that are replaced, removed, or bound to a name that is bound to something else too; rows that grow
+while a loop runs over them; nested functions.
+"""
+
+# ruff: noqa: N802  (names that `ast` gives)
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from appyc.frontend.desugar.building import constant, located, read, template
+from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, listed, replaced
+from appyc.frontend.source import Source
+from appyc.frontend.syntax.containers import METHODS
+from appyc.frontend.syntax.liveness import names_behind
+from appyc.frontend.syntax.new_containers import is_new_list
+from appyc.frontend.syntax.tree import walk
+from appyc.frontend.types.values import ReturnedContainer
+from appyc.library import nested_lists
+
+_LOOKERS = frozenset(
+    {"sum", "min", "max", "any", "all", "sorted", "list", "tuple", "set", "enumerate", "zip", "reversed"}
+)
+_MAKE = "items = []; starts = []; counts = []; rooms = []"
+_NEW_ROW = "starts.append(len(items)); counts.append(0); rooms.append(0)"
+_NEW_FULL_ROW = """
+first = len(items)
+items.extend(given)
+starts.append(first)
+counts.append(len(items) - first)
+rooms.append(len(items) - first)
+"""
+_REPLACE = """
+first = len(items)
+items.extend(given)
+replace_row(starts, counts, rooms, row_of(counts, index), first, len(items) - first)
+"""
+_PUSH = """
+item = given
+if is_full(counts, rooms, row):
+    first = len(items)
+    items.extend(item for _ in range(2 * length_of(counts, row) + 4))
+    move_to_end(items, starts, counts, rooms, row, first)
+put_last(items, starts, counts, row, item)
+"""
+_LISTS, _SOME_LISTS, _ROW = Kind("lists"), Kind("lists", 0), Kind("row")
+_PART = "items[first_of(starts, row):end_of(starts, counts, row)]"
+_IN_PLACE = {
+    "sort": "part = {0}; part.sort(); put_back(items, starts, row, part)",
+    "reverse": "part = {0}; part.reverse(); put_back(items, starts, row, part)",
+    "clear": "empty(counts, row)",
+}
+"""Methods of rows without arguments, and the statements that they are."""
+
+
+def without_nested_lists(source: Source, value_of: ValueOf) -> Source:
+    """The function, with its lists of lists replaced."""
+    found = bindings(source.ast, _kind_of)
+    grown = _grown(source.ast)
+    kinds = {name: kind for name, kind in found.items() if kind is _LISTS or name in grown}
+    kinds |= dict.fromkeys(_rows_of(source.ast, kinds), _ROW)
+    return replaced(source, kinds, _NestedLists, value_of)
+
+
+def _kind_of(value: ast.expr) -> Kind | None:
+    match value:
+        case ast.ListComp(elt=ast.List(elts=[])):
+            return _LISTS
+        case ast.List(elts=elts) if all(map(is_new_list, elts)):
+            return _SOME_LISTS
+        case ast.ListComp(elt=item) if is_new_list(item):
+            return _SOME_LISTS
+        case _:
+            return None
+
+
+def _grown(tree: ast.FunctionDef) -> set[str]:
+    """The names of lists that get lists as items, or the items of which get items."""
+    new = bindings(tree, lambda value: _SOME_LISTS if is_new_list(value) else None)
+    found = set()
+    for node in walk(tree):
+        match node:
+            case ast.Expr(
+                value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[item])
+            ):
+                if is_new_list(item) or (isinstance(item, ast.Name) and item.id in new):
+                    found.add(name)
+            case ast.Attribute(value=ast.Subscript(value=ast.Name(id=name)), attr=attr) if attr in METHODS:
+                found.add(name)
+    return found
+
+
+def _rows_of(tree: ast.FunctionDef, kinds: Collection[str]) -> dict[str, str]:
+    """The names that are bound to rows of one list of lists and to nothing else, and that list's name. None of them is
+    live where that name is bound anew."""
+    found: dict[str, set[str]] = {}
+    bound: dict[str, int] = {}
+    known: dict[str, int] = {}
+    for node in walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                bound[name] = bound.get(name, 0) + 1
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.Subscript(value=ast.Name(id=owner), slice=index)
+            ) if owner in kinds and not isinstance(index, ast.Slice):
+                found.setdefault(name, set()).add(owner)
+                known[name] = known.get(name, 0) + 1
+            case (
+                ast.For(target=ast.Name(id=name), iter=ast.Name(id=owner))
+                | ast.For(
+                    target=ast.Tuple(elts=[_, ast.Name(id=name)]),
+                    iter=ast.Call(func=ast.Name(id="enumerate"), args=[ast.Name(id=owner)], keywords=[]),
+                )
+            ) if owner in kinds:
+                found.setdefault(name, set()).add(owner)
+                known[name] = known.get(name, 0) + 1
+    rebound: dict[str, frozenset[str]] = {}
+    for stmt, behind in names_behind(tree.body).items():
+        if isinstance(stmt, ast.Assign) and isinstance(target := stmt.targets[0], ast.Name):
+            rebound[target.id] = rebound.get(target.id, frozenset()) | behind
+    return {
+        name: owner
+        for name, (owner, *others) in found.items()
+        if not others and bound[name] == known[name] and name not in {*kinds, *rebound.get(owner, ())}
+    }
+
+
+class _NestedLists(Containers):
+    PARTS = ("items", "starts", "counts", "rooms")
+    TEMPORARIES = ("item", "first", "part")
+    CONSTANTS = {  # noqa: RUF012
+        name: constant(f) for name, f in vars(nested_lists).items() if callable(f)
+    }
+    FULL = "len(counts) > 0"
+    RETURNED = "made(items, starts, counts)"
+    HINT = (
+        "rows may get items at their end and lose them, be sorted, indexed, measured, searched and run over; "
+        "rows that are empty may be appended, and all be returned"
+    )
+
+    def __init__(self, function: ast.FunctionDef, kinds: Mapping[str, Kind], value_of: ValueOf) -> None:
+        super().__init__(function, kinds, value_of)
+        self.rows = _rows_of(function, {name for name, kind in kinds.items() if kind is not _ROW})
+        self.behind = names_behind(function.body)
+
+    # ------------------------------------------------------------ rows
+
+    def _row(self, node: ast.AST) -> tuple[str, ast.expr] | None:
+        """The list of lists that an expression is a row of, and the row's number, tested."""
+        match node:
+            case ast.Name(id=name) if name in self.rows:
+                return self.rows[name], read(_number_of(name))
+            case ast.Subscript(value=ast.Name(id=name), slice=index) if (
+                name in self.kinds and name not in self.rows and not isinstance(index, ast.Slice)
+            ):
+                return name, self.expression("row_of(counts, index)", name, node, index=self.visit(index))
+            case _:
+                return None
+
+    def _at_row(self, text: str, row: tuple[str, ast.expr], at: ast.AST, **given: ast.expr) -> list[ast.stmt]:
+        """The statements of a template for a row, whose number is computed once."""
+        name, number = row
+        own = self.unused(f"{name}_row")
+        return [
+            *self.statements("row = number", name, at, row=ast.Name(own, ast.Store()), number=number),
+            *self.statements(text, name, at, row=read(own), **given),
+        ]
+
+    def _of_row(self, text: str, row: tuple[str, ast.expr], at: ast.AST, **given: ast.expr) -> ast.expr:
+        """The expression of a template for a row."""
+        name, number = row
+        return self.expression(text, name, at, row=number, **given)
+
+    def _is_dead_after(self, item: ast.expr, stmt: ast.stmt) -> bool:
+        """Whether a list has no name but that of a row after a statement."""
+        return isinstance(item, ast.Name) and item.id not in self.behind.get(stmt, {item.id})
+
+    # ------------------------------------------------------------ statements
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in self.rows:
+                row = self._row(value)
+                assert row is not None, "the name is bound to rows alone"
+                node.targets, node.value = [ast.Name(_number_of(name), ast.Store())], row[1]
+                return node
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in self.kinds:
+                return [*self.statements(_MAKE, name, node), *self._filled(name, value)]
+            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name), slice=index)], value=value) if (
+                name in self.kinds
+                and not self.behind[node] & {row for row in self.rows if self.rows[row] == name}
+            ):
+                if is_new_list(value) or self._is_dead_after(value, node):
+                    return self.statements(
+                        _REPLACE, name, node, given=self.visit(value), index=self.visit(index)
+                    )
+        return self.generic_visit(node)
+
+    def _filled(self, name: str, value: ast.expr) -> list[ast.stmt]:
+        """The statements that append the first rows of a list."""
+
+        def appended(item: ast.expr) -> list[ast.stmt]:
+            return template("owner.append(item)", {"owner": read(name), "item": item}, item)
+
+        match value:
+            case ast.ListComp(elt=item):
+                filling = self.nest(value, *appended(item))
+            case ast.List(elts=elts):
+                filling = [stmt for item in elts for stmt in appended(item)]
+            case _:
+                raise AssertionError("nothing else makes a list of lists")
+        return [new for stmt in filling for new in listed(self.visit(ast.copy_location(stmt, value)))]
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        match node.value:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[item], keywords=[]
+            ) if name in self.kinds and name not in self.rows:
+                if isinstance(item, ast.List) and not item.elts:
+                    return self.statements(_NEW_ROW, name, node)
+                if is_new_list(item) or self._is_dead_after(item, node):
+                    return self.statements(_NEW_FULL_ROW, name, node, given=self.visit(item))
+            case ast.Call(func=ast.Attribute(value=owner, attr=method), args=args, keywords=[]):
+                row = self._row(owner)
+                match row, method, args:
+                    case None, _, _:
+                        pass
+                    case _, "append", [item]:
+                        return self._at_row(_PUSH, row, node, given=self.visit(item))
+                    case _, "sort" | "reverse" | "clear", []:
+                        return self._at_row(_IN_PLACE[method].format(_PART), row, node)
+                    case _, "extend", [items]:
+                        return self._extended(row, items, node)
+        return self.generic_visit(node)
+
+    def _extended(self, row: tuple[str, ast.expr], items: ast.expr, node: ast.Expr) -> list[ast.stmt]:
+        name, number = row
+        own, item = self.unused(f"{name}_row"), self.unused("item")
+        push = self.statements(_PUSH, name, node, row=read(own), given=read(item))
+        loop = ast.For(ast.Name(item, ast.Store()), self.visit(self._whole(items)), push, [])
+        before = self.statements("row = number", name, node, row=ast.Name(own, ast.Store()), number=number)
+        return [*before, ast.fix_missing_locations(ast.copy_location(loop, node))]
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        if isinstance(node.target, ast.Subscript) and self._row(node.target.value) is not None:
+            node.target = self._element(node.target)
+            node.value = self.visit(node.value)
+            return node
+        return self.generic_visit(node)
+
+    def visit_For(self, node: ast.For) -> Any:
+        match node:
+            case ast.For(target=ast.Name(id=target)) if target in self.rows:
+                return self._over_rows(node, target)
+            case ast.For(target=ast.Tuple(elts=[index, ast.Name(id=target)])) if target in self.rows:
+                node.body.insert(0, ast.copy_location(ast.Assign([index], read(_number_of(target))), index))
+                return self._over_rows(node, target)
+        row = self._row(node.iter)
+        if row is None or self._grows(node.body, row[0]):
+            return self.generic_visit(node)
+        name, number = row
+        own, k = self.unused(f"{name}_row"), self.unused("k")
+        before = self.statements("row = number", name, node, row=ast.Name(own, ast.Store()), number=number)
+        item = self.statements(
+            "item = item_at(items, first_of(starts, row) + k)",
+            name,
+            node,
+            item=node.target,
+            row=read(own),
+            k=read(k),
+        )
+        node.iter = self.expression("range(length_of(counts, row))", name, node, row=read(own))
+        node.target = located(ast.Name(k, ast.Store()), node.target)
+        node.body = [*item, *(new for stmt in node.body for new in listed(self.visit(stmt)))]
+        node.orelse = [new for stmt in node.orelse for new in listed(self.visit(stmt))]
+        return [*before, node]
+
+    def _over_rows(self, node: ast.For, target: str) -> ast.AST:
+        number: ast.expr = ast.Name(_number_of(target), ast.Store())
+        node.target = located(number, node.target)
+        node.iter = self.expression("range(len(counts))", self.rows[target], node)
+        return self.generic_visit(node)
+
+    def _grows(self, body: list[ast.stmt], name: str) -> bool:
+        """Whether statements may add or remove items of the list's rows, or bind the name anew."""
+        for node in (node for stmt in body for node in walk(stmt)):
+            match node:
+                case ast.Name(id=owner, ctx=ast.Store()) if owner == name:
+                    return True
+                case ast.Subscript(value=ast.Name(id=owner), ctx=ast.Store()) if owner == name:
+                    return True
+                case ast.Attribute(value=owner) if (row := self._row(owner)) is not None and row[0] == name:
+                    return True
+        return False
+
+    # ------------------------------------------------------------ expressions
+
+    def _element(self, node: ast.Subscript) -> ast.Subscript:
+        """The item of the list of all items that an item of a row is."""
+        row = self._row(node.value)
+        assert row is not None
+        text = "items[position(starts, counts, row, index)]"
+        out = self._of_row(text, row, node, index=self.visit(node.slice))
+        assert isinstance(out, ast.Subscript)
+        out.ctx = node.ctx
+        return out
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        row = self._row(node.value)
+        if row is None:
+            return self.generic_visit(node)
+        return self.generic_visit(node) if isinstance(node.slice, ast.Slice) else self._element(node)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        match node:
+            case ast.Call(func=ast.Name(id="len") as func, args=[arg], keywords=[]) if (
+                self.value_of(func) is len
+            ):
+                if (name := self.owner(arg)) is not None and name not in self.rows:
+                    return self.expression("len(counts)", name, node)
+                if (row := self._row(arg)) is not None:
+                    return self._of_row("length_of(counts, row)", row, node)
+            case ast.Call(func=ast.Attribute(value=owner, attr="pop"), args=[], keywords=[]):
+                if (row := self._row(owner)) is not None:
+                    return self._of_row("pop_last(items, starts, counts, row)", row, node)
+            case ast.Call(func=ast.Constant(value=ReturnedContainer()), args=args):
+                for at, arg in enumerate(args):
+                    if (name := self.owner(arg)) is not None:
+                        made = constant(ReturnedContainer("lists"))
+                        args[at] = self.expression(self.RETURNED, name, arg, made=made)
+            case ast.Call(func=ast.Name(id=looker), args=args) if looker in _LOOKERS:
+                node.args = [self._whole(arg) for arg in args]
+        return self.generic_visit(node)
+
+    def _whole(self, node: ast.expr) -> ast.expr:
+        """An argument that is looked at, with a copy of a row in its place."""
+        row = self._row(node)
+        return node if row is None else self._of_row(_PART, row, node)
+
+    def visit_comprehension(self, node: ast.comprehension) -> Any:
+        node.iter = self._whole(node.iter)
+        return self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        match node:
+            case ast.Compare(left=item, ops=[ast.In() | ast.NotIn() as op], comparators=[owner]):
+                if (row := self._row(owner)) is not None:
+                    test = "holds(items, starts, counts, row, item)"
+                    text = test if isinstance(op, ast.In) else f"not {test}"
+                    return self._of_row(text, row, node, item=self.visit(item))
+        return self.generic_visit(node)
+
+    def _test(self, node: ast.expr) -> ast.expr:
+        row = None if isinstance(node, ast.BoolOp) else self._row(node)
+        return super()._test(node) if row is None else self._of_row("length_of(counts, row) > 0", row, node)
+
+
+def _number_of(name: str) -> str:
+    """The variable that holds the number of the row that a name is bound to."""
+    return f"{name}.row"

@@ -1,0 +1,94 @@
+"""Lists of lists as one list of items, in which each row has a part with spare capacity.
+
+Row `row` has the `counts[row]` items from `items[starts[row]]` on, and capacity for `rooms[row]`.
+"""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+
+def row_of(counts, index):
+    """The number of the row at an index, which may count from the end."""
+    row = index + len(counts) if index < 0 else index
+    if row < 0 or row >= len(counts):
+        raise IndexError("list index out of range")
+    return row
+
+
+def first_of(starts, row):
+    """Where the items of a row begin."""
+    return starts[row]
+
+
+def length_of(counts, row):
+    """The number of items in a row."""
+    return counts[row]
+
+
+def end_of(starts, counts, row):
+    """Where the items of a row end."""
+    return starts[row] + counts[row]
+
+
+def item_at(items, at):
+    return items[at]
+
+
+def position(starts, counts, row, index):
+    """Where the item of a row at an index stands, which may count from the end."""
+    at = index + counts[row] if index < 0 else index
+    if at < 0 or at >= counts[row]:
+        raise IndexError("list index out of range")
+    return starts[row] + at
+
+
+def is_full(counts, rooms, row):
+    return counts[row] == rooms[row]
+
+
+def move_to_end(items, starts, counts, rooms, row, first):
+    """Moves a row to the items from `first` on, which are spare."""
+    begin = starts[row]
+    for k in range(counts[row]):
+        items[first + k] = items[begin + k]
+    starts[row] = first
+    rooms[row] = len(items) - first
+
+
+def put_last(items, starts, counts, row, item):
+    """Appends an item to a row that has room for it."""
+    items[starts[row] + counts[row]] = item
+    counts[row] += 1
+
+
+def pop_last(items, starts, counts, row):
+    """Removes the last item of a row, and gives it."""
+    if counts[row] == 0:
+        raise IndexError("pop from empty list")
+    counts[row] -= 1
+    return items[starts[row] + counts[row]]
+
+
+def replace_row(starts, counts, rooms, row, first, length):
+    """Makes the last items a row instead of the one that is there."""
+    starts[row] = first
+    counts[row] = length
+    rooms[row] = length
+
+
+def empty(counts, row):
+    """Removes all items of a row."""
+    counts[row] = 0
+
+
+def holds(items, starts, counts, row, item):
+    """Whether an item of a row is equal to this one."""
+    begin = starts[row]
+    return any(items[begin + k] == item for k in range(counts[row]))
+
+
+def put_back(items, starts, row, part):
+    """Stores the items of a row anew."""
+    for k in range(len(part)):
+        items[starts[row] + k] = part[k]
