@@ -158,7 +158,7 @@ def fancy_store(target: arrays.Array, key: Any, value: Any, ufunc: np.ufunc | No
     ufunc: for its `at`, which combines a value once for each occurrence of an index.
     """
     is_known = target.dtype in COMPILED_DTYPES and not target.is_window
-    operand = as_operand(value) if is_known else None
+    operand = as_operand(value, None if ufunc else target.dtype) if is_known else None
     if operand is not None and _goes_into(operand, target, ufunc):
         if type(operand) in (bool, int, float):
             operand = target.dtype.type(operand)

@@ -41,6 +41,11 @@ def _has_dots(key: Any) -> bool:
     return any(item is Ellipsis for item in (key if isinstance(key, tuple) else (key,)))
 
 
+def _as_part(value: Any) -> Any:
+    """What is stored in a part of complex numbers: NumPy makes an array of it first, which wraps and drops a part."""
+    return value if isinstance(value, arrays.Array) else np.asarray(value)
+
+
 class ShapeMethods(arrays.Array):
     """Indices, shapes and types. What is a view in NumPy is one here."""
 
@@ -63,7 +68,7 @@ class ShapeMethods(arrays.Array):
 
     @real.setter
     def real(self, value: Any) -> None:
-        self.real[...] = np.asarray(value)  # of a Python number NumPy makes an array first, which wraps
+        self.real[...] = _as_part(value)
 
     @property
     def imag(self) -> Any:
@@ -75,7 +80,7 @@ class ShapeMethods(arrays.Array):
 
     @imag.setter
     def imag(self, value: Any) -> None:
-        self.imag[...] = value
+        self.imag[...] = _as_part(value)
 
     @property
     def flat(self) -> Any:

@@ -41,8 +41,12 @@ COMPILED_UFUNCS = frozenset({
 _PYTHON_NUMBERS = (bool, int, float, complex)
 
 
-def as_operand(value: Any) -> Any:
-    """An operand as it is recorded: an array of ours, or a number. None for what is neither."""
+def as_operand(value: Any, dtype: np.dtype[Any] | None = None) -> Any:
+    """An operand as it is recorded: an array of ours, or a number. None for what is neither.
+
+    dtype: of an array that the value is stored in. Items of lists are converted to it as NumPy does, which refuses
+    what it does not hold.
+    """
     kind = type(value)
     if kind is float or kind is int:
         return value
@@ -50,9 +54,9 @@ def as_operand(value: Any) -> Any:
         return value if value.is_straight else value.compilable()
     if isinstance(value, bool | int | float | complex | np.generic):
         return value
-    if kind is np.ndarray or isinstance(value, list | tuple | str | bytes) or is_chunked(value):
-        return array(value)
-    return None
+    if isinstance(value, list | tuple):
+        return array(value, dtype)
+    return array(value) if kind is np.ndarray or isinstance(value, str | bytes) or is_chunked(value) else None
 
 
 def type_of(operand: Any) -> Any:
@@ -208,7 +212,8 @@ UPDATES: dict[np.ufunc, Callable[[Any, Any], Any]] = {
 def store(target: arrays.Array, value: Any) -> None:
     """`target[...] = value`."""
     is_known = target.dtype in COMPILED_DTYPES and not target.is_window
-    operand = as_operand(value) if is_known else None
+    is_known = is_known and not _is_stored_in_order(target, value)
+    operand = as_operand(value, target.dtype) if is_known else None
     if operand is None or not is_compiled((operand,)):
         changing(target, np.ndarray.__setitem__, ..., value)
         return
@@ -226,6 +231,13 @@ def store(target: arrays.Array, value: Any) -> None:
         one[()] = operand
         operand = one[()]
     record_store(Convert(target.dtype), (operand,), target, shape)
+
+
+def _is_stored_in_order(target: arrays.Array, value: Any) -> bool:
+    """Whether the value is a list with views of the target: NumPy reads each when those before it are stored."""
+    return isinstance(value, list | tuple) and any(
+        isinstance(item, arrays.Array) and item.shape and item.buffer is target.buffer for item in value
+    )
 
 
 def product(one: Any, two: Any) -> Any:
