@@ -94,7 +94,7 @@ def diagonal_of_matrices(x: np.ndarray, offset=0):
 @of(np.tri)
 def tri(N, M=None, k=0, dtype=np.float64):  # noqa: N803  (NumPy's names)
     """Ones on a diagonal and below it."""
-    return np.tril(np.ones((N, N if M is None else M), dtype), k)
+    return np.tril(np.ones((max(N, 0), max(N if M is None else M, 0)), dtype), k)
 
 
 @of(np.diag_indices)

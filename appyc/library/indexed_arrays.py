@@ -236,7 +236,7 @@ def linspace(start, stop, num=50, endpoint=True, dtype=None):
 def spaced(kind, start, stop, n, endpoint):
     step = (stop - start) / kind(max(n - 1 if endpoint else n, 1))
     return by_index(
-        (max(n, 0),),
+        (n,),
         lambda at: stop if endpoint and (at[0] == n - 1) & (n > 1) else kind(at[0]) * step + start,
     )
 

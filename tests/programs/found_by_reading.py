@@ -373,3 +373,17 @@ def a_comprehension_over_a_tuple_binds_a_variable(n):
     """Each item was what the variable had in the end."""
     c = 2
     return sum((c := k) for k in (5, 6, n)), [(c := c + k) for k in (1, 2)], c
+
+
+@PROGRAMS.on(floats(3, 4))
+@PROGRAMS.on(floats(2, 1))
+def rows_that_are_stored_in_order(a):
+    """The rows were copied first. In NumPy the second one is read after the first one was stored."""
+    a[0:2] = a[1], a[0]
+    return a
+
+
+@PROGRAMS.on(floats(3, 4))
+def rows_that_are_copied_first(a):
+    a[0:2] = a[1].copy(), a[0] + 0.0
+    return a

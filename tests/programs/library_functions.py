@@ -121,6 +121,19 @@ def windows(n):
     return np.hanning(n), np.hamming(n), np.blackman(n), np.tri(n), np.triu_indices(n, 1), np.tril_indices(n)
 
 
+@PROGRAMS.on(3)
+@PROGRAMS.on(0)
+@PROGRAMS.on(-1)  # raises ValueError
+def points(n):
+    return np.linspace(0.0, 1.0, n), np.logspace(0.0, 1.0, n)
+
+
+@PROGRAMS.on(-2, 3)
+@PROGRAMS.on(2, -1)
+def triangle_of_no_rows(n, m):
+    return np.tri(n), np.tri(n, m)
+
+
 @PROGRAMS.on(0.0, 3.0)
 def powers_of_one_distance(a, b):
     return np.logspace(a, b, 7), np.logspace(a, b, 4, base=2.0, endpoint=False)

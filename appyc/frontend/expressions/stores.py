@@ -20,11 +20,11 @@ from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import NumberType
-from appyc.frontend.types.values import Masked, Number, Tensor, Value
+from appyc.frontend.types.values import Masked, Number, Tensor, TupleValue, Value
 from appyc.frontend.types.weak_ints import require_all_fit
 from appyc.ir.nodes import Compare, Const, Expr, Fail, ForAll, If, Likely, Load, Select, Symbol, Var
 from appyc.ir.types import DType
-from appyc.ir.visit import rename, substitute
+from appyc.ir.visit import arrays_read, rename, substitute
 
 
 def assign(
@@ -44,11 +44,23 @@ def assign(
         _assign_chosen(scope, target, value, loc, op)
         return
     target = as_tensor(scope, target, loc)
+    if isinstance(value, TupleValue):
+        _refuse_own_rows(scope, target, value, loc)
     source = as_tensor(scope, value, loc, "the assigned value")
     source = without_leading_ones(scope, source, target.ndim, loc)
     at = index_in(scope, source, target, loc)
     where = substitute(where, at) if where is not None else None
     _store(scope, target, substitute(source.element, at), loc, where=where, op=op)
+
+
+def _refuse_own_rows(scope: Scope, target: Tensor, value: TupleValue, loc: Loc) -> None:
+    """`a[:2] = a[1], a[0]`: NumPy reads each row when those before it are stored."""
+    rows = [as_tensor(scope, item, loc) for item in value.items if is_array(item)]
+    if any(row.view and arrays_read(row.element) & arrays_read(target.element) for row in rows):
+        raise UnsupportedError(
+            "rows of an array are stored in it one by one here, and a later one may have changed by then", loc,
+            hints=("copy them first, as in a[:2] = a[1].copy(), a[0].copy()",),
+        )  # fmt: skip
 
 
 def index_in(scope: Scope, source: Tensor, target: Tensor, loc: Loc) -> dict[Symbol, Expr]:
