@@ -98,6 +98,13 @@ def scalar(a, b, n):
     return x
 
 
+@appyc.jit
+def one_element(a, b, t):
+    for i in range(a.shape[0]):
+        t[0] = a[i] * 2.0
+        b[i] = t[0] + 1.0
+
+
 def loop_at_the_top(report):
     return next(r for r in report.loops if r.title.startswith("for i") and r.depth == 0)
 
@@ -116,6 +123,11 @@ def test_privatisation_is_the_reason():
 def test_live_out_scalars_are_named():
     record = loop_at_the_top(scalar.explain(np.ones(9), np.ones(9), 9))
     assert record.reason == "independent after privatising 'x', live-out from the last iteration"
+
+
+def test_an_element_that_every_iteration_writes_is_named():
+    record = loop_at_the_top(one_element.explain(np.ones(9), np.ones(9), np.ones(1)))
+    assert record.reason == "independent after privatising 't[0]', live-out from the last iteration"
 
 
 def test_what_runs_in_python_comes_first():

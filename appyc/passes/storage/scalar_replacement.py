@@ -12,6 +12,7 @@ from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import LoopVerdict
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
+from appyc.ir.printer import print_expr
 from appyc.ir.raising import raises_itself
 from appyc.ir.visit import arrays_written, blocks_of, loops_of, map_loops, walk
 from appyc.passes.loop_ops.nests import perfect_nest
@@ -106,6 +107,8 @@ class _Search:
         if scalars.carried:
             return
         self.chosen[loop.var] = tuple(replace(h, read=h.scalar not in scalars.private) for h in held)
+        if own := ", ".join(f"'{_text_of(h.element)}'" for h in self.chosen[loop.var] if not h.read):
+            self.ctx.freed(loop.var, f"privatising {own}, live-out from the last iteration")
         if not all(exists_before(loop, element, dependences) for element in found):
             self.guarded.add(loop.var)
 
@@ -127,6 +130,10 @@ class _Search:
             return held_in_scalars(loop, held, guarded=loop.var in self.guarded)
 
         return map_loops(self.fn, rule)
+
+
+def _text_of(element: FixedElement) -> str:
+    return f"{element.array.name}[{', '.join(map(print_expr, element.index))}]"
 
 
 def _is_perfect(nest: tuple[For, ...]) -> bool:
