@@ -1844,6 +1844,32 @@ def lengths_unpacked(a, k):
     return x + y + z
 
 
+def two_lengths_left_open(a, k):
+    return a.reshape(-1, -1)
+
+
+def text_as_an_index(a, k):
+    return a["x"]
+
+
+def item_that_is_not_there(a, k):
+    pair = k[0], k[1]
+    return pair[5]
+
+
+def step_of_zero(a, k):
+    for i in range(1, 5, 0):
+        a[i, 0] = 0.0
+
+
+def number_of_letters(a, k):
+    return int("x")
+
+
+def diagonal_of_a_row(a, k):
+    return np.trace(k)
+
+
 def name_from_nowhere(a, k):
     return a + from_nowhere  # noqa: F821
 
@@ -1856,6 +1882,12 @@ def name_from_nowhere(a, k):
         (fraction_added_to_integers, np._core._exceptions.UFuncTypeError),
         (bits_of_floats, TypeError),
         (lengths_unpacked, ValueError),
+        (two_lengths_left_open, ValueError),
+        (text_as_an_index, IndexError),
+        (item_that_is_not_there, IndexError),
+        (step_of_zero, ValueError),
+        (number_of_letters, ValueError),
+        (diagonal_of_a_row, ValueError),
         (name_from_nowhere, NameError),
     ],
 )

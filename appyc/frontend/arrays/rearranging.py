@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import LengthError, Loc, UnsupportedError
 from appyc.frontend.arrays import array_creation
 from appyc.frontend.arrays.reshaping import normalised
 from appyc.frontend.arrays.tensors import (
@@ -30,7 +30,7 @@ from appyc.ir.visit import rewrite, substitute
 def diagonal_of(scope: Scope, tensor: Tensor, offset: int, axes: tuple[int, int], loc: Loc) -> Tensor:
     """The elements (i, i + offset) of two axes, along a last one."""
     if tensor.ndim < 2:
-        raise TypeInferenceError("diag requires an array of at least two dimensions", loc)
+        raise LengthError("diag requires an array of at least two dimensions", loc)
     first, second = (normalised(axis, tensor.ndim, loc) for axis in axes)
     if first == second:
         raise LengthError("axis1 and axis2 cannot be the same", loc)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from appyc.errors import AxisError, LengthError, Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import AxisError, LengthError, Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, divisor, fail_unless, pinned, product, with_axis
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.scope import Scope
@@ -35,7 +35,7 @@ def reshaped(scope: Scope, tensor: Tensor, shape: Sequence[Expr], loc: Loc) -> T
     lengths = list(shape)
     unknown = [k for k, n in enumerate(lengths) if isinstance(n, Const) and n.value == -1]
     if len(unknown) > 1:
-        raise TypeInferenceError("can only specify one unknown dimension", loc)
+        raise LengthError("can only specify one unknown dimension", loc)
     for k in unknown:
         known = [*lengths[:k], *lengths[k + 1 :]]
         elements = product(known, loc)

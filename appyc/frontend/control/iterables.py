@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from appyc.errors import Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, as_value, kept, settled
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import cast, index_of, integer
@@ -178,7 +178,7 @@ def _range(scope: Scope, node: ast.Call, loc: Loc, *, parallel: bool) -> Range:
     if isinstance(step, Const):
         assert isinstance(step.value, int)
         if step.value == 0:
-            raise TypeInferenceError("range() arg 3 must not be zero", scope.loc(args[2]))
+            raise LengthError("range() arg 3 must not be zero", scope.loc(args[2]))
         return Range(lo, hi, step.value, item, parallel)
     return _variable_step(scope, lo, hi, step, loc, parallel=parallel)
 

@@ -9,7 +9,14 @@ from types import FunctionType, MethodType
 
 import numpy as np
 
-from appyc.errors import CompileError, LibraryCallError, Loc, TypeInferenceError, UnsupportedError
+from appyc.errors import (
+    CompileError,
+    LengthError,
+    LibraryCallError,
+    Loc,
+    TypeInferenceError,
+    UnsupportedError,
+)
 from appyc.frontend.access import python_function
 from appyc.frontend.arrays.tensors import elementwise, is_array, refuse_lists
 from appyc.frontend.arrays.where_arguments import given_destination, put
@@ -226,7 +233,7 @@ def _from_literal(obj: object, nodes: list[ast.expr], loc: Loc) -> Number | None
             try:
                 return arithmetic.python_number(obj(text), loc)
             except ValueError as error:
-                raise TypeInferenceError(str(error), loc) from None
+                raise LengthError(str(error), loc) from None
         case [ast.Constant(value=int(value))] if obj is np.uint64 and holds(DType.UINT64, value):
             return Number(arithmetic.const(value, DType.UINT64, loc), python=False)
         case _:

@@ -190,6 +190,9 @@ def _changes(read: Sequence[Expr], block: list[Stmt]) -> bool:
     return bool(arrays_read(read) & arrays or scalars_read(read) & scalars)
 
 
+OUTSIDE = "work with text outside the compiled function"
+
+
 def wrong_kind(value: Value) -> type[CompileError]:
     """The error for a value of the wrong kind: UnsupportedError for objects, whose operations only Python knows."""
     return (
@@ -221,8 +224,7 @@ def number(value: Value, loc: Loc, what: str = "this") -> Number:
             raise UnsupportedError(f"{what} may be None, where a number is needed", loc,
                                    hints=("give it a name, and ask whether it is None first",))  # fmt: skip
         case Opaque(obj=str()):
-            raise TypeInferenceError(f"{what} is text, where a number is needed", loc,
-                                     hints=("work with text outside the compiled function",))  # fmt: skip
+            raise TypeInferenceError(f"{what} is text, where a number is needed", loc, hints=(OUTSIDE,))
         case _:
             hints = (instead_of(value.obj),) if isinstance(value, Opaque) and is_collection(value.obj) else ()
             raise wrong_kind(value)(
@@ -257,6 +259,8 @@ def refuse_large_index(value: Number, loc: Loc) -> None:
 
 def single_index(value: Value, loc: Loc) -> Number:
     """A value that indexes one axis of an array. Raises for what is no integer."""
+    if isinstance(value, Opaque) and isinstance(value.obj, str):
+        raise SubscriptError("this index is text, where a number is needed", loc, hints=(OUTSIDE,))
     position = number(value, loc, "this index")
     if position.type.dtype is DType.BOOL:
         raise UnsupportedError(

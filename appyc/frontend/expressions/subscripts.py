@@ -6,7 +6,7 @@ import ast
 
 import numpy as np
 
-from appyc.errors import Loc, SubscriptError, TypeInferenceError, UnsupportedError
+from appyc.errors import Loc, SubscriptError, UnsupportedError
 from appyc.frontend.arrays import slice_bounds, slices, tensors
 from appyc.frontend.arrays.grids import grid
 from appyc.frontend.arrays.reshaping import ravelled
@@ -153,7 +153,7 @@ def _tuple_item(scope: Scope, owner: TupleValue, index: ast.expr, loc: Loc) -> V
         length = len(first.items) if isinstance(first, TupleValue) else 0
         return item_of(table, scope.temp("at", expressions.as_index(at, loc)), length, loc)
     if not -len(owner.items) <= position < len(owner.items):
-        raise TypeInferenceError(f"index {position} is out of range for a tuple of {len(owner.items)}", loc)
+        raise SubscriptError(f"index {position} is out of range for a tuple of {len(owner.items)}", loc)
     return owner.items[position]
 
 
