@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import contextvars
 import os
 import sys
@@ -16,7 +15,7 @@ from typing import TextIO
 
 from appyc.frontend.access import closure_of
 from appyc.frontend.source import Source
-from appyc.frontend.syntax.trip_counts import iterations
+from appyc.frontend.syntax.trip_counts import evaluations
 from appyc.options import compile_wait, progress_is_shown
 
 NOTICE_AFTER = 1.0
@@ -185,5 +184,4 @@ def seconds_in_python(source: Source, values: Mapping[str, object]) -> float:
 
     values: what names stand for.
     """
-    nodes = sum(1 for _ in ast.walk(source.ast))
-    return iterations(source.ast.body, values, unknown=inf) * nodes * _NODE_SECONDS
+    return evaluations(source.ast.body, values, unknown=inf) * _NODE_SECONDS

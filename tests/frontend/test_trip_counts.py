@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from appyc.frontend.syntax.trip_counts import UNKNOWN, has_own_loop, iterations
+from appyc.frontend.syntax.trip_counts import UNKNOWN, evaluations, has_own_loop, iterations
 
 
 def estimate(text, **values):
@@ -38,6 +38,16 @@ def estimate(text, **values):
 )  # fmt: skip
 def test_iterations(text, values, expected):
     assert estimate(text, **values) == expected
+
+
+@pytest.mark.parametrize("around", ["", "for t in range(7):\n"])
+def test_each_statement_is_evaluated_as_often_as_its_own_loops_run(around):
+    """And not as often as all loops of the function do: a row of loops would seem to take the square of its length."""
+    indent = "    " if around else ""
+    loop = f"{indent}for i in range(50):\n{indent}    a[i] = a[i] * 2.0 + i\n"
+    one, many = (evaluations(ast.parse(around + loop * count).body, {}) for count in (1, 60))
+    assert 50 * 10 < one / (7 if around else 1) < 50 * 40
+    assert many <= 60 * one
 
 
 def test_calls_of_wrapped_functions_count():

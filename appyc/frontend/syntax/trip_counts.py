@@ -57,13 +57,33 @@ def iterations(body: Iterable[ast.stmt], values: Mapping[str, object], *, unknow
     return _Estimate(dict(values), unknown).of_block(body)
 
 
+def evaluations(body: Iterable[ast.stmt], values: Mapping[str, object], *, unknown: float = UNKNOWN) -> float:
+    """How many nodes of statements and expressions Python evaluates in all: those of each statement, as often as it
+    runs."""
+    return _Estimate(dict(values), unknown, _own_nodes).of_block(body)
+
+
+def _own_nodes(stmt: ast.stmt) -> int:
+    """The nodes of a statement without those of the statements in it."""
+    parts = (part for part in ast.iter_child_nodes(stmt) if not isinstance(part, ast.stmt))
+    return 1 + sum(1 for part in parts for _ in ast.walk(part))
+
+
 class _Estimate:
-    def __init__(self, values: dict[str, object], unknown: float) -> None:
+    """cost: of a statement that runs once, without those in it; otherwise only what loops repeat is counted."""
+
+    def __init__(
+        self,
+        values: dict[str, object],
+        unknown: float,
+        cost: Callable[[ast.stmt], float] = lambda _: 0.0,
+    ) -> None:
         self.values = values
         self.unknown = unknown
+        self.cost = cost
 
     def of_block(self, body: Iterable[ast.stmt]) -> float:
-        return sum(self._of(stmt) for stmt in body)
+        return sum(self._of(stmt) + self.cost(stmt) for stmt in body)
 
     def _of(self, stmt: ast.stmt) -> float:
         match stmt:
@@ -113,7 +133,7 @@ class _Estimate:
         return owner is None or isinstance(owner, np.ndarray | np.generic | list | dict | tuple)
 
     def _repeated(self, trips: float, loop: ast.For | ast.While) -> float:
-        inner = max(1.0, self.of_block(loop.body))  # looked at in any case: it binds names
+        inner = max(1.0, self.of_block(loop.body) + self.cost(loop))  # looked at in any case: it binds names
         return (trips * inner if trips else 0.0) + self.of_block(loop.orelse)
 
     def _trips(self, loop: ast.For) -> float:
