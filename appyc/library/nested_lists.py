@@ -70,11 +70,18 @@ def pop_last(items, starts, counts, row):
     return items[starts[row] + counts[row]]
 
 
-def replace_row(starts, counts, rooms, row, first, length):
-    """Makes the last items a row instead of the one that is there."""
-    starts[row] = first
+def replace_row(items, starts, counts, rooms, row, first):
+    """Makes the items from `first` on a row instead of the one that is there, in its part if they fit."""
+    length = len(items) - first
     counts[row] = length
-    rooms[row] = length
+    if length > rooms[row]:
+        starts[row] = first
+        rooms[row] = length
+        return
+    for k in range(length):
+        items[starts[row] + k] = items[first + k]
+    while len(items) > first:
+        items.pop()
 
 
 def empty(counts, row):

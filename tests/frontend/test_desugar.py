@@ -22,6 +22,7 @@ from appyc.frontend.desugar.deques import without_deques
 from appyc.frontend.desugar.hash_tables import without_hash_tables
 from appyc.frontend.desugar.joined_returns import with_joined_returns
 from appyc.frontend.desugar.match_statements import without_matches
+from appyc.frontend.desugar.nested_lists import without_nested_lists
 from appyc.frontend.desugar.nonlocal_cells import without_nonlocals
 from appyc.frontend.desugar.unrolled_jumps import Unrolled
 from appyc.frontend.source import capture, read_source
@@ -44,7 +45,9 @@ def _without_containers(text: str) -> str:
     def value_of(node: ast.expr) -> object:
         return eval(ast.unparse(node), space)
 
-    source = without_hash_tables(without_deques(read_source(capture(function)), value_of), value_of)
+    source = read_source(capture(function))
+    for rule in (without_deques, without_hash_tables, without_nested_lists):
+        source = rule(source, value_of)
     text = re.sub(r"<function (\w+) at 0x\w+>", r"\1", ast.unparse(source.ast))
     return re.sub(r"ReturnedContainer\(makes='(\w+)'.*?\)\)\(", r"\1(", text)
 
@@ -109,6 +112,73 @@ def test_a_deque() -> None:
             drop_front(q.items, q.head)
             return (deque(q.items), n)
     """).strip()  # fmt: skip
+
+
+def test_a_list_of_lists() -> None:
+    assert _without_containers("""
+        def f(edges, n, x):
+            near = [[] for _ in range(n)]
+            for u, v in edges:
+                near[u].append(v)
+            for v in near[0]:
+                x += v
+            for row in near:
+                x += len(row) + row[0]
+            near[1] = [x]
+            return near
+    """) == textwrap.dedent("""
+        def f(edges, n, x):
+            near.items = []
+            near.starts = []
+            near.counts = []
+            near.rooms = []
+            for __2 in range(n):
+                near.starts.append(len(near.items))
+                near.counts.append(0)
+                near.rooms.append(0)
+            for u, v in edges:
+                near_row = row_of(near.counts, u)
+                near_item = v
+                if is_full(near.counts, near.rooms, near_row):
+                    near_first = len(near.items)
+                    near.items.extend((near_item for _ in range(2 * length_of(near.counts, near_row) + 4)))
+                    move_to_end(near.items, near.starts, near.counts, near.rooms, near_row, near_first)
+                put_last(near.items, near.starts, near.counts, near_row, near_item)
+            near_row_2 = row_of(near.counts, 0)
+            for k in range(length_of(near.counts, near_row_2)):
+                v = item_at(near.items, first_of(near.starts, near_row_2) + k)
+                x += v
+            for row.row in range(len(near.counts)):
+                x += length_of(near.counts, row.row) + near.items[position(near.starts, near.counts, row.row, 0)]
+            near_first_2 = len(near.items)
+            near.items.extend([x])
+            replace_row(near.items, near.starts, near.counts, near.rooms, row_of(near.counts, 1), near_first_2)
+            return lists(near.items, near.starts, near.counts)
+    """).strip()  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "rows.pop()",  # numbers of rows would change
+        "row = rows[0]; row = [1]",  # a name that is bound to something else too
+        "row = rows[0]; rows = [[]]; x = row[0]",  # a row of a list that is gone
+        "new = [1]; rows.append(new); new.append(2)",  # a list with two names
+        "rows[0] = rows[1]",
+        "x = rows[0] == [1]",
+        "for v in rows[0]: rows[0].append(v)",
+        "def g(): return rows[0]",
+    ],
+)
+def test_another_use_of_rows_is_an_error(body: str) -> None:
+    with pytest.raises(UnsupportedError, match=r"'(rows|row)' has a use that cannot be compiled"):
+        _without_containers(f"""
+            def f(x):
+                rows = [[] for _ in range(3)]
+                rows[0].append(1)
+                {body}
+                return rows
+        """)
 
 
 def test_another_use_of_a_container_is_an_error_there() -> None:

@@ -177,6 +177,17 @@ def rows_moved_apart(n):
     return rows
 
 
+@PROGRAMS.on(60)
+def rows_replaced(n):
+    """Rolling rows: a row takes the part of the one before where it fits."""
+    rows = [[], [1]]
+    for k in range(n):
+        rows[k % 2] = [rows[(k + 1) % 2][0] + j for j in range(k % 9 + 1)]
+    last = [5, 6]
+    rows[-1] = last
+    return rows, len(rows[0])
+
+
 @PROGRAMS.on(_EDGES)
 @PROGRAMS.on(_NONE)
 def neighbours_by_key(edges):
@@ -268,7 +279,7 @@ def parts_of_lists(n):
     for x in xs[::-2]:
         s += x
         xs.append(x)  # it runs over a copy
-    for a, b in zip(xs, xs[1:]):
+    for a, b in zip(xs, xs[2:]):
         s += a * b
     return s, sum(xs[1:3]), sorted(xs[:3]), [x * 2 for x in xs[-3:]], max(xs[1:4]), 4 in xs[:3]
 

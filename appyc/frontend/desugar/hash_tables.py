@@ -126,7 +126,9 @@ def _holds_lists(tree: ast.FunctionDef, name: str, kind: Kind) -> bool:
         for node in walk(tree)
         if isinstance(node, ast.Assign)
         for target in node.targets
-        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id == name
+        if isinstance(target, ast.Subscript)
+        and isinstance(target.value, ast.Name)
+        and target.value.id == name
     ]
     return kind.makes == "defaultdict(list)" or any(map(is_new_list, stored))
 

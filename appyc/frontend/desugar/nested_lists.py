@@ -50,7 +50,7 @@ rooms.append(len(items) - first)
 _REPLACE = """
 first = len(items)
 items.extend(given)
-replace_row(starts, counts, rooms, row_of(counts, index), first, len(items) - first)
+replace_row(items, starts, counts, rooms, row_of(counts, index), first)
 """
 _PUSH = """
 item = given
@@ -60,7 +60,7 @@ if is_full(counts, rooms, row):
     move_to_end(items, starts, counts, rooms, row, first)
 put_last(items, starts, counts, row, item)
 """
-_LISTS, _SOME_LISTS, _ROW = Kind("lists"), Kind("lists", 0), Kind("row")
+_LISTS, _ROW = Kind("lists"), Kind("row")
 _PART = "items[first_of(starts, row):end_of(starts, counts, row)]"
 _IN_PLACE = {
     "sort": "part = {0}; part.sort(); put_back(items, starts, row, part)",
@@ -72,37 +72,41 @@ _IN_PLACE = {
 
 def without_nested_lists(source: Source, value_of: ValueOf) -> Source:
     """The function, with its lists of lists replaced."""
-    found = bindings(source.ast, _kind_of)
     grown = _grown(source.ast)
-    kinds = {name: kind for name, kind in found.items() if kind is _LISTS or name in grown}
+    kinds = {name: kind for name, kind in bindings(source.ast, _kind_of).items() if name in grown}
     kinds |= dict.fromkeys(_rows_of(source.ast, kinds), _ROW)
     return replaced(source, kinds, _NestedLists, value_of)
 
 
 def _kind_of(value: ast.expr) -> Kind | None:
     match value:
-        case ast.ListComp(elt=ast.List(elts=[])):
-            return _LISTS
         case ast.List(elts=elts) if all(map(is_new_list, elts)):
-            return _SOME_LISTS
+            return _LISTS
         case ast.ListComp(elt=item) if is_new_list(item):
-            return _SOME_LISTS
+            return _LISTS
         case _:
             return None
 
 
 def _grown(tree: ast.FunctionDef) -> set[str]:
-    """The names of lists that get lists as items, or the items of which get items."""
-    new = bindings(tree, lambda value: _SOME_LISTS if is_new_list(value) else None)
+    """The names of lists of empty lists, of lists that get lists as items, or the items of which get items or are
+    replaced."""
+    new = bindings(tree, lambda value: _ROW if is_new_list(value) else None)
     found = set()
     for node in walk(tree):
         match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.ListComp(elt=ast.List(elts=[]))):
+                found.add(name)
             case ast.Expr(
                 value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[item])
             ):
                 if is_new_list(item) or (isinstance(item, ast.Name) and item.id in new):
                     found.add(name)
             case ast.Attribute(value=ast.Subscript(value=ast.Name(id=name)), attr=attr) if attr in METHODS:
+                found.add(name)
+            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))], value=value) if is_new_list(
+                value
+            ):
                 found.add(name)
     return found
 
@@ -162,17 +166,25 @@ class _NestedLists(Containers):
 
     # ------------------------------------------------------------ rows
 
-    def _row(self, node: ast.AST) -> tuple[str, ast.expr] | None:
-        """The list of lists that an expression is a row of, and the row's number, tested."""
+    def _list_of(self, node: ast.AST) -> str | None:
+        """The list of lists that an expression is a row of."""
         match node:
-            case ast.Name(id=name) if name in self.rows:
-                return self.rows[name], read(_number_of(name))
-            case ast.Subscript(value=ast.Name(id=name), slice=index) if (
-                name in self.kinds and name not in self.rows and not isinstance(index, ast.Slice)
-            ):
-                return name, self.expression("row_of(counts, index)", name, node, index=self.visit(index))
+            case ast.Name(id=name):
+                return self.rows.get(name)
+            case ast.Subscript(value=ast.Name(id=name), slice=index) if not isinstance(index, ast.Slice):
+                return name if name in self.kinds and name not in self.rows else None
             case _:
                 return None
+
+    def _row(self, node: ast.AST) -> tuple[str, ast.expr] | None:
+        """The list of lists that an expression is a row of, and the row's number, tested."""
+        name = self._list_of(node)
+        if name is None:
+            return None
+        if isinstance(node, ast.Name):
+            return name, read(_number_of(node.id))
+        assert isinstance(node, ast.Subscript)
+        return name, self.expression("row_of(counts, index)", name, node, index=self.visit(node.slice))
 
     def _at_row(self, text: str, row: tuple[str, ast.expr], at: ast.AST, **given: ast.expr) -> list[ast.stmt]:
         """The statements of a template for a row, whose number is computed once."""
@@ -259,7 +271,7 @@ class _NestedLists(Containers):
         return [*before, ast.fix_missing_locations(ast.copy_location(loop, node))]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        if isinstance(node.target, ast.Subscript) and self._row(node.target.value) is not None:
+        if isinstance(node.target, ast.Subscript) and self._list_of(node.target.value) is not None:
             node.target = self._element(node.target)
             node.value = self.visit(node.value)
             return node
@@ -272,8 +284,9 @@ class _NestedLists(Containers):
             case ast.For(target=ast.Tuple(elts=[index, ast.Name(id=target)])) if target in self.rows:
                 node.body.insert(0, ast.copy_location(ast.Assign([index], read(_number_of(target))), index))
                 return self._over_rows(node, target)
-        row = self._row(node.iter)
-        if row is None or self._grows(node.body, row[0]):
+        owner = self._list_of(node.iter)
+        row = None if owner is None or self._grows(node.body, owner) else self._row(node.iter)
+        if row is None:
             return self.generic_visit(node)
         name, number = row
         own, k = self.unused(f"{name}_row"), self.unused("k")
@@ -306,7 +319,7 @@ class _NestedLists(Containers):
                     return True
                 case ast.Subscript(value=ast.Name(id=owner), ctx=ast.Store()) if owner == name:
                     return True
-                case ast.Attribute(value=owner) if (row := self._row(owner)) is not None and row[0] == name:
+                case ast.Attribute(value=owner) if self._list_of(owner) == name:
                     return True
         return False
 
@@ -323,10 +336,9 @@ class _NestedLists(Containers):
         return out
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        row = self._row(node.value)
-        if row is None:
+        if self._list_of(node.value) is None or isinstance(node.slice, ast.Slice):
             return self.generic_visit(node)
-        return self.generic_visit(node) if isinstance(node.slice, ast.Slice) else self._element(node)
+        return self._element(node)
 
     def visit_Call(self, node: ast.Call) -> Any:
         match node:
