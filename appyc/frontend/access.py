@@ -18,8 +18,9 @@ class AccessPath:
     """The path from a function to a captured value, as (kind, name) steps that a call follows.
 
     Kinds: "param" an argument; "global" and "closure" a variable of the function reached so far;
-    "attr" an attribute; "item" an item of a tuple; "key" the item of a dict at a text key; "module" an imported
-    module; as the last step, one of `generators.STEPS`, with the kind of generator.
+    "attr" an attribute; "method" one of a generator of random numbers; "item" an item of a tuple; "key" the item of a
+    dict at a text key; "module" an imported module; as the last step, one of `generators.STEPS`, with the kind of
+    generator.
     """
 
     steps: tuple[tuple[str, str], ...] = ()
@@ -71,7 +72,7 @@ def find(fn: FunctionType, path: AccessPath, args: Mapping[str, object]) -> obje
                 value = _function(value).__globals__[name]
             case "closure":
                 value = closure_of(_function(value))[name]
-            case "attr":
+            case "attr" | "method":
                 value = getattr(value, name)
             case "item":
                 assert isinstance(value, tuple)

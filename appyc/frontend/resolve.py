@@ -163,7 +163,8 @@ class Names:
         except AttributeError as error:
             label = _did_you_mean(name, [n for n in dir(owner.obj) if not n.startswith("_")])
             raise UnknownAttributeError(str(error), loc, label=label) from None
-        path = owner.root.step("attr", name) if owner.root is not None else None
+        kind = "method" if kind_of(owner.obj) is not None else "attr"
+        path = owner.root.step(kind, name) if owner.root is not None else None
         if (
             path is not None
             and not isinstance(owner.obj, ModuleType | type | np.iinfo | np.finfo)

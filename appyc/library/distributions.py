@@ -323,6 +323,9 @@ def numpy_binomial(rng, n, p):
     return int(binomial(rng, p, n))
 
 
+legacy_binomial = numpy_binomial
+
+
 def numpy_negative_binomial(rng, n, p):
     _raise_if(n <= 0, "n <= 0")
     _raise_if(not 0.0 < p <= 1.0, "p <= 0, p > 1 or p contains NaNs")

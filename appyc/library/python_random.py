@@ -56,3 +56,13 @@ def python_gauss(rng, mu=0.0, sigma=1.0):
         stored[0] = 1.0
         stored[1] = np.sin(angle) * radius
     return mu + float(z) * sigma
+
+
+def python_triangular(rng, low=0.0, high=1.0, mode=None):
+    u = next_float(rng)
+    if mode is not None and high == low:
+        return float(low)
+    c = 0.5 if mode is None else (mode - low) / (high - low)
+    if u > c:
+        return high + (low - high) * math.sqrt((1.0 - u) * (1.0 - c))
+    return low + (high - low) * math.sqrt(u * c)

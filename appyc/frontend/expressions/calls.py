@@ -138,7 +138,9 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
         return inline_local(scope, node, callee.obj, loc)
     fn = python_function(callee.obj)
     if fn is not None:
-        bound = _receiver(callee) if isinstance(callee.obj, MethodType) else None
+        bound = generator
+        if bound is None and isinstance(callee.obj, MethodType):
+            bound = _receiver(callee)
         with ExitStack() as stack:
             if generator is not None:
                 stack.enter_context(generator_calls.or_library(node, loc))

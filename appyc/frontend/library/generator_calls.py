@@ -74,7 +74,13 @@ def generator_of(scope: Scope, callee: Opaque) -> Opaque | None:
     owner = getattr(callee.obj, "__self__", None)
     if kind_of(owner) is None or not isinstance(callee.obj, MethodType | BuiltinFunctionType):
         return None
-    root = callee.root.step("attr", "__self__") if callee.root is not None else None
+    root = None
+    if callee.root is not None:
+        kind, _ = callee.root.steps[-1]
+        # One generator has one path, whichever of its methods is called: two paths would be two generators.
+        root = (
+            AccessPath(callee.root.steps[:-1]) if kind == "method" else callee.root.step("attr", "__self__")
+        )
     for module, name in _OF_MODULES:
         if owner is getattr(module, name):
             if root is not None:
