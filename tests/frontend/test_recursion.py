@@ -1,6 +1,8 @@
 """Functions that call themselves: what of the surroundings of a call they keep to."""
 
+import resource
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -82,6 +84,22 @@ def test_the_stack_holds_deep_recursion_with_arrays(deep):
     a = np.zeros(1)
     assert appyc.jit(strict=True)(count_down)(a, deep) == 0
     assert a[0] == deep + 1
+
+
+def test_a_stack_is_kept_from_call_to_call(deep):
+    compiled = appyc.jit(strict=True)(largest_depth)
+    assert compiled(10) == 10
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(1000):
+        compiled(10)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 1000  # pages of stacks
+
+
+def test_threads_have_a_stack_each(deep):
+    compiled = appyc.jit(strict=True)(largest_depth)
+    assert compiled(10) == 10
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(compiled, [deep, deep // 2] * 20)) == [deep, deep // 2] * 20
 
 
 def test_arrays_that_are_only_read_may_be_read_only():

@@ -75,13 +75,13 @@ extern __UINTPTR_TYPE__ pthread_self(void);
 extern void *pthread_get_stackaddr_np(__UINTPTR_TYPE__);
 extern __SIZE_TYPE__ pthread_get_stacksize_np(__UINTPTR_TYPE__);
 #endif
+static __thread char *stack_end;
 static __attribute__((noinline)) int64_t stack_left(void) {
-    static __thread char *lowest;
     char *const here = (char *)__builtin_frame_address(0);
-    if (!lowest) {
+    if (!stack_end) {
 #ifdef __APPLE__
         const __UINTPTR_TYPE__ self = pthread_self();
-        lowest = (char *)pthread_get_stackaddr_np(self) - pthread_get_stacksize_np(self);
+        stack_end = (char *)pthread_get_stackaddr_np(self) - pthread_get_stacksize_np(self);
 #else
         int64_t attributes[32];
         void *start = here - 262144;
@@ -90,10 +90,10 @@ static __attribute__((noinline)) int64_t stack_left(void) {
             pthread_attr_getstack(attributes, &start, &bytes);
             pthread_attr_destroy(attributes);
         }
-        lowest = (char *)start;
+        stack_end = (char *)start;
 #endif
     }
-    return here - lowest - 131072;
+    return here - stack_end - 131072;
 }
 
 //: activations_left <- stack_left
@@ -104,32 +104,75 @@ static int64_t activations_left(const int64_t limit, const int64_t bytes) {
 }
 
 //: with_stack <- stack_left
-/* Calls a kernel with so many bytes of stack: in a thread of its own, where this one has fewer left. */
-extern int pthread_attr_init(void *);
-extern int pthread_attr_setstacksize(void *, __SIZE_TYPE__);
-extern int pthread_create(__UINTPTR_TYPE__ *, const void *, void *(*)(void *), void *);
-extern int pthread_join(__UINTPTR_TYPE__, void **);
-struct call { int32_t (*kernel)(int64_t *); int64_t *frame; int32_t status; };
-static void *run_call(void *const given) {
-    struct call *const call = given;
-    call->status = call->kernel(call->frame);
-    return 0;
+/* Calls a kernel with so many bytes of stack: on one of its own, where this thread's has fewer left. The last one is
+   kept, with the memory of its first MiB: a new one takes as long as thousands of activations. */
+#include <limits.h> /* which tells whether the library is glibc */
+#ifdef __GLIBC__
+#include <sys/mman.h>
+#include <ucontext.h>
+enum { STACK_PAGES = 65536, STACK_KEPT = 1048576 };
+struct stack {
+    char *memory;
+    int64_t bytes, *frame;
+    int32_t (*kernel)(int64_t *), status;
+    ucontext_t caller, callee;
+};
+static struct stack *kept_stack;
+static void free_stack(struct stack *const stack) {
+    if (stack) munmap(stack->memory, (__SIZE_TYPE__)stack->bytes);
+    __builtin_free(stack);
+}
+static struct stack *new_stack(const int64_t bytes) {
+    struct stack *const made = __builtin_malloc(sizeof(struct stack));
+    if (!made) return 0;
+    made->bytes = bytes;
+    made->memory = mmap(0, (__SIZE_TYPE__)bytes, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (made->memory == MAP_FAILED) {
+        __builtin_free(made);
+        return 0;
+    }
+    mprotect(made->memory, STACK_PAGES, PROT_NONE);
+    return made;
+}
+static void run_on_stack(const unsigned high, const unsigned low) {
+    struct stack *const stack = (struct stack *)((__UINTPTR_TYPE__)high << 32 | low);
+    stack->status = stack->kernel(stack->frame);
 }
 static int32_t with_stack(int32_t (*const kernel)(int64_t *), int64_t *const frame, const int64_t bytes) {
-    int64_t wanted = bytes + 262144;
-    while (wanted > stack_left() && wanted > 1048576) {
-        struct call call = {kernel, frame, 0};
-        int64_t attributes[32];
-        __UINTPTR_TYPE__ thread;
-        pthread_attr_init(attributes);
-        const bool failed = pthread_attr_setstacksize(attributes, (__SIZE_TYPE__)wanted)
-            || pthread_create(&thread, attributes, run_call, &call);
-        pthread_attr_destroy(attributes);
-        if (!failed) {
-            pthread_join(thread, 0);
-            return call.status;
-        }
-        wanted /= 2;
+    int64_t wanted = (bytes / STACK_PAGES + 5) * STACK_PAGES;
+    if (wanted <= stack_left()) return kernel(frame);
+    struct stack *stack = __atomic_exchange_n(&kept_stack, 0, __ATOMIC_ACQ_REL);
+    if (stack && stack->bytes < wanted) {
+        free_stack(stack);
+        stack = 0;
     }
+    for (; !stack && wanted > STACK_KEPT && wanted > stack_left(); wanted = wanted / 2 / STACK_PAGES * STACK_PAGES)
+        stack = new_stack(wanted);
+    if (!stack) return kernel(frame);
+    char *const before = stack_end, *const kept = stack->memory + stack->bytes - STACK_KEPT;
+    const __UINTPTR_TYPE__ at = (__UINTPTR_TYPE__)stack;
+    stack->kernel = kernel;
+    stack->frame = frame;
+    getcontext(&stack->callee);
+    stack->callee.uc_stack.ss_sp = stack->memory;
+    stack->callee.uc_stack.ss_size = (__SIZE_TYPE__)stack->bytes;
+    stack->callee.uc_link = &stack->caller;
+    makecontext(&stack->callee, (void (*)(void))run_on_stack, 2, (unsigned)(at >> 32), (unsigned)at);
+    stack_end = stack->memory + STACK_PAGES;
+    swapcontext(&stack->caller, &stack->callee);
+    stack_end = before;
+    const int32_t status = stack->status;
+    unsigned char is_used[STACK_PAGES / 4096] = {0};
+    mincore(kept - STACK_PAGES, STACK_PAGES, is_used);
+    if (__builtin_memchr(is_used, 1, sizeof is_used))
+        madvise(stack->memory, (__SIZE_TYPE__)(kept - stack->memory), MADV_DONTNEED);
+    free_stack(__atomic_exchange_n(&kept_stack, stack, __ATOMIC_ACQ_REL));
+    return status;
+}
+#else
+static int32_t with_stack(int32_t (*const kernel)(int64_t *), int64_t *const frame, const int64_t bytes) {
+    (void)bytes;
     return kernel(frame);
 }
+#endif
