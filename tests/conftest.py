@@ -28,6 +28,7 @@ def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
             "APPYC_COMPILE_WAIT", "inf"
         )  # on a busy machine, too, it is compiled code that is tested
         patch.setenv("APPYC_PROGRESS", "0")
+        patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)  # processes that tests start share it
         patch.setenv("APPYC_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
         patch.setattr("appyc.runtime.toolchain._FLAGS", LESS_OPTIMISED)
         yield

@@ -8,7 +8,6 @@ import stat
 import subprocess
 import sys
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -227,8 +226,11 @@ def test_another_compiler_misses(machine):
 def test_damaged_file_is_rebuilt(machine):
     machine.run()
     machine.compilations()
-    for pattern, damage in product(
-        ("entries/*/kernel.so", "entries/*/meta.json", "index/*.json"), ("cut", "removed")
+    for pattern, damage in (
+        ("entries/*/kernel.so", "cut"),
+        ("entries/*/kernel.so", "removed"),
+        ("entries/*/meta.json", "removed"),
+        ("index/*.json", "cut"),
     ):
         files = list((machine.cache / "v1").glob(pattern))
         assert files

@@ -22,6 +22,7 @@ import appyc
 from appyc import pipeline
 from appyc.ir.machine_model import Machine
 from appyc.runtime.machine_rates import using
+from appyc.runtime.temporary_memory import poisoned
 from appyc.runtime.threads import get_num_threads, set_num_threads
 from tests.e2e.shared import (
     LESS_OPTIMISED,
@@ -107,8 +108,10 @@ def run_on(
     shared: SharedAnalyses | None = None,
     optimise: bool = True,
 ) -> Outcome:
-    """The outcome of a compiled call on copies of the arguments."""
-    with settings(target, optimise=optimise), shared_analyses(shared):
+    """The outcome of a compiled call on copies of the arguments. What C allocates holds NaN, or numbers that are
+    huge: whatever is read before it is written changes a result."""
+    poison = 0xFF if target == "threads" else 0x7E
+    with settings(target, optimise=optimise), shared_analyses(shared), poisoned(poison):
         function = compiled(fn, target, strict=strict)
         return call(_resident(function) if target == "resident" else function, args)
 

@@ -18,7 +18,7 @@ IN_PYTHON = ("comprehensions",)
 """Programs that run in Python, which makes no NumPy array of a list of CuPy's."""
 
 RUNS = [p for p in all_runs() if p.values[1] == "interpret" and p.values[0].fn.__name__ not in IN_PYTHON]
-SOME = RUNS[::50]
+SOME = [p for p in RUNS if sum(a.size for a in p.values[0].args if isinstance(a, np.ndarray)) < 400][::50]
 
 
 def run_on_gpu(run: Run, target: str) -> None:

@@ -1,7 +1,7 @@
 """Every program of tests/programs through every back end, against plain Python.
 
 A program runs with all of its arguments as C with every parallel loop cut up, with its smallest ones that fill
-more than one program of a GPU in Triton's interpreter, and of three programs one runs with its first arguments
+more than one program of a GPU in Triton's interpreter, and of six programs one runs with its first arguments
 as C that is compiled as for users. gcc optimises the C of one in three. `-m slow` runs all arguments on all targets.
 """
 
@@ -40,12 +40,13 @@ def all_runs() -> list[Any]:
             runs[f"{info.name}.{run.fn.__name__}"].append(run)
         for name, given in runs.items():
             interpreted = min(given, key=_interpreted_first)
-            is_third = zlib.crc32(name.encode()) % 3 == 0
+            drawn = zlib.crc32(name.encode()) % 6
+            is_third = drawn in (0, 3)
             for number, run in enumerate(given):
                 usual = {"threads"} if "threads" in run.targets else {run.targets[0]}
                 if run is interpreted:
                     usual.add("interpret")
-                if run is given[0] and is_third:
+                if run is given[0] and drawn == 0:
                     usual.add("cpu")
                 for target in run.targets:
                     marks = () if target in usual else pytest.mark.slow

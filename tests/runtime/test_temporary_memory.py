@@ -6,7 +6,6 @@ import gc
 import os
 import threading
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,9 +14,6 @@ import appyc
 import appyc.numpy as lazy
 from appyc import options
 from appyc.runtime.temporary_memory import copied, keeping, poisoned, release_memory
-from tests.e2e.harness import call, compare, compiled
-from tests.programs import tensors
-from tests.programs.registry import Run
 
 LARGE = 1 << 20
 """Elements: far more than the C library keeps by itself."""
@@ -172,25 +168,6 @@ def test_poison_shows_what_nobody_wrote() -> None:
         with poisoned(0xFF):
             assert np.isnan(unwritten(n)).all()
             assert not counted(n)[1:].any()
-
-
-def _name(run: Run) -> str:
-    return run.fn.__name__
-
-
-@pytest.mark.parametrize(
-    ("run", "byte"),
-    [
-        pytest.param(run, byte, id=f"{_name(run)}-{byte}", marks=() if (k + byte) % 2 else pytest.mark.slow)
-        for k, run in enumerate(tensors.PROGRAMS.runs)
-        for byte in (0xFF, 0x7E)
-    ],
-)
-def test_no_tensor_program_reads_what_it_has_not_written(run: Run, byte: int) -> None:
-    """New memory holds NaN (or huge numbers, in integers too): whatever is read of it changes a result."""
-    fn: Any = compiled(run.fn, "cpu", strict=run.strict)
-    with poisoned(byte):
-        compare(call(run.fn, run.args), call(fn, run.args), "cpu", joined=run.joined)
 
 
 @pytest.mark.parametrize("dtype", ["float64", ">f8", "int32", "complex64", "bool", "U3"])

@@ -1,6 +1,8 @@
-"""The programs of several domains as cubins: every kernel compiles for both architectures."""
+"""The programs of several domains as cubins, for both architectures in turn. `-m slow` compiles each for both."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
@@ -17,10 +19,18 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("name", RUNS)
-def test_kernels_compile_for_both_architectures(name):
+def _each() -> list[Any]:
+    archs = ("cuda:80", "cuda:90")
+    return [
+        pytest.param(name, arch, marks=() if (k + at) % 2 else pytest.mark.slow)
+        for k, name in enumerate(RUNS)
+        for at, arch in enumerate(archs)
+    ]
+
+
+@pytest.mark.parametrize(("name", "arch"), _each())
+def test_kernels_compile(name: str, arch: str) -> None:
     run = RUNS[name]
     program = program_of(run.fn, *run.args)
     assert program.kernels
-    for arch in ("cuda:80", "cuda:90"):
-        cubins(program, arch, libm=True)
+    cubins(program, arch, libm=True)
