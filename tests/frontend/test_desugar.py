@@ -141,7 +141,8 @@ def test_a_list_of_lists() -> None:
                 near_item = v
                 if is_full(near.counts, near.rooms, near_row):
                     near_first = len(near.items)
-                    near.items.extend((near_item for _ in range(2 * length_of(near.counts, near_row) + 4)))
+                    for near_k in range(2 * length_of(near.counts, near_row) + 4):
+                        near.items.append(near_item)
                     move_to_end(near.items, near.starts, near.counts, near.rooms, near_row, near_first)
                 put_last(near.items, near.starts, near.counts, near_row, near_item)
             near_row_2 = row_of(near.counts, 0)

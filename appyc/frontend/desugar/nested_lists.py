@@ -56,7 +56,8 @@ _PUSH = """
 item = given
 if is_full(counts, rooms, row):
     first = len(items)
-    items.extend(item for _ in range(2 * length_of(counts, row) + 4))
+    for k in range(2 * length_of(counts, row) + 4):
+        items.append(item)
     move_to_end(items, starts, counts, rooms, row, first)
 put_last(items, starts, counts, row, item)
 """
@@ -148,7 +149,7 @@ def _rows_of(tree: ast.FunctionDef, kinds: Collection[str]) -> dict[str, str]:
 
 class _NestedLists(Containers):
     PARTS = ("items", "starts", "counts", "rooms")
-    TEMPORARIES = ("item", "first", "part")
+    TEMPORARIES = ("item", "first", "part", "k")
     CONSTANTS = {  # noqa: RUF012
         name: constant(f) for name, f in vars(nested_lists).items() if callable(f)
     }
