@@ -58,6 +58,7 @@ from appyc.passes.gpu.tile_rows import tile_rows
 from appyc.passes.gpu.unsupported_on_gpu import (
     count_workers,
     drop_limited_lanes,
+    drop_trapping_sums,
     products_of_reals,
     scans_of_reals,
 )
@@ -218,6 +219,7 @@ FOR_C: tuple[Pass, ...] = (
 FOR_GPU: tuple[Pass, ...] = (
     count_workers,  # the host program has numbers only
     drop_limited_lanes,  # first: all that follow take lanes for free iterations
+    drop_trapping_sums,  # the same
     private_copies,  # before the pass that decides about the updates of arrays with many elements
     atomic_updates,  # before jumps are lowered, which hides loops; what follows knows reductions of scalars only
     keep_rows_on_chip,  # before arrays of iterations become slices of one, which its rows need not

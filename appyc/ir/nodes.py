@@ -53,7 +53,8 @@ class Store(Node):
 class Update(Node):
     """`target = target op value` with an op of REDUCTION_OPS; `index` is () for a scalar.
 
-    atomic: other iterations may update the same element at the same time.
+    atomic: other iterations may update the same element at the same time. trap: of `+` and `*` on an int64
+    scalar, as in Binary: a result beyond 64 bits ends the call, be it that of some iterations only.
     """
 
     target: Symbol
@@ -63,6 +64,7 @@ class Update(Node):
     atomic: bool = False
     checked: bool = True
     mask: Expr | None = None
+    trap: bool = False
 
 
 @dataclass(frozen=True, slots=True)

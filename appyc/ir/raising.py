@@ -19,6 +19,7 @@ from appyc.ir.nodes import (
     Load,
     Node,
     Store,
+    Symbol,
     Update,
 )  # fmt: skip
 from appyc.ir.types import DType
@@ -38,6 +39,8 @@ def raises_itself(node: Node) -> bool:
             return node.trap or not is_never_negative(exponent)
         case Binary():
             return node.trap
+        case Update(trap=True):
+            return True
         case Load() | Store() | Update():
             return node.checked and bool(node.index)
         case _:
@@ -47,6 +50,11 @@ def raises_itself(node: Node) -> bool:
 def traps_overflow(node: Node) -> TypeGuard[Binary]:
     """Whether a node is arithmetic of Python ints that must not wrap."""
     return isinstance(node, Binary) and node.trap and node.dtype is DType.INT64 and node.op in GROWING
+
+
+def trapping_sums(body: Node | Iterable[Node]) -> set[Symbol]:
+    """The scalars with updates that must not wrap."""
+    return {n.target for n in walk(body) if isinstance(n, Update) and n.trap}
 
 
 def overflow_error(fn: Function) -> tuple[str, str]:
@@ -93,7 +101,7 @@ def is_fault_site(node: Node) -> bool:
         case Load() | Store():
             return node.checked
         case Update():
-            return node.checked and bool(node.index)
+            return node.trap or (node.checked and bool(node.index))
         case Alloc():
             return not node.in_frame
         case Fail() | BoundsCheck() | Call():

@@ -188,6 +188,8 @@ class _Verifier(ExpressionVerifier):
         else:
             self.use(stmt.target, stmt, array=False)
             self.expect(not stmt.index, stmt, f"the scalar {stmt.target} has indices")
+        may_trap = stmt.op in ("+", "*") and dtype is DType.INT64 and not stmt.target.is_array
+        self.expect(may_trap or not stmt.trap, stmt, f"an update of {stmt.target} traps")
         self.mask(stmt.mask)
         self.expr(stmt.value, dtype)
 

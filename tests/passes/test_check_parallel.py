@@ -557,3 +557,20 @@ def test_maximum_the_wrong_way_round_is_explained():
     body = assign(c.s, binary("max", load(c.a, c.i), c.s))
     error = c.refuse(assign(c.s, 0.0), c.over(body), results=[c.s])
     assert error.hints[0].startswith("write `s = max(s, ...)`")
+
+
+@pytest.mark.parametrize(
+    ("other", "hint"),
+    [
+        (lambda c, x: assign(c.s, 0.0), "by `+`: do nothing else with it in the loop"),
+        (lambda c, x: assign(c.s, binary("minimum", c.s, x)), "by one operator, not by `+` and `minimum`"),
+    ],
+)
+def test_what_is_said_of_a_sum_that_is_used_besides(other, hint):
+    c = Case()
+    x = load(c.a, c.i)
+    body = [assign(c.s, add(c.s, x)), if_(compare(">", x, 0.5), [other(c, x)])]
+    with pytest.raises(DependenceError) as found:
+        c.check(assign(c.s, 0.0), parallel(c.i, 0, c.n, body), results=(c.s,))
+    assert hint in found.value.hints[0]
+    assert not any("s = s + ..." in text for text in found.value.hints)

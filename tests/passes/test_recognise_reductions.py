@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
-from appyc.ir.nodes import Assign, If, Stmt, Store, Unary, Update
+from appyc.ir.nodes import Assign, Binary, If, Stmt, Store, Unary, Update
 from appyc.ir.types import DType
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import PassContext
@@ -204,3 +205,16 @@ def test_values_stay_what_they_were(values, form):
     new = recognise_reductions(fn, PassContext())
     data = np.array(values)
     np.testing.assert_array_equal(run_printed(fn, data, len(values)), run_printed(new, data, len(values)))
+
+
+@pytest.mark.parametrize("op", ["+", "-", "*"])
+def test_operations_that_trap(op):
+    c = Case(DType.INT64)
+    (only,) = c.after(replace(binary(op, c.s, c.x), trap=True))
+    assert isinstance(only, Update)
+    assert (only.op, only.trap) == ("*" if op == "*" else "+", True)
+    if op == "-":  # -(-2**63) has more than 64 bits
+        assert isinstance(only.value, Binary)
+        assert only.value.trap
+    element = replace(binary(op, c.x, 1), trap=True)
+    assert isinstance(after(c.p, store(c.a, [c.i], element))[0], Store)

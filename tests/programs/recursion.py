@@ -332,6 +332,39 @@ def in_parallel(n, out):
         out[i] = gcd(i, n) + ackermann(1, i)
 
 
+@PROGRAMS.on(100)
+def sum_in_parallel(n):
+    s = 0
+    for i in appyc.prange(n):
+        s += gcd(i, 7)
+    return s
+
+
+@PROGRAMS.on(100)
+def sum_under_a_pragma(n):
+    s = 0
+    #pragma parallel for reduction(+: s)
+    for i in range(n):
+        s += fib(i % 9) * gcd(i, 12)
+    return s
+
+
+@PROGRAMS.on(100)
+def unmarked_sum(n):
+    s = 0
+    for i in range(n):
+        s += gcd(i, 7)
+    return s
+
+
+@PROGRAMS.on(6)  # ZeroDivisionError
+def sum_of_what_raises(n):
+    s = 0
+    for i in appyc.prange(n):
+        s += divides_by_zero(i)
+    return s
+
+
 @PROGRAMS.on(np.arange(4.0), 2)
 @PROGRAMS.on(np.arange(4.0), 9)  # IndexError
 @PROGRAMS.on(np.arange(4.0), -9)  # RecursionError

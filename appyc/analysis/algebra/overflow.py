@@ -102,6 +102,7 @@ class OverflowAnalysis(Intervals):
         super().__init__(syntax.ended, _STEPS, self.most_work)
         self.fn, self.known, self.leaves, self.assumes = fn, dict(known), leaves, assumes
         self.growing, self.moving = syntax.growing, syntax.moving
+        self.sums = frozenset(syntax.counters)
         self.counters = {symbol: _Counter() for symbol in syntax.counters}
         self.traps: dict[Occurrence, bool] = {}
         self.tested: dict[int, Box] = {}
@@ -254,10 +255,12 @@ class OverflowAnalysis(Intervals):
         tests: int,
     ) -> None:
         """Chooses bounds of scalars that the loop carries, under which fewer of its operations may overflow. traps, at,
-        tests: as they were before the loop, which they are again afterwards."""
+        tests: as they were before the loop, which they are again afterwards. A sum of a `for` is none of them: a test
+        of what iterations before have added would carry a dependence, and an addition that traps is a reduction."""
         (head,) = self.at_head(loop, self.at[id(loop)])
+        sums = self.sums if isinstance(loop, For) else frozenset()
         wide = [
-            s for s in ordered(scalars_written(loop.body) & exposed((loop,)).keys())
+            s for s in ordered((scalars_written(loop.body) & exposed((loop,)).keys()) - sums)
             if s.dtype is DType.INT64 and not is_within(head.get(s, INT64), TESTED[-1])
         ]  # fmt: skip
         best: Box = {}

@@ -19,7 +19,7 @@ from appyc.analysis.sets.allowance import Allowance
 from appyc.analysis.sets.conditions import Cases, cases_of, condition_of, text_of
 from appyc.analysis.sets.presburger import Presburger
 from appyc.errors import Note
-from appyc.ir.nodes import Assign, Binary, Extent, Fail, For, Function, If, Symbol, Unary, Var
+from appyc.ir.nodes import Assign, Binary, Extent, Fail, For, Function, If, Symbol, Unary, Update, Var
 from appyc.ir.visit import walk
 
 if TYPE_CHECKING:
@@ -150,8 +150,7 @@ class Legality:
                 distance=1,
             )
         hints: tuple[str, ...] = (
-            f"if iterations combine into '{name}', write it as `{name} = {name} + ...`, or with "
-            "`*`, `min`, `max`, `&`, `|`, `^`, and use it nowhere else in the loop",
+            _how_to_combine(loop, scalar.symbol),
             f"if '{name}' belongs to one iteration, assign it before it is read",
         )
         if (op := _swapped(loop, scalar.symbol)) is not None:
@@ -164,6 +163,7 @@ class Legality:
             notes=(
                 Note(scalar.write, f"'{name}' is assigned here"),
                 Note(scalar.read, "and read here by a later iteration"),
+                *_other_uses(loop, scalar.symbol),
             ),
             hints=hints,
             distance=1,
@@ -336,6 +336,34 @@ def _is_set_flag(loop: For, symbol: Symbol) -> bool:
         and any(isinstance(stmt, Fail) and stmt.error == "UnboundLocalError" for stmt in node.then)
         for node in walk(loop.body)
     )
+
+
+def _how_to_combine(loop: For, symbol: Symbol) -> str:
+    """What would make a reduction of a scalar that a loop carries."""
+    name = symbol.name
+    operators = {n.op for n in walk(loop.body) if isinstance(n, Update) and n.target == symbol}
+    if len(operators) > 1:
+        ways = " and ".join(f"`{op}`" for op in sorted(operators))
+        return f"combine into '{name}' by one operator, not by {ways}: use a name for each"
+    if operators:
+        return f"iterations combine into '{name}' by `{operators.pop()}`: do nothing else with it in the loop"
+    return (
+        f"if iterations combine into '{name}', write it as `{name} = {name} + ...`, or with "
+        "`*`, `min`, `max`, `&`, `|`, `^`, and use it nowhere else in the loop"
+    )
+
+
+def _other_uses(loop: For, symbol: Symbol) -> tuple[Note, ...]:
+    """The first use of a scalar beside the updates that iterations combine into it by, if there are such."""
+    nodes = list(walk(loop.body))
+    if not any(isinstance(n, Update) and n.target == symbol for n in nodes):
+        return ()
+    for node in nodes:
+        if isinstance(node, Assign) and node.target == symbol:
+            return (Note(node.loc, f"'{symbol.name}' is set here besides"),)
+        if isinstance(node, Var) and node.symbol == symbol:
+            return (Note(node.loc, f"'{symbol.name}' is read here besides"),)
+    return ()
 
 
 def _swapped(loop: For, symbol: Symbol) -> str | None:

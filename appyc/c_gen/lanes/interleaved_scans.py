@@ -18,8 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from appyc.c_gen.c_module import FunctionContext
-from appyc.c_gen.text.c_expressions import expression
-from appyc.c_gen.text.c_operators import combine
+from appyc.c_gen.text.c_expressions import emit_combined, expression
 from appyc.c_gen.text.c_types import c_type, constant, partial_start
 from appyc.ir.nodes import For, Stmt
 from appyc.ir.types import DType
@@ -114,10 +113,7 @@ def _emit_iteration(copy: FunctionContext, plan: _Chunks, value: str, body: Stat
 def _emit_results(ctx: FunctionContext, plan: _Chunks, copies: list[FunctionContext]) -> None:
     """Combines the copies' partial results in order, and assigns the last values from the last copy."""
     for reduction in plan.chunks.reductions:
-        name, dtype = ctx.name(reduction.symbol), reduction.symbol.dtype
         for copy in copies:
-            ctx.writer.line(
-                f"{name} = {combine(ctx, reduction.op, dtype, name, copy.name(reduction.symbol))};"
-            )
+            emit_combined(ctx, reduction, copy.name(reduction.symbol), plan.chunks)
     for symbol in plan.chunks.last:
         ctx.writer.line(f"{ctx.name(symbol)} = {copies[-1].name(symbol)};")

@@ -27,8 +27,7 @@ from appyc.c_gen.loops.counted_loops import Body, emit_counted
 from appyc.c_gen.loops.loop_pieces import atomics_pay, cost_text, emit_pieces, rounds, work_text
 from appyc.c_gen.loops.piece_patterns import pattern_of
 from appyc.c_gen.profiled_loops import emit_end, emit_start
-from appyc.c_gen.text.c_expressions import expression
-from appyc.c_gen.text.c_operators import combine
+from appyc.c_gen.text.c_expressions import emit_combined, expression
 from appyc.c_gen.text.c_types import c_type, partial_start
 from appyc.ir.nodes import For, LoopMode, Reduction, Symbol, Update
 from appyc.ir.raising import can_fault
@@ -189,9 +188,9 @@ def emit_threads(ctx: FunctionContext, loop: For, body: Body) -> None:
             writer.line("failed = fault[0] >= 0;")
             ctx.leave_if_failed()
         for reduction in captures.reductions:
-            name, dtype = names.of(reduction.symbol), reduction.symbol.dtype
-            combined = combine(ctx, reduction.op, dtype, name, f"{name}_partial[piece]")
-            writer.line(f"for (int64_t piece = 0; piece < pieces; piece += 1) {name} = {combined};")
+            part = f"{names.of(reduction.symbol)}_partial[piece]"
+            each = "for (int64_t piece = 0; piece < pieces; piece += 1) "
+            emit_combined(ctx, reduction, part, nest[-1], each)
 
 
 def _emit_all(

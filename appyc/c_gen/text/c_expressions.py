@@ -28,19 +28,28 @@ from appyc.ir.nodes import (
     Draw,
     Expr,
     Extent,
+    For,
     Intrinsic,
     IterationIndex,
     Likely,
     Load,
     Logical,
     Reduce,
+    Reduction,
     Select,
     Symbol,
     Unary,
     Var,
     Workers,
 )
-from appyc.ir.raising import CHECKED, can_fault, divisor_may_be_zero, exponent_may_be_negative, traps_overflow
+from appyc.ir.raising import (
+    CHECKED,
+    can_fault,
+    divisor_may_be_zero,
+    exponent_may_be_negative,
+    trapping_sums,
+    traps_overflow,
+)
 from appyc.ir.types import DType, Layout
 
 _TRAP_MESSAGES = {
@@ -295,8 +304,7 @@ def _operator(ctx: FunctionContext, expr: Binary, lhs: str, rhs: str) -> str:
         site = ctx.module.fault("ValueError", message, expr.loc)
         rhs = f"{ctx.module.helpers.typed('exponent', dtype)}({rhs}, {site}, fault, &failed)"
     if traps_overflow(expr):
-        checked = ctx.module.helpers.plain(f"{CHECKED[expr.op]}_checked")
-        return f"{checked}({lhs}, {rhs}, {ctx.module.overflow_fault(expr.loc)}, fault, &failed)"
+        return checked(ctx, expr.op, lhs, rhs, expr.loc)
     if expr.op == "**":
         return power(ctx, expr, lhs, rhs)
     if isinstance(expr.rhs, Const) and isinstance(expr.rhs.value, int) and dtype.is_integer:
@@ -309,6 +317,24 @@ def _operator(ctx: FunctionContext, expr: Binary, lhs: str, rhs: str) -> str:
             )
             return narrowed(shifted, dtype)
     return combine(ctx, expr.op, dtype, lhs, rhs)
+
+
+def checked(ctx: FunctionContext, op: str, lhs: str, rhs: str, loc: Loc) -> str:
+    """An operation on Python ints that fails where its result takes more than 64 bits."""
+    function = ctx.module.helpers.plain(f"{CHECKED[op]}_checked")
+    return f"{function}({lhs}, {rhs}, {ctx.module.overflow_fault(loc)}, fault, &failed)"
+
+
+def emit_combined(ctx: FunctionContext, reduction: Reduction, part: str, loop: For, head: str = "") -> None:
+    """Writes that a reduction's scalar takes up a partial result. head: the loop over these."""
+    symbol, name = reduction.symbol, ctx.name(reduction.symbol)
+    traps = symbol in trapping_sums(loop.body)
+    value = combine(ctx, reduction.op, symbol.dtype, name, part)
+    if traps:
+        value = checked(ctx, reduction.op, name, part, loop.loc)
+    ctx.writer.line(f"{head}{name} = {value};")
+    if traps:
+        ctx.leave_if_failed()
 
 
 def _part(ctx: FunctionContext, name: str, number: Expr) -> str:

@@ -11,7 +11,7 @@ from typing import assert_never
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.callee_functions import emit_call
 from appyc.c_gen.loops.c_loops import emit_loop
-from appyc.c_gen.text.c_expressions import checked_positions, draw, element, element_at, expression
+from appyc.c_gen.text.c_expressions import checked, checked_positions, draw, element, element_at, expression
 from appyc.c_gen.text.c_operators import combine
 from appyc.c_gen.text.c_types import c_type, storage_type
 from appyc.errors import InternalError
@@ -186,11 +186,13 @@ def _emit_scalar_update(ctx: FunctionContext, stmt: Update) -> None:
     value = expression(ctx, stmt.value)
     if stmt.atomic and stmt.target in ctx.behind_pointer:
         _emit_atomic(ctx, stmt, name, value)
+    elif stmt.trap:
+        ctx.writer.line(f"{name} = {checked(ctx, stmt.op, name, value, stmt.loc)};")
     elif _has_compound_assignment(stmt):
         ctx.writer.line(f"{name} {stmt.op}= {value};")
     else:
         ctx.writer.line(f"{name} = {combine(ctx, stmt.op, stmt.target.dtype, name, value)};")
-    if can_fault(stmt.value):
+    if can_fault(stmt):
         ctx.leave_if_failed()
 
 

@@ -1,11 +1,13 @@
-"""What kernels cannot do, rewritten or dropped: limited lanes, scans and products of complex numbers, worker counts."""
+"""What kernels cannot do, rewritten or dropped: limited lanes, sums that must not wrap, scans and products of complex
+numbers, worker counts."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from appyc.analysis.dependences.verdicts import named
-from appyc.ir.nodes import For, Function, Node, Workers
+from appyc.ir.nodes import Assign, Binary, For, Function, Node, Update, Var, Workers
+from appyc.ir.raising import trapping_sums
 from appyc.ir.visit import map_loops, rewrite
 from appyc.passes.node_builders import integer
 from appyc.passes.pass_context import PassContext
@@ -25,6 +27,32 @@ def drop_limited_lanes(fn: Function, ctx: PassContext) -> Function:
         return For(loop.var, loop.lo, loop.hi, loop.step, loop.body, clauses=loop.clauses, loc=loop.loc)
 
     return map_loops(fn, rule)
+
+
+def drop_trapping_sums(fn: Function, ctx: PassContext) -> Function:
+    """Sums that must not wrap are in order, by operations that trap: shares of programs and lanes are combined without
+    a test.
+
+        for i in range(n):  # parallel, reduction(+: s)         for i in range(n):  # sequential
+            s += x[i]       # traps                      ->         s = s + x[i]    # traps
+    """
+    trapping = trapping_sums(fn.body)
+
+    def rule(node: Node) -> Node:
+        if isinstance(node, Update) and node.trap:
+            value = Binary(node.op, Var(node.target, loc=node.loc), node.value, True, True, loc=node.loc)
+            return Assign(node.target, value, loc=node.loc)
+        summed = (
+            {r.symbol.name for r in node.reductions if r.symbol in trapping} if isinstance(node, For) else ()
+        )
+        if not isinstance(node, For) or not summed:
+            return node
+        names = " and ".join(f"'{name}'" for name in sorted(summed))
+        ctx.missed(node.loc, f"{named(node)}: on the GPU it runs in order, since {names} may take more than 64 bits",
+                   "sum numbers of NumPy's, which wrap around, or cut them with % or &")  # fmt: skip
+        return For(node.var, node.lo, node.hi, node.step, node.body, clauses=node.clauses, loc=node.loc)
+
+    return rewrite(fn, rule) if trapping else fn
 
 
 def scans_of_reals(fn: Function, ctx: PassContext) -> Function:

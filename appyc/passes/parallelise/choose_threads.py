@@ -43,7 +43,7 @@ from appyc.ir.nodes import (
     Update,
     While,
 )
-from appyc.ir.raising import may_raise
+from appyc.ir.raising import may_raise, overflow_error, traps_overflow
 from appyc.ir.visit import (
     arrays_read,
     arrays_written,
@@ -71,15 +71,17 @@ def choose_threads(fn: Function, ctx: PassContext) -> Function:
     """The function with free loops in mode PARALLEL."""
     if not ctx.options.auto:
         return fn
-    return replace(fn, body=_Choice(ctx, NameSupply.after(fn)).block(fn.body, inside=False))
+    leaves = overflow_error(fn)[0] == LeftToPython.__name__
+    return replace(fn, body=_Choice(ctx, NameSupply.after(fn), leaves).block(fn.body, inside=False))
 
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """The walk, from the outside in."""
+    """The walk, from the outside in. leaves: Python runs the call where an integer takes more than 64 bits."""
 
     ctx: PassContext
     names: NameSupply
+    leaves: bool
 
     def block(self, body: tuple[Stmt, ...], *, inside: bool) -> tuple[Stmt, ...]:
         """inside: a loop around already runs in parallel."""
@@ -91,7 +93,7 @@ class _Choice:
         return map_blocks(stmt, lambda block: self.block(block, inside=inside))
 
     def _loop(self, loop: For, *, inside: bool) -> Stmt:
-        raises = any(_must_be_first(n) for n in walk(loop.body))
+        raises = any(self._must_be_first(n) for n in walk(loop.body))
         if raises and not loops_of(loop.body) and _is_free(loop, self.ctx, inside=True):
             return self._shared(loop, LoopMode.SIMD)
         # What comes after an iteration that raises must not have happened, unless Python runs the whole call.
@@ -128,12 +130,13 @@ class _Choice:
         self.ctx.judge_alike(fresh)
         return rename(loop, fresh)
 
-
-def _must_be_first(node: Node) -> bool:
-    """Whether a node raises what must be the first exception in program order."""
-    if isinstance(node, Fail):
-        return node.error != LeftToPython.__name__
-    return isinstance(node, Binary) and node.trap
+    def _must_be_first(self, node: Node) -> bool:
+        """Whether a node raises what must be the first exception in program order."""
+        if isinstance(node, Fail):
+            return node.error != LeftToPython.__name__
+        if traps_overflow(node) or (isinstance(node, Update) and node.trap):
+            return not self.leaves
+        return isinstance(node, Binary) and node.trap
 
 
 def _is_free(loop: For, ctx: PassContext, *, inside: bool) -> bool:

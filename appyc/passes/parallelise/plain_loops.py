@@ -36,6 +36,9 @@ def _raises(node: Node) -> bool:
             return can_raise(node.cond)
         case Store() | Update():
             is_element = isinstance(node, Store) or node.target.is_array
-            return (is_element and node.checked) or any(can_raise(e) for e in (*node.index, node.value))
+            traps = isinstance(node, Update) and node.trap
+            return (
+                traps or (is_element and node.checked) or any(can_raise(e) for e in (*node.index, node.value))
+            )
         case _:
             return False

@@ -25,6 +25,7 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, rewrite, walk
+from appyc.passes.node_builders import zero
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.dead_code_elimination import can_raise
 
@@ -42,6 +43,9 @@ def recognise_reductions(fn: Function, ctx: PassContext) -> Function:
         s = s + x if c else s                     if c: s += x
         if a[i] > best: best = a[i]               best = max(best, a[i])
         ok = b & ok                               ok &= b
+
+    An operation that traps (`check_integer_overflow`) becomes an update that does. Partial sums may then be beyond 64
+    bits where the sum in order is not: Python runs the call, or it raises OverflowError.
 
     The value of every scalar and element stays what it was, NaN and rounding included; that a
     loop may then combine in another order is decided elsewhere (`check_parallel`).
@@ -94,8 +98,10 @@ class _Target:
     def is_read_within(self, expr: Expr) -> bool:
         return any(self.is_read_by(part) for part in walk(expr) if isinstance(part, Var | Load))
 
-    def update(self, op: str, value: Expr, loc: Loc) -> Update:
-        return Update(self.symbol, self.index, op, value, checked=self.checked, mask=self.mask, loc=loc)
+    def update(self, op: str, value: Expr, loc: Loc, *, trap: bool = False) -> Update:
+        return Update(
+            self.symbol, self.index, op, value, checked=self.checked, mask=self.mask, trap=trap, loc=loc
+        )
 
 
 def _rewritten(target: _Target, value: Expr, node: Assign | Store) -> Node | tuple[Node, ...]:
@@ -106,7 +112,7 @@ def _rewritten(target: _Target, value: Expr, node: Assign | Store) -> Node | tup
 def _updates(target: _Target, value: Expr, loc: Loc) -> tuple[Stmt, ...] | None:
     """The statements that stand for `target = value`; None where it is no update."""
     match value:
-        case Binary(trap=True):
+        case Binary(trap=True) if target.index:
             return None
         case Select():
             return _from_select(target, value, loc)
@@ -119,35 +125,43 @@ def _updates(target: _Target, value: Expr, loc: Loc) -> tuple[Stmt, ...] | None:
         case Binary(op="min" | "max") if target.is_read_by(value.rhs) and not _has_nan(value.dtype):
             return _one(target, value.op, value.lhs, loc)
         case Binary() if value.op in _COMMUTING and target.is_read_by(value.lhs):
-            return _one(target, value.op, value.rhs, loc)
+            return _one(target, value.op, value.rhs, loc, trap=value.trap)
         case Binary() if value.op in _COMMUTING and target.is_read_by(value.rhs):
-            return _one(target, value.op, value.lhs, loc)
+            return _one(target, value.op, value.lhs, loc, trap=value.trap)
         case _:
             return None
 
 
-def _one(target: _Target, op: str, value: Expr, loc: Loc) -> tuple[Stmt, ...] | None:
-    return None if target.is_read_within(value) else (target.update(op, value, loc),)
+def _one(target: _Target, op: str, value: Expr, loc: Loc, *, trap: bool = False) -> tuple[Stmt, ...] | None:
+    return None if target.is_read_within(value) else (target.update(op, value, loc, trap=trap),)
 
 
 def _from_sum(target: _Target, value: Binary, loc: Loc) -> tuple[Stmt, ...] | None:
     """`((s + x) - y) + z`: one update for each term, in order, so that rounding stays the same."""
     if value.op == "+" and target.is_read_by(value.rhs):
-        return _one(target, "+", value.lhs, loc)
-    terms: list[Expr] = []
+        return _one(target, "+", value.lhs, loc, trap=value.trap)
+    terms: list[tuple[Expr, bool]] = []
     rest: Expr = value
-    while isinstance(rest, Binary) and rest.op in ("+", "-") and not rest.trap:
-        term = rest.rhs if rest.op == "+" else Unary("-", rest.rhs, loc=rest.rhs.loc)
+    while isinstance(rest, Binary) and rest.op in ("+", "-") and not (rest.trap and target.index):
+        term = rest.rhs if rest.op == "+" else _negative(rest)
         if target.is_read_within(term):
             return None
-        terms.append(term)
+        terms.append((term, rest.trap))
         if target.is_read_by(rest.lhs):
             # All terms but the innermost are evaluated after an update: none may read the element.
-            if target.index and target.symbol in arrays_read(terms[:-1]):
+            if target.index and target.symbol in arrays_read(term for term, _ in terms[:-1]):
                 return None
-            return tuple(target.update("+", term, loc) for term in reversed(terms))
+            return tuple(target.update("+", term, loc, trap=trap) for term, trap in reversed(terms))
         rest = rest.lhs
     return None
+
+
+def _negative(difference: Binary) -> Expr:
+    """What a difference adds."""
+    term = difference.rhs
+    if not difference.trap:
+        return Unary("-", term, loc=term.loc)
+    return Binary("-", zero(term.dtype, term.loc), term, trap=True, python=True, loc=term.loc)
 
 
 def _from_select(target: _Target, value: Select, loc: Loc) -> tuple[Stmt, ...] | None:
