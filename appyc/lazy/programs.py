@@ -32,6 +32,7 @@ from appyc.api import JitFunction, SpentSeconds
 from appyc.errors import CompileError
 from appyc.lazy._nodes import Buffer
 from appyc.lazy.gathering import Gathered
+from appyc.lazy.numpy_form import names_in, numpy_form
 from appyc.lazy.operations import Call
 from appyc.lazy.recorded_nodes import Site
 from appyc.lazy.recording import line_of
@@ -99,19 +100,14 @@ def taken_apart(text: Text, at: int) -> list[tuple[Text, range]]:
         if not piece:
             continue
         mine = [statements[k] for k in piece]
-        later = _names([s for k in range(piece.stop, count) for s in statements[k]], ast.Load)
-        made = _names([s for body in mine for s in body], ast.Store)
-        parameters = sorted(_names([s for body in mine for s in body], ast.Load) & there)
+        later = set(names_in([s for k in range(piece.stop, count) for s in statements[k]], ast.Load))
+        made = set(names_in([s for body in mine for s in body], ast.Store))
+        parameters = sorted(there.intersection(names_in([s for body in mine for s in body], ast.Load)))
         returned = sorted(name for name in made if name in later or name in text.returned)
         calls = tuple(text.calls[k] for k in piece)
         out.append((_text(parameters, [], mine, returned, calls, functions), piece))
         there |= made
     return out
-
-
-def _names(statements: Sequence[ast.stmt], context: type[ast.expr_context]) -> set[str]:
-    nodes = (node for stmt in statements for node in ast.walk(stmt))
-    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, context)}
 
 
 def _text(
@@ -137,29 +133,11 @@ def _text(
     file = f"<recorded-{next(_serial)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     names_there: dict[str, object] = {"np": np, "__name__": "recorded", **functions}
-    exec(compile(_with_deletions(ast.parse(text), returned), file, "exec"), names_there)
+    exec(compile(numpy_form(ast.parse(text)), file, "exec"), names_there)
     function = names_there["recorded"]
     assert isinstance(function, FunctionType)
     weakref.finalize(function, linecache.cache.pop, file, None)
     return Text(function, tuple(lines), calls, tuple(returned))
-
-
-def _with_deletions(tree: ast.Module, returned: Sequence[str]) -> ast.Module:
-    """The function as NumPy runs it: temporaries give their memory back after the last statement that reads them, as in
-    the program. The text, which is compiled, goes without."""
-    (definition,) = tree.body
-    assert isinstance(definition, ast.FunctionDef)
-    assigned = _names([stmt for stmt in definition.body if isinstance(stmt, ast.Assign)], ast.Store)
-    used, body = set(returned), definition.body[-1:]
-    for stmt in reversed(definition.body[:-1]):
-        last = sorted(((_names([stmt], ast.Load) | _names([stmt], ast.Store)) & assigned) - used)
-        used.update(last)
-        if last:
-            deletion = ast.Delete([ast.Name(name, ast.Del()) for name in last])
-            body.append(ast.fix_missing_locations(ast.copy_location(deletion, stmt)))
-        body.append(stmt)
-    definition.body = body[:0:-1] + body[:1]
-    return tree
 
 
 # ---------------------------------------------------------------- programs
