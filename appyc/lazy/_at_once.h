@@ -43,12 +43,6 @@ static Tally *tally_of(PyObject *view)
     return found && PyObject_TypeCheck(found, &TallyType) ? (Tally *)found : NULL;
 }
 
-static int has_plain_elements(const View *view)
-{
-    int type = ((PyArray_Descr *)view->dtype)->type_num;
-    return PyTypeNum_ISNUMBER(type) || PyTypeNum_ISBOOL(type);
-}
-
 /* How many elements an item of an index chooses, which is an array or a list of integers; -1 for a mask. */
 static Py_ssize_t chosen_by(PyObject *item)
 {
@@ -122,9 +116,35 @@ static PyObject *indexed(PyObject *module, PyObject *const *args, Py_ssize_t cou
 
 static PyObject *view_at(View *view, PyObject *key);
 
+/* Of arrays of rows, by shape, dtype and the field's name: the path to the field, its shape and its dtype. */
+static PyObject *known_fields;
+
+/* The view of a field that is known. NULL without an error where it takes more to tell. */
+static PyObject *field_of(View *view, PyObject *name)
+{
+    if (PyTuple_GET_SIZE(view->path) || !PyTuple_GET_SIZE(view->shape))
+        return NULL;
+    PyObject *key = PyTuple_Pack(3, view->shape, view->dtype, name), *memory = view->buffer->memory;
+    PyObject *found = key ? PyDict_GetItemWithError(known_fields, key) : NULL;
+    View *out = !found ? NULL : new_view(Py_TYPE(view), view->buffer, PyTuple_GET_ITEM(found, 0),
+                                         PyTuple_GET_ITEM(found, 1), PyTuple_GET_ITEM(found, 2));
+    Py_XDECREF(key);
+    if (out)
+        out->is_straight = 0;
+    if (out && PyArray_CheckExact(memory) && (out->values = PyObject_GetItem(memory, name)))
+        out->memory = Py_NewRef(memory);
+    else if (PyErr_Occurred())
+        Py_CLEAR(out);
+    return (PyObject *)out;
+}
+
 static PyObject *view_subscript(PyObject *self, PyObject *key)
 {
     View *view = (View *)self;
+    if (PyUnicode_CheckExact(key)) {
+        PyObject *field = field_of(view, key);
+        return field || PyErr_Occurred() ? field : call_method(self, "_at", key);
+    }
     Tally *tally = tally_of(self);
     int kind = kind_of_index(view, key);
     PyObject *out = NULL;
@@ -166,6 +186,21 @@ static int store_at_once(const Tally *tally, View *view, PyObject *key, PyObject
     return failed < 0 || PyErr_Occurred() ? -1 : values != NULL;
 }
 
+/* 1: the values of a field are stored; 0: it takes more than that; -1: an error. */
+static int store_field(const Tally *tally, View *view, PyObject *name, PyObject *value)
+{
+    PyObject *field = field_of(view, name);
+    int done = field ? 0 : PyErr_Occurred() ? -1 : 0;
+    if (field && PyObject_TypeCheck(value, &ViewType) && is_same_view(value, (View *)field))
+        done = 1;  /* `a["x"] += y` stores what it changed into itself */
+    else if (field && tally && is_field(field) && is_settled(tally, view->buffer, 1)) {
+        Tally bounded = tally_for(tally, &field, 1);
+        done = store_at_once(&bounded, (View *)field, Py_Ellipsis, value);
+    }
+    Py_XDECREF(field);
+    return done;
+}
+
 static int view_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
 {
     View *view = (View *)self;
@@ -174,7 +209,11 @@ static int view_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
         PyErr_SetString(PyExc_ValueError, "cannot delete array elements");
         return -1;
     }
-    if (tally && is_at_once(tally, view, kind_of_index(view, key)) && is_settled(tally, view->buffer, 1)) {
+    if (PyUnicode_CheckExact(key)) {
+        int done = store_field(tally, view, key, value);
+        if (done)
+            return done < 0 ? -1 : 0;
+    } else if (tally && is_at_once(tally, view, kind_of_index(view, key)) && is_settled(tally, view->buffer, 1)) {
         int done = store_at_once(tally, view, key, value);
         if (done)
             return done < 0 ? -1 : 0;

@@ -172,13 +172,6 @@ static PyObject *key_of(const Request *request)
 
 /* ------------------------------------------------------------------ what was recorded before */
 
-static int is_same_view(PyObject *value, const View *view)
-{
-    return ((View *)value)->buffer == view->buffer
-        && (((View *)value)->path == view->path
-            || PyObject_RichCompareBool(((View *)value)->path, view->path, Py_EQ) == 1);
-}
-
 /* The operands as a statement has them: one that shares its target's memory must not keep that alive. */
 static PyObject *operands_of(const Known *self, const Plan *plan, const Request *request)
 {
@@ -454,15 +447,15 @@ static Py_ssize_t extent_of(PyObject *value)
 }
 
 /* Whether the result is known to be small, where each argument is. */
-static int is_bounded(const Known *self, PyObject *const *args, Py_ssize_t count)
+static int is_bounded(const Known *self, const Tally *tally, PyObject *const *args, Py_ssize_t count)
 {
     switch (self->bound) {
     case BROADCAST:
-        return is_small(self->tally, size_of_all(args, count));
+        return is_small(tally, size_of_all(args, count));
     case PRODUCT:
-        return count == 2 && is_small(self->tally, size_of_product(args, count));
+        return count == 2 && is_small(tally, size_of_product(args, count));
     case GROWN:
-        return count && is_small(self->tally, times(extent_of(args[0]), count > 1 ? extent_of(args[1]) : 1));
+        return count && is_small(tally, times(extent_of(args[0]), count > 1 ? extent_of(args[1]) : 1));
     default:
         return 1;
     }
@@ -475,11 +468,12 @@ static PyObject *call_directly(const Known *self, PyObject *const *args, Py_ssiz
     int writes = self->what == RUNS || (self->what == MAKES && all > self->operands);
     int is_first_written = self->what == UPDATES || self->what == STORES;
     PyObject *given[MOST_ARGUMENTS], *out = NULL;
-    if (self->direct == Py_None || self->tally->at_once <= 0 || all > MOST_ARGUMENTS
+    Tally tally = tally_for(self->tally, args, count);
+    if (self->direct == Py_None || tally.at_once <= 0 || all > MOST_ARGUMENTS
         || (is_first_written && (keywords || all != 2 || Py_TYPE(args[0]) != self->array_type))
-        || !is_bounded(self, args, count))
+        || !is_bounded(self, &tally, args, count))
         return NULL;
-    while (done < all && (given[done] = plain_argument(self->tally, args[done], 3, writes || (is_first_written && done == 0))))
+    while (done < all && (given[done] = plain_argument(&tally, args[done], 3, writes || (is_first_written && done == 0))))
         done++;
     if (done == all && (Py_TYPE(self->direct) != &PyMethodDescr_Type || (count && PyArray_Check(given[0])))) {
         PyObject *swapped[] = {all > 1 ? given[1] : NULL, all ? given[0] : NULL};

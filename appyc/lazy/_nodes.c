@@ -21,11 +21,13 @@
 #include "_runs.h"
 
 /* As in appyc/lazy/recorded_nodes.py: of what this module offers. */
-enum { NODES_FORMAT = 12 };
+enum { NODES_FORMAT = 13 };
 
 static PyMethodDef module_methods[] = {
     {"indexed", (PyCFunction)(void (*)(void))indexed, METH_FASTCALL, "The view that a basic index leads to, or None."},
     {"basic_items", (PyCFunction)(void (*)(void))basic_items, METH_FASTCALL, "The items of a basic index, all bounds in range."},
+    {"viewed", (PyCFunction)(void (*)(void))viewed, METH_FASTCALL, "A view, with what is known of how it lies in memory."},
+    {"address", address, METH_O, "Of the first element of NumPy's array."},
     {"turned", (PyCFunction)(void (*)(void))turned, METH_FASTCALL, "The view with its axes the other way round, or None."},
     {"caller", caller, METH_O, "Code and instruction of the innermost frame whose file is not below a folder."},
     {"follows", (PyCFunction)(void (*)(void))follows, METH_FASTCALL, "Whether a call's operands are those of the last, moved."},
@@ -62,6 +64,8 @@ PyMODINIT_FUNC PyInit__nodes(void)
     for (size_t i = 0; module && i < sizeof offered / sizeof *offered; i++)
         if (PyModule_AddObjectRef(module, offered[i].name, (PyObject *)offered[i].type) < 0)
             Py_CLEAR(module);
+    if (module && (!(known_fields = PyDict_New()) || PyModule_AddObjectRef(module, "known_fields", known_fields) < 0))
+        Py_CLEAR(module);
     if (module && PyModule_AddIntConstant(module, "FORMAT", NODES_FORMAT) < 0)
         Py_CLEAR(module);
     return module;

@@ -129,6 +129,29 @@ static PyObject *view_new(PyTypeObject *type, PyObject *args, PyObject *keywords
     return view_vectorcall((PyObject *)type, &PyTuple_GET_ITEM(args, 0), (size_t)PyTuple_GET_SIZE(args), NULL);
 }
 
+/* viewed(type, buffer, path, shape, dtype, is_straight, ghost): a view, with what is known of how it lies in memory. */
+static PyObject *viewed(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count < 6 || count > 7 || !PyType_Check(args[0]) || !PyType_IsSubtype((PyTypeObject *)args[0], &ViewType)
+        || Py_TYPE(args[1]) != &BufferType)
+        return PyErr_Format(PyExc_TypeError, "viewed(type, buffer, path, shape, dtype, is_straight, ghost)");
+    View *out = new_view((PyTypeObject *)args[0], (Buffer *)args[1], args[2], args[3], args[4]);
+    if (out) {
+        out->is_straight = args[5] == Py_True;
+        if (count == 7)
+            Py_SETREF(out->ghost, Py_NewRef(args[6]));
+    }
+    return (PyObject *)out;
+}
+
+/* Of an array's first element. */
+static PyObject *address(PyObject *Py_UNUSED(module), PyObject *array)
+{
+    if (!PyArray_Check(array))
+        return PyErr_Format(PyExc_TypeError, "address(array)");
+    return PyLong_FromVoidPtr(PyArray_DATA((PyArrayObject *)array));
+}
+
 static void view_dealloc(View *self)
 {
     if (self->weak_references)
@@ -159,6 +182,13 @@ static PyObject *view_become(View *self, PyObject *given)
     Py_CLEAR(self->memory);
     self->is_straight = other->is_straight;
     Py_RETURN_NONE;
+}
+
+static int is_same_view(PyObject *value, const View *view)
+{
+    return ((View *)value)->buffer == view->buffer
+        && (((View *)value)->path == view->path
+            || PyObject_RichCompareBool(((View *)value)->path, view->path, Py_EQ) == 1);
 }
 
 static PyMethodDef view_methods[] = {

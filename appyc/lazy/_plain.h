@@ -68,6 +68,32 @@ static int is_small(const Tally *tally, Py_ssize_t size)
     return 0 < tally->at_once && size <= tally->at_once;
 }
 
+static int has_plain_elements(const View *view)
+{
+    int type = ((PyArray_Descr *)view->dtype)->type_num;
+    return PyTypeNum_ISNUMBER(type) || PyTypeNum_ISBOOL(type);
+}
+
+/* Whether a view is of numbers in rows, which compiled code does not read. */
+static int is_field(PyObject *value)
+{
+    return PyObject_TypeCheck(value, &ViewType) && has_plain_elements((View *)value)
+        && ((PyArray_Descr *)((View *)value)->buffer->dtype)->type_num == NPY_VOID;
+}
+
+/* The tally for a call, with its bound on what is computed at once: where operands are fields, their sizes. They would be
+ * copied to be recorded, which takes as long as an operation. */
+static Tally tally_for(const Tally *tally, PyObject *const *args, Py_ssize_t count)
+{
+    Tally out = *tally;
+    for (Py_ssize_t i = 0; 0 < tally->at_once && i < count; i++)
+        if (is_field(args[i])) {
+            Py_ssize_t size = size_of(((View *)args[i])->shape);
+            out.at_once = out.at_once > size ? out.at_once : size;
+        }
+    return out;
+}
+
 static PyObject *step_of(PyObject *memory, PyObject *step)
 {
     if (Py_TYPE(step) != &IndexType)

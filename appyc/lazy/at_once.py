@@ -14,6 +14,9 @@ eagerly are NumPy's.
 At first only single elements are small, so that programs that try recording with a few small arrays see it. The limit
 grows once many statements on small arrays have run, or fewer on tiny ones (`Recording.has_run`).
 
+Fields of rows (`a["x"]`) count as small, and so do arrays of their size beside them: compiled code does not read rows,
+so that recording would copy them, which takes as long as the operation.
+
 `_at_once.h` does the same for calls of functions (`call_cache`) and for indices.
 """
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from appyc.api import copied
 from appyc.lazy import arrays
-from appyc.lazy._nodes import Buffer, Index
+from appyc.lazy._nodes import Buffer, Index, address
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.recorded_nodes import ghost_of
 from appyc.lazy.running import flush, make_room, ran_at_once, ran_by_numpy
-from appyc.lazy.views import ViewLayout, address, is_within, is_writeable, steps_between, view_of, window
+from appyc.lazy.views import ViewLayout, is_within, is_writeable, steps_between, view_of, window
 
 
 def wrapped(values: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import arrays, call_cache, evaluation, indexing, recorder, ufuncs
-from appyc.lazy._nodes import Index, indexed, turned
+from appyc.lazy._nodes import Index, indexed, known_fields, turned
 from appyc.lazy.flat import Flat
 from appyc.lazy.operations import COMPILED_DTYPES, Convert, Copy, as_dtype
 from appyc.lazy.order import inverse, is_straight, memory_order
@@ -27,14 +27,7 @@ def _reshaped(shape: tuple[int, ...], given: Any) -> tuple[tuple[Step, ...], tup
     return (Reshape(whole),), whole
 
 
-@functools.lru_cache(maxsize=1 << 10)
-def _field_of(
-    shape: tuple[int, ...], dtype: np.dtype, name: str
-) -> tuple[tuple[Step, ...], tuple[int, ...], np.dtype]:
-    """The path to a field of a whole array, its shape and dtype. Raises NumPy's errors."""
-    memory = np.empty(shape, dtype)
-    field = memory[name]
-    return (window(field, memory),), field.shape, field.dtype
+_MOST_FIELDS = 1 << 10
 
 
 def _has_dots(key: Any) -> bool:
@@ -110,20 +103,14 @@ class ShapeMethods(arrays.Array):
         )  # with today's value
 
     def _field(self, name: str) -> Any:
-        """The view of a field of a structured array."""
-        if self.path:
-            return self.windowed(self.ghost()[name])
-        out = arrays.ndarray(self.buffer, *_field_of(self.shape, self.dtype, name))
-        out.is_straight = False
+        """The view of a field of a structured array. Raises NumPy's errors."""
+        field = self.ghost()[name]
+        out = self.windowed(field)
+        if not self.path:  # the same for each array of this shape
+            if len(known_fields) >= _MOST_FIELDS:
+                known_fields.clear()
+            known_fields[self.shape, self.dtype, name] = (out.path, out.shape, out.dtype)
         return out
-
-    def _is_own_field(self, key: Any, value: Any) -> bool:
-        """Whether a field would be stored into itself, as `a["x"] += y` does once it has changed the field."""
-        if type(value) is not arrays.ndarray or value.buffer is not self.buffer or self.path:
-            return False
-        if type(key) is not str or key not in (self.dtype.names or ()):
-            return False
-        return bool(value.path == _field_of(self.shape, self.dtype, key)[0])
 
     def _put(self, key: Any, value: Any) -> None:
         """`self[key] = value`, where that is more than a store into a small array."""
@@ -132,8 +119,7 @@ class ShapeMethods(arrays.Array):
         if view is None:
             items = indexing.basic_index(key, self.shape)
             if items is None:
-                if not self._is_own_field(key, value):
-                    indexing.fancy_store(self, key, value)
+                indexing.fancy_store(self, key, value)
                 return
             view = self.view_with(Index(items)) if items else self
             store = ufuncs.store

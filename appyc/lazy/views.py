@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from appyc.lazy._nodes import Index
+from appyc.lazy._nodes import Index, address
 
 NEAR = 2
 """Bounds up to this one, from either end, are part of the code: the interior `1:-1` is worth knowing."""
@@ -142,12 +142,6 @@ _WRITEABLE = 0x400
 
 def is_writeable(view: np.ndarray) -> bool:
     return bool(view.flags.num & _WRITEABLE)
-
-
-def address(array: np.ndarray) -> int:
-    """Of the first element."""
-    found: int = array.__array_interface__["data"][0]
-    return found
 
 
 def is_within(view: np.ndarray, memory: np.ndarray) -> bool:
