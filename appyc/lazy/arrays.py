@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from appyc.lazy._nodes import Tally, View, settled
+from appyc.lazy._nodes import Tally, View, settled, viewed
 from appyc.lazy.order import is_ascending, is_straight
 from appyc.lazy.recorded_nodes import ghost_of
 from appyc.lazy.residence import at_home, in_chunks
@@ -31,6 +31,18 @@ from appyc.lazy.views import (
     view_of,
     window,
 )
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _turning(
+    shape: tuple[int, ...], before: tuple[int, ...] | None, axes: tuple[int, ...]
+) -> tuple[Transpose | None, tuple[int, ...], bool]:
+    """The step that gives axes another order, after those that came before; the shape that it leads to, and whether the
+    axes of two elements and more keep their order."""
+    found = axes if before is None else tuple([before[a] for a in axes])
+    whole = tuple([shape[a] for a in axes])
+    step = None if is_ascending(list(found)) else Transpose(found)
+    return step, whole, is_ascending([a for a, extent in zip(found, whole, strict=True) if extent > 1])
 
 
 class Array(View):
@@ -145,14 +157,14 @@ class Array(View):
     def view_with(self, step: Step) -> Any:
         """The view after one more step. Raises NumPy's errors."""
         path = self.path
-        if type(step) is Transpose and self.size and not self.is_window:
-            return self._transposed(step)
+        if type(step) is Transpose and 0 not in self.shape and not self.is_window:
+            return self.turned_to(step.axes)
         if (
             len(path) >= LONG_PATH
             and self.is_straight
             and (found := one_slice((*path, step), self.buffer.shape))
         ):
-            return ndarray(self.buffer, (found[0],), found[1], self.dtype)
+            return viewed(ndarray, self.buffer, (found[0],), found[1], self.dtype, True)
         ghost = view_of(self.ghost(), (step,))
         if path and type(path[0]) is Window:
             return self.windowed(ghost)
@@ -166,45 +178,33 @@ class Array(View):
             path = shortest
         elif type(step) is not Transpose or step.axes != tuple(range(len(step.axes))):
             path = (*path, step)
-        out = ndarray(self.buffer, path, ghost.shape, self.dtype)
-        out._ghost = ghost
-        if type(step) is Transpose or not self.is_straight:
-            out.is_straight = is_straight(ghost)
-        return out
+        straight = is_straight(ghost) if type(step) is Transpose or not self.is_straight else True
+        return viewed(ndarray, self.buffer, path, ghost.shape, self.dtype, straight, ghost)
 
-    def _transposed(self, step: Transpose) -> Any:
-        """The view after a step that gives its axes another order."""
-        path = self.path
-        before = path[-1].axes if path and type(path[-1]) is Transpose else tuple(range(len(self.shape)))
-        straight = path[:-1] if path and type(path[-1]) is Transpose else path
-        axes = tuple([before[a] for a in step.axes])
-        shape = tuple([self.shape[a] for a in step.axes])
-        if axes != tuple(range(len(axes))):
-            path = (*straight, Transpose(axes))
-        else:
-            path = straight
-        out = ndarray(self.buffer, path, shape, self.dtype)
-        if any(type(s) is Transpose for s in straight):
+    def turned_to(self, axes: tuple[int, ...]) -> Any:
+        """The view with its axes in another order."""
+        if 0 in self.shape or self.is_window:
+            return self.view_with(Transpose(axes))
+        path, before = self.path, None
+        if path and isinstance(last := path[-1], Transpose):
+            path, before = path[:-1], last.axes
+        step, shape, is_ascending = _turning(self.shape, before, axes)
+        whole = path if step is None else (*path, step)
+        out = viewed(ndarray, self.buffer, whole, shape, self.dtype, is_ascending)
+        if path and any(type(s) is Transpose for s in path):
             out.is_straight = is_straight(out.ghost())
-        elif path is not straight:  # where no axis has been turned, the longer step is outside
-            out.is_straight = is_ascending([a for a, extent in zip(axes, shape, strict=True) if extent > 1])
-        return out
+        return out  # where no axis has been turned before, the longer step is outside
 
     def with_layout(self, layout: ViewLayout) -> Any:
         """The view of this whole array that was found for another one with its shape."""
         if not layout.path and layout.is_straight and layout.shape == self.shape:
             return self
-        out = ndarray(self.buffer, layout.path, layout.shape, layout.dtype)
-        out.is_straight = layout.is_straight
-        return out
+        return viewed(ndarray, self.buffer, layout.path, layout.shape, layout.dtype, layout.is_straight)
 
     def windowed(self, ghost: np.ndarray) -> Any:
         """Any view at all: `ghost` is one of this array's own ghost."""
         step = window(ghost, ghost_of(self.buffer))
-        out = ndarray(self.buffer, (step,), step.shape, step.dtype)
-        out._ghost = ghost
-        out.is_straight = False
-        return out
+        return viewed(ndarray, self.buffer, (step,), step.shape, step.dtype, False, ghost)
 
     @property
     def is_window(self) -> bool:

@@ -12,22 +12,43 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import arrays, call_cache, evaluation, indexing, recorder, ufuncs
-from appyc.lazy._nodes import Index, indexed, known_fields, turned
+from appyc.lazy._nodes import Index, indexed, known_fields, turned, viewed
 from appyc.lazy.flat import Flat
 from appyc.lazy.operations import COMPILED_DTYPES, Convert, Copy, as_dtype
 from appyc.lazy.order import inverse, is_straight, memory_order
 from appyc.lazy.recorded_nodes import ghost_of
-from appyc.lazy.views import Path, Reshape, Step, Transpose, is_reshaped, reversal, steps_between, window
+from appyc.lazy.views import LONG_PATH, Path, Reshape, Transpose, is_reshaped, reversal, steps_between, window
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def _reshaped(shape: tuple[int, ...], given: Any) -> tuple[tuple[Step, ...], tuple[int, ...]]:
-    """The path to a whole array's view in another shape, and that shape. Raises NumPy's errors."""
+def _reshaped(shape: tuple[int, ...], given: Any) -> tuple[Reshape, tuple[int, ...]]:
+    """The step to another shape, and that shape. Raises NumPy's errors."""
     whole = indexing.resolved_shape(shape, given)
-    return (Reshape(whole),), whole
+    return Reshape(whole), whole
 
 
 _MOST_FIELDS = 1 << 10
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _order(rank: int, axes: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The order of all axes, counted from the first; None for a wrong one."""
+    order = tuple([a % rank if -rank <= a < rank else a for a in axes])
+    return order if sorted(order) == list(range(rank)) else None
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def _swapped(rank: int, one: int, two: int) -> tuple[int, ...]:
+    """The order of axes of which two are exchanged. Raises NumPy's error for a wrong one."""
+    np.empty((0,) * rank).swapaxes(one, two)
+    axes = list(range(rank))
+    axes[one], axes[two] = axes[two], axes[one]
+    return tuple(axes)
+
+
+def _are_integers(items: tuple[Any, ...]) -> bool:
+    """Whether all are Python's own integers, by which results are cached: `True` and `1.0` are equal to one."""
+    return {int}.issuperset(map(type, items))
 
 
 def _has_dots(key: Any) -> bool:
@@ -46,8 +67,11 @@ class ShapeMethods(arrays.Array):
 
     @property
     def T(self) -> Any:  # noqa: N802
-        found = turned(self, reversal(len(self.shape)))
-        return self.transpose() if found is None else found
+        step = reversal(len(self.shape))
+        found = turned(self, step)
+        if found is None:
+            found = self.turned_to(step.axes) if self.shape else self
+        return found
 
     @property
     def mT(self) -> Any:  # noqa: N802
@@ -139,27 +163,40 @@ class ShapeMethods(arrays.Array):
 
     def transpose(self, *axes: Any) -> Any:
         order = axes[0] if len(axes) == 1 and (axes[0] is None or np.iterable(axes[0])) else axes
-        given = [] if order is None else [operator.index(a) for a in evaluation.plain(order)]
-        rank = self.ndim
-        if order is None or not axes:
-            given = list(reversed(range(rank)))
-        if sorted([a % rank if -rank <= a < rank else a for a in given]) != list(range(rank)):
+        given = () if order is None else order
+        if type(given) is not tuple or not _are_integers(given):
+            given = tuple(evaluation.plain(given))
+            self.ghost().transpose(given)  # raises NumPy's error for what are no axes
+            given = tuple(map(operator.index, given))
+        rank = len(self.shape)
+        chosen = reversal(rank).axes if order is None or not axes else _order(rank, given)
+        if chosen is None:
             self.ghost().transpose(given)  # raises NumPy's error for wrong axes
-        return self.view_with(Transpose(tuple([a % rank for a in given]))) if rank else self
+            raise AssertionError(given)
+        return self.turned_to(chosen) if rank else self
 
     def swapaxes(self, one: int, two: int) -> Any:
-        self.ghost().swapaxes(one, two)  # raises NumPy's error for wrong axes
-        axes = list(range(self.ndim))
-        axes[one], axes[two] = axes[two], axes[one]
-        return self.transpose(tuple(axes))
+        return self.turned_to(_swapped(len(self.shape), operator.index(one), operator.index(two)))
+
+    def _in_shape(self, given: Any) -> Any:
+        """The view in another shape in C order, where its elements lie in memory in that order; else None."""
+        if not _are_integers(given if type(given) is tuple else (given,)):
+            return None
+        path = self.path
+        if not is_reshaped(path) and (
+            len(path) >= LONG_PATH or 0 in self.shape or self.is_window or not self.ghost().flags.c_contiguous
+        ):
+            return None
+        step, whole = _reshaped(self.shape, given)
+        if path and type(path[-1]) is Reshape:
+            path = path[:-1]
+        ghost = None if self._ghost is None else self._ghost.reshape(whole)
+        return viewed(arrays.ndarray, self.buffer, (*path, step), whole, self.dtype, True, ghost)
 
     def reshape(self, *shape: Any, order: Any = "C", copy: bool | None = None) -> Any:
         given = shape[0] if len(shape) == 1 and not isinstance(shape[0], int | np.integer) else shape
-        if is_reshaped(self.path) and order == "C" and not copy and given is not None:
-            items = given if type(given) is tuple else (given,)
-            is_plain = all(type(n) is int for n in items)
-            path, whole = (_reshaped if is_plain else _reshaped.__wrapped__)(self.shape, given)
-            return arrays.ndarray(self.buffer, path, whole, self.dtype)
+        if order == "C" and not copy and (found := self._in_shape(given)) is not None:
+            return found
         ghost = self.ghost()
         order = {"A": "F" if ghost.flags.fnc else "C", "c": "C", "f": "F", "a": "A"}.get(order, order)
         if order not in ("C", "F") or given is None:
@@ -270,9 +307,9 @@ class ShapeMethods(arrays.Array):
         if not self.is_window:
             return self
         if not self.flags.writeable and (path := self._path_to_write()) is not None:
-            out = arrays.ndarray(self.buffer, path, self.shape, self.dtype)
-            out.is_straight = is_straight(self.ghost())
-            return out
+            return viewed(
+                arrays.ndarray, self.buffer, path, self.shape, self.dtype, is_straight(self.ghost())
+            )
         if self.buffer.dtype.kind == "V":  # whose rows are NumPy's, and may change at any time
             return evaluation.wrapped(self.computed().copy())
         return recorder.record(Copy(hosted=True), (self,), self.shape, self.dtype, is_number=False)

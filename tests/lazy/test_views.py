@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -315,3 +316,46 @@ def test_a_number_that_is_stretched_over_more_than_memory_holds_is_a_view() -> N
     assert [part.shape for part in np.array_split(whole, 4)] == [(1 << 38, 2)] * 4
     assert whole[5:9].sum() == 16
     assert numpy.broadcast_to([[3], [4]], (2, 5)).tolist() == np.broadcast_to([[3], [4]], (2, 5)).tolist()
+
+
+@pytest.mark.parametrize("view", [
+    "x.T.T", "x.T.transpose(1, 0)", "x[1:].T.T[2]", "z.transpose(2, 0, 1).transpose(1, 2, 0)", "z.transpose(-1, 0, 1)",
+    "z.swapaxes(0, -1)", "z[:, 1].T.reshape(-1)", "x[1:].reshape(3, 5, 1).reshape(-1)", "x[1:].reshape(-1, 3)",
+    "x[2:2].reshape(0, 7)", "x[2:2].T", "x.reshape(2, 2, 5).transpose((2, 1, 0)).T[1]", "x[:1].T.reshape(5)",
+    "x[:, :1].reshape(4)", "x.reshape(-2, 10)", "x.T.transpose(None)", "x.reshape((5, -1))[1:3].T.T",
+    "x.T.reshape(4, 5)", "x[::-1].reshape(20)",
+])  # fmt: skip
+@pytest.mark.parametrize("is_pending", [False, True])
+def test_views_of_turned_and_reshaped_views_are_numpys(view: str, is_pending: bool) -> None:
+    """Elements, strides and order in memory, and what is stored into them is seen by the others."""
+
+    def run(m: Any) -> list[Any]:
+        x, z = m.array(numpy.arange(20.0).reshape(4, 5)), m.array(numpy.arange(24.0).reshape(2, 3, 4))
+        if is_pending:
+            x, z = x * 2, z + 1
+        found = eval(view, {"x": x, "z": z})
+        before, strides = found + 1, found.strides
+        found += 100
+        order = (found * 2).strides
+        return [numpy.asarray(a) for a in (found, before, x, z)] + [strides, order, found.copy("K").strides]
+
+    wanted, found = run(numpy), run(np)
+    assert all(map(numpy.array_equal, found, wanted))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "x.transpose(0, 2)", "x.transpose(0)", "x.T.transpose(0, 0)", "x.transpose(1.0, 0)", "x.swapaxes(0, 2)",
+        "x.swapaxes(0, 1.0)", "x.reshape(-1, -2, -10)", "x.reshape(-1, -1)", "x[1:].reshape(4, 5)",
+        "x.transpose([True, False])",
+        "x[1:].reshape(15.0)",
+    ],
+)  # fmt: skip
+def test_wrong_axes_and_shapes_raise_numpys_errors(call: str) -> None:
+    plain, found = numpy.zeros((4, 5)), np.zeros((4, 5))
+    for _ in range(2):
+        with pytest.raises((ValueError, TypeError)) as error:
+            eval(call, {"x": plain})
+        with pytest.raises(error.type, match=re.escape(str(error.value))):
+            eval(call, {"x": found})
