@@ -182,6 +182,17 @@ def test_another_use_of_rows_is_an_error(body: str) -> None:
         """)
 
 
+def test_messages_name_the_list_of_lists() -> None:
+    def f(n):
+        rows = [[] for _ in range(n)]
+        rows[0].append(1)
+        rows[1].append(0.5)
+        return rows
+
+    with pytest.raises(UnsupportedError, match="'rows' gets numbers of different types"):
+        appyc.jit(strict=True)(f)(2)
+
+
 def test_another_use_of_a_container_is_an_error_there() -> None:
     with pytest.raises(UnsupportedError, match="'d' has a use that cannot be compiled") as caught:
         _without_containers("""

@@ -22,6 +22,16 @@ def located(new: _Node, at: ast.AST) -> _Node:
     return new
 
 
+def part_of(name: str, part: str) -> str:
+    """The variable that holds a part of a container: no name of the program's is like it."""
+    return f"{name}.{part}"
+
+
+def container_of(name: str) -> str:
+    """The program's name for a container, of the name of a part of it."""
+    return name.partition(".")[0]
+
+
 def constant(value: object) -> ast.expr:
     """A value that no text has: a function of appyc's own, say."""
     return ast.Constant(value)  # type: ignore[arg-type]

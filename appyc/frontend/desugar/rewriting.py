@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from appyc.errors import UnsupportedError
-from appyc.frontend.desugar.building import constant, renamed, template
+from appyc.frontend.desugar.building import constant, container_of, part_of, renamed, template
 from appyc.frontend.desugar.comprehension_loops import nest
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source
@@ -92,11 +92,6 @@ def bindings(tree: ast.FunctionDef, kind_of: Callable[[ast.expr], Kind | None]) 
     given = parameter_names(tree)
     single = {name: kind for name, (kind, *others) in found.items() if not others and name not in given}
     return {name: kind for name, kind in single.items() if kind is not None}
-
-
-def part_of(name: str, part: str) -> str:
-    """The variable that holds a part of a container: no name of the program's is like it."""
-    return f"{name}.{part}"
 
 
 class Containers(ast.NodeTransformer):
@@ -224,6 +219,6 @@ def replaced(source: Source, kinds: Mapping[str, Kind], rule: type[Containers], 
     out = rewritten(source, lambda copied: rule(copied, kinds, value_of))
     for node in walk(out.ast):
         if isinstance(node, ast.Name) and node.id in kinds:
-            raise UnsupportedError(f"{node.id!r} has a use that cannot be compiled", source.loc(node),
+            raise UnsupportedError(f"{container_of(node.id)!r} has a use that cannot be compiled", source.loc(node),
                                    hints=(rule.HINT,))  # fmt: skip
     return out

@@ -14,6 +14,7 @@ from appyc.frontend.arrays.slice_bounds import tested_position
 from appyc.frontend.arrays.slices import subscript
 from appyc.frontend.arrays.tensors import as_tensor, materialise, pinned
 from appyc.frontend.control.iterables import item_at
+from appyc.frontend.desugar.building import container_of
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, index_of, integer
 from appyc.frontend.facts import Recursive, Restart
@@ -126,7 +127,7 @@ def learn_item(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) 
     known = scope.facts.lists.get(name)
     if known is not None:
         if known[0] != of_tuples or len(known[1]) != len(kinds):
-            raise UnsupportedError(f"the items of {name!r} are of different shapes", loc,
+            raise UnsupportedError(f"the items of {container_of(name)!r} are of different shapes", loc,
                                    hints=("use two lists",))  # fmt: skip
         kinds = tuple(_joined(a, b, name, loc) for a, b in zip(known[1], kinds, strict=True))
     if known != (of_tuples, kinds) or name in scope.facts.empty_lists:
@@ -142,7 +143,7 @@ def _learn_for_giver(scope: Scope, name: str, item: Value, loc: Loc) -> None:
     giver = scope.givers[name]
     if giver is None:
         if tuple(n.type for n in numbers_of_item(item, loc)) != scope.lists[name].kinds:
-            raise UnsupportedError(f"{name!r} gets numbers of another type than the list has", loc,
+            raise UnsupportedError(f"{container_of(name)!r} gets numbers of another type than the list has", loc,
                                    hints=("put numbers of one type into it, 0.0 among floats",))  # fmt: skip
         return
     caller, own = giver
@@ -150,8 +151,10 @@ def _learn_for_giver(scope: Scope, name: str, item: Value, loc: Loc) -> None:
         learn_item(caller, own, item, loc)
     except Restart:
         if caller.is_inlined:
-            raise UnsupportedError(f"the types of what is put into {name!r} are not known where the list is made", loc,
-                                   hints=("put a number into it there",)) from None  # fmt: skip
+            raise UnsupportedError(
+                f"the types of what is put into {container_of(name)!r} are not known where the list is made", loc,
+                hints=("put a number into it there",),
+            ) from None  # fmt: skip
         raise Recursive from None  # the function is lowered anew, whose list it is
 
 
@@ -167,8 +170,10 @@ def refuse_mixed(scope: Scope) -> None:
         raise Restart
     for (name, loc, _), is_narrower in scope.narrower.items():
         if is_narrower:
-            raise UnsupportedError(f"{name!r} gets numbers of different types, which a list keeps apart", loc,
-                                   hints=("put numbers of one type into it, 0.0 among floats",))  # fmt: skip
+            raise UnsupportedError(
+                f"{container_of(name)!r} gets numbers of different types, which a list keeps apart", loc,
+                hints=("put numbers of one type into it, 0.0 among floats",),
+            )  # fmt: skip
 
 
 def _joined(a: NumberType, b: NumberType, name: str, loc: Loc) -> NumberType:
@@ -176,8 +181,10 @@ def _joined(a: NumberType, b: NumberType, name: str, loc: Loc) -> NumberType:
         return NumberType(a.dtype, a.python and b.python)
     joined = promote(NumberType(a.dtype, python=False), NumberType(b.dtype, python=False))
     if joined is None:
-        raise UnsupportedError(f"the items of {name!r} are numbers of different kinds, which a list keeps apart",
-                               loc, hints=("convert them to one type",))  # fmt: skip
+        raise UnsupportedError(
+            f"the items of {container_of(name)!r} are numbers of different kinds, which a list keeps apart", loc,
+            hints=("convert them to one type",),
+        )  # fmt: skip
     return joined
 
 

@@ -26,7 +26,7 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.slice_bounds import tested_position
 from appyc.frontend.arrays.tensors import as_tensor, materialise, pinned, settled
 from appyc.frontend.control.comprehensions import collected
-from appyc.frontend.desugar.building import located, read
+from appyc.frontend.desugar.building import container_of, located, read
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.expressions.list_parameters import list_calls
@@ -361,7 +361,7 @@ def refuse_out_of_order(scope: Scope, name: str, loc: Loc) -> None:
     """Raises UnsupportedError in a loop that a pragma or `prange` makes parallel or vectorised."""
     if any(frame.asked for frame in scope.loops):
         raise UnsupportedError(
-            f"{name!r} grows or shrinks in a loop whose iterations run in any order", loc,
+            f"{container_of(name)!r} grows or shrinks in a loop whose iterations run in any order", loc,
             hints=("store each item in an element of its own of an array, or drop the pragma",),
         )  # fmt: skip
 
