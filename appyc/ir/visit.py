@@ -333,18 +333,15 @@ def scalar_writes(node: Node | Iterable[Node]) -> Iterator[Symbol]:
 
 
 def arrays_read(node: Node | Iterable[Node]) -> set[Symbol]:
-    """Arrays an element of which is read; an `Update` reads its target, a resizing `Alloc` its array, and a
-    `Call` all that it is given."""
+    """Arrays an element of which is read, by an `Update` or an `Alloc` that resizes too; a `Call` reads all it is given."""
     out: set[Symbol] = set()
     for n in walk(node):
-        if isinstance(n, Load):
+        if isinstance(n, Load) or (isinstance(n, Alloc) and n.kept is not None):
             out.add(n.array)
         elif isinstance(n, Call):
             out |= {view.array for view in n.views}
         elif isinstance(n, Update) and n.target.is_array:
             out.add(n.target)
-        elif isinstance(n, Alloc) and n.kept is not None:
-            out.add(n.array)
     return out
 
 
@@ -353,7 +350,7 @@ def arrays_written(node: Node | Iterable[Node]) -> set[Symbol]:
     those that it says."""
     out: set[Symbol] = set()
     for n in statements(node):
-        if isinstance(n, Store | ForAll):
+        if isinstance(n, Store | ForAll) or (isinstance(n, Alloc) and n.kept is not None):
             out.add(n.array)
         elif isinstance(n, Assign) and isinstance(n.value, Draw):
             out.add(n.value.generators)
@@ -361,8 +358,6 @@ def arrays_written(node: Node | Iterable[Node]) -> set[Symbol]:
             out |= {view.array for view in n.value.views if view.written}
         elif isinstance(n, Update) and n.target.is_array:
             out.add(n.target)
-        elif isinstance(n, Alloc) and n.kept is not None:
-            out.add(n.array)
     return out
 
 
