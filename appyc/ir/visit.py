@@ -333,7 +333,7 @@ def scalar_writes(node: Node | Iterable[Node]) -> Iterator[Symbol]:
 
 
 def arrays_read(node: Node | Iterable[Node]) -> set[Symbol]:
-    """Arrays an element of which is read, by an `Update` or an `Alloc` that resizes too; a `Call` reads all it is given."""
+    """Arrays an element of which is read, by an `Update` or a resizing `Alloc` too; a `Call` reads all it is given."""
     out: set[Symbol] = set()
     for n in walk(node):
         if isinstance(n, Load) or (isinstance(n, Alloc) and n.kept is not None):
