@@ -13,8 +13,8 @@ The functions are those of `appyc.library.nested_lists`. A name that is bound to
 Requires: each binding of the name makes a list of lists that are new (`[[] for ...]`, `[[], [a, b]]`, or `[]` where
 such lists are appended), and each other use is one that a rule replaces.
 
-Does not handle: rows that are replaced, removed, or bound to a name that is bound to something else too; rows that grow
-while a loop runs over them; nested functions.
+Does not handle: rows that are removed, given to functions of the program's, or bound to a name that is bound to
+something else too; rows that grow while a loop runs over one of the same list; nested functions.
 """
 
 # ruff: noqa: N802  (names that `ast` gives)
