@@ -199,11 +199,9 @@ class _Printer(ExpressionPrinter):
             case Continue():
                 return ["continue"]
             case Alloc(array=array, shape=[length], kept=kept) if kept is not None:
-                name, more = (
-                    self.name(array),
-                    f"np.empty({self.expr(length)} - {self.expr(kept)}, np.{array.dtype})",
-                )
-                return [f"{name} = np.concatenate(({name}[:{self.bare(kept)}], {more}))"]
+                name, more = self.name(array), f"{self.expr(length)} - {self.expr(kept)}"
+                made = f"np.empty({more}, np.{array.dtype})"
+                return [f"{name} = np.concatenate(({name}[:{self.bare(kept)}], {made}))"]
             case Alloc():
                 shape = "".join(f"{self.bare(n)}, " for n in stmt.shape).strip()
                 make = "zeros" if stmt.zero else "empty"

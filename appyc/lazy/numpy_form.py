@@ -9,7 +9,7 @@ their last use.
 NumPy computes `a * x + b * y` in the memory of `a * x`, since nothing else refers to that. It does so for operators. A
 result with a name gets new memory, whose pages the system clears first.
 
-A temporary stays where it is if it is used in several places, or if anything is stored before it is used.
+A temporary keeps its name if it is read more than once, or if anything is stored before it is read.
 """
 
 from __future__ import annotations

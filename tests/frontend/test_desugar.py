@@ -182,6 +182,18 @@ def test_another_use_of_rows_is_an_error(body: str) -> None:
         """)
 
 
+def test_a_row_may_be_replaced_where_liveness_is_not_known() -> None:
+    assert "replace_row" in _without_containers("""
+        def f(x):
+            rows = [[] for _ in range(3)]
+            try:
+                x = x + 1
+            except ValueError:
+                rows[0] = [1]
+            return rows
+    """)
+
+
 def test_messages_name_the_list_of_lists() -> None:
     def f(n):
         rows = [[] for _ in range(n)]

@@ -58,12 +58,8 @@ _WITHOUT_VALUES = re.compile(r"    values.append\(item\)\n|values = \[\]; |, val
 """What the templates for sets do without."""
 _STORE = f"item = given; key = index{_ENTER}else:\n    put(values, number, item)"
 _REPLACE = "item = given; key = index; values[found(table, keys, key)] = item"
-_STORE_LIST = (
-    _STORE.replace("item = given; ", "")
-    .replace("(item)", "(given)")
-    .replace("put(values, number, item)", "values[number] = again")
-)
-_ENTER_LIST = f"key = index{_ENTER}".replace("(item)", "([])")
+_ENTER_LIST = f"key = index{_ENTER.replace('append(item)', 'append(given)')}"
+_STORE_LIST = f"{_ENTER_LIST}else:\n    values[number] = again"
 _UPDATE = "key = index; number = found(table, keys, key); values[number] += given"
 _UPDATE_OR_ENTER = f"key = index; item = start{_ENTER}values[number] += given"
 
@@ -238,7 +234,12 @@ class _HashTables(Containers):
             _ENTER_LIST,
             name,
             owner,
-            {"index": self.visit(key), "key": self.unused(f"{name}_key"), "number": number},
+            {
+                "index": self.visit(key),
+                "key": self.unused(f"{name}_key"),
+                "number": number,
+                "given": ast.List([], ast.Load()),
+            },
         )
         return out, self.expression("values[number]", name, owner, number=read(number))
 

@@ -7,7 +7,7 @@
         s += x[v]                        for k in range(length_of(counts, row)):
                                              v = items[first_of(starts, row) + k]; s += x[v]
 
-The functions are those of `appyc.library.nested_lists`. A name that is bound to rows alone (`row = near[u]`,
+The functions are those of `appyc.library.list_rows`. A name that is bound to rows alone (`row = near[u]`,
 `for row in near`) is the row's number.
 
 Requires: each binding of the name makes a list of lists that are new (`[[] for ...]`, `[[], [a, b]]`, or `[]` where
@@ -22,6 +22,7 @@ something else too; rows that grow while a loop runs over one of the same list; 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -33,7 +34,7 @@ from appyc.frontend.syntax.liveness import names_behind
 from appyc.frontend.syntax.new_containers import is_new_list
 from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types.values import ReturnedContainer
-from appyc.library import nested_lists
+from appyc.library import list_rows
 
 _LOOKERS = frozenset(
     {"sum", "min", "max", "any", "all", "sorted", "list", "tuple", "set", "enumerate", "zip", "reversed"}
@@ -115,18 +116,16 @@ def _grown(tree: ast.FunctionDef) -> set[str]:
 def _rows_of(tree: ast.FunctionDef, kinds: Collection[str]) -> dict[str, str]:
     """The names that are bound to rows of one list of lists and to nothing else, and that list's name. None of them is
     live where that name is bound anew."""
-    found: dict[str, set[str]] = {}
-    bound: dict[str, int] = {}
-    known: dict[str, int] = {}
+    bound: Counter[str] = Counter()
+    owners: dict[str, list[str]] = {}
     for node in walk(tree):
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-                bound[name] = bound.get(name, 0) + 1
+                bound[name] += 1
             case ast.Assign(
                 targets=[ast.Name(id=name)], value=ast.Subscript(value=ast.Name(id=owner), slice=index)
             ) if owner in kinds and not isinstance(index, ast.Slice):
-                found.setdefault(name, set()).add(owner)
-                known[name] = known.get(name, 0) + 1
+                owners.setdefault(name, []).append(owner)
             case (
                 ast.For(target=ast.Name(id=name), iter=ast.Name(id=owner))
                 | ast.For(
@@ -134,16 +133,17 @@ def _rows_of(tree: ast.FunctionDef, kinds: Collection[str]) -> dict[str, str]:
                     iter=ast.Call(func=ast.Name(id="enumerate"), args=[ast.Name(id=owner)], keywords=[]),
                 )
             ) if owner in kinds:
-                found.setdefault(name, set()).add(owner)
-                known[name] = known.get(name, 0) + 1
+                owners.setdefault(name, []).append(owner)
     rebound: dict[str, frozenset[str]] = {}
     for stmt, behind in names_behind(tree.body).items():
         if isinstance(stmt, ast.Assign) and isinstance(target := stmt.targets[0], ast.Name):
             rebound[target.id] = rebound.get(target.id, frozenset()) | behind
     return {
         name: owner
-        for name, (owner, *others) in found.items()
-        if not others and bound[name] == known[name] and name not in {*kinds, *rebound.get(owner, ())}
+        for name, (owner, *others) in owners.items()
+        if {owner}.issuperset(others)
+        and bound[name] == 1 + len(others)
+        and name not in {*kinds, *rebound.get(owner, ())}
     }
 
 
@@ -151,7 +151,7 @@ class _NestedLists(Containers):
     PARTS = ("items", "starts", "counts", "rooms")
     TEMPORARIES = ("item", "first", "part", "k")
     CONSTANTS = {  # noqa: RUF012
-        name: constant(f) for name, f in vars(nested_lists).items() if callable(f)
+        name: constant(f) for name, f in vars(list_rows).items() if callable(f)
     }
     FULL = "len(counts) > 0"
     RETURNED = "made(items, starts, counts)"
@@ -189,12 +189,15 @@ class _NestedLists(Containers):
 
     def _at_row(self, text: str, row: tuple[str, ast.expr], at: ast.AST, **given: ast.expr) -> list[ast.stmt]:
         """The statements of a template for a row, whose number is computed once."""
+        before, own = self._numbered(row, at)
+        return [*before, *self.statements(text, row[0], at, row=own, **given)]
+
+    def _numbered(self, row: tuple[str, ast.expr], at: ast.AST) -> tuple[list[ast.stmt], ast.expr]:
+        """The statement that keeps a row's number in a variable, and that."""
         name, number = row
         own = self.unused(f"{name}_row")
-        return [
-            *self.statements("row = number", name, at, row=ast.Name(own, ast.Store()), number=number),
-            *self.statements(text, name, at, row=read(own), **given),
-        ]
+        target = ast.Name(own, ast.Store())
+        return self.statements("row = number", name, at, row=target, number=number), read(own)
 
     def _of_row(self, text: str, row: tuple[str, ast.expr], at: ast.AST, **given: ast.expr) -> ast.expr:
         """The expression of a template for a row."""
@@ -218,7 +221,8 @@ class _NestedLists(Containers):
                 return [*self.statements(_MAKE, name, node), *self._filled(name, value)]
             case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name), slice=index)], value=value) if (
                 name in self.kinds
-                and not self.behind[node] & {row for row in self.rows if self.rows[row] == name}
+                and not self.behind.get(node, self.rows.keys())
+                & {r for r in self.rows if self.rows[r] == name}
             ):
                 if is_new_list(value) or self._is_dead_after(value, node):
                     return self.statements(
@@ -264,11 +268,10 @@ class _NestedLists(Containers):
         return self.generic_visit(node)
 
     def _extended(self, row: tuple[str, ast.expr], items: ast.expr, node: ast.Expr) -> list[ast.stmt]:
-        name, number = row
-        own, item = self.unused(f"{name}_row"), self.unused("item")
-        push = self.statements(_PUSH, name, node, row=read(own), given=read(item))
+        before, own = self._numbered(row, node)
+        item = self.unused("item")
+        push = self.statements(_PUSH, row[0], node, row=own, given=read(item))
         loop = ast.For(ast.Name(item, ast.Store()), self.visit(self._whole(items)), push, [])
-        before = self.statements("row = number", name, node, row=ast.Name(own, ast.Store()), number=number)
         return [*before, ast.fix_missing_locations(ast.copy_location(loop, node))]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
@@ -289,18 +292,17 @@ class _NestedLists(Containers):
         row = None if owner is None or self._grows(node.body, owner) else self._row(node.iter)
         if row is None:
             return self.generic_visit(node)
-        name, number = row
-        own, k = self.unused(f"{name}_row"), self.unused("k")
-        before = self.statements("row = number", name, node, row=ast.Name(own, ast.Store()), number=number)
+        name, k = row[0], self.unused("k")
+        before, own = self._numbered(row, node)
         item = self.statements(
             "item = item_at(items, first_of(starts, row) + k)",
             name,
             node,
             item=node.target,
-            row=read(own),
+            row=own,
             k=read(k),
         )
-        node.iter = self.expression("range(length_of(counts, row))", name, node, row=read(own))
+        node.iter = self.expression("range(length_of(counts, row))", name, node, row=own)
         node.target = located(ast.Name(k, ast.Store()), node.target)
         node.body = [*item, *(new for stmt in node.body for new in listed(self.visit(stmt)))]
         node.orelse = [new for stmt in node.orelse for new in listed(self.visit(stmt))]
@@ -363,7 +365,7 @@ class _NestedLists(Containers):
         return self.generic_visit(node)
 
     def _whole(self, node: ast.expr) -> ast.expr:
-        """An argument that is looked at, with a copy of a row in its place."""
+        """An argument that is looked at; of a row, a copy."""
         row = self._row(node)
         return node if row is None else self._of_row(_PART, row, node)
 
