@@ -70,6 +70,8 @@ def _range(expr: Expr, known: Mapping[Symbol, Range], memo: dict[int, Range] | N
             return int(value), int(value)
         case Var(symbol=symbol):
             return known.get(symbol)
+        case Binary():
+            return range_of_binary(expr.op, range_of(expr.lhs, known, memo), range_of(expr.rhs, known, memo))
         case Extent(array=array):
             return known.get(array, (0, limits(DType.INT64)[1]))
         case Cast(arg=arg) if arg.dtype.is_integer or arg.dtype is DType.BOOL:
@@ -103,8 +105,6 @@ def _range(expr: Expr, known: Mapping[Symbol, Range], memo: dict[int, Range] | N
         case Intrinsic(name="abs", args=(arg,)):
             low, high = range_of(arg, known, memo)
             return (0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
-        case Binary():
-            return range_of_binary(expr.op, range_of(expr.lhs, known, memo), range_of(expr.rhs, known, memo))
         case Likely(arg=arg):
             return range_of(arg, known, memo)
         case Logical():

@@ -26,34 +26,22 @@ class DType(Enum):
     COMPLEX64 = "complex64"
     COMPLEX128 = "complex128"
 
+    kind: str
+    """'b' bool, 'i' signed, 'u' unsigned, 'f' float, 'c' complex."""
+
+    def __init__(self, name: str) -> None:
+        self.kind = "b" if name == "bool" else name[0]
+        self.bits = 8 if name == "bool" else int(name.lstrip("abcdefghijklmnopqrstuvwxyz"))
+        self.itemsize = self.bits // 8
+        self.is_integer = self.kind in "iu"
+        self.is_float = self.kind == "f"
+        self.is_complex = self.kind == "c"
+
+    __hash__ = object.__hash__  # Enum's is written in Python
+
     @property
     def numpy(self) -> np.dtype[np.generic]:
         return np.dtype(self.value)
-
-    @property
-    def kind(self) -> str:
-        """'b' bool, 'i' signed, 'u' unsigned, 'f' float, 'c' complex."""
-        return "b" if self is DType.BOOL else self.value[0]
-
-    @property
-    def bits(self) -> int:
-        return 8 if self is DType.BOOL else int(self.value.lstrip("abcdefghijklmnopqrstuvwxyz"))
-
-    @property
-    def itemsize(self) -> int:
-        return self.bits // 8
-
-    @property
-    def is_integer(self) -> bool:
-        return self.kind in "iu"
-
-    @property
-    def is_float(self) -> bool:
-        return self.kind == "f"
-
-    @property
-    def is_complex(self) -> bool:
-        return self.kind == "c"
 
     @property
     def part(self) -> DType:

@@ -16,6 +16,7 @@ Does not handle: floats, elements of arrays, the sums of unknown values.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -54,7 +55,7 @@ INT64 = limits(DType.INT64)
 MAX_BOXES = 8
 """How many boxes `reachable_values` keeps at a point."""
 
-ROUNDS = 8
+ROUNDS = 3
 """How often bounds are widened to the next step before they are dropped."""
 
 WORK = 64
@@ -66,7 +67,7 @@ def is_integer(dtype: DType) -> bool:
 
 
 def hull(a: Range, b: Range) -> Range:
-    return min(a[0], b[0]), max(a[1], b[1])
+    return a if a == b else (min(a[0], b[0]), max(a[1], b[1]))
 
 
 def cut(a: Range, b: Range) -> Range | None:
@@ -79,21 +80,32 @@ def with_bounds(box: Box, symbol: Symbol, bounds: Range | None) -> Box:
     whole = limits(symbol.dtype)
     if bounds is not None and bounds != whole and is_within(bounds, whole):
         return {**box, symbol: bounds}
-    return {s: r for s, r in box.items() if s != symbol} if symbol in box else box
+    return without(box, (symbol,))
+
+
+def without(box: Box, symbols: Iterable[Symbol]) -> Box:
+    """The box in which some variables may have any value."""
+    known = [s for s in symbols if s in box]
+    if known:
+        box = box.copy()
+        for symbol in known:
+            del box[symbol]
+    return box
 
 
 def hull_of(boxes: Iterable[Box]) -> Box:
     """One box around all."""
     first, *others = boxes
     for other in others:
-        first = {s: r if (found := other[s]) is r else hull(r, found) for s, r in first.items() if s in other}
+        if other is not first:
+            first = {s: hull(r, found) for s, r in first.items() if (found := other.get(s)) is not None}
     return first
 
 
 def distinct(boxes: Iterable[Box]) -> list[Box]:
     out: list[Box] = []
     for box in boxes:
-        if box not in out:
+        if not out or box not in out:
             out.append(box)
     return out
 
@@ -107,9 +119,11 @@ def widened(old: Box, new: Box, steps: Sequence[int]) -> Box:
             continue
         least, greatest = limits(symbol.dtype)
         if low < before[0]:
-            low = max((s for s in steps if least <= s <= low), default=least)
+            step = bisect_right(steps, low) - 1
+            low = max(steps[step], least) if step >= 0 else least
         if high > before[1]:
-            high = min((s for s in steps if high <= s <= greatest), default=greatest)
+            step = bisect_left(steps, high)
+            high = min(steps[step], greatest) if step < len(steps) else greatest
         if (low, high) != (least, greatest):
             out[symbol] = (low, high)
     return out
@@ -195,7 +209,7 @@ class Intervals:
             self.work -= len(boxes)
             boxes = self.statement(stmt, boxes)
             if ended := self.ended.get(id(stmt)):
-                boxes = distinct({s: r for s, r in box.items() if s not in ended} for box in boxes)
+                boxes = distinct(without(box, ended) for box in boxes)
         return boxes
 
     def statement(self, stmt: Stmt, boxes: list[Box]) -> list[Box]:

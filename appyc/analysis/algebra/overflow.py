@@ -272,15 +272,13 @@ class OverflowAnalysis(Intervals):
             self._loop(loop, boxes)
             return self.unproven
 
-        for limit in TESTED if wide else ():
-            trial = dict.fromkeys(wide, limit)
-            count = unproven(trial)
-            if count < fewest:
-                best, fewest = trial, count
-            if count == sum(traps.values()) or (
-                limit is TESTED[0] and not best and unproven(dict.fromkeys(wide, TESTED[-1])) == fewest
-            ):
-                break
+        closest = dict.fromkeys(wide, TESTED[-1])
+        if wide and (least := unproven(closest)) < fewest:
+            best, fewest = closest, least
+            for limit in TESTED[:-1]:
+                if unproven(trial := dict.fromkeys(wide, limit)) == least:
+                    best = trial
+                    break
         for symbol in wide if best and len(wide) <= 6 else ():
             fewer = {s: r for s, r in best.items() if s != symbol}
             if fewer and unproven(fewer) <= fewest:
