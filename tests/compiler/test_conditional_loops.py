@@ -58,6 +58,21 @@ def test_a_pragma_is_refused_where_the_arguments_forbid_it(k):
     np.testing.assert_array_equal(result, np.arange(10.0))
 
 
+def test_rows_that_are_one_are_refused_at_the_call():
+    @appyc.jit
+    def between_rows(u, new, old):
+        # pragma parallel for
+        for i in range(1, u.shape[1]):
+            u[new, i] = u[old, i - 1]
+
+    u = np.arange(20.0).reshape(2, 10)
+    between_rows(u, 1, 0)
+    np.testing.assert_array_equal(u[1, 1:], u[0, :-1])
+    with pytest.raises(appyc.DependenceError, match="where .*old = 1.*new = 1|where .*new = 1.*old = 1") as caught:
+        between_rows(u, 1, 1)
+    assert "independent if" in str(caught.value)
+
+
 def test_a_pragma_inside_keeps_the_loop_around_it_as_it_is():
     @appyc.jit
     def nested(a, k):

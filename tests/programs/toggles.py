@@ -126,3 +126,31 @@ def planes(u, steps):
                 u[1 - p, i, j] = 0.25 * (u[p, i - 1, j] + u[p, i + 1, j] + u[p, i, j - 1] + u[p, i, j + 1])
         p = 1 - p
     return p
+
+
+@PROGRAMS.on(_U, 5, True)
+@PROGRAMS.on(_U, 4, False)
+def rows_by_a_flag(u, steps, is_first):
+    for _ in range(steps):
+        new = 1 if is_first else 0
+        old = 0 if is_first else 1
+        # pragma parallel for
+        for i in range(1, u.shape[1] - 1):
+            u[new, i] = 0.5 * (u[old, i - 1] + u[old, i + 1])
+        is_first = not is_first
+    return is_first
+
+
+@PROGRAMS.on(_U, 0, 1)
+@PROGRAMS.on(_U, 1, 0)
+def rows_that_are_given(u, new, old):
+    # pragma parallel for
+    for i in range(1, u.shape[1] - 1):
+        u[new, i] = 0.5 * (u[old, i - 1] + u[old, i + 1])
+
+
+@PROGRAMS.on(_U, 0, 1)
+@PROGRAMS.on(_U, 1, 1)
+def rows_that_may_be_one(u, new, old):
+    for i in range(1, u.shape[1] - 1):
+        u[new, i] = 0.5 * (u[old, i - 1] + u[old, i + 1])

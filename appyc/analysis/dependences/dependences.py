@@ -276,8 +276,8 @@ class Dependences:
                 points = points.intersect(self.sets.parameter(name).eq_set(self.sets.constant(value)))
         return self._witness(conflict, points, self.sets.first_point)
 
-    def clear_of(self, conflict: Conflict) -> isl.Set | None:
-        """The parameter values without the dependence, given that the loop has two iterations.
+    def clear_of(self, conflict: Conflict, distance: int | None = None) -> isl.Set | None:
+        """The parameter values without the dependence, given that the loop has two iterations, or two at a distance.
 
         None where there are none, or where they cannot be computed: such a loop is simply serial.
         """
@@ -285,15 +285,18 @@ class Dependences:
             return conflict.free_if
         if conflict.instances is None or not conflict.exact:
             return None
-        return self.sets.bounded(lambda: self._clear_of(conflict), None)
+        return self.sets.bounded(lambda: self._clear_of(conflict, distance), None)
 
-    def _clear_of(self, conflict: Conflict) -> isl.Set | None:
+    def _clear_of(self, conflict: Conflict, distance: int | None) -> isl.Set | None:
         var = self.found.variables[conflict.loop.var]
         domain, _ = self.element(conflict.source)
         other, _ = self.element(conflict.sink)
         other = self.meetings.second(conflict.loop, other)
         first, second = self.sets.parameter(var), self.sets.parameter(var + SECOND)
-        both = domain.intersect(other).intersect(first.ne_set(second))
+        apart = first.ne_set(second)
+        if distance is not None:
+            apart = second.sub(first).eq_set(self.sets.constant(distance * conflict.loop.step))
+        both = domain.intersect(other).intersect(apart)
         context = self.found.affine.context_of(both, conflict.instances)
         worth, met = self.meetings.settled(both.intersect(context)), self.meetings.settled(conflict.instances)
         if worth.is_subset(met):

@@ -203,10 +203,8 @@ class Legality:
         """Whether the dependence exists for all parameters for which the loop and the arrays are
         long enough."""
         _, farthest = self.dependences.distances(conflict)
-        if farthest is not None:
-            return True
-        clear = self.dependences.clear_of(conflict)
-        return clear is None or self._is_pointless(clear)
+        clear = self.dependences.clear_of(conflict, farthest)
+        return clear is None or self._is_pointless(clear, whole=farthest is not None)
 
     def _free(self, loop: For, updates: list[Conflict]) -> LoopVerdict:
         scalars = self.scalars[loop.var]
@@ -295,14 +293,16 @@ class Legality:
         affine = self.dependences.found.affine
         return self.dependences.sets.bounded(lambda: cases_of(clear, affine, loop.loc), None)
 
-    def _is_pointless(self, clear: isl.Set) -> bool:
-        """Whether only arrays of a few elements are free of the dependence: not worth a test at each call."""
+    def _is_pointless(self, clear: isl.Set, *, whole: bool = False) -> bool:
+        """Whether only arrays of a few elements are free of the dependence: not worth a test at each call.
+
+        whole: or only small values of some parameter, which may be a bound of an inner loop."""
         sets, names = self.dependences.sets, self.dependences.found.affine.names
 
         def question() -> bool:
             worth = clear
             for name in sets.names(clear):
-                if isinstance(names[name].origin, Extent):
+                if whole or isinstance(names[name].origin, Extent):
                     worth = worth.intersect(sets.parameter(name).ge_set(sets.constant(WORTHWHILE)))
             return bool(worth.is_empty())
 

@@ -285,6 +285,10 @@ class Affine(SymbolTable):
                 return self.truth(expr.arg, state, depth).negated()
             case Likely() if self.is_assumed(expr):
                 return Truth(self.sets.everything, self.sets.nothing, True)
+            case Var(symbol=symbol) if (known := state.scalars.get(symbol)) is not None:
+                flag = self.named(Name(symbol.name, known.depth, small=True), f"{symbol}@{known.version}")
+                zero = flag.eq_set(self.sets.constant(0))
+                return Truth(zero.complement(), zero, True)
             case Likely():
                 return self.truth(expr.arg, state, depth)
             case Cast() if expr.dtype is DType.BOOL and is_counted(expr.arg.dtype):
