@@ -176,7 +176,8 @@ def settings(target: str, *, verify: bool = True, optimise: bool = True) -> Iter
     verify: the IR is verified after every pass. optimise: whether gcc does; as it does for users on `cpu` alone.
     """
     checked = functools.partial(pipeline.run, verify=verify)
-    chunks = contextlib.nullcontext() if target == "cpu" else small_chunks()
+    longest = 4 if target == "threads" else 72  # a program of a GPU takes as many as it has lanes at a time
+    chunks = contextlib.nullcontext() if target == "cpu" else small_chunks(longest)
     level = USERS_FLAGS if target == "cpu" else LESS_OPTIMISED if optimise else NOT_OPTIMISED
     flags = mock.patch("appyc.runtime.toolchain._FLAGS", level)
     with mock.patch("appyc.pipeline.run", checked), shared_builds(), flags, chunks:
@@ -196,10 +197,15 @@ def settings(target: str, *, verify: bool = True, optimise: bool = True) -> Iter
             set_num_threads(before)
 
 
-def small_chunks() -> contextlib.AbstractContextManager[object]:
-    """Scans are cut into chunks however short they are, and into several rounds."""
-    sizes = {"MIN_WORK": 0, "MIN_CHUNK": 1, "MAX_CHUNK": 4, "MARGIN": 0}
-    return mock.patch.multiple("appyc.passes.parallelise.parallel_scan", **sizes)
+@contextmanager
+def small_chunks(longest: int = 4) -> Iterator[None]:
+    """Scans are cut into chunks however short they are, and into several rounds; on GPUs for few programs."""
+    sizes = {"MIN_WORK": 0, "MIN_CHUNK": 1, "MAX_CHUNK": longest, "MARGIN": 0}
+    with (
+        mock.patch.multiple("appyc.passes.parallelise.parallel_scan", **sizes),
+        mock.patch("appyc.passes.gpu.unsupported_on_gpu.PROGRAMS", 9),
+    ):
+        yield
 
 
 def call(fn: Callable[..., Any], args: tuple[Any, ...]) -> Outcome:
