@@ -55,13 +55,14 @@ class Made:
 class Callees:
     """The callees of one round of lowering. asked: those whose result type was not known where it was needed. settled:
     whether the round has relied on nothing but what it has found at its end. inlined: how many texts of `list_loop` are
-    inlined."""
+    inlined. parameters: how many the callees have."""
 
     known: Known
     made: dict[Hashable, Made] = field(default_factory=dict)
     asked: set[Hashable] = field(default_factory=set)
     settled: bool = True
     inlined: int = 0
+    parameters: int = 0
 
     def is_done(self) -> bool:
         """Whether the facts have reached their fixed point. A callee that never returns is given an integer result."""

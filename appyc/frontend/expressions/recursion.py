@@ -71,6 +71,9 @@ from appyc.ir.visit import arrays_written, scalars_written, walk
 MAX_CALLEES = 16
 """The most specialisations of one compiled function's callees, which bounds polymorphic recursion."""
 
+MAX_PARAMETERS = 4096
+"""The most parameters of all of these: a tuple of two tuples at each call has 65,536 numbers at the last one."""
+
 Kind: TypeAlias = Any
 """The type of an argument, or the identity of an object; of a tuple, dict or optional number such a value of kinds."""
 
@@ -105,7 +108,8 @@ def lower_recursive(scope: Scope, called: Called, arguments: Mapping[str, Value]
     here = (key, tuple(_identity(value) for value in called.around.values()))
     made = callees.made.get(here)
     if made is None:
-        if len(callees.made) >= MAX_CALLEES:
+        callees.parameters += len(flat.args)
+        if len(callees.made) >= MAX_CALLEES or callees.parameters > MAX_PARAMETERS:
             raise UnsupportedError(f"{called.name} calls itself with ever other types", loc,
                                    hints=("give it arguments of the same types each time",))  # fmt: skip
         taken = {other.name for other in callees.made.values()}
