@@ -25,7 +25,7 @@ from tests.ir_makers import Program, add, binary, expr, for_, load, mul, store, 
 from tests.printed import run_printed
 
 MANY = hypothesis_settings(
-    max_examples=120, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+    max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
 )
 
 MIDDLE, SIZE = 30, 60

@@ -34,7 +34,7 @@ from tests.ir_makers import (
 )
 
 MANY = hypothesis_settings(
-    max_examples=100, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+    max_examples=50, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
 )
 
 
@@ -202,7 +202,7 @@ def test_without_parameters_the_answer_is_exact(fn: Function) -> None:
 
 
 @given(programs())
-@hypothesis_settings(MANY, max_examples=50)
+@hypothesis_settings(MANY, max_examples=25)
 def test_what_is_not_independent_does_meet(fn: Function) -> None:
     """Precision: every conflict comes with two iterations, and these do meet when run."""
     legality = Legality.of(fn)

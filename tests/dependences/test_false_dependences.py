@@ -73,7 +73,7 @@ def arguments(n: int, m: int, k: int) -> tuple[Any, ...]:
     return (*(rng.integers(-8, 9, 40) / 4.0 for _ in range(3)), n, m, k)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(loops())
 def test_any_order_gives_what_python_gives(text: str) -> None:
     fn = function(text)

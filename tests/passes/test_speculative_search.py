@@ -328,7 +328,7 @@ def _bodies(c: _Case) -> st.SearchStrategy[list[Stmt]]:
     return st.lists(st.one_of(leaf, ifs, deep), min_size=1, max_size=5)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(st.data())
 def test_any_body_keeps_its_meaning(data):
     c = _Case()
