@@ -34,7 +34,7 @@ from tests.ir_makers import (
 )
 
 MANY = hypothesis_settings(
-    max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+    max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
 )
 
 
