@@ -11,7 +11,7 @@ PROGRAMS = Programs(strict=True)
 _on = partial(PROGRAMS.on, targets=("cpu", "interpret"))
 
 
-@_on(floats(20, 2), floats(3, 2), 4)
+@_on(floats(20, 2), floats(3, 2), 2)
 def k_means(points, centres, steps):
     n, d = points.shape
     k = centres.shape[0]

@@ -86,7 +86,7 @@ def _pressure(p, b, rounds, dx, dy):
         p[-1] = 0.0
 
 
-@PROGRAMS.on(9, 3, 2)
+@PROGRAMS.on(9, 2, 2)
 @PROGRAMS.on(3, 2, 1)
 @PROGRAMS.on(40, 20, 5, targets=C_ONLY)
 def cavity_flow(n, steps, rounds):

@@ -9,8 +9,8 @@ from tests.programs.registry import Programs
 
 PROGRAMS = Programs(strict=True)
 
-_EDGES = np.random.default_rng(0).integers(0, 40, (150, 2))
-_WEIGHTS = np.random.default_rng(1).random(150)
+_EDGES = np.random.default_rng(0).integers(0, 40, (70, 2))
+_WEIGHTS = np.random.default_rng(1).random(70)
 _NONE = np.zeros((0, 2), np.int64)
 
 
@@ -77,7 +77,7 @@ def topological_order(edges, n):
     return order, out
 
 
-@PROGRAMS.on(np.random.default_rng(2).random(200), 8)
+@PROGRAMS.on(np.random.default_rng(2).random(100), 8)
 @PROGRAMS.on(np.zeros(0), 3)
 @PROGRAMS.on(np.ones(2), 3)  # IndexError
 def bucket_sort(a, k):
