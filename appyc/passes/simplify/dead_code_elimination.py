@@ -16,8 +16,6 @@ Does not handle: scalars that are read only before they are assigned again; stor
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from appyc.ir.nodes import (
     Assign,
     Binary,
@@ -69,19 +67,8 @@ def _without(node: Node, read: frozenset[Symbol]) -> Node | tuple[Node, ...]:
             return then if value else orelse
         case For(lo=lo, hi=hi, body=()) if not (can_raise(lo) or can_raise(hi)):
             return ()
-        case For() if node.private or node.last:
-            return _with_scalars(node, read)
         case _:
             return node
-
-
-def _with_scalars(loop: For, read: frozenset[Symbol]) -> For:
-    """The loop's lists without scalars that are gone."""
-    private = tuple(s for s in loop.private if s in read)
-    last = tuple(s for s in loop.last if s in read)
-    if (private, last) == (loop.private, loop.last):
-        return loop
-    return replace(loop, private=private, last=last)
 
 
 def can_raise(expr: Expr) -> bool:
