@@ -1811,6 +1811,14 @@ def test_what_is_nested_too_deeply_says_where(tmp_path):
     assert module.f(np.ones(3)) == 1400.0
 
 
+def test_hundreds_of_terms_are_not_too_deep(tmp_path):
+    limit = sys.getrecursionlimit()
+    chain = " + ".join(["a[0]"] * 300)
+    module = run(f"@appyc.jit(strict=True, cache=False)\ndef f(a):\n    return {chain}\n", tmp_path)
+    assert module.f(np.ones(3)) == 300.0
+    assert sys.getrecursionlimit() == limit
+
+
 def test_of_a_long_line_the_part_with_the_column_is_shown(tmp_path):
     many = "1.0, " * 100
     program = f"@appyc.jit(strict=True, cache=False)\ndef f(a):\n    return [{many}a @ undefined, {many}]\n"

@@ -14,6 +14,7 @@ import numpy as np
 from appyc.compiler.analyse import CompiledFor, analyse
 from appyc.compiler.captured_values import Captured, dispatcher_of
 from appyc.compiler.cpu import CpuCompiler, CpuVersion
+from appyc.compiler.deep_recursion import deep_recursion
 from appyc.compiler.gpu_calls import QuickCalls
 from appyc.compiler.shared import SharedVersions
 from appyc.compiler.unit_axes import UnitVersions
@@ -175,7 +176,7 @@ class Job:
     def attempt(self, make: Callable[[], T | None]) -> T | None:
         """What is made; None where a fault of the compiler's own keeps it from being made."""
         try:
-            with defects_of("the compiler"):
+            with defects_of("the compiler"), deep_recursion():
                 return make()
         except InternalError as error:
             self.on_defect(error)

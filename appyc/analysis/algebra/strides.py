@@ -106,6 +106,15 @@ class Strides:
                 parts = [self.coefficient(cast(Expr, e), var, depth) for e in children(expr)]
                 return 0 if all(part == 0 for part in parts) else None
 
+    def moving_parts(self, node: Node, variables: frozenset[Symbol]) -> set[int]:
+        """The parts of a statement or an expression, by `id`, that `depends_on` something."""
+        found: set[int] = set()
+        for part in reversed(list(walk(node))):  # what a part consists of comes before it
+            is_moving = isinstance(part, Var) and self.depends_on(part, variables)
+            if is_moving or any(id(inner) in found for inner in children(part)):
+                found.add(id(part))
+        return found
+
     def depends_on(self, expr: Node, variables: frozenset[Symbol], depth: int = DEPTH) -> set[Symbol]:
         """The loop variables and changing scalars that a value depends on."""
         out: set[Symbol] = set()

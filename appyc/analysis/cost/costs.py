@@ -231,7 +231,7 @@ class _Counter:
         vector, scalar, gathers = 0.0, 0.0, 0.0
         # What an iteration of a loop in order does waits for what the one before did.
         waiting = CHAIN if around[-1].mode is LoopMode.SEQUENTIAL and around[-1] is not around[0] else 1
-        moving = frozenset({(lanes or around[-1]).var})
+        moving = self.strides.moving_parts(node, frozenset({(lanes or around[-1]).var}))
         # An element that is read twice is loaded once.
         for part in dict.fromkeys(_computed(node)):
             in_lanes, alone = _weights(part)
@@ -242,7 +242,7 @@ class _Counter:
                 if pace is Pace.STILL:
                     continue  # the C compiler keeps it in a register
                 gathers += _LINES.get(pace, 0)
-            elif not (isinstance(part, Update) or self.strides.depends_on(part, moving)):
+            elif not (isinstance(part, Update) or id(part) in moving):
                 continue  # nor is it computed again
             elif lanes is None:
                 alone *= waiting

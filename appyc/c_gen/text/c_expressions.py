@@ -123,7 +123,7 @@ def _sequenced(
     if not ctx.leaves_fast_loop:  # there an iteration that raises is run again
         later = raises
         for number in range(len(operands) - 1, -1, -1):
-            if not can_fault(operands[number]):
+            if (number == 0 and not later) or not can_fault(operands[number]):
                 continue
             if later and number + 1 < len(operands):
                 ctype = c_type(operands[number].dtype)
