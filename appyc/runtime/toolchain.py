@@ -218,6 +218,9 @@ def _started(command: Sequence[str], input: str | None = None) -> subprocess.Com
         raise ToolchainError(f"the C compiler {command[0]} cannot be started: {error.strerror}") from error
 
 
+_MAGIC = (b"\x7fELF", b"\xcf\xfa\xed\xfe")
+"""How object files and libraries begin: on Linux, on macOS."""
+
 _FAULT_OF_TEXT = re.compile(
     r"^[^\n]*:\d+:\d+: (?:error|note: in expansion)|undefined reference|multiple definition", re.MULTILINE
 )
@@ -238,6 +241,8 @@ def _judge(status: int, said: str, out: Path, text: str = "") -> None:
         what = f"failed with status {status}"
     elif not out.is_file() or out.stat().st_size == 0:
         what = "ended without an error, and wrote nothing"
+    elif not out.read_bytes().startswith(_MAGIC):
+        what = "ended without an error, but what it wrote is no machine code"
     else:
         return
     raise ToolchainError(f"the C compiler {find_compiler()} {what}" + (f":\n{said}" if said else ""))

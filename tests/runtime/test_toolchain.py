@@ -97,6 +97,10 @@ def test_loading_fastmath_code_leaves_the_process_alone(tmp_path: Path) -> None:
         ),
         ("echo '/t/x.s: No space left on device' >&2; exit 1", "status 1:\n/t/x.s: No space left"),
         ("exit 0", "ended without an error, and wrote nothing"),
+        (
+            'while [ "$1" != -o ]; do shift; done; echo garbage > "$2"',
+            "ended without an error, but what it wrote is no machine code",
+        ),
     ],
 )
 @pytest.mark.parametrize("how", ["at one go", "in files"])
