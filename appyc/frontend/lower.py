@@ -19,6 +19,7 @@ from appyc.frontend.control.result_trees import ResultTrees
 from appyc.frontend.control.statements import lower_block, lower_statement
 from appyc.frontend.desugar.characters import with_codes
 from appyc.frontend.desugar.deques import without_deques
+from appyc.frontend.desugar.generators import without_generators
 from appyc.frontend.desugar.hash_tables import without_hash_tables
 from appyc.frontend.desugar.joined_returns import with_joined_returns
 from appyc.frontend.desugar.nested_lists import without_nested_lists
@@ -140,7 +141,7 @@ def _source(source: Source, names: Names, facts: Facts) -> Source:
 
 
 def _without_containers(source: Source, names: Names) -> Source:
-    source = with_split_assignments(source)
+    source = with_split_assignments(without_generators(source, names.plain))
     for rule in (without_deques, without_hash_tables, without_nested_lists):
         source = rule(source, names.plain)
     return source

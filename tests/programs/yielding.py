@@ -1,0 +1,188 @@
+"""Loops over generators, and over iterators of itertools."""
+
+import itertools
+
+import numpy as np
+
+from tests.programs.registry import Programs, floats
+
+PROGRAMS = Programs(strict=True)
+
+_A = floats(150)
+_N = np.arange(150) * 7 % 50
+
+
+def pairs(n):
+    """All i, j with j < i < n."""
+    for i in range(n):
+        for j in range(i):
+            yield i, j
+
+
+def steps(n, by=3):
+    i = 0
+    while i < n:
+        yield 2 * i
+        i += by
+
+
+def nested(n):
+    for i in range(n):
+        yield from range(i)
+        yield -i
+
+
+def ends(n):
+    yield 0
+    yield from steps(n, by=5)
+    yield n
+
+
+@PROGRAMS.on(_A, 30)
+@PROGRAMS.on(_A, 0, joined=True)
+def sum_over_pairs(a, n):
+    s = 0.0
+    for i, j in pairs(n):
+        s += a[i] * a[j]
+    return s
+
+
+@PROGRAMS.on(_A, 30)
+def pairs_of_pairs(a, n):
+    s = 0.0
+    for i, j in pairs(6):
+        for k, j2 in pairs(n % 7):
+            s += a[i] * a[j] - a[k] * a[j2]
+    return s
+
+
+@PROGRAMS.on(_N, 100)
+@PROGRAMS.on(_N, 3)
+def left_early(a, n):
+    s = 0
+    for i, j in pairs(n):
+        if j == 2:
+            continue
+        if a[i] + a[j] > 80:
+            break
+        s += i * j
+    else:
+        s = -s - 1
+    return s
+
+
+@PROGRAMS.on(_N)
+def while_loops(a):
+    s = 0
+    for v in steps(60):
+        if v % 4 == 0:
+            continue
+        s += a[v]
+        if s > 200:
+            break
+    for v in steps(len(a), by=50):
+        s = s * 2 + v
+    return s
+
+
+@PROGRAMS.on(_N, 9)
+@PROGRAMS.on(_N, 0)
+def delegating(a, n):
+    s = 0
+    for v in nested(n):
+        if v == 5:
+            break
+        s = s * 3 % 1009 + v
+    for v in ends(n):
+        if v == 3:
+            continue
+        if v > 40:
+            break
+        s = s * 3 % 1009 + v
+    return s
+
+
+@PROGRAMS.on(_N)
+def of_its_own(a):
+    scale = 3
+
+    def scaled(n):
+        for i in range(n):
+            yield scale * a[i]
+
+    s = 0
+    for v in scaled(20):
+        s += v
+        scale = 4
+    return s
+
+
+@PROGRAMS.on(_A)
+@PROGRAMS.on(_A[:1])
+@PROGRAMS.on(_A[:0], joined=True)
+def neighbours_and_sums(a):
+    s = 0.0
+    for x, y in itertools.pairwise(a):
+        s += abs(x - y)
+    for total in itertools.accumulate(a):
+        s = max(s, total)
+    return s
+
+
+@PROGRAMS.on(_N)
+def choices(a):
+    s = 0
+    for i, j in itertools.combinations(range(12), 2):
+        s += a[i] * a[j]
+    for x, y, z in itertools.combinations(a[:7], 3):
+        s = s * 31 % 10007 + x - y * z
+    for t in itertools.combinations_with_replacement(range(5), 2):
+        s = s * 31 % 10007 + t[0] - t[1]
+    for x, y in itertools.permutations((2, 3, 5), r=2):
+        s = s * 31 % 10007 + x - y
+    return s
+
+
+@PROGRAMS.on(_N)
+def without_an_end(a):
+    for i in itertools.count(3):
+        if i * i > 500:
+            return i
+    return 0
+
+
+@PROGRAMS.on(_N)
+def one_behind_another(a):
+    s = 0
+    for x in itertools.chain(range(10), a):
+        if x > 47:
+            break
+        s = s * 31 % 10007 + x
+    return s
+
+
+@PROGRAMS.on(np.zeros((40, 40)), _A)
+def distances(out, a):
+    # pragma parallel for
+    for i, j in itertools.combinations(range(40), 2):
+        out[i, j] = abs(a[i] - a[j])
+
+
+def triples(items):
+    n = 1
+    for item in items:
+        for other in items:
+            yield n * item - other
+            n += 1
+
+
+@PROGRAMS.on(_N, 7)
+def named_alike(a, n):
+    s = 0
+    for item in triples(range(n)):
+        s = s * 31 % 10007 + item
+    for m in steps(n):
+        n = m
+        s += n
+    return s, n
+
