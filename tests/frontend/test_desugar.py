@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import linecache
 import re
 import runpy
@@ -19,6 +20,7 @@ import appyc
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.desugar.comprehension_loops import appended, searched, summed
 from appyc.frontend.desugar.deques import without_deques
+from appyc.frontend.desugar.generators import without_generators
 from appyc.frontend.desugar.hash_tables import without_hash_tables
 from appyc.frontend.desugar.joined_returns import with_joined_returns
 from appyc.frontend.desugar.match_statements import without_matches
@@ -43,13 +45,68 @@ def _without_containers(text: str) -> str:
     linecache.checkcache()
 
     def value_of(node: ast.expr) -> object:
-        return eval(ast.unparse(node), space)
+        outer = isinstance(node, ast.Name | ast.Attribute) and ast.unparse(node).partition(".")[0] in space
+        return eval(ast.unparse(node), space) if outer else getattr(builtins, ast.unparse(node), None)
 
     source = read_source(capture(function))
-    for rule in (without_deques, without_hash_tables, without_nested_lists):
+    for rule in (without_generators, without_deques, without_hash_tables, without_nested_lists):
         source = rule(source, value_of)
     text = re.sub(r"<function (\w+) at 0x\w+>", r"\1", ast.unparse(source.ast))
     return re.sub(r"ReturnedContainer\(makes='(\w+)'.*?\)\)\(", r"\1(", text)
+
+
+def test_a_generator_that_is_left() -> None:
+    assert _without_containers("""
+        def f(x, n):
+            def pairs(n):
+                for i in range(n):
+                    for j in range(i):
+                        yield i + j
+
+            s = 0
+            for k in pairs(n):
+                if x[k] < s:
+                    break
+                s += x[k]
+            return s
+        """) == textwrap.dedent("""\
+        def f(x, n):
+
+            def pairs(n):
+                for i in range(n):
+                    for j in range(i):
+                        yield (i + j)
+            s = 0
+            done = False
+            for pairs_i in range(n):
+                for pairs_j in range(pairs_i):
+                    k = pairs_i + pairs_j
+                    if x[k] < s:
+                        done = True
+                        break
+                    s += x[k]
+                if done:
+                    break
+            return s""")
+
+
+def test_choices_from_a_range() -> None:
+    assert _without_containers("""
+        import itertools
+
+        def f(x, n):
+            s = 0
+            for two in itertools.combinations(range(1, n), 2):
+                s += x[two[0]] * x[two[1]]
+            return s
+        """) == textwrap.dedent("""\
+        def f(x, n):
+            s = 0
+            for combinations_one in range(n - 1):
+                for combinations_two in range(combinations_one + 1, n - 1):
+                    two = (1 + combinations_one, 1 + combinations_two)
+                    s += x[two[0]] * x[two[1]]
+            return s""")
 
 
 def test_a_dict() -> None:

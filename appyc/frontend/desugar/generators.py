@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from inspect import CO_GENERATOR
 from types import FunctionType
@@ -28,14 +28,13 @@ from typing import Any
 
 from appyc.frontend.desugar.building import assigned, constant, negated, read, renamed
 from appyc.frontend.desugar.rewriting import ValueOf, listed, rewritten
+from appyc.frontend.desugar.yields import YIELDS, OfRange, Yields, yields
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source, capture, read_source
 from appyc.frontend.syntax.containers import parameter_names
-from appyc.frontend.syntax.tree import leaves_loop, own_jumps, walk
+from appyc.frontend.syntax.tree import leaves_loop, walk
 from appyc.ir.names import unused
 from appyc.library.table import text_of
-
-_YIELDS = (ast.Yield, ast.YieldFrom)
 
 
 def without_generators(source: Source, value_of: ValueOf) -> Source:
@@ -66,7 +65,7 @@ class _Finder:
         self.inner = {
             n.name: _Generator(n, None)
             for n in walk(function)
-            if isinstance(n, ast.FunctionDef) and n is not function and _yields(n)
+            if isinstance(n, ast.FunctionDef) and n is not function and yields(n)
         }
 
     def found(self, node: ast.expr) -> _Generator | None:
@@ -95,7 +94,7 @@ class _Loops(ast.NodeTransformer):
         self.active: list[str] = []
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        return node if _yields(node) else self.generic_visit(node)
+        return node if yields(node) else self.generic_visit(node)
 
     def visit_For(self, node: ast.For) -> Any:
         generator = self.finder.found(node.iter)
@@ -127,7 +126,7 @@ class _Loops(ast.NodeTransformer):
         body = [stmt for stmt in copy.deepcopy(generator.tree.body) if not _is_docstring(stmt)]
         if body and isinstance(body[-1], ast.Return):
             body.pop()
-        self.ranges: list[_OfRange] = []
+        self.ranges: list[OfRange] = []
         before, names = self._bound(generator, body, given, node)
         if names is None:
             return None
@@ -138,7 +137,7 @@ class _Loops(ast.NodeTransformer):
         for of_range in self.ranges:
             body = [of_range.visit(stmt) for stmt in body]
         done = self.unused("done") if leaves_loop(node) else None
-        body = _Yields(node, done, lambda: self.unused("sent")).block(body, depth=0)
+        body = Yields(node, done, lambda: self.unused("sent")).block(body, depth=0)
         is_marked = (node.lineno, node.col_offset) in self.marked
         match body:
             case [ast.For() as loop] if is_marked:
@@ -189,7 +188,7 @@ class _Loops(ast.NodeTransformer):
             assert isinstance(variable, str)
             if name not in own and (ends := self._ends(value)) is not None:
                 start, stop = (self._kept(end, rebound, before) for end in ends)
-                self.ranges.append(_OfRange(variable, start, stop, is_indexed=generator.outer is not None))
+                self.ranges.append(OfRange(variable, start, stop, is_indexed=generator.outer is not None))
             else:
                 before.append(assigned(variable, value))
         free = {n.id for stmt in body for n in walk(stmt) if isinstance(n, ast.Name)} - names.keys()
@@ -218,115 +217,6 @@ class _Loops(ast.NodeTransformer):
         return read(name)
 
 
-class _OfRange(ast.NodeTransformer):
-    """Replaces a name that stands for a range. is_indexed: its indices are not negative."""
-
-    def __init__(self, name: str, start: ast.expr, stop: ast.expr, *, is_indexed: bool) -> None:
-        self.name, self.start, self.stop, self.is_indexed = name, start, stop, is_indexed
-        self.starts_at_0 = isinstance(start, ast.Constant) and start.value == 0
-
-    def visit_Subscript(self, node: ast.Subscript) -> Any:
-        self.generic_visit(node)
-        if not (self.is_indexed and isinstance(node.value, ast.Call) and self._is_it(node.value)):
-            return node
-        return node.slice if self.starts_at_0 else ast.BinOp(copy.deepcopy(self.start), ast.Add(), node.slice)
-
-    def visit_Call(self, node: ast.Call) -> Any:
-        self.generic_visit(node)
-        match node:
-            case ast.Call(func=ast.Name(id="len"), args=[ast.Call() as inner]) if self._is_it(inner):
-                stop = copy.deepcopy(self.stop)
-                return stop if self.starts_at_0 else ast.BinOp(stop, ast.Sub(), copy.deepcopy(self.start))
-            case _:
-                return node
-
-    def visit_Name(self, node: ast.Name) -> Any:
-        if node.id != self.name:
-            return node
-        ends = [] if self.starts_at_0 else [copy.deepcopy(self.start)]
-        return ast.Call(read("range"), [*ends, copy.deepcopy(self.stop)], [])
-
-    def _is_it(self, node: ast.Call) -> bool:
-        return isinstance(node.func, ast.Name) and node.func.id == "range" and not hasattr(node, "lineno")
-
-
-class _Yields:
-    """Replaces the yields of a generator by a loop's body."""
-
-    def __init__(self, loop: ast.For, done: str | None, sent: Callable[[], str]) -> None:
-        self.loop, self.done, self.sent = loop, done, sent
-        self.skips = any(own_jumps(stmt, (ast.Continue,)) for stmt in loop.body)
-
-    def block(self, body: list[ast.stmt], depth: int) -> list[ast.stmt]:
-        """The statements with their yields replaced; depth: how many loops of the generator are around them."""
-        out: list[ast.stmt] = []
-        for at, stmt in enumerate(body):
-            match stmt:
-                case ast.Expr(value=ast.Yield(value=value)):
-                    out += self._body(value or ast.Constant(None), depth)
-                    if depth:
-                        continue
-                case ast.Expr(value=ast.YieldFrom(value=value)):
-                    name = self.sent()
-                    loop = ast.For(ast.Name(name, ast.Store()), value, self._body(read(name), depth + 1), [])
-                    out.append(loop)
-                case ast.For() | ast.While():
-                    had = _yields(stmt)
-                    stmt.body = self.block(stmt.body, depth + 1)
-                    out.append(stmt)
-                    if not had:
-                        continue
-                case ast.If():
-                    had = _yields(stmt)
-                    stmt.body, stmt.orelse = self.block(stmt.body, depth), self.block(stmt.orelse, depth)
-                    out.append(stmt)
-                    if not had or not any(isinstance(n, ast.For | ast.While) for n in walk(stmt)):
-                        continue
-                case _:
-                    out.append(stmt)
-                    continue
-            if self.done is None:
-                continue
-            if depth:
-                out.append(ast.If(read(self.done), [ast.Break()], []))
-            elif rest := self.block(body[at + 1 :], depth):
-                return [*out, ast.If(negated(read(self.done)), rest, [])]
-        return out
-
-    def _body(self, value: ast.expr, depth: int) -> list[ast.stmt]:
-        target, body = copy.deepcopy(self.loop.target), copy.deepcopy(self.loop.body)
-        if self.done is not None:
-            leave = _Breaks(self.done)
-            body = [new for stmt in body for new in listed(leave.visit(stmt))]
-        out: list[ast.stmt] = [ast.Assign([target], value)]
-        if not (self.skips or (self.done is not None and depth == 0)):
-            return [*out, *body]
-        once = ast.Tuple([ast.Constant(0)], ast.Load())
-        out.append(ast.For(ast.Name(self.sent(), ast.Store()), once, body, []))
-        if self.done is not None and depth:
-            out.append(ast.If(read(self.done), [ast.Break()], []))
-        return out
-
-
-class _Breaks(ast.NodeTransformer):
-    """Sets a flag before each `break` of a loop's own."""
-
-    def __init__(self, done: str) -> None:
-        self.done = done
-
-    def visit_Break(self, node: ast.Break) -> Any:
-        return [assigned(self.done, True), node]
-
-    def visit_For(self, node: ast.For | ast.While) -> Any:
-        node.orelse = [new for stmt in node.orelse for new in listed(self.visit(stmt))]
-        return node
-
-    visit_While = visit_For  # noqa: N815  (as `ast` has it)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        return node
-
-
 def _is_fixed(value: ast.expr, rebound: set[str]) -> bool:
     """Whether an expression has one value as long as these names alone are bound anew."""
     return isinstance(value, ast.Constant) or (isinstance(value, ast.Name) and value.id not in rebound)
@@ -341,10 +231,6 @@ def _decided(body: list[ast.stmt]) -> list[ast.stmt]:
             return [stmt, *_decided(rest)]
         case _:
             return []
-
-
-def _yields(tree: ast.AST) -> bool:
-    return any(isinstance(node, _YIELDS) for node in walk(tree))
 
 
 def _stored(tree: ast.AST) -> set[str]:
@@ -382,7 +268,7 @@ def _is_refused(tree: ast.FunctionDef) -> bool:
         isinstance(
             n, ast.Return | ast.Try | ast.With | ast.Global | ast.Nonlocal | ast.FunctionDef | ast.Lambda
         )
-        or (isinstance(n, _YIELDS) and n not in statements)
+        or (isinstance(n, YIELDS) and n not in statements)
         for n in nodes
     )
 

@@ -1,0 +1,127 @@
+"""The parts of a loop over a generator: its body at each `yield`, and ranges that are arguments."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from appyc.frontend.desugar.building import assigned, negated, read
+from appyc.frontend.desugar.rewriting import listed
+from appyc.frontend.syntax.tree import own_jumps, walk
+
+YIELDS = (ast.Yield, ast.YieldFrom)
+
+
+def yields(tree: ast.AST) -> bool:
+    return any(isinstance(node, YIELDS) for node in walk(tree))
+
+
+class OfRange(ast.NodeTransformer):
+    """Replaces a name that stands for a range. is_indexed: its indices are not negative."""
+
+    def __init__(self, name: str, start: ast.expr, stop: ast.expr, *, is_indexed: bool) -> None:
+        self.name, self.start, self.stop, self.is_indexed = name, start, stop, is_indexed
+        self.starts_at_0 = isinstance(start, ast.Constant) and start.value == 0
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        self.generic_visit(node)
+        if not (self.is_indexed and isinstance(node.value, ast.Call) and self._is_it(node.value)):
+            return node
+        return node.slice if self.starts_at_0 else ast.BinOp(copy.deepcopy(self.start), ast.Add(), node.slice)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        match node:
+            case ast.Call(func=ast.Name(id="len"), args=[ast.Call() as inner]) if self._is_it(inner):
+                stop = copy.deepcopy(self.stop)
+                return stop if self.starts_at_0 else ast.BinOp(stop, ast.Sub(), copy.deepcopy(self.start))
+            case _:
+                return node
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        if node.id != self.name:
+            return node
+        ends = [] if self.starts_at_0 else [copy.deepcopy(self.start)]
+        return ast.Call(read("range"), [*ends, copy.deepcopy(self.stop)], [])
+
+    def _is_it(self, node: ast.Call) -> bool:
+        return isinstance(node.func, ast.Name) and node.func.id == "range" and not hasattr(node, "lineno")
+
+
+class Yields:
+    """Replaces the yields of a generator by a loop's body."""
+
+    def __init__(self, loop: ast.For, done: str | None, sent: Callable[[], str]) -> None:
+        self.loop, self.done, self.sent = loop, done, sent
+        self.skips = any(own_jumps(stmt, (ast.Continue,)) for stmt in loop.body)
+
+    def block(self, body: list[ast.stmt], depth: int) -> list[ast.stmt]:
+        """The statements with their yields replaced; depth: how many loops of the generator are around them."""
+        out: list[ast.stmt] = []
+        for at, stmt in enumerate(body):
+            match stmt:
+                case ast.Expr(value=ast.Yield(value=value)):
+                    out += self._body(value or ast.Constant(None), depth)
+                    if depth:
+                        continue
+                case ast.Expr(value=ast.YieldFrom(value=value)):
+                    name = self.sent()
+                    loop = ast.For(ast.Name(name, ast.Store()), value, self._body(read(name), depth + 1), [])
+                    out.append(loop)
+                case ast.For() | ast.While():
+                    had = yields(stmt)
+                    stmt.body = self.block(stmt.body, depth + 1)
+                    out.append(stmt)
+                    if not had:
+                        continue
+                case ast.If():
+                    had = yields(stmt)
+                    stmt.body, stmt.orelse = self.block(stmt.body, depth), self.block(stmt.orelse, depth)
+                    out.append(stmt)
+                    if not had or not any(isinstance(n, ast.For | ast.While) for n in walk(stmt)):
+                        continue
+                case _:
+                    out.append(stmt)
+                    continue
+            if self.done is None:
+                continue
+            if depth:
+                out.append(ast.If(read(self.done), [ast.Break()], []))
+            elif rest := self.block(body[at + 1 :], depth):
+                return [*out, ast.If(negated(read(self.done)), rest, [])]
+        return out
+
+    def _body(self, value: ast.expr, depth: int) -> list[ast.stmt]:
+        target, body = copy.deepcopy(self.loop.target), copy.deepcopy(self.loop.body)
+        if self.done is not None:
+            leave = _Breaks(self.done)
+            body = [new for stmt in body for new in listed(leave.visit(stmt))]
+        out: list[ast.stmt] = [ast.Assign([target], value)]
+        if not (self.skips or (self.done is not None and depth == 0)):
+            return [*out, *body]
+        once = ast.Tuple([ast.Constant(0)], ast.Load())
+        out.append(ast.For(ast.Name(self.sent(), ast.Store()), once, body, []))
+        if self.done is not None and depth:
+            out.append(ast.If(read(self.done), [ast.Break()], []))
+        return out
+
+
+class _Breaks(ast.NodeTransformer):
+    """Sets a flag before each `break` of a loop's own."""
+
+    def __init__(self, done: str) -> None:
+        self.done = done
+
+    def visit_Break(self, node: ast.Break) -> Any:
+        return [assigned(self.done, True), node]
+
+    def visit_For(self, node: ast.For | ast.While) -> Any:
+        node.orelse = [new for stmt in node.orelse for new in listed(self.visit(stmt))]
+        return node
+
+    visit_While = visit_For  # noqa: N815  (as `ast` has it)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        return node
