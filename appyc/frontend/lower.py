@@ -22,6 +22,7 @@ from appyc.frontend.desugar.deques import without_deques
 from appyc.frontend.desugar.generators import without_generators
 from appyc.frontend.desugar.hash_tables import without_hash_tables
 from appyc.frontend.desugar.joined_returns import with_joined_returns
+from appyc.frontend.desugar.list_methods import without_list_methods
 from appyc.frontend.desugar.nested_lists import without_nested_lists
 from appyc.frontend.desugar.rewriting import with_split_assignments
 from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const
@@ -142,7 +143,7 @@ def _source(source: Source, names: Names, facts: Facts) -> Source:
 
 def _without_containers(source: Source, names: Names) -> Source:
     source = with_split_assignments(without_generators(source, names.plain))
-    for rule in (without_deques, without_hash_tables, without_nested_lists):
+    for rule in (without_deques, without_hash_tables, without_nested_lists, without_list_methods):
         source = rule(source, names.plain)
     return source
 

@@ -367,3 +367,50 @@ def nothing_or_what_is_found(n):
     for i in range(n):
         found.append(i * i % 7)
     return found
+
+
+@_on(ints(60, lo=0))
+def items_removed(a):
+    xs = []
+    for x in a:
+        xs.append(x)
+    del xs[0]
+    del xs[-2]
+    xs.remove(a[5])
+    return sum(xs), len(xs), xs.index(a[20]), xs.count(a[3])
+
+
+@_on(0)
+@_on(7)
+def missing_items(k):
+    xs = [1, 2]
+    xs.remove(2)
+    if k > 5:
+        xs.remove(k)
+    return xs.index(k)
+
+
+@_on(ints(30))
+def sorted_downwards(a):
+    xs = [5]
+    for x in a:
+        xs.append(int(x))
+    xs.sort(reverse=True)
+    s = 0
+    for x in xs:
+        s = s * 31 % 10007 + x
+    return s
+
+
+@_on(3)
+@_on(4)
+def lists_compared(n):
+    xs = [0, 1, 2]
+    ys = list(range(n))
+    pairs = [(0, 1)]
+    for k in range(n):
+        pairs.append((k, k * k))
+    pairs.remove((2, 4))
+    zs = []
+    zs.append(1)
+    return xs == ys, xs != ys, pairs.index((1, 1)), zs == xs
