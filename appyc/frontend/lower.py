@@ -19,7 +19,7 @@ from appyc.frontend.control.result_trees import ResultTrees
 from appyc.frontend.control.statements import lower_block, lower_statement
 from appyc.frontend.desugar.characters import with_codes
 from appyc.frontend.desugar.deques import without_deques
-from appyc.frontend.desugar.generators import without_generators
+from appyc.frontend.desugar.generator_loops import without_generators
 from appyc.frontend.desugar.hash_tables import without_hash_tables
 from appyc.frontend.desugar.joined_returns import with_joined_returns
 from appyc.frontend.desugar.list_methods import without_list_methods

@@ -1,4 +1,4 @@
-"""Iterators of `itertools`, whose text replaces the loops over them (`frontend/desugar/generators.py`)."""
+"""Iterators of `itertools`, whose text replaces the loops over them (`frontend/desugar/generator_loops.py`)."""
 
 # mypy: ignore-errors
 

@@ -20,7 +20,7 @@ import appyc
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.desugar.comprehension_loops import appended, searched, summed
 from appyc.frontend.desugar.deques import without_deques
-from appyc.frontend.desugar.generators import without_generators
+from appyc.frontend.desugar.generator_loops import without_generators
 from appyc.frontend.desugar.hash_tables import without_hash_tables
 from appyc.frontend.desugar.joined_returns import with_joined_returns
 from appyc.frontend.desugar.match_statements import without_matches

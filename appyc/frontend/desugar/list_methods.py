@@ -5,7 +5,7 @@
     xs.sort(reverse=True)             xs.reverse(); xs.sort(); xs.reverse()
     xs.count(v), xs == ys             count(xs, v), equal(xs, ys)
 
-Requires: the name is bound to new lists alone. The functions are those of `appyc.library.list_methods`.
+Requires: the name is bound to new lists alone. The functions are those of `appyc.library.list_lookups`.
 
 Does not handle: slices that are deleted; comparisons of lists of floats, whose NaNs may be one object; `index` with
 bounds; the order of lists; lists that are parameters.
@@ -22,7 +22,7 @@ from appyc.frontend.desugar.rewriting import Kind, ValueOf, bindings, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.new_containers import is_new_list
 from appyc.frontend.syntax.tree import walk
-from appyc.library.list_methods import count, equal, index
+from appyc.library.list_lookups import count, equal, index
 
 _FUNCTIONS = {f.__name__: constant(f) for f in (count, equal, index)}
 
