@@ -179,7 +179,10 @@ class _Loops(ast.NodeTransformer):
             if name not in own and (isinstance(value, ast.Constant) or _is_run_over_once(body, name)):
                 names[name] = value
                 continue
-            if generator.outer is not None and self._ends(value) is None and _changes_elements(node.body):
+            reads_items = (
+                generator.outer is not None and self._ends(value) is None and _is_indexed(body, name)
+            )
+            if reads_items and _changes_elements(node.body):
                 return before, None  # the iterator has kept what the items were
             if name not in own and _is_fixed(value, rebound):
                 names[name] = value
@@ -236,6 +239,11 @@ def _decided(body: list[ast.stmt]) -> list[ast.stmt]:
 def _stored(tree: ast.AST) -> set[str]:
     """The names that a text binds."""
     return {n.id for n in walk(tree) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+
+
+def _is_indexed(body: list[ast.stmt], name: str) -> bool:
+    items = (n.value for stmt in body for n in walk(stmt) if isinstance(n, ast.Subscript))
+    return any(isinstance(item, ast.Name) and item.id == name for item in items)
 
 
 def _changes_elements(body: list[ast.stmt]) -> bool:
