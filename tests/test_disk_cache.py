@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import stat
@@ -44,18 +45,34 @@ print(a[0], make(5.0)(1.0))
 """
 
 
+IN_TURN = """
+import contextlib, io, json, pathlib, runpy, sys
+
+log = pathlib.Path(sys.argv[1])
+for name in sys.argv[2:]:
+    log.unlink(missing_ok=True)
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        runpy.run_path(name)
+    print(json.dumps([out.getvalue(), log.read_text().split() if log.exists() else []]))
+log.unlink(missing_ok=True)
+"""
+"""Runs programs one after the other in one process, and prints what each has printed and asked of the C compiler."""
+
+
 @dataclass
 class Machine:
     """A folder with a program, a cache, and a C compiler that counts its runs."""
 
     folder: Path
     cache: Path
+    compiler: Path
 
     def environment(self, **more: str) -> dict[str, str]:
         return {
             **os.environ,
             "APPYC_CACHE_DIR": str(self.cache),
-            "APPYC_CC": str(self.folder / "counting-cc"),
+            "APPYC_CC": str(self.compiler),
+            "COUNTED_IN": str(self.folder / "log"),
             "PYTHONPATH": str(Path(__file__).parent.parent),
             "PYTHONDONTWRITEBYTECODE": "1",
             **more,
@@ -65,8 +82,11 @@ class Machine:
         file = self.folder / "program.py"
         if not file.exists() or file.read_text() != program:
             file.write_text(program)
+        return self.python(str(file), **more)
+
+    def python(self, *words: str, **more: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, str(file)],
+            [sys.executable, *words],
             env=self.environment(**more),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -76,6 +96,18 @@ class Machine:
     def run(self, program: str = PROGRAM, **more: str) -> str:
         """What the program prints."""
         return finished(self.start(program, **more))
+
+    def run_in_turn(self, *programs: str) -> list[tuple[str, int]]:
+        """What each program of one process prints, and how many kernels are compiled for it.
+
+        Each has a file, and functions, of its own, so that nothing but the folder tells one what another compiled.
+        """
+        files = [self.folder / f"program{number}.py" for number in range(len(programs))]
+        for file, program in zip(files, programs, strict=True):
+            file.write_text(program)
+        done = finished(self.python("-c", IN_TURN, str(self.folder / "log"), *map(str, files)))
+        found = map(json.loads, done.splitlines())
+        return [(printed, asked.count("library")) for printed, asked in found]
 
     def runs(self) -> list[str]:
         """What the C compiler was asked for since the last question, sorted."""
@@ -95,35 +127,53 @@ def finished(process: subprocess.Popen[str]) -> str:
     return out + error
 
 
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    wrapper = tmp_path / "counting-cc"
+@pytest.fixture(scope="module")
+def compiler(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    wrapper = tmp_path_factory.mktemp("compiler") / "counting-cc"
     wrapper.write_text(
         "#!/bin/sh\n"
-        f'case "$*" in *--version*) ;; *" -c "*) echo object >> {tmp_path}/log ;; '
-        f"*) echo library >> {tmp_path}/log ;; esac\n"
+        'case "$*" in *--version*) ;; *" -c "*) echo object >> "$COUNTED_IN" ;; '
+        '*) echo library >> "$COUNTED_IN" ;; esac\n'
         f'exec {find_compiler()} "$@"\n'
     )
     wrapper.chmod(wrapper.stat().st_mode | stat.S_IXUSR)
-    return Machine(tmp_path, tmp_path / "cache")
+    return wrapper
 
 
-def test_second_process_compiles_nothing(machine):
+@pytest.fixture
+def machine(tmp_path: Path, compiler: Path) -> Machine:
+    return Machine(tmp_path, tmp_path / "cache", compiler)
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory, compiler: Path) -> Machine:
+    """A machine on which one process has run the program."""
+    folder = tmp_path_factory.mktemp("first")
+    machine = Machine(folder, folder / "cache", compiler)
     assert machine.run() == "6.0 6.0\n"
-    assert machine.compilations() == 2
-    assert machine.run() == "6.0 6.0\n"
-    assert machine.compilations() == 0
-
-
-def test_helpers_are_compiled_once_for_all_kernels(machine):
-    machine.run()
     assert machine.runs() == ["library", "library", "object", "object"]  # f's loop, helpers; then `shifted`
-    machine.run(PROGRAM.replace("* FACTOR", "* FACTOR + 1"))
-    assert machine.runs() == ["library"]
-    for file in (machine.cache / "v1").glob("entries/*/helpers.o"):
+    return machine
+
+
+@pytest.fixture
+def filled(machine: Machine, first: Machine) -> Machine:
+    """A machine of its own with what the first process has left."""
+    shutil.copytree(first.cache, machine.cache)
+    return machine
+
+
+def test_second_process_compiles_nothing(filled):
+    assert filled.run() == "6.0 6.0\n"
+    assert filled.compilations() == 0
+
+
+def test_helpers_are_compiled_once_for_all_kernels(filled):
+    filled.run(PROGRAM.replace("* FACTOR", "* FACTOR + 1"))
+    assert filled.runs() == ["library"]
+    for file in (filled.cache / "v1").glob("entries/*/helpers.o"):
         file.write_bytes(b"damaged")
-    machine.run(PROGRAM.replace("* FACTOR", "* FACTOR + 2"))
-    assert machine.runs() == ["library", "object", "object"]
+    filled.run(PROGRAM.replace("* FACTOR", "* FACTOR + 2"))
+    assert filled.runs() == ["library", "object", "object"]
 
 
 def test_moved_function_is_found_and_reports_its_new_lines(machine):
@@ -158,15 +208,13 @@ EDITS = [
 ]
 
 
-def test_what_was_edited_is_compiled_anew(machine):
-    machine.run()
-    machine.compilations()
-    for what, before, after, printed in EDITS:
-        assert PROGRAM.count(before) == 1
-        assert machine.run(PROGRAM.replace(before, after)) == f"{printed}\n", what
-        assert machine.compilations() == 1, what
-    assert machine.run() == "6.0 6.0\n"
-    assert machine.compilations() == 0, "the one from before is still there"
+def test_what_was_edited_is_compiled_anew(filled):
+    assert all(PROGRAM.count(before) == 1 for _, before, _, _ in EDITS)
+    edited = [PROGRAM.replace(before, after) for _, before, after, _ in EDITS]
+    *found, unchanged = filled.run_in_turn(*edited, PROGRAM)
+    for (what, _, _, printed), of_edited in zip(EDITS, found, strict=True):
+        assert of_edited == (f"{printed}\n", 1), what
+    assert unchanged == ("6.0 6.0\n", 0), "the one from before is still there"
 
 
 IMPORTED = """
@@ -200,49 +248,48 @@ print(abs(f(np.ones(4), each) - f.py_func(np.ones(4), each)) < 1e-9)
 
 
 def test_names_of_libraries_functions_are_asked_for(machine):
-    assert machine.run(IMPORTED).strip() == "True"
+    assert machine.run(IMPORTED) == "True\n"
     assert machine.compilations() > 0
-    assert machine.run(IMPORTED).strip() == "True"
-    assert machine.compilations() == 0
-    for before, after in (
+    edits = (
         ("sin as wave", "cos as wave"),
         ("sqrt as root", "log1p as root"),
         ("sum as total", "prod as total"),
         ("import math as library", "import numpy as library"),
         ("bound(np.add)", "bound(np.subtract)"),
-    ):
-        assert machine.run(IMPORTED.replace(before, after)).strip() == "True", after
+    )
+    same, *others = machine.run_in_turn(IMPORTED, *(IMPORTED.replace(*edit) for edit in edits))
+    assert same == ("True\n", 0)
+    for edit, (printed, compilations) in zip(edits, others, strict=True):
+        assert printed == "True\n", edit
+        assert compilations > 0, edit
 
 
-def test_another_compiler_misses(machine):
-    machine.run()
-    machine.compilations()
-    other = machine.folder / "other-cc"
-    shutil.copy2(machine.folder / "counting-cc", other)
-    assert machine.run(APPYC_CC=str(other)) == "6.0 6.0\n"
-    assert machine.compilations() == 2
+def test_another_compiler_misses(filled):
+    other = filled.folder / "other-cc"
+    shutil.copy2(filled.compiler, other)
+    assert filled.run(APPYC_CC=str(other)) == "6.0 6.0\n"
+    assert filled.compilations() == 2
 
 
-def test_damaged_file_is_rebuilt(machine):
-    machine.run()
-    machine.compilations()
+def test_damaged_file_is_rebuilt(filled):
     for pattern, damage in (
         ("entries/*/kernel.so", "cut"),
         ("entries/*/kernel.so", "removed"),
         ("entries/*/meta.json", "removed"),
         ("index/*.json", "cut"),
     ):
-        files = list((machine.cache / "v1").glob(pattern))
+        files = list((filled.cache / "v1").glob(pattern))
         assert files
         for file in files:
             content = file.read_bytes()
             file.unlink()
             if damage == "cut":
                 file.write_bytes(content[: len(content) // 2])
-        assert machine.run() == "6.0 6.0\n", (pattern, damage)
-        machine.compilations()
-        assert machine.run() == "6.0 6.0\n", (pattern, damage)
-        assert machine.compilations() == 0, (pattern, damage)
+        (printed, _), again = filled.run_in_turn(PROGRAM, PROGRAM)
+        assert printed == "6.0 6.0\n", (pattern, damage)
+        assert again == ("6.0 6.0\n", 0), (pattern, damage)
+    assert filled.run() == "6.0 6.0\n"
+    assert filled.compilations() == 0
 
 
 def test_four_processes_at_once(machine):
@@ -270,14 +317,12 @@ def test_folder_that_cannot_be_used_warns_and_works(machine):
     assert "APPYC_CACHE_DIR" in printed
 
 
-def test_folder_that_others_can_write_is_not_trusted(machine):
-    machine.run()
-    machine.compilations()
-    machine.cache.chmod(0o777)
-    printed = machine.run()
+def test_folder_that_others_can_write_is_not_trusted(filled):
+    filled.cache.chmod(0o777)
+    printed = filled.run()
     assert printed.startswith("6.0 6.0\n")
     assert "can be written by other users" in printed
-    assert machine.compilations() == 2
+    assert filled.compilations() == 2
 
 
 def test_read_only_folder_warns_and_works(machine):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 from unittest import mock
 
@@ -143,6 +143,18 @@ def square(n: int, dtype: Any = np.float64) -> np.ndarray:
     return RNG.uniform(-1, 1, (n, n)).astype(dtype)
 
 
+TYPES = (np.float32, np.float64)
+
+
+def in_turn(cases: Iterable[Any], others: Sequence[Any]) -> list[Any]:
+    """Each case with each of the others as parameters; the ordinary run takes the others in turn."""
+    return [
+        pytest.param(case, other, marks=() if k % len(others) == at else pytest.mark.slow)
+        for k, case in enumerate(cases)
+        for at, other in enumerate(others)
+    ]
+
+
 @pytest.fixture
 def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tiles of which a small matrix has several, in bands."""
@@ -206,8 +218,9 @@ def test_complex_numbers_stay_in_kernels() -> None:
     check(gemm, 1.5, 1.25, *(square(28) + 1j * square(28) for _ in range(3)), calls=0)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("sides", [(1, 1), (5, 7), (16, 16), (33, 20), (40, 3), (20, 0)])
+@pytest.mark.parametrize(
+    ("sides", "dtype"), in_turn([(1, 1), (5, 7), (16, 16), (33, 20), (40, 3), (20, 0)], TYPES)
+)
 def test_of_triangles_nothing_else_is_written(sides: tuple[int, int], dtype: Any, small_tiles: None) -> None:
     rows, summed = sides
     a, b = (RNG.uniform(-1, 1, (rows, summed)).astype(dtype) for _ in range(2))
@@ -248,8 +261,9 @@ def always_worth_it(monkeypatch: pytest.MonkeyPatch, small_tiles: None) -> None:
         monkeypatch.setattr(product_panels, name, 1)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("sides", [(0, 3), (1, 1), (5, 7), (16, 16), (33, 20), (40, 3)])
+@pytest.mark.parametrize(
+    ("sides", "dtype"), in_turn([(0, 3), (1, 1), (5, 7), (16, 16), (33, 20), (40, 3)], TYPES)
+)
 def test_factors_that_are_triangles(sides: tuple[int, int], dtype: Any, always_worth_it: None) -> None:
     b, c = (RNG.uniform(-1, 1, sides).astype(dtype) for _ in range(2))
     a = square(sides[0], dtype)
@@ -305,12 +319,22 @@ def test_a_matrix_that_is_changed_in_place(small_tiles: None, monkeypatch: pytes
     assert "tl.dot" in program_of(eliminated, square(3)).text
 
 
-@pytest.mark.parametrize("capability", [80, 90])
-@pytest.mark.parametrize(("dtype", "instruction"), [(np.float64, "DMMA"), (np.float32, "FFMA")])
-@pytest.mark.parametrize("fn", [above, by_a_lower_triangle, by_an_upper_triangle])
+@pytest.mark.parametrize(
+    ("fn", "of"),
+    in_turn(
+        [above, by_a_lower_triangle, by_an_upper_triangle],
+        [
+            (80, np.float64, "DMMA"),
+            (90, np.float64, "DMMA"),
+            (90, np.float32, "FFMA"),
+            (80, np.float32, "FFMA"),
+        ],
+    ),
+)
 def test_tiles_use_the_tensor_cores_and_spill_nothing(
-    fn: Callable[..., Any], capability: int, dtype: Any, instruction: str
+    fn: Callable[..., Any], of: tuple[int, Any, str]
 ) -> None:
+    capability, dtype, instruction = of
     program = program_of(fn, *(square(3, dtype) for _ in range(3)))
     kernels = [k for k in program.kernels if k.constant == "LAYOUT"]
     assert len(kernels) == len(choose_product_tiles.TILES)
