@@ -15,7 +15,7 @@ def test_all_programs_are_measured(tmp_path: Path) -> None:
     described = mock.patch.object(gpu, "describe", return_value=machine.describe("cpu"))
     with stand_in_cupy.installed() as cupy, described:
         cupy.fuse = lambda: lambda program: program
-        assert gpu.main(["--scale", "0.0001", "--rounds", "1", "--json", str(out)]) == 0
+        assert gpu.main(["--scale", "0.00002", "--rounds", "1", "--json", str(out)]) == 0
         assert cupy.cuda.driver.launches
     rows = json.loads(out.read_text())["rows"]
     assert [row["program"] for row in rows] == [program.__name__ for program in gpu.ALL]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 import appyc
+from tests.in_turn import in_turn
 
 da = pytest.importorskip("dask.array")
 
@@ -104,10 +107,13 @@ def run_both(function, a, chunks, s):
     return [*map(np.asarray, expected), own, b], [*found, *(x.compute(scheduler="sync") for x in chunked)]
 
 
-@pytest.mark.parametrize("function", [*ROUNDING, recurrence, since_zero])
-@pytest.mark.parametrize("dtype", [np.int64, np.float64, np.int32, np.uint8])
-def test_scans_are_those_of_one_array(function, dtype):
-    for n, chunks in [(0, 1), (1, 1), (7, 7), (7, 4), (7, 1), (40, 9), (40, ((3, 0, 20, 17),))]:
+@pytest.mark.parametrize(
+    ("function", "dtypes"),
+    in_turn([*ROUNDING, recurrence, since_zero], [(np.int64, np.uint8), (np.int32, np.float64)]),
+)
+def test_scans_are_those_of_one_array(function, dtypes):
+    sizes = [(0, 1), (1, 1), (7, 7), (7, 4), (7, 1), (40, 9), (40, ((3, 0, 20, 17),))]
+    for dtype, (n, chunks) in itertools.product(dtypes, sizes):
         expected, found = run_both(function, made(n, dtype), chunks, dtype(1))
         for one, other in zip(expected, found, strict=True):
             assert one.astype(other.dtype).tobytes() == other.tobytes(), (n, chunks, one, other)

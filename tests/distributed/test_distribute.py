@@ -9,6 +9,7 @@ import pytest
 
 import appyc
 from appyc.errors import DependenceError, UnsupportedError
+from tests.in_turn import in_turn
 
 da = pytest.importorskip("dask.array")
 
@@ -581,8 +582,7 @@ SPECIAL = np.array([np.nan, -np.inf, -0.0, 0.0, 1.0, 1.0, np.inf])
 
 
 @pytest.mark.parametrize("function", [largest, last_largest, numpys, smallest_of_rows])
-@pytest.mark.parametrize("start", [-np.inf, np.inf, np.nan, 0.0, 0.5])
-@pytest.mark.parametrize("take", [2, 6, 7])
+@pytest.mark.parametrize(("start", "take"), in_turn([-np.inf, np.inf, np.nan, 0.0, 0.5], [2, 6, 7]))
 def test_arg_reductions_have_the_element_that_python_has(function, start, take):
     rng = np.random.default_rng(take)
     for size in (1, 9, 70):
@@ -758,17 +758,12 @@ def test_calls_that_differ_in_a_number_have_tasks_of_their_own():
     assert (one + other).compute(scheduler="sync").tolist() == [5.0] * 8
 
 
-def test_worker_processes_compile_the_text():
-    distributed = pytest.importorskip("distributed")
+def test_worker_processes_compile_the_text(workers):
     expected, b = values(11, 13), values(11, 13, seed=2)
     a, chunked_b = da.from_array(expected, (5, 4)), da.from_array(b, (3, 6))
     jacobi_2d.py_func(2, expected, b)
     jacobi_2d(2, a, chunked_b)
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        distributed.Client(cluster),
-    ):
-        np.testing.assert_array_equal(a.compute(), expected)
+    np.testing.assert_array_equal(a.compute(), expected)
 
 
 def test_a_maximum_of_64_bit_integers_over_chunks():

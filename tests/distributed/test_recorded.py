@@ -9,6 +9,7 @@ import pytest
 
 import appyc
 import appyc.numpy as np
+from tests.in_turn import in_turn
 
 da = pytest.importorskip("dask.array")
 
@@ -123,12 +124,12 @@ def stores(np, a, b):
 
 def steps(np, a, b):
     a = a.copy()
-    for _ in range(6):
+    for _ in range(3):
         a[1:-1] = 0.5 * (a[:-2] + a[2:])
     return a
 
 
-@pytest.mark.parametrize("program", [
+PROGRAMS = [
     stores, steps,
     lambda np, a, b: (a * b).sum(axis=0),
     lambda np, a, b: a / a.sum(axis=1, keepdims=True),
@@ -139,8 +140,10 @@ def steps(np, a, b):
     lambda np, a, b: np.concatenate([a, b]).reshape(20, 60) + 1.0,
     lambda np, a, b: (a > b) & (a.astype(numpy.int32) % 3 == 1),
     lambda np, a, b: np.sort(a + b, axis=1),
-])  # fmt: skip
-@pytest.mark.parametrize("chunks", [(10, 20), (30, 7), (8, 6), (30, 20)])
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("program", "chunks"), in_turn(PROGRAMS, [(10, 20), (30, 7), (8, 6), (30, 20)]))
 def test_programs_give_what_numpy_gives(program, chunks):
     a, b, *recorded = made((30, 20), chunks, (7, 9))
     found, want = program(np, *recorded).to_dask_array().compute(), program(numpy, a, b)

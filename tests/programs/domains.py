@@ -120,7 +120,7 @@ def cavity_flow(n, steps, rounds):
     return u, v, p
 
 
-@PROGRAMS.on(8, 9, 0.05)
+@PROGRAMS.on(8, 9, 0.2)
 @PROGRAMS.on(3, 3, 0.3)
 def channel_flow(n, m, limit):
     """Periodic along the channel; steps until the flow changes by little."""
@@ -151,7 +151,7 @@ _OPPOSITE = np.array([0, 3, 4, 1, 2, 7, 8, 5, 6])
 _WEIGHTS = np.array([4 / 9, 1 / 9, 1 / 9, 1 / 9, 1 / 9, 1 / 36, 1 / 36, 1 / 36, 1 / 36])
 
 
-@PROGRAMS.on(np.abs(floats(9, 6, 7)) + 1.0, ints(6, 7, lo=0, hi=2) > 0, 3)
+@PROGRAMS.on(np.abs(floats(9, 6, 7)) + 1.0, ints(6, 7, lo=0, hi=2) > 0, 2)
 @PROGRAMS.on(np.abs(floats(9, 1, 2)) + 1.0, np.ones((1, 2), dtype=bool), 2)
 def lattice_boltzmann(f, wall, steps):
     """Streams in nine directions, bounces back from walls, collides elsewhere."""
@@ -226,8 +226,8 @@ def convolution(x, weights, bias):
 
 
 @PROGRAMS.on(
-    floats(2, 14, 14, 1, dtype=np.float32), floats(3, 3, 1, 2, dtype=np.float32),
-    floats(3, 3, 2, 3, dtype=np.float32), floats(12, 5, dtype=np.float32), floats(5, 4, dtype=np.float32),
+    floats(2, 10, 14, 1, dtype=np.float32), floats(3, 3, 1, 2, dtype=np.float32),
+    floats(3, 3, 2, 3, dtype=np.float32), floats(6, 5, dtype=np.float32), floats(5, 4, dtype=np.float32),
 )  # fmt: skip
 def lenet(x, first, second, dense, last):
     maps = _pooled(_relu(_convolved(x, first)))
@@ -243,7 +243,7 @@ def _normalised(x):
 
 
 @PROGRAMS.on(
-    floats(3, 4, 5, 4, dtype=np.float32), floats(1, 1, 4, 2, dtype=np.float32),
+    floats(2, 4, 5, 4, dtype=np.float32), floats(1, 1, 4, 2, dtype=np.float32),
     floats(3, 3, 2, 2, dtype=np.float32), floats(1, 1, 2, 4, dtype=np.float32),
 )  # fmt: skip
 def residual_block(x, narrow, spatial, wide):

@@ -57,7 +57,7 @@ def escapes_of_reals(xs, ys, steps, limit):
             steps[i, j] = k
 
 
-@PROGRAMS.on(np.linspace(-2, 1, 41), np.linspace(-1, 1, 5), 50)
+@PROGRAMS.on(np.linspace(-2, 1, 41), np.linspace(-1, 1, 5), 20)
 def points_inside(xs, ys, limit):
     count = 0
     for i in range(len(ys)):

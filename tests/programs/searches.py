@@ -266,6 +266,7 @@ def through_an_index(a, at):
 
 @PROGRAMS.on(np.append(np.ones(1500, np.int64), [0, 3]), 7)
 @PROGRAMS.on(np.append(np.ones(1500, np.int64), [8, 0, 3]), 7)
+@PROGRAMS.on(np.append(np.ones(300, np.int64), [0, 3]), 7)
 def divides_unless_ended(a, n):
     for i in range(len(a)):
         if n // int(a[i]) == 0:

@@ -64,7 +64,7 @@ def product(n):
     return s
 
 
-@PROGRAMS.on(20, 30)
+@PROGRAMS.on(20, 8)
 @PROGRAMS.on(3000, 400, targets=C_ONLY)
 def two_loops(n, m):
     s = 5

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
+from tests.in_turn import in_turn
 from tests.programs import domains, scientific
 from tests.programs.registry import ALL
 from tests.triton_gen.gpu_runner import cubins
@@ -19,16 +18,7 @@ RUNS = {
 }
 
 
-def _each() -> list[Any]:
-    archs = ("cuda:80", "cuda:90")
-    return [
-        pytest.param(name, arch, marks=() if (k + at) % 2 else pytest.mark.slow)
-        for k, name in enumerate(RUNS)
-        for at, arch in enumerate(archs)
-    ]
-
-
-@pytest.mark.parametrize(("name", "arch"), _each())
+@pytest.mark.parametrize(("name", "arch"), in_turn(RUNS, ("cuda:80", "cuda:90")))
 def test_kernels_compile(name: str, arch: str) -> None:
     run = RUNS[name]
     program = program_of(run.fn, *run.args)

@@ -1,4 +1,4 @@
-"""PolyBench through Triton: up to 20 elements a side and three time steps in the interpreter, and cubins without spills."""
+"""PolyBench through Triton: 20 elements a side and three time steps in the interpreter, and cubins without spills."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ import pytest
 from appyc.runtime.triton_interpret import interpret
 from benchmarks.polybench.kernel import relative_error
 from benchmarks.polybench.suite import KERNELS
+from tests.in_turn import in_turn
 from tests.triton_gen.gpu_runner import cubins
 from tests.triton_gen.source_runner import program_of
+
+ARCHITECTURES = ("cuda:80", "cuda:90")
 
 NAMES = (
     "2mm", "3mm", "atax", "bicg", "mvt", "gemm", "gemver", "gesummv", "symm", "syrk", "syr2k", "trmm",
@@ -19,16 +22,7 @@ NAMES = (
 )  # fmt: skip
 
 
-def in_turn(names):
-    """Each name for each architecture; the ordinary run takes the architectures in turn."""
-    return [
-        pytest.param(name, arch, marks=() if (k + at) % 2 else pytest.mark.slow)
-        for k, name in enumerate(names)
-        for at, arch in enumerate(("cuda:80", "cuda:90"))
-    ]
-
-
-@pytest.mark.parametrize(("name", "arch"), in_turn(KERNELS))
+@pytest.mark.parametrize(("name", "arch"), in_turn(KERNELS, ARCHITECTURES))
 def test_tensor_statements_compile(name, arch):
     kernel = KERNELS[name]
     program = program_of(kernel.tensors.py_func, *kernel.arguments("random", "MINI").values())
@@ -36,7 +30,7 @@ def test_tensor_statements_compile(name, arch):
     cubins(program, arch)
 
 
-@pytest.mark.parametrize(("name", "arch"), in_turn(NAMES))
+@pytest.mark.parametrize(("name", "arch"), in_turn(NAMES, ARCHITECTURES))
 def test_kernel_is_right_and_compiles(name, arch):
     kernel = KERNELS[name]
     sizes = {n: min(size, 3 if n in ("TSTEPS", "TMAX") else 20) for n, size in kernel.sizes["MINI"].items()}

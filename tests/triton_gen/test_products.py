@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 from unittest import mock
 
@@ -19,6 +19,7 @@ from appyc.triton_gen import triton_products
 from benchmarks.sass import disassembled
 from tests import stand_in_cupy
 from tests.e2e.harness import run_on
+from tests.in_turn import in_turn
 from tests.triton_gen.source_runner import program_of
 
 RNG = np.random.default_rng(5)
@@ -144,15 +145,6 @@ def square(n: int, dtype: Any = np.float64) -> np.ndarray:
 
 
 TYPES = (np.float32, np.float64)
-
-
-def in_turn(cases: Iterable[Any], others: Sequence[Any]) -> list[Any]:
-    """Each case with each of the others as parameters; the ordinary run takes the others in turn."""
-    return [
-        pytest.param(case, other, marks=() if k % len(others) == at else pytest.mark.slow)
-        for k, case in enumerate(cases)
-        for at, other in enumerate(others)
-    ]
 
 
 @pytest.fixture

@@ -1,0 +1,33 @@
+"""Fixtures for tests of chunked arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.e2e.shared import NOT_OPTIMISED
+
+
+@pytest.fixture(autouse=True)
+def _not_optimised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """gcc does not optimise: each block of a program is code of its own."""
+    monkeypatch.setattr("appyc.runtime.toolchain._FLAGS", NOT_OPTIMISED)
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Any]:
+    """Three worker processes for all tests that kill none."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=None) as started:
+        yield started
+
+
+@pytest.fixture
+def workers(cluster: Any) -> Iterator[Any]:
+    """A client of the worker processes, which compute what asks for no other scheduler."""
+    import distributed
+
+    with distributed.Client(cluster) as client:
+        yield client
