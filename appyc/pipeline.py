@@ -60,6 +60,7 @@ from appyc.passes.gpu.unsupported_on_gpu import (
     drop_limited_lanes,
     drop_trapping_sums,
     products_of_reals,
+    refuse_calls,
     scans_of_reals,
 )
 from appyc.passes.locality.apply_transforms import apply_transforms
@@ -217,6 +218,7 @@ FOR_C: tuple[Pass, ...] = (
 )
 
 FOR_GPU: tuple[Pass, ...] = (
+    refuse_calls,  # first: no pass here knows calls
     count_workers,  # the host program has numbers only
     drop_limited_lanes,  # first: all that follow take lanes for free iterations
     drop_trapping_sums,  # the same

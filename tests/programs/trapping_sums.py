@@ -114,3 +114,14 @@ def unmarked(n):
         s += i**7
         t *= 2 - i % 2
     return s, t
+
+
+@PROGRAMS.on(np.zeros(8), np.array([5, 1, 7, 0, 3, 2, 6, 4]), 3, 4)
+@PROGRAMS.on(np.zeros(8), np.array([5, 1, 7, 5, 3, 2, 6, 4]), 3, 4)  # an element twice
+def beside_scattered_stores(a, idx, m, steps):
+    k = 0
+    for t in range(steps):
+        for i in range(idx.shape[0]):
+            a[idx[i]] = t
+            k += m * i * m
+    return k

@@ -27,6 +27,8 @@ from appyc.ir.kernel_scalars import free_scalars
 from appyc.ir.names import NameSupply, in_ascii, of_function, ordered
 from appyc.ir.nodes import (
     Alloc,
+    Apart,
+    Ascending,
     Assign,
     BoundsCheck,
     Compare,
@@ -281,7 +283,7 @@ def _touches_arrays(stmt: Stmt) -> bool:
 def _has_parallel(stmt: Stmt) -> bool:
     """Whether the host has to run a statement's control flow."""
     return any(
-        isinstance(n, Alloc)
+        isinstance(n, Alloc | Apart | Ascending)
         or (
             isinstance(n, For)
             and (n.product is not None or (n.mode is LoopMode.PARALLEL and why_not_parallel(n) is None))

@@ -1,19 +1,35 @@
-"""What kernels cannot do, rewritten or dropped: limited lanes, sums that must not wrap, scans and products of complex
-numbers, worker counts."""
+"""What kernels cannot do, refused, rewritten or dropped: calls, limited lanes, sums that must not wrap, scans and
+products of complex numbers, worker counts."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from appyc.analysis.dependences.verdicts import named
-from appyc.ir.nodes import Assign, Binary, For, Function, Node, Update, Var, Workers
+from appyc.errors import UnsupportedError
+from appyc.ir.nodes import Assign, Binary, Call, For, Function, Node, Update, Var, Workers
 from appyc.ir.raising import trapping_sums
-from appyc.ir.visit import map_loops, rewrite
+from appyc.ir.visit import map_loops, rewrite, walk
 from appyc.passes.node_builders import integer
 from appyc.passes.pass_context import PassContext
 
 PROGRAMS = 1024
 """The assumed number of programs that a GPU runs in parallel: several on each of its hundred multiprocessors."""
+
+
+def refuse_calls(fn: Function, ctx: PassContext) -> Function:
+    """The function as it is. Raises UnsupportedError where it calls one that is not inlined.
+
+    def f(n):
+        return n if n < 2 else f(n - 1) + f(n - 2)     UnsupportedError: no kernel calls a recursive function
+    """
+    call = next((n for n in walk(fn.body) if isinstance(n, Call)), None)
+    if call is None:
+        return fn
+    raise UnsupportedError(
+        "a GPU does not run the function: it calls one that is recursive or too large to be inlined", call.loc,
+        label="called here", hints=("call the function: it runs in C then", "or write the recursion as a loop"),
+    )  # fmt: skip
 
 
 def drop_limited_lanes(fn: Function, ctx: PassContext) -> Function:
