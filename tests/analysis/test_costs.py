@@ -9,6 +9,7 @@ import pytest
 from appyc.analysis.algebra.amounts import value_of
 from appyc.analysis.cost.costs import CALL, CALL_IN_LANES, CHAIN, LOOP_START, UNKNOWN_TRIPS, cost_of
 from appyc.ir.nodes import For, Intrinsic, LoopMode
+from appyc.ir.printer import print_expr
 from appyc.ir.schedule import LoopCost
 from appyc.ir.types import DType
 from tests.ir_makers import (
@@ -110,6 +111,18 @@ def test_gather_through_an_index_array_and_through_a_scalar_that_holds_the_index
     assert value_of(cost_of(direct).gathers) == 1
     by_scalar = lanes(for_(i, 0, 100, [assign(at, u(k, i)), put(b, [i], u(a, at))]), private=(at,))
     assert value_of(cost_of(by_scalar).gathers) == 1
+
+
+def test_gather_from_a_large_array_touches_a_line_for_each_access(p):
+    n, a, k, b, i = (
+        p.integer("n"),
+        p.array("a", 1),
+        p.array("k", 1, DType.INT64),
+        p.array("b", 1),
+        p.index("i"),
+    )
+    cost = cost_of(lanes(for_(i, 0, n, [put(b, [i], u(a, u(k, i)))])))
+    assert print_expr(cost.bytes) == "min(np.float64(a.shape[0]) * 8.0, 64.0 * max(0.0, np.float64(n)))"
 
 
 def test_index_held_in_a_scalar_is_looked_into(p):

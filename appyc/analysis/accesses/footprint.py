@@ -8,16 +8,22 @@ for b in range(blocks):                     each: 32 * m * 8    (x: the rows tha
     for i in range(32 * b - 1, 32 * b + 33):
         for j in range(m):
             s += x[i, j]
+
+for k in range(m):                          once: the less of n * 8 and m * 64 (a line for each access)
+    s += x[at[k]]
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from typing import cast
 
 from appyc.analysis.algebra.amounts import NONE, as_amount, number, product, total
 from appyc.analysis.algebra.strides import Strides
 from appyc.errors import GENERATED
+from appyc.ir.names import ordered
 from appyc.ir.nodes import Alloc, Binary, Expr, Extent, For, Symbol
 from appyc.ir.types import Layout
 from appyc.ir.visit import statements
@@ -83,7 +89,7 @@ def _size(
     size: Expr = number(array.dtype.itemsize * (2 if any(t.writes for t in accesses) else 1))
     counted: set[Symbol] = set()
     row = array.array.ndim - 1 if array.array.layout is not Layout.F else 0
-    along_rows = False
+    along_rows = anywhere = False
     for axis in range(array.array.ndim):
         expressions = [t.index[axis] for t in accesses]
         moved_by = {
@@ -109,8 +115,13 @@ def _size(
                 size = product(known if known is not None else _extent(array, axis), size)
         else:
             size = product(_extent(array, axis), size)
+            anywhere = True
     if counted and not along_rows:
         size = product(number(LINE // array.dtype.itemsize), size)  # of each line, one element
+    if anywhere and loop.var not in counted and named <= trips.keys():
+        lines = LINE * len(accesses) * (2 if any(t.writes for t in accesses) else 1)
+        most = reduce(product, (trips[v] for v in ordered(named)), cast(Expr, number(lines)))
+        size = Binary("min", size, most, loc=GENERATED)
     return size, loop.var in counted
 
 

@@ -58,6 +58,7 @@ static __attribute__((noinline)) bool threads_pay(
     if (!at) return true;
     double alone, together;
     loop_times((double)share, (double)trips, vector, scalar, gathers, bytes, bytes_each, &alone, &together);
+    if (alone * machine_worth <= at[machine_fork]) return false; /* soon, since inner loops come here often */
     const double gain = alone * machine_worth - together - at[machine_fork];
     const double waking = at[machine_wake] - at[machine_fork];
     if (gain <= 0 || (alone < time_slice && team_is_crowded && team_is_crowded())) return false;
