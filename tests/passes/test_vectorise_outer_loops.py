@@ -182,6 +182,16 @@ def waves(x, out, n):
         out[i] = w
 
 
+def bits_set(a, out):
+    for i in range(len(a)):
+        x = a[i]
+        k = 0
+        while x:
+            x &= x - 1
+            k += 1
+        out[i] = k
+
+
 ONES = np.ones(5, np.int64)
 PLANE = np.ones(5, np.complex128)
 
@@ -194,6 +204,8 @@ PLANE = np.ones(5, np.complex128)
         (handed_on, (NUMBERS, COUNTS, 5)),
         (logarithms, (PLANE, PLANE.copy(), 3)),
         (waves, (NUMBERS, NUMBERS.copy(), 3)),
+        (bits_set, (ONES, ONES)),  # an instruction
+        (bits_set, (ONES.astype(np.uint32), ONES)),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

@@ -17,8 +17,9 @@ Requires: modes of loops, and bounds that are proven. For the C back end only.
 
 Does not handle: iterations that may raise, allocate, or update atomically; inner loops that are SIMD loops themselves;
 accesses in the inner loops with a stride other than 0 or 1 across lanes; divisions of integers, except by powers of
-two; functions without a vector version; powers, logarithms and sines of complex numbers, which lose accuracy when
-they are split into parts; reductions of complex numbers and flags; scalars that are read after the loop.
+two; loops that count the bits of a number; functions without a vector version; powers, logarithms and sines of complex
+numbers, which lose accuracy when they are split into parts; reductions of complex numbers and flags; scalars that are
+read after the loop.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from appyc.ir.nodes import (
     Assign,
     Binary,
     Break,
+    Cast,
     Compare,
     Const,
     Continue,
@@ -169,10 +171,33 @@ def _gains(loop: For) -> bool:
         return False
     if any(scan.fades for n in inner if isinstance(n, For) for scan in n.scans):
         return False  # these run as interleaved chains, which keep their products from becoming subnormal and slow
+    if any(isinstance(n, While) and _counts_bits(n) for n in inner):
+        return False
     if any(isinstance(n, While) or any(isinstance(m, Break) for m in walk(n.body)) for n in inner):
         return True
     own = {loop.var, *scalars_written(loop.body)}
     return any(_needs_masks(n, own) for n in inner)
+
+
+def _counts_bits(loop: While) -> bool:
+    """Whether a loop clears the lowest bit of a number until none is left, and counts: C compilers make an instruction
+    of all of it.
+
+    while x != 0:
+        x = x & (x - 1)
+        k += 1
+    """
+    match loop.cond:
+        case Compare(op="!=", lhs=Var(number) | Cast(arg=Var(number)), rhs=Const(value=0)):
+            x = Var(number, loc=loop.loc)
+        case _:
+            return False
+    lower = Binary("-", x, Const(1, number.dtype, loc=loop.loc), loc=loop.loc)
+    cleared = {Binary("&", x, lower, loc=loop.loc), Binary("&", lower, x, loc=loop.loc)}
+    steps = [stmt for stmt in loop.body if not (isinstance(stmt, Update) and isinstance(stmt.value, Const))]
+    return all(isinstance(s, Assign) and s.target == number and s.value in cleared for s in steps) and bool(
+        steps
+    )
 
 
 def _needs_masks(loop: For | While, own: set[Symbol]) -> bool:
