@@ -751,7 +751,7 @@ def most(n):
     found = []
     for i in range(n):
         found.append(i % 3)
-    return max(found), found.count(1)
+    return max(found), found.index(1, 2)
 
 most(4)
 """,

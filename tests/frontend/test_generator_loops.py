@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import warnings
 
@@ -92,6 +93,38 @@ def test_others_run_in_python(kernel, given):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FallbackWarning)
         assert appyc.jit(kernel)(given) == expected
+
+
+def test_a_pragma_in_a_loop_is_not_copied():
+    @appyc.jit(strict=True)
+    def marked(a, n):
+        for k in itertools.accumulate(range(n)):
+            # pragma parallel for
+            for i in range(1, 9):
+                a[i] += k
+
+    with pytest.raises(appyc.UnsupportedError, match="accumulate"):
+        marked(np.zeros(9), 4)
+
+
+def test_names_of_another_module_are_not_this_ones(tmp_path, monkeypatch):
+    (tmp_path / "of_generators.py").write_text(
+        "SCALE = 3\n\ndef scaled(n):\n    for k in range(n):\n        yield SCALE * k\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    scaled = importlib.import_module("of_generators").scaled
+    monkeypatch.setitem(globals(), "SCALE", 100)
+
+    def total(n):
+        s = 0
+        for k in scaled(n):
+            s += k
+        return s
+
+    monkeypatch.setitem(globals(), "scaled", scaled)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FallbackWarning)
+        assert appyc.jit(total)(4) == 18
 
 
 def test_a_pragma_needs_a_loop():

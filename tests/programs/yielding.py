@@ -186,3 +186,20 @@ def named_alike(a, n):
         s += n
     return s, n
 
+
+
+@PROGRAMS.on(np.zeros(40), 5)
+def pragmas_inside(out, n):
+    for k in steps(n):
+        # pragma parallel for
+        for i in range(40):
+            out[i] += k * i
+
+
+@PROGRAMS.on(_N, 4)
+def what_a_loop_changes(a, n):
+    s = 1
+    for x in itertools.chain(range(n), range(s)):
+        s += x
+        n += 1
+    return s, n

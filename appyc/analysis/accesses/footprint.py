@@ -118,7 +118,9 @@ def _size(
             anywhere = True
     if counted and not along_rows:
         size = product(number(LINE // array.dtype.itemsize), size)  # of each line, one element
-    if anywhere and loop.var not in counted and named <= trips.keys():
+    bounds = [bound for v in named & loops.keys() for bound in (loops[v].lo, loops[v].hi)]
+    is_box = not any(strides.depends_on(bound, frozenset(loops)) for bound in bounds)
+    if anywhere and is_box and loop.var not in counted and named <= trips.keys():
         lines = LINE * len(accesses) * (2 if any(t.writes for t in accesses) else 1)
         most = reduce(product, (trips[v] for v in ordered(named)), cast(Expr, number(lines)))
         size = Binary("min", size, most, loc=GENERATED)

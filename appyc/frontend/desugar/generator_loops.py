@@ -11,14 +11,16 @@ A generator is a function that the program calls by its name, or one of `itertoo
 Its variables get names of their own. A `break` of the loop leaves all of the generator's loops by a flag. A pragma
 becomes that of the generator's loop, where there is one.
 
-Requires: the function's globals mean the same in the program, or are modules and functions of the library.
+Requires: the generator's globals mean the same in the program.
 
-Does not handle: `return` in the middle of a generator, `send`, generators in expressions, those that call themselves.
+Does not handle: `return` in the middle of a generator, `send`, generators in expressions, those that call themselves;
+pragmas inside a loop that several `yield`s copy.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -51,10 +53,21 @@ def without_generators(source: Source, value_of: ValueOf) -> Source:
 
 @dataclass(frozen=True, slots=True)
 class _Generator:
-    """A generator's text. outer: what its global names stand for; None where they mean the same in the program."""
+    """A generator's text. outer: its global names; None for a function of the program's own. is_of_library: it is
+    appyc's text of an iterator."""
 
     tree: ast.FunctionDef
     outer: Mapping[str, object] | None
+    is_of_library: bool = False
+
+
+@dataclass(slots=True)
+class _Binding:
+    """The statements that bind a generator's parameters, what its names stand for, and those that stand for ranges."""
+
+    before: list[ast.stmt]
+    names: dict[str, str | ast.expr]
+    ranges: list[OfRange]
 
 
 class _Finder:
@@ -80,8 +93,8 @@ class _Finder:
                     return None
                 if generator.__closure__:
                     return None
-                outer = None if text is None else generator.__globals__
-                return _Generator(read_source(capture(generator)).ast, outer)
+                tree = read_source(capture(generator)).ast
+                return _Generator(tree, generator.__globals__, is_of_library=text is not None)
             case _:
                 return None
 
@@ -126,81 +139,78 @@ class _Loops(ast.NodeTransformer):
         body = [stmt for stmt in copy.deepcopy(generator.tree.body) if not _is_docstring(stmt)]
         if body and isinstance(body[-1], ast.Return):
             body.pop()
-        self.ranges: list[OfRange] = []
-        before, names = self._bound(generator, body, given, node)
-        if names is None:
+        binding = self._bound(generator, body, given, node)
+        if binding is None:
             return None
-        for stmt in body:
-            for part in ast.walk(stmt):
-                ast.copy_location(part, call)
-        body = _decided(renamed(body, names))
-        for of_range in self.ranges:
+        for part in (part for stmt in body for part in ast.walk(stmt)):
+            ast.copy_location(part, call)
+        body = _decided(renamed(body, binding.names))
+        for of_range in binding.ranges:
             body = [of_range.visit(stmt) for stmt in body]
+        copies = sum(isinstance(part, YIELDS) for stmt in body for part in walk(stmt))
+        if copies > 1 and any(self._is_marked(part) for stmt in node.body for part in walk(stmt)):
+            return None  # a copy of a loop has no pragma
         done = self.unused("done") if leaves_loop(node) else None
+        orelse = node.orelse
         body = Yields(node, done, lambda: self.unused("sent")).block(body, depth=0)
-        is_marked = (node.lineno, node.col_offset) in self.marked
-        match body:
-            case [ast.For() as loop] if is_marked:
-                node.target, node.iter, node.body = loop.target, loop.iter, loop.body
-                body, orelse = [node], node.orelse
-            case _ if is_marked:
+        if self._is_marked(node):
+            if len(body) != 1 or not isinstance(loop := body[0], ast.For):
                 return None
-            case _:
-                orelse = node.orelse
+            node.target, node.iter, node.body, node.orelse = loop.target, loop.iter, loop.body, []
+            body = [node]
+        before = binding.before
         if done is not None:
             before = [*before, assigned(done, False)]
             orelse = [ast.If(negated(read(done)), orelse, [])] if orelse else []
-        if is_marked:
-            node.orelse = []
-        # The generator's name stays, since the code depends on what it is bound to.
-        use = (
-            [ast.Expr(call.func)]
-            if generator.outer is None and generator.tree.name not in self.finder.inner
-            else []
-        )
-        out = [*use, *before, *body, *orelse]
-        for stmt in out:
-            for part in ast.walk(stmt):
-                if isinstance(part, ast.expr | ast.stmt) and not hasattr(part, "lineno"):
-                    ast.copy_location(part, node)
+        if generator.outer is not None and not generator.is_of_library:
+            before = [ast.Expr(call.func), *before]  # the code depends on what the name is bound to
+        out = [*before, *body, *orelse]
+        for part in (part for stmt in out for part in ast.walk(stmt)):
+            if isinstance(part, ast.expr | ast.stmt) and not hasattr(part, "lineno"):
+                ast.copy_location(part, node)
         return out
+
+    def _is_marked(self, node: ast.AST) -> bool:
+        """Whether a statement has a pragma."""
+        return isinstance(node, ast.stmt) and (node.lineno, node.col_offset) in self.marked
 
     def _bound(
         self, generator: _Generator, body: list[ast.stmt], given: Mapping[str, ast.expr], node: ast.For
-    ) -> tuple[list[ast.stmt], dict[str, str | ast.expr] | None]:
-        """The statements that bind the parameters, and what the generator's names stand for; None where one has no
-        meaning in the program."""
+    ) -> _Binding | None:
+        """How a generator's text is bound to a call; None where a name of it has no meaning in the program."""
         tree = generator.tree
         own = {name for stmt in body for name in _stored(stmt)}
-        names: dict[str, str | ast.expr] = {name: self.unused(f"{tree.name}_{name}") for name in own}
+        out = _Binding([], {name: self.unused(f"{tree.name}_{name}") for name in own}, [])
         rebound = {name for stmt in (node.target, *node.body) for name in _stored(stmt)}
-        before: list[ast.stmt] = []
         for name, value in given.items():
-            if name not in own and (isinstance(value, ast.Constant) or _is_run_over_once(body, name)):
-                names[name] = value
+            ends = self._ends(value)
+            if (
+                generator.is_of_library
+                and ends is None
+                and _is_indexed(body, name)
+                and _changes_elements(node.body)
+            ):
+                return None  # the iterator has kept what the items were
+            if name not in own and (_is_fixed(value, rebound) or _is_run_over_first(body, name)):
+                out.names[name] = value
                 continue
-            reads_items = (
-                generator.outer is not None and self._ends(value) is None and _is_indexed(body, name)
-            )
-            if reads_items and _changes_elements(node.body):
-                return before, None  # the iterator has kept what the items were
-            if name not in own and _is_fixed(value, rebound):
-                names[name] = value
-                continue
-            variable = names.setdefault(name, self.unused(f"{tree.name}_{name}"))
+            variable = out.names.setdefault(name, self.unused(f"{tree.name}_{name}"))
             assert isinstance(variable, str)
-            if name not in own and (ends := self._ends(value)) is not None:
-                start, stop = (self._kept(end, rebound, before) for end in ends)
-                self.ranges.append(OfRange(variable, start, stop, is_indexed=generator.outer is not None))
+            if name not in own and ends is not None:
+                start, stop = (self._kept(end, rebound, out.before) for end in ends)
+                out.ranges.append(OfRange(variable, start, stop, is_indexed=generator.is_of_library))
             else:
-                before.append(assigned(variable, value))
-        free = {n.id for stmt in body for n in walk(stmt) if isinstance(n, ast.Name)} - names.keys()
+                out.before.append(assigned(variable, value))
+        free = {n.id for stmt in body for n in walk(stmt) if isinstance(n, ast.Name)} - out.names.keys()
+        if generator.outer is None:
+            return out
         for name in free:
-            if generator.outer is not None and name in generator.outer:
-                names[name] = constant(generator.outer[name])
-            elif generator.tree.name not in self.finder.inner and name in self.stored:
-                return before, None
-        return before, names
+            outside = generator.outer.get(name, getattr(builtins, name, None))
+            if generator.is_of_library and name in generator.outer:
+                out.names[name] = constant(outside)
+            elif name in self.stored or self.finder.value_of(read(name)) is not outside:
+                return None
+        return out
 
     def _ends(self, value: ast.expr) -> tuple[ast.expr, ast.expr] | None:
         """Where a range of step 1 starts and stops; None for other values."""
@@ -260,10 +270,10 @@ def _is_docstring(stmt: ast.stmt) -> bool:
     return isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant)
 
 
-def _is_run_over_once(body: list[ast.stmt], name: str) -> bool:
-    """Whether a parameter is what loops run over, and nothing else, none of them inside another."""
+def _is_run_over_first(body: list[ast.stmt], name: str) -> bool:
+    """Whether the first statement is a loop over a parameter, which is read nowhere else."""
     uses = [n for stmt in body for n in walk(stmt) if isinstance(n, ast.Name) and n.id == name]
-    return len(uses) == 1 and any(isinstance(stmt, ast.For) and stmt.iter is uses[0] for stmt in body)
+    return len(uses) == 1 and isinstance(body[0], ast.For) and body[0].iter is uses[0]
 
 
 def _is_refused(tree: ast.FunctionDef) -> bool:

@@ -56,6 +56,7 @@ class Yields:
     def __init__(self, loop: ast.For, done: str | None, sent: Callable[[], str]) -> None:
         self.loop, self.done, self.sent = loop, done, sent
         self.skips = any(own_jumps(stmt, (ast.Continue,)) for stmt in loop.body)
+        self.copy = copy.deepcopy(loop)
 
     def block(self, body: list[ast.stmt], depth: int) -> list[ast.stmt]:
         """The statements with their yields replaced; depth: how many loops of the generator are around them."""
@@ -94,7 +95,8 @@ class Yields:
         return out
 
     def _body(self, value: ast.expr, depth: int) -> list[ast.stmt]:
-        target, body = copy.deepcopy(self.loop.target), copy.deepcopy(self.loop.body)
+        target, body = self.loop.target, self.loop.body  # these have the pragmas
+        self.loop = copy.deepcopy(self.copy)
         if self.done is not None:
             leave = _Breaks(self.done)
             body = [new for stmt in body for new in listed(leave.visit(stmt))]
