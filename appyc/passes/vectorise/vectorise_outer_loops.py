@@ -29,6 +29,7 @@ from dataclasses import replace
 from appyc.analysis.accesses.set_once import set_once
 from appyc.analysis.algebra.strides import Pace, Strides
 from appyc.analysis.dependences.verdicts import named
+from appyc.analysis.patterns.bit_counts import counts_bits
 from appyc.ir.array_accesses import accesses_in
 from appyc.ir.gpu_program import LaneReduce, ScheduledStmt
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
@@ -38,7 +39,6 @@ from appyc.ir.nodes import (
     Assign,
     Binary,
     Break,
-    Cast,
     Compare,
     Const,
     Continue,
@@ -171,33 +171,12 @@ def _gains(loop: For) -> bool:
         return False
     if any(scan.fades for n in inner if isinstance(n, For) for scan in n.scans):
         return False  # these run as interleaved chains, which keep their products from becoming subnormal and slow
-    if any(isinstance(n, While) and _counts_bits(n) for n in inner):
+    if any(isinstance(n, While) and counts_bits(n) for n in inner):
         return False
     if any(isinstance(n, While) or any(isinstance(m, Break) for m in walk(n.body)) for n in inner):
         return True
     own = {loop.var, *scalars_written(loop.body)}
     return any(_needs_masks(n, own) for n in inner)
-
-
-def _counts_bits(loop: While) -> bool:
-    """Whether a loop clears the lowest bit of a number until none is left, and counts: C compilers make an instruction
-    of all of it.
-
-    while x != 0:
-        x = x & (x - 1)
-        k += 1
-    """
-    match loop.cond:
-        case Compare(op="!=", lhs=Var(number) | Cast(arg=Var(number)), rhs=Const(value=0)):
-            x = Var(number, loc=loop.loc)
-        case _:
-            return False
-    lower = Binary("-", x, Const(1, number.dtype, loc=loop.loc), loc=loop.loc)
-    cleared = {Binary("&", x, lower, loc=loop.loc), Binary("&", lower, x, loc=loop.loc)}
-    steps = [stmt for stmt in loop.body if not (isinstance(stmt, Update) and isinstance(stmt.value, Const))]
-    return all(isinstance(s, Assign) and s.target == number and s.value in cleared for s in steps) and bool(
-        steps
-    )
 
 
 def _needs_masks(loop: For | While, own: set[Symbol]) -> bool:
