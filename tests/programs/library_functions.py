@@ -234,3 +234,14 @@ def fractions_of_floats(x):
     for i in range(len(x)):
         out[0, i], out[1, i] = math.modf(x[i])
     return out
+
+
+@PROGRAMS.on(ints(50, lo=0, hi=900))
+def digits_of_integers(a):
+    ones = length = 0
+    whole = 0
+    for x in a:
+        ones += bin(x).count("1") + int(x).bit_count()
+        length += int(x).bit_length()
+        whole += (float(x) / 4.0).is_integer()
+    return ones, length, whole, float(a[0]).is_integer()

@@ -35,11 +35,13 @@ def method(name: str) -> Entry | None:
 
 
 def of_number(scope: Scope, function: object, number: Value, loc: Loc) -> Value:
-    """The value of a function of one number that is library text."""
+    """The value of a method of Python's numbers that is library text: a number of Python's own."""
     text = text_of(function)
     assert text is not None, "the caller has asked"
     (parameter,), lower = entry_of(text)
-    return lower(scope, {parameter: number}, loc)
+    found = lower(scope, {parameter: number}, loc)
+    assert isinstance(found, Number), "such a text is about one number"
+    return Number(found.expr, python=True)
 
 
 @cache
