@@ -67,6 +67,14 @@ def test_one_chunk(name):
     compare(*both(name, whole), scheduler="sync")
 
 
-def test_worker_processes(workers):
-    for name in ("jacobi-2d", "cholesky"):
-        compare(*both(name, unequal))
+@pytest.mark.parametrize(
+    "name",
+    [
+        "jacobi-2d",
+        "cholesky",
+        pytest.param("seidel-2d", marks=pytest.mark.slow),
+        pytest.param("adi", marks=pytest.mark.slow),
+    ],
+)
+def test_worker_processes(name, workers):
+    compare(*both(name, unequal))
