@@ -118,13 +118,17 @@ def _size(
             anywhere = True
     if counted and not along_rows:
         size = product(number(LINE // array.dtype.itemsize), size)  # of each line, one element
-    bounds = [bound for v in named & loops.keys() for bound in (loops[v].lo, loops[v].hi)]
-    is_box = not any(strides.depends_on(bound, frozenset(loops)) for bound in bounds)
-    if anywhere and is_box and loop.var not in counted and named <= trips.keys():
+    if anywhere and loop.var not in counted and named <= trips.keys() and _is_box(named, loops, strides):
         lines = LINE * len(accesses) * (2 if any(t.writes for t in accesses) else 1)
         most = reduce(product, (trips[v] for v in ordered(named)), cast(Expr, number(lines)))
         size = Binary("min", size, most, loc=GENERATED)
     return size, loop.var in counted
+
+
+def _is_box(named: set[Symbol], loops: Mapping[Symbol, For], strides: Strides) -> bool:
+    """Whether the bounds of these loops depend on no other loop."""
+    bounds = (bound for v in named & loops.keys() for bound in (loops[v].lo, loops[v].hi))
+    return not any(strides.depends_on(bound, frozenset(loops)) for bound in bounds)
 
 
 def _blocks(inner: For, loops: Mapping[Symbol, For], strides: Strides) -> tuple[Symbol, int] | None:

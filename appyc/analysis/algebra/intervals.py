@@ -105,7 +105,7 @@ def hull_of(boxes: Iterable[Box]) -> Box:
 def distinct(boxes: Iterable[Box]) -> list[Box]:
     out: list[Box] = []
     for box in boxes:
-        if not out or box not in out:
+        if box not in out:
             out.append(box)
     return out
 

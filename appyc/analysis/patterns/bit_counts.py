@@ -1,4 +1,4 @@
-"""Loops that count the bits of a number: C compilers make an instruction of all of one."""
+"""Loops that count the bits of a number."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from inspect import CO_GENERATOR
 from types import FunctionType
@@ -48,7 +48,7 @@ def without_generators(source: Source, value_of: ValueOf) -> Source:
     if not any(finder.found(loop.iter) for loop in loops):
         return source
     marked = {(node.lineno, node.col_offset) for node in read_pragmas(source)}
-    return rewritten(source, lambda copied: _Loops(copied, value_of, marked))
+    return rewritten(source, lambda copied: _Loops(copied, finder, marked))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,7 @@ class _Finder:
 
     def __init__(self, function: ast.FunctionDef, value_of: ValueOf) -> None:
         self.value_of = value_of
+        self._read: dict[FunctionType, _Generator] = {}
         self.inner = {
             n.name: _Generator(n, None)
             for n in walk(function)
@@ -93,17 +94,19 @@ class _Finder:
                     return None
                 if generator.__closure__:
                     return None
-                tree = read_source(capture(generator)).ast
-                return _Generator(tree, generator.__globals__, is_of_library=text is not None)
+                if generator not in self._read:
+                    tree = read_source(capture(generator)).ast
+                    self._read[generator] = _Generator(tree, generator.__globals__, text is not None)
+                return self._read[generator]
             case _:
                 return None
 
 
 class _Loops(ast.NodeTransformer):
-    def __init__(self, function: ast.FunctionDef, value_of: ValueOf, marked: set[tuple[int, int]]) -> None:
-        self.finder, self.marked = _Finder(function, value_of), marked
+    def __init__(self, function: ast.FunctionDef, finder: _Finder, marked: set[tuple[int, int]]) -> None:
+        self.finder, self.marked = finder, marked
         self.taken = {n.id for n in walk(function) if isinstance(n, ast.Name)} | parameter_names(function)
-        self.stored = _stored(function) | parameter_names(function)
+        self.stored = _stored([function]) | parameter_names(function)
         self.active: list[str] = []
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
@@ -179,9 +182,9 @@ class _Loops(ast.NodeTransformer):
     ) -> _Binding | None:
         """How a generator's text is bound to a call; None where a name of it has no meaning in the program."""
         tree = generator.tree
-        own = {name for stmt in body for name in _stored(stmt)}
+        own = _stored(body)
         out = _Binding([], {name: self.unused(f"{tree.name}_{name}") for name in own}, [])
-        rebound = {name for stmt in (node.target, *node.body) for name in _stored(stmt)}
+        rebound = _stored([node.target, *node.body])
         for name, value in given.items():
             ends = self._ends(value)
             if (
@@ -246,9 +249,10 @@ def _decided(body: list[ast.stmt]) -> list[ast.stmt]:
             return []
 
 
-def _stored(tree: ast.AST) -> set[str]:
-    """The names that a text binds."""
-    return {n.id for n in walk(tree) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+def _stored(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that are assigned or deleted."""
+    names = (n for node in nodes for n in walk(node) if isinstance(n, ast.Name))
+    return {n.id for n in names if not isinstance(n.ctx, ast.Load)}
 
 
 def _is_indexed(body: list[ast.stmt], name: str) -> bool:

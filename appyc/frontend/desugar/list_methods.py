@@ -41,7 +41,7 @@ def _may_be_one(node: ast.AST) -> bool:
             return True
         case ast.Call(func=ast.Attribute(attr="sort"), keywords=[_]):
             return True
-        case ast.Compare(left=ast.Name() | ast.List(), ops=[ast.Eq() | ast.NotEq()]):
+        case ast.Compare(left=ast.Name(), ops=[ast.Eq() | ast.NotEq()]):
             return True
         case _:
             return False

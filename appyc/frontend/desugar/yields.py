@@ -26,28 +26,27 @@ class OfRange(ast.NodeTransformer):
         self.starts_at_0 = isinstance(start, ast.Constant) and start.value == 0
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        self.generic_visit(node)
-        if not (self.is_indexed and isinstance(node.value, ast.Call) and self._is_it(node.value)):
-            return node
-        return node.slice if self.starts_at_0 else ast.BinOp(copy.deepcopy(self.start), ast.Add(), node.slice)
+        if not (self.is_indexed and self._is_it(node.value)):
+            return self.generic_visit(node)
+        at = self.visit(node.slice)
+        return at if self.starts_at_0 else ast.BinOp(copy.deepcopy(self.start), ast.Add(), at)
 
     def visit_Call(self, node: ast.Call) -> Any:
-        self.generic_visit(node)
         match node:
-            case ast.Call(func=ast.Name(id="len"), args=[ast.Call() as inner]) if self._is_it(inner):
+            case ast.Call(func=ast.Name(id="len"), args=[inner]) if self._is_it(inner):
                 stop = copy.deepcopy(self.stop)
                 return stop if self.starts_at_0 else ast.BinOp(stop, ast.Sub(), copy.deepcopy(self.start))
             case _:
-                return node
+                return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> Any:
-        if node.id != self.name:
+        if not self._is_it(node):
             return node
         ends = [] if self.starts_at_0 else [copy.deepcopy(self.start)]
         return ast.Call(read("range"), [*ends, copy.deepcopy(self.stop)], [])
 
-    def _is_it(self, node: ast.Call) -> bool:
-        return isinstance(node.func, ast.Name) and node.func.id == "range" and not hasattr(node, "lineno")
+    def _is_it(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and node.id == self.name
 
 
 class Yields:
@@ -62,31 +61,26 @@ class Yields:
         """The statements with their yields replaced; depth: how many loops of the generator are around them."""
         out: list[ast.stmt] = []
         for at, stmt in enumerate(body):
+            ends = yields(stmt)  # whether a break of the loop may have ended a loop in the statement
             match stmt:
                 case ast.Expr(value=ast.Yield(value=value)):
                     out += self._body(value or ast.Constant(None), depth)
-                    if depth:
-                        continue
+                    ends = depth == 0
                 case ast.Expr(value=ast.YieldFrom(value=value)):
                     name = self.sent()
-                    loop = ast.For(ast.Name(name, ast.Store()), value, self._body(read(name), depth + 1), [])
-                    out.append(loop)
+                    out.append(
+                        ast.For(ast.Name(name, ast.Store()), value, self._body(read(name), depth + 1), [])
+                    )
                 case ast.For() | ast.While():
-                    had = yields(stmt)
                     stmt.body = self.block(stmt.body, depth + 1)
                     out.append(stmt)
-                    if not had:
-                        continue
                 case ast.If():
-                    had = yields(stmt)
                     stmt.body, stmt.orelse = self.block(stmt.body, depth), self.block(stmt.orelse, depth)
+                    ends = ends and any(isinstance(n, ast.For | ast.While) for n in walk(stmt))
                     out.append(stmt)
-                    if not had or not any(isinstance(n, ast.For | ast.While) for n in walk(stmt)):
-                        continue
                 case _:
                     out.append(stmt)
-                    continue
-            if self.done is None:
+            if self.done is None or not ends:
                 continue
             if depth:
                 out.append(ast.If(read(self.done), [ast.Break()], []))
