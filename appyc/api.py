@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from appyc.compiler.analyse import fused, simplified
 from appyc.compiler.captured_values import Captured
 from appyc.compiler.compiled_function import CompiledFunction
+from appyc.compiler.deep_recursion import deep_recursion
 from appyc.compiler.fallback import warn_of_defect as warn_of_defect  # noqa: PLC0414  (for `lazy`)
 from appyc.compiler.parameters import recorded_in as recorded_in  # noqa: PLC0414
 from appyc.compiler.spent_seconds import SpentSeconds as SpentSeconds  # noqa: PLC0414
@@ -157,6 +158,7 @@ class JitFunction(CompiledFunction["JitFunction"]):
             self._version(wanted, named)
         return None
 
+    @deep_recursion()
     def source(self, kind: str = "ir", *args: object, **keywords: object) -> str:
         """The text at one stage, for the latest compiled types or for those of `args`.
 
@@ -176,6 +178,7 @@ class JitFunction(CompiledFunction["JitFunction"]):
         target = {"c": "cpu", "schedule": "cpu", "triton": "gpu"}.get(kind, wanted.target)
         return text_of(self._analyse(wanted, "cpu" if target == "dask" else target), kind)
 
+    @deep_recursion()
     def explain(self, *args: object, **keywords: object) -> Any:
         """What was done with each loop and why, for the latest compiled types or for those of `args`. Of a call
         over chunked arrays: its layers of tasks, and the bytes that they move.

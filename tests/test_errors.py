@@ -1815,6 +1815,9 @@ def test_hundreds_of_terms_are_not_too_deep(tmp_path):
     limit = sys.getrecursionlimit()
     chain = " + ".join(["a[0]"] * 300)
     module = run(f"@appyc.jit(strict=True, cache=False)\ndef f(a):\n    return {chain}\n", tmp_path)
+    assert "a[0] + a[0]" in module.f.source("ir", np.ones(3))
+    assert module.f.source("c", np.ones(3))
+    assert module.f.explain(np.ones(3)) is not None
     assert module.f(np.ones(3)) == 300.0
     assert sys.getrecursionlimit() == limit
 

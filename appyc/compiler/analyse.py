@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import TYPE_CHECKING
 
+from appyc.compiler.deep_recursion import deep_recursion
 from appyc.errors import defects_of
 from appyc.frontend.access import AccessPath, fetch
 from appyc.frontend.source import Source
@@ -62,6 +63,7 @@ class Analysed:
         return pipeline.run(self.function, pipeline.FOR_C, context)
 
 
+@deep_recursion()
 def analyse(
     fn: FunctionType,
     source: Source,
@@ -87,6 +89,7 @@ def analyse(
     )
 
 
+@deep_recursion()
 def simplified(
     fn: FunctionType,
     source: Source,
