@@ -460,6 +460,7 @@ def test_a_recursive_function_in_python_calls_itself_and_not_the_dispatcher(monk
     take = Race.take
     won = lambda race, _, *, of_python: take(race, 2 - of_python, of_python=of_python)  # noqa: E731
     monkeypatch.setattr(Race, "take", won)  # by Python, however long a call takes
+    monkeypatch.setattr("appyc.compiler.compiled_function.limit_for", lambda nanoseconds: 10**12)
     plain, compiled = leaves, appyc.jit(leaves)
     monkeypatch.setitem(globals(), "leaves", compiled)
     assert [compiled(tree) for _ in range(20)] == [6] * 20
