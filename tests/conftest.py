@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -29,6 +31,19 @@ def pytest_collection(session: pytest.Session) -> Iterator[object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the cases of `sampled` tests that the ordinary run leaves out as slow."""
+    cases: Counter[str] = Counter()
+    for item in items:
+        if item.get_closest_marker("sampled") is None or item.get_closest_marker("slow") is not None:
+            continue
+        function = item.nodeid.partition("[")[0]
+        cases[function] += 1
+        if cases[function] > 2 and zlib.crc32(item.name.encode()) % 4:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session", autouse=True)

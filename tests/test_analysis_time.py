@@ -65,6 +65,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return out
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_kernel_is_analysed_with_little_work(name: str) -> None:
     kernel = KERNELS[name]
@@ -72,6 +73,7 @@ def test_a_kernel_is_analysed_with_little_work(name: str) -> None:
     assert calls(kernel.loops, arguments) < MOST_CALLS
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("nest", NESTS, ids=lambda nest: nest.__name__)
 def test_a_nest_that_no_one_would_write_is_given_up(nest: Nest, asked: list[int]) -> None:
     jitted = appyc.jit(cache=False, target="cpu")(nest)
@@ -108,6 +110,7 @@ def function_of(text: str, path: Path, name: str = "f") -> Nest:
     return out
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("nest", NESTS, ids=lambda nest: nest.__name__)
 def test_a_pragma_that_could_not_be_proven_is_refused(nest: Nest, tmp_path: Path, asked: list[int]) -> None:
     jitted = appyc.jit(cache=False, target="cpu")(with_pragma(nest, tmp_path))
@@ -130,6 +133,7 @@ def stencil_with_pragma(a, b):
         b[i] = a[i - 1] + a[i + 1]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "transform", [f for f in ANALYSE if f is not check_parallel], ids=lambda f: f.__name__
 )
@@ -218,6 +222,7 @@ def test_loops_of_a_large_function_stay_what_they_are(tmp_path: Path) -> None:
     assert sizes[1] < 2, sizes
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "text", [joined, filters, choices, copies, recurrences], ids=lambda text: text.__name__
 )

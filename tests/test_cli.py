@@ -47,6 +47,7 @@ def write(folder, text, name="program.py"):
 # ---------------------------------------------------------------- run
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda s: s.stem)
 def test_a_script_prints_the_same_compiled(script):
     arguments = SIZES.get(script.stem, [])
@@ -86,6 +87,7 @@ def test_a_script_is_named_by_its_whole_path(tmp_path, typed):
     assert str(tmp_path) in compiled[2]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("ending", "code"),
     [("sys.exit(3)", 3), ("sys.exit('no')", 1), ("raise SystemExit", 0), ("1 / 0", 1), ("pass", 0)],
@@ -171,6 +173,7 @@ def test_loops_of_the_script_itself_are_compiled(tmp_path):
     assert "line 10   for i" in compiled[2]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "text",
     [

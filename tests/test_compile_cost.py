@@ -85,6 +85,7 @@ def work_of(folder: Path, program: Program, monkeypatch: pytest.MonkeyPatch) -> 
     return Work(calls, sum(given), len(texts[0]))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", [*PROGRAMS.values(), bitwise_crc], ids=lambda p: p.__name__)
 def test_a_longer_program_takes_no_more_work_for_each_of_its_statements(
     program: Callable[[int], Program], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1954,6 +1954,7 @@ def test_lengths_that_do_not_fit_are_told(fn, message, target):
         appyc.jit(fn, target=target, strict=True)(a, b)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("value", ["²", "-1", "0", "1e3", "9" * 30, "٣", "many"])
 @pytest.mark.parametrize("name", ["APPYC_NUM_THREADS", "APPYC_RECORDED_STATEMENTS"])
 def test_a_bad_number_in_the_environment_is_named_and_ends_no_import(name, value):

@@ -9,6 +9,7 @@ dask = pytest.importorskip("dask")
 from benchmarks.chunked import programs  # noqa: E402
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", programs(0.01))
 def test_sides_agree(name: str) -> None:
     *sides, args = programs(0.01)[name]

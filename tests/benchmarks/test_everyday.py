@@ -12,6 +12,7 @@ from benchmarks import everyday, plain_data
 from tests.e2e.harness import compare_values
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "program", [*everyday.PROGRAMS, *plain_data.PROGRAMS], ids=lambda program: program.name
 )

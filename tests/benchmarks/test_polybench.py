@@ -29,6 +29,7 @@ def reference(kernel: Kernel, given: Arguments) -> Arguments:
     return arguments
 
 
+@pytest.mark.sampled
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # gramschmidt, PolyBench's matrix
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("target", TARGETS)
@@ -41,6 +42,7 @@ def test_kernel_agrees_with_numpy(kernel: Kernel, form: str, target: str, data: 
     assert kernel.error(reference(kernel, given), result) <= kernel.allowed_error(data)
 
 
+@pytest.mark.sampled
 @every_kernel
 def test_kernel_agrees_with_numpy_in_tritons_interpreter(kernel: Kernel) -> None:
     """Two time steps, 20 elements a side and one form of each are enough there: the interpreter is slow."""

@@ -28,6 +28,7 @@ def unmarked(name):
     return namespace["loops"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernel_without_pragmas_is_right(name):
     kernel = KERNELS[name]

@@ -22,6 +22,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     return vectorise.load_c(Path(tmp_path_factory.mktemp("loops")))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("part", range(4))
 def test_both_sides_agree(library: ctypes.CDLL, part: int) -> None:
     for loop in vectorise.measurable(library)[part::12]:

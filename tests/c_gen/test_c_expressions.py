@@ -167,6 +167,7 @@ def test_complex_power(dtype: DType, exponent: complex) -> None:
     np.testing.assert_allclose(got, a ** a.dtype.type(exponent), rtol=1e3 * np.finfo(a.dtype).eps)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("source", list(DType))
 def test_cast(source: DType) -> None:
     a = samples(source)

@@ -55,6 +55,7 @@ def test_gemm_in_threads(shape: tuple[int, int, int], sequential: bool) -> None:
     np.testing.assert_allclose(c, a @ b, rtol=1e-14)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("mode", list(LoopMode))
 @pytest.mark.parametrize("op", ["+", "*", "min", "max", "minimum", "maximum"])
 @pytest.mark.parametrize("n", [0, 1, 7, 40_001])
@@ -77,6 +78,7 @@ def test_scalar_reduction(mode: LoopMode, op: str, n: int) -> None:
     np.testing.assert_allclose(got, want, rtol=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("mode", list(LoopMode))
 @pytest.mark.parametrize("op", ["min", "max", "minimum", "maximum"])
 @pytest.mark.parametrize("start", [0.5, float("nan")])

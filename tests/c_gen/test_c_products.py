@@ -119,6 +119,7 @@ def called(
     return made
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)])
 def test_the_library_is_called_for_each_type_and_either_way_that_matrices_lie(
@@ -197,6 +198,7 @@ TRIANGLES = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", TRIANGLES)
 @pytest.mark.parametrize(
     ("dtype", "threads", "machine"),
@@ -282,6 +284,7 @@ def exchanged_from_third(alpha, beta, c, a, b):
 SYMMETRIC = (of_one, exchanged, exchanged_above, exchanged_from_third)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", SYMMETRIC)
 @pytest.mark.parametrize(
     ("dtype", "threads", "machine"),
@@ -336,6 +339,7 @@ def test_factors_exchanged_with_other_factors_are_two_products() -> None:
     assert set(called(two, 1.0, 1.0, matrix(300, 300), matrix(300, 40), matrix(300, 40))) == {"gemm"}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)])
 def test_where_compiled_code_is_faster_it_multiplies(dtype: Any, turned: tuple[bool, bool]) -> None:
@@ -508,6 +512,7 @@ def test_each_thread_calls_the_library_for_its_part_and_the_library_uses_no_more
     assert count() == before
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [np.float64, np.complex64])
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_stacks_of_products(dtype: Any, threads: int) -> None:
@@ -538,6 +543,7 @@ def test_stacks_of_products(dtype: Any, threads: int) -> None:
                 assert len(made) <= asked * (threads if one else max(count, threads * count))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("threads", [2, 3, 8, 64])
 def test_parts_make_the_whole(dtype: Any, threads: int) -> None:

@@ -61,6 +61,7 @@ def program() -> Function:
     return map_loops(fn, threaded)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("sequential", [False, True])
 @pytest.mark.parametrize(
     ("n", "outside", "status"),

@@ -64,6 +64,7 @@ def integers(dtype: DType, *shape: int) -> np.ndarray:
     return RNG.integers(-9, 9, shape).astype(dtype.numpy)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.FLOAT64])
 @pytest.mark.parametrize(("lo", "hi"), [("zero", "all"), ("zero", "diagonal"), ("diagonal", "all")])

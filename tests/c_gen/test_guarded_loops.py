@@ -129,6 +129,7 @@ FUNCTIONS = (
 )  # fmt: skip
 
 
+@pytest.mark.sampled
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 @pytest.mark.parametrize("fn", FUNCTIONS)
@@ -142,6 +143,7 @@ def test_like_python_wherever_an_index_is_out_of_range(fn, data):
     run_everywhere(fn, x, idx, np.arange(float(size)), targets=("cpu",), joined=True)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", [total, gathered, scattered, own_scalar, sometimes])
 @pytest.mark.parametrize("dtype", ["int64", "int32", "uint8", "uint64"])
 def test_types_of_indices_and_strides(fn, dtype):

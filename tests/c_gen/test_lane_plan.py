@@ -58,6 +58,7 @@ def planned(fn: Function) -> bool:
     return any(plan_lanes(loop) is not None for loop in loops_of(fn))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.FLOAT64])
 @pytest.mark.parametrize(("lo", "hi"), [("zero", "all"), ("zero", "diagonal"), ("diagonal", "all")])
@@ -74,6 +75,7 @@ def test_products_of_every_shape(size: tuple[int, int, int], dtype: DType, lo: s
     np.testing.assert_array_equal(c, want)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("cached", [1, 8000, 30_000])
 @pytest.mark.parametrize("others", [False, True])
@@ -150,6 +152,7 @@ def test_a_sequential_loop_between_the_lanes_and_their_sum() -> None:
     np.testing.assert_array_equal(y, want)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(("below", "above"), [(None, 1), (0, None), (-2, 3), (5, 9), (3, -3)])
 def test_rows_whose_sums_have_different_bounds(
@@ -293,6 +296,7 @@ def scaled_product(shared: bool) -> Function:
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [size for size in SIZES if size[2]])
 @pytest.mark.parametrize("shared", [False, True])
 def test_what_else_is_in_a_row_is_done_before_the_lanes_and_after_them(

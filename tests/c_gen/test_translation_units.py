@@ -79,6 +79,7 @@ def test_short_programs_are_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(module_of(*PROGRAMS[0]).units(8)) == 1
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("function", "given"), PROGRAMS)
 def test_files_declare_all_that_they_call(
     tmp_path: Path, function: Callable[..., Any], given: tuple[np.ndarray, ...]
@@ -102,6 +103,7 @@ def test_files_declare_all_that_they_call(
         assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("cores", [1, 2, 5])
 @pytest.mark.parametrize(("function", "given"), PROGRAMS)
 def test_any_number_of_files_gives_the_same(

@@ -116,6 +116,7 @@ EDITS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", EDITS)
 def test_what_is_edited_is_done(name):
     fn, given, old, new, expected = EDITS[name]

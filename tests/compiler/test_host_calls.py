@@ -126,12 +126,14 @@ PROGRAMS: list[Callable[..., Any]] = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", PROGRAMS, ids=[f.__name__ for f in PROGRAMS])
 @pytest.mark.parametrize("target", ["cpu", "interpret"])
 def test_a_library_call_is_no_fault_under_strict(fn: Any, target: str) -> None:
     run_everywhere(fn, _A, _X, targets=(target,), strict=True)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", PROGRAMS, ids=[f.__name__ for f in PROGRAMS])
 def test_what_is_beside_it_is_compiled_and_the_report_names_the_call(fn: Any) -> None:
     jitted = appyc.jit(cache=False, target="cpu")(fn)

@@ -36,6 +36,7 @@ def both(fn, target, a, *args):
     np.testing.assert_array_equal(result, expected)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", ["int64", "int32", "uint8", "uint64"])
 @pytest.mark.parametrize("fn", [scatter, add_through_name])
@@ -193,6 +194,7 @@ def own_places(fn, values):
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("fn", [through_two, in_place, two_ends])
 @pytest.mark.parametrize("dtype", ["int64", "int16"])

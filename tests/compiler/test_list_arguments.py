@@ -230,6 +230,7 @@ PROGRAMS: list[tuple[Callable[..., Any], Callable[[list[Any]], tuple[Any, ...]]]
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("target", ["cpu", "interpret"])
 @pytest.mark.parametrize("number", range(len(PROGRAMS)), ids=lambda n: f"{PROGRAMS[n][0].__name__}-{n}")
 def test_as_in_python(number: int, target: str) -> None:
@@ -324,6 +325,7 @@ OF_ROWS: list[tuple[Callable[..., Any], Callable[[list[Any]], tuple[Any, ...]]]]
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("number", range(len(OF_ROWS)), ids=lambda n: f"{OF_ROWS[n][0].__name__}-{n}")
 def test_lists_of_lists_are_as_in_python(number: int) -> None:
     fn, make = OF_ROWS[number]

@@ -107,6 +107,7 @@ def test_without_automatic_parallelism_the_plain_version_runs():
     assert analyse_shared(jitted._analyse(jitted._wanted((X, X), {})), found.sharing) is None
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("fn", [copied, marked, backwards])
@@ -119,6 +120,7 @@ def test_the_same_array(fn, dtype, target):
         both(fn, target, lambda size=size: make(size))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("first", "second"), [(0, 1), (1, 0), (0, 5), (5, 0), (16, 0), (3, 2)])
 @pytest.mark.parametrize("fn", [copied, marked, backwards])

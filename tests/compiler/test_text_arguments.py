@@ -140,6 +140,7 @@ PROGRAMS: list[Callable[..., Any]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", PROGRAMS)
 def test_texts_are_as_in_python(fn: Callable[..., Any]) -> None:
     compiled = appyc.jit(fn, target="cpu")

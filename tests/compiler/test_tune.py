@@ -188,6 +188,7 @@ def legal_neighbours(fn, args, target):
     return made, refused
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fn", "args", "target"), PROGRAMS)
 def test_legal_neighbours_give_pythons_results(fn, args, target):
     made, _ = legal_neighbours(fn, args, target)

@@ -31,6 +31,7 @@ def made(*shapes):
     return tuple(rng.uniform(1, 2, shape) for shape in shapes)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", [standardised, layer, scaled], ids=lambda fn: fn.__name__)
 @pytest.mark.parametrize(
     "shapes",

@@ -119,6 +119,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return made
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("function", "calls", "most"),
     [

@@ -31,6 +31,7 @@ def targets(number: int) -> tuple[str, ...]:
     return ("threads", "interpret") if number % 6 == 0 else ("threads",)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("loop", "target"),
     [pytest.param(p, t, id=f"{p.name}-{t}") for k, p in enumerate(LOOPS) for t in targets(k)],
@@ -48,6 +49,7 @@ def test_results_are_those_of_plain_python(loop: Loop, target: str) -> None:
 # ---------------------------------------------------------------- order
 
 
+@pytest.mark.sampled
 @named(LOOPS)
 def test_what_runs_in_parallel_gives_the_same_in_any_order(loop: Loop) -> None:
     found = outcome(loop)

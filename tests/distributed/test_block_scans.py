@@ -107,6 +107,7 @@ def run_both(function, a, chunks, s):
     return [*map(np.asarray, expected), own, b], [*found, *(x.compute(scheduler="sync") for x in chunked)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("function", "dtypes"),
     in_turn([*ROUNDING, recurrence, since_zero], [(np.int64, np.uint8), (np.int32, np.float64)]),
@@ -217,6 +218,7 @@ def mirrored(a, b, s):
     return s
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("function", [faded, faded_if_positive, mirrored])
 @pytest.mark.parametrize("start", [0.0, 1e38, -1e38, 1.5e308, np.inf, -np.inf, np.nan])

@@ -393,6 +393,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CASES)
 def test_chunked_arrays_become_what_arrays_become(name):
     function, arguments, chunks = CASES[name]
@@ -581,6 +582,7 @@ def numpys(a, start):
 SPECIAL = np.array([np.nan, -np.inf, -0.0, 0.0, 1.0, 1.0, np.inf])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("function", [largest, last_largest, numpys, smallest_of_rows])
 @pytest.mark.parametrize(("start", "take"), in_turn([-np.inf, np.inf, np.nan, 0.0, 0.5], [2, 6, 7]))
 def test_arg_reductions_have_the_element_that_python_has(function, start, take):

@@ -57,6 +57,7 @@ def compare(kernel, expected, found, **options):
     assert kernel.error(expected, outputs) <= kernel.tolerance
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", KERNELS)
 def test_four_chunks_of_unequal_sizes(name):
     compare(*both(name, unequal), scheduler="threads", num_workers=2)

@@ -35,6 +35,7 @@ def chain(np, a, b):
     return np.where(x > 0.5, x, -x)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("shape", "first", "second"), SHAPES)
 def test_a_chain_of_operations_is_one_task_a_chunk(shape, first, second):
     a, b, recorded_a, recorded_b = made(shape, first, second)
@@ -143,6 +144,7 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("program", "chunks"), in_turn(PROGRAMS, [(10, 20), (30, 7), (8, 6), (30, 20)]))
 def test_programs_give_what_numpy_gives(program, chunks):
     a, b, *recorded = made((30, 20), chunks, (7, 9))

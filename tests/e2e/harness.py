@@ -31,6 +31,7 @@ from tests.e2e.shared import (
     SharedAnalyses,
     shared_analyses,
     shared_builds,
+    verified_at_the_end,
 )
 
 TARGETS = ("cpu", "threads", "interpret")
@@ -83,19 +84,19 @@ def run_everywhere(
     joined: bool = False,
     strict: bool = False,
     shared: SharedAnalyses | None = None,
-    optimise: bool = True,
+    thorough: bool = True,
 ) -> None:
     """Calls `fn` with copies of `args` as Python and on each target. Raises Mismatch where they differ.
 
     joined: a returned number may have the type in which those of several paths meet.
     strict: nothing may be left to Python. A CompileError passes through.
     shared: analysed functions of calls before, where `fn` reads the same globals now.
-    optimise: whether gcc does.
+    thorough: the IR is verified after every pass, not at the end alone, and gcc optimises.
     """
     expected = call(fn, args)
     shared = shared or SharedAnalyses()
     for target in targets:
-        found = run_on(fn, args, target, strict=strict, shared=shared, optimise=optimise)
+        found = run_on(fn, args, target, strict=strict, shared=shared, thorough=thorough)
         compare(expected, found, target, joined=joined)
 
 
@@ -106,12 +107,12 @@ def run_on(
     *,
     strict: bool = False,
     shared: SharedAnalyses | None = None,
-    optimise: bool = True,
+    thorough: bool = True,
 ) -> Outcome:
     """The outcome of a compiled call on copies of the arguments. What C allocates holds NaN, or numbers that are
     huge: whatever is read before it is written changes a result."""
     poison = 0xFF if target == "threads" else 0x7E
-    with settings(target, optimise=optimise), shared_analyses(shared), poisoned(poison):
+    with settings(target, thorough=thorough), shared_analyses(shared), poisoned(poison):
         function = compiled(fn, target, strict=strict)
         return call(_resident(function) if target == "resident" else function, args)
 
@@ -170,15 +171,16 @@ def _resident(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextmanager
-def settings(target: str, *, verify: bool = True, optimise: bool = True) -> Iterator[None]:
+def settings(target: str, *, thorough: bool = True) -> Iterator[None]:
     """What compiling and calling takes for a target.
 
-    verify: the IR is verified after every pass. optimise: whether gcc does; as it does for users on `cpu` alone.
+    thorough: the IR is verified after every pass, not at the end alone, and gcc optimises; as it does for users on
+    `cpu` alone.
     """
-    checked = functools.partial(pipeline.run, verify=verify)
+    checked = functools.partial(pipeline.run, verify=True) if thorough else verified_at_the_end
     longest = 4 if target == "threads" else 72  # a program of a GPU takes as many as it has lanes at a time
     chunks = contextlib.nullcontext() if target == "cpu" else small_chunks(longest)
-    level = USERS_FLAGS if target == "cpu" else LESS_OPTIMISED if optimise else NOT_OPTIMISED
+    level = NOT_OPTIMISED if not thorough else USERS_FLAGS if target == "cpu" else LESS_OPTIMISED
     flags = mock.patch("appyc.runtime.toolchain._FLAGS", level)
     with mock.patch("appyc.pipeline.run", checked), shared_builds(), flags, chunks:
         if target != "threads":

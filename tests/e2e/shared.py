@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import functools
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ from appyc.compiler import cpu
 from appyc.compiler.analyse import Analysed
 from appyc.frontend.source import Source
 from appyc.ir.arguments import ArgType
+from appyc.ir.nodes import Function
 from appyc.ir.verify import check
 from appyc.options import Options
 from appyc.passes.parallelise.parallel_scan import parallel_scan
@@ -95,19 +95,27 @@ class SharedAnalyses:
         on_cpu, on_gpu = ((what, fn, tuple(arguments.items()), options.where(t)) for t in ("cpu", "gpu"))
         key, other = (on_gpu, on_cpu) if options.on_gpu else (on_cpu, on_gpu)
         if key not in self._kept:
-            self._kept[key] = _verified_at_the_end(make) if other in self._kept else make()
+            with verified_once() if other in self._kept else contextlib.nullcontext():
+                self._kept[key] = make()
             if len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
         found = self._kept[key]
         return replace(found, context=_copied(found.context, options))
 
 
-def _verified_at_the_end(make: Callable[[], Analysed]) -> Analysed:
-    """What passes make that have been verified one by one for the other target: most do the same for both."""
-    with mock.patch("appyc.pipeline.run", functools.partial(pipeline.run, verify=False)):
-        made = make()
-    check(made.function, "passes for another target")
+_RUN = pipeline.run
+
+
+def verified_at_the_end(fn: Function, passes: tuple[pipeline.Pass, ...], ctx: PassContext) -> Function:
+    """As `pipeline.run`; what the passes make is verified when all have run."""
+    made = _RUN(fn, passes, ctx)
+    check(made, "one of several passes")
     return made
+
+
+def verified_once() -> contextlib.AbstractContextManager[object]:
+    """For passes that have been verified one by one for another target: most do the same for both."""
+    return mock.patch("appyc.pipeline.run", verified_at_the_end)
 
 
 def _copied(context: PassContext, options: Options) -> PassContext:

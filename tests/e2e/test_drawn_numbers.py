@@ -91,6 +91,7 @@ def runs_in_python(compiled: Any) -> bool:
     return "runs in Python" in str(compiled.explain())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("maker", MAKERS)
 def test_every_method_draws_what_the_library_draws(maker: str, tmp_path: Path) -> None:
     make, listed = MAKERS[maker]
@@ -278,6 +279,7 @@ PROGRAMS = (walk, on_some_paths, listed, two_loops, columns_first, unread, one_f
             orders)  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 @pytest.mark.parametrize("target", ["cpu", "interpret"])
 def test_draws_keep_their_number_and_order(program: Callable[..., Any], target: str) -> None:
@@ -433,6 +435,7 @@ def test_methods_of_other_classes_get_the_list_itself(program: Callable[..., Any
     assert appyc.jit(program)(Chooser(), 25) == program(Chooser(), 25)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("program", "arguments"), DRAWING, ids=[program.__name__ for program, _ in DRAWING])
 def test_programs_that_are_timed_draw_what_python_draws(
     program: Callable[..., Any], arguments: Callable[[], tuple[Any, ...]]

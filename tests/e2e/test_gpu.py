@@ -35,6 +35,7 @@ def cupy() -> Iterator[Any]:
         yield module
 
 
+@pytest.mark.sampled
 @pytest.mark.usefixtures("cupy")
 @pytest.mark.parametrize(("run", "target"), [p for target in GPU_TARGETS for p in on(target, SOME)])
 def test_launched_programs_do_what_python_does(run: Run, target: str) -> None:

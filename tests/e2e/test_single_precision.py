@@ -34,6 +34,7 @@ def of_complex(a):
     return (a * np.complex64(1 + 2j)).sum()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("target", ["cpu", "threads", "interpret"])
 @pytest.mark.parametrize("fn", [total, means, spread, chosen, of_complex])
 def test_digits_are_kept(fn: Callable[..., Any], target: str) -> None:

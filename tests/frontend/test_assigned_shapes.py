@@ -37,6 +37,7 @@ def until_few_are_left(n, m):
     return x * 1, y * 1, steps
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", [flattened, a_row, until_few_are_left], ids=lambda fn: fn.__name__)
 @pytest.mark.parametrize(("n", "m"), [(3, 4), (1, 1), (4, 1), (5, 6)])
 def test_as_in_python(fn, n, m):

@@ -49,6 +49,7 @@ def from_zero_on(a, n):
 PROGRAMS = (moving_average, inner, backwards, elements, palindrome)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n", [3, 1, 0, -2, 6, 12, 13, 30])
 @pytest.mark.parametrize("fn", [*PROGRAMS, from_zero_on], ids=lambda fn: fn.__name__)
 def test_as_in_python(fn, n):

@@ -110,6 +110,7 @@ def outcome(
     return type(error), error.args, str(error), [type(x) for x in error.args], b[:bad].tolist(), b
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 @pytest.mark.parametrize("target", ["cpu", "interpret"])
 def test_messages_are_those_of_the_first_iteration_that_fails(

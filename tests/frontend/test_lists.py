@@ -113,6 +113,7 @@ def first_and_last(a, b):
     return found[:2], found[-1:], len(found)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", [distances, first_and_last])
 @pytest.mark.parametrize("sizes", [(0, 0), (1, 3), (6, 5)])
 def test_a_list_gets_another_name_or_is_returned_in_part(fn, sizes):

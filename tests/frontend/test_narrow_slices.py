@@ -42,6 +42,7 @@ def made(*shape):
 SHAPES = [(5, 3), (3, 5), (4, 4), (1, 3), (3, 1), (1, 1), (2, 2), (3, 0), (0, 3)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("fn", [distances, one_of_each], ids=lambda fn: fn.__name__)
 def test_of_one_array(fn, shape):
@@ -60,6 +61,7 @@ def test_stored(shapes):
     run_everywhere(filled_with_a_column, *(made(*shape) for shape in shapes))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shapes", [((4, 5), (4, 5), (4, 3)), ((4, 1), (4, 5), (4, 3)), ((4, 5), (1, 1), (4, 1)),
                                     ((1, 1), (1, 1), (4, 0)), ((1, 1), (4, 5), (1, 5))], ids=str)  # fmt: skip
 def test_beside_others_that_are_stretched(shapes):
@@ -78,6 +80,7 @@ def weighted(a, b, c):
     return np.where(a > 1.5, b, c) + np.clip(a, b, c)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("lengths", [(1, 1, 5), (1, 5, 1), (5, 1, 1), (1, 5, 5), (5, 1, 5), (5, 5, 1), (1, 1, 1),
                                      (1, 1, 0), (1, 0, 1), (1, 5, 3)], ids=str)  # fmt: skip
 def test_three_arrays_of_which_any_are_stretched(lengths):

@@ -115,6 +115,7 @@ def arguments():
     return np.array([1, 3, 2, 2, 5]), np.array([3, 2, 5, 5])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", COMPILED, ids=lambda fn: fn.__name__)
 def test_compiled(fn):
     run_everywhere(fn, *arguments())

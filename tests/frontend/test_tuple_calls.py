@@ -41,6 +41,7 @@ def of_ranges(a):
     return np.expand_dims(a, tuple(range(a.ndim))), sum(sides), all(tuple(k > 0 for k in sides)), any(())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", [local_maxima, halves, of_ranges], ids=lambda fn: fn.__name__)
 @pytest.mark.parametrize("shape", [(4, 5), (2, 3)])
 def test_as_in_python(fn, shape):

@@ -30,6 +30,7 @@ def outcomes(seed: int, count: int, targets: tuple[str, ...], kind: str) -> Coun
     return found.outcomes
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("seed", "count", "targets"), BATCHES, ids=str)
 def test_random_programs_do_what_python_does(seed: int, count: int, targets: tuple[str, ...]) -> None:
     assert outcomes(seed, count, targets, "loops")["same"] > 0
@@ -46,6 +47,7 @@ def test_random_pragmas_are_refused_or_keep_the_results(
     assert found["refused"] > 0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("seed", "count", "targets"),
     [(40, 5, ("cpu",)), (41, 8, ("threads",)), (42, 6, ("interpret",)), (43, 2, ("cuda:80", "cuda:90"))],
@@ -55,6 +57,7 @@ def test_random_tensor_programs_do_what_numpy_does(seed: int, count: int, target
     assert outcomes(seed, count, targets, "tensors")["same"] > 0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("seed", "count", "targets"),
     [(60, 5, ("threads",)), (61, 4, ("interpret",)), (62, 1, ("cuda:80", "cuda:90"))],

@@ -129,6 +129,7 @@ def test_temporaries_that_numpy_computes_give_their_memory_back() -> None:
     assert most < 6 * 8 * size
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda s: s.stem)
 def test_loops_that_bind_their_names_anew_compile_few_programs(script: Path) -> None:
     """Of those that the first iterations record, most never come again."""

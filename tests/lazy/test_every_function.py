@@ -146,6 +146,7 @@ DIFFERENT = {
 """What is not as in NumPy, and why."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("start", range(0, 4000, 500))
 def test_every_function_does_what_numpys_does(start: int) -> None:
     texts = [text for text in _texts() if text not in DIFFERENT]
@@ -153,6 +154,7 @@ def test_every_function_does_what_numpys_does(start: int) -> None:
     assert not faults
 
 
+@pytest.mark.sampled
 @pytest.mark.at_once
 @pytest.mark.parametrize("start", range(0, 4000, 1000))
 def test_every_function_does_it_where_small_arrays_are_computed_at_once(start: int) -> None:

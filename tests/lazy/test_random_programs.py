@@ -17,6 +17,7 @@ def test_recorded_programs_do_what_numpy_does(start: int) -> None:
             assert not difference(program(seed)), seed
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("at_once", [5, 8, 1000])
 def test_what_is_computed_at_once_stands_among_what_is_recorded(at_once: int) -> None:
     with compiling("cpu", 1 << 40, at_once):
@@ -30,6 +31,7 @@ def test_what_stays_recorded_is_what_numpy_has() -> None:
             assert not difference(program(seed)), seed
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("target", "start", "count"), [("cpu", 5000, 4), ("cpu", 6000, 4), ("interpret", 7000, 3)]
 )

@@ -140,6 +140,7 @@ STORES = (
 )  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("target", ["numpy", "cpu", "interpret"])
 def test_stores_through_indices_into_views_are_recorded(target: str) -> None:
     def run(text: str, namespace, convert) -> list[object]:

@@ -93,6 +93,7 @@ def test_left(fn):
     assert check_divisors(fn, PassContext()) is fn
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", [*GUARDED, *LEFT], ids=lambda f: f.__name__)
 @pytest.mark.parametrize(("h", "n"), [(0.5, 3), (0.0, 3), (0.5, 1), (0.5, 0), (-0.25, -2)])
 def test_everywhere(fn, h, n):

@@ -138,6 +138,7 @@ PROGRAMS = (scaled, named, in_place, under_a_condition, in_both_arms, beside, re
             offsets, summed, summed_behind_tests, summed_beside_what_may_raise, columns, raised)  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("wrong", [None, 0, 7, 2047, 2048, 4096, N - 4, N - 1])
 @pytest.mark.parametrize("fn", PROGRAMS, ids=lambda fn: fn.__name__)
 def test_arrays_hold_what_python_leaves_in_them(fn, wrong):

@@ -149,6 +149,7 @@ def test_a_reduction_that_runs_once_has_lanes_only() -> None:
     assert not any(decided.in_order_below for decided in schedules(whole_sum, np.ones((9, 80))))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("length", [1, 2, 3, 15, 16, 17, 31, 33, 63, 64, 65])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint8, np.int64])
 def test_reductions_of_rows_on_both_sides_of_that_length(length: int, dtype: type) -> None:

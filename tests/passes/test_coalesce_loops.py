@@ -216,6 +216,7 @@ def test_three_axes_are_one_loop() -> None:
     run_everywhere(colours, image, image[::-1].copy(), strict=True)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", [*COALESCED, *NESTED])
 @pytest.mark.parametrize(("rows", "columns"), [(5, 3), (1, 1), (1, 40), (7, 129)])
 def test_values_stay(fn: Numbers, rows: int, columns: int) -> None:
@@ -259,6 +260,7 @@ def test_the_report_says_so() -> None:
     assert "the rows of 'image' are adjacent in memory: 2 loops run as one" in str(largest.explain())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [(9, 7, 3), (5, 40, 1), (3, 3, 4), (40, 3, 70), (2, 3, 3)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_neighbours_in_an_image_are_adjacent_rows(shape: tuple[int, ...], dtype: type) -> None:

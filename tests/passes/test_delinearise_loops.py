@@ -161,6 +161,7 @@ def test_lanes_of_a_gpu_divide(options):
     assert delinearise_loops(before, context) is before
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("fn", [*IN_ROWS, *LEFT], ids=lambda fn: fn.__name__)
 def test_as_in_python(fn, shape):

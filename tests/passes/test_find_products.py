@@ -490,6 +490,7 @@ def test_a_triangle_is_one_product(fn: Callable[..., Any], shape: ProductShape) 
 PANELS = (lower, upper, symmetric, in_place, in_place_after, lower_rows, in_place_rows, column_by_column)
 
 
+@pytest.mark.sampled
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("fn", PANELS)
 @pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 13])
@@ -675,6 +676,7 @@ def past_the_diagonal(a, b, c):
 IN_STEPS = (eliminated, eliminated_slices, lower_half, into_all_rows, of_a_copy)
 
 
+@pytest.mark.sampled
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("fn", [*IN_STEPS, slanted, past_the_diagonal])
 @pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 13, 17])

@@ -42,6 +42,7 @@ def nested(a, k):
     return s
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", [counted_twice, flags, nested])
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.float32, np.float64])
 def test_sums_of_two_conditions_are_right(fn, dtype):

@@ -137,6 +137,7 @@ def test_no_launch_passes_one_that_changes() -> None:
     assert "rt.recorded" not in recorded
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 9])
 @pytest.mark.parametrize("limit", [1e3, 0.1, 1e-3])
 def test_results_of_loops_with_records(size: int, limit: float) -> None:

@@ -142,6 +142,7 @@ def test_only_where_loops_may_be_changed():
     assert if_conversion(before, PassContext(Options(auto=False))) is before
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", [*CONVERTED, *LEFT], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("dtype", [float, np.int64, np.uint8])
 def test_everywhere(fn, dtype):

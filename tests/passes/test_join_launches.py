@@ -71,6 +71,7 @@ def test_text(golden: Callable[[str, str], None]) -> None:
     golden("ir/join_launches.txt", program_of(substitution, *arguments(4)).text)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [0, 1, 2, 9])
 @pytest.mark.parametrize("fn", [substitution, two_sums, start_is_the_hosts])
 def test_results(fn: Callable[..., Any], size: int) -> None:

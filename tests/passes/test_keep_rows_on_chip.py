@@ -106,6 +106,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fn", "make"), CASES, ids=[case[0].__name__ for case in CASES])
 @pytest.mark.parametrize(
     "shape", [(0, 4), (1, 1), (3, 2), (2, 31), (3, 32), (2, 33), (1, 64), (2, 65), (1, 131)]

@@ -158,6 +158,7 @@ def test_the_launches_of_an_iteration_are_a_graph() -> None:
     assert "rt.steps" in program_of(iterated, *arguments(4, 1), 3).host
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [0, 1, 2, 9])
 def test_results(size: int) -> None:
     if size:

@@ -93,6 +93,7 @@ def compared(fn, *args) -> None:
             np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", [plane, across, with_a_sum, rows_ahead], ids=lambda fn: fn.__name__)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_rows_of_planes(fn, shape):
@@ -317,6 +318,7 @@ def joined(context: PassContext) -> int:
     return max(counts, default=0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n", [6, 7, 8, 9, 12, 13, 31])
 @pytest.mark.parametrize("fn", CHAINS, ids=lambda fn: fn.__name__)
 def test_chains(fn, n):

@@ -116,6 +116,7 @@ def check(fn, n: int, dtype: type, *, build: bool = False) -> None:
         compare(fn, *args, exact=False, build=build)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n", [0, 4, 24, 64])
 @pytest.mark.parametrize("fn", INTEGERS, ids=lambda fn: fn.__name__)
 def test_integers(fn, n):
@@ -123,6 +124,7 @@ def test_integers(fn, n):
     check(fn, n, np.int8)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n", [0, 3, 17, 64])
 @pytest.mark.parametrize("fn", FLOATS, ids=lambda fn: fn.__name__)
 def test_floats(fn, n):

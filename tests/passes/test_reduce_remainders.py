@@ -153,6 +153,7 @@ def test_a_larger_offset_is_guarded():
     assert guard.reason == "an index is less than one period out of range"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 40])
 @pytest.mark.parametrize("fn", [*REDUCED, *LEFT], ids=lambda fn: fn.__name__)
 def test_everywhere(fn, size):

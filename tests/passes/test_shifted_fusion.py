@@ -110,6 +110,7 @@ def compared(fn, *args: np.ndarray) -> None:
             np.testing.assert_allclose(a, b, rtol=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", LINES, ids=lambda fn: fn.__name__)
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 7, 8, 9, 13, 16])
 def test_lines(fn, n):

@@ -108,6 +108,7 @@ def plane(*shape: int) -> np.ndarray:
     return np.cos(np.arange(float(np.prod(shape)))).reshape(shape)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fn", "make"), CASES, ids=[case[0].__name__ for case in CASES])
 @pytest.mark.parametrize("shape", [(5, 3), (16, 1), (17, 4), (50, 3), (64, 130)])
 def test_sums_of_all_lengths(fn, make, shape, monkeypatch):

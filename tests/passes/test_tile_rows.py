@@ -118,6 +118,7 @@ def test_without_parallel_loops_nothing_changes() -> None:
     assert tile_rows(fn, context) is fn
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("columns", [1, 2, 5, 130, 300])
 @pytest.mark.parametrize("rows", [2, 3, 9, 10, 11, 18])
 def test_edges(rows: int, columns: int) -> None:

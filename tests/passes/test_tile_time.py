@@ -182,6 +182,7 @@ def test_tiles_of_a_wave_may_run_in_any_order(fn, rank):
             np.testing.assert_array_equal(mine, other)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fn", "rank"), PROGRAMS, ids=lambda p: getattr(p, "__name__", ""))
 def test_on_all_targets(fn, rank, tmp_path, monkeypatch):
     monkeypatch.setenv("APPYC_CACHE_DIR", str(tmp_path))  # the constants are no part of a key

@@ -109,6 +109,7 @@ def test_unchecked_indices_stay():
     assert wrap_negative_indices(before, PassContext(Options(boundscheck=False))) is before
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 40])
 @pytest.mark.parametrize("fn", [*WRAPPED, *LEFT, always_negative, by_a_parameter], ids=lambda fn: fn.__name__)
 def test_everywhere(fn, size):

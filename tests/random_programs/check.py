@@ -88,7 +88,7 @@ def _check(program: Program, path: Path, target: str, threads: int, cases: Seque
     device = {"threads": "cpu"}.get(target, target)
     cpu, calls, skipped = 0.0, 0, ""
     with ExitStack() as stack:
-        stack.enter_context(settings(target, verify=True))
+        stack.enter_context(settings(target))
         told = stack.enter_context(warnings.catch_warnings(record=True))
         warnings.simplefilter("always")
         if target == "threads":

@@ -83,7 +83,7 @@ def _checked(
 ) -> Verdict:
     began, done, refused = processor_time(), 0, ""
     try:
-        with settings("cpu", verify=True), warnings.catch_warnings(), np.errstate(all="ignore"):
+        with settings("cpu"), warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             compiled = appyc.jit(fn, cache=False)
             for given in calls:

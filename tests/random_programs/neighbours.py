@@ -141,7 +141,7 @@ def check(made: Neighbours, folder: Path, target: str = "cpu") -> Verdict:
     rng = np.random.default_rng(made.seed)
     began, calls = processor_time(), 0
     try:
-        with settings(target, verify=True), warnings.catch_warnings():
+        with settings(target), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             compiled = appyc.jit(module.f, cache=False, target=target)
             for size in SIZES:

@@ -15,6 +15,7 @@ from tests.random_programs.programs import program
 from tests.random_programs.shrink import shrunk
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(9104, 9112))
 def test_compiled_as_python_does(seed: int, tmp_path: Path) -> None:
     verdict = check(program(seed), tmp_path)
@@ -33,24 +34,28 @@ def test_recorded_as_numpy_does(seed: int, tmp_path: Path) -> None:
     assert verdict.kind not in FAULTS, verdict.detail
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(9400, 9406))
 def test_elements_beside_the_current_one(seed: int, tmp_path: Path) -> None:
     verdict = neighbours.check(neighbours.program(seed), tmp_path)
     assert verdict.kind not in FAULTS, verdict.detail
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(9503, 9508))
 def test_over_random_chunks(seed: int, tmp_path: Path) -> None:
     verdict = chunked.check(seed, tmp_path)
     assert verdict.kind not in FAULTS, verdict.detail
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(9502, 9506))
 def test_lists_as_arguments(seed: int, tmp_path: Path) -> None:
     verdict = listed.check(listed.program(seed), tmp_path)
     assert verdict.kind not in FAULTS, verdict.detail
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(9600, 9604))
 def test_containers(seed: int, tmp_path: Path) -> None:
     verdict = containers.check(containers.program(seed), tmp_path)

@@ -51,6 +51,7 @@ def findings(report: Report) -> Iterator[str]:
     yield from (reason for _, reason in report.python_parts)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("target", ["cpu", "gpu"])
 @pytest.mark.parametrize("module", MODULES)
 def test_reports_are_in_the_users_words(module: str, target: str) -> None:

@@ -135,6 +135,7 @@ def iterations(a: Any, limit: float) -> int:
     return count
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("limit", [1e3, 3.0, 0.5, 1e-3])
 def test_a_loop_until_convergence_launches_a_graph(cupy: Any, limit: float) -> None:
     a, b = np.arange(9.0) ** 3, np.zeros(9)

@@ -18,6 +18,7 @@ RUNS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "arch"), in_turn(RUNS, ("cuda:80", "cuda:90")))
 def test_kernels_compile(name: str, arch: str) -> None:
     run = RUNS[name]

@@ -29,6 +29,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CASES)
 def test_as_in_python(name):
     fn, args = CASES[name]

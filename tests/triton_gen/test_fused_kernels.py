@@ -22,6 +22,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fn", "args", "kernels"), CASES, ids=[case[0].__name__ for case in CASES])
 def test_kernels_of_a_group(fn, args, kernels):
     program = compare(fn, *args, exact=False, libm=fn is softmax)

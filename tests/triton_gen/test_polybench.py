@@ -22,6 +22,7 @@ NAMES = (
 )  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "arch"), in_turn(KERNELS, ARCHITECTURES))
 def test_tensor_statements_compile(name, arch):
     kernel = KERNELS[name]

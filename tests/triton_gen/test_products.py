@@ -183,6 +183,7 @@ def test_large_products_are_the_librarys(size: int, calls: int, dtype: Any) -> N
     check(sum_outside, *matrices, calls=calls)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", [gemm, sum_outside, part])
 def test_matrices_may_lie_in_any_way(fn: Callable[..., Any]) -> None:
     scalars = (1.5, 1.25) if fn is gemm else ()
@@ -253,6 +254,7 @@ def always_worth_it(monkeypatch: pytest.MonkeyPatch, small_tiles: None) -> None:
         monkeypatch.setattr(product_panels, name, 1)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("sides", "dtype"), in_turn([(0, 3), (1, 1), (5, 7), (16, 16), (33, 20), (40, 3)], TYPES)
 )
@@ -265,6 +267,7 @@ def test_factors_that_are_triangles(sides: tuple[int, int], dtype: Any, always_w
     check(in_place, c, a, calls=0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", [by_a_lower_triangle, by_an_upper_triangle, of_a_symmetric_matrix])
 def test_what_is_beside_a_triangle_does_not_count(fn: Callable[..., Any], always_worth_it: None) -> None:
     a, b, c = square(33), square(33), square(33)
@@ -289,6 +292,7 @@ def test_sums_of_what_was_written_before_are_no_product(always_worth_it: None) -
     assert "for first in range" in program_of(solved, b, a).text
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("turn", [lambda m: m, np.asfortranarray, lambda m: m[::-1], lambda m: m[:, ::-1]])
 def test_tiles_of_matrices_that_lie_in_any_way(turn: Callable[..., Any], small_tiles: None) -> None:
     a, b, c = square(21), square(21), square(21)
@@ -311,6 +315,7 @@ def test_a_matrix_that_is_changed_in_place(small_tiles: None, monkeypatch: pytes
     assert "tl.dot" in program_of(eliminated, square(3)).text
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("fn", "of"),
     in_turn(

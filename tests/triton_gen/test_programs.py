@@ -359,12 +359,14 @@ ROUNDED = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CASES)
 def test_interpreter_gives_exactly_what_python_gives(name):
     fn, args = CASES[name]
     compare(fn, *args)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ROUNDED)
 def test_interpreter_gives_what_python_gives_but_for_rounding(name):
     fn, args = ROUNDED[name]

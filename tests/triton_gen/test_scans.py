@@ -17,6 +17,7 @@ ON_STACK = True
 """For sm_80 ptxas puts 8 bytes of some scans on the stack, at 32 registers and with nothing spilled."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("fn", "args"),
     [
@@ -66,6 +67,7 @@ def test_a_loop_that_reads_after_the_step_adds_once():
     assert text.count("tl.load(x") == 1
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("fn", "args"),
     [

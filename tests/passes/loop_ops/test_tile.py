@@ -35,6 +35,7 @@ def test_tiles():
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("sizes", [(2, 3), (1, 2), (4, 4), (2,)])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("program", [scaled, down, triangle, band_matrix, backwards])
