@@ -99,6 +99,7 @@ def lower_function(
     """
     facts, known = Facts(), Known()
     types = {name: type_ for name, type_ in arguments.items() if isinstance(type_, ArrayType)}
+    source = replace(source, facts={})  # some are about globals, which change between calls
     source = with_codes(source, frozenset(n for n, t in types.items() if t.container is Container.TEXT))
     for _ in range(_MAX_ATTEMPTS):
         supply, callees = NameSupply(), Callees(known)

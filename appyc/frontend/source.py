@@ -46,8 +46,8 @@ class Source:
     """A function's source text.
 
     `lines` are the file's lines from `first_line` on, with decorators and the comments at the end
-    of the body. `indent` is the indentation of the first line. `facts` are those about the text found so far, for a
-    function that is inlined at many calls.
+    of the body. `indent` is the indentation of the first line. `facts` are those about the text found so far, which
+    rounds of lowering and inlined calls share.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Source:
     lines: tuple[str, ...]
     first_line: int
     indent: int
-    facts: dict[str, object] | None = field(default=None, kw_only=True, compare=False, repr=False)
+    facts: dict[str, object] = field(default_factory=dict, kw_only=True, compare=False, repr=False)
 
     @property
     def text(self) -> str:
@@ -117,9 +117,7 @@ class Source:
         return False
 
     def remember(self, name: str, make: Callable[[], V]) -> V:
-        """A fact about the text, which is kept where the text is inlined again and again."""
-        if self.facts is None:
-            return make()
+        """A fact about the text, which is found once."""
         if name not in self.facts:
             self.facts[name] = make()
         return cast(V, self.facts[name])

@@ -51,8 +51,7 @@ def rewritten(source: Source, rule: Callable[[ast.FunctionDef], ast.NodeTransfor
     }
     visit = rule(function).visit
     function.body = [new for stmt in function.body for new in listed(visit(stmt))]
-    part = source.part(function, pragmas)
-    return part if source.facts is None else replace(part, facts={})
+    return replace(source.part(function, pragmas), facts={})
 
 
 def with_split_assignments(source: Source) -> Source:
