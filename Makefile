@@ -1,5 +1,6 @@
 # make bench   run the benchmark suite on this machine and print a table
-# make test    lint, types and tests
+# make test    lint, types and the ordinary tests
+# make slow    the tests that the ordinary run leaves out
 # make gpu     GPU tests, and the benchmarks on the GPU beside CuPy, JAX and PyTorch where they are installed
 # make lint    lint and types only
 #
@@ -15,7 +16,7 @@ BIN := $(VENV)/bin
 BUILT_FROM := pyproject.toml setup.py $(wildcard appyc/runtime/*.c appyc/runtime/*.h appyc/lazy/*.c appyc/lazy/*.h)
 
 .DEFAULT_GOAL := help
-.PHONY: help bench test gpu lint format clean tools gpu-present
+.PHONY: help bench test slow gpu lint format clean tools gpu-present
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -26,6 +27,9 @@ bench: $(VENV)/installed-bench
 
 test: lint
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --timeout 300 --timeout-method thread -m "not gpu and not slow"
+
+slow: $(VENV)/installed-test
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --timeout 1200 --timeout-method thread -m "slow and not gpu"
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
