@@ -152,8 +152,14 @@ class Tracer:
 
 
 def at_entry(fn: Function, scalars: dict[Symbol, int], extents: int, strict: bool = True) -> Tracer:
-    """A run for these scalars, with every array `extents` long in every axis, before its first statement."""
-    arrays = {s: np.zeros((extents,) * s.array.ndim, dtype=np.int64) for s in fn.params if s.is_array}
+    """A run for these scalars, before its first statement. Arrays are `extents` long, those of several axes at most 6
+    in each: bounds of loops may be such extents, and iterations of all be in range of the flat arrays."""
+    shapes = {
+        s: (extents if s.array.ndim == 1 else min(extents, 6),) * s.array.ndim
+        for s in fn.params
+        if s.is_array
+    }
+    arrays = {s: np.zeros(shape, dtype=np.int64) for s, shape in shapes.items()}
     return Tracer(dict(scalars), arrays, strict)
 
 
