@@ -387,3 +387,14 @@ def rows_that_are_stored_in_order(a):
 def rows_that_are_copied_first(a):
     a[0:2] = a[1].copy(), a[0] + 0.0
     return a
+
+
+@PROGRAMS.on(floats(12), 6)
+@PROGRAMS.on(floats(12), -1)
+@PROGRAMS.on(floats(12), 5)
+def rows_of_a_length_that_is_given(v, n):
+    pairs = v.reshape(n, 2)
+    total = 0.0
+    for i in range(pairs.shape[0]):
+        total += pairs[i, 0] - pairs[i, 1]
+    return total

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from appyc.errors import AxisError, LengthError, Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, divisor, fail_unless, pinned, product, with_axis
 from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.expressions.left_calls import leave_unless
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import promoted_dtype
 from appyc.frontend.types.values import ArrayRef, Tensor, Value
@@ -26,7 +27,8 @@ def normalised(axis: int, rank: int, loc: Loc) -> int:
 
 
 def reshaped(scope: Scope, tensor: Tensor, shape: Sequence[Expr], loc: Loc) -> Tensor:
-    """The elements in C order, in another shape; one of its lengths may be the constant -1.
+    """The elements in C order, in another shape; one of its lengths may be the constant -1. Where it is an argument
+    that is -1, the call is left to Python.
 
     Of a whole C-contiguous array it is a view, of a view it may be one. Emits the test that raises
     ValueError where the number of elements differs.
@@ -43,6 +45,10 @@ def reshaped(scope: Scope, tensor: Tensor, shape: Sequence[Expr], loc: Loc) -> T
             message = "cannot reshape an array with a length of -1 beside one of 0"
             fail_unless(scope, Compare(">", elements, integer(0, loc), loc=loc), None, message, loc)
         lengths[k] = pinned(scope, "n", _what_is_left(total, tensor.extents, known, loc))
+    for length in lengths:
+        if isinstance(length, Var) and length.symbol in scope.fixed:
+            given = Compare(">=", length, integer(0, loc), loc=loc)
+            leave_unless(scope, given, "a length to be found", loc)
     count = product(lengths, loc)
     if count != total:
         same = Compare("==", count, total, loc=loc)
