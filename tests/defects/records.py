@@ -22,8 +22,8 @@ DEFECTS = (
     Defect(
         "dropped bound",
         "passes/checks/check_bounds.py",
-        "needed[access.array] = _Needed(old.loc, (*old.numbers, number), holds)",
-        "needed[access.array] = _Needed(old.loc, (*old.numbers, number), old.holds)",
+        "needed[access.name] = _Needed(old.loc, (*old.numbers, number), holds)",
+        "needed[access.name] = _Needed(old.loc, (*old.numbers, number), old.holds)",
         (PROGRAMS, "-k", "memory and (partial_indexing or first_element or last_element)"),
     ),
     Defect(
@@ -65,9 +65,9 @@ DEFECTS = (
     ),
     Defect(
         "first iteration peeled and run again",
-        "passes/simplify/peel_wrap_around.py",
-        "lo=shifted(loop.lo, loop.step)",
-        "lo=loop.lo",
+        "passes/loop_ops/peel.py",
+        "replace(loop, lo=shifted(loop.lo, loop.step))",
+        "loop",
         ("tests/passes/test_peel_wrap_around.py",),
     ),
     Defect(
@@ -87,8 +87,8 @@ DEFECTS = (
     Defect(
         "integers wrap",
         "passes/checks/check_integer_overflow.py",
-        "return IntegerFlow(fn, _extents(fn, LONGEST), None, assumes=False).run().function",
-        "return fn",
+        "        None,\n    ).function()",
+        "        None,\n    ).fn",
         (PROGRAMS, "-k", "growing_ints"),
     ),
 )
