@@ -1,78 +1,229 @@
-"""Recording of NumPy functions of whole arrays as calls by name (`Apply`).
+"""NumPy's functions of whole arrays that are recorded as calls by name (`Apply`).
 
-The dtype of a result is found by calling NumPy on arrays of one element. Its shape is computed from the shapes of the
-operands, by `joined_arrays` and `contracting`. Cases that these do not cover (a mask as `repeats`, a mode of `pad`) run
-in NumPy.
+Dtypes and shapes of results are asked of NumPy: a dtype by a call with arrays of one element, the shape of what is
+joined or padded by a call with arrays whose elements take no memory. Cases that compiled code does not have (a mask as
+`repeats`, a mode of `pad`) run in NumPy.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from appyc.lazy import arrays
-from appyc.lazy.operations import COMPILED_DTYPES, Apply
+from appyc.lazy.operations import COMPILED_DTYPES, OPERAND, Apply, without
 from appyc.lazy.recorder import record
 from appyc.lazy.ufuncs import as_operand
 
-Shape = tuple[int, ...]
+Shape: TypeAlias = tuple[int, ...]
+Given: TypeAlias = Mapping[str, Any]
 
-
-class Applied(NamedTuple):
-    """A function's operands, and its arguments with OPERAND for each of them, in this order."""
-
-    operands: tuple[Any, ...]
-    args: tuple[Any, ...]
-    keywords: tuple[tuple[str, Any], ...]
-    shape: Shape
+_NOTHING = np.dtype([])
+"""The type of elements that take no memory."""
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def _dtype(operation: Apply, kinds: tuple[tuple[np.dtype, int], ...]) -> np.dtype | None:
-    """The dtype of a result, of arrays with these dtypes and ranks (and of integers, of rank -1). Raises NumPy's error
-    for a wrong axis."""
-    small = (np.ones((1,) * rank, dtype) if rank >= 0 else 1 for dtype, rank in kinds)
-    args, keywords = operation.filled(small)
-    found = np.asarray(operation.function()(*args, **keywords)).dtype
-    return found if found in COMPILED_DTYPES else None
+def _asked(operation: Apply, *kinds: tuple[np.dtype, Shape] | None) -> tuple[np.dtype, Shape]:
+    """The dtype and shape of what NumPy gives for arrays with these, and for integers (None). Raises NumPy's errors."""
+    there = (1 if kind is None else np.zeros(kind[1], kind[0]) for kind in kinds)
+    args, keywords = operation.filled(there)
+    found = np.asarray(operation.function()(*args, **keywords))
+    return found.dtype, found.shape
 
 
-def recorded(name: str, find: Callable[..., Applied | None]) -> Callable[..., Any]:
+def _recorded(operation: Apply, operands: Sequence[Any], shape: Callable[[], Shape]) -> Any:
+    """The result of a call; NotImplemented where NumPy must see to it."""
+    small = [None if type(o) is int else (o.dtype, (1,) * o.ndim) for o in operands]
+    dtype, _ = _asked(operation, *small)
+    whole = shape()
+    if dtype not in COMPILED_DTYPES or 0 in whole:
+        return NotImplemented
+    return record(operation, tuple(operands), whole, dtype)
+
+
+# ---------------------------------------------------------------- arguments: each raises TypeError for other values
+
+
+def _array(value: Any, operands: list[Any]) -> Any:
+    """A non-empty array with axes in memory order, for which NumPy's results have it too."""
+    found: Any = as_operand(value) if isinstance(value, arrays.ndarray | list | tuple) else None
+    is_known = type(found) is arrays.ndarray and found.is_straight and found.size and found.shape
+    if not is_known or found.dtype not in COMPILED_DTYPES:
+        raise TypeError
+    operands.append(found)
+    return OPERAND
+
+
+def _arrays(values: Any, operands: list[Any]) -> Any:
+    if not isinstance(values, tuple | list) or not any(isinstance(v, arrays.Array) for v in values):
+        raise TypeError
+    return tuple([_array(v, operands) for v in values])
+
+
+def _number(value: Any, operands: list[Any]) -> Any:
+    """An integer that is an argument of the program."""
+    if type(value) is not int:
+        raise TypeError
+    operands.append(value)
+    return OPERAND
+
+
+def _constant(value: Any, operands: list[Any]) -> Any:
+    """A part of the code: a number, a word, or a tuple of such."""
+    if isinstance(value, list | tuple):
+        return tuple([_constant(v, operands) for v in value])
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if isinstance(value, np.integer):
+        return int(value)
+    raise TypeError
+
+
+def _named(value: Any, operands: list[Any]) -> Any:
+    """The same, given by its name alone."""
+    return _constant(value, operands)
+
+
+# ---------------------------------------------------------------- shapes
+
+
+def _moved(operation: Apply, _: Given, *operands: Any) -> Shape:
+    """What is joined, repeated or padded."""
+    return _asked(operation, *[(_NOTHING, o.shape) for o in operands])[1]
+
+
+def _same(_: Apply, __: Given, array: Any, *more: Any) -> Shape:
+    shape: Shape = array.shape
+    return shape
+
+
+def _single(_: Apply, __: Given, *operands: Any) -> Shape:
+    return ()
+
+
+def _without_last(_: Apply, __: Given, array: Any) -> Shape:
+    shape: Shape = array.shape[:-1]
+    return shape
+
+
+def _summed(_: Apply, given: Given, array: Any) -> Shape:
+    axis = given.get("axis")
+    axes = tuple(range(array.ndim)) if axis is None else (axis % array.ndim,)
+    return without(array.shape, axes, keepdims=given.get("keepdims", False))
+
+
+def _repeated(_: Apply, given: Given, array: Any) -> Shape:
+    axis, times = given.get("axis"), given["repeats"]
+    whole = (array.size,) if axis is None else array.shape
+    at = 0 if axis is None else axis % array.ndim
+    return (*whole[:at], whole[at] * times, *whole[at + 1 :])
+
+
+# ---------------------------------------------------------------- functions
+
+
+def _recording(name: str, shape: Callable[..., Shape], fits: Callable[..., bool] = lambda *_: True,
+               **parameters: Callable[[Any, list[Any]], Any]) -> Callable[..., Any]:  # fmt: skip
+    """The function of a name. shape: of its result, by the operation, the arguments and the operands. fits: whether
+    compiled code has it. parameters: those that are known, in NumPy's order, and what reads them."""
+    by_position = [parameter for parameter, read in parameters.items() if read is not _named]
+
     def function(*args: Any, **keywords: Any) -> Any:
+        for parameter in by_position[len(args) :]:
+            if parameter not in keywords:
+                break
+            args += (keywords.pop(parameter),)
+        if len(args) > len(by_position) or not keywords.keys() <= parameters.keys():
+            return NotImplemented
+        operands: list[Any] = []
         try:
-            call = find(*args, **keywords)
-        except TypeError:  # arguments that are not known here: NumPy takes or refuses them
+            forms = {p: parameters[p](v, operands) for p, v in zip(by_position, args, strict=False)}
+            named = {p: parameters[p](v, operands) for p, v in keywords.items()}
+        except TypeError:  # NumPy takes or refuses them
             return NotImplemented
-        if call is None:
+        given = {**forms, **named}
+        if not operands or not fits(given, *operands):
             return NotImplemented
-        operation = Apply(name, call.args, call.keywords)
-        kinds = tuple(
-            (o.dtype, o.ndim) if isinstance(o, arrays.Array) else (_INTEGER, -1) for o in call.operands
-        )
-        dtype = _dtype(operation, kinds)
-        return NotImplemented if dtype is None else record(operation, call.operands, call.shape, dtype)
+        operation = Apply(name, tuple(forms.values()), tuple(named.items()))
+        return _recorded(operation, operands, lambda: shape(operation, given, *operands))
 
     return function
 
 
-_INTEGER = np.dtype(int)
+def _einsum(subscripts: Any, *given: Any) -> Any:
+    operands: list[Any] = []
+    if not isinstance(subscripts, str) or subscripts.count("->") != 1 or "." in subscripts:
+        return NotImplemented
+    try:
+        forms = _arrays(given, operands)
+    except TypeError:
+        return NotImplemented
+    inputs, output = subscripts.replace(" ", "").split("->")
+    parts = inputs.split(",")
+    extents: dict[str, int] = {}
+    for part, array in zip(parts, operands, strict=False):
+        extents.update(zip(part, array.shape, strict=False))
+    if [tuple(map(extents.get, part)) for part in parts] != [o.shape for o in operands]:
+        return NotImplemented
+    kept = [letter for letter in extents if letter in output]
+    if "".join(kept) != output or (len(operands) == 1 and len(kept) == len(extents)):
+        return NotImplemented  # a result whose axes change their order, or a view
+    shape = tuple([extents[letter] for letter in kept])
+    return _recorded(Apply("einsum", (subscripts, *forms), ()), operands, lambda: shape)
 
 
-def array_of(value: Any) -> Any:
-    """The value as a non-empty array with axes in memory order, for which NumPy's results have it too; else None."""
-    if not isinstance(value, arrays.ndarray | list | tuple):
-        return None
-    found = as_operand(value)
-    if type(found) is not arrays.ndarray or not found.is_straight or not found.size or not found.shape:
-        return None
-    return found if found.dtype in COMPILED_DTYPES else None
+def _is_padded(given: Given, array: Any) -> bool:
+    """By a constant or the edge, with a width for all axes, a pair for all, or a pair for each."""
+    mode, value = given.get("mode", "constant"), given.get("constant_values")
+    is_known = (mode == "constant" and (value is None or type(value) is int)) or (
+        mode == "edge" and value is None
+    )
+    return is_known and np.shape(given["pad_width"]) in ((), (2,), (array.ndim, 2))
 
 
-def arrays_of(values: Any) -> list[Any] | None:
-    if not isinstance(values, tuple | list) or not any(isinstance(v, arrays.Array) for v in values):
-        return None
-    found = [array_of(v) for v in values]
-    return None if any(f is None for f in found) else found
+def _is_real(given: Given, array: Any) -> bool:
+    return bool(array.dtype.kind != "c") and not isinstance(given.get("axis"), tuple)
+
+
+def _is_normed(given: Given, array: Any) -> bool:
+    return given.get("ord") is None and array.dtype.kind in ("f", "i", "u") and _is_real(given, array)
+
+
+def _are_vectors(_: Given, one: Any, two: Any) -> bool:
+    return bool(one.ndim == 1 and one.shape == two.shape)
+
+
+def _is_traced(given: Given, array: Any) -> bool:
+    return bool(array.ndim == 2 and -array.shape[0] < given.get("offset", 0) < array.shape[1])
+
+
+APPLIED: dict[Any, Callable[..., Any]] = {
+    np.concatenate: _recording("concatenate", _moved, _=_arrays, axis=_constant),
+    np.stack: _recording("stack", _moved, arrays=_arrays, axis=_constant),
+    **{getattr(np, name): _recording(name, _moved, tup=_arrays) for name in (
+        "hstack", "vstack", "dstack", "column_stack",
+    )},
+    np.tile: _recording("tile", _moved, A=_array, reps=_constant),
+    np.repeat: _recording("repeat", _repeated, lambda given, _: type(given["repeats"]) is int and given["repeats"] > 0,
+                          a=_array, repeats=_constant, axis=_constant),
+    np.pad: _recording("pad", _moved, _is_padded, array=_array, pad_width=_constant, mode=_constant,
+                       constant_values=_named),
+    np.roll: _recording("roll", _same, a=_array, shift=_number, axis=_constant),
+    **{function: _recording("round", _same, a=_array, decimals=_constant) for function in (np.round, np.around)},
+    **{getattr(np, name): _recording(name, _same, lambda _, a, *k: a.ndim > 1, m=_array, k=_number)
+       for name in ("tril", "triu")},
+    np.isclose: _recording("isclose", _same, lambda _, a, b: a.shape == b.shape, a=_array, b=_array),
+    np.nan_to_num: _recording("nan_to_num", _same, x=_array),
+    np.einsum: _einsum,
+    np.linalg.norm: _recording("linalg.norm", _summed, _is_normed, x=_array, ord=_constant, axis=_constant,
+                               keepdims=_constant),
+    **{getattr(np, name): _recording(name, _summed, _is_real, a=_array, axis=_constant, keepdims=_named)
+       for name in ("nansum", "nanprod", "nanmean", "nanmin", "nanmax")},
+    **{getattr(np, name): _recording(name, _single, _are_vectors, a=_array, b=_array) for name in ("inner", "vdot")},
+    np.trace: _recording("trace", _single, _is_traced, a=_array, offset=_constant),
+    np.trapezoid: _recording("trapezoid", _without_last, lambda _, y: y.dtype.kind == "f" and y.shape[-1] > 1,
+                             y=_array),
+}  # fmt: skip

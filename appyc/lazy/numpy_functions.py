@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import applying, arrays, indexing
-from appyc.lazy.contracting import CONTRACTED
+from appyc.lazy.applied import APPLIED
 from appyc.lazy.evaluation import adopted, evaluated, plain, views_by, wrapped
 from appyc.lazy.filled_arrays import CREATION, created_like
-from appyc.lazy.joined_arrays import ARRANGED
 from appyc.lazy.operations import COMPILED_DTYPES, Choose, broadcast
 from appyc.lazy.recorder import array, record_ordered
 from appyc.lazy.reductions import REDUCTIONS
@@ -239,7 +238,7 @@ def _adopting(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
 
 
 _OWN: dict[Any, Callable[..., Any]] = {
-    **REDUCTIONS, **CREATION, **ARRANGED, **CONTRACTED, np.where: _where, np.clip: _clip, np.dot: _dot,
+    **REDUCTIONS, **CREATION, **APPLIED, np.where: _where, np.clip: _clip, np.dot: _dot,
     **{f: _viewing(f) for f in (
         np.flip, np.fliplr, np.flipud, np.moveaxis, np.rollaxis, np.rot90, np.diagonal, np.linalg.diagonal,
         np.split, np.array_split,
