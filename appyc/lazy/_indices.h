@@ -33,12 +33,6 @@ static PyObject *index_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObje
     return (PyObject *)new_index(items);
 }
 
-static void index_dealloc(Index *self)
-{
-    Py_DECREF(self->items);
-    PyObject_Free(self);
-}
-
 static PyObject *index_compare(PyObject *one, PyObject *two, int how)
 {
     if (Py_TYPE(one) != &IndexType || Py_TYPE(two) != &IndexType)
@@ -70,7 +64,7 @@ static PyTypeObject IndexType = {
     .tp_basicsize = sizeof(Index),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_new = index_new,
-    .tp_dealloc = (destructor)index_dealloc,
+    .tp_dealloc = parts_dealloc,
     .tp_richcompare = index_compare,
     .tp_hash = PyObject_HashNotImplemented,
     .tp_methods = index_methods,

@@ -24,15 +24,14 @@ typedef struct {
     char is_number;         /* whether the result is NumPy's scalar */
 } Plan;
 
-static void plan_dealloc(Plan *self)
-{
-    Py_XDECREF(self->operation);
-    Py_XDECREF(self->shape);
-    Py_XDECREF(self->dtype);
-    Py_XDECREF(self->operands);
-    Py_XDECREF(self->convert);
-    PyObject_Free(self);
-}
+static PyMemberDef plan_members[] = {
+    {"operation", T_OBJECT_EX, offsetof(Plan, operation), READONLY, NULL},
+    {"shape", T_OBJECT_EX, offsetof(Plan, shape), READONLY, NULL},
+    {"dtype", T_OBJECT_EX, offsetof(Plan, dtype), READONLY, NULL},
+    {"operands", T_OBJECT_EX, offsetof(Plan, operands), READONLY, NULL},
+    {"convert", T_OBJECT_EX, offsetof(Plan, convert), READONLY, NULL},
+    {NULL},
+};
 
 static PyTypeObject PlanType = {
     PyVarObject_HEAD_INIT(NULL, 0)
@@ -40,7 +39,8 @@ static PyTypeObject PlanType = {
     .tp_doc = "What is recorded for a call.",
     .tp_basicsize = sizeof(Plan),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .tp_dealloc = (destructor)plan_dealloc,
+    .tp_dealloc = parts_dealloc,
+    .tp_members = plan_members,
 };
 
 /* ------------------------------------------------------------------ calls */
@@ -181,7 +181,8 @@ static PyObject *operands_of(const Known *self, const Plan *plan, const Request 
     for (Py_ssize_t i = 0; out && i < plan->taken; i++) {
         PyObject *operand = request->operands[i];
         if (is_array(self, operand) && request->target && ((View *)operand)->buffer == request->target->buffer)
-            operand = new_own(((View *)operand)->path, ((View *)operand)->shape, ((View *)operand)->dtype);
+            operand = (PyObject *)new_view(&ViewType, Py_None, ((View *)operand)->path, ((View *)operand)->shape,
+                                           ((View *)operand)->dtype);
         else
             operand = plan->convert ? PyObject_CallOneArg(plan->convert, operand) : Py_NewRef(operand);
         if (operand)
@@ -285,9 +286,9 @@ static int is_operand(const Known *self, Plan *plan, const Request *request, PyO
 {
     if (given == found)
         return 1;
-    if (Py_TYPE(found) == &OwnType)
+    if (Py_TYPE(found) == &ViewType)
         return request->target && is_array(self, given) && ((View *)given)->buffer == request->target->buffer
-            && ((Own *)found)->path == ((View *)given)->path;
+            && ((View *)found)->path == ((View *)given)->path;
     if (self->what != STORES || (!PyFloat_CheckExact(given) && !PyLong_CheckExact(given)))
         return 0;
     PyArray_Descr *dtype = (PyArray_Descr *)request->target->dtype;
@@ -558,21 +559,6 @@ static PyObject *known_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     return (PyObject *)self;
 }
 
-static void known_dealloc(Known *self)
-{
-    if (self->weak_references)
-        PyObject_ClearWeakRefs((PyObject *)self);
-    Py_XDECREF(self->slowly);
-    Py_XDECREF(self->direct);
-    Py_XDECREF(self->finished);
-    Py_XDECREF(self->plans);
-    Py_XDECREF(self->attributes);
-    Py_XDECREF(self->array_type);
-    Py_XDECREF(self->number_type);
-    Py_XDECREF(self->tally);
-    Py_TYPE(self)->tp_free((PyObject *)self);
-}
-
 /* A function of NumPy's looks like that. */
 static PyObject *known_repr(Known *self)
 {
@@ -620,6 +606,12 @@ static PyObject *known_get(PyObject *self, PyObject *object, PyObject *Py_UNUSED
 static PyMemberDef known_members[] = {
     {"slowly", T_OBJECT_EX, offsetof(Known, slowly), READONLY, NULL},
     {"plans", T_OBJECT_EX, offsetof(Known, plans), READONLY, NULL},
+    {"_direct", T_OBJECT_EX, offsetof(Known, direct), READONLY, NULL},
+    {"_finished", T_OBJECT_EX, offsetof(Known, finished), READONLY, NULL},
+    {"_attributes", T_OBJECT_EX, offsetof(Known, attributes), READONLY, NULL},
+    {"_array_type", T_OBJECT_EX, offsetof(Known, array_type), READONLY, NULL},
+    {"_number_type", T_OBJECT_EX, offsetof(Known, number_type), READONLY, NULL},
+    {"_tally", T_OBJECT_EX, offsetof(Known, tally), READONLY, NULL},
     {NULL},
 };
 
@@ -635,7 +627,7 @@ static PyTypeObject KnownType = {
     .tp_basicsize = sizeof(Known),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_new = known_new,
-    .tp_dealloc = (destructor)known_dealloc,
+    .tp_dealloc = parts_dealloc,
     .tp_call = PyVectorcall_Call,
     .tp_repr = (reprfunc)known_repr,
     .tp_richcompare = known_compare,

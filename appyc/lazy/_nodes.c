@@ -21,7 +21,7 @@
 #include "_runs.h"
 
 /* As in appyc/lazy/recorded_nodes.py: of what this module offers. */
-enum { NODES_FORMAT = 13 };
+enum { NODES_FORMAT = 14 };
 
 static PyMethodDef module_methods[] = {
     {"indexed", (PyCFunction)(void (*)(void))indexed, METH_FASTCALL, "The view that a basic index leads to, or None."},
@@ -30,8 +30,8 @@ static PyMethodDef module_methods[] = {
     {"address", address, METH_O, "Of the first element of NumPy's array."},
     {"turned", (PyCFunction)(void (*)(void))turned, METH_FASTCALL, "The view with its axes the other way round, or None."},
     {"caller", caller, METH_O, "Code and instruction of the innermost frame whose file is not below a folder."},
-    {"follows", (PyCFunction)(void (*)(void))follows, METH_FASTCALL, "Whether a call's operands are those of the last, moved."},
     {"goes_on", (PyCFunction)(void (*)(void))goes_on, METH_FASTCALL, "Whether a call is the next one of the last run, and added."},
+    {"comes_round", (PyCFunction)(void (*)(void))comes_round, METH_FASTCALL, "Whether the program is in a loop."},
     {"settled", (PyCFunction)(void (*)(void))settled, METH_FASTCALL, "NumPy's view of an array's memory, if it is settled."},
     {"made", (PyCFunction)(void (*)(void))made, METH_FASTCALL, "A new array, whose statement is appended."},
     {NULL},
@@ -49,20 +49,11 @@ PyMODINIT_FUNC PyInit__nodes(void)
 {
     import_array();
     import_umath();
-    PyTypeObject *types[] = {&BufferType, &ViewType, &IndexType, &OwnType,
-                             &StatementType, &TallyType, &RunType, &PlanType, &KnownType, &KnownMethodType};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (PyType_Ready(types[i]) < 0)
-            return NULL;
+    PyTypeObject *types[] = {&BufferType, &ViewType, &IndexType, &StatementType, &TallyType,
+                             &RunType, &PlanType, &KnownType, &KnownMethodType};
     PyObject *module = PyModule_Create(&module_definition);
-    struct {
-        const char *name;
-        PyTypeObject *type;
-    } offered[] = {{"Buffer", &BufferType}, {"View", &ViewType}, {"Index", &IndexType}, {"Own", &OwnType},
-                   {"Statement", &StatementType}, {"Tally", &TallyType}, {"Run", &RunType}, {"Known", &KnownType},
-                   {"KnownMethod", &KnownMethodType}};
-    for (size_t i = 0; module && i < sizeof offered / sizeof *offered; i++)
-        if (PyModule_AddObjectRef(module, offered[i].name, (PyObject *)offered[i].type) < 0)
+    for (size_t i = 0; module && i < sizeof types / sizeof *types; i++)
+        if (PyModule_AddType(module, types[i]) < 0)
             Py_CLEAR(module);
     if (module && (!(known_fields = PyDict_New()) || PyModule_AddObjectRef(module, "known_fields", known_fields) < 0))
         Py_CLEAR(module);

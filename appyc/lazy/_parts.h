@@ -3,6 +3,22 @@
 #ifndef APPYC_PARTS_H
 #define APPYC_PARTS_H
 
+/* Of each type here: an object drops what its members refer to, and those of its bases. */
+static void parts_dealloc(PyObject *self)
+{
+    Py_ssize_t references = Py_TYPE(self)->tp_weaklistoffset;
+    if (references && *(PyObject **)((char *)self + references))
+        PyObject_ClearWeakRefs(self);
+    for (PyTypeObject *type = Py_TYPE(self); type; type = type->tp_base) {
+        if (type->tp_flags & Py_TPFLAGS_HEAPTYPE)  /* a class of Python's, which drops its own */
+            continue;
+        for (const PyMemberDef *member = type->tp_members; member && member->name; member++)
+            if (member->type == T_OBJECT_EX)
+                Py_XDECREF(*(PyObject **)((char *)self + member->offset));
+    }
+    Py_TYPE(self)->tp_free(self);
+}
+
 /* ------------------------------------------------------------------ buffers */
 
 typedef struct {
@@ -40,17 +56,6 @@ static PyObject *buffer_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObj
     return (PyObject *)new_buffer(shape, dtype, memory);
 }
 
-static void buffer_dealloc(Buffer *self)
-{
-    if (self->weak_references)
-        PyObject_ClearWeakRefs((PyObject *)self);
-    Py_DECREF(self->shape);
-    Py_DECREF(self->dtype);
-    Py_XDECREF(self->memory);
-    Py_XDECREF(self->ghost);
-    PyObject_Free(self);
-}
-
 static PyObject *buffer_nbytes(Buffer *self, void *Py_UNUSED(closure))
 {
     long long size = PyDataType_ELSIZE((PyArray_Descr *)self->dtype);
@@ -82,7 +87,7 @@ static PyTypeObject BufferType = {
     .tp_basicsize = sizeof(Buffer),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_new = buffer_new,
-    .tp_dealloc = (destructor)buffer_dealloc,
+    .tp_dealloc = parts_dealloc,
     .tp_weaklistoffset = offsetof(Buffer, weak_references),
     .tp_members = buffer_members,
     .tp_getset = buffer_properties,
@@ -100,8 +105,9 @@ typedef struct {
 
 static PyTypeObject ViewType;
 
-/* `type`: the class of arrays, which adds methods and no fields. */
-static View *new_view(PyTypeObject *type, Buffer *buffer, PyObject *path, PyObject *shape, PyObject *dtype)
+/* `type`: the class of arrays, which adds methods and no fields. buffer: None for an operand that is a view of its
+ * statement's target, which a statement does not keep alive. */
+static View *new_view(PyTypeObject *type, void *buffer, PyObject *path, PyObject *shape, PyObject *dtype)
 {
     View *self = (View *)type->tp_alloc(type, 0);
     if (!self)
@@ -117,9 +123,10 @@ static View *new_view(PyTypeObject *type, Buffer *buffer, PyObject *path, PyObje
 
 static PyObject *view_vectorcall(PyObject *type, PyObject *const *args, size_t flags, PyObject *keywords)
 {
-    if (PyVectorcall_NARGS(flags) != 4 || (keywords && PyTuple_GET_SIZE(keywords)) || Py_TYPE(args[0]) != &BufferType)
+    if (PyVectorcall_NARGS(flags) != 4 || (keywords && PyTuple_GET_SIZE(keywords))
+        || (args[0] != Py_None && Py_TYPE(args[0]) != &BufferType))
         return PyErr_Format(PyExc_TypeError, "a view is made of buffer, path, shape and dtype");
-    return (PyObject *)new_view((PyTypeObject *)type, (Buffer *)args[0], args[1], args[2], args[3]);
+    return (PyObject *)new_view((PyTypeObject *)type, args[0], args[1], args[2], args[3]);
 }
 
 static PyObject *view_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
@@ -150,20 +157,6 @@ static PyObject *address(PyObject *Py_UNUSED(module), PyObject *array)
     if (!PyArray_Check(array))
         return PyErr_Format(PyExc_TypeError, "address(array)");
     return PyLong_FromVoidPtr(PyArray_DATA((PyArrayObject *)array));
-}
-
-static void view_dealloc(View *self)
-{
-    if (self->weak_references)
-        PyObject_ClearWeakRefs((PyObject *)self);
-    Py_XDECREF(self->buffer);
-    Py_XDECREF(self->path);
-    Py_XDECREF(self->shape);
-    Py_XDECREF(self->dtype);
-    Py_XDECREF(self->ghost);
-    Py_XDECREF(self->values);
-    Py_XDECREF(self->memory);
-    Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
 /* become(other): becomes the other view: memory, shape and dtype, as `a.shape = ...` does. No statement may
@@ -202,6 +195,8 @@ static PyMemberDef view_members[] = {
     {"shape", T_OBJECT_EX, offsetof(View, shape), READONLY, NULL},
     {"dtype", T_OBJECT_EX, offsetof(View, dtype), READONLY, NULL},
     {"_ghost", T_OBJECT_EX, offsetof(View, ghost), 0, NULL},
+    {"_values", T_OBJECT_EX, offsetof(View, values), READONLY, NULL},
+    {"_memory", T_OBJECT_EX, offsetof(View, memory), READONLY, NULL},
     {"is_straight", T_BOOL, offsetof(View, is_straight), 0, NULL},
     {NULL},
 };
@@ -242,65 +237,10 @@ static PyTypeObject ViewType = {
     .tp_as_mapping = &view_mapping,
     .tp_as_sequence = &view_sequence,
     .tp_as_buffer = &view_buffer,
-    .tp_dealloc = (destructor)view_dealloc,
+    .tp_dealloc = parts_dealloc,
     .tp_weaklistoffset = offsetof(View, weak_references),
     .tp_methods = view_methods,
     .tp_members = view_members,
-};
-
-/* ------------------------------------------------------------------ a statement's own target, read */
-
-typedef struct {
-    PyObject_HEAD
-    PyObject *path, *shape, *dtype;
-} Own;
-
-static PyTypeObject OwnType;
-
-static PyObject *new_own(PyObject *path, PyObject *shape, PyObject *dtype)
-{
-    Own *self = PyObject_New(Own, &OwnType);
-    if (!self)
-        return NULL;
-    self->path = Py_NewRef(path);
-    self->shape = Py_NewRef(shape);
-    self->dtype = Py_NewRef(dtype);
-    return (PyObject *)self;
-}
-
-static PyObject *own_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
-{
-    static char *names[] = {"path", "shape", "dtype", NULL};
-    PyObject *path, *shape, *dtype;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OOO:Own", names, &path, &shape, &dtype))
-        return NULL;
-    return new_own(path, shape, dtype);
-}
-
-static void own_dealloc(Own *self)
-{
-    Py_DECREF(self->path);
-    Py_DECREF(self->shape);
-    Py_DECREF(self->dtype);
-    PyObject_Free(self);
-}
-
-static PyMemberDef own_members[] = {
-    {"path", T_OBJECT_EX, offsetof(Own, path), READONLY, NULL},
-    {"shape", T_OBJECT_EX, offsetof(Own, shape), READONLY, NULL},
-    {"dtype", T_OBJECT_EX, offsetof(Own, dtype), READONLY, NULL},
-    {NULL},
-};
-
-static PyTypeObject OwnType = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "appyc.lazy._nodes.Own",
-    .tp_doc = "An operand that is a view of the statement's own target.",
-    .tp_basicsize = sizeof(Own),
-    .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_new = own_new,
-    .tp_dealloc = (destructor)own_dealloc,
-    .tp_members = own_members,
 };
 
 /* ------------------------------------------------------------------ statements */
@@ -344,17 +284,6 @@ static PyObject *statement_new(PyTypeObject *Py_UNUSED(type), PyObject *args, Py
     return (PyObject *)new_statement(operation, operands, target, path, shape, site);
 }
 
-static void statement_dealloc(Statement *self)
-{
-    Py_DECREF(self->operation);
-    Py_DECREF(self->operands);
-    Py_DECREF(self->target);
-    Py_DECREF(self->path);
-    Py_DECREF(self->shape);
-    Py_DECREF(self->site);
-    PyObject_Free(self);
-}
-
 static PyObject *statement_writes(Statement *self, PyObject *Py_UNUSED(none))
 {
     PyObject *target = PyWeakref_GET_OBJECT(self->target);
@@ -376,7 +305,8 @@ static PyObject *statement_reads(Statement *self, PyObject *Py_UNUSED(none))
     PyObject *found = PyList_New(0);
     for (Py_ssize_t i = 0; found && i < PyTuple_GET_SIZE(self->operands); i++) {
         PyObject *operand = PyTuple_GET_ITEM(self->operands, i);
-        if (PyObject_TypeCheck(operand, &ViewType) && PyList_Append(found, (PyObject *)((View *)operand)->buffer) < 0)
+        PyObject *read = PyObject_TypeCheck(operand, &ViewType) ? (PyObject *)((View *)operand)->buffer : Py_None;
+        if (read != Py_None && PyList_Append(found, read) < 0)
             Py_CLEAR(found);
     }
     return found;
@@ -417,7 +347,7 @@ static PyTypeObject StatementType = {
     .tp_basicsize = sizeof(Statement),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_new = statement_new,
-    .tp_dealloc = (destructor)statement_dealloc,
+    .tp_dealloc = parts_dealloc,
     .tp_members = statement_members,
     .tp_methods = statement_methods,
     .tp_getset = statement_properties,

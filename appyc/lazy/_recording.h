@@ -21,16 +21,6 @@ static PyObject *tally_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObje
     return type->tp_alloc(type, 0);  /* the class of recordings fills it */
 }
 
-static void tally_dealloc(Tally *self)
-{
-    Py_XDECREF(self->statements);
-    Py_XDECREF(self->left);
-    Py_XDECREF(self->folder);
-    Py_XDECREF(self->errors);
-    Py_XDECREF(self->usual);
-    Py_TYPE(self)->tp_free((PyObject *)self);
-}
-
 static PyMemberDef tally_members[] = {
     {"statements", T_OBJECT_EX, offsetof(Tally, statements), 0, NULL},
     {"left", T_OBJECT_EX, offsetof(Tally, left), 0, NULL},
@@ -54,8 +44,37 @@ static PyTypeObject TallyType = {
     .tp_basicsize = sizeof(Tally),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
     .tp_new = tally_new,
-    .tp_dealloc = (destructor)tally_dealloc,
+    .tp_dealloc = parts_dealloc,
     .tp_members = tally_members,
+};
+
+/* The state by which a run of calls is recognised; the class of recorded calls adds the rest. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *function, *last, *moves, *site;
+    Py_ssize_t count;
+    char always_waits;
+} Run;
+
+static PyMemberDef run_members[] = {
+    {"function", T_OBJECT_EX, offsetof(Run, function), 0, NULL},
+    {"last", T_OBJECT_EX, offsetof(Run, last), 0, NULL},
+    {"moves", T_OBJECT_EX, offsetof(Run, moves), 0, NULL},
+    {"site", T_OBJECT_EX, offsetof(Run, site), 0, NULL},
+    {"count", T_PYSSIZET, offsetof(Run, count), 0, NULL},
+    {"always_waits", T_BOOL, offsetof(Run, always_waits), 0, NULL},
+    {NULL},
+};
+
+static PyTypeObject RunType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "appyc.lazy._nodes.Run",
+    .tp_doc = "Calls of one function whose arguments move evenly.",
+    .tp_basicsize = sizeof(Run),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .tp_new = tally_new,  /* fields are set, as those of a tally are */
+    .tp_dealloc = parts_dealloc,
+    .tp_members = run_members,
 };
 
 /* Whether what `np.errstate` says is known to raise and call nothing. -1: an error. */
@@ -119,51 +138,55 @@ static PyObject *caller(PyObject *Py_UNUSED(module), PyObject *folder)
     return PyErr_Format(PyExc_RuntimeError, "called from outside of Python");
 }
 
-/* The hash of the site of a statement; -1 where it is something else. */
+/* Where a statement or a call was recorded: a site's hash, which is another for another site. */
 static Py_ssize_t way_of(PyObject *statement)
 {
-    if (Py_TYPE(statement) != &StatementType)
-        return -1;
-    return PyLong_AsSsize_t(PyTuple_GET_ITEM(((Statement *)statement)->site, 2));
+    PyObject *site = Py_TYPE(statement) == &StatementType ? ((Statement *)statement)->site : ((Run *)statement)->site;
+    return site && PyTuple_Check(site) ? PyLong_AsSsize_t(PyTuple_GET_ITEM(site, 2)) : -1;
 }
 
-enum { SELDOM = 4 };
-
-/* `recording.in_a_loop`, asked at each fourth statement: that the site may be any one of the loop makes up for it. */
+/* Whether the last statements repeat with a period that this site continues, three times and long enough to run.
+ * Statements before the loop are then not in one program with its iterations. A loop inside another one's body is not
+ * taken for it, unless it records as many statements. */
 static int in_a_loop(const Tally *tally, Py_ssize_t way)
 {
     Py_ssize_t count = PyList_GET_SIZE(tally->statements), period = 1, again = 0;
     PyObject **statements = &PyList_GET_ITEM(tally->statements, 0);
-    if (count < 2 * tally->few || count % SELDOM || way == -1)
+    if (count < 2 * tally->few)
         return 0;
     while (period <= count / 2 && way_of(statements[count - period]) != way)
         period++;
     if (period > count / 2)
         return 0;
-    for (Py_ssize_t at = count - 1; at >= period; at--, again++) {
-        Py_ssize_t one = way_of(statements[at]);
-        if (one == -1 || one != way_of(statements[at - period]))
-            break;
-    }
+    for (Py_ssize_t at = count - 1; at >= period && way_of(statements[at]) == way_of(statements[at - period]); at--)
+        again++;
     return again >= 2 * period && again + period >= 2 * tally->few;
 }
 
-/* Whether nothing need run before a statement at this site is added. Where that takes more to tell, the answer is no. */
-static int has_room(Tally *tally, PyObject *site)
+/* comes_round(tally, site): whether the program is back at the site of the first of many statements, or in a loop after
+ * others. */
+static PyObject *comes_round(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 2 || !PyObject_TypeCheck(args[0], &TallyType) || !PyTuple_Check(args[1]) || PyTuple_GET_SIZE(args[1]) != 3)
+        return PyErr_Format(PyExc_TypeError, "comes_round(tally, site)");
+    const Tally *tally = (Tally *)args[0];
+    Py_ssize_t way = PyLong_AsSsize_t(PyTuple_GET_ITEM(args[1], 2));
+    return PyBool_FromLong(PyList_GET_SIZE(tally->statements) >= tally->few
+                           && (way_of(PyList_GET_ITEM(tally->statements, 0)) == way || in_a_loop(tally, way)));
+}
+
+enum { SELDOM = 4 };
+
+/* Whether nothing need run before a statement at this site is added. Where that takes more to tell, the answer is no. Loops
+ * are looked for at each fourth statement: that the site may be any one of the loop makes up for it. */
+static int has_room(const Tally *tally, PyObject *site)
 {
     if (tally->busy || !tally->statements || !PyList_CheckExact(tally->statements))
         return 0;
-    Py_ssize_t count = PyList_GET_SIZE(tally->statements);
-    if (count < tally->few)
-        return 1;
-    PyObject *first = PyList_GET_ITEM(tally->statements, 0);
-    if (count >= tally->most_statements || Py_TYPE(first) != &StatementType)
-        return 0;
-    PyObject *there = ((Statement *)first)->site;
-    int same = PyObject_RichCompareBool(PyTuple_GET_ITEM(there, 2), PyTuple_GET_ITEM(site, 2), Py_EQ);
-    if (same < 0)
-        PyErr_Clear();
-    return same == 0 && !in_a_loop(tally, PyLong_AsSsize_t(PyTuple_GET_ITEM(site, 2)));  /* another way is another site */
+    Py_ssize_t count = PyList_GET_SIZE(tally->statements), way = PyLong_AsSsize_t(PyTuple_GET_ITEM(site, 2));
+    return count < tally->few
+        || (count < tally->most_statements && way_of(PyList_GET_ITEM(tally->statements, 0)) != way
+            && (count % SELDOM || !in_a_loop(tally, way)));
 }
 
 /* The new array of an operation, and the statement that makes it, which is appended. */

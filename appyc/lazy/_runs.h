@@ -90,53 +90,7 @@ static int is_moved_call(PyObject *last, PyObject *const *operands, Py_ssize_t c
     return PyErr_Occurred() ? -1 : same && at == PyTuple_GET_SIZE(moves);
 }
 
-/* follows(last, operands, moves): whether the operands of a call are those of the last one, moved so. It may be
- * that they are and the answer is no. */
-static PyObject *follows(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
-{
-    if (count != 3 || !PyTuple_Check(args[0]) || !PyTuple_Check(args[1]) || !PyTuple_Check(args[2]))
-        return PyErr_Format(PyExc_TypeError, "follows(last, operands, moves)");
-    int same = is_moved_call(args[0], &PyTuple_GET_ITEM(args[1], 0), PyTuple_GET_SIZE(args[1]), args[2]);
-    return same < 0 ? NULL : PyBool_FromLong(same);
-}
-
 /* ------------------------------------------------------------------ the next call of a run */
-
-/* The state by which a run of calls is recognised; the class of recorded calls adds the rest. */
-typedef struct {
-    PyObject_HEAD
-    PyObject *function, *last, *moves;
-    Py_ssize_t count;
-    char always_waits;
-} Run;
-
-static void run_dealloc(Run *self)
-{
-    Py_XDECREF(self->function);
-    Py_XDECREF(self->last);
-    Py_XDECREF(self->moves);
-    Py_TYPE(self)->tp_free((PyObject *)self);
-}
-
-static PyMemberDef run_members[] = {
-    {"function", T_OBJECT_EX, offsetof(Run, function), 0, NULL},
-    {"last", T_OBJECT_EX, offsetof(Run, last), 0, NULL},
-    {"moves", T_OBJECT_EX, offsetof(Run, moves), 0, NULL},
-    {"count", T_PYSSIZET, offsetof(Run, count), 0, NULL},
-    {"always_waits", T_BOOL, offsetof(Run, always_waits), 0, NULL},
-    {NULL},
-};
-
-static PyTypeObject RunType = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "appyc.lazy._nodes.Run",
-    .tp_doc = "Calls of one function whose arguments move evenly.",
-    .tp_basicsize = sizeof(Run),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-    .tp_new = tally_new,  /* fields are set, as those of a tally are */
-    .tp_dealloc = (destructor)run_dealloc,
-    .tp_members = run_members,
-};
 
 /* The run that a call of the function may go on with, or NULL. Borrowed. */
 static Run *last_run(const Tally *tally, const PyObject *function)

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy._nodes import Own, View, settled
+from appyc.lazy._nodes import View, settled
 from appyc.lazy.operations import Call, Gather, Operation, Scatter
 from appyc.lazy.running import STATE, flush
 
@@ -101,6 +101,5 @@ def _values(operands: tuple[Any, ...], any_size: int = 0) -> list[Any] | None:
                 return None
             out.append(values[()] if operand.buffer.is_number else values)
         else:
-            assert not isinstance(operand, Own)
             out.append(operand)
     return out

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from appyc.lazy._nodes import Buffer, Index, Own, Statement, View
+from appyc.lazy._nodes import Buffer, Index, Statement, View
 from appyc.lazy.equal_lengths import NOTHING, Lengths, related
 from appyc.lazy.operations import Call, Choose, Create, Gather, Operation, Pointwise, Power, Scatter
 from appyc.lazy.recorded_calls import CallStatement, Recorded
@@ -124,14 +124,11 @@ class _Gatherer:
         work = math.prod(shape)
         picks = type(operation) in _PICKING
         for operand in statement.operands:
-            if isinstance(operand, View):
-                buffer = operand.buffer
-            elif type(operand) is Own:
-                buffer = target
-            else:
-                out.scalars.append(operand)  # type: ignore[arg-type]
+            if not isinstance(operand, View):
+                out.scalars.append(operand)
                 operands.append(NUMBER)
                 continue
+            buffer = operand.buffer or target
             number = numbers.get(buffer)
             if number is None:
                 number = self._input(buffer)
@@ -176,7 +173,6 @@ class _Gatherer:
                 moving = {(m.step, m.item): m.by for m in statement.moves if m.operand == number}
                 operands.append((self._known(operand.buffer), self._path(operand.path, moving), ()))
             else:
-                assert not isinstance(operand, Own)
                 out.scalars.append(operand)
                 operands.append(NUMBER)
         made = tuple(self._made(reference) for reference in statement.made)
@@ -205,7 +201,7 @@ class _Gatherer:
         self.out.inputs.append(buffer)
         return number
 
-    def _view(self, number: int, operand: View | Own, statement: Statement) -> Form:
+    def _view(self, number: int, operand: View, statement: Statement) -> Form:
         stretched = _stretch(operand.shape, statement)
         return (number, self._path(operand.path), stretched) if operand.path or stretched else number
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from appyc.lazy import residence
-from appyc.lazy._nodes import Buffer, Own, Statement, View
+from appyc.lazy._nodes import Buffer, Statement, View
 from appyc.lazy.dead_results import Watch
 from appyc.lazy.operations import Copy, Product
 from appyc.lazy.recorded_nodes import Operand
@@ -32,20 +32,15 @@ def _has_run_there(statement: Statement, target: Buffer, watch: Watch) -> bool:
     """Runs a product of floating-point matrices by CuPy. False: not done."""
     if not isinstance(statement.operation, Product) or target.dtype.kind not in "fc":
         return False
-    sources = [
-        (o.buffer if isinstance(o, View) else target, o.path)
-        for o in statement.operands
-        if isinstance(o, View | Own)
-    ]
+    sources = [(o.buffer or target, o.path) for o in statement.operands if isinstance(o, View)]
     if statement.path is not None:
         sources.append((target, statement.path))
     residence.move(buffer for buffer, _ in sources)
     views = residence.views_there(sources)
     if views is None:
         return False
-    for operand in statement.operands:
-        if isinstance(operand, View):
-            watch.is_read(operand.buffer)
+    for buffer in statement.reads():
+        watch.is_read(buffer)
     value = residence.product(*views[:2])
     if statement.path is None:
         target.memory = residence.kept(value, target.dtype)
@@ -55,11 +50,9 @@ def _has_run_there(statement: Statement, target: Buffer, watch: Watch) -> bool:
 
 
 def _operand(operand: Operand, target: Buffer, watch: Watch) -> Any:
-    match operand:
-        case View():
-            watch.is_read(operand.buffer)
-            return residence.there(operand.buffer, operand.path)
-        case Own(path=path):
-            return view_of(residence.at_home(target), path)
-        case _:
-            return operand
+    if not isinstance(operand, View):
+        return operand
+    if operand.buffer is None:
+        return view_of(residence.at_home(target), operand.path)
+    watch.is_read(operand.buffer)
+    return residence.there(operand.buffer, operand.path)

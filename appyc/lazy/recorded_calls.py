@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from appyc.lazy._nodes import Buffer, Own, Run, Statement, View, follows
+from appyc.lazy._nodes import Buffer, Run, Statement, View
 from appyc.lazy.operations import Call
 from appyc.lazy.recorded_nodes import Operand, Site, buffers_of
 from appyc.lazy.runs import moves_between
@@ -19,7 +19,7 @@ class CallStatement(Run):
     It keeps the arrays that it writes to alive: what it stores into one may depend on all others.
     """
 
-    __slots__ = ("made", "operands", "operation", "site")
+    __slots__ = ("made", "operands", "operation")
 
     shape: tuple[int, ...] = ()
 
@@ -45,13 +45,12 @@ class CallStatement(Run):
         """
         if function is not self.function:
             return False
-        if self.count == 1 or not follows(self.last, operands, self.moves):
-            if self.operation.results:
-                return False
-            found = moves_between(self.last, operands) if len(operands) == len(self.last) else None
-            if found is None or (self.count > 1 and found != self.moves):
-                return False
-            self.moves = found
+        if self.operation.results or len(operands) != len(self.last):
+            return False
+        found = moves_between(self.last, operands)
+        if found is None or (self.count > 1 and found != self.moves):
+            return False
+        self.moves = found
         self.last = operands
         self.count += 1
         return True
@@ -87,7 +86,7 @@ class RestingCall:
         self.site = call.site
         self.target = weakref.ref(target)
         self.operands = tuple(
-            Own(o.path, o.shape, o.dtype) if isinstance(o, View) and o.buffer is target else o
+            View(None, o.path, o.shape, o.dtype) if isinstance(o, View) and o.buffer is target else o
             for o in call.operands
         )
 
@@ -106,7 +105,8 @@ class RestingCall:
     def again(self, target: Buffer) -> CallStatement:
         """The call as a statement that can run."""
         operands = tuple(
-            View(target, o.path, o.shape, o.dtype) if isinstance(o, Own) else o for o in self.operands
+            View(target, o.path, o.shape, o.dtype) if isinstance(o, View) and o.buffer is None else o
+            for o in self.operands
         )
         return CallStatement(self.operation, operands, (), self.site)
 

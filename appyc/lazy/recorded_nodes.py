@@ -14,9 +14,9 @@ from typing import TypeAlias
 import numpy as np
 
 from appyc.lazy import _nodes
-from appyc.lazy._nodes import Buffer, Own, View
+from appyc.lazy._nodes import Buffer, View
 
-FORMAT = 13
+FORMAT = 14
 """Of what `_nodes.c` offers. The same number stands there."""
 
 if _nodes.FORMAT != FORMAT:
@@ -27,7 +27,8 @@ Scalar: TypeAlias = bool | int | float | complex | np.generic
 Site: TypeAlias = tuple[CodeType, int, int]
 """A recording site: code, the instruction in it, and a hash of the call stack. The line is looked up on demand."""
 
-Operand: TypeAlias = View | Own | Scalar
+Operand: TypeAlias = View | Scalar
+"""A view without a buffer is one of the statement's own target, which a statement does not keep alive."""
 
 
 def ghost_of(buffer: Buffer) -> np.ndarray:
@@ -41,4 +42,4 @@ def ghost_of(buffer: Buffer) -> np.ndarray:
 
 def buffers_of(operands: Iterable[Operand]) -> list[Buffer]:
     """The buffers of the array operands, without the statement's own target."""
-    return [operand.buffer for operand in operands if isinstance(operand, View)]
+    return [o.buffer for o in operands if isinstance(o, View) and o.buffer is not None]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import arrays, at_once
-from appyc.lazy._nodes import Own, Statement, View, made
+from appyc.lazy._nodes import Statement, View, made
 from appyc.lazy.evaluation import changing, copy_of, evaluated, on_values, whole, wrapped
 from appyc.lazy.operations import COMPILED_DTYPES, Convert, Operation, as_dtype
 from appyc.lazy.order import inverse, memory_order
@@ -155,7 +155,8 @@ def record_store(
             if at_once.stored(operation, operands, target, shape):  # nothing may wait any more
                 return
         operands = tuple(
-            Own(o.path, o.shape, o.dtype) if getattr(o, "buffer", None) is buffer else o for o in operands
+            View(None, o.path, o.shape, o.dtype) if getattr(o, "buffer", None) is buffer else o
+            for o in operands
         )
         recording.statements.append(Statement(operation, operands, buffer, target.path, shape, site))
     if buffer.lent:

@@ -10,7 +10,6 @@ has a flow, anti or output dependence. The rest stays recorded.
 from __future__ import annotations
 
 import functools
-import itertools
 import pathlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -50,21 +49,6 @@ body becomes one program, the same in each iteration."""
 
 FILLING = 3
 """The number of pending stores into an array from one site that indicates a loop that fills it."""
-
-
-def in_a_loop(sites: Sequence[Site], site: Site) -> bool:
-    """Whether the last statements repeat with a period that this site continues, three times and long enough to run.
-
-    Statements before the loop are then not in one program with its iterations. A loop inside another one's body is not
-    taken for it, unless it records as many statements.
-    """
-    count = len(sites)
-    period = next((k for k in range(1, count // 2 + 1) if sites[count - k] == site), 0)
-    if not period or count < 2 * COME_ROUND:
-        return False
-    pairs = zip(reversed(sites), reversed(sites[: count - period]), strict=False)
-    again = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
-    return again >= 2 * period and again + period >= 2 * COME_ROUND
 
 
 def drop_needless(statements: list[_Any]) -> None:
@@ -174,22 +158,15 @@ class Recording(Tally):
             self.at_once = before
 
     def is_due(self, site: Site) -> bool:
-        """Whether the recording should run before a statement at this site is added."""
-        statements = self.statements
-        is_full = len(statements) >= self.most_statements
-        if not is_full and not self._comes_round(site):
+        """Whether the recording should run before a statement at this site is added: it is full, or the program is back
+        at the site of the first statement, or in a loop after other statements."""
+        is_full = len(self.statements) >= self.most_statements
+        if not is_full and not _nodes.comes_round(self, site):
             return False
         self.prune()
         if is_full:  # half the bound is enough, lest each further statement prunes again
-            return len(statements) > self.most_statements // 2
-        return self._comes_round(site)
-
-    def _comes_round(self, site: Site) -> bool:
-        """Whether the program is back at the site of the first statement, or in a loop after other statements."""
-        statements = self.statements
-        if len(statements) < COME_ROUND:
-            return False
-        return statements[0].site == site or in_a_loop([s.site for s in statements], site)
+            return len(self.statements) > self.most_statements // 2
+        return _nodes.comes_round(self, site)
 
     def is_too_much(self) -> bool:
         """Whether the results exceed their bound on bytes, after dead ones are dropped."""

@@ -10,7 +10,7 @@ import pytest
 
 import appyc.numpy as np
 from appyc.lazy import _nodes, call_cache
-from appyc.lazy._nodes import Own, View
+from appyc.lazy._nodes import View
 from appyc.lazy.running import STATE, flush
 from appyc.lazy.views import form_of
 
@@ -53,10 +53,15 @@ def recorded(text: str) -> list[tuple[object, ...]]:
     out = []
     for statement in STATE.recording.statements:
         operands = [
-            (names.get(id(o.buffer), "made"), tuple(form_of(s, []) for s in o.path), o.shape) if isinstance(o, View)
-            else ("own", tuple(form_of(s, []) for s in o.path), o.shape) if type(o) is Own else (type(o), o)
+            (
+                "own" if o.buffer is None else names.get(id(o.buffer), "made"),
+                tuple(form_of(s, []) for s in o.path),
+                o.shape,
+            )
+            if isinstance(o, View)
+            else (type(o), o)
             for o in statement.operands
-        ]  # fmt: skip
+        ]
         target = statement.target()
         path = None if statement.path is None else tuple(form_of(s, []) for s in statement.path)
         out.append((statement.operation, operands, names.get(id(target)), path, statement.shape))

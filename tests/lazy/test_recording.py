@@ -15,9 +15,11 @@ import pytest
 
 import appyc
 import appyc.numpy as np
+from appyc.lazy._nodes import Buffer, Statement
 from appyc.lazy.gathering import Gathered, gather
+from appyc.lazy.operations import Choose
 from appyc.lazy.recorded_calls import Recorded
-from appyc.lazy.recording import in_a_loop, line_of
+from appyc.lazy.recording import Recording, line_of
 from appyc.lazy.running import STATE, flush
 from appyc.options import recorded_bounds
 
@@ -407,15 +409,10 @@ def lines_of_programs() -> list[int]:
     return [len(program.text.lines) for program in STATE.programs.values() if program.runs]
 
 
-@pytest.mark.parametrize("python", [False, True])
-def test_a_loop_is_told_although_something_came_before_it(
-    python: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_loop_is_told_although_something_came_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """What precedes it runs with its first iterations; then its body is one program."""
     monkeypatch.setattr(STATE, "programs", {})
     monkeypatch.setattr(STATE, "habits", {})
-    if python:
-        monkeypatch.setattr(STATE.recording, "few", 1)  # so that Python is asked each time
     flush()
     u = np.zeros((20, 20))
     u[0] = 100.0
@@ -451,15 +448,21 @@ def test_a_short_loop_in_a_longer_one_is_not_taken_for_it() -> None:
     inner, outer = places[:3], places[3:12]
     body = inner * 7 + outer
     before = places[30:34]
-    found = [
-        n for n in range(4, 4 + 4 * len(body)) if in_a_loop((before + body * 4)[:n], (before + body * 4)[n])
-    ]
+    target = Buffer((3,), numpy.dtype(float))
+
+    def is_due(sites: list[tuple[object, int, int]], site: tuple[object, int, int]) -> bool:
+        recording = Recording(1 << 10, 1 << 30, 1)
+        recording.statements = [Statement(Choose(), (), target, None, (3,), s) for s in sites]  # type: ignore
+        return recording.is_due(site)  # type: ignore[arg-type]
+
+    program = before + body * 4
+    found = [n for n in range(4, 4 + 4 * len(body)) if is_due(program[:n], program[n])]
     assert found
     assert found[0] >= 4 + 3 * len(body)  # once the body has come three times
-    assert not any(in_a_loop(places[:n], places[n]) for n in range(39))
+    assert not any(is_due(places[:n], places[n]) for n in range(39))
 
 
-def test_the_extension_tells_loops_as_python_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_loop_after_other_statements_runs_in_equal_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     def recorded_of(program: Callable[[], object]) -> list[int]:
         flush()
         counts = []
@@ -483,10 +486,7 @@ def test_the_extension_tells_loops_as_python_does(monkeypatch: pytest.MonkeyPatc
         return y
 
     quick = recorded_of(loop)
-    monkeypatch.setattr(STATE.recording, "few", 1)
-    slow = recorded_of(loop)
     assert len(quick) > 5
-    assert abs(quick[0] - slow[0]) <= 4  # the extension asks seldom
     assert set(quick[1:]) == {12}
 
 

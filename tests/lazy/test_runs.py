@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import appyc
 import appyc.numpy as np
-from appyc.lazy._nodes import follows, goes_on
+from appyc.lazy._nodes import Run, goes_on
 from appyc.lazy.deferred_calls import _DEFERRING
+from appyc.lazy.recording import Recording
 from appyc.lazy.running import STATE, flush
 from appyc.lazy.runs import moves_between
 from tests.lazy.test_random_programs import compiling
@@ -95,6 +96,14 @@ def test_runs_under_any_interleaving(seed: int) -> None:
 places = st.integers(0, 40)
 ways = st.sampled_from((0, 1, 2, 10))
 keys = st.tuples(places, ways, st.integers(0, 8), st.sampled_from((None, 1, 2)))
+
+
+def follows(last: tuple[object, ...], operands: tuple[object, ...], moves: tuple[object, ...]) -> bool:
+    run = Run()
+    run.function, run.last, run.moves, run.count, run.always_waits = scaled, last, moves, 2, True
+    recording = Recording(1 << 10, 1 << 30, 1)
+    recording.statements = [run]
+    return goes_on(recording, _DEFERRING, scaled, *operands)
 
 
 @given(
