@@ -9,7 +9,7 @@ import numpy as np
 
 from appyc.lazy import arrays, at_once, indexing
 from appyc.lazy.evaluation import evaluated
-from appyc.lazy.operations import Choose, broadcast
+from appyc.lazy.operations import Pointwise, broadcast
 from appyc.lazy.recorder import record_ordered, record_store
 from appyc.lazy.reductions import REDUCTIONS
 from appyc.lazy.ufuncs import COMPILED_UFUNCS, as_operand, is_compiled, pointwise, product, store
@@ -156,5 +156,5 @@ def choosing(where: Any, value: Any, target: Any) -> bool:
     shape = broadcast(getattr(mask, "shape", ()), getattr(value, "shape", ()), target.shape)
     if shape != target.shape:
         return False
-    record_store(Choose(), (mask, value, target), target, shape)
+    record_store(Pointwise(np.where), (mask, value, target), target, shape)
     return True

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from appyc.lazy._nodes import Buffer, Index, Statement, View
 from appyc.lazy.equal_lengths import NOTHING, Lengths, related
-from appyc.lazy.operations import Call, Choose, Create, Gather, Operation, Pointwise, Power, Scatter
+from appyc.lazy.operations import Call, Create, Gather, Operation, Pointwise, Power, Scatter
 from appyc.lazy.recorded_calls import CallStatement, Recorded
 from appyc.lazy.recorded_nodes import Scalar, Site
 from appyc.lazy.residence import at_home
@@ -89,7 +89,7 @@ class Gathered:
         return (tuple(self.lines), self.lengths.equal, self.lengths.created)
 
 
-_STRETCHING = (Pointwise, Power, Choose)
+_STRETCHING = (Pointwise, Power)
 """Operations that broadcast their operands."""
 
 _PICKING = (Gather, Scatter)

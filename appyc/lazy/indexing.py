@@ -12,7 +12,7 @@ import numpy as np
 from appyc.lazy import arrays
 from appyc.lazy._nodes import basic_items
 from appyc.lazy.evaluation import changing, evaluated, plain
-from appyc.lazy.operations import COMPILED_DTYPES, Choose, Gather, Scatter, broadcast, ufunc_dtype
+from appyc.lazy.operations import COMPILED_DTYPES, Gather, Pointwise, Scatter, broadcast, ufunc_dtype
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.recorder import asarray, record, record_store, turned
 from appyc.lazy.ufuncs import as_operand, fits, is_compiled, type_of
@@ -177,7 +177,7 @@ def _is_stored(target: arrays.Array, key: Any, operand: Any, ufunc: np.ufunc | N
         if ufunc is not None or len(shape) > len(rest) or broadcast(shape, rest) != rest:
             return False  # the values of the mask tell which element goes where
         whole = mask[(..., *(None,) * len(rest))] if rest else mask.compilable()
-        record_store(Choose(), (whole, operand, target), target, target.shape)
+        record_store(Pointwise(np.where), (whole, operand, target), target, target.shape)
         return True
     found = index_arrays(target, key)
     if found is None:

@@ -12,7 +12,7 @@ from appyc.lazy import applying, arrays, indexing
 from appyc.lazy.applied import APPLIED
 from appyc.lazy.evaluation import adopted, evaluated, plain, views_by, wrapped
 from appyc.lazy.filled_arrays import CREATION, created_like
-from appyc.lazy.operations import COMPILED_DTYPES, Choose, broadcast
+from appyc.lazy.operations import COMPILED_DTYPES, Pointwise, broadcast
 from appyc.lazy.recorder import array, record_ordered
 from appyc.lazy.reductions import REDUCTIONS
 from appyc.lazy.residence import is_chunked
@@ -62,7 +62,7 @@ def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
     dtype = np.result_type(*(o if type(o) in (bool, int, float, complex) else o.dtype for o in operands[1:]))
     if dtype not in COMPILED_DTYPES:
         return NotImplemented
-    return record_ordered(Choose(), operands, shape, dtype)
+    return record_ordered(Pointwise(np.where), operands, shape, dtype)
 
 
 def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **more: Any) -> Any:

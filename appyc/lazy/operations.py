@@ -13,7 +13,7 @@ import functools
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,36 +31,36 @@ class Shared(type):
         return super().__call__(*args, **keywords)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Pointwise(metaclass=Shared):
-    """An elementwise operation: a ufunc of its operands."""
+class _Shared(metaclass=Shared):
+    """hosted: what no program computes, but NumPy between programs."""
 
-    ufunc: np.ufunc
-    hosted: bool = False
-
-    @property
-    def run(self) -> Callable[..., Any]:
-        return self.ufunc
+    __slots__ = ()
+    hosted = False
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Power(metaclass=Shared):
+class Pointwise(_Shared):
+    """A function of its operands, element by element: a ufunc, or `np.where`."""
+
+    run: Callable[..., Any]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Power(_Shared):
     """A power whose exponent is a number that is part of the code."""
 
     exponent: int | float
-    hosted: bool = False
 
     def run(self, a: Any) -> Any:
         return a**self.exponent
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Create(metaclass=Shared):
+class Create(_Shared):
     """`np.<name>` of extents, and for `full` a value, which are its operands."""
 
     name: str
     dtype: np.dtype
-    hosted: bool = False
 
     @property
     def run(self) -> Callable[..., Any]:
@@ -71,29 +71,17 @@ class Create(metaclass=Shared):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Choose(metaclass=Shared):
-    """`np.where` of three operands."""
-
-    hosted: bool = False
-
-    @property
-    def run(self) -> Callable[..., Any]:
-        return np.where
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Convert(metaclass=Shared):
+class Convert(_Shared):
     """The operand with another dtype, in memory of its own, where its axes keep their order."""
 
     dtype: np.dtype
-    hosted: bool = False
 
     def run(self, a: Any) -> np.ndarray:
         return np.array(a, self.dtype, order="C")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Copy(metaclass=Shared):
+class Copy(_Shared):
     """The operand in memory of its own, in C order. hosted: of a view that only NumPy knows."""
 
     hosted: bool = False
@@ -103,21 +91,18 @@ class Copy(metaclass=Shared):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Gather(metaclass=Shared):
+class Gather(_Shared):
     """`operand[i, j, ...]` with arrays of indices, which are the other operands."""
-
-    hosted: bool = False
 
     def run(self, a: np.ndarray, *indices: np.ndarray) -> Any:
         return a[indices]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Scatter(metaclass=Shared):
+class Scatter(_Shared):
     """`target[i, j, ...] = value`, or `ufunc.at(target, (i, j, ...), value)`. Operands: the value, and the indices."""
 
     ufunc: np.ufunc | None
-    hosted: bool = False
 
     def store(self, target: np.ndarray, value: Any, *indices: np.ndarray) -> None:
         if self.ufunc is None:
@@ -134,13 +119,12 @@ OPERAND = "operand"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Apply(metaclass=Shared):
+class Apply(_Shared):
     """`np.<name>(*args, **keywords)`, with the OPERAND markers replaced by the operands."""
 
     name: str
     args: tuple[Any, ...]
     keywords: tuple[tuple[str, Any], ...]
-    hosted: bool = False
 
     def filled(self, operands: Iterable[Any]) -> tuple[list[Any], dict[str, Any]]:
         """The arguments with these operands."""
@@ -169,7 +153,7 @@ class Apply(metaclass=Shared):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Product(metaclass=Shared):
+class Product(_Shared):
     """`operand @ operand`. hosted: of two matrices, which BLAS computes."""
 
     hosted: bool
@@ -192,11 +176,11 @@ class Call:
     results: tuple[np.dtype, ...]
     single: bool
     shapes: Callable[[Sequence[Any]], tuple[tuple[int, ...], ...] | None] = field(compare=False)
-    hosted: bool = False
+    hosted: ClassVar[bool] = False
     python: tuple[bool, ...] = ()
 
 
-Operation = Pointwise | Power | Create | Choose | Convert | Copy | Gather | Scatter | Apply | Product | Call
+Operation = Pointwise | Power | Create | Convert | Copy | Gather | Scatter | Apply | Product | Call
 
 
 # ---------------------------------------------------------------- dtypes and shapes

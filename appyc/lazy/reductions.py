@@ -15,7 +15,7 @@ from appyc.lazy.operations import (
     COMPILED_DTYPES,
     OPERAND,
     Apply,
-    Choose,
+    Pointwise,
     broadcast,
     reduced,
     without,
@@ -127,7 +127,7 @@ def _without(name: str, operand: Any, where: Any) -> Any:
     if broadcast(getattr(mask, "shape", ()), operand.shape) != operand.shape:
         return None
     rest = operand.dtype.type(_IDENTITY[name])
-    return record_ordered(Choose(), (mask, operand, rest), operand.shape, operand.dtype)
+    return record_ordered(Pointwise(np.where), (mask, operand, rest), operand.shape, operand.dtype)
 
 
 def _converted(name: str, operand: Any, dtype: np.dtype) -> Any:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -66,23 +67,23 @@ def type_of(operand: Any) -> Any:
 
 
 def is_compiled(operands: Sequence[Any]) -> bool:
-    return all(type(o) in (bool, int, float, complex) or o.dtype in COMPILED_DTYPES for o in operands)
+    return all(type(o) in _PYTHON_NUMBERS or o.dtype in COMPILED_DTYPES for o in operands)
 
 
 def fits(operands: Sequence[Any]) -> bool:
     """Whether Python's integers among the operands fit the types of the arrays beside them."""
-    least, most = range_of_integers(operands)
-    return all(least <= operand <= most for operand in operands if type(operand) is int)
+    integers = [operand for operand in operands if type(operand) is int]
+    if not integers:
+        return True
+    least, most = range_of_integers(*[o.dtype for o in operands if type(o) not in _PYTHON_NUMBERS])
+    return least <= min(integers) <= max(integers) <= most
 
 
-def range_of_integers(operands: Sequence[Any]) -> tuple[int, int]:
-    """The integers that fit the types of the arrays among the operands, and 64 bits."""
-    least, most = -(2**63), 2**63 - 1
-    for operand in operands:
-        if type(operand) not in (bool, int, float, complex) and operand.dtype.kind in "iu":
-            limits = np.iinfo(operand.dtype)
-            least, most = max(least, int(limits.min)), min(most, int(limits.max))
-    return least, most
+@functools.lru_cache(maxsize=1 << 10)
+def range_of_integers(*dtypes: np.dtype) -> tuple[int, int]:
+    """The integers that fit these types, and 64 bits."""
+    limits = [np.iinfo(dtype) for dtype in (np.dtype(np.int64), *dtypes) if dtype.kind in "iu"]
+    return max(int(one.min) for one in limits), min(int(one.max) for one in limits)
 
 
 class Plan(NamedTuple):
@@ -98,60 +99,52 @@ class Plan(NamedTuple):
     most: int
 
 
-_PLANS: dict[tuple[Any, ...], Plan] = {}
-"""By the ufunc, and the dtype and shape of each array, or the class of a number."""
-
-_MOST_PLANS = 1 << 14
+Kind: TypeAlias = tuple[Any, Any]
+"""Of an array, dtype and shape; of a number its class, and its value where that counts."""
 
 
 def pointwise(
     ufunc: np.ufunc, operands: tuple[Any, ...]
 ) -> tuple[Operation, tuple[Any, ...], tuple[int, ...], np.dtype] | None:
     """What to record for a ufunc of these operands; None where NumPy must see to it."""
-    parts: list[Any] = [ufunc]
-    integers = []
+    kinds: list[Kind] = []
     for operand in operands:
         kind = type(operand)
         if kind is arrays.ndarray or kind is arrays.number:
-            parts += (operand.dtype, operand.shape)
+            kinds.append((operand.dtype, operand.shape))
         else:
-            parts.append(kind)
-            if kind is int:
-                integers.append(operand)
-    if ufunc is np.power and type(operands[1]) in _PYTHON_NUMBERS:  # whose value counts
-        parts.append(operands[1])
-    key = tuple(parts)
-    plan = _PLANS.get(key)
+            kinds.append((kind, operand if ufunc is np.power and len(kinds) == 1 else None))
+    plan = _planned(ufunc, *kinds)
+    integers = [operand for operand in operands if type(operand) is int]
     if plan is None or (integers and not plan.least <= min(integers) <= max(integers) <= plan.most):
-        plan = _planned(ufunc, operands)
-        if plan is None:
-            return None
-        if len(_PLANS) >= _MOST_PLANS:
-            _PLANS.clear()
-        _PLANS[key] = plan
+        return None
     if type(plan.operation) is Power:
         operands = operands[:1]
     return plan.operation, operands, plan.shape, plan.dtype
 
 
-def _planned(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Plan | None:
-    if ufunc not in COMPILED_UFUNCS or not is_compiled(operands) or not fits(operands):
+@functools.lru_cache(maxsize=1 << 14)
+def _planned(ufunc: np.ufunc, *kinds: Kind) -> Plan | None:
+    types = [
+        kind if kind in _PYTHON_NUMBERS and isinstance(kind, type) else np.dtype(kind) for kind, _ in kinds
+    ]
+    dtypes = [one for one in types if isinstance(one, np.dtype)]
+    shapes = [more for kind, more in kinds if isinstance(kind, np.dtype)]
+    dtype, shape = ufunc_dtype(ufunc, *types), broadcast(*shapes) if dtypes else None
+    if ufunc not in COMPILED_UFUNCS or not COMPILED_DTYPES.issuperset(dtypes):
         return None
-    dtype = ufunc_dtype(ufunc, *map(type_of, operands))
-    if dtype is None or dtype not in COMPILED_DTYPES:
+    if dtype not in COMPILED_DTYPES or dtype is None or shape is None:
         return None
-    shapes = [o.shape for o in operands if type(o) not in _PYTHON_NUMBERS]
-    shape = broadcast(*shapes) if shapes else None
-    if shape is None:
-        return None
-    if ufunc is np.power and type_of(operands[0]) in (bool, np.dtype(bool)):
-        return None
-    if ufunc is np.power and dtype.kind == "i" and not (type(operands[1]) is int and operands[1] >= 0):
-        return None  # a negative exponent raises
     operation: Operation = Pointwise(ufunc)
-    if ufunc is np.power and type(operands[1]) in (int, float) and -4 <= operands[1] <= 4:
-        operation = Power(operands[1])
-    return Plan(operation, shape, dtype, *range_of_integers(operands))
+    if ufunc is np.power:
+        exponent = kinds[1][1]
+        if np.dtype(types[0]) == np.bool_ or (
+            dtype.kind == "i" and not (type(exponent) is int and exponent >= 0)
+        ):
+            return None  # a negative exponent raises
+        if type(exponent) in (int, float) and -4 <= exponent <= 4:
+            operation = Power(exponent)
+    return Plan(operation, shape, dtype, *range_of_integers(*dtypes))
 
 
 def binary(ufunc: np.ufunc, one: Any, two: Any) -> Any:

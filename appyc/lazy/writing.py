@@ -13,7 +13,6 @@ from appyc.lazy.gathering import Form, Gathered, Line
 from appyc.lazy.operations import (
     Apply,
     Call,
-    Choose,
     Convert,
     Copy,
     Create,
@@ -163,12 +162,10 @@ class Writer:
 
     def _value(self, operation: object, operands: list[ast.expr]) -> ast.expr:
         match operation:
-            case Pointwise(ufunc):
-                return _call(ufunc.__name__, *operands)
+            case Pointwise(function):
+                return _call(function.__name__, *operands)
             case Power(exponent):
                 return ast.BinOp(operands[0], ast.Pow(), ast.Constant(exponent))
-            case Choose():
-                return _call("where", *operands)
             case Gather():
                 items = ast.Tuple(operands[1:], ast.Load()) if len(operands) > 2 else operands[1]
                 return ast.Subscript(operands[0], items, ast.Load())
