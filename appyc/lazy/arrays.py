@@ -26,7 +26,6 @@ from appyc.lazy.views import (
     Transpose,
     ViewLayout,
     Window,
-    one_slice,
     steps_between,
     view_of,
     window,
@@ -159,25 +158,11 @@ class Array(View):
         path = self.path
         if type(step) is Transpose and 0 not in self.shape and not self.is_window:
             return self.turned_to(step.axes)
-        if (
-            len(path) >= LONG_PATH
-            and self.is_straight
-            and (found := one_slice((*path, step), self.buffer.shape))
-        ):
-            return viewed(ndarray, self.buffer, (found[0],), found[1], self.dtype, True)
         ghost = view_of(self.ghost(), (step,))
-        if path and type(path[0]) is Window:
+        is_long = len(path) >= LONG_PATH
+        path = steps_between(ghost_of(self.buffer), ghost) or () if is_long else (*path, step)
+        if self.is_window or not path:
             return self.windowed(ghost)
-        if type(step) is Transpose and path and type(path[-1]) is Transpose:
-            before = path[-1].axes
-            step, path = Transpose(tuple(before[a] for a in step.axes)), path[:-1]
-        if len(path) >= LONG_PATH:
-            shortest = steps_between(ghost_of(self.buffer), ghost)
-            if shortest is None:
-                return self.windowed(ghost)
-            path = shortest
-        elif type(step) is not Transpose or step.axes != tuple(range(len(step.axes))):
-            path = (*path, step)
         straight = is_straight(ghost) if type(step) is Transpose or not self.is_straight else True
         return viewed(ndarray, self.buffer, path, ghost.shape, self.dtype, straight, ghost)
 

@@ -57,57 +57,40 @@ class Flat:
 class Iteration:
     """A `numpy.nditer` that writes to arrays of appyc's: what has been recorded of them runs before each step."""
 
-    __slots__ = ("_buffers", "_of")
-    _of: np.nditer
-    _buffers: list[Any]
-
     def __init__(self, of: np.nditer, buffers: list[Any]) -> None:
-        object.__setattr__(self, "_of", of)
-        object.__setattr__(self, "_buffers", buffers)
+        vars(self).update(of=of, buffers=buffers)
 
-    def _before(self) -> None:
-        flush(self._buffers, overwritten=self._buffers)
+    def __getattr__(self, name: str) -> Any:
+        flush(self.buffers, overwritten=self.buffers)
+        return getattr(self.of, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.of, name, value)
 
     def __iter__(self) -> Iterator[Any]:
         return self
 
     def __next__(self) -> Any:
-        self._before()
-        return next(self._of)
-
-    def iternext(self) -> bool:
-        self._before()
-        return self._of.iternext()
+        return self.__getattr__("__next__")()
 
     def __enter__(self) -> Any:
-        self._of.__enter__()
+        self.of.__enter__()
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self.close()
-
-    def close(self) -> None:
-        self._before()
-        self._of.close()
+        self.__getattr__("close")()
 
     def copy(self) -> Any:
-        return Iteration(self._of.copy(), self._buffers)
+        return Iteration(self.of.copy(), self.buffers)
 
     def __len__(self) -> int:
-        return len(self._of)
+        return len(self.of)
 
     def __getitem__(self, key: Any) -> Any:
-        return self._of[key]
+        return self.of[key]
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._before()
-        self._of[key] = evaluation.plain(value)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._of, name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        setattr(self._of, name, value)
+        self.__getattr__("__setitem__")(key, evaluation.plain(value))
 
 
 class nditer:  # noqa: N801  (NumPy's name)

@@ -55,47 +55,39 @@ class IndexArrays:
 def index_arrays(source: Any, key: Any) -> IndexArrays | None:
     """The arrays of indices in a key; None where there are masks, or NumPy must see to it."""
     items = list(key) if type(key) is tuple else [key]
-    arrays_there = [_indices(item) for item in items]
-    if all(found is None for found in arrays_there):
+    dots = [k for k, item in enumerate(items) if item is Ellipsis]
+    left = source.ndim - sum(1 for i in items if i is not None and i is not Ellipsis)
+    if left < 0 or len(dots) > 1 or source.is_window or source.size == 0:
         return None
-    used = sum(1 for i in items if i is not None and i is not Ellipsis)
-    if (
-        used > source.ndim
-        or source.is_window
-        or source.size == 0
-        or sum(1 for i in items if i is Ellipsis) > 1
-    ):
-        return None
-    advanced = [
-        k
-        for k, (item, found) in enumerate(zip(items, arrays_there, strict=True))
-        if found is not None or type(item) is int
-    ]
-    if any(found is None and not _is_simple(item) for item, found in zip(items, arrays_there, strict=True)):
+    if dots:
+        items[dots[0] : dots[0] + 1] = [slice(None)] * left
+    found = [_indices(item) for item in items]
+    advanced = [k for k, item in enumerate(items) if found[k] is not None or type(item) is int]
+    is_known = all(
+        f is not None or i is None or type(i) in (int, slice) for i, f in zip(items, found, strict=True)
+    )
+    if not is_known or all(f is None for f in found):
         return None
     together = advanced[-1] - advanced[0] == len(advanced) - 1
     if not together and any(type(items[k]) is int for k in advanced):
         return None
-    basic: list[Any] = [
-        slice(None) if found is not None else item for item, found in zip(items, arrays_there, strict=True)
+    view = source[(*[i if f is None else slice(None) for i, f in zip(items, found, strict=True)], ...)]
+    axes = [
+        k
+        for k, f in enumerate(f for i, f in zip(items, found, strict=True) if type(i) is not int)
+        if f is not None
     ]
-    view = source[(*basic, ...)] if all(i is not Ellipsis for i in items) else source[tuple(basic)]
-    axes = _axes(items, arrays_there, source.ndim)
-    indices = tuple(found for found in arrays_there if found is not None)
-    shape = broadcast(*(found.shape for found in indices))
-    if (
-        shape is None
-        or math.prod(shape) == 0
-        or not all(map(_in_range, indices, (view.shape[a] for a in axes)))
-    ):
+    indices = tuple([f for f in found if f is not None])
+    shape = broadcast(*(f.shape for f in indices))
+    extents = [view.shape[a] for a in axes]
+    if shape is None or math.prod(shape) == 0 or not all(map(_in_range, indices, extents)):
         return None
     outer_first = memory_order([view.ghost()], view.ndim)
     rest = [a for a in outer_first if a not in axes]  # as they lie in memory, so does the result
-    turned = view.transpose((*axes, *rest))
     first = axes[0] if together else 0
     last = [len(shape) + rest.index(a) for a in sorted(rest)]
     order = (*last[:first], *range(len(shape)), *last[first:])
-    return IndexArrays(turned, indices, shape, order)
+    return IndexArrays(view.transpose((*axes, *rest)), indices, shape, order)
 
 
 def _indices(item: Any) -> Any:
@@ -107,22 +99,6 @@ def _indices(item: Any) -> Any:
     if type(item) is arrays.ndarray and item.dtype.kind in "iu" and item.shape:
         return item.compilable().astype(np.int64, copy=False)
     return None
-
-
-def _is_simple(item: Any) -> bool:
-    return item is None or item is Ellipsis or type(item) is slice or type(item) is int
-
-
-def _axes(items: list[Any], found: list[Any], rank: int) -> list[int]:
-    """Which axes of the view, after slices and integers, the arrays index."""
-    used = sum(1 for i in items if i is not None and i is not Ellipsis)
-    out, axis = [], 0
-    for item, indices in zip(items, found, strict=True):
-        if indices is not None:
-            out.append(axis)
-        if type(item) is not int:
-            axis += rank - used if item is Ellipsis else 1
-    return out
 
 
 def _in_range(indices: arrays.ndarray, extent: int) -> bool:

@@ -114,21 +114,6 @@ def is_reshaped(path: Path) -> bool:
     return not path or (len(path) == 1 and type(path[0]) is Reshape)
 
 
-def one_slice(path: Path, shape: tuple[int, ...]) -> tuple[Index, tuple[int, ...]] | None:
-    """Slices of slices of an array with this shape as one index, and the shape that it leaves; None where other steps
-    are among them."""
-    left = [range(extent) for extent in shape]
-    for step in path:
-        if type(step) is not Index:
-            return None
-        for axis, item in enumerate(step.items):
-            if not isinstance(item, slice):
-                return None
-            left[axis] = left[axis][item]
-    items = [slice(r.start, None if r.stop < 0 else r.stop, r.step) if r else slice(0, 0) for r in left]
-    return Index(tuple(items)), tuple(map(len, left))
-
-
 def view_of(memory: np.ndarray, path: Path) -> np.ndarray:
     """The view of a buffer's array. Shares its memory."""
     for step in path:

@@ -16,7 +16,7 @@ import appyc.numpy as np
 from appyc.lazy._nodes import Index
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.running import STATE, flush, reasons
-from appyc.lazy.views import LONG_PATH, Reshape, Transpose, one_slice, steps_between, view_of
+from appyc.lazy.views import LONG_PATH, steps_between, view_of
 from tests.lazy.fuzz import compiling
 
 
@@ -223,26 +223,6 @@ def test_wrong_shapes_raise_what_numpy_raises(shape) -> None:
         np.array(a).reshape(2, 3)  # a shape that is equal, of other numbers
         with pytest.raises(expected.type):
             np.array(a).reshape(shape)
-
-
-BOUNDS = st.one_of(st.none(), st.integers(-9, 9))
-SLICES = st.builds(slice, BOUNDS, BOUNDS, st.sampled_from((None, 1, 2, 3, -1, -2)))
-
-
-@given(st.lists(st.tuples(SLICES, SLICES) | st.tuples(SLICES), max_size=5))
-def test_slices_of_slices_are_one_index(keys: list[tuple[slice, ...]]) -> None:
-    whole = numpy.arange(35).reshape(7, 5)
-    path = tuple(Index(key) for key in keys)
-    found = one_slice(path, whole.shape)
-    assert found is not None
-    wanted = view_of(whole, path)
-    assert found[1] == wanted.shape
-    numpy.testing.assert_array_equal(view_of(whole, found[:1]), wanted)
-
-
-def test_rows_and_other_shapes_are_no_slices() -> None:
-    for step in (Index((0,)), Index((None, slice(None))), Transpose((1, 0)), Reshape((35,))):
-        assert one_slice((Index((slice(1, None),)), step), (7, 5)) is None
 
 
 def test_chains_of_views_keep_short_paths() -> None:
