@@ -36,7 +36,7 @@ from appyc.lazy.numpy_form import names_in, numpy_form
 from appyc.lazy.operations import Call
 from appyc.lazy.recorded_nodes import Site
 from appyc.lazy.recording import line_of
-from appyc.lazy.writing import Writer, name_of
+from appyc.lazy.writing import Writer, tuple_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,50 +86,38 @@ def taken_apart(text: Text, at: int) -> list[tuple[Text, range]]:
     count = len(text.lines)
     functions = {k: v for k, v in text.function.__globals__.items() if k.startswith("f") and k[1:].isdigit()}
     source = linecache.getlines(text.file)
-    (definition,) = ast.parse("".join(source)).body
-    assert isinstance(definition, ast.FunctionDef)
-    statements: list[list[ast.stmt]] = [[] for _ in range(count)]
-    for stmt in definition.body[:-1]:
-        number = text.statement_at(stmt.end_lineno or stmt.lineno)
-        if number is not None and not isinstance(stmt, ast.Assert):
-            statements[number].append(stmt)
-    pieces = [range(at), range(at, at + 1), range(at + 1, count)]
+    statements = [
+        [line[4:-1] for line in source[first:last] if not line.startswith("    assert ")]
+        for first, last in zip((1, *text.lines), text.lines, strict=False)
+    ]
+    trees = [ast.parse("\n".join(lines)).body for lines in statements]
     out = []
     there = set(text.parameters)
-    for piece in pieces:
+    for piece in (range(at), range(at, at + 1), range(at + 1, count)):
         if not piece:
             continue
-        mine = [statements[k] for k in piece]
-        later = set(names_in([s for k in range(piece.stop, count) for s in statements[k]], ast.Load))
-        made = set(names_in([s for body in mine for s in body], ast.Store))
-        parameters = sorted(there.intersection(names_in([s for body in mine for s in body], ast.Load)))
+        mine = [stmt for k in piece for stmt in trees[k]]
+        later = set(names_in([stmt for k in range(piece.stop, count) for stmt in trees[k]], ast.Load))
+        made = set(names_in(mine, ast.Store))
+        parameters = sorted(there.intersection(names_in(mine, ast.Load)))
         returned = sorted(name for name in made if name in later or name in text.returned)
         calls = tuple(text.calls[k] for k in piece)
-        out.append((_text(parameters, [], mine, returned, calls, functions), piece))
+        out.append((_text(parameters, [], [statements[k] for k in piece], returned, calls, functions), piece))
         there |= made
     return out
 
 
 def _text(
     parameters: Sequence[str],
-    known: Sequence[ast.stmt],
-    statements: Sequence[Sequence[ast.stmt]],
+    known: Sequence[str],
+    statements: Sequence[Sequence[str]],
     returned: Sequence[str],
     calls: tuple[bool, ...],
     functions: dict[str, Any],
 ) -> Text:
-    """A function of these statements, which follow what is `known`."""
-    body = list(known)
-    lines = []
-    for parts in statements:
-        body.extend(parts)
-        lines.append(1 + sum(2 if isinstance(stmt, ast.For) else 1 for stmt in body))
-    values: list[ast.expr] = [name_of(name) for name in returned]
-    body.append(ast.Return(ast.Tuple(values, ast.Load())))
-    arguments = ast.arguments([], [ast.arg(name) for name in parameters], None, [], [], None, [])
-    definition = ast.FunctionDef("recorded", arguments, body, [], None, None)
-    tree = ast.fix_missing_locations(ast.Module([definition], []))
-    text = ast.unparse(tree) + "\n"
+    """A function of these statements, lines of text each, which follow what is `known`."""
+    body = [*known, *itertools.chain(*statements), f"return {tuple_of(returned)}"]
+    text = "\n    ".join([f"def recorded({', '.join(parameters)}):", *body]) + "\n"
     file = f"<recorded-{next(_serial)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     names_there: dict[str, object] = {"np": np, "__name__": "recorded", **functions}
@@ -137,7 +125,8 @@ def _text(
     function = names_there["recorded"]
     assert isinstance(function, FunctionType)
     weakref.finalize(function, linecache.cache.pop, file, None)
-    return Text(function, tuple(lines), calls, tuple(returned))
+    ends = itertools.accumulate(map(len, statements), initial=1 + len(known))
+    return Text(function, tuple(ends)[1:], calls, tuple(returned))
 
 
 # ---------------------------------------------------------------- programs

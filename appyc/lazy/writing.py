@@ -1,9 +1,9 @@
-"""Code generation for recorded statements: Python's syntax for the structures of `gathering` (see `programs`)."""
+"""Code generation for recorded statements: Python's text for the structures of `gathering` (see `programs`)."""
 
 from __future__ import annotations
 
-import ast
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,40 +27,31 @@ _ROUND = "r"
 """The variable of a loop of calls."""
 
 
-def name_of(name: str) -> ast.Name:
-    return ast.Name(name, ast.Load())
+class _Code(str):
+    """The text of an operand, beside constants that are text."""
+
+    __slots__ = ()
 
 
-def _numpy(name: str) -> ast.expr:
-    found: ast.expr = name_of("np")
-    for part in name.split("."):
-        found = ast.Attribute(found, part, ast.Load())
-    return found
+def tuple_of(parts: Sequence[str]) -> str:
+    return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
 
 
-def _type(dtype: np.dtype) -> ast.expr:
+def _type(dtype: np.dtype) -> str:
     if dtype.kind in "iufc" and dtype.isnative:
-        return _numpy(dtype.name)
-    return (
-        _numpy("bool_") if dtype.kind == "b" else _call("dtype", ast.Constant(dtype.str))
-    )  # text, times, ...
+        return f"np.{dtype.name}"
+    return "np.bool_" if dtype.kind == "b" else f"np.dtype({dtype.str!r})"  # text, times, ...
 
 
-def _call(name: str, *args: ast.expr, **keywords: ast.expr) -> ast.expr:
-    return ast.Call(_numpy(name), list(args), [ast.keyword(k, v) for k, v in keywords.items()])
-
-
-def _argument(value: Any) -> ast.expr:
+def _argument(value: Any) -> str:
     """An operand, a constant, or a tuple of such."""
-    if isinstance(value, ast.expr):
-        return value
     if isinstance(value, tuple):
-        return ast.Tuple([_argument(v) for v in value], ast.Load())
-    return ast.Constant(value)
+        return tuple_of([_argument(v) for v in value])
+    return value if isinstance(value, _Code) else repr(value)
 
 
 class Writer:
-    """Python's syntax for gathered statements."""
+    """Python's text for gathered statements."""
 
     def __init__(self, found: Gathered) -> None:
         self.found = found
@@ -70,24 +61,18 @@ class Writer:
         self.functions: dict[str, object] = {}
         """Functions that the text calls, by their names in it."""
 
-    def equalities(self) -> list[ast.stmt]:
+    def equalities(self) -> list[str]:
         """What the compiler may know about the lengths of inputs."""
-        return [
-            ast.Assert(ast.Compare(self._length(one), [ast.Eq()], [self._length(two)]))
-            for one, two in self.found.lengths.equal
-        ]
+        return [f"assert {self._length(one)} == {self._length(two)}" for one, two in self.found.lengths.equal]
 
-    def _length(self, length: Length) -> ast.expr:
-        if length.axis < 0:
-            found: ast.expr = name_of(f"n{length.number}")
-        else:
-            shape = ast.Attribute(name_of(self.found.name(length.number)), "shape", ast.Load())
-            found = ast.Subscript(shape, ast.Constant(length.axis), ast.Load())
-        if length.more == 0:
-            return found
-        return ast.BinOp(found, ast.Add() if length.more > 0 else ast.Sub(), ast.Constant(abs(length.more)))
+    def _length(self, length: Length) -> str:
+        found = f"n{length.number}"
+        if length.axis >= 0:
+            found = f"{self.found.name(length.number)}.shape[{length.axis}]"
+        return f"{found} {'+' if length.more > 0 else '-'} {abs(length.more)}" if length.more else found
 
-    def statement(self, line: Line) -> list[ast.stmt]:
+    def statement(self, line: Line) -> list[str]:
+        """The lines of a statement."""
         operation, forms, target, path = line
         operands = [self._operand(form) for form in forms]
         if isinstance(operation, Call):
@@ -95,161 +80,128 @@ class Writer:
             calls = self._call(operation, operands, target)
             if path is None:
                 return calls
-            times = ast.Call(name_of("range"), [self._number()], [])
-            return [ast.For(ast.Name(_ROUND, ast.Store()), times, calls, [])]
+            return [f"for {_ROUND} in range({self._number()}):", *(f"    {call}" for call in calls)]
         assert isinstance(target, int)
         if isinstance(operation, Scatter):
             assert path is not None
-            return self._scatter(operation, operands, target, path)
+            naming, view = self._stored_view(target, path, len(path))
+            value, *indices = operands
+            if operation.ufunc is None:
+                return [*naming, f"{view}[{', '.join(indices)}] = {value}"]
+            items = tuple_of(indices) if len(indices) > 1 else indices[0]
+            return [*naming, f"np.{operation.ufunc.__name__}.at({view}, {items}, {value})"]
         value = self._value(operation, operands)
         if path is None:
-            return [ast.Assign([ast.Name(self.found.name(target), ast.Store())], value)]
+            return [f"{self.found.name(target)} = {value}"]
         is_indexed = bool(path) and _is_index(path[-1])  # `p[3] = x`, which may be one element
         naming, view = self._stored_view(target, path, len(path) - is_indexed)
-        items = self._items(path[-1]) if is_indexed else ast.Constant(...)
-        return [*naming, ast.Assign([ast.Subscript(view, items, ast.Store())], value)]
+        return [*naming, f"{view}[{self._items(path[-1]) if is_indexed else '...'}] = {value}"]
 
-    def _stored_view(
-        self, target: int, path: tuple[object, ...], count: int
-    ) -> tuple[list[ast.stmt], ast.expr]:
+    def _stored_view(self, target: int, path: tuple[object, ...], count: int) -> tuple[list[str], str]:
         """The view of a target by the first `count` steps of a path, and the statement that binds it to a name."""
-        view: ast.expr = name_of(self.found.name(target))
+        view = self.found.name(target)
         if count == 0:
             return [], view
         for step, following in zip(path[:count], (*path[1:], None), strict=False):
             view = self._step(view, step, following)
         name = f"v{next(self.views)}"
-        return [ast.Assign([ast.Name(name, ast.Store())], view)], name_of(name)
+        return [f"{name} = {view}"], name
 
-    def _scatter(
-        self, operation: Scatter, operands: list[ast.expr], target: int, path: tuple[object, ...]
-    ) -> list[ast.stmt]:
-        value, *indices = operands
-        naming, view = self._stored_view(target, path, len(path))
-        items = ast.Tuple(indices, ast.Load()) if len(indices) > 1 else indices[0]
-        if operation.ufunc is None:
-            return [*naming, ast.Assign([ast.Subscript(view, items, ast.Store())], value)]
-        function = ast.Attribute(_numpy(operation.ufunc.__name__), "at", ast.Load())
-        return [*naming, ast.Expr(ast.Call(function, [view, items, value], []))]
+    def _number(self) -> str:
+        return f"s{next(self.numbers)}"
 
-    def _number(self) -> ast.expr:
-        return name_of(f"s{next(self.numbers)}")
-
-    def _call(
-        self, operation: Call, operands: list[ast.expr], made: tuple[int | None, ...]
-    ) -> list[ast.stmt]:
+    def _call(self, operation: Call, operands: list[str], made: tuple[int | None, ...]) -> list[str]:
         """The call. A number of Python's that it returns becomes NumPy's, which it was recorded as."""
-        name = next(
-            (n for n, f in self.functions.items() if f is operation.function), f"f{len(self.functions)}"
-        )
+        known = (name for name, function in self.functions.items() if function is operation.function)
+        name = next(known, f"f{len(self.functions)}")
         self.functions[name] = operation.function
-        call = ast.Call(name_of(name), operands, [])
+        call = f"{name}({', '.join(operands)})"
         if not made:
-            return [ast.Expr(call)]
-        names: list[ast.expr] = [
-            ast.Name(self.found.name(number) if isinstance(number, int) else "_", ast.Store())
-            for number in made
-        ]
-        out: list[ast.stmt] = [
-            ast.Assign([names[0] if operation.single else ast.Tuple(names, ast.Store())], call)
-        ]
-        for number, dtype, is_pythons in zip(made, operation.results, operation.python, strict=True):
-            if isinstance(number, int) and is_pythons:
-                name = self.found.name(number)
-                value = ast.Call(_type(dtype), [name_of(name)], [])
-                out.append(ast.Assign([ast.Name(name, ast.Store())], value))
-        return out
+            return [call]
+        names = ["_" if number is None else self.found.name(number) for number in made]
+        lines = [f"{names[0] if operation.single else tuple_of(names)} = {call}"]
+        for name, dtype, is_pythons in zip(names, operation.results, operation.python, strict=True):
+            if is_pythons and name != "_":
+                lines.append(f"{name} = {_type(dtype)}({name})")
+        return lines
 
-    def _value(self, operation: object, operands: list[ast.expr]) -> ast.expr:
+    def _value(self, operation: object, operands: list[str]) -> str:
         match operation:
             case Pointwise(function):
-                return _call(function.__name__, *operands)
+                return f"np.{function.__name__}({', '.join(operands)})"
             case Power(exponent):
-                return ast.BinOp(operands[0], ast.Pow(), ast.Constant(exponent))
+                return f"{operands[0]} ** {exponent!r}"
             case Gather():
-                items = ast.Tuple(operands[1:], ast.Load()) if len(operands) > 2 else operands[1]
-                return ast.Subscript(operands[0], items, ast.Load())
+                return f"{operands[0]}[{', '.join(operands[1:])}]"
             case Copy():
-                return ast.Call(ast.Attribute(operands[0], "copy", ast.Load()), [], [])
+                return f"{operands[0]}.copy()"
             case Convert(dtype):
-                return ast.Call(ast.Attribute(operands[0], "astype", ast.Load()), [_type(dtype)], [])
+                return f"{operands[0]}.astype({_type(dtype)})"
             case Create(name, dtype):
                 rank = len(operands) - (name == "full")
-                shape = ast.Tuple(operands[:rank], ast.Load())
-                return _call(name, shape, *operands[rank:], dtype=_type(dtype))
-            case Apply(keywords=keywords):
-                args, _ = operation.filled(operands)
-                named = [ast.keyword(k, _argument(v)) for k, v in keywords]
-                return ast.Call(_numpy(operation.name), [_argument(arg) for arg in args], named)
+                return f"np.{name}({', '.join([tuple_of(operands[:rank]), *operands[rank:]])}, dtype={_type(dtype)})"
+            case Apply():
+                args, keywords = operation.filled(map(_Code, operands))
+                named = [f"{k}={_argument(v)}" for k, v in keywords.items()]
+                return f"np.{operation.name}({', '.join([*map(_argument, args), *named])})"
             case Product():
-                return ast.BinOp(operands[0], ast.MatMult(), operands[1])
+                return f"{operands[0]} @ {operands[1]}"
             case _:
                 raise AssertionError(f"no text for {operation}")
 
-    def _operand(self, form: Form) -> ast.expr:
+    def _operand(self, form: Form) -> str:
         if isinstance(form, str):
             return self._number()
         if isinstance(form, int):
-            return name_of(self.found.name(form))
+            return self.found.name(form)
         if len(form) == 2:
             return self._length(self.found.lengths.created[form[1]])
         number, path, stretched = form
-        found: ast.expr = name_of(self.found.name(number))
+        found = self.found.name(number)
         for step in path:
             found = self._step(found, step)
-        if not stretched:
-            return found
-        items: list[ast.expr] = []
-        for axis in stretched:
-            items += [ast.Constant(0), ast.Constant(None)] if axis else [ast.Slice()]
-        return ast.Subscript(found, ast.Tuple(items, ast.Load()), ast.Load())
+        items = ["0, None" if is_stretched else ":" for is_stretched in stretched]
+        return f"{found}[{', '.join(items)}]" if items else found
 
-    def _step(self, view: ast.expr, step: object, following: object = None) -> ast.expr:
+    def _step(self, view: str, step: object, following: object = None) -> str:
         """A step of the path to a view. following: the next step to a view that is stored into."""
         match step:
             case ("index", tuple(items)):
-                whole = self._items(step)
-                if not any(item is None or _is_slice(item) for item in items) and _adds_axes(following):
-                    whole.elts.append(ast.Constant(...))  # a view, where NumPy gives a number without it
-                return ast.Subscript(view, whole, ast.Load())
+                is_element = not any(item is None or _is_slice(item) for item in items)
+                dots = is_element and _adds_axes(following)  # a view, where NumPy gives a number without them
+                return f"{view}[{self._items(step, dots=dots)}]"
             case ("transpose", tuple(axes)):
-                numbers: list[ast.expr] = [ast.Constant(a) for a in axes]
-                return ast.Call(ast.Attribute(view, "transpose", ast.Load()), numbers, [])
+                return f"{view}.transpose({', '.join(map(str, axes))})"
             case ("reshape", int(rank)):
-                shape = ast.Tuple([self._number() for _ in range(rank)], ast.Load())
-                return ast.Call(ast.Attribute(view, "reshape", ast.Load()), [shape], [])
+                return f"{view}.reshape({tuple_of([self._number() for _ in range(rank)])})"
             case _:
                 raise AssertionError(f"no text for {step}")
 
-    def _items(self, step: object) -> ast.Tuple:
+    def _items(self, step: object, *, dots: bool = False) -> str:
         assert isinstance(step, tuple)
-        return ast.Tuple([self._item(item) for item in step[1]], ast.Load())
+        return ", ".join([*map(self._item, step[1]), *(["..."] if dots else [])]) or "()"
 
-    def _item(self, item: object) -> ast.expr:
+    def _item(self, item: object) -> str:
         match item:
             case ("slice", start, stop, step):
-                first, last = self._bound(start), self._bound(stop)
-                return ast.Slice(first, last, _step_of(step))
+                return f"{self._bound(start)}:{self._bound(stop)}{_step_of(step)}"
             case ("moving slice", int(by), int(length), step):
                 begin = self._moving(by)
-                return ast.Slice(begin, ast.BinOp(begin, ast.Add(), ast.Constant(length)), _step_of(step))
+                return f"{begin}:{begin} + {length}{_step_of(step)}"
             case ("moving", int(by)):
                 return self._moving(by)
             case None:
-                return ast.Constant(None)
+                return "None"
             case _:
-                found = self._bound(item)
-                assert found is not None
-                return found
+                return self._bound(item)
 
-    def _moving(self, by: int) -> ast.expr:
-        way = ast.BinOp(name_of(_ROUND), ast.Mult(), ast.Constant(by))
-        return ast.BinOp(self._number(), ast.Add(), way)
+    def _moving(self, by: int) -> str:
+        return f"{self._number()} + {_ROUND} * {by}"
 
-    def _bound(self, bound: object) -> ast.expr | None:
+    def _bound(self, bound: object) -> str:
         if bound is None:
-            return None
-        return ast.Constant(bound) if isinstance(bound, int) else self._number()
+            return ""
+        return str(bound) if isinstance(bound, int) else self._number()
 
 
 def _is_index(step: object) -> bool:
@@ -271,5 +223,5 @@ def _adds_axes(step: object) -> bool:
             return False
 
 
-def _step_of(step: object) -> ast.expr | None:
-    return ast.Constant(step) if isinstance(step, int) and step != 1 else None
+def _step_of(step: object) -> str:
+    return f":{step}" if isinstance(step, int) and step != 1 else ""
