@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from appyc.lazy import evaluation
 from appyc.lazy._nodes import View, settled
 from appyc.lazy.operations import Call, Gather, Operation, Scatter
 from appyc.lazy.running import STATE, flush
@@ -42,7 +43,7 @@ def is_small(shape: tuple[int, ...]) -> bool:
 def result(operation: Operation, operands: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype) -> Any:
     """The result of the operation, in C order: a NumPy scalar or array; NOT_NOW if it is to be recorded."""
     if not STATE.recording.is_usual():
-        given: list[Any] | None = _computed(operands)
+        given: list[Any] | None = [evaluation.plain(o) for o in operands]
     elif not is_small(shape):
         return NOT_NOW
     else:  # the source of a gather may be large: few of its elements are read
@@ -59,7 +60,7 @@ def stored(operation: Operation, operands: tuple[Any, ...], target: Any, shape: 
     into: np.ndarray | None = None
     given: list[Any] | None = None
     if not STATE.recording.is_usual():
-        given = _computed(operands)
+        given = [evaluation.plain(o) for o in operands]
         flush((target.buffer,), overwritten=(target.buffer,))
         into = target.computed()
     elif is_small(target.shape) and is_small(shape):
@@ -78,15 +79,6 @@ def stored(operation: Operation, operands: tuple[Any, ...], target: Any, shape: 
 def are_there(*values: Any) -> bool:
     """Whether all arguments are small and computed, so that a call could run eagerly."""
     return _values(values) is not None
-
-
-def _computed(operands: tuple[Any, ...]) -> list[Any]:
-    """NumPy's values of the operands, after a flush of what they need."""
-    values = [operand.computed() if isinstance(operand, View) else operand for operand in operands]  # type: ignore[attr-defined]
-    return [
-        v[()] if isinstance(o, View) and o.buffer.is_number else v
-        for o, v in zip(operands, values, strict=True)
-    ]
 
 
 def _values(operands: tuple[Any, ...], any_size: int = 0) -> list[Any] | None:

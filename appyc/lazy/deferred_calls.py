@@ -28,6 +28,8 @@ from appyc.lazy.running import STATE, flush, flush_due
 _DEFERRING: ContextVar[bool] = ContextVar("deferring", default=False)
 
 
+_MOST_OPERATIONS = 1 << 12
+
 _GOES_ON = functools.partial(goes_on, STATE.recording, _DEFERRING)
 
 
@@ -116,26 +118,19 @@ def _record(function: JitFunction, args: tuple[Any, ...]) -> Any:
 
 def _shapes(operation: Call, args: tuple[Any, ...]) -> tuple[tuple[int, ...], ...] | None:
     """The shapes of what a call returns; None where they depend on more than shapes and numbers."""
-    if not operation.results:
-        return ()
-    given = tuple(
+    given = (
         None if isinstance(a, arrays.number) else a.shape if isinstance(a, arrays.Array) else a for a in args
     )
-    key = (operation, *((type(g), g) for g in given))  # 2 is not 2.0
-    if key not in _SHAPES:
-        if len(_SHAPES) >= _MOST_OPERATIONS:
-            _SHAPES.clear()
-        _SHAPES[key] = operation.shapes(given)
-    return _SHAPES[key]
+    return _shapes_by(operation, *given) if operation.results else ()
 
 
-_SHAPES: dict[tuple[object, ...], tuple[tuple[int, ...], ...] | None] = {}
-"""Shapes of results, by the shapes and numbers that were given."""
+@functools.lru_cache(maxsize=_MOST_OPERATIONS, typed=True)  # 2 is not 2.0
+def _shapes_by(operation: Call, *given: Any) -> tuple[tuple[int, ...], ...] | None:
+    return operation.shapes(given)
+
 
 _OPERATIONS: dict[tuple[object, ...], Call] = {}
 """What is recorded for functions and types of arguments that were seen before."""
-
-_MOST_OPERATIONS = 1 << 12
 
 
 def _kind(value: Any) -> object:

@@ -14,7 +14,7 @@ from appyc.lazy import arrays
 from appyc.lazy._nodes import Buffer, Index, address
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.recorded_nodes import ghost_of
-from appyc.lazy.running import flush, make_room, ran_at_once, ran_by_numpy
+from appyc.lazy.running import flush, make_room, ran_at_once
 from appyc.lazy.views import ViewLayout, is_within, is_writeable, steps_between, view_of, window
 
 
@@ -73,7 +73,7 @@ def adopted(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[
     """`evaluated`, except that an array of memory which other code may change at any time stays NumPy's."""
     if _arrays_in((args, keywords)):
         return evaluated(function, args, keywords)
-    ran_by_numpy(function.__name__)
+    ran_at_once(function.__name__)
     values = owner = function(*args, **keywords)
     while type(owner) is np.ndarray and owner.base is not None:
         owner = owner.base
@@ -153,11 +153,7 @@ def evaluated(
     buffers = [a.buffer for a in found]
     if buffers:
         flush(buffers, overwritten=buffers)
-    name = getattr(function, "__name__", str(function))
-    if why:
-        ran_at_once(name, why)
-    else:
-        ran_by_numpy(name)
+    ran_at_once(getattr(function, "__name__", str(function)), why)
     return _finished(on_values(function, args, keywords), found)
 
 
@@ -271,5 +267,5 @@ def changing(target: arrays.Array, change: Callable[..., Any], *args: Any, **key
     """A write to an array's memory by NumPy, in program order with the recording: the function is called with the
     memory and the values of the arguments."""
     flush((target.buffer,), overwritten=(target.buffer,))
-    ran_by_numpy("a change of an array")
+    ran_at_once("a change of an array")
     return on_values(functools.partial(change, target.computed()), args, keywords)

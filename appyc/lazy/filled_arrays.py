@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -15,24 +14,18 @@ from appyc.lazy.recorder import record
 def _shape(given: Any) -> tuple[int, ...] | None:
     """The shape that was asked for; None for one that NumPy is to refuse, or an array without axes."""
     try:
-        shape = (
-            tuple(map(operator.index, given)) if isinstance(given, tuple | list) else (operator.index(given),)
-        )
-    except TypeError:
+        shape = np.empty(given, []).shape  # whose elements take no memory
+    except (TypeError, ValueError):
         return None
-    return shape if shape and min(shape) >= 0 and sum(map(int.bit_length, shape)) < 60 else None
-
-
-def _created(name: str, shape: Any, dtype: Any, more: dict[str, Any]) -> Any:
-    wanted, resolved = np.dtype(dtype), _shape(shape)
-    if more or resolved is None or wanted not in COMPILED_DTYPES:
-        return NotImplemented
-    return record(Create(name, wanted), resolved, resolved, wanted)
+    return shape if shape and sum(map(int.bit_length, shape)) < 60 else None
 
 
 def _creating(name: str) -> Callable[..., Any]:
     def create(shape: Any, dtype: Any = None, order: Any = "C", **more: Any) -> Any:
-        return _created(name, shape, dtype, more if order == "C" else {"order": order})
+        wanted, resolved = np.dtype(dtype), _shape(shape)
+        if more or order != "C" or resolved is None or wanted not in COMPILED_DTYPES:
+            return NotImplemented
+        return record(Create(name, wanted), resolved, resolved, wanted)
 
     return create
 

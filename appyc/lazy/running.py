@@ -183,16 +183,10 @@ def _run_all(statements: list[Recorded], wanted: Sequence[Buffer] | None) -> Non
             drop_needless(statements)  # what has run may have been the last to read their results
 
 
-def ran_by_numpy(what: str) -> None:
-    """Reports a call that NumPy ran instead of recording it."""
+def ran_at_once(what: str, why: str = "") -> None:
+    """Reports a call that ran instead of being recorded: of a compiled function for a reason, or of NumPy's."""
     if len(STATE.last) < MOST_REPORTED:
-        STATE.last.append(Ran(f"{what}, which is not recorded"))
-
-
-def ran_at_once(what: str, why: str) -> None:
-    """Reports a call of a compiled function that ran eagerly, with the reason."""
-    if len(STATE.last) < MOST_REPORTED:
-        STATE.last.append(Ran(what, why=why))
+        STATE.last.append(Ran(what if why else f"{what}, which is not recorded", why=why))
 
 
 def reasons() -> list[str]:
