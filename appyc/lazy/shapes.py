@@ -206,11 +206,10 @@ class ShapeMethods(arrays.Array):
             return self.transpose().reshape(whole[::-1], copy=copy).transpose()
         whole = indexing.resolved_shape(self.shape, given)
         source = self
-        if copy is not False and (copy or not ghost.flags.c_contiguous):
-            if copy or not np.may_share_memory(ghost.reshape(whole), ghost):
-                source = self.copy()
-        elif not ghost.flags.c_contiguous:
+        if copy is False:
             ghost.reshape(whole, copy=False)  # raises where only a copy will do
+        elif copy or not np.may_share_memory(ghost.reshape(whole), ghost):
+            source = self.copy()
         if source.ghost().flags.c_contiguous or not source.size:
             return source.view_with(Reshape(whole))
         return source.windowed(ghost.reshape(whole))

@@ -8,6 +8,7 @@ import numpy as np
 
 from appyc.library.primitives import refuse
 from appyc.library.table import of
+from appyc.library.without_nan import filled
 
 
 @of(np.var, method="var")
@@ -77,9 +78,7 @@ def array_equiv(a1: np.ndarray, a2: np.ndarray):
 @of(np.nancumsum)
 def nancumsum(a: np.ndarray, axis=None, dtype=None):
     """The running sum of the elements that are numbers."""
-    return np.cumsum(
-        np.where(np.isnan(a), a.dtype.type(0), a) if a.dtype.kind in ("f", "c") else a, axis, dtype
-    )
+    return np.cumsum(filled(a, 0), axis, dtype)
 
 
 @of(np.gcd, elements=2)
