@@ -60,9 +60,11 @@ class Tally:
 class Run:
     function: object
     last: tuple[Any, ...]
-    moves: tuple[Any, ...]
     count: int
+    may_go_on: bool
     always_waits: bool
+    @property
+    def moves(self) -> list[tuple[int, int, int, int]]: ...
     site: Site
 
 class Known:

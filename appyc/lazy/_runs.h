@@ -1,52 +1,59 @@
-/* Runs of calls whose arguments move evenly: see appyc/lazy/runs.py. Part of _nodes.c, which alone includes it.
+/* Runs of calls whose indices advance by constant strides, of each of which one loop is made. Part of _nodes.c, which alone
+ * includes it.
+ *
+ *     f(a[0:10], b[0]); f(a[10:20], b[1]); ...    ->    for r in range(n): f(a[10*r : 10*r + 10], b[r])
+ *
+ * Only what can be seen in the recorded indices counts: whether the loop may run in parallel is for the dependence analysis
+ * to say.
  */
 #ifndef APPYC_RUNS_H
 #define APPYC_RUNS_H
 
-/* ------------------------------------------------------------------ runs of calls */
+/* ------------------------------------------------------------------ what moves */
 
-/* Whether a number is the other one, bit by bit. What is neither Python's float nor int is not looked into. */
+/* Whether a number is the other one, bit by bit. */
 static int is_same_number(PyObject *one, PyObject *two)
 {
-    if (PyFloat_CheckExact(one) && PyFloat_CheckExact(two)) {
+    if (Py_TYPE(one) != Py_TYPE(two))
+        return 0;
+    if (PyFloat_CheckExact(one)) {
         double x = PyFloat_AS_DOUBLE(one), y = PyFloat_AS_DOUBLE(two);
         return memcmp(&x, &y, sizeof x) == 0;
     }
-    return PyLong_CheckExact(one) && PyLong_CheckExact(two) && PyObject_RichCompareBool(one, two, Py_EQ) == 1;
+    if (PyLong_CheckExact(one))
+        return PyObject_RichCompareBool(one, two, Py_EQ) == 1;
+    if (!is_python_number(one) && !PyArray_IsScalar(one, Generic))
+        return 0;
+    PyObject *first = PyObject_Repr(one), *second = first ? PyObject_Repr(two) : NULL;  /* in which -0.0 has its sign */
+    int same = second && PyUnicode_Compare(first, second) == 0;
+    Py_XDECREF(first);
+    Py_XDECREF(second);
+    return same;
 }
 
-/* Whether a bound is that far from another one, and both are counted from the start; or from the end, for `by` 0. */
-static int is_moved_bound(PyObject *from, PyObject *to, Py_ssize_t by)
+static Py_ssize_t bound_of(PyObject *bound, Py_ssize_t none)
 {
-    Py_ssize_t x = from == Py_None ? 0 : PyLong_AsSsize_t(from), y = to == Py_None ? 0 : PyLong_AsSsize_t(to);
-    return x >= 0 && y >= 0 && y - x == by;
+    return bound == Py_None ? none : PyLong_AsSsize_t(bound);
 }
 
-static int is_moved_item(PyObject *from, PyObject *to, Py_ssize_t by)
+/* How far an item of an index is from another one of its kind; 0 where it is not only moved. */
+static Py_ssize_t way_between(PyObject *from, PyObject *to)
 {
-    if (PyLong_CheckExact(from) && PyLong_CheckExact(to))
-        return is_moved_bound(from, to, by);
+    if (PyLong_CheckExact(from) && PyLong_CheckExact(to)) {
+        Py_ssize_t x = PyLong_AsSsize_t(from), y = PyLong_AsSsize_t(to);
+        return (x < 0) == (y < 0) ? y - x : 0;
+    }
     if (!PySlice_Check(from) || !PySlice_Check(to))
         return 0;
-    PySliceObject *x = (PySliceObject *)from, *y = (PySliceObject *)to;
-    return x->stop != Py_None && y->stop != Py_None && PyObject_RichCompareBool(x->step, y->step, Py_EQ) == 1
-        && is_moved_bound(x->start, y->start, by) && is_moved_bound(x->stop, y->stop, by);
+    PySliceObject *one = (PySliceObject *)from, *two = (PySliceObject *)to;
+    Py_ssize_t start = bound_of(one->start, 0), stop = bound_of(one->stop, -1);
+    Py_ssize_t by = bound_of(two->start, 0) - start, last = bound_of(two->stop, -1);
+    int is_counted_from_start = start >= 0 && start + by >= 0 && stop >= 0 && last >= 0;
+    return is_counted_from_start && bound_of(one->step, 1) == bound_of(two->step, 1) && last - stop == by ? by : 0;
 }
 
-/* How far the item moves; 0 where the next move is of another one, else `*at` goes on. */
-static Py_ssize_t move_of(PyObject *moves, Py_ssize_t *at, Py_ssize_t operand, Py_ssize_t step, Py_ssize_t item)
-{
-    if (*at >= PyTuple_GET_SIZE(moves))
-        return 0;
-    PyObject *move = PyTuple_GET_ITEM(moves, *at);  /* (operand, step, item, by) */
-    if (PyLong_AsSsize_t(PyTuple_GET_ITEM(move, 0)) != operand || PyLong_AsSsize_t(PyTuple_GET_ITEM(move, 1)) != step
-        || PyLong_AsSsize_t(PyTuple_GET_ITEM(move, 2)) != item)
-        return 0;
-    ++*at;
-    return PyLong_AsSsize_t(PyTuple_GET_ITEM(move, 3));
-}
-
-static int is_moved_view(const View *from, const View *to, Py_ssize_t operand, PyObject *moves, Py_ssize_t *at)
+/* Adds the moves from a view to another one. 0: these are not all that differs. */
+static int add_moves(Move *moves, int *moving, Py_ssize_t operand, const View *from, const View *to)
 {
     Py_ssize_t depth = PyTuple_GET_SIZE(from->path);
     if (from->buffer != to->buffer || PyTuple_GET_SIZE(to->path) != depth)
@@ -65,29 +72,31 @@ static int is_moved_view(const View *from, const View *to, Py_ssize_t operand, P
             return 0;
         for (Py_ssize_t item = 0; item < PyTuple_GET_SIZE(ones); item++) {
             PyObject *x = PyTuple_GET_ITEM(ones, item), *y = PyTuple_GET_ITEM(twos, item);
-            Py_ssize_t by = move_of(moves, at, operand, step, item);
-            if (by ? !is_moved_item(x, y, by) : x != y && PyObject_RichCompareBool(x, y, Py_EQ) != 1)
+            if (x == y || PyObject_RichCompareBool(x, y, Py_EQ) == 1)
+                continue;
+            Py_ssize_t by = way_between(x, y);
+            if (!by || *moving == MOST_MOVES)
                 return 0;
+            moves[(*moving)++] = (Move){operand, step, item, by};
         }
     }
     return 1;
 }
 
-/* Whether the operands of a call are those of the last one, moved so. -1: an error. */
-static int is_moved_call(PyObject *last, PyObject *const *operands, Py_ssize_t count, PyObject *moves)
+/* The moves from the operands of a call to those of the next one; -1 where these are not all that differs. */
+static int moves_between(Move *moves, PyObject *last, PyObject *const *operands, Py_ssize_t count)
 {
-    Py_ssize_t at = 0;
-    int same = PyTuple_GET_SIZE(last) == count;
-    for (Py_ssize_t i = 0; same && i < count; i++) {
+    int moving = 0, fits = PyTuple_GET_SIZE(last) == count;
+    for (Py_ssize_t i = 0; fits && i < count; i++) {
         PyObject *one = PyTuple_GET_ITEM(last, i), *two = operands[i];
         if (one == two)
             continue;
         if (PyObject_TypeCheck(one, &ViewType) && PyObject_TypeCheck(two, &ViewType))
-            same = is_moved_view((View *)one, (View *)two, i, moves, &at);
+            fits = add_moves(moves, &moving, i, (View *)one, (View *)two);
         else
-            same = is_same_number(one, two);
+            fits = is_same_number(one, two);
     }
-    return PyErr_Occurred() ? -1 : same && at == PyTuple_GET_SIZE(moves);
+    return fits ? moving : -1;
 }
 
 /* ------------------------------------------------------------------ the next call of a run */
@@ -99,8 +108,8 @@ static Run *last_run(const Tally *tally, const PyObject *function)
     if (tally->busy || !statements || !PyList_CheckExact(statements) || !PyList_GET_SIZE(statements))
         return NULL;
     Run *last = (Run *)PyList_GET_ITEM(statements, PyList_GET_SIZE(statements) - 1);
-    int is_run = PyObject_TypeCheck(last, &RunType) && last->function == function && last->count > 1 && last->last
-        && PyTuple_CheckExact(last->last) && last->moves && PyTuple_Check(last->moves);
+    int is_run = PyObject_TypeCheck(last, &RunType) && last->function == function && last->may_go_on && last->last
+        && PyTuple_CheckExact(last->last);
     return is_run ? last : NULL;
 }
 
@@ -115,31 +124,36 @@ static int is_set(PyObject *variable)
 }
 
 /* goes_on(tally, waiting, function, *operands): whether the call is the next one of the run that was recorded last, to which
- * it is added if so. waiting: the variable that says whether calls are recorded. It may be the next one and the
- * answer is no. */
+ * it is added if so: its operands are views of the same buffers, by paths of the same form, so that what was found out about
+ * the first call holds for all. waiting: the variable that says whether calls are recorded. */
 static PyObject *goes_on(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
     if (count < 3 || !PyObject_TypeCheck(args[0], &TallyType) || !PyContextVar_CheckExact(args[1]))
         return PyErr_Format(PyExc_TypeError, "goes_on(tally, waiting, function, *operands)");
     Tally *tally = (Tally *)args[0];
     Run *run = (Run *)Py_XNewRef((PyObject *)last_run(tally, args[2]));
-    PyObject *last = run ? Py_NewRef(run->last) : NULL, *moves = run ? Py_NewRef(run->moves) : NULL, *next = NULL;
-    int same = !run ? 0 : run->always_waits ? 1 : is_set(args[1]);
-    if (same > 0)
-        same = is_moved_call(last, args + 3, count - 3, moves);
+    PyObject *last = run ? Py_NewRef(run->last) : NULL, *next = NULL;
+    Move moves[MOST_MOVES];
+    int waits = !run ? 0 : run->always_waits ? 1 : is_set(args[1]), is_next = 0;
+    int moving = waits > 0 ? moves_between(moves, last, args + 3, count - 3) : -1;
+    size_t size = moving > 0 ? (size_t)moving * sizeof *moves : 0;
+    if (moving >= 0 && !PyErr_Occurred()
+        && (run->count == 1 || (moving == run->moving && memcmp(moves, run->moves, size) == 0)))
+        next = PyTuple_New(count - 3);
     /* Comparing may run anything, and so may making a tuple. */
-    if (same > 0 && (next = PyTuple_New(count - 3)) && last_run(tally, args[2]) == run && run->last == last) {
+    if (next && last_run(tally, args[2]) == run && run->last == last) {
         for (Py_ssize_t i = 3; i < count; i++)
             PyTuple_SET_ITEM(next, i - 3, Py_NewRef(args[i]));
+        memcpy(run->moves, moves, size);
+        run->moving = moving;
         run->count++;
         Py_SETREF(run->last, Py_NewRef(next));
-    } else if (same > 0)
-        same = next ? 0 : -1;
+        is_next = 1;
+    }
     Py_XDECREF(next);
     Py_XDECREF(last);
-    Py_XDECREF(moves);
     Py_XDECREF(run);
-    return same < 0 ? NULL : PyBool_FromLong(same);
+    return PyErr_Occurred() ? NULL : PyBool_FromLong(is_next);
 }
 
 #endif

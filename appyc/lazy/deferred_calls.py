@@ -52,11 +52,8 @@ def call(function: JitFunction, args: tuple[Any, ...], keywords: dict[str, Any])
     elif keywords:
         why = "since it has arguments by keyword"
     else:
-        with STATE.lock:
-            statements = STATE.recording.statements
-            last = statements[-1] if statements else None
-            if type(last) is CallStatement and last.goes_on(function, args):
-                return None
+        if _GOES_ON(function, *args):
+            return None
         recorded = _record(function, args)
         if type(recorded) is not _Refused:
             return recorded

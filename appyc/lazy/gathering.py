@@ -170,7 +170,7 @@ class _Gatherer:
         operands: list[Form] = []
         for number, operand in enumerate(statement.operands):
             if isinstance(operand, View):
-                moving = {(m.step, m.item): m.by for m in statement.moves if m.operand == number}
+                moving = {(step, item): by for of, step, item, by in statement.moves if of == number}
                 operands.append((self._known(operand.buffer), self._path(operand.path, moving), ()))
             else:
                 out.scalars.append(operand)

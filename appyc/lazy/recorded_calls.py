@@ -9,7 +9,6 @@ from typing import TypeAlias
 from appyc.lazy._nodes import Buffer, Run, Statement, View
 from appyc.lazy.operations import Call
 from appyc.lazy.recorded_nodes import Operand, Site, buffers_of
-from appyc.lazy.runs import moves_between
 
 
 class CallStatement(Run):
@@ -33,27 +32,9 @@ class CallStatement(Run):
         self.site = site
         self.count = 1
         self.last = operands
-        self.moves = ()
         self.function = operation.function
+        self.may_go_on = not operation.results
         self.always_waits = False
-
-    def goes_on(self, function: object, operands: tuple[Operand, ...]) -> bool:
-        """Whether a call is the next one of the run, to which it is added if so.
-
-        Operands of a run are views of the same buffers, by paths of the same form: what was found
-        out about the first call holds for all.
-        """
-        if function is not self.function:
-            return False
-        if self.operation.results or len(operands) != len(self.last):
-            return False
-        found = moves_between(self.last, operands)
-        if found is None or (self.count > 1 and found != self.moves):
-            return False
-        self.moves = found
-        self.last = operands
-        self.count += 1
-        return True
 
     @property
     def stores(self) -> bool:

@@ -15,7 +15,6 @@ from appyc.lazy._nodes import Run, goes_on
 from appyc.lazy.deferred_calls import _DEFERRING
 from appyc.lazy.recording import Recording
 from appyc.lazy.running import STATE, flush
-from appyc.lazy.runs import moves_between
 from tests.lazy.test_random_programs import compiling
 
 
@@ -98,12 +97,13 @@ ways = st.sampled_from((0, 1, 2, 10))
 keys = st.tuples(places, ways, st.integers(0, 8), st.sampled_from((None, 1, 2)))
 
 
-def follows(last: tuple[object, ...], operands: tuple[object, ...], moves: tuple[object, ...]) -> bool:
-    run = Run()
-    run.function, run.last, run.moves, run.count, run.always_waits = scaled, last, moves, 2, True
-    recording = Recording(1 << 10, 1 << 30, 1)
+def moves_of(operands: list[tuple[object, ...]]) -> list[tuple[int, int, int, int]] | None:
+    """The moves of a run of calls with these operands; None where they are no run."""
+    run, recording = Run(), Recording(1 << 10, 1 << 30, 1)
+    run.function, run.last, run.count, run.may_go_on, run.always_waits = scaled, operands[0], 1, True, True
     recording.statements = [run]
-    return goes_on(recording, _DEFERRING, scaled, *operands)
+    is_run = all(goes_on(recording, _DEFERRING, scaled, *others) for others in operands[1:])
+    return run.moves if is_run else None
 
 
 @given(
@@ -120,12 +120,15 @@ def test_a_call_follows_where_its_indices_move_so(changes, single: bool, number)
         return tuple(out)
 
     one, two, three = operands(0), operands(1), operands(1)
-    moves = moves_between(one, two)
-    if moves is not None:
-        assert follows(one, two, moves) == (moves_between(one, two) == moves) or number is True
-        assert follows(one, two, moves[1:]) is (not moves and moves_between(one, two) == ())
-    assert follows(two, three, ()) or number is True
-    assert not follows(one, (*two, 1), moves or ())
+    moves = moves_of([one, two])
+    for operand, step, item, by in moves or ():
+        x, y = (each[operand].path[step].items[item] for each in (one, two))
+        starts = [n.start or 0 if isinstance(n, slice) else n for n in (x, y)]
+        assert by == starts[1] - starts[0]
+        assert not isinstance(x, slice) or by == y.stop - x.stop
+    assert moves_of([one, two, three]) is None or moves == []
+    assert moves_of([two, three]) == []
+    assert moves_of([one, (*two, 1)]) is None
 
 
 @appyc.jit
@@ -170,7 +173,7 @@ def test_the_next_call_of_a_run_takes_no_python(monkeypatch: pytest.MonkeyPatch)
     rows = np.ones((40, 3))
     scaled(rows[3], 2.0)
     scaled(rows[4], 2.0)
-    monkeypatch.setattr("appyc.lazy.recorded_calls.CallStatement.goes_on", None)
+    monkeypatch.setattr("appyc.lazy.deferred_calls.call", None)
     for k in range(5, 30):
         scaled(rows[k], 2.0)
     monkeypatch.undo()
