@@ -115,10 +115,36 @@ def _check_probability(p):
 # ---------------------------------------------------------------- floats
 
 
-def numpy_random(rng):
-    return standard_uniform(rng)
+def _plainly(draw):
+    """A method without parameters."""
+
+    def method(rng):
+        return draw(rng)
+
+    return method
 
 
+def _located(draw):
+    """A method whose parameters are a location and a scale."""
+
+    def method(rng, loc=0.0, scale=1.0):
+        _check_scale(scale)
+        return draw(rng, loc, scale)
+
+    return method
+
+
+numpy_random = _plainly(standard_uniform)
+numpy_standard_normal = _plainly(standard_normal)
+numpy_standard_exponential = _plainly(standard_exponential)
+numpy_standard_cauchy = _plainly(standard_cauchy)
+random_float32 = _plainly(standard_uniform_float32)
+standard_normal_float32 = _plainly(normal_float32)
+standard_exponential_float32 = _plainly(exponential_float32)
+numpy_normal = _located(normal)
+numpy_laplace = legacy_laplace = _located(laplace)
+numpy_gumbel = legacy_gumbel = _located(gumbel)
+numpy_logistic = legacy_logistic = _located(logistic)
 legacy_random = legacy_random_sample = legacy_rand = numpy_random
 
 
@@ -133,19 +159,6 @@ def legacy_uniform(rng, low=0.0, high=1.0):
     width = float(high) - float(low)
     _check_range(width)
     return uniform(rng, low, width)
-
-
-def numpy_standard_normal(rng):
-    return standard_normal(rng)
-
-
-def numpy_normal(rng, loc=0.0, scale=1.0):
-    _check_scale(scale)
-    return normal(rng, loc, scale)
-
-
-def numpy_standard_exponential(rng):
-    return standard_exponential(rng)
 
 
 def numpy_exponential(rng, scale=1.0):
@@ -181,10 +194,6 @@ def numpy_f(rng, dfnum, dfden):
     return fisher(rng, dfnum, dfden)
 
 
-def numpy_standard_cauchy(rng):
-    return standard_cauchy(rng)
-
-
 def numpy_pareto(rng, a):
     _raise_if(a <= 0, "a <= 0")
     return pareto(rng, a)
@@ -198,21 +207,6 @@ def numpy_weibull(rng, a):
 def numpy_power(rng, a):
     _raise_if(a <= 0, "a <= 0")
     return power(rng, a)
-
-
-def numpy_laplace(rng, loc=0.0, scale=1.0):
-    _check_scale(scale)
-    return laplace(rng, loc, scale)
-
-
-def numpy_gumbel(rng, loc=0.0, scale=1.0):
-    _check_scale(scale)
-    return gumbel(rng, loc, scale)
-
-
-def numpy_logistic(rng, loc=0.0, scale=1.0):
-    _check_scale(scale)
-    return logistic(rng, loc, scale)
 
 
 def numpy_lognormal(rng, mean=0.0, sigma=1.0):
@@ -248,20 +242,7 @@ def numpy_triangular(rng, left, mode, right):
     return triangular(rng, left, mode, right)
 
 
-def random_float32(rng):
-    return standard_uniform_float32(rng)
-
-
-def standard_normal_float32(rng):
-    return normal_float32(rng)
-
-
-def standard_exponential_float32(rng):
-    return exponential_float32(rng)
-
-
-legacy_laplace, legacy_gumbel = numpy_laplace, numpy_gumbel
-legacy_logistic, legacy_triangular = numpy_logistic, numpy_triangular
+legacy_triangular = numpy_triangular
 
 
 # The legacy distributions draw from a normal number in store, of which the library has no public function.
