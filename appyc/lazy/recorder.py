@@ -161,11 +161,3 @@ def record_store(
         recording.statements.append(Statement(operation, operands, buffer, target.path, shape, site))
     if buffer.lent:
         flush((buffer,))
-
-
-def run_filling(target: View) -> None:
-    """Runs the pending stores into an array that a loop fills element by element. The stores that follow can then run
-    eagerly."""
-    recording = STATE.recording
-    if at_once.is_small(target.shape) and recording.is_filling(target.buffer):
-        flush((target.buffer,), overwritten=(target.buffer,))

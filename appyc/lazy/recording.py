@@ -47,10 +47,6 @@ COME_ROUND = 12
 body becomes one program, the same in each iteration."""
 
 
-FILLING = 3
-"""The number of pending stores into an array from one site that indicates a loop that fills it."""
-
-
 def drop_needless(statements: list[_Any]) -> None:
     """Drops dead statements: those whose results are unreachable. Backwards, since a dropped one may have held the
     last reference to the result of an earlier one."""
@@ -252,14 +248,6 @@ class Recording(Tally):
     def pending(self) -> list[Waiting]:
         """All statements that have not run."""
         return [*self.left, *self.statements]
-
-    def is_filling(self, buffer: Buffer) -> bool:
-        """Whether the last statement is one of many stores into the buffer from one site."""
-        if not self.statements or self.statements[-1].stored() != (buffer,):
-            return False
-        code, instruction, _ = self.statements[-1].site
-        stores = [s.site for s in self.statements if s.stores and buffer in s.stored()]
-        return sum(site[0] is code and site[1] == instruction for site in stores) >= FILLING
 
     def changes(self, buffer: Buffer) -> bool:
         """Whether a pending statement stores into or makes the buffer."""

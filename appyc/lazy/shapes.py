@@ -155,7 +155,6 @@ class ShapeMethods(arrays.Array):
             evaluation.changing(self, np.ndarray.__setitem__, key, value)
             return
         store(view, value)
-        recorder.run_filling(view)
 
     def _wrapped(self, values: np.ndarray) -> Any:
         """An array with values that NumPy has computed."""
