@@ -189,18 +189,6 @@ def ran_at_once(what: str, why: str = "") -> None:
         STATE.last.append(Ran(what if why else f"{what}, which is not recorded", why=why))
 
 
-def reasons() -> list[str]:
-    """Why programs failed to compile, of all cached ones."""
-    found = []
-    programs = list(STATE.programs.values())
-    while programs:
-        program = programs.pop()
-        programs += program.parts
-        if program.reason:
-            found.append(program.reason)
-    return found
-
-
 def _run_segment(statements: list[Recorded], wanted: Sequence[Buffer] | None) -> None:
     """Runs the first statements, up to one that is not compiled, and takes them out of the list.
 

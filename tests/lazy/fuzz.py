@@ -24,9 +24,21 @@ import numpy as np
 import appyc.numpy as lazy
 from appyc.lazy.dead_results import Habit, Left, plan
 from appyc.lazy.gathering import Gathered
-from appyc.lazy.running import STATE, reasons
+from appyc.lazy.running import STATE
 from tests.lazy.generator import Recorded, program
 from tests.stand_in_cupy import installed
+
+
+def reasons() -> list[str]:
+    """Why programs failed to compile, of all cached ones."""
+    found = []
+    programs = list(STATE.programs.values())
+    while programs:
+        program = programs.pop()
+        programs += program.parts
+        if program.reason:
+            found.append(program.reason)
+    return found
 
 
 @contextmanager

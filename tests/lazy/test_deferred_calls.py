@@ -9,8 +9,8 @@ import pytest
 
 import appyc
 import appyc.numpy as np
-from appyc.lazy.running import STATE, flush, reasons
-from tests.lazy.fuzz import compiling
+from appyc.lazy.running import STATE, flush
+from tests.lazy.fuzz import compiling, reasons
 
 
 @pytest.fixture(autouse=True)

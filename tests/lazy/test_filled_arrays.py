@@ -10,7 +10,8 @@ import pytest
 import appyc
 import appyc.numpy as np
 from appyc.lazy.equal_lengths import Length, related
-from appyc.lazy.running import STATE, flush, reasons
+from appyc.lazy.running import STATE, flush
+from tests.lazy.fuzz import reasons
 from tests.lazy.test_random_programs import compiling
 
 

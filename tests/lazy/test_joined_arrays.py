@@ -8,9 +8,9 @@ import numpy
 import pytest
 
 import appyc.numpy as np
-from appyc.lazy.running import STATE, flush, reasons
+from appyc.lazy.running import STATE, flush
 from tests.lazy import recorded
-from tests.lazy.fuzz import compiling, same
+from tests.lazy.fuzz import compiling, reasons, same
 
 CALLS = (
     "np.concatenate((a, b, a[1:]))", "np.concatenate([a, c], axis=1)",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy
 import pytest
 
-from appyc.lazy.running import reasons
-from tests.lazy.fuzz import compiling, difference, leaving_all
+from tests.lazy.fuzz import compiling, difference, leaving_all, reasons
 from tests.lazy.generator import Recorded, program
 
 

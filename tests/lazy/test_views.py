@@ -15,9 +15,9 @@ import appyc
 import appyc.numpy as np
 from appyc.lazy._nodes import Index
 from appyc.lazy.order import inverse, memory_order
-from appyc.lazy.running import STATE, flush, reasons
+from appyc.lazy.running import STATE, flush
 from appyc.lazy.views import LONG_PATH, steps_between, view_of
-from tests.lazy.fuzz import compiling
+from tests.lazy.fuzz import compiling, reasons
 
 
 @st.composite
