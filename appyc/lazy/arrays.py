@@ -7,6 +7,7 @@ installs the methods that record operations.
 from __future__ import annotations
 
 import functools
+import math
 import sys
 import types
 from collections.abc import Iterator
@@ -66,10 +67,7 @@ class Array(View):
 
     @property
     def size(self) -> int:
-        size = 1
-        for extent in self.shape:
-            size *= extent
-        return size
+        return math.prod(self.shape)
 
     @property
     def itemsize(self) -> int:

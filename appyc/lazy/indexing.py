@@ -183,17 +183,3 @@ def _goes_into(value: Any, target: arrays.Array, ufunc: np.ufunc | None) -> bool
     if ufunc is not None:
         return ufunc_dtype(ufunc, target.dtype, type_of(value)) == target.dtype
     return type(value) in (bool, int, float) or np.can_cast(value.dtype, target.dtype, "same_kind")
-
-
-def resolved_shape(shape: tuple[int, ...], given: Any) -> tuple[int, ...]:
-    """What `reshape` makes of a shape with -1 in it. Raises NumPy's error."""
-    wanted = tuple(given) if isinstance(given, tuple | list) else (given,)
-    if all(isinstance(n, int | np.integer) and type(n) is not bool for n in wanted):
-        wanted = tuple(map(int, wanted))
-        unknown, size, known = wanted.count(-1), math.prod(shape), math.prod(wanted)
-        if unknown == 1 and min(wanted) == -1 and known < 0 and size % known == 0:
-            return tuple([size // -known if e == -1 else e for e in wanted])
-        if known == size and min(wanted, default=1) >= 0:
-            return wanted
-    whole: tuple[int, ...] = np.empty(shape, np.bool_).reshape(given).shape  # which knows better, or raises
-    return whole

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-import operator
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -20,30 +19,26 @@ from appyc.lazy.recorded_nodes import ghost_of
 from appyc.lazy.views import LONG_PATH, Path, Reshape, Transpose, is_reshaped, reversal, steps_between, window
 
 
+def _resolved(shape: tuple[int, ...], given: Any) -> tuple[int, ...]:
+    """What `reshape` makes of a shape. Raises NumPy's errors."""
+    whole: tuple[int, ...] = np.empty(shape, []).reshape(given).shape  # whose elements take no memory
+    return whole
+
+
 @functools.lru_cache(maxsize=1 << 12)
 def _reshaped(shape: tuple[int, ...], given: Any) -> tuple[Reshape, tuple[int, ...]]:
     """The step to another shape, and that shape. Raises NumPy's errors."""
-    whole = indexing.resolved_shape(shape, given)
+    whole = _resolved(shape, given)
     return Reshape(whole), whole
 
 
 _MOST_FIELDS = 1 << 10
 
 
-@functools.lru_cache(maxsize=1 << 10)
-def _order(rank: int, axes: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The order of all axes, counted from the first; None for a wrong one."""
-    order = tuple([a % rank if -rank <= a < rank else a for a in axes])
-    return order if sorted(order) == list(range(rank)) else None
-
-
-@functools.lru_cache(maxsize=1 << 10)
-def _swapped(rank: int, one: int, two: int) -> tuple[int, ...]:
-    """The order of axes of which two are exchanged. Raises NumPy's error for a wrong one."""
-    np.empty((0,) * rank).swapaxes(one, two)
-    axes = list(range(rank))
-    axes[one], axes[two] = axes[two], axes[one]
-    return tuple(axes)
+@functools.cache
+def _axes(rank: int) -> np.ndarray:
+    """An array whose axes are as long as their numbers: of what NumPy makes of it, the shape tells their order."""
+    return np.empty(tuple(range(rank)), [])
 
 
 def _are_integers(items: tuple[Any, ...]) -> bool:
@@ -161,21 +156,11 @@ class ShapeMethods(arrays.Array):
         return evaluation.wrapped(values)
 
     def transpose(self, *axes: Any) -> Any:
-        order = axes[0] if len(axes) == 1 and (axes[0] is None or np.iterable(axes[0])) else axes
-        given = () if order is None else order
-        if type(given) is not tuple or not _are_integers(given):
-            given = tuple(evaluation.plain(given))
-            self.ghost().transpose(given)  # raises NumPy's error for what are no axes
-            given = tuple(map(operator.index, given))
-        rank = len(self.shape)
-        chosen = reversal(rank).axes if order is None or not axes else _order(rank, given)
-        if chosen is None:
-            self.ghost().transpose(given)  # raises NumPy's error for wrong axes
-            raise AssertionError(given)
-        return self.turned_to(chosen) if rank else self
+        order = _axes(len(self.shape)).transpose(*axes).shape
+        return self.turned_to(order) if order else self
 
-    def swapaxes(self, one: int, two: int) -> Any:
-        return self.turned_to(_swapped(len(self.shape), operator.index(one), operator.index(two)))
+    def swapaxes(self, one: Any, two: Any) -> Any:
+        return self.turned_to(_axes(len(self.shape)).swapaxes(one, two).shape)
 
     def _in_shape(self, given: Any) -> Any:
         """The view in another shape in C order, where its elements lie in memory in that order; else None."""
@@ -201,9 +186,9 @@ class ShapeMethods(arrays.Array):
         if order not in ("C", "F") or given is None:
             return evaluation.evaluated(np.reshape, (self, given), {"order": order})  # raises
         if order == "F":
-            whole = indexing.resolved_shape(self.shape, given)
+            whole = _resolved(self.shape, given)
             return self.transpose().reshape(whole[::-1], copy=copy).transpose()
-        whole = indexing.resolved_shape(self.shape, given)
+        whole = _resolved(self.shape, given)
         source = self
         if copy is False:
             ghost.reshape(whole, copy=False)  # raises where only a copy will do
@@ -226,10 +211,8 @@ class ShapeMethods(arrays.Array):
 
     def squeeze(self, axis: Any = None) -> Any:
         self.ghost().squeeze(axis)  # raises NumPy's error for a wrong axis
-        if axis is None:
-            chosen = [k for k, e in enumerate(self.shape) if e == 1]
-        else:
-            chosen = [operator.index(a) % self.ndim for a in (axis if isinstance(axis, tuple) else (axis,))]
+        given = tuple(k for k, extent in enumerate(self.shape) if extent == 1) if axis is None else axis
+        chosen = np.lib.array_utils.normalize_axis_tuple(given, self.ndim)
         return self[(*(0 if k in chosen else slice(None) for k in range(self.ndim)), ...)]
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
