@@ -14,7 +14,6 @@ import numpy as _numpy
 from appyc.lazy import call_cache, operators, random_generators
 from appyc.lazy.arrays import ndarray
 from appyc.lazy.call_cache import array
-from appyc.lazy.earlier_runs import leave
 from appyc.lazy.flat import nditer
 from appyc.lazy.recorder import asarray, contiguous
 from appyc.lazy.reporting import graph
@@ -23,7 +22,14 @@ from appyc.lazy.running import STATE, flush
 __all__ = ["array", "asarray", "flush", "graph", "ndarray"]
 
 operators.install()
-atexit.register(lambda: leave(STATE.programs.values()))
+
+
+@atexit.register
+def _leave() -> None:
+    """Leaves word of what NumPy has spent, to later processes."""
+    for program in STATE.programs.values():
+        program.leave()
+
 
 asanyarray = asarray
 ascontiguousarray = contiguous

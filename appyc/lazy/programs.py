@@ -137,6 +137,9 @@ _COMPILING, _COMPILING_STATEMENT = 0.3, 0.04
 _ELEMENT = 2e-9
 """Seconds that NumPy takes to compute one element."""
 
+LEAST_SHARE = 1 / 16
+"""Of the time that compiling takes: what NumPy has spent in a process that leaves word of it."""
+
 
 @dataclass(slots=True)
 class Program:
@@ -162,6 +165,20 @@ class Program:
     on_chunks: bool = False
     reason: str = ""
     parts: list[Program] = field(default_factory=list)
+
+    def look_up(self) -> None:
+        """Finds what NumPy has spent on it in earlier processes.
+
+        A script of a second that is run again and again takes as long as one that runs for a minute. What compiling
+        costs is weighed against the seconds of all processes, so that one of them compiles it for those that follow.
+        """
+        self.spent = SpentSeconds.of("".join(linecache.getlines(self.text.file)))
+
+    def leave(self) -> None:
+        """Adds the time of this process to that of the earlier ones, in the cache folder."""
+        keeps = self.compiled is not None and self.compiled.options.cache and not self.is_ready
+        if keeps and self.spent is not None and self.seconds >= LEAST_SHARE * self.compiling:
+            self.spent.add(self.seconds)
 
     @property
     def compiling(self) -> float:

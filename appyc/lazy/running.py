@@ -21,7 +21,6 @@ from appyc.lazy import residence
 from appyc.lazy._nodes import Buffer, Statement, View
 from appyc.lazy.batched_scalars import companions
 from appyc.lazy.dead_results import LEAST_BYTES, Habit, Left, Watch
-from appyc.lazy.earlier_runs import look_up
 from appyc.lazy.gathering import Gathered, Key, gather
 from appyc.lazy.hosted import run_hosted
 from appyc.lazy.programs import Program, as_function, error_lines, parts_of
@@ -341,7 +340,7 @@ def _is_ready(program: Program, compiled: JitFunction, arguments: tuple[object, 
     """Whether compiled code runs the program now: if it exists, or if NumPy would take longer than compilation.
     Otherwise NumPy runs it, and a thread compiles the program once that pays."""
     if not program.is_known:
-        look_up(program)
+        program.look_up()
     pays = program.pays
     if compile_wait() == math.inf:
         program.is_ready = True

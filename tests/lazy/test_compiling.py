@@ -17,9 +17,9 @@ import pytest
 import appyc
 import appyc.numpy as np
 from appyc.api import JitFunction
-from appyc.lazy import programs, running
+from appyc.lazy import programs
 from appyc.lazy.running import STATE, flush
-from tests.lazy.fuzz import compiling
+from tests.lazy.fuzz import compiling, reasons
 
 SCRIPTS = sorted((Path(__file__).parent.parent / "recorded_scripts").glob("*.py"))
 SECONDS = 60.0
@@ -110,10 +110,10 @@ def test_what_the_compiler_refuses_in_a_thread_is_taken_apart(
     monkeypatch.setattr(JitFunction, "_make", fail)
     for _ in range(200):
         assert step(np.array(numpy.arange(3.0))).tolist() == numpy.sqrt(numpy.arange(3.0) * 2 + 1).tolist()
-        if running.reasons():
+        if reasons():
             break
         threading.Event().wait(0.01)
-    assert running.reasons()
+    assert reasons()
 
 
 def test_temporaries_that_numpy_computes_give_their_memory_back() -> None:

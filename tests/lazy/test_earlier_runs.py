@@ -11,8 +11,7 @@ import pytest
 
 import appyc.numpy as np
 from appyc.lazy import programs
-from appyc.lazy.earlier_runs import LEAST_SHARE, leave
-from appyc.lazy.programs import Program
+from appyc.lazy.programs import LEAST_SHARE, Program
 from appyc.lazy.running import STATE, flush
 from tests.lazy.fuzz import compiling
 
@@ -45,11 +44,11 @@ def test_seconds_of_processes_are_added_up() -> None:
     with compiling("cpu", 0):
         program = run_three_times()
         program.seconds = 1.5
-        leave([program])
+        program.leave()
         again = run_three_times()
         assert before(again) == 1.5
         again.seconds = 0.5
-        leave([again])
+        again.leave()
         assert before(run_three_times()) == 2.0
 
 
@@ -59,7 +58,7 @@ def test_a_program_that_has_run_for_long_in_other_processes_is_compiled() -> Non
         assert not program.is_ready
         assert program.compiled is not None
         program.seconds = program.compiling
-        leave([program])
+        program.leave()
         again = run_three_times()
         assert again.compiled is not None
         again.compiled._compilations.finish()
@@ -71,11 +70,11 @@ def test_no_word_is_left_of_what_is_compiled_or_took_no_time() -> None:
     with compiling("cpu", 0):
         program = run_three_times()
         program.seconds = 0.5 * LEAST_SHARE * program.compiling
-        leave([program])
+        program.leave()
         program.seconds, program.is_ready = 5.0, True
-        leave([program])
+        program.leave()
         program.is_ready, program.compiled = False, None
-        leave([program])
+        program.leave()
         assert before(run_three_times()) == 0.0
 
 

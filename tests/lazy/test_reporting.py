@@ -12,7 +12,7 @@ import appyc
 import appyc.numpy as np
 from appyc.errors import InternalError
 from appyc.lazy import running
-from tests.lazy.fuzz import compiling
+from tests.lazy.fuzz import compiling, reasons
 
 
 def test_the_last_flush_is_explained() -> None:
@@ -101,7 +101,7 @@ def test_a_statement_that_is_refused_runs_alone_and_those_around_it_are_compiled
             place = text[: text.index("by NumPy, since")].rsplit("def recorded", 1)[1]
             assert refused in place
             assert place.count(" = ") == 1
-    assert len(running.reasons()) <= 1
+    assert len(reasons()) <= 1
 
 
 def test_the_report_names_what_numpy_ran() -> None:
