@@ -13,15 +13,16 @@ import math
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TypeAlias
 
-from appyc.lazy._nodes import Buffer, Index, Statement, View
+from appyc.lazy._nodes import Buffer, Statement, View
 from appyc.lazy.equal_lengths import NOTHING, Lengths, related
 from appyc.lazy.operations import Call, Create, Gather, Operation, Pointwise, Power, Scatter
 from appyc.lazy.recorded_calls import CallStatement, Recorded
 from appyc.lazy.recorded_nodes import Scalar, Site
 from appyc.lazy.residence import at_home
-from appyc.lazy.views import NUMBER, Path, form_of, item_form
+from appyc.lazy.views import NUMBER, Path, form_of
 
 Key: TypeAlias = tuple[object, ...]
 
@@ -94,8 +95,6 @@ _STRETCHING = (Pointwise, Power)
 
 _PICKING = (Gather, Scatter)
 """Operations that read or write only some elements of an operand."""
-
-_STILL: Mapping[tuple[int, int], int] = {}
 
 
 def _argument(buffer: Buffer) -> object:
@@ -170,7 +169,10 @@ class _Gatherer:
         operands: list[Form] = []
         for number, operand in enumerate(statement.operands):
             if isinstance(operand, View):
-                moving = {(step, item): by for of, step, item, by in statement.moves if of == number}
+                moving: dict[int, dict[int, int]] = {}
+                for of, step, item, by in statement.moves:
+                    if of == number:
+                        moving.setdefault(step, {})[item] = by
                 operands.append((self._known(operand.buffer), self._path(operand.path, moving), ()))
             else:
                 out.scalars.append(operand)
@@ -205,33 +207,11 @@ class _Gatherer:
         stretched = _stretch(operand.shape, statement)
         return (number, self._path(operand.path), stretched) if operand.path or stretched else number
 
-    def _path(self, path: Path, moving: Mapping[tuple[int, int], int] = _STILL) -> Key:
+    def _path(self, path: Path, moving: Mapping[int, Mapping[int, int]] = MappingProxyType({})) -> Key:
         scalars = self.out.scalars
-        forms: list[Key] = []
-        for number, step in enumerate(path):
-            if moving and isinstance(step, Index):
-                forms.append(_moving_form(step, number, moving, scalars))
-            else:
-                forms.append(form_of(step, scalars))
-        return tuple(forms)
-
-
-def _moving_form(
-    step: Index, number: int, moving: Mapping[tuple[int, int], int], scalars: list[Scalar]
-) -> Key:
-    """The structure of an index of which items move from call to call; its numbers are appended."""
-    items: list[object] = []
-    for item_number, item in enumerate(step.items):
-        by = moving.get((number, item_number))
-        if by is None or item is None:
-            items.append(item_form(item, scalars))
-        elif isinstance(item, slice):
-            scalars.append(item.start or 0)
-            items.append(("moving slice", by, item.stop - (item.start or 0), item.step))
-        else:
-            scalars.append(item)
-            items.append(("moving", by))
-    return ("index", tuple(items))
+        if not moving:
+            return tuple([form_of(step, scalars) for step in path])
+        return tuple([form_of(step, scalars, moving.get(number, {})) for number, step in enumerate(path)])
 
 
 def _stretch(shape: tuple[int, ...], statement: Statement) -> tuple[bool, ...]:

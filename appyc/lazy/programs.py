@@ -36,7 +36,8 @@ from appyc.lazy.numpy_form import names_in, numpy_form
 from appyc.lazy.operations import Call
 from appyc.lazy.recorded_nodes import Site
 from appyc.lazy.recording import line_of
-from appyc.lazy.writing import Writer, tuple_of
+from appyc.lazy.views import tuple_of
+from appyc.lazy.writing import Writer
 
 
 @dataclass(frozen=True, slots=True)

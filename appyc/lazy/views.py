@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -79,25 +81,57 @@ class Window:
 Step: TypeAlias = Index | Transpose | Reshape | Window
 
 
-def form_of(step: Step, numbers: list[Any]) -> tuple[object, ...]:
-    """The structure of a step. Numbers that a program gets for it as arguments are appended."""
+Form: TypeAlias = tuple[str, int, bool]
+"""The structure of a step: its text with places for numbers, how many these are, and whether it is an index, whose text
+stands in brackets."""
+
+ROUND = "r"
+"""The variable of a loop of calls."""
+
+
+def form_of(step: Step, numbers: list[Any], moves: Mapping[int, int] = MappingProxyType({})) -> Form:
+    """The structure of a step. Numbers that a program gets for it as arguments are appended. moves: by how much items
+    of an index grow from call to call."""
+    first = len(numbers)
     if isinstance(step, Transpose):
-        return ("transpose", step.axes)
+        return f".transpose({', '.join(map(str, step.axes))})", 0, False
     if isinstance(step, Reshape):
         numbers += step.shape
-        return ("reshape", len(step.shape))
+        return f".reshape({tuple_of([f'{{{k}}}' for k in range(len(step.shape))])})", len(step.shape), False
     assert isinstance(step, Index), "a window is copied before it is an operand of a program"
-    return ("index", tuple([item_form(item, numbers) for item in step.items]))
+    items = [
+        _moving(item, moves[k], numbers, first) if k in moves else _item(item, numbers, first)
+        for k, item in enumerate(step.items)
+    ]
+    return ", ".join(items), len(numbers) - first, True
 
 
-def item_form(item: int | slice | None, numbers: list[Any]) -> object:
-    """The structure of an item of an index."""
+def tuple_of(parts: Sequence[str]) -> str:
+    return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+
+
+def _place(number: int, numbers: list[Any], first: int) -> str:
+    numbers.append(number)
+    return f"{{{len(numbers) - 1 - first}}}"
+
+
+def _item(item: int | slice | None, numbers: list[Any], first: int) -> str:
     if isinstance(item, slice):
-        return ("slice", item_form(item.start, numbers), item_form(item.stop, numbers), item.step)
-    if item is None or -NEAR <= item <= NEAR:
-        return item
-    numbers.append(item)
-    return NUMBER
+        bounds = ["" if n is None else _item(n, numbers, first) for n in (item.start, item.stop)]
+        return f"{bounds[0]}:{bounds[1]}{_by(item)}"
+    return str(item) if item is None or -NEAR <= item <= NEAR else _place(item, numbers, first)
+
+
+def _moving(item: Any, by: int, numbers: list[Any], first: int) -> str:
+    if not isinstance(item, slice):
+        return f"{_place(item, numbers, first)} + {ROUND} * {by}"
+    start = item.start or 0
+    begin = f"{_place(start, numbers, first)} + {ROUND} * {by}"
+    return f"{begin}:{begin} + {item.stop - start}{_by(item)}"
+
+
+def _by(item: slice) -> str:
+    return "" if item.step in (None, 1) else f":{item.step}"
 
 
 class ViewLayout(NamedTuple):

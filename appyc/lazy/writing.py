@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,19 +21,13 @@ from appyc.lazy.operations import (
     Product,
     Scatter,
 )
-
-_ROUND = "r"
-"""The variable of a loop of calls."""
+from appyc.lazy.views import ROUND, tuple_of
 
 
 class _Code(str):
     """The text of an operand, beside constants that are text."""
 
     __slots__ = ()
-
-
-def tuple_of(parts: Sequence[str]) -> str:
-    return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
 
 
 def _type(dtype: np.dtype) -> str:
@@ -80,11 +73,11 @@ class Writer:
             calls = self._call(operation, operands, target)
             if path is None:
                 return calls
-            return [f"for {_ROUND} in range({self._number()}):", *(f"    {call}" for call in calls)]
+            return [f"for {ROUND} in range({self._number()}):", *(f"    {call}" for call in calls)]
         assert isinstance(target, int)
         if isinstance(operation, Scatter):
             assert path is not None
-            naming, view = self._stored_view(target, path, len(path))
+            naming, view = self._stored_view(target, path)
             value, *indices = operands
             if operation.ufunc is None:
                 return [*naming, f"{view}[{', '.join(indices)}] = {value}"]
@@ -93,17 +86,18 @@ class Writer:
         value = self._value(operation, operands)
         if path is None:
             return [f"{self.found.name(target)} = {value}"]
-        is_indexed = bool(path) and _is_index(path[-1])  # `p[3] = x`, which may be one element
-        naming, view = self._stored_view(target, path, len(path) - is_indexed)
-        return [*naming, f"{view}[{self._items(path[-1]) if is_indexed else '...'}] = {value}"]
+        last: Any = path[-1] if path else ("", 0, False)
+        is_indexed = last[2]  # `p[3] = x`, which may be one element
+        naming, view = self._stored_view(target, path[:-1] if is_indexed else path)
+        return [*naming, f"{self._step(view, last) if is_indexed else f'{view}[...]'} = {value}"]
 
-    def _stored_view(self, target: int, path: tuple[object, ...], count: int) -> tuple[list[str], str]:
-        """The view of a target by the first `count` steps of a path, and the statement that binds it to a name."""
+    def _stored_view(self, target: int, path: tuple[object, ...]) -> tuple[list[str], str]:
+        """The view of a target by a path, and the statement that binds it to a name."""
         view = self.found.name(target)
-        if count == 0:
+        if not path:
             return [], view
-        for step, following in zip(path[:count], (*path[1:], None), strict=False):
-            view = self._step(view, step, following)
+        for step in path:
+            view = self._step(view, step, dots=True)
         name = f"v{next(self.views)}"
         return [f"{name} = {view}"], name
 
@@ -163,65 +157,10 @@ class Writer:
         items = ["0, None" if is_stretched else ":" for is_stretched in stretched]
         return f"{found}[{', '.join(items)}]" if items else found
 
-    def _step(self, view: str, step: object, following: object = None) -> str:
-        """A step of the path to a view. following: the next step to a view that is stored into."""
-        match step:
-            case ("index", tuple(items)):
-                is_element = not any(item is None or _is_slice(item) for item in items)
-                dots = is_element and _adds_axes(following)  # a view, where NumPy gives a number without them
-                return f"{view}[{self._items(step, dots=dots)}]"
-            case ("transpose", tuple(axes)):
-                return f"{view}.transpose({', '.join(map(str, axes))})"
-            case ("reshape", int(rank)):
-                return f"{view}.reshape({tuple_of([self._number() for _ in range(rank)])})"
-            case _:
-                raise AssertionError(f"no text for {step}")
-
-    def _items(self, step: object, *, dots: bool = False) -> str:
-        assert isinstance(step, tuple)
-        return ", ".join([*map(self._item, step[1]), *(["..."] if dots else [])]) or "()"
-
-    def _item(self, item: object) -> str:
-        match item:
-            case ("slice", start, stop, step):
-                return f"{self._bound(start)}:{self._bound(stop)}{_step_of(step)}"
-            case ("moving slice", int(by), int(length), step):
-                begin = self._moving(by)
-                return f"{begin}:{begin} + {length}{_step_of(step)}"
-            case ("moving", int(by)):
-                return self._moving(by)
-            case None:
-                return "None"
-            case _:
-                return self._bound(item)
-
-    def _moving(self, by: int) -> str:
-        return f"{self._number()} + {_ROUND} * {by}"
-
-    def _bound(self, bound: object) -> str:
-        if bound is None:
-            return ""
-        return str(bound) if isinstance(bound, int) else self._number()
-
-
-def _is_index(step: object) -> bool:
-    return isinstance(step, tuple) and step[0] == "index"
-
-
-def _is_slice(item: object) -> bool:
-    return isinstance(item, tuple) and item[0] in ("slice", "moving slice")
-
-
-def _adds_axes(step: object) -> bool:
-    """Whether a step may lead to a view of an array without axes."""
-    match step:
-        case ("reshape", _):
-            return True
-        case ("index", tuple(items)):
-            return bool(items) and all(item is None for item in items)
-        case _:
-            return False
-
-
-def _step_of(step: object) -> str:
-    return f":{step}" if isinstance(step, int) and step != 1 else ""
+    def _step(self, view: str, step: Any, *, dots: bool = False) -> str:
+        """A step of the path to a view. dots: of a view that is one, where NumPy may give a number without them."""
+        text, count, is_index = step
+        text = text.format(*[self._number() for _ in range(count)])
+        if not is_index:
+            return f"{view}{text}"
+        return f"{view}[{', '.join(part for part in (text, '...' if dots else '') if part) or '()'}]"
