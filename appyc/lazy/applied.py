@@ -100,15 +100,6 @@ def _same(_: Apply, __: Given, array: Any, *more: Any) -> Shape:
     return shape
 
 
-def _single(_: Apply, __: Given, *operands: Any) -> Shape:
-    return ()
-
-
-def _without_last(_: Apply, __: Given, array: Any) -> Shape:
-    shape: Shape = array.shape[:-1]
-    return shape
-
-
 def _summed(_: Apply, given: Given, array: Any) -> Shape:
     axis = given.get("axis")
     axes = tuple(range(array.ndim)) if axis is None else (axis % array.ndim,)
@@ -129,6 +120,7 @@ def _recording(name: str, shape: Callable[..., Shape], fits: Callable[..., bool]
                **parameters: Callable[[Any, list[Any]], Any]) -> Callable[..., Any]:  # fmt: skip
     """The function of a name. shape: of its result, by the operation, the arguments and the operands. fits: whether
     compiled code has it. parameters: those that are known, in NumPy's order, and what reads them."""
+    arrays_first = {parameter for parameter, read in parameters.items() if read in (_array, _arrays)}
     by_position = [parameter for parameter, read in parameters.items() if read is not _named]
 
     def function(*args: Any, **keywords: Any) -> Any:
@@ -145,7 +137,7 @@ def _recording(name: str, shape: Callable[..., Shape], fits: Callable[..., bool]
         except TypeError:  # NumPy takes or refuses them
             return NotImplemented
         given = {**forms, **named}
-        if not operands or not fits(given, *operands):
+        if not arrays_first <= forms.keys() or not fits(given, *operands):
             return NotImplemented
         operation = Apply(name, tuple(forms.values()), tuple(named.items()))
         return _recorded(operation, operands, lambda: shape(operation, given, *operands))
@@ -181,7 +173,7 @@ def _is_padded(given: Given, array: Any) -> bool:
     is_known = (mode == "constant" and (value is None or type(value) is int)) or (
         mode == "edge" and value is None
     )
-    return is_known and np.shape(given["pad_width"]) in ((), (2,), (array.ndim, 2))
+    return is_known and np.shape(given.get("pad_width")) in ((), (2,), (array.ndim, 2))
 
 
 def _is_real(given: Given, array: Any) -> bool:
@@ -207,7 +199,7 @@ APPLIED: dict[Any, Callable[..., Any]] = {
         "hstack", "vstack", "dstack", "column_stack",
     )},
     np.tile: _recording("tile", _moved, A=_array, reps=_constant),
-    np.repeat: _recording("repeat", _repeated, lambda given, _: type(given["repeats"]) is int and given["repeats"] > 0,
+    np.repeat: _recording("repeat", _repeated, lambda given, _: type(n := given.get("repeats")) is int and n > 0,
                           a=_array, repeats=_constant, axis=_constant),
     np.pad: _recording("pad", _moved, _is_padded, array=_array, pad_width=_constant, mode=_constant,
                        constant_values=_named),
@@ -222,8 +214,9 @@ APPLIED: dict[Any, Callable[..., Any]] = {
                                keepdims=_constant),
     **{getattr(np, name): _recording(name, _summed, _is_real, a=_array, axis=_constant, keepdims=_named)
        for name in ("nansum", "nanprod", "nanmean", "nanmin", "nanmax")},
-    **{getattr(np, name): _recording(name, _single, _are_vectors, a=_array, b=_array) for name in ("inner", "vdot")},
-    np.trace: _recording("trace", _single, _is_traced, a=_array, offset=_constant),
-    np.trapezoid: _recording("trapezoid", _without_last, lambda _, y: y.dtype.kind == "f" and y.shape[-1] > 1,
-                             y=_array),
+    **{getattr(np, name): _recording(name, lambda *_: (), _are_vectors, a=_array, b=_array)
+       for name in ("inner", "vdot")},
+    np.trace: _recording("trace", lambda *_: (), _is_traced, a=_array, offset=_constant),
+    np.trapezoid: _recording("trapezoid", lambda _, __, y: y.shape[:-1],
+                             lambda _, y: y.dtype.kind == "f" and y.shape[-1] > 1, y=_array),
 }  # fmt: skip

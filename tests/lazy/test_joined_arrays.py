@@ -75,6 +75,17 @@ def test_what_numpy_refuses_is_refused_at_its_line(text: str) -> None:
         eval(text, {"np": np, **{name: np.array(array) for name, array in there.items()}})
 
 
+@pytest.mark.parametrize(
+    "text", ["repeat(a)", "pad(a)", "tile(a)", "roll(a)", "isclose(a)", "vdot(a)", "stack()"]
+)
+def test_what_is_called_without_an_argument_raises_what_numpy_raises(text: str) -> None:
+    a = numpy.ones((3, 5))
+    with pytest.raises(TypeError) as wanted:
+        eval(f"np.{text}", {"np": numpy, "a": a})
+    with pytest.raises(TypeError, match=re.escape(str(wanted.value))):
+        eval(f"np.{text}", {"np": np, "a": np.array(a)})
+
+
 def test_a_time_step_that_shifts_by_another_number_is_one_program() -> None:
     with compiling("cpu", 0):
         u, x = np.array(numpy.arange(8.0)), numpy.arange(8.0)
