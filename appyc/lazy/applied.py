@@ -173,7 +173,7 @@ def _is_padded(given: Given, array: Any) -> bool:
     is_known = (mode == "constant" and (value is None or type(value) is int)) or (
         mode == "edge" and value is None
     )
-    return is_known and np.shape(given.get("pad_width")) in ((), (2,), (array.ndim, 2))
+    return is_known and np.shape(given.get("pad_width", ())) in ((), (2,), (array.ndim, 2))
 
 
 def _is_real(given: Given, array: Any) -> bool:

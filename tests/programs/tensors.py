@@ -349,6 +349,13 @@ def joined(a, b, x):
     return np.concatenate((a, b)), np.stack([x, x * 2.0]), np.hstack((x, x[1:])), np.concatenate([a, a], axis=1)
 
 
+@PROGRAMS.on(floats(3, 4), floats(2, 4), floats(4))
+@PROGRAMS.on(ints(3, 4), floats(2, 2, 2), ints(4))
+def joined_in_order(a, b, x):
+    """Over no axis: of any shapes, element after element."""
+    return np.concatenate((a, b, x), axis=None), np.concatenate((a.T, a), None)
+
+
 @PROGRAMS.on(floats(5), 2)
 @PROGRAMS.on(floats(5), -7)
 @PROGRAMS.on(floats(0), 1)

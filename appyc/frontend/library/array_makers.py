@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays import array_creation
-from appyc.frontend.arrays.reshaping import concatenated, stacked
+from appyc.frontend.arrays.reshaping import concatenated, ravelled, stacked
 from appyc.frontend.arrays.tensors import as_tensor
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.library.axis_arguments import (
@@ -12,6 +12,7 @@ from appyc.frontend.library.axis_arguments import (
     Maker,
     given_dtype,
     integer_argument,
+    is_none,
     several,
 )
 from appyc.frontend.scope import Scope
@@ -53,6 +54,10 @@ def join(*, new_axis: bool) -> Maker:
 
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
         arrays, axis = several(scope, given["arrays"], loc), integer_argument(given, "axis", 0, loc)
+        if "axis" in given and is_none(given["axis"]):
+            if new_axis:
+                raise UnsupportedError("the axis of np.stack is an integer", loc)
+            arrays = [ravelled(scope, array, loc) for array in arrays]
         return (stacked if new_axis else concatenated)(scope, arrays, axis, loc)
 
     return make
