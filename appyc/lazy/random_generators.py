@@ -20,24 +20,13 @@ from appyc.lazy import arrays, evaluation
 
 
 def _method(of: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that runs at once on computed values."""
+    """A method that runs at once on computed values. What is shuffled may be a list of anything."""
 
     @functools.wraps(of)
     def method(self: Any, *args: Any, **keywords: Any) -> Any:
+        if of.__name__ == "shuffle" and args and not isinstance(args[0], arrays.Array):
+            return of(self, *args, **keywords)
         return evaluation.evaluated(of.__get__(self), args, keywords)
-
-    return method
-
-
-def _shuffling(of: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that changes its first argument, which may be a list of anything."""
-
-    @functools.wraps(of)
-    def method(self: Any, x: Any, *args: Any, **keywords: Any) -> None:
-        if isinstance(x, arrays.Array):
-            evaluation.evaluated(of.__get__(self), (x, *args), keywords)
-        else:
-            of(self, x, *args, **keywords)
 
     return method
 
@@ -47,12 +36,8 @@ _STATE = frozenset(("seed", "get_state", "set_state", "spawn"))
 
 
 def _methods_of(class_: type[Any]) -> dict[str, Callable[..., Any]]:
-    found = {
-        name: getattr(class_, name)
-        for name in dir(class_)
-        if not name.startswith("_") and name not in _STATE and callable(getattr(class_, name))
-    }
-    return {name: _shuffling(of) if name == "shuffle" else _method(of) for name, of in found.items()}
+    names = [name for name in dir(class_) if not name.startswith("_") and name not in _STATE]
+    return {name: _method(of) for name in names if callable(of := getattr(class_, name))}
 
 
 class Generator(np.random.Generator):
@@ -87,12 +72,13 @@ def default_rng(seed: Any = None) -> Generator:
     return Generator(np.random.default_rng(evaluation.plain(seed)).bit_generator)
 
 
-@functools.wraps(np.random.shuffle)
+_shuffle: Any = np.random.shuffle
+"""A method of the generator whose methods are functions of `np.random`."""
+
+
+@functools.wraps(_shuffle)
 def shuffle(x: Any) -> None:
-    if isinstance(x, arrays.Array):
-        evaluation.evaluated(np.random.shuffle, (x,), {})
-    else:
-        np.random.shuffle(x)
+    _method(np.random.RandomState.shuffle)(_shuffle.__self__, x)
 
 
 OWN: dict[Any, Any] = {
