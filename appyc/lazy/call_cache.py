@@ -105,14 +105,9 @@ def function(of: Any) -> Any:
         known = cached(Known, slowly, 0, what="runs", direct=of, bound=_BOUNDS.get(of, "each"))
     else:
         known = cached(KnownMethod, slowly, 0, what="runs")
-    return _in_place_of(known, of)
-
-
-def _in_place_of(function: Any, of: Any) -> Any:
-    """A function with the name of NumPy's, which compiled code takes it for."""
-    out: Any = functools.update_wrapper(function, of)
-    out.__appyc_plain__ = of
-    return out
+    functools.update_wrapper(known, of)  # with the name of NumPy's, which compiled code takes it for
+    known.__appyc_plain__ = of
+    return known
 
 
 array: Any = functools.update_wrapper(

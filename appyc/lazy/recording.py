@@ -166,9 +166,8 @@ class Recording(Tally):
 
     def is_too_much(self) -> bool:
         """Whether the results exceed their bound on bytes, after dead ones are dropped."""
-        if self.nbytes > self.most_bytes:
-            self.prune()
-            self.count_bytes()
+        self.prune()
+        self.count_bytes()
         return self.nbytes > self.most_bytes
 
     def count_bytes(self) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import weakref
 from pathlib import PurePath
 
 from appyc.api import JitFunction
-from appyc.lazy._nodes import Buffer
 from appyc.lazy.arrays import Array
 from appyc.lazy.gathering import gather
 from appyc.lazy.programs import as_function
@@ -42,7 +40,7 @@ def graph(*wanted: Array) -> Drawing:
         if not statements:
             raise ValueError("nothing is pending: the values have been computed")
         found = gather(statements)
-        numbers = [n for n, buffer in enumerate(found.buffers) if _is_one_of(buffer, buffers)]
+        numbers = sorted(found.numbers_of(buffers))
         text = as_function(found, numbers)
         arguments, sites = found.arguments(), found.sites
     options = from_environment({"strict": True, "target": "cpu"})
@@ -54,10 +52,6 @@ def graph(*wanted: Array) -> Drawing:
         return f"{PurePath(file).name}:{line}"
 
     return with_locations(JitFunction(text.function, options).graph(*arguments), location)
-
-
-def _is_one_of(buffer: Buffer | weakref.ref[Buffer], wanted: list[Buffer]) -> bool:
-    return isinstance(buffer, weakref.ref) and any(buffer() is other for other in wanted)
 
 
 def _described(ran: Ran) -> str:

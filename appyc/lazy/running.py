@@ -213,7 +213,10 @@ def _run_segment(statements: list[Recorded], wanted: Sequence[Buffer] | None) ->
         if wanted is not None and count == len(statements)
         else None
     )
-    staying = [_resting(statements[at]) for at in left.lines] if left is not None else []
+    staying: list[Waiting] = [] if left is None else [statements[at] for at in left.lines]
+    staying = [
+        RestingCall(s) if isinstance(s, CallStatement) else s for s in staying
+    ]  # without their targets
     del statements[:count]
     returned, reachable = found.reachable()
     if wanted is not None:
@@ -225,11 +228,6 @@ def _run_segment(statements: list[Recorded], wanted: Sequence[Buffer] | None) ->
     for buffer, result in zip(reachable, results, strict=True):
         buffer.memory = residence.kept(result, buffer.dtype)
     STATE.recording.left[:0] = staying  # statements that were not chosen may read their results
-
-
-def _resting(statement: Recorded) -> Waiting:
-    """The statement in a form that does not keep its target alive."""
-    return RestingCall(statement) if isinstance(statement, CallStatement) else statement
 
 
 def _held(statements: list[Recorded]) -> list[Sequence[Buffer]]:

@@ -70,9 +70,7 @@ class ShapeMethods(arrays.Array):
 
     @property
     def mT(self) -> Any:  # noqa: N802
-        if self.ndim < 2:
-            np.empty(self.shape).mT  # noqa: B018  raises NumPy's error
-        return self.swapaxes(-1, -2)
+        return self.turned_to(_axes(len(self.shape)).mT.shape)
 
     @property
     def real(self) -> Any:
