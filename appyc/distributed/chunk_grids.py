@@ -63,11 +63,9 @@ class Grid:
         self.shape: tuple[int, ...] = array.shape
         self.chunks: tuple[tuple[int, ...], ...] = array.chunks
         self.starts = [tuple(itertools.accumulate(sizes, initial=0)) for sizes in array.chunks]
-        self.keys: dict[tuple[int, ...], Key] = {at: (array.name, *at) for at in self._all()}
+        places = itertools.product(*(range(len(sizes)) for sizes in self.chunks))
+        self.keys: dict[tuple[int, ...], Key] = {at: (array.name, *at) for at in places}
         self.is_changed = self.is_ahead = False
-
-    def _all(self) -> Iterator[tuple[int, ...]]:
-        return itertools.product(*(range(len(sizes)) for sizes in self.chunks))
 
     def overlaps(self, box: Box) -> Iterator[tuple[tuple[int, ...], Slices, Slices]]:
         """The chunks that a box overlaps: the part in the chunk, and the same part in the box."""

@@ -199,7 +199,8 @@ class _Flow:
         while pending:
             one, reader = pending.pop()
             is_there = one not in self.made or one in kept
-            if one in self.called or (is_there and one == number) or self._changes_after(reader, one):
+            changes_later = one in self.stored and max(self.writers[one]) > reader
+            if one in self.called or (is_there and one == number) or changes_later:
                 return None
             if is_there:
                 inputs |= {one} - self.made
@@ -210,10 +211,6 @@ class _Flow:
                     (n, at) for at in self.writers[one] for n in _numbers_in(self.lines[at][1]) if n != one
                 ]
         return Left(tuple(lines), frozenset(numbers), frozenset({number}), frozenset(inputs))
-
-    def _changes_after(self, reader: int, one: int) -> bool:
-        """Whether a line after the reader stores into the buffer."""
-        return one in self.stored and max(self.writers[one]) > reader
 
 
 def _numbers_in(forms: Sequence[object]) -> Iterator[int]:

@@ -174,16 +174,12 @@ def by_numpy(function: Any, arguments: tuple[Any, ...]) -> Any:
     there = [(n, a) for n, a in enumerate(arguments) if is_there(a)]
     if not there:
         return function(*arguments)
+    import cupy  # noqa: PLC0415
+
     given = list(arguments)
     for n, array in there:
         given[n] = array.get()
     result = function(*given)
     for n, array in there:
-        array[...] = _there(given[n])
+        array[...] = cupy.asarray(given[n])
     return result
-
-
-def _there(values: np.ndarray) -> Any:
-    import cupy  # noqa: PLC0415
-
-    return cupy.asarray(values)
