@@ -8,6 +8,10 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TypeVar
 
+from appyc.frontend.syntax.containers import parameter_names
+from appyc.frontend.syntax.tree import walk
+from appyc.ir.names import unused
+
 _Node = TypeVar("_Node", bound=ast.AST)
 
 
@@ -20,6 +24,19 @@ def located(new: _Node, at: ast.AST) -> _Node:
             ast.copy_location(node, at)
             stack.extend(ast.iter_child_nodes(node))
     return new
+
+
+class FreshNames:
+    """Names that a function does not have yet."""
+
+    def __init__(self, function: ast.FunctionDef) -> None:
+        names = (node.id for node in walk(function) if isinstance(node, ast.Name))
+        self.taken = {*names, *parameter_names(function)}
+
+    def __call__(self, name: str) -> str:
+        out = unused(name, self.taken)
+        self.taken.add(out)
+        return out
 
 
 def part_of(name: str, part: str) -> str:

@@ -29,8 +29,6 @@ from appyc.frontend.source import Source
 from appyc.frontend.syntax.tree import walk
 from appyc.library.queues import drop_front, item_of, pop, pop_left
 
-_TAKERS = {"pop": "pop(items, head)", "popleft": "pop_left(items, head)"}
-
 
 def without_deques(source: Source, value_of: ValueOf) -> Source:
     """The function, with its deques replaced."""
@@ -47,7 +45,17 @@ def _made(value: ast.expr, value_of: ValueOf) -> Kind | None:
 
 class _Deques(Containers):
     PARTS = ("items", "head")
-    TEMPORARIES = ()
+    STATEMENTS = {  # noqa: RUF012
+        "it.append(given)": "items.append(given)",
+        "it.extend(given)": "items.extend(given)",
+        "it.clear()": "items.clear(); head = [0]",
+    }
+    EXPRESSIONS = {  # noqa: RUF012
+        "len(it)": "len(items) - head[0]",
+        "it.pop()": "pop(items, head)",
+        "it.popleft()": "pop_left(items, head)",
+        "it[index]": "item_of(items, head, index)",
+    }
     CONSTANTS = {f.__name__: constant(f) for f in (drop_front, item_of, pop, pop_left)}  # noqa: RUF012
     FULL = "len(items) > head[0]"
     RETURNED = "made(items)"
@@ -70,18 +78,6 @@ class _Deques(Containers):
                 return self.statements(text, name, node, given=given)
         return self.generic_visit(node)
 
-    def visit_Expr(self, node: ast.Expr) -> Any:
-        match node.value:
-            case ast.Call(
-                func=ast.Attribute(value=ast.Name(id=name), attr=method), args=args, keywords=[]
-            ) if name in self.kinds:
-                match method, args:
-                    case "append" | "extend", [item]:
-                        return self.statements(f"items.{method}(given)", name, node, given=self.visit(item))
-                    case "clear", []:
-                        return self.statements("items.clear(); head = [0]", name, node)
-        return self.generic_visit(node)
-
     def visit_For(self, node: ast.For) -> Any:
         name = self.owner(node.iter)
         if name is None or self._is_changed(node.body, name):
@@ -99,21 +95,3 @@ class _Deques(Containers):
                 ):
                     return True
         return False
-
-    def visit_Call(self, node: ast.Call) -> Any:
-        match node:
-            case ast.Call(func=ast.Name(id="len") as func, args=[arg], keywords=[]) if (
-                self.value_of(func) is len
-            ):
-                if (name := self.owner(arg)) is not None:
-                    return self.expression("len(items) - head[0]", name, node)
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=[], keywords=[]):
-                if name in self.kinds and method in _TAKERS:
-                    return self.expression(_TAKERS[method], name, node)
-        return self.generic_visit(node)
-
-    def visit_Subscript(self, node: ast.Subscript) -> Any:
-        name = self.owner(node.value)
-        if name is not None and isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Slice):
-            return self.expression("item_of(items, head, index)", name, node, index=self.visit(node.slice))
-        return self.generic_visit(node)

@@ -28,14 +28,13 @@ from inspect import CO_GENERATOR
 from types import FunctionType
 from typing import Any
 
-from appyc.frontend.desugar.building import assigned, constant, negated, read, renamed
+from appyc.frontend.desugar.building import FreshNames, assigned, constant, negated, read, renamed
 from appyc.frontend.desugar.rewriting import ValueOf, listed, rewritten
 from appyc.frontend.desugar.yields import YIELDS, OfRange, Yields, yields
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source, capture, read_source
 from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.tree import leaves_loop, walk
-from appyc.ir.names import unused
 from appyc.library.table import text_of
 
 
@@ -105,7 +104,7 @@ class _Finder:
 class _Loops(ast.NodeTransformer):
     def __init__(self, function: ast.FunctionDef, finder: _Finder, marked: set[tuple[int, int]]) -> None:
         self.finder, self.marked = finder, marked
-        self.taken = {n.id for n in walk(function) if isinstance(n, ast.Name)} | parameter_names(function)
+        self.unused = FreshNames(function)
         self.stored = _stored([function]) | parameter_names(function)
         self.active: list[str] = []
 
@@ -128,11 +127,6 @@ class _Loops(ast.NodeTransformer):
         self.active.append(generator.tree.name)
         out = [part for stmt in new for part in listed(self.visit(stmt))]
         self.active.pop()
-        return out
-
-    def unused(self, name: str) -> str:
-        out = unused(name, self.taken)
-        self.taken.add(out)
         return out
 
     def _inlined(

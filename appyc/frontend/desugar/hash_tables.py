@@ -131,6 +131,12 @@ def _holds_lists(tree: ast.FunctionDef, name: str, kind: Kind) -> bool:
 
 class _HashTables(Containers):
     PARTS = ("keys", "values", "table")
+    STATEMENTS = {"it.clear()": _MAKE, "it.add(index)": f"key = index{_ENTER}"}  # noqa: RUF012
+    EXPRESSIONS = {  # noqa: RUF012
+        "it.get(key, default)": "get(table, keys, values, key, default)",
+        "key in it": "find(table, keys, key) >= 0",
+        "key not in it": "find(table, keys, key) < 0",
+    }
     TEMPORARIES = ("key", "item", "number")
     CONSTANTS = {f.__name__: constant(f) for f in (enter, enter_all, find, found, get, put)}  # noqa: RUF012
     FULL = "len(keys) > 0"
@@ -142,6 +148,9 @@ class _HashTables(Containers):
 
     present: frozenset[tuple[str, str]] = frozenset()
     """Containers, and the names of keys that they have, since a loop runs over them."""
+
+    def takes(self, pattern: str, node: ast.AST, name: str, found: Mapping[str, ast.expr]) -> bool:
+        return not pattern.startswith("it.get" if self.kinds[name].is_set else "it.add")
 
     def from_template(
         self, text: str, name: str, at: ast.AST, given: Mapping[str, str | ast.expr]
@@ -251,12 +260,6 @@ class _HashTables(Containers):
                 before, method.value = entered
                 node.value.args = [self.visit(arg) for arg in node.value.args]
                 return [*before, node]
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=args, keywords=[]):
-                kind = self.kinds.get(name)
-                if kind is not None and method == "clear" and not args:
-                    return self.statements(_MAKE, name, node)
-                if kind is not None and kind.is_set and method == "add" and len(args) == 1:
-                    return self.statements(f"key = index{_ENTER}", name, node, index=self.visit(args[0]))
         return self.generic_visit(node)
 
     def visit_For(self, node: ast.For) -> Any:
@@ -341,12 +344,6 @@ class _HashTables(Containers):
 
     def visit_Call(self, node: ast.Call) -> Any:
         match node:
-            case ast.Call(
-                func=ast.Attribute(value=ast.Name(id=name), attr="get"), args=[key, default], keywords=[]
-            ):
-                if name in self.kinds and not self.kinds[name].is_set:
-                    given = {"key": self.visit(key), "default": self.visit(default)}
-                    return self.expression("get(table, keys, values, key, default)", name, node, **given)
             case ast.Call(func=ast.Name(id=looker) as func, args=args) if looker in _LOOKERS:
                 if self.value_of(func) is not getattr(builtins, looker):
                     return self.generic_visit(node)
@@ -368,15 +365,4 @@ class _HashTables(Containers):
                 return self.expression("values[found(table, keys, key)]", name, node, key=key)
             if kind.makes == "Counter":
                 return self.expression("get(table, keys, values, key, 0)", name, node, key=key)
-        return self.generic_visit(node)
-
-    def visit_Compare(self, node: ast.Compare) -> Any:
-        match node:
-            case ast.Compare(
-                left=key, ops=[ast.In() | ast.NotIn() as op], comparators=[ast.Name(id=name)]
-            ) if name in self.kinds:
-                test = (
-                    "find(table, keys, key) >= 0" if isinstance(op, ast.In) else "find(table, keys, key) < 0"
-                )
-                return self.expression(test, name, node, key=self.visit(key))
         return self.generic_visit(node)

@@ -62,21 +62,15 @@ if is_full(counts, rooms, row):
     move_to_end(items, starts, counts, rooms, row, first)
 put_last(items, starts, counts, row, item)
 """
-_LISTS, _ROW = Kind("lists"), Kind("row")
+_LISTS = Kind("lists")
 _PART = "items[first_of(starts, row):end_of(starts, counts, row)]"
-_IN_PLACE = {
-    "sort": "part = {0}; part.sort(); put_back(items, starts, row, part)",
-    "reverse": "part = {0}; part.reverse(); put_back(items, starts, row, part)",
-    "clear": "empty(counts, row)",
-}
-"""Methods of rows without arguments, and the statements that they are."""
 
 
 def without_nested_lists(source: Source, value_of: ValueOf) -> Source:
     """The function, with its lists of lists replaced."""
     grown = _grown(source.ast)
     kinds = {name: kind for name, kind in bindings(source.ast, _kind_of).items() if name in grown}
-    kinds |= dict.fromkeys(_rows_of(source.ast, kinds), _ROW)
+    kinds |= {name: Kind("row", rows_of=owner) for name, owner in _rows_of(source.ast, kinds).items()}
     return replaced(source, kinds, _NestedLists, value_of)
 
 
@@ -93,7 +87,7 @@ def _kind_of(value: ast.expr) -> Kind | None:
 def _grown(tree: ast.FunctionDef) -> set[str]:
     """The names of lists of empty lists, of lists that get lists as items, or the items of which get items or are
     replaced."""
-    new = bindings(tree, lambda value: _ROW if is_new_list(value) else None)
+    new = bindings(tree, lambda value: _LISTS if is_new_list(value) else None)
     found = set()
     for node in walk(tree):
         match node:
@@ -149,7 +143,23 @@ def _rows_of(tree: ast.FunctionDef, kinds: Collection[str]) -> dict[str, str]:
 
 class _NestedLists(Containers):
     PARTS = ("items", "starts", "counts", "rooms")
-    TEMPORARIES = ("item", "first", "part", "k")
+    STATEMENTS = {  # noqa: RUF012
+        "it.append([])": _NEW_ROW,
+        "it.append(given)": _NEW_FULL_ROW,
+        "place.append(given)": f"row = place{_PUSH}",
+        "place.sort()": f"row = place; part = {_PART}; part.sort(); put_back(items, starts, row, part)",
+        "place.reverse()": f"row = place; part = {_PART}; part.reverse(); put_back(items, starts, row, part)",
+        "place.clear()": "row = place; empty(counts, row)",
+    }
+    EXPRESSIONS = {  # noqa: RUF012
+        "len(it)": "len(counts)",
+        "len(place)": "length_of(counts, place)",
+        "place.pop()": "pop_last(items, starts, counts, place)",
+        "item in place": "holds(items, starts, counts, place, item)",
+        "item not in place": "not holds(items, starts, counts, place, item)",
+    }
+    """In these, `place` is a row, and what becomes of it the row's number."""
+    TEMPORARIES = ("item", "first", "part", "k", "row")
     CONSTANTS = {  # noqa: RUF012
         name: constant(f) for name, f in vars(list_rows).items() if callable(f)
     }
@@ -162,10 +172,27 @@ class _NestedLists(Containers):
 
     def __init__(self, function: ast.FunctionDef, kinds: Mapping[str, Kind], value_of: ValueOf) -> None:
         super().__init__(function, kinds, value_of)
-        self.rows = _rows_of(function, {name for name, kind in kinds.items() if kind is not _ROW})
+        self.rows = {name: kind.rows_of for name, kind in kinds.items() if kind.rows_of}
         self.behind = names_behind(function.body)
 
     # ------------------------------------------------------------ rows
+
+    def owner(self, node: ast.AST | None) -> str | None:
+        name = super().owner(node)
+        return None if name in self.rows else name
+
+    def container(self, found: dict[str, ast.expr]) -> str | None:
+        return self._list_of(found["place"]) if "place" in found else super().container(found)
+
+    def takes(self, pattern: str, node: ast.AST, name: str, found: Mapping[str, ast.expr]) -> bool:
+        if pattern != "it.append(given)":
+            return True
+        assert isinstance(node, ast.stmt)
+        return is_new_list(found["given"]) or self._is_dead_after(found["given"], node)
+
+    def value(self, word: str, found: ast.expr) -> ast.expr:
+        row = self._row(found) if word == "place" else None
+        return super().value(word, found) if row is None else row[1]
 
     def _list_of(self, node: ast.AST) -> str | None:
         """The list of lists that an expression is a row of."""
@@ -186,11 +213,6 @@ class _NestedLists(Containers):
             return name, read(_number_of(node.id))
         assert isinstance(node, ast.Subscript)
         return name, self.expression("row_of(counts, index)", name, node, index=self.visit(node.slice))
-
-    def _at_row(self, text: str, row: tuple[str, ast.expr], at: ast.AST, **given: ast.expr) -> list[ast.stmt]:
-        """The statements of a template for a row, whose number is computed once."""
-        before, own = self._numbered(row, at)
-        return [*before, *self.statements(text, row[0], at, row=own, **given)]
 
     def _numbered(self, row: tuple[str, ast.expr], at: ast.AST) -> tuple[list[ast.stmt], ast.expr]:
         """The statement that keeps a row's number in a variable, and that."""
@@ -247,24 +269,9 @@ class _NestedLists(Containers):
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         match node.value:
-            case ast.Call(
-                func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[item], keywords=[]
-            ) if name in self.kinds and name not in self.rows:
-                if isinstance(item, ast.List) and not item.elts:
-                    return self.statements(_NEW_ROW, name, node)
-                if is_new_list(item) or self._is_dead_after(item, node):
-                    return self.statements(_NEW_FULL_ROW, name, node, given=self.visit(item))
-            case ast.Call(func=ast.Attribute(value=owner, attr=method), args=args, keywords=[]):
-                row = self._row(owner)
-                match row, method, args:
-                    case None, _, _:
-                        pass
-                    case _, "append", [item]:
-                        return self._at_row(_PUSH, row, node, given=self.visit(item))
-                    case _, "sort" | "reverse" | "clear", []:
-                        return self._at_row(_IN_PLACE[method].format(_PART), row, node)
-                    case _, "extend", [items]:
-                        return self._extended(row, items, node)
+            case ast.Call(func=ast.Attribute(value=owner, attr="extend"), args=[items], keywords=[]):
+                if (row := self._row(owner)) is not None:
+                    return self._extended(row, items, node)
         return self.generic_visit(node)
 
     def _extended(self, row: tuple[str, ast.expr], items: ast.expr, node: ast.Expr) -> list[ast.stmt]:
@@ -345,16 +352,6 @@ class _NestedLists(Containers):
 
     def visit_Call(self, node: ast.Call) -> Any:
         match node:
-            case ast.Call(func=ast.Name(id="len") as func, args=[arg], keywords=[]) if (
-                self.value_of(func) is len
-            ):
-                if (name := self.owner(arg)) is not None and name not in self.rows:
-                    return self.expression("len(counts)", name, node)
-                if (row := self._row(arg)) is not None:
-                    return self._of_row("length_of(counts, row)", row, node)
-            case ast.Call(func=ast.Attribute(value=owner, attr="pop"), args=[], keywords=[]):
-                if (row := self._row(owner)) is not None:
-                    return self._of_row("pop_last(items, starts, counts, row)", row, node)
             case ast.Call(func=ast.Constant(value=ReturnedContainer()), args=args):
                 for at, arg in enumerate(args):
                     if (name := self.owner(arg)) is not None:
@@ -371,15 +368,6 @@ class _NestedLists(Containers):
 
     def visit_comprehension(self, node: ast.comprehension) -> Any:
         node.iter = self._whole(node.iter)
-        return self.generic_visit(node)
-
-    def visit_Compare(self, node: ast.Compare) -> Any:
-        match node:
-            case ast.Compare(left=item, ops=[ast.In() | ast.NotIn() as op], comparators=[owner]):
-                if (row := self._row(owner)) is not None:
-                    test = "holds(items, starts, counts, row, item)"
-                    text = test if isinstance(op, ast.In) else f"not {test}"
-                    return self._of_row(text, row, node, item=self.visit(item))
         return self.generic_visit(node)
 
     def _test(self, node: ast.expr) -> ast.expr:

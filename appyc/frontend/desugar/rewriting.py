@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 import re
 from collections.abc import Callable, Mapping
@@ -10,15 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from appyc.errors import UnsupportedError
-from appyc.frontend.desugar.building import constant, container_of, part_of, renamed, template
+from appyc.frontend.desugar.building import FreshNames, constant, container_of, part_of, renamed, template
 from appyc.frontend.desugar.comprehension_loops import nest
+from appyc.frontend.desugar.patterns import matched
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.new_containers import may_be_container, one_by_one
 from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types.values import ReturnedContainer
-from appyc.ir.names import unused
 
 ValueOf = Callable[[ast.expr], object]
 """What gives the value of a name that is not local to a function, or of a module's attribute; None for others."""
@@ -27,10 +28,11 @@ ValueOf = Callable[[ast.expr], object]
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A class of containers. makes: as in `ReturnedContainer`. start: the value of a missing key, None if it is an
-    error."""
+    error. rows_of: the list of lists that the name is bound to rows of."""
 
     makes: str
     start: int | float | None = None
+    rows_of: str = ""
 
     @property
     def is_set(self) -> bool:
@@ -93,41 +95,62 @@ def bindings(tree: ast.FunctionDef, kind_of: Callable[[ast.expr], Kind | None]) 
     return {name: kind for name, kind in single.items() if kind is not None}
 
 
-class Containers(ast.NodeTransformer):
-    """A rule that replaces containers, by name, with lists and numbers.
+class Rules(ast.NodeTransformer):
+    """Replaces uses of containers, by name: what matches a pattern becomes what a template says.
 
-    A use without a rule keeps the container's name, which `replaced` finds.
+        "it.popleft()": "pop_left(items, head)"
+
+    `it` is the container; every other name of a pattern stands for an expression, which the template may have once.
     """
 
-    PARTS: ClassVar[tuple[str, ...]]
-    """What a container consists of."""
-    TEMPORARIES: ClassVar[tuple[str, ...]]
+    STATEMENTS: ClassVar[Mapping[str, str]] = {}
+    EXPRESSIONS: ClassVar[Mapping[str, str]] = {}
+    TEMPORARIES: ClassVar[tuple[str, ...]] = ()
     """Names in templates that are new for each statement."""
-    CONSTANTS: ClassVar[Mapping[str, ast.expr]]
+    CONSTANTS: ClassVar[Mapping[str, ast.expr]] = {}
     """Names in templates that stand for functions."""
-    FULL: ClassVar[str]
-    """The test whether there is something in a container."""
-    RETURNED: ClassVar[str]
-    """What is returned, as a call of `made`."""
-    HINT: ClassVar[str]
-    """What is compiled of such containers."""
 
     def __init__(self, function: ast.FunctionDef, kinds: Mapping[str, Kind], value_of: ValueOf) -> None:
         self.kinds, self.value_of = kinds, value_of
-        names = (node.id for node in walk(function) if isinstance(node, ast.Name))
-        self._taken = {*names, *parameter_names(function)}
-        self._parts = {name: {part: part_of(name, part) for part in self.PARTS} for name in kinds}
-
-    def unused(self, name: str) -> str:
-        out = unused(name, self._taken)
-        self._taken.add(out)
-        return out
+        self.unused = FreshNames(function)
 
     def owner(self, node: ast.AST | None) -> str | None:
         """The container that an expression is."""
         return node.id if isinstance(node, ast.Name) and node.id in self.kinds else None
 
-    def statements(self, text: str, name: str, at: ast.AST, **given: ast.expr) -> list[ast.stmt]:
+    def container(self, found: dict[str, ast.expr]) -> str | None:
+        """The container that a pattern has found; what stands for it is taken out."""
+        return self.owner(found.pop("it"))
+
+    def takes(self, pattern: str, node: ast.AST, name: str, found: Mapping[str, ast.expr]) -> bool:
+        """Whether a rule is one of this container's, and of this node."""
+        return True
+
+    def rule_for(self, node: ast.AST) -> tuple[str, str, dict[str, ast.expr]] | None:
+        """The template that a node becomes, of which container, and with what for the names of the pattern."""
+        for pattern, text in (self.STATEMENTS if isinstance(node, ast.stmt) else self.EXPRESSIONS).items():
+            found = matched(pattern, node)
+            name = self.container(found) if found is not None else None
+            if found is None or name is None or not self.takes(pattern, node, name, found):
+                continue
+            own = {word: found.pop(word) for word in [*found] if hasattr(builtins, word)}
+            if all(self.value_of(value) is getattr(builtins, word) for word, value in own.items()):
+                return text, name, found
+        return None
+
+    def visit(self, node: ast.AST) -> Any:
+        if (rule := self.rule_for(node)) is None:
+            return super().visit(node)
+        text, name, found = rule
+        make = self.statements if isinstance(node, ast.stmt) else self.expression
+        return make(text, name, node, **{word: self.value(word, one) for word, one in found.items()})
+
+    def value(self, word: str, found: ast.expr) -> ast.expr:
+        """What a template has for a name of the pattern."""
+        out: ast.expr = self.visit(found)
+        return out
+
+    def statements(self, text: str, name: str, at: ast.AST, /, **given: ast.expr) -> list[ast.stmt]:
         """The statements of a template for a container."""
         own = {
             part: self.unused(f"{name}_{part}")
@@ -136,7 +159,7 @@ class Containers(ast.NodeTransformer):
         }
         return self.from_template(text, name, at, {**own, **given})
 
-    def expression(self, text: str, name: str, at: ast.AST, **given: ast.expr) -> ast.expr:
+    def expression(self, text: str, name: str, at: ast.AST, /, **given: ast.expr) -> ast.expr:
         """The expression of a template for a container."""
         (stmt,) = self.from_template(text, name, at, given)
         assert isinstance(stmt, ast.Expr)
@@ -145,8 +168,36 @@ class Containers(ast.NodeTransformer):
     def from_template(
         self, text: str, name: str, at: ast.AST, given: Mapping[str, str | ast.expr]
     ) -> list[ast.stmt]:
-        """A template with the parts of a container, and with what else its names stand for."""
-        return template(text, {**self.CONSTANTS, **self._parts[name], **given}, at)
+        """A template for a container, with what else its names stand for."""
+        return template(text, {**self.CONSTANTS, "it": name, **given}, at)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> Any:
+        return node
+
+
+class Containers(Rules):
+    """A rule that replaces containers, by name, with lists and numbers.
+
+    A use without a rule keeps the container's name, which `replaced` finds.
+    """
+
+    PARTS: ClassVar[tuple[str, ...]]
+    """What a container consists of."""
+    FULL: ClassVar[str]
+    """The test whether there is something in a container."""
+    RETURNED: ClassVar[str]
+    """What is returned, as a call of `made`."""
+    HINT: ClassVar[str]
+    """What is compiled of such containers."""
+
+    def from_template(
+        self, text: str, name: str, at: ast.AST, given: Mapping[str, str | ast.expr]
+    ) -> list[ast.stmt]:
+        parts = {part: part_of(name, part) for part in self.PARTS}
+        return super().from_template(text, name, at, {**parts, **given})
 
     def nest(self, node: ast.DictComp | ast.SetComp | ast.ListComp, stmt: ast.stmt) -> list[ast.stmt]:
         """The loops of a comprehension around a statement, with variables of their own."""
@@ -203,12 +254,6 @@ class Containers(ast.NodeTransformer):
         if self.owner(node.target) is None or node.value is None:
             return self.generic_visit(node)
         return self.visit(ast.copy_location(ast.Assign([node.target], node.value), node))
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        return node
-
-    def visit_Lambda(self, node: ast.Lambda) -> Any:
-        return node
 
 
 def replaced(source: Source, kinds: Mapping[str, Kind], rule: type[Containers], value_of: ValueOf) -> Source:
