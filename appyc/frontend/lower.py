@@ -13,9 +13,9 @@ from appyc.frontend import syntax_dispatch
 from appyc.frontend.access import AccessPath, python_function
 from appyc.frontend.arrays.allocations import Memory
 from appyc.frontend.arrays.tensors import held
-from appyc.frontend.control import returned_choices, returns
+from appyc.frontend.control import returns
 from appyc.frontend.control.phi_storage import arrays_of
-from appyc.frontend.control.result_trees import ResultTrees
+from appyc.frontend.control.result_trees import ResultTrees, with_chosen_arrays, without_elements
 from appyc.frontend.control.statements import lower_block, lower_statement
 from appyc.frontend.desugar.characters import with_codes
 from appyc.frontend.desugar.deques import without_deques
@@ -33,12 +33,11 @@ from appyc.frontend.expressions.list_storage import give_list, refuse_mixed
 from appyc.frontend.expressions.recursion import Called, lower_recursive
 from appyc.frontend.expressions.recursion import Lowered as LoweredCallee
 from appyc.frontend.facts import Facts, NoValue, Recursive, Restart
-from appyc.frontend.library.comparison_functions import array_of
+from appyc.frontend.library.array_makers import array_of
 from appyc.frontend.resolve import Capture, Dependency, Environment, Names, is_function_of_library
 from appyc.frontend.scope import Lowering, Scope
 from appyc.frontend.source import LibraryText, Source
 from appyc.frontend.syntax.tree import parameters_of, walk
-from appyc.frontend.types.list_kinds import is_list_itself
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -56,6 +55,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
+    is_list_itself,
 )
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.names import NameSupply
@@ -175,7 +175,7 @@ def _lower(
     results: list[Result] = []
     tree = ResultTrees(scope, results, scope.result.loc if scope.result is not None else loc).tree(value)
     captures = tuple(environment.captures.values())
-    scope.block[:0] = [*scope.first, *returned_choices.without_elements(scope, loc)]
+    scope.block[:0] = [*scope.first, *without_elements(scope, loc)]
     given = frozenset((*params, *(c.symbol for c in captures)))
     function = Function(
         fn.__name__,
@@ -262,7 +262,7 @@ def lower_inline(
         caller, source, names, calls, caller.memory, arguments, frozenset(), loc
     )
     caller.block += statements
-    return returned_choices.with_chosen_arrays(caller, scope, value, loc)
+    return with_chosen_arrays(caller, scope, value, loc)
 
 
 def lower_callee(
@@ -333,7 +333,7 @@ def _called(
             for slot in scope.result.slots:
                 start = cast(const(0, DType.INT64, loc), slot.symbol.dtype)
                 starts.append(Assign(slot.symbol, start, loc=loc))
-        statements = (*starts, *scope.first, *returned_choices.without_elements(scope, loc), *scope.block)
+        statements = (*starts, *scope.first, *without_elements(scope, loc), *scope.block)
         return statements, value, scope
     raise AssertionError("lowering does not settle")
 

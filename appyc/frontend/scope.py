@@ -28,12 +28,10 @@ from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.resolve import Names
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import list_names, read_lists, shared_lists
-from appyc.frontend.syntax.dict_names import own_dicts
-from appyc.frontend.syntax.list_tables import table_names
+from appyc.frontend.syntax.fixed_containers import own_dicts, table_names
 from appyc.frontend.syntax.liveness import names_behind
 from appyc.frontend.syntax.tree import assigned_names, loops_with_own_names, names_indexed
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.optional_values import or_none
 from appyc.frontend.types.values import (
     ArrayRef,
     Binding,
@@ -52,6 +50,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
+    or_none,
 )
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Const, Expr, Extent, Fail, If, Stmt, Symbol, Unary, Var

@@ -19,7 +19,7 @@ from appyc.frontend.expressions.expressions import (
 from appyc.frontend.expressions.list_parameters import list_calls
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.containers import other_list_use
-from appyc.frontend.syntax.dict_names import displayed
+from appyc.frontend.syntax.fixed_containers import displayed
 from appyc.frontend.types.values import DictValue, Key, Opaque, TupleValue, Value
 from appyc.frontend.types.wide_ints import literal
 

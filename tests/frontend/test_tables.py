@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.frontend.syntax.list_tables import table_names
+from appyc.frontend.syntax.fixed_containers import table_names
 from appyc.ir.nodes import Alloc, While
 from appyc.ir.visit import walk
 from tests.e2e.harness import run_everywhere

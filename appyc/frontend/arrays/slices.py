@@ -37,13 +37,7 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value
-from appyc.ir.nodes import (
-    Compare,
-    Const,
-    Expr,
-    Load,
-    Symbol,
-)
+from appyc.ir.nodes import Compare, Const, Expr, Load, Symbol
 from appyc.ir.types import DType
 from appyc.ir.visit import rename, substitute
 from appyc.library.arranging import positions_within

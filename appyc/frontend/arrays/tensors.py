@@ -24,7 +24,6 @@ from appyc.frontend.control.joins import keep_equal
 from appyc.frontend.expressions.arithmetic import cast, element_of, integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.list_kinds import is_listed
 from appyc.frontend.types.numbers import promoted_dtype
 from appyc.frontend.types.values import (
     ArrayRef,
@@ -36,6 +35,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
+    is_listed,
     with_parts,
 )
 from appyc.ir.nodes import (

@@ -32,7 +32,6 @@ from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.syntax.liveness import names_read
-from appyc.frontend.types.list_kinds import is_listed
 from appyc.frontend.types.values import (
     ArrayRef,
     Binding,
@@ -45,19 +44,10 @@ from appyc.frontend.types.values import (
     TupleSlots,
     TupleValue,
     Value,
+    is_listed,
 )
 from appyc.ir.names import unused
-from appyc.ir.nodes import (
-    Binary,
-    Const,
-    Expr,
-    For,
-    If,
-    Logical,
-    Stmt,
-    Symbol,
-    Var,
-)
+from appyc.ir.nodes import Binary, Const, Expr, For, If, Logical, Stmt, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import rename, scalars_read, substitute
 
@@ -119,10 +109,7 @@ class _NeedsLoop(Exception):  # noqa: N818  (no error: the comprehension is lowe
 
 
 def _one_by_one(
-    scope: Scope,
-    node: Comprehension,
-    generators: list[ast.comprehension],
-    source: Value | Range,
+    scope: Scope, node: Comprehension, generators: list[ast.comprehension], source: Value | Range
 ) -> Iterator[Value]:
     """The items of a comprehension whose loops are over tuples, unrolled. Raises _NeedsLoop for one over another
     iterable, or with a condition that is known at run time."""
@@ -237,11 +224,7 @@ def _lowered(scope: Scope, item: ast.expr) -> Value:
 
 
 def _item(
-    scope: Scope,
-    node: Comprehension,
-    generator: ast.comprehension,
-    value: Value,
-    loc: Loc,
+    scope: Scope, node: Comprehension, generator: ast.comprehension, value: Value, loc: Loc
 ) -> tuple[Value, Expr | None, list[Stmt]] | None:
     """The comprehension's item for this value of its target, the condition under which it exists, and the tests of
     indices that it makes.

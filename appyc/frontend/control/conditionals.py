@@ -14,8 +14,6 @@ from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import cast, integer, truth_of
 from appyc.frontend.facts import NoValue
 from appyc.frontend.scope import Scope, constant_truth
-from appyc.frontend.syntax.none_tests import proven, where_numbers
-from appyc.frontend.types.list_kinds import is_listed
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -23,9 +21,12 @@ from appyc.frontend.types.values import (
     MaybeNone,
     Number,
     Opaque,
+    Slot,
     Tensor,
+    TupleSlots,
     TupleValue,
     Value,
+    is_listed,
 )
 from appyc.ir.names import unused
 from appyc.ir.nodes import Assign, Compare, Expr, If, Logical, Stmt, Var
@@ -258,3 +259,41 @@ def lower_condition(scope: Scope, node: ast.expr) -> Expr:
             return arithmetic.const(bool(value.obj), DType.BOOL, loc)
         case _:
             return truth_of(expressions.number(value, loc, "this condition").expr)
+
+
+# ---------------------------------------------------------------- what a condition tells of names that may be None
+
+
+def proven(test: ast.expr, truth: bool) -> frozenset[str]:
+    """The names that are not None where the condition has come out so."""
+    match test:
+        case ast.Compare(left=ast.Name(id=name), ops=[op], comparators=[ast.Constant(value=None)]):
+            is_number = isinstance(op, ast.IsNot | ast.NotEq) if truth else isinstance(op, ast.Is | ast.Eq)
+            return frozenset({name}) if is_number else frozenset()
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return proven(operand, not truth)
+        case ast.BoolOp(op=op, values=values) if isinstance(op, ast.And) == truth:
+            return frozenset().union(*(proven(value, truth) for value in values))
+        case ast.Name(id=name) if truth:
+            return frozenset({name})
+        case _:
+            return frozenset()
+
+
+def known_as_numbers(scope: Scope, names: frozenset[str]) -> None:
+    """From here on these names are not None."""
+    for name in names:
+        binding = scope.env.get(name)
+        if isinstance(binding, Slot | TupleSlots) and binding.optional:
+            scope.env[name] = replace(binding, optional=False)
+
+
+@contextmanager
+def where_numbers(scope: Scope, names: frozenset[str]) -> Iterator[None]:
+    """The same for an expression."""
+    before = {name: scope.env[name] for name in names if name in scope.env}
+    known_as_numbers(scope, names)
+    try:
+        yield
+    finally:
+        scope.env |= before

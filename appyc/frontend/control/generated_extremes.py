@@ -14,8 +14,7 @@ from appyc.frontend.expressions import expressions, selections
 from appyc.frontend.expressions.arithmetic import integer, python_number
 from appyc.frontend.expressions.inlining import called_with
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.list_kinds import is_listed
-from appyc.frontend.types.values import ListValue, Masked, Number, Tensor, TupleValue, Value
+from appyc.frontend.types.values import ListValue, Masked, Number, Tensor, TupleValue, Value, is_listed
 from appyc.ir.nodes import Binary, Compare, Expr, Reduce, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute

@@ -12,9 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from appyc.errors import Loc
-from appyc.frontend.control.branches import lower_only_if
 from appyc.frontend.control.buffer_rotation import Exchange, exchanged_names
-from appyc.frontend.control.joins import bring_home, end_path, join
+from appyc.frontend.control.joins import bring_home, end_path, join, lower_only_if
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import const, integer
 from appyc.frontend.facts import Env, LoopFrame, Restart

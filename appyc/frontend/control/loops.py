@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 
 from appyc.errors import Loc, Note, PragmaError, UnsupportedError
-from appyc.frontend.control.conditionals import lower_condition
+from appyc.frontend.control.conditionals import known_as_numbers, lower_condition, proven
 from appyc.frontend.control.index_loops import index_space_of, lower_index_loop
 from appyc.frontend.control.iterables import Range, refuse_changed, what_it_runs_over
 from appyc.frontend.control.joins import end_path
@@ -20,7 +20,6 @@ from appyc.frontend.facts import LoopFrame
 from appyc.frontend.pragmas.clauses import loop_clauses, prange_clauses
 from appyc.frontend.pragmas.pragma_nodes import LoopPragma, Name
 from appyc.frontend.scope import Scope, constant_truth
-from appyc.frontend.syntax.none_tests import known_as_numbers, proven
 from appyc.frontend.syntax.tree import statements_in
 from appyc.frontend.types.values import Number, TupleValue, Value
 from appyc.ir.nodes import Break, Const, Expr, For, If, Unary, Var, While

@@ -24,21 +24,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from appyc.errors import Loc
-from appyc.frontend.control.branches import lower_arms
-from appyc.frontend.control.conditionals import lower_condition
-from appyc.frontend.control.joins import merge_branches
+from appyc.frontend.control.conditionals import known_as_numbers, lower_condition, proven
+from appyc.frontend.control.joins import lower_arms, merge_branches
 from appyc.frontend.expressions.left_calls import leave_unless
 from appyc.frontend.facts import Env, Restart
 from appyc.frontend.scope import Scope, constant_truth
-from appyc.frontend.syntax.none_tests import known_as_numbers, proven
 from appyc.frontend.syntax.tree import may_return
 from appyc.frontend.types.numbers import joined
 from appyc.frontend.types.values import ArrayRef, Binding, Number, Slot, Tensor, dtype_of
-from appyc.ir.nodes import (
-    Expr,
-    If,
-    Stmt,
-)
+from appyc.ir.nodes import Expr, If, Stmt
 
 _JUMPS = (ast.Break, ast.Continue, ast.Return)
 

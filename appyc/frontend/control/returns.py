@@ -15,7 +15,7 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, kept, materialise
 from appyc.frontend.control.joins import end_path
 from appyc.frontend.control.phi_storage import root
-from appyc.frontend.control.returned_choices import NONE
+from appyc.frontend.control.result_trees import NONE
 from appyc.frontend.control.returned_views import returned_view
 from appyc.frontend.desugar.building import located
 from appyc.frontend.expressions import lists
@@ -28,7 +28,6 @@ from appyc.frontend.source import Part
 from appyc.frontend.syntax.new_containers import copied_list, is_new_list
 from appyc.frontend.syntax.tree import leaves_loop, may_return
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.list_kinds import is_list_itself, is_listed
 from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.numbers import joined as joined_type
 from appyc.frontend.types.values import (
@@ -48,6 +47,8 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
+    is_list_itself,
+    is_listed,
     numbers_of,
     parts_of,
     with_parts,

@@ -11,9 +11,9 @@ import numpy as np
 
 from appyc.errors import Loc, PragmaError, UnsupportedError
 from appyc.frontend.control import failures, returns
-from appyc.frontend.control.branches import lower_arms, lower_only_if, needed_behind
 from appyc.frontend.control.buffer_rotation import Exchange
-from appyc.frontend.control.conditionals import lower_condition
+from appyc.frontend.control.conditionals import known_as_numbers, lower_condition, proven
+from appyc.frontend.control.joins import lower_arms, lower_only_if, needed_behind
 from appyc.frontend.control.loop_bodies import lower_break, lower_continue
 from appyc.frontend.control.loops import lower_for, lower_while
 from appyc.frontend.expressions import assignments, lists
@@ -26,7 +26,6 @@ from appyc.frontend.resolve import LIBRARIES
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.syntax.liveness import names_assigned
 from appyc.frontend.syntax.new_containers import one_by_one
-from appyc.frontend.syntax.none_tests import known_as_numbers, proven
 from appyc.frontend.syntax.tree import may_return, statements_in
 from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor
 from appyc.ir.nodes import If, Likely, Unary, Var

@@ -19,8 +19,8 @@ from collections.abc import Callable
 from functools import partial
 
 from appyc.errors import UnsupportedError
-from appyc.frontend.control.branches import lower_arms
 from appyc.frontend.control.conditionals import lower_condition
+from appyc.frontend.control.joins import lower_arms
 from appyc.frontend.control.loop_bodies import needed_in_loop
 from appyc.frontend.desugar.unrolled_jumps import Unrolled
 from appyc.frontend.expressions.assignments import assign_to

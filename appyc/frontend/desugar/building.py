@@ -1,8 +1,9 @@
-"""New syntax for desugared statements."""
+"""New syntax for desugared statements, and patterns of what they replace."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 from collections.abc import Mapping
 from functools import cache
@@ -104,3 +105,34 @@ class _Named(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         new = self.names.get(node.id, node)
         return ast.Name(new, node.ctx) if isinstance(new, str) else new
+
+
+# ---------------------------------------------------------------- patterns
+
+
+def matched(pattern: str, node: ast.AST) -> dict[str, ast.expr] | None:
+    """What the names of a pattern stand for in a statement or an expression, slices apart; None if it does not match.
+
+    Names of builtins stand for themselves, as far as the text tells.
+    """
+    found: dict[str, ast.expr] = {}
+    (stmt,) = _parsed(pattern)
+    wanted = stmt.value if isinstance(stmt, ast.Expr) and not isinstance(node, ast.stmt) else stmt
+    return found if _fits(wanted, node, found) else None
+
+
+def _fits(pattern: object, node: object, found: dict[str, ast.expr]) -> bool:
+    match pattern, node:
+        case ast.Name(id=name), ast.expr():
+            found[name] = node
+            if hasattr(builtins, name):
+                return isinstance(node, ast.Name) and node.id == name
+            return not isinstance(node, ast.Slice | ast.Starred)
+        case ast.AST(), ast.AST():
+            return type(pattern) is type(node) and all(
+                _fits(getattr(pattern, field), getattr(node, field, None), found) for field in pattern._fields
+            )
+        case list(), list():
+            return len(pattern) == len(node) and all(map(_fits, pattern, node, [found] * len(node)))
+        case _:
+            return pattern == node

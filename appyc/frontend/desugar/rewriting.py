@@ -11,9 +11,16 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from appyc.errors import UnsupportedError
-from appyc.frontend.desugar.building import FreshNames, constant, container_of, part_of, renamed, template
+from appyc.frontend.desugar.building import (
+    FreshNames,
+    constant,
+    container_of,
+    matched,
+    part_of,
+    renamed,
+    template,
+)
 from appyc.frontend.desugar.comprehension_loops import nest
-from appyc.frontend.desugar.patterns import matched
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names

@@ -57,7 +57,6 @@ from appyc.frontend.pragmas.pragma_nodes import AtomicPragma
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import is_list, tuple_in_place
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.list_kinds import is_list_itself
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -68,6 +67,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
+    is_list_itself,
 )
 from appyc.frontend.types.weak_ints import require_fit
 from appyc.ir.nodes import Const, Expr, Load, Store, Update

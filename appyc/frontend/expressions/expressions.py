@@ -18,9 +18,8 @@ from appyc.frontend.desugar.building import located
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import index_of
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.descriptions import describe
+from appyc.frontend.types.descriptions import describe, instead_of, is_collection
 from appyc.frontend.types.numbers import PY_BOOL, PY_LARGE_INT
-from appyc.frontend.types.objects import instead_of, is_collection
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,

@@ -20,9 +20,17 @@ from appyc.frontend.expressions.arithmetic import cast, index_of, integer
 from appyc.frontend.facts import Recursive, Restart
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.list_kinds import is_list_itself
 from appyc.frontend.types.numbers import PY_INT, NumberType, promote
-from appyc.frontend.types.values import ArrayRef, ListSlots, ListValue, Number, Tensor, TupleValue, Value
+from appyc.frontend.types.values import (
+    ArrayRef,
+    ListSlots,
+    ListValue,
+    Number,
+    Tensor,
+    TupleValue,
+    Value,
+    is_list_itself,
+)
 from appyc.ir.nodes import Alloc, Assign, Binary, Expr, Load, Stmt, Store, Var
 from appyc.ir.types import ArrayType, DType
 

@@ -10,7 +10,7 @@ from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.expressions import arithmetic, selections
 from appyc.frontend.expressions.expressions import lower_operands, number
 from appyc.frontend.expressions.left_calls import leave_on_zero
-from appyc.frontend.library.array_reductions import Along, reduce_array
+from appyc.frontend.library.array_reductions import reduce_array
 from appyc.frontend.library.linear_algebra import matmul
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import PY_BOOL, PY_INT
@@ -79,7 +79,7 @@ def _refuse_negative_powers(scope: Scope, base: Value, exponent: Value, loc: Loc
     zero = arithmetic.python_number(0, loc)
     negative = tensors.elementwise(scope, [exponent], lambda n: selections.compare("<", n[0], zero, loc), loc)
     if not isinstance(negative, Number):
-        negative = reduce_array(scope, "any", negative, Along(), None, loc)
+        negative = reduce_array(scope, "any", negative, loc)
     assert isinstance(negative, Number), "a reduction over all axes"
     message = "Integers to negative integer powers are not allowed."
     scope.emit(If(negative.expr, (Fail("ValueError", message, loc=loc),), loc=loc))

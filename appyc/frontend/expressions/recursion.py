@@ -280,12 +280,7 @@ def _received(scope: Scope, name: str, value: Value, kind: Kind, params: list[Sy
 
 
 def _make(
-    scope: Scope,
-    made: Made,
-    called: Called,
-    arguments: Mapping[str, Value],
-    kinds: Sequence[Kind],
-    loc: Loc,
+    scope: Scope, made: Made, called: Called, arguments: Mapping[str, Value], kinds: Sequence[Kind], loc: Loc
 ) -> None:
     """Lowers the callee, and records its result type and the parameters that it stores into."""
     params: list[Symbol] = []

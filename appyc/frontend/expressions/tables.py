@@ -1,5 +1,5 @@
 """Lists that keep their lengths, as arrays of Python's own numbers: those that nested functions use, and lists of
-equally long lists of numbers (`frontend/syntax/list_tables.table_names`), which are matrices.
+equally long lists of numbers (`frontend/syntax/fixed_containers.table_names`), which are matrices.
 
     t = [[0] * m for _ in range(n)]
     t[i][j] = t[i - 1][j] + 1
@@ -19,7 +19,7 @@ from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.list_storage import learn_item, list_named
 from appyc.frontend.expressions.lists import bind_list
 from appyc.frontend.scope import Scope
-from appyc.frontend.syntax.list_tables import table
+from appyc.frontend.syntax.fixed_containers import table
 from appyc.frontend.types.values import ListValue, Number, Value
 from appyc.ir.types import Container
 

@@ -11,7 +11,6 @@ from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.expressions import positional
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.list_kinds import is_listed
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -22,6 +21,7 @@ from appyc.frontend.types.values import (
     Tensor,
     TupleValue,
     Value,
+    is_listed,
 )
 from appyc.ir.types import Container
 

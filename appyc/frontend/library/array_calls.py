@@ -17,21 +17,16 @@ from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.library import (
-    arg_extremes,
+    array_makers,
+    array_reductions,
     array_tables,
-    comparison_functions,
     linear_algebra,
     scan_functions,
     selecting,
     sort_functions,
     texts,
 )
-from appyc.frontend.library.array_makers import (
-    arange,
-    join,
-    new_array,
-    result_type,
-)
+from appyc.frontend.library.array_makers import arange, join, new_array, result_type
 from appyc.frontend.library.array_reductions import reduce_array
 from appyc.frontend.library.axis_arguments import (
     Arguments,
@@ -48,8 +43,16 @@ from appyc.frontend.library.scan_functions import given_back
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import is_list, tuple_in_place
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.list_kinds import is_listed
-from appyc.frontend.types.values import ArrayRef, ListValue, Masked, Number, Tensor, TupleValue, Value
+from appyc.frontend.types.values import (
+    ArrayRef,
+    ListValue,
+    Masked,
+    Number,
+    Tensor,
+    TupleValue,
+    Value,
+    is_listed,
+)
 from appyc.ir.nodes import Binary, Expr, Load, Symbol, Var
 from appyc.ir.visit import substitute, walk
 from appyc.library import primitives
@@ -188,7 +191,7 @@ def _reduction(name: str, *, of_first: bool = False) -> Maker:
             over = replace(over, axes=(0,))
         mask, initial = given_mask(given.get("where")), given.get("initial")
         dtype, start = given_dtype(given.get("dtype"), loc), None if is_none(initial) else initial
-        found = reduce_array(scope, name, given["a"], over, dtype, loc, mask, start)
+        found = reduce_array(scope, name, given["a"], loc, over, dtype, mask, start)
         return given_back(scope, given, found, loc)
 
     return make
@@ -284,7 +287,7 @@ _EXTREME = ("a", "axis", "out", "keepdims", "initial", "where")
 _TRUTH = ("a", "axis", "out", "keepdims", "where")
 
 _METHODS: dict[str, Entry] = {
-    **arg_extremes.METHODS,
+    **array_reductions.METHODS,
     **scan_functions.METHODS,
     **selecting.METHODS,
     **array_tables.METHODS,
@@ -299,14 +302,14 @@ _METHODS: dict[str, Entry] = {
     "swapaxes": (("a", "axis1", "axis2"), _swapaxes),
     "copy": (("a",), _copy),
     "astype": (("a", "dtype"), _astype),
-    "fill": (("a", "value"), comparison_functions.fill),
+    "fill": (("a", "value"), array_makers.fill),
     "reshape": (("a", "*shape"), _reshape),
     "ravel": (("a",), _flat(copied=False)),
     "flatten": (("a",), _flat(copied=True)),
 }
 
 _FUNCTIONS: dict[object, Entry] = {
-    **arg_extremes.FUNCTIONS, **scan_functions.FUNCTIONS, **selecting.FUNCTIONS,
+    **array_reductions.FUNCTIONS, **scan_functions.FUNCTIONS, **selecting.FUNCTIONS,
     **array_tables.FUNCTIONS,
     **sort_functions.FUNCTIONS,
     primitives.each: (("function", "*arrays"), texts.each),

@@ -1,12 +1,14 @@
-"""Calls that make arrays: `np.zeros`, `np.full_like`, `np.arange` and their like."""
+"""Calls that make arrays or fill them: np.array, np.zeros, np.arange and their like."""
 
 from __future__ import annotations
 
-from appyc.errors import Loc, UnsupportedError
+from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import array_creation
 from appyc.frontend.arrays.reshaping import concatenated, ravelled, stacked
-from appyc.frontend.arrays.tensors import as_tensor
+from appyc.frontend.arrays.tensors import as_tensor, is_array, materialise
 from appyc.frontend.expressions import arithmetic, expressions
+from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.expressions.stores import assign
 from appyc.frontend.library.axis_arguments import (
     Arguments,
     Maker,
@@ -16,9 +18,93 @@ from appyc.frontend.library.axis_arguments import (
     several,
 )
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.numbers import NumberType, as_dtype, promoted
-from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
+from appyc.frontend.types.descriptions import describe
+from appyc.frontend.types.numbers import NumberType, as_dtype, promoted, promoted_dtype
+from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value, is_listed
+from appyc.frontend.types.weak_ints import require_all_fit
+from appyc.ir.nodes import Expr, Store
 from appyc.ir.types import DType
+
+
+def copyto(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    target, source = as_tensor(scope, given["dst"], loc), as_tensor(scope, given["src"], loc)
+    order = "biufc"
+    if order.index(source.element.dtype.kind.replace("u", "i")) > order.index(
+        target.element.dtype.kind.replace("u", "i")
+    ) and not isinstance(given["src"], Number):
+        raise TypeInferenceError(
+            f"Cannot cast array data from {source.element.dtype} to {target.element.dtype}", loc
+        )
+    assign(scope, given["dst"], given["src"], loc)
+    return Opaque(None)
+
+
+def fill(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    assign(scope, given["a"], given["value"], loc)
+    return Opaque(None)
+
+
+# ---------------------------------------------------------------- np.array
+
+
+def array(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """np.array of numbers, of tuples of them, or of arrays: new memory."""
+    return array_of(scope, given["object"], given_dtype(given.get("dtype"), loc), loc)
+
+
+def asarray(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """np.asarray: the array itself where it has the type."""
+    value, dtype = given["object"], given_dtype(given.get("dtype"), loc)
+    is_own = isinstance(value, ArrayRef | Tensor) and not is_listed(value)
+    if is_own and dtype in (None, as_tensor(scope, value, loc).element.dtype):
+        return value
+    return array_of(scope, value, dtype, loc)
+
+
+def array_of(scope: Scope, value: Value, dtype: DType | None, loc: Loc) -> Value:
+    """A new array of what NumPy takes for one: an array, numbers, tuples of both."""
+    if is_array(value):
+        tensor = as_tensor(scope, value, loc)
+        kind = dtype or tensor.element.dtype
+        if tensor.element.dtype.is_complex and not kind.is_complex:
+            raise TypeInferenceError(f"complex numbers cannot be made {kind}", loc, hints=("use z.real",))
+        require_all_fit(scope, value, kind, loc)
+        converted = Tensor(tensor.axes, tensor.extents, cast(tensor.element, kind))
+        return materialise(scope, converted, "array", loc)
+    if not isinstance(value, TupleValue):
+        raise UnsupportedError(f"np.array of {describe(value)} is not compiled", loc)
+    if any(is_array(item) for item in value.items):
+        rows = [as_tensor(scope, item, loc) for item in value.items]
+        return array_of(scope, stacked(scope, rows, 0, loc), dtype, loc)
+    shape, numbers = _listed(value, loc)
+    # Python's numbers are not weak here: np.array([1.0, np.float32(2)]) holds float64.
+    wanted = dtype or promoted_dtype(n.type.dtype for n in numbers)
+    if wanted is None:
+        raise UnsupportedError("the numbers have no common type", loc)
+    require_all_fit(scope, value, wanted, loc)
+    stored = [scope.temp("item", cast(n.expr, wanted)) for n in numbers]
+    ref = array_creation.allocate(
+        scope, [integer(n, loc) for n in shape], wanted, loc, zero=False, name="array"
+    )
+    for position, item in enumerate(stored):
+        index: list[Expr] = []
+        for length in reversed(shape):
+            position, along = divmod(position, length)
+            index.insert(0, integer(along, loc))
+        scope.emit(Store(ref.symbol, tuple(index), item, checked=False, loc=loc))
+    return ref
+
+
+def _listed(value: TupleValue, loc: Loc) -> tuple[tuple[int, ...], list[Number]]:
+    """The shape of nested tuples, and their numbers in C order."""
+    if not value.items:
+        raise UnsupportedError("an array of nothing is not compiled", loc)
+    inner = [_listed(item, loc) for item in value.items if isinstance(item, TupleValue)]
+    if not inner:
+        return (len(value.items),), [expressions.number(item, loc, "an item") for item in value.items]
+    if len(inner) != len(value.items) or any(shape != inner[0][0] for shape, _ in inner):
+        raise LengthError("the parts of the array have an inhomogeneous shape", loc)
+    return (len(inner), *inner[0][0]), [number for _, numbers in inner for number in numbers]
 
 
 def new_array(value: int | None) -> Maker:

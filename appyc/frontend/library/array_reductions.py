@@ -1,48 +1,40 @@
-"""Reductions of arrays: np.sum and its kin, over all axes or some."""
+"""Reductions of arrays, over all axes or some: np.sum and its kin, and where extremes are.
+
+np.argmax is the largest element first, and then the first index of it: two reductions, which lanes and threads share,
+where one loop would wait for every comparison.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+import numpy as np
 
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.masks import counted, repeatable
 from appyc.frontend.arrays.reshaping import normalised
-from appyc.frontend.arrays.tensors import as_tensor, elementwise, fail_unless, product
+from appyc.frontend.arrays.tensors import as_tensor, elementwise, fail_unless, kept, product
 from appyc.frontend.arrays.where_arguments import initial_value, mask_over
 from appyc.frontend.expressions.arithmetic import cast, const, integer, truth_of
+from appyc.frontend.library.axis_arguments import Along, Arguments, Entry, Maker, along
 from appyc.frontend.library.linear_algebra import settled
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Masked, Number, Tensor, Value
-from appyc.ir.nodes import (
-    Binary,
-    Compare,
-    Const,
-    Expr,
-    Fail,
-    If,
-    Reduce,
-    Select,
-)
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Fail, If, Load, Reduce, Select, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import rename
 
-
-@dataclass(frozen=True, slots=True)
-class Along:
-    """Which axes are reduced; None for all. keepdims: they stay, with length 1."""
-
-    axes: tuple[int, ...] | None = None
-    keepdims: bool = False
+_ALL = Along()
 
 
 def reduce_array(
     scope: Scope,
     name: str,
     value: Value,
-    along: Along,
-    dtype: DType | None,
     loc: Loc,
+    over: Along = _ALL,
+    dtype: DType | None = None,
     where: Value | None = None,
     initial: Value | None = None,
 ) -> Value:
@@ -53,11 +45,11 @@ def reduce_array(
     ValueError for the smallest of nothing.
     """
     chosen = count = None
-    if isinstance(value, Masked) and where is None and _is_reduced(value, along, loc):
+    if isinstance(value, Masked) and where is None and _is_reduced(value, over, loc):
         if name in ("min", "max", "mean"):
             value = repeatable(scope, value, loc)
         own = range(value.first, value.first + value.rank)
-        others = [k if k < value.first else k + value.rank - 1 for k in reduced_axes(value, along.axes, loc)
+        others = [k if k < value.first else k + value.rank - 1 for k in reduced_axes(value, over.axes, loc)
                   if k != value.first]  # fmt: skip
         tensor, reduced, chosen = value.tensor, sorted([*others, *own]), value.holds
         if name in ("min", "max", "mean"):
@@ -65,7 +57,7 @@ def reduce_array(
             count = Number(scope.temp("count", Binary("*", counted(scope, value, loc), rest, loc=loc)), False)
     else:
         tensor = as_tensor(scope, value, loc)
-        reduced = list(reduced_axes(tensor, along.axes, loc))
+        reduced = list(reduced_axes(tensor, over.axes, loc))
     if where is not None:
         chosen = mask_over(scope, where, tensor, loc)
     kind = dtype or averaged(tensor.element.dtype)
@@ -85,15 +77,15 @@ def reduce_array(
         element = Select(chosen, element, none, loc=loc)
     tensor = Tensor(tensor.axes, tensor.extents, element, python=tensor.python)
     if op == "+" and initial is None:
-        total = summed(scope, tensor, reduced, along.keepdims, loc)
+        total = summed(scope, tensor, reduced, over.keepdims, loc)
     else:
         start = none if initial is None else initial_value(initial, none.dtype, loc)
-        total = combined(scope, tensor, reduced, along.keepdims, op, start, loc)
+        total = combined(scope, tensor, reduced, over.keepdims, op, start, loc)
     if not is_mean:
         return total
     if where is not None and chosen is not None:
         ones = replace(tensor, element=cast(chosen, DType.INT64))
-        number = combined(scope, ones, reduced, along.keepdims, "+", integer(0, loc), loc)
+        number = combined(scope, ones, reduced, over.keepdims, "+", integer(0, loc), loc)
     else:
         number = count or Number(product([tensor.extents[k] for k in reduced], loc), python=False)
     return elementwise(scope, [total, number], lambda n: _quotient(n[0], n[1].expr, loc), loc)
@@ -211,3 +203,55 @@ def reduced_axes(tensor: Tensor | Masked, axes: tuple[int, ...] | None, loc: Loc
 
 def _of_nothing(name: str) -> str:
     return f"zero-size array to reduction operation {name}imum which has no identity"
+
+
+# ---------------------------------------------------------------- where extremes are
+
+
+def _first_extreme(name: str) -> Maker:
+    """np.argmin ("min"), np.argmax ("max"): the first NaN, or else the first of the extreme elements."""
+
+    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        source = as_tensor(scope, given["a"], loc)
+        if source.element.dtype.is_complex:
+            raise TypeInferenceError("complex numbers have no order here", loc, hints=("compare abs(z)",))
+        # The two reductions must see the same values, which arithmetic may round differently.
+        if not isinstance(source.element, Load):
+            source = as_tensor(scope, kept(scope, source, "values", loc), loc)
+        return _first(scope, name, source, along(given, loc), loc)
+
+    return make
+
+
+def _first(scope: Scope, name: str, tensor: Tensor, over: Along, loc: Loc) -> Value:
+    reduced = reduced_axes(tensor, over.axes, loc)
+    for k in reduced:
+        some = Compare(">", tensor.extents[k], integer(0, loc), loc=loc)
+        fail_unless(scope, some, None, f"attempt to get arg{name} of an empty sequence", loc)
+    best = as_tensor(scope, reduce_array(scope, name, tensor, loc, Along(reduced)), loc)
+    left = [axis for k, axis in enumerate(tensor.axes) if k not in reduced]
+    wanted = rename(best.element, dict(zip(best.axes, left, strict=True)))
+    found: Expr = Compare("==", tensor.element, wanted, loc=loc)
+    if tensor.element.dtype.is_float:
+        # Both sides always: lanes have no use for the branch that `or` would be.
+        found = Binary("|", found, Compare("!=", tensor.element, tensor.element, loc=loc), loc=loc)
+    position: Expr = integer(0, loc)
+    for k in reduced:
+        at = Var(tensor.axes[k], loc=loc)
+        if position == integer(0, loc):
+            position = at
+        else:
+            position = Binary("+", Binary("*", position, tensor.extents[k], loc=loc), at, loc=loc)
+    behind = product([tensor.extents[k] for k in reduced], loc)
+    chosen = Tensor(tensor.axes, tensor.extents, Select(found, position, behind, loc=loc))
+    return combined(scope, chosen, reduced, over.keepdims, "min", behind, loc)
+
+
+_ARGUMENTS = ("a", "axis", "out", "keepdims")
+
+METHODS: dict[str, Entry] = {
+    "argmin": (_ARGUMENTS, _first_extreme("min")),
+    "argmax": (_ARGUMENTS, _first_extreme("max")),
+}
+
+FUNCTIONS: dict[object, Entry] = {np.argmin: METHODS["argmin"], np.argmax: METHODS["argmax"]}

@@ -10,13 +10,12 @@ from appyc.frontend.arrays.tensors import as_tensor, element_type, elementwise, 
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import binary, python_number
 from appyc.frontend.expressions.selections import extremum, nearest, select
-from appyc.frontend.library import comparison_functions, einsum, scalar_functions
-from appyc.frontend.library.array_reductions import Along, reduce_array
+from appyc.frontend.library import array_makers, linear_algebra, scalar_functions
+from appyc.frontend.library.array_reductions import reduce_array
 from appyc.frontend.library.axis_arguments import Arguments, Entry
 from appyc.frontend.library.number_conversions import Maker
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.list_kinds import is_listed
-from appyc.frontend.types.values import Masked, Number, Opaque, TupleValue, Value
+from appyc.frontend.types.values import Masked, Number, Opaque, TupleValue, Value, is_listed
 from appyc.frontend.types.weak_ints import require_fit
 from appyc.frontend.types.wide_ints import wide_operation
 from appyc.ir.types import DType
@@ -41,7 +40,7 @@ def _python_sum(scope: Scope, given: Arguments, loc: Loc) -> Value:
     kind = element_type(items)
     if kind is not DType.BOOL and (kind.bits < 32 or kind in (DType.INT32, DType.UINT32)):
         raise UnsupportedError(f"sum of {kind} wraps where np.sum does not", loc, hints=("use np.sum",))
-    total = reduce_array(scope, "sum", items, Along(), None, loc)
+    total = reduce_array(scope, "sum", items, loc)
     described = items.tensor if isinstance(items, Masked) else items
     if is_listed(described):
         total = Number(expressions.number(total, loc).expr, python=True)
@@ -108,18 +107,18 @@ METHODS: dict[str, Entry] = {
 }
 
 FUNCTIONS: dict[object, Entry] = {
-    np.einsum: (("subscripts", "*operands"), einsum.einsum),
-    np.tensordot: (("a", "b", "axes"), einsum.tensordot),
+    np.einsum: (("subscripts", "*operands"), linear_algebra.einsum),
+    np.tensordot: (("a", "b", "axes"), linear_algebra.tensordot),
     np.diagonal: METHODS["diagonal"],
     np.moveaxis: (("a", "source", "destination"), rearranging.moveaxis),
     np.squeeze: METHODS["squeeze"], np.clip: METHODS["clip"],
     np.atleast_1d: (("a",), rearranging.atleast(1)), np.atleast_2d: (("a",), rearranging.atleast(2)),
     np.atleast_3d: (("a",), rearranging.atleast(3)),
     np.broadcast_to: (("a", "shape"), rearranging.broadcast_to),
-    np.copyto: (("dst", "src"), comparison_functions.copyto),
+    np.copyto: (("dst", "src"), array_makers.copyto),
     np.select: (("condlist", "choicelist", "default"), _select),
     sum: (("iterable", "start"), _python_sum),
-    np.array: (("object", "dtype"), comparison_functions.array),
-    np.asarray: (("object", "dtype"), comparison_functions.asarray),
-    np.ascontiguousarray: (("object", "dtype"), comparison_functions.asarray),
+    np.array: (("object", "dtype"), array_makers.array),
+    np.asarray: (("object", "dtype"), array_makers.asarray),
+    np.ascontiguousarray: (("object", "dtype"), array_makers.asarray),
 }  # fmt: skip

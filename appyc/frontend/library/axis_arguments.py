@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor
-from appyc.frontend.library.array_reductions import Along
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import as_dtype
@@ -33,6 +33,14 @@ class Bound(dict[str, Value]):
 Maker: TypeAlias = Callable[[Scope, Arguments, Loc], Value]
 Entry: TypeAlias = tuple[tuple[str, ...], Maker]
 """The parameters of a function, in order, and what makes its value of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Along:
+    """Which axes are reduced; None for all. keepdims: they stay, with length 1."""
+
+    axes: tuple[int, ...] | None = None
+    keepdims: bool = False
 
 
 def integers(value: Value | None, loc: Loc, what: str) -> tuple[int, ...] | None:

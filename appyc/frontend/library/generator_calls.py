@@ -28,25 +28,12 @@ from appyc.frontend.library.generator_state import (
     kind_of_all,
     part_of,
 )
-from appyc.frontend.library.made_generators import (
-    looked_at,
-    lower_bits_method,
-    next_of,
-    of_text,
-)
+from appyc.frontend.library.made_generators import looked_at, lower_bits_method, next_of, of_text
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types.generators import MadeGenerator, MadeMethod, made
 from appyc.frontend.types.numbers import as_dtype
-from appyc.frontend.types.values import (
-    ArrayRef,
-    ListValue,
-    Number,
-    Opaque,
-    Tensor,
-    TupleValue,
-    Value,
-)
+from appyc.frontend.types.values import ArrayRef, ListValue, Number, Opaque, Tensor, TupleValue, Value
 from appyc.ir.draw_functions import DRAWS
 from appyc.ir.nodes import Draw, Expr, Load
 from appyc.ir.types import DType, Layout

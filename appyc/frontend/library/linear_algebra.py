@@ -1,23 +1,18 @@
-"""Products of arrays: `@`, np.dot and its kin, as sums over an axis."""
+"""Products of arrays as sums over axes: `@`, np.dot and its kin, np.einsum and what it can say."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from appyc.errors import LengthError, Loc, TypeInferenceError
-from appyc.frontend.arrays.tensors import (
-    apart_from,
-    as_tensor,
-    as_value,
-    broadcast,
-    fail_unless,
-    kept,
-)
+from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.arrays.tensors import apart_from, as_tensor, as_value, broadcast, fail_unless, kept
 from appyc.frontend.expressions import arithmetic
-from appyc.frontend.expressions.arithmetic import cast, const
+from appyc.frontend.expressions.arithmetic import cast, const, integer
+from appyc.frontend.library.axis_arguments import Arguments, integers
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.values import Number, Tensor, Value
+from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value
 from appyc.ir.nodes import Compare, Const, Expr, Reduce, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute
@@ -100,3 +95,120 @@ def settled(scope: Scope, tensor: Tensor, name: str, loc: Loc) -> Value:
 def _in_memory(scope: Scope, tensor: Tensor, loc: Loc) -> Tensor:
     """An operand each of whose elements is used many times."""
     return as_tensor(scope, kept(scope, tensor, "factor", loc), loc)
+
+
+# ---------------------------------------------------------------- np.einsum
+
+
+def einsum(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """np.einsum of constant subscripts without an ellipsis.
+
+    Raises TypeInferenceError for subscripts that do not fit the operands.
+    """
+    text = given["subscripts"]
+    operands = given.get("operands")
+    if not isinstance(text, Opaque) or not isinstance(text.obj, str) or "." in text.obj:
+        raise UnsupportedError("einsum is compiled for constant subscripts without an ellipsis", loc)
+    values = operands.items if isinstance(operands, TupleValue) else (operands,) if operands else ()
+    inputs, output = _parsed(text.obj.replace(" ", ""), loc)
+    if len(inputs) != len(values):
+        raise LengthError(f"{len(inputs)} subscripts for {len(values)} operands", loc)
+    tensors = [as_tensor(scope, value, loc) for value in values]
+    return contracted(scope, tensors, inputs, output, loc)
+
+
+def _parsed(text: str, loc: Loc) -> tuple[list[str], str]:
+    left, arrow, output = text.partition("->")
+    inputs = left.split(",")
+    letters = "".join(inputs)
+    if not arrow:
+        output = "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
+    foreign = [c for c in output if c.isalpha() and c not in letters]
+    if foreign and (not letters or letters.isalpha()):
+        raise LengthError(f"einsum's output {output!r} names {foreign[0]!r}, an axis that no operand has", loc,
+                                 hints=(f"the operands have {', '.join(map(repr, dict.fromkeys(letters)))}",)
+                                 if letters else ())  # fmt: skip
+    twice = [c for c in output if c.isalpha() and output.count(c) > 1]
+    if twice:
+        raise LengthError(f"einsum's output {output!r} names {twice[0]!r} twice", loc,
+                                 hints=("every axis of the result has a letter of its own",))  # fmt: skip
+    if (letters and not letters.isalpha()) or not set(output) <= set(letters):
+        raise LengthError(f"einsum cannot read the subscripts {text!r}", loc,
+                                 hints=("they are letters, commas and ->, as in 'ij,jk->ik'",))  # fmt: skip
+    return inputs, output
+
+
+def contracted(
+    scope: Scope, tensors: Sequence[Tensor], inputs: Sequence[str], output: str, loc: Loc
+) -> Value:
+    """The products of the operands' elements, summed over the labels that the output does not have."""
+    for tensor, labels in zip(tensors, inputs, strict=True):
+        if tensor.ndim != len(labels):
+            raise LengthError(
+                f"an operand of {tensor.ndim} dimensions has {len(labels)} subscripts, {labels!r}", loc
+            )
+    order = list(dict.fromkeys([*output, *(c for labels in inputs for c in labels)]))
+    summed = len(order) > len(output)
+    if len(tensors) == 1 and not summed:
+        tensor = _over(scope, tensors[0], inputs[0], order, loc)
+        return as_value(replace(tensor, view=tensors[0].view, unsettled=tensors[0].unsettled))
+    if summed and len(tensors) > 1:
+        tensors = [as_tensor(scope, kept(scope, t, "factor", loc), loc) for t in tensors]
+    aligned = [
+        _over(scope, tensor, labels, order, loc) for tensor, labels in zip(tensors, inputs, strict=True)
+    ]
+    shape = broadcast(scope, aligned, loc)
+    count = len(output)
+    product = _product(list(shape.elements), loc)
+    if not summed:
+        return as_value(Tensor(shape.axes, shape.extents, product))
+    total = sum_of(product, shape.axes[count:], shape.extents[count:], loc)
+    return settled(scope, Tensor(shape.axes[:count], shape.extents[:count], total), "product", loc)
+
+
+def _product(elements: list[Expr], loc: Loc) -> Expr:
+    out = Number(elements[0], python=False)
+    for element in elements[1:]:
+        out = arithmetic.binary("*", out, Number(element, python=False), loc)
+    return out.expr
+
+
+def _over(scope: Scope, tensor: Tensor, labels: str, order: Sequence[str], loc: Loc) -> Tensor:
+    """The tensor over one axis for each label; those that it has not are of length 1."""
+    axes: list[Symbol] = []
+    extents: list[Expr] = []
+    indices: dict[Symbol, Expr] = {}
+    for label in order:
+        own = [k for k, c in enumerate(labels) if c == label]
+        axis = scope.supply.fresh("i", DType.INT64)
+        axes.append(axis)
+        extents.append(tensor.extents[own[0]] if own else integer(1, loc))
+        for k in own:
+            indices[tensor.axes[k]] = Var(axis, loc=loc)
+            same_length(scope, tensor.extents[own[0]], tensor.extents[k], loc)
+    return Tensor(tuple(axes), tuple(extents), substitute(tensor.element, indices))
+
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def tensordot(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """np.tensordot over a number of axes, or over those that are named."""
+    a, b = as_tensor(scope, given["a"], loc), as_tensor(scope, given["b"], loc)
+    axes = given.get("axes", arithmetic.python_number(2, loc))
+    if isinstance(axes, TupleValue) and len(axes.items) == 2:
+        pairs = [integers(item, loc, "axes") or () for item in axes.items]
+    else:
+        (count,) = integers(axes, loc, "axes") or (2,)
+        pairs = [tuple(range(a.ndim - count, a.ndim)), tuple(range(count))]
+    ranks = (a.ndim, b.ndim)
+    fits = all(-rank <= n < rank for rank, side in zip(ranks, pairs, strict=True) for n in side)
+    if len(pairs[0]) != len(pairs[1]) or not fits:
+        raise LengthError("shape-mismatch for sum: the axes do not pair up", loc)
+    left = [_LETTERS[k] for k in range(a.ndim)]
+    right = [_LETTERS[a.ndim + k] for k in range(b.ndim)]
+    for one, other in zip(*pairs, strict=True):
+        same_length(scope, a.extents[one], b.extents[other], loc)
+        right[other] = left[one]
+    output = "".join(c for c in [*left, *right] if [*left, *right].count(c) == 1)
+    return contracted(scope, [a, b], ["".join(left), "".join(right)], output, loc)

@@ -25,14 +25,7 @@ from appyc.frontend.library.number_conversions import (
     to_python,
 )
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.numbers import (
-    PY_BOOL,
-    PY_FLOAT,
-    NumberType,
-    float_type_of,
-    promote,
-    promoted,
-)
+from appyc.frontend.types.numbers import PY_BOOL, PY_FLOAT, NumberType, float_type_of, promote, promoted
 from appyc.frontend.types.values import Number
 from appyc.ir.intrinsics import INTRINSICS
 from appyc.ir.nodes import Binary, Intrinsic, Logical, Unary

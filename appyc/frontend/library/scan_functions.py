@@ -20,14 +20,7 @@ from appyc.frontend.arrays.tensors import as_tensor
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.expressions.stores import assign
 from appyc.frontend.library.array_reductions import operation, reduced_axes
-from appyc.frontend.library.axis_arguments import (
-    Arguments,
-    Entry,
-    Maker,
-    given_dtype,
-    is_none,
-    one_axis,
-)
+from appyc.frontend.library.axis_arguments import Arguments, Entry, Maker, given_dtype, is_none, one_axis
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import ArrayRef, Tensor, Value
 from appyc.ir.nodes import Assign, Binary, Const, Expr, For, Load, Logical, Stmt, Store, Symbol, Var

@@ -12,14 +12,7 @@ from appyc.frontend.facts import Env
 from appyc.frontend.pragmas.pragma_nodes import LoopPragma, Name
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.liveness import names_assigned
-from appyc.frontend.types.values import (
-    ArrayRef,
-    Binding,
-    Number,
-    Slot,
-    Tensor,
-    TupleSlots,
-)
+from appyc.frontend.types.values import ArrayRef, Binding, Number, Slot, Tensor, TupleSlots
 from appyc.ir.nodes import Clauses, Reduction, Symbol
 from appyc.ir.transforms import TRANSFORMS, Transform
 

@@ -73,10 +73,7 @@ class _Estimate:
     """cost: of a statement that runs once, without those in it; otherwise only what loops repeat is counted."""
 
     def __init__(
-        self,
-        values: dict[str, object],
-        unknown: float,
-        cost: Callable[[ast.stmt], float] = lambda _: 0.0,
+        self, values: dict[str, object], unknown: float, cost: Callable[[ast.stmt], float] = lambda _: 0.0
     ) -> None:
         self.values = values
         self.unknown = unknown

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from appyc.errors import Loc
 from appyc.frontend.access import AccessPath
 from appyc.frontend.types.numbers import Either, NumberType
 from appyc.ir.nodes import Const, Expr, Extent, Symbol
-from appyc.ir.types import DType
+from appyc.ir.types import Container, DType
 
 
 def _with_value(t: NumberType, value: bool | int | float | complex | None) -> NumberType:
@@ -377,3 +377,23 @@ Binding: TypeAlias = (
 def dtype_of(value: ArrayRef | Tensor | Masked) -> DType:
     tensor = value.tensor if isinstance(value, Masked) else value
     return tensor.symbol.dtype if isinstance(tensor, ArrayRef) else tensor.element.dtype
+
+
+def or_none(binding: Slot | TupleSlots) -> Slot | TupleSlots:
+    """The same where a path may have bound the name to None."""
+    if isinstance(binding, Slot):
+        return replace(binding, optional=True, literal=None)
+    plain = (replace(item, literal=None) if isinstance(item, Slot) else item for item in binding.items)
+    return replace(binding, items=tuple(plain), table=None, optional=True)
+
+
+def is_listed(value: Value | Binding) -> TypeGuard[ArrayRef | Tensor]:
+    """Whether the items of a list are described by the value."""
+    return isinstance(value, ArrayRef | Tensor) and value.python and value.ndim > 0
+
+
+def is_list_itself(value: Value | Binding | None) -> TypeGuard[ArrayRef]:
+    """Whether the value is a list of numbers of the caller's, and not a row of one, bytes or a text."""
+    if not isinstance(value, ArrayRef) or value.index or value.ndim != 1:
+        return False
+    return value.symbol.array.container is Container.LIST

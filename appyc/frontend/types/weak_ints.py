@@ -9,9 +9,8 @@ from appyc.errors import Loc
 from appyc.frontend.arrays.tensors import as_tensor, element_type, is_array
 from appyc.frontend.expressions.arithmetic import PartedTypesError, const
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.list_kinds import is_listed
 from appyc.frontend.types.numbers import promoted_dtype
-from appyc.frontend.types.values import ListValue, Number, TupleValue, Value
+from appyc.frontend.types.values import ListValue, Number, TupleValue, Value, is_listed
 from appyc.ir.integers import is_within, limits, range_of
 from appyc.ir.nodes import Compare, Const, Expr, Fail, If, Likely, Logical, Reduce, Unary
 from appyc.ir.types import DType
