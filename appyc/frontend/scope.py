@@ -36,7 +36,6 @@ from appyc.frontend.types.values import (
     ArrayRef,
     Binding,
     Conflict,
-    DictSlots,
     DictValue,
     ListSlots,
     ListValue,
@@ -254,7 +253,8 @@ class Scope:
                 return Number(Var(binding.symbol, loc=loc), binding.python, binding.either, binding.mixed)
             case TupleSlots():
                 items = tuple(self._value(name, b, loc) for b in binding.items)
-                return TupleValue(items, binding.table, binding.names)
+                value = TupleValue(items, binding.table, binding.names)
+                return value if binding.keys is None else DictValue(binding.keys, value)
             case Conflict() if self.facts.part(binding):
                 raise Restart
             case Conflict():
@@ -263,10 +263,6 @@ class Scope:
                             hints=("use two names, so that each has one meaning",))  # fmt: skip
             case Number():
                 return replace(binding, expr=replace(binding.expr, loc=loc))
-            case DictSlots():
-                values = self._value(name, binding.values, loc)
-                assert isinstance(values, TupleValue)
-                return DictValue(binding.keys, values)
             case ListSlots():
                 return ListValue(replace(binding, maybe=False))
             case ArrayRef() | Tensor() | Opaque():
@@ -371,10 +367,10 @@ class Scope:
             case ArrayRef() | Tensor() | Opaque():
                 return value
             case DictValue():
-                same = isinstance(old, DictSlots) and old.keys == value.keys
-                values = self._store(name, old.values if same else None, value.values, loc)  # type: ignore[union-attr]
+                same = isinstance(old, TupleSlots) and old.keys == value.keys
+                values = self._store(name, old if same else None, value.values, loc)
                 assert isinstance(values, TupleSlots)
-                return DictSlots(value.keys, values)
+                return replace(values, keys=value.keys)
             case MaybeNone():
                 raise UnsupportedError("a number that may be None cannot be kept in a tuple", loc,
                                        hints=("give it a name of its own",))  # fmt: skip
@@ -386,8 +382,6 @@ def _maybe(binding: Binding) -> bool:
     match binding:
         case Slot() | ListSlots():
             return binding.maybe
-        case DictSlots():
-            return _maybe(binding.values)
         case TupleSlots():
             return any(_maybe(b) for b in binding.items)
         case _:

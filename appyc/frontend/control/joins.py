@@ -28,7 +28,6 @@ from appyc.frontend.types.values import (
     ArrayRef,
     Binding,
     Conflict,
-    DictSlots,
     ListSlots,
     Number,
     Opaque,
@@ -85,8 +84,6 @@ def copy_into(scope: Scope, target: Binding, source: Binding, loc: Loc) -> None:
                 scope.emit(Assign(target.symbol, value, loc=loc))
         case Slot(), Number():
             scope.emit(Assign(target.symbol, cast(source.expr, target.symbol.dtype), loc=loc))
-        case DictSlots(), DictSlots():
-            copy_into(scope, target.values, source.values, loc)
         case TupleSlots(), TupleSlots() if len(target.items) == len(source.items):
             for t, s in zip(target.items, source.items, strict=True):
                 copy_into(scope, t, s, loc)
@@ -133,21 +130,12 @@ def join(
             maybe, optional = a.maybe or b.maybe, a.optional or b.optional
             mixed = a.mixed or b.mixed or a.python != b.python
             return Slot(symbol, t.python, maybe, optional=optional, either=t.either, mixed=mixed)
-        case TupleSlots(), TupleSlots() if len(a.items) == len(b.items) and a.names == b.names:
+        case TupleSlots(), TupleSlots() if (len(a.items), a.names, a.keys) == (len(b.items), b.names, b.keys):
             if name in needed:
                 needed |= {f"{name}_{k}" for k in range(len(a.items))}
-            return TupleSlots(
-                tuple(
-                    join(scope, f"{name}_{k}", x, y, needed, start, loc)
-                    for k, (x, y) in enumerate(zip(a.items, b.items, strict=True))
-                ),
-                names=a.names,
-                optional=a.optional or b.optional,
-            )
-        case DictSlots(), DictSlots() if a.keys == b.keys:
-            values = join(scope, name, a.values, b.values, needed, start, loc)
-            assert isinstance(values, TupleSlots)
-            return DictSlots(a.keys, values)
+            pairs = enumerate(zip(a.items, b.items, strict=True))
+            joined = tuple(join(scope, f"{name}_{k}", x, y, needed, start, loc) for k, (x, y) in pairs)
+            return replace(a, items=joined, table=None, optional=a.optional or b.optional)
         case ListSlots(), ListSlots():
             return replace(a, maybe=a.maybe or b.maybe)  # a name has one list's memory
         case Conflict(), _:
@@ -157,7 +145,7 @@ def join(
         case ((ArrayRef() | Tensor()), (ArrayRef() | Tensor())):
             return _join_arrays(scope, name, a, b, name in needed, start, loc)
         case _:
-            whole = ArrayRef | Tensor | TupleSlots | DictSlots
+            whole = ArrayRef | Tensor | TupleSlots
             return Conflict(
                 f"{describe(a)} on one path and {describe(b)} on another",
                 unsupported=isinstance(a, whole) or isinstance(b, whole),
@@ -200,18 +188,11 @@ def _as_maybe(scope: Scope, name: str, binding: Binding) -> Binding:
         case Number():
             return Slot(scope.supply.fresh(name, binding.expr.dtype), binding.python, maybe=True)
         case TupleSlots():
-            return TupleSlots(
-                tuple(_as_maybe(scope, f"{name}_{k}", b) for k, b in enumerate(binding.items)),
-                names=binding.names,
-                optional=binding.optional,
-            )
+            items = tuple(_as_maybe(scope, f"{name}_{k}", b) for k, b in enumerate(binding.items))
+            return replace(binding, items=items, table=None)
         case ArrayRef() | Tensor():
             kind = dtype_of(binding), binding.ndim
             return Conflict("assigned on one path only", unsupported=True, array=kind)
-        case DictSlots():
-            values = _as_maybe(scope, name, binding.values)
-            assert isinstance(values, TupleSlots)
-            return replace(binding, values=values)
         case ListSlots():
             return replace(binding, maybe=True)
         case Opaque():
@@ -278,7 +259,7 @@ def _value_or_none(a: Binding, b: Binding) -> Slot | TupleSlots | None:
             is_plain = items.items and all(
                 isinstance(item, Slot) and not item.optional for item in items.items
             )
-            return items if is_plain and not items.names else None
+            return items if is_plain and not items.names and items.keys is None else None
         case _:
             return None
 

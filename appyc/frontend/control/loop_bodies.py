@@ -21,7 +21,7 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.liveness import live_before
 from appyc.frontend.syntax.tree import may_return
 from appyc.frontend.types.numbers import PY_INT, Either
-from appyc.frontend.types.values import Binding, Conflict, DictSlots, Number, Slot, TupleSlots
+from appyc.frontend.types.values import Binding, Conflict, Number, Slot, TupleSlots
 from appyc.frontend.types.wide_ints import LargeIntError
 from appyc.ir.nodes import Assign, Binary, Break, Const, Continue, Expr, For, If, Stmt, Unary, Var, While
 from appyc.ir.types import DType
@@ -214,10 +214,6 @@ def _marked(joined: Binding, before: Binding | None, loop: Loc) -> Binding:
         case TupleSlots(), TupleSlots():
             pairs = zip(joined.items, before.items, strict=True)
             return replace(joined, items=tuple(_marked(item, old, loop) for item, old in pairs))
-        case DictSlots(), DictSlots():
-            values = _marked(joined.values, before.values, loop)
-            assert isinstance(values, TupleSlots)
-            return replace(joined, values=values)
         case _:
             return joined
 

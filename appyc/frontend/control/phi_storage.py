@@ -25,16 +25,7 @@ from dataclasses import dataclass
 from appyc.errors import Loc
 from appyc.frontend.arrays.allocations import Bound, Memory
 from appyc.frontend.expressions.arithmetic import integer
-from appyc.frontend.types.values import (
-    ArrayRef,
-    Binding,
-    Conflict,
-    DictSlots,
-    Tensor,
-    TupleSlots,
-    Value,
-    parts_of,
-)
+from appyc.frontend.types.values import ArrayRef, Binding, Conflict, Tensor, TupleSlots, Value, parts_of
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
@@ -86,8 +77,6 @@ def arrays_of(values: Iterable[Value]) -> frozenset[Symbol]:
 
 def leaves(name: str, binding: Binding) -> Iterator[tuple[str, Binding]]:
     """The name with its binding; for a tuple or dict, the same for each of its items."""
-    if isinstance(binding, DictSlots):
-        binding = binding.values
     if isinstance(binding, TupleSlots):
         for number, item in enumerate(binding.items):
             yield from leaves(f"{name}_{number}", item)

@@ -106,7 +106,7 @@ def _symbols_of(found: Binding, name: Name, clause: str) -> list[Symbol]:
             return [found.symbol]
         case _ if clause == "shared":
             return []
-        case TupleSlots():
+        case TupleSlots(keys=None):
             return [b.symbol for b in found.items if isinstance(b, Slot)]
         case Number():
             raise PragmaError(

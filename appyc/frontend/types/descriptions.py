@@ -8,7 +8,6 @@ from appyc.frontend.types.values import (
     ArrayRef,
     Binding,
     Conflict,
-    DictSlots,
     DictValue,
     ListSlots,
     ListValue,
@@ -46,7 +45,7 @@ def describe(value: Value | Binding) -> str:
             return f"a {value.ndim}-dimensional view of an array"
         case ReturnedChoice():
             return f"a {value.ndim}-dimensional array"
-        case DictValue() | DictSlots():
+        case DictValue() | TupleSlots(keys=tuple()):
             return "a dict"
         case MaybeNone():
             return f"{describe(value.value)} or None"

@@ -258,47 +258,35 @@ Value: TypeAlias = (
 )
 
 
+_PARTS: dict[type, tuple[str, ...]] = {
+    DictValue: ("values",), MaybeNone: ("value", "is_none"), ReturnedChoice: ("which",), ReturnedList: ("count",),
+    ReturnedContainer: ("lists",),
+}  # fmt: skip
+"""The fields of values that are made of others, each of which is one."""
+
+
 def parts_of(value: Value) -> tuple[Value, ...]:
     """The values that a value is made of: items of a tuple, values of a dict, numbers beside what is returned."""
     match value:
         case TupleValue():
             return value.items
-        case DictValue():
-            return (value.values,)
-        case MaybeNone():
-            return (value.value, value.is_none)
         case ReturnedView():
             return value.later
-        case ReturnedChoice():
-            return (value.which,)
-        case ReturnedList():
-            return (value.count,)
-        case ReturnedContainer():
-            return (value.lists,)
         case _:
-            return ()
+            return tuple(getattr(value, name) for name in _PARTS.get(type(value), ()))
 
 
 def with_parts(value: Value, part: Callable[[Value], Any]) -> Value:
     """The value with each of its parts as `part` gives it, which must be of the same kind."""
-    parts = [part(inner) for inner in parts_of(value)]
+    parts = tuple(part(inner) for inner in parts_of(value))
     match value:
         case TupleValue():
-            return TupleValue(tuple(parts), names=value.names)
-        case DictValue():
-            return DictValue(value.keys, *parts)
-        case MaybeNone():
-            return MaybeNone(*parts)
+            return TupleValue(parts, names=value.names)
         case ReturnedView():
-            return replace(value, later=tuple(parts))
-        case ReturnedChoice():
-            return replace(value, which=parts[0])
-        case ReturnedList():
-            return replace(value, count=parts[0])
-        case ReturnedContainer():
-            return replace(value, lists=parts[0])
+            return replace(value, later=parts)
         case _:
-            return value
+            names = _PARTS.get(type(value), ())
+            return replace(value, **dict(zip(names, parts, strict=True))) if names else value
 
 
 def numbers_of(value: Value) -> list[Number]:
@@ -336,20 +324,14 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class TupleSlots:
-    """A variable that holds a tuple: a binding for each item. table, names: as in TupleValue. optional: as in Slot."""
+    """A variable that holds a tuple: a binding for each item. table, names: as in TupleValue. optional: as in Slot.
+    keys: of a dict, whose values the items are."""
 
     items: tuple[Binding, ...]
     table: Table | None = None
     names: tuple[str, ...] = ()
     optional: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class DictSlots:
-    """A variable that holds such a dict."""
-
-    keys: tuple[Key, ...]
-    values: TupleSlots
+    keys: tuple[Key, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,9 +351,7 @@ class Conflict:
     branches: tuple[Loc, ...] = field(default=(), compare=False)
 
 
-Binding: TypeAlias = (
-    ListSlots | DictSlots | Slot | TupleSlots | Conflict | Number | ArrayRef | Tensor | Opaque
-)
+Binding: TypeAlias = ListSlots | Slot | TupleSlots | Conflict | Number | ArrayRef | Tensor | Opaque
 
 
 def dtype_of(value: ArrayRef | Tensor | Masked) -> DType:
