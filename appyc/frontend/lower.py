@@ -14,7 +14,7 @@ from appyc.frontend.access import AccessPath, python_function
 from appyc.frontend.arrays.allocations import Memory
 from appyc.frontend.arrays.tensors import held
 from appyc.frontend.control import returns
-from appyc.frontend.control.phi_storage import arrays_of
+from appyc.frontend.control.phi_storage import arrays_of, start_late
 from appyc.frontend.control.result_trees import ResultTrees, with_chosen_arrays, without_elements
 from appyc.frontend.control.statements import lower_block, lower_statement
 from appyc.frontend.desugar.characters import with_codes
@@ -212,7 +212,7 @@ def _lower_body(scope: Scope, node: ast.FunctionDef) -> None:
             scope.emit(Assign(scope.flags[name], const(True, DType.BOOL, loc), loc=loc))
         if not (isinstance(binding, Slot | TupleSlots) and binding.optional):
             scope.set_none_flag(name, binding, loc)
-    scope.start_late(loc)
+    start_late(scope, loc)
     lower_block(scope, returns.with_end(scope, node.body))
     refuse_mixed(scope)
 

@@ -15,9 +15,8 @@ from functools import cached_property
 from typing import Any
 
 from appyc.errors import Loc, TypeInferenceError, UnknownNameError, UnsupportedError
-from appyc.frontend.arrays.allocations import Memory
+from appyc.frontend.arrays.allocations import Bound, Memory
 from appyc.frontend.control.buffer_rotation import Exchange
-from appyc.frontend.control.phi_storage import new_home, without_elements
 from appyc.frontend.expressions.arithmetic import const
 from appyc.frontend.expressions.callee_facts import Callees
 from appyc.frontend.expressions.list_parameters import list_calls
@@ -49,11 +48,12 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
+    is_unsure,
     or_none,
 )
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Assign, Const, Expr, Extent, Fail, If, Stmt, Symbol, Unary, Var
-from appyc.ir.types import DType
+from appyc.ir.nodes import Alloc, Assign, Const, Expr, Extent, Fail, If, Stmt, Symbol, Unary, Var
+from appyc.ir.types import ArrayType, Container, DType
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +206,30 @@ class Scope:
         self.emit(Assign(symbol, expr, loc=expr.loc))
         return Var(symbol, loc=expr.loc)
 
+    def new_array(
+        self,
+        name: str,
+        dtype: DType,
+        lengths: Sequence[Expr],
+        loc: Loc,
+        container: Container = Container.ARRAY,
+    ) -> Symbol:
+        """A new array of anything."""
+        array = self.supply.fresh(name, ArrayType(dtype, len(lengths), container=container))
+        self.memory.made.add(array)
+        self.emit(Alloc(array, tuple(lengths), zero=False, loc=loc))
+        return array
+
+    def fail_if(self, cond: Expr, error: str, message: str, loc: Loc, words: tuple[Expr, ...] = ()) -> None:
+        """Emits the test that raises an exception where the condition holds."""
+        self.emit(If(cond, (Fail(error, message, words, loc=loc),), loc=loc))
+
+    def keep_equal(self, array: Symbol, copy: Symbol, name: str, loc: Loc) -> None:
+        """Freezes an array and its copy, which must stay equal: in Python the two may be one array."""
+        since = min([len(self.memory.stores), *(frame.stores for frame in self.loops)])
+        for one in (array, copy):
+            self.memory.freeze(one, Bound(name, loc, shares=True), since)
+
     def unchanging(self, expr: Expr) -> Expr:
         """The expression's current value, which later assignments do not change."""
         if isinstance(expr, Const) or (isinstance(expr, Var) and expr.symbol in self.fixed):
@@ -231,8 +255,8 @@ class Scope:
         self._test_flag(name, binding, loc)
         if isinstance(binding, Slot | TupleSlots) and binding.optional:
             what = "a number" if isinstance(binding, Slot) else "a tuple"
-            fail = Fail("TypeError", f"'{name}' is None, where {what} is needed", loc=loc)
-            self.emit(If(Var(self.none_flags[name], loc=loc), (fail,), loc=loc))
+            is_none = Var(self.none_flags[name], loc=loc)
+            self.fail_if(is_none, "TypeError", f"'{name}' is None, where {what} is needed", loc)
         return self._value(name, binding, loc)
 
     def read_maybe(self, name: str, loc: Loc) -> Value:
@@ -269,14 +293,13 @@ class Scope:
                 return binding
 
     def _test_flag(self, name: str, binding: Binding, loc: Loc) -> None:
-        if not (_maybe(binding) or (isinstance(binding, ArrayRef) and binding.symbol in self.memory.late)):
+        if not (is_unsure(binding) or (isinstance(binding, ArrayRef) and binding.symbol in self.memory.late)):
             return
         if name not in self.facts.flagged:
             self.facts.flagged.add(name)
             raise Restart
         message = f"cannot access local variable '{name}' where it is not associated with a value"
-        fail = Fail("UnboundLocalError", message, loc=loc)
-        self.emit(If(Unary("~", Var(self.flags[name], loc=loc), loc=loc), (fail,), loc=loc))
+        self.fail_if(Unary("~", Var(self.flags[name], loc=loc), loc=loc), "UnboundLocalError", message, loc)
 
     def start_flags(self, loc: Loc) -> None:
         """Clears every is-set and is-None flag before the first statement."""
@@ -286,13 +309,6 @@ class Scope:
         for name in sorted(self.facts.nones):
             self.none_flags[name] = self.supply.fresh(f"{name}_is_none", DType.BOOL)
             self.emit(Assign(self.none_flags[name], const(False, DType.BOOL, loc), loc=loc))
-
-    def start_late(self, loc: Loc) -> None:
-        """Initialises the phi storage of names that only some paths bind to an array, as arrays without elements."""
-        for name, (dtype, ndim) in sorted(self.facts.late.items()):
-            home = new_home(self.supply, self.memory, name, dtype, ndim, loc)
-            self.block += without_elements(self.memory, home, loc)
-            self.env[name] = home
 
     def bind(self, name: str, value: Value, loc: Loc) -> None:
         """Binds a name to a value, and emits the stores: `name = value`."""
@@ -376,16 +392,6 @@ class Scope:
                                        hints=("give it a name of its own",))  # fmt: skip
             case _:
                 raise AssertionError(f"no name is bound to {describe(value)} by its value")
-
-
-def _maybe(binding: Binding) -> bool:
-    match binding:
-        case Slot() | ListSlots():
-            return binding.maybe
-        case TupleSlots():
-            return any(_maybe(b) for b in binding.items)
-        case _:
-            return False
 
 
 def constant_truth(expr: Expr) -> bool | None:

@@ -15,7 +15,6 @@ from appyc.frontend.expressions.arithmetic import cast, integer, truth_of
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import ArrayRef, Masked, Number, Tensor, Value
 from appyc.ir.nodes import (
-    Alloc,
     Binary,
     Compare,
     Const,
@@ -30,7 +29,7 @@ from appyc.ir.nodes import (
     Unary,
     Var,
 )
-from appyc.ir.types import ArrayType, DType
+from appyc.ir.types import DType
 from appyc.ir.visit import rename, substitute, walk
 
 
@@ -87,9 +86,7 @@ def counted(scope: Scope, masked: Masked, loc: Loc) -> Var:
 
 def collected(scope: Scope, masked: Masked, element: Expr, length: Expr, name: str, loc: Loc) -> Symbol:
     """A new array of what an expression of the mask's axes is where the mask holds."""
-    array = scope.supply.fresh(name, ArrayType(element.dtype, 1))
-    scope.memory.made.add(array)
-    scope.emit(Alloc(array, (length,), zero=False, loc=loc))
+    array = scope.new_array(name, element.dtype, (length,), loc)
     axes, extents, (holds, value) = _renamed(scope, masked, [masked.holds, element])
     position = scope.supply.fresh("position", DType.INT64)
     at = (Var(position, loc=loc),)
@@ -114,9 +111,8 @@ def repeatable(scope: Scope, masked: Masked, loc: Loc) -> Masked:
     """
     if all(_is_exact(node) for node in walk(masked.holds)):
         return masked
-    array = scope.supply.fresh("mask", ArrayType(DType.BOOL, masked.rank))
     axes, extents, (holds,) = _renamed(scope, masked, [masked.holds])
-    scope.emit(Alloc(array, extents, zero=False, loc=loc))
+    array = scope.new_array("mask", DType.BOOL, extents, loc)
     scope.emit(ForAll(axes, extents, array, tuple(Var(axis, loc=loc) for axis in axes), holds, loc=loc))
     index = tuple(Var(axis, loc=loc) for axis in masked.chosen)
     return replace(masked, holds=Load(array, index, checked=False, loc=loc))

@@ -14,7 +14,7 @@ from functools import reduce
 
 from appyc.errors import Loc, TypeInferenceError
 from appyc.frontend.arrays.array_creation import loops_over
-from appyc.frontend.arrays.tensors import mostly_one, pinned, renamed
+from appyc.frontend.arrays.tensors import equals, mostly_one, pinned, renamed
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, index_of, integer
 from appyc.frontend.scope import Scope
@@ -98,8 +98,7 @@ def _variable_step(
     """A step that the run shows, most likely a positive one."""
     zero, one = integer(0, loc), integer(1, loc)
     step = pinned(scope, "step", step)
-    fail = Fail("ValueError", "slice step cannot be zero", loc=loc)
-    scope.emit(If(Compare("==", step, zero, loc=loc), (fail,), loc=loc))
+    scope.fail_if(equals(step, 0, loc), "ValueError", "slice step cannot be zero", loc)
     up = Likely(Compare(">", step, zero, loc=loc), loc=loc)
     last = Binary("-", extent, one, loc=loc)
     lo, hi = (None if bound is None else pinned(scope, "bound", bound) for bound in bounds)

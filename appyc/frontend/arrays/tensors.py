@@ -20,7 +20,6 @@ from functools import reduce
 
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.masks import packed, under_one_mask
-from appyc.frontend.control.joins import keep_equal
 from appyc.frontend.expressions.arithmetic import cast, element_of, integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
@@ -39,7 +38,6 @@ from appyc.frontend.types.values import (
     with_parts,
 )
 from appyc.ir.nodes import (
-    Alloc,
     Binary,
     Compare,
     Const,
@@ -57,7 +55,7 @@ from appyc.ir.nodes import (
     Unary,
     Var,
 )
-from appyc.ir.types import ArrayType, Container, DType
+from appyc.ir.types import Container, DType
 from appyc.ir.visit import rename, substitute
 
 Maker = Callable[[list[Number]], Number]
@@ -292,9 +290,7 @@ def materialise(
     scope: Scope, tensor: Tensor, name: str, loc: Loc, container: Container = Container.ARRAY
 ) -> ArrayRef:
     """A new C-contiguous array with the tensor's elements."""
-    array = scope.supply.fresh(name, ArrayType(tensor.element.dtype, tensor.ndim, container=container))
-    scope.memory.made.add(array)
-    scope.emit(Alloc(array, tensor.extents, zero=False, loc=loc))
+    array = scope.new_array(name, tensor.element.dtype, tensor.extents, loc, container)
     axes, element = renamed(scope, tensor)
     index = tuple(Var(axis, loc=loc) for axis in axes)
     scope.emit(ForAll(axes, tensor.extents, array, index, element, loc=loc))
@@ -336,7 +332,7 @@ def kept(scope: Scope, tensor: Tensor, name: str, loc: Loc) -> Value:
     copy = materialise(scope, tensor, name, loc, Container.LIST if is_listed(tensor) else Container.ARRAY)
     if tensor.unsettled:
         assert isinstance(tensor.element, Load), "nothing but a view can be one in another shape"
-        keep_equal(scope, tensor.element.array, copy.symbol, name, loc)
+        scope.keep_equal(tensor.element.array, copy.symbol, name, loc)
     return copy
 
 

@@ -36,7 +36,7 @@ from appyc.frontend.pragmas.pragma_nodes import LoopPragma
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import leaves_loop
 from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value
-from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Fail, For, If, Var
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, For, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute
 
@@ -78,8 +78,7 @@ def _indices(scope: Scope, args: list[ast.expr], loc: Loc) -> IndexSpace:
         if isinstance(extent, Extent) or (isinstance(extent, Const) and extent.value.real >= 0):
             continue
         negative = Compare("<", extent, integer(0, loc), loc=loc)
-        fail = Fail("ValueError", "negative dimensions are not allowed", loc=loc)
-        scope.emit(If(negative, (fail,), loc=loc))
+        scope.fail_if(negative, "ValueError", "negative dimensions are not allowed", loc)
     return IndexSpace(extents, lambda at: TupleValue(tuple(Number(var, python=True) for var in at)))
 
 

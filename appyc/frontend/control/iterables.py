@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
-from appyc.frontend.arrays.tensors import as_tensor, as_value, kept, settled
+from appyc.frontend.arrays.tensors import as_tensor, as_value, equals, kept, settled
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import cast, index_of, integer
 from appyc.frontend.expressions.expressions import (
@@ -33,21 +33,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
 )
-from appyc.ir.nodes import (
-    Binary,
-    Compare,
-    Const,
-    Expr,
-    Extent,
-    Fail,
-    If,
-    Load,
-    Select,
-    Stmt,
-    Symbol,
-    Unary,
-    Var,
-)
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Load, Select, Stmt, Symbol, Unary, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_written, substitute
 
@@ -198,8 +184,7 @@ def _variable_step(scope: Scope, lo: Expr, hi: Expr, step: Expr, loc: Loc, *, pa
     expression of the counter."""
     first, stop, stride = scope.temp("first", lo), scope.temp("stop", hi), scope.temp("stride", step)
     zero = integer(0, loc)
-    fail = Fail("ValueError", "range() arg 3 must not be zero", loc=loc)
-    scope.emit(If(Compare("==", stride, zero, loc=loc), (fail,), loc=loc))
+    scope.fail_if(equals(stride, 0, loc), "ValueError", "range() arg 3 must not be zero", loc)
     up = Compare(">", stride, zero, loc=loc)
     low, high = (Select(up, a, b, loc=loc) for a, b in ((first, stop), (stop, first)))
     # Distances of int64 numbers fit into uint64, and so do their quotients' successors into int64.

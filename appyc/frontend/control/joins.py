@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from appyc.errors import Loc
-from appyc.frontend.arrays.allocations import Bound, Memory
-from appyc.frontend.control.phi_storage import copies, has_other_names, moves_of, new_home, note
+from appyc.frontend.arrays.allocations import Memory
+from appyc.frontend.control.phi_storage import copy_in_parallel, has_other_names, moves_of, new_home, note
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.selections import common_type
@@ -37,7 +37,7 @@ from appyc.frontend.types.values import (
     dtype_of,
     or_none,
 )
-from appyc.ir.nodes import Assign, Expr, If, Stmt, Symbol, Var
+from appyc.ir.nodes import Assign, Expr, If, Stmt, Var
 from appyc.ir.types import DType
 
 
@@ -62,17 +62,8 @@ def bring_home(
     moves = moves_of(scope.memory, targets, sources)
     since = min([since, *(frame.stores for frame in scope.loops)])
     for move in moves:
-        bound = Bound(move.name, scope.bound_at.get(move.name, loc))
-        note(scope.memory, move, bound, targets, sources, scope.given, since, needed)
-    scope.block += copies(scope.supply, scope.memory, moves, loc, first=first)
-
-
-def keep_equal(scope: Scope, array: Symbol, copy: Symbol, name: str, loc: Loc) -> None:
-    """Freezes an array and its copy, which must stay equal: in Python the two may be one array."""
-    since = min([len(scope.memory.stores), *(frame.stores for frame in scope.loops)])
-    bound = Bound(name, loc, shares=True)
-    scope.memory.freeze(array, bound, since)
-    scope.memory.freeze(copy, bound, since)
+        note(scope, move, targets, sources, loc, since, needed)
+    copy_in_parallel(scope, moves, loc, first=first)
 
 
 def copy_into(scope: Scope, target: Binding, source: Binding, loc: Loc) -> None:
@@ -171,7 +162,7 @@ def _join_arrays(
         return Conflict(f"{describe(a)} on one path and {describe(b)} on another", unsupported=True)
     if isinstance(a, ArrayRef) and _is_free_home(a, name, scope.memory, start):
         return a
-    return new_home(scope.supply, scope.memory, name, dtype_of(a), a.ndim, loc)
+    return new_home(scope, name, dtype_of(a), a.ndim, loc)
 
 
 def _as_variable(scope: Scope, name: str, binding: Binding) -> Binding:

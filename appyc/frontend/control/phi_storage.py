@@ -20,30 +20,31 @@ overwrites (`a, b = b, a`), its source is copied into a temporary first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 
 from appyc.errors import Loc
 from appyc.frontend.arrays.allocations import Bound, Memory
+from appyc.frontend.arrays.tensors import as_tensor, materialise, renamed
 from appyc.frontend.expressions.arithmetic import integer
+from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import ArrayRef, Binding, Conflict, Tensor, TupleSlots, Value, parts_of
-from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
     Assign,
     Compare,
+    Const,
     Expr,
     ForAll,
     If,
     Likely,
     Load,
     Logical,
-    Stmt,
     Symbol,
     Unary,
     Var,
 )
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import rename
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,23 +95,23 @@ def has_other_names(env: Mapping[str, Binding], array: Symbol, name: str) -> boo
     return any(root(binding) == array and other != name for other, binding in all_leaves(env))
 
 
-def new_home(supply: NameSupply, memory: Memory, name: str, dtype: DType, ndim: int, loc: Loc) -> ArrayRef:
+def new_home(scope: Scope, name: str, dtype: DType, ndim: int, loc: Loc) -> ArrayRef:
     """New phi storage for a name, whose lengths are variables that the copies into it assign."""
-    symbol = supply.fresh(name, ArrayType(dtype, ndim))
-    memory.made.add(symbol)
-    memory.homes[symbol] = supply.fresh(f"{name}_is", DType.INT64)
-    lengths = (supply.fresh(f"{name}_n", DType.INT64) for _ in range(ndim))
+    symbol = scope.supply.fresh(name, ArrayType(dtype, ndim))
+    scope.memory.made.add(symbol)
+    scope.memory.homes[symbol] = scope.supply.fresh(f"{name}_is", DType.INT64)
+    lengths = (scope.supply.fresh(f"{name}_n", DType.INT64) for _ in range(ndim))
     return ArrayRef(symbol, shape=tuple(Var(n, loc=loc) for n in lengths))
 
 
-def without_elements(memory: Memory, home: ArrayRef, loc: Loc) -> list[Stmt]:
-    """Initialises phi storage as an array without elements."""
-    assert home.shape is not None
-    lengths = [n.symbol for n in home.shape if isinstance(n, Var)]
-    empty: list[Stmt] = [Assign(n, integer(0, loc), loc=loc) for n in lengths]
-    memory.late.add(home.symbol)
-    is_none = Assign(memory.homes[home.symbol], integer(0, loc), loc=loc)
-    return [*empty, Alloc(home.symbol, home.shape, zero=False, loc=loc), is_none]
+def start_late(scope: Scope, loc: Loc) -> None:
+    """Initialises the phi storage of names that only some paths bind to an array, as arrays without elements."""
+    for name, (dtype, ndim) in sorted(scope.facts.late.items()):
+        home = new_home(scope, name, dtype, ndim, loc)
+        scope.memory.late.add(home.symbol)
+        _sized(scope, home, (integer(0, loc),) * ndim, loc)
+        scope.emit(Assign(scope.memory.homes[home.symbol], integer(0, loc), loc=loc))
+        scope.env[name] = home
 
 
 def moves_of(memory: Memory, targets: Mapping[str, Binding], sources: Mapping[str, Binding]) -> list[Move]:
@@ -128,23 +129,22 @@ def moves_of(memory: Memory, targets: Mapping[str, Binding], sources: Mapping[st
 
 
 def note(
-    memory: Memory,
+    scope: Scope,
     move: Move,
-    name: Bound,
     targets: Mapping[str, Binding],
     sources: Mapping[str, Binding],
-    given: frozenset[Symbol],
+    loc: Loc,
     since: int,
     needed: frozenset[str] | None = None,
 ) -> None:
     """Records the aliases of the array that is copied into phi storage: live names, callers, and their stores.
 
-    Dead names do not count. given: arrays that a caller has names for. needed: the names that are live
-    afterwards, where that is known.
+    Dead names do not count. needed: the names that are live afterwards, where that is known.
     """
     array = root(move.source)
     if array is None:
         return
+    memory, given, name = scope.memory, scope.given, Bound(move.name, scope.bound_at.get(move.name, loc))
     memory.copied(array, move.home.symbol, name, since)
     outside = array not in memory.made
     read = {n: b for n, b in sources.items() if needed is None or n in needed}
@@ -169,23 +169,23 @@ def _is_whole(source: ArrayRef | Tensor) -> bool:
 _GONE = Conflict("not bound")
 
 
-def copies(supply: NameSupply, memory: Memory, moves: list[Move], loc: Loc, *, first: bool) -> list[Stmt]:
-    """The statements of parallel copies. first: the phi storage has no memory on this path yet."""
-    out: list[Stmt] = []
+def copy_in_parallel(scope: Scope, moves: list[Move], loc: Loc, *, first: bool) -> None:
+    """Emits parallel copies. first: the phi storage has no memory on this path yet."""
     overwritten: set[Symbol] = set()
     settled = []
     for move in moves:
         source = move.source
         if root(source) in {*overwritten, move.home.symbol}:
-            source = _put_aside(supply, memory, move, loc, out)
+            tensor = as_tensor(scope, source, loc)
+            extents = tuple(scope.temp("n", n) for n in tensor.extents)
+            source = materialise(scope, replace(tensor, extents=extents), f"{move.name}_aside", loc)
         overwritten.add(move.home.symbol)
         settled.append((move.home, source))
-    origins = [_origin(memory, move, loc) for move in moves]
-    values = [_pinned(supply, origin, loc, out) if isinstance(origin, Var) else origin for origin in origins]
+    origins = [_origin(scope.memory, move, loc) for move in moves]
+    values = [scope.temp("n", origin) if isinstance(origin, Var) else origin for origin in origins]
     for (home, source), value in zip(settled, values, strict=True):
-        _copy(supply, memory, home, source, loc, out, first=first)
-        out.append(Assign(memory.homes[home.symbol], value, loc=loc))
-    return out
+        _copy(scope, home, as_tensor(scope, source, loc), loc, first=first)
+        scope.emit(Assign(scope.memory.homes[home.symbol], value, loc=loc))
 
 
 def _origin(memory: Memory, move: Move, loc: Loc) -> Expr:
@@ -199,67 +199,29 @@ def _origin(memory: Memory, move: Move, loc: Loc) -> Expr:
     return integer(0, loc)
 
 
-def _put_aside(supply: NameSupply, memory: Memory, move: Move, loc: Loc, out: list[Stmt]) -> ArrayRef:
-    tensor = _tensor(supply, move.source, loc)
-    aside = supply.fresh(f"{move.name}_aside", ArrayType(tensor.element.dtype, tensor.ndim))
-    memory.made.add(aside)
-    lengths = tuple(_pinned(supply, n, loc, out) for n in tensor.extents)
-    out.append(Alloc(aside, lengths, zero=False, loc=loc))
-    index = tuple(Var(axis, loc=loc) for axis in tensor.axes)
-    out.append(ForAll(tensor.axes, lengths, aside, index, tensor.element, loc=loc))
-    return ArrayRef(aside, shape=lengths)
-
-
-def _copy(
-    supply: NameSupply,
-    memory: Memory,
-    home: ArrayRef,
-    source: ArrayRef | Tensor,
-    loc: Loc,
-    out: list[Stmt],
-    *,
-    first: bool,
-) -> None:
-    tensor = _tensor(supply, source, loc)
+def _copy(scope: Scope, home: ArrayRef, source: Tensor, loc: Loc, *, first: bool) -> None:
     assert home.shape is not None, "a home knows its lengths"
-    pairs = list(zip(home.shape, tensor.extents, strict=True))
     if first:
-        out += _sized(supply, home, tensor.extents, loc)
-    elif different := [(n, extent) for n, extent in pairs if n != extent]:
+        _sized(scope, home, source.extents, loc)
+    elif different := [pair for pair in zip(source.extents, home.shape, strict=True) if pair[0] != pair[1]]:
         # Memory is reallocated only where a length changes, which is unlikely.
-        tests: list[Expr] = [Compare("==", extent, n, loc=loc) for n, extent in different]
-        same = tests[0]
-        for test in tests[1:]:
-            same = Logical("and", same, test, loc=loc)
-        changed = Unary("~", same if home.symbol in memory.late else Likely(same, loc=loc), loc=loc)
-        out.append(If(changed, tuple(_sized(supply, home, tensor.extents, loc)), loc=loc))
-    index = tuple(Var(axis, loc=loc) for axis in tensor.axes)
-    out.append(ForAll(tensor.axes, home.shape, home.symbol, index, tensor.element, loc=loc))
+        tests: list[Expr] = [Compare("==", extent, n, loc=loc) for extent, n in different]
+        same = reduce(lambda a, b: Logical("and", a, b, loc=loc), tests)
+        same = same if home.symbol in scope.memory.late else Likely(same, loc=loc)
+        with scope.collect() as grown:
+            _sized(scope, home, source.extents, loc)
+        scope.emit(If(Unary("~", same, loc=loc), tuple(grown), loc=loc))
+    axes, element = renamed(scope, source)
+    index = tuple(Var(axis, loc=loc) for axis in axes)
+    scope.emit(ForAll(axes, home.shape, home.symbol, index, element, loc=loc))
 
 
-def _sized(supply: NameSupply, home: ArrayRef, extents: tuple[Expr, ...], loc: Loc) -> list[Stmt]:
+def _sized(scope: Scope, home: ArrayRef, extents: tuple[Expr, ...], loc: Loc) -> None:
     """Allocates phi storage of these lengths."""
-    out: list[Stmt] = []
-    kept = [_pinned(supply, extent, loc, out) for extent in extents] if len(extents) > 1 else extents
     assert home.shape is not None
+    alone = len(extents) == 1
+    kept = [n if alone or isinstance(n, Const) else scope.temp("n", n) for n in extents]
     for length, extent in zip(home.shape, kept, strict=True):
         assert isinstance(length, Var)
-        out.append(Assign(length.symbol, extent, loc=loc))
-    return [*out, Alloc(home.symbol, home.shape, zero=False, loc=loc)]
-
-
-def _pinned(supply: NameSupply, expr: Expr, loc: Loc, out: list[Stmt]) -> Expr:
-    symbol = supply.fresh("n", DType.INT64)
-    out.append(Assign(symbol, expr, loc=loc))
-    return Var(symbol, loc=loc)
-
-
-def _tensor(supply: NameSupply, value: ArrayRef | Tensor, loc: Loc) -> Tensor:
-    """The value as a tensor over fresh axes, for use in one statement."""
-    if isinstance(value, Tensor):
-        axes = tuple(supply.fresh(axis.name, axis.type) for axis in value.axes)
-        return Tensor(axes, value.extents, rename(value.element, dict(zip(value.axes, axes, strict=True))))
-    extents = value.extents(loc)
-    axes = tuple(supply.fresh("i", DType.INT64) for _ in extents)
-    index = (*value.index, *(Var(axis, loc=loc) for axis in axes))
-    return Tensor(axes, extents, Load(value.symbol, index, checked=bool(value.index), loc=loc))
+        scope.emit(Assign(length.symbol, extent, loc=loc))
+    scope.emit(Alloc(home.symbol, home.shape, zero=False, loc=loc))

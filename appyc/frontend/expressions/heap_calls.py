@@ -12,15 +12,14 @@ from functools import partial
 from types import FunctionType
 
 from appyc.errors import Loc, UnsupportedError
-from appyc.frontend.arrays.tensors import settled
+from appyc.frontend.arrays.tensors import equals, settled
 from appyc.frontend.expressions import expressions
-from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.expressions.inlining import inlined
 from appyc.frontend.expressions.list_storage import learn_item, list_named
 from appyc.frontend.expressions.lists import append, pop, refuse_out_of_order
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import ListValue, Value
-from appyc.ir.nodes import Compare, Fail, If, Var
+from appyc.ir.nodes import Var
 from appyc.library import heaps
 
 
@@ -50,8 +49,8 @@ def _run(scope: Scope, text: Callable[..., object], heap: ListValue, loc: Loc, *
 
 
 def _fail_if_empty(scope: Scope, heap: ListValue, loc: Loc) -> None:
-    empty = Compare("==", Var(heap.slots.count, loc=loc), integer(0, loc), loc=loc)
-    scope.emit(If(empty, (Fail("IndexError", "index out of range", loc=loc),), loc=loc))
+    empty = equals(Var(heap.slots.count, loc=loc), 0, loc)
+    scope.fail_if(empty, "IndexError", "index out of range", loc)
 
 
 def _call(make: Callable[..., Value], items: int, scope: Scope, node: ast.Call, loc: Loc) -> Value:

@@ -20,9 +20,9 @@ from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import PY_LARGE_INT, NumberType, promote
 from appyc.frontend.types.values import Number, Table, TableColumn, TupleValue, Value
-from appyc.ir.nodes import Alloc, Load, Store, Symbol
 from appyc.ir.nodes import Expr as IrExpr
-from appyc.ir.types import ArrayType, DType
+from appyc.ir.nodes import Load, Store, Symbol
+from appyc.ir.types import DType
 
 
 def table_of(scope: Scope, items: Sequence[Value], name: str, loc: Loc) -> Table | None:
@@ -69,9 +69,7 @@ def _numbers(items: Sequence[Value]) -> Iterator[Number]:
 def _filled(
     scope: Scope, numbers: Sequence[Number], lengths: tuple[int, ...], dtype: DType, name: str, loc: Loc
 ) -> Symbol:
-    array = scope.supply.fresh(f"{name}_items", ArrayType(dtype, len(lengths)))
-    scope.memory.made.add(array)
-    scope.emit(Alloc(array, tuple(integer(n, loc) for n in lengths), zero=False, loc=loc))
+    array = scope.new_array(f"{name}_items", dtype, [integer(n, loc) for n in lengths], loc)
     for position, n in zip(itertools.product(*map(range, lengths)), numbers, strict=True):
         index = tuple(integer(k, loc) for k in position)
         scope.emit(Store(array, index, cast(n.expr, dtype), checked=False, loc=loc))

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.slice_bounds import tested_position
-from appyc.frontend.arrays.tensors import as_tensor, materialise, pinned, settled
+from appyc.frontend.arrays.tensors import as_tensor, equals, materialise, pinned, settled
 from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.desugar.building import container_of, located, read
 from appyc.frontend.expressions import expressions
@@ -61,7 +61,6 @@ from appyc.ir.nodes import (
     Compare,
     Const,
     Expr,
-    Fail,
     For,
     ForAll,
     If,
@@ -258,8 +257,7 @@ def pop(scope: Scope, name: str, at: Number | None, loc: Loc) -> Value:
     """Removes an item of a list and gives its value: `name.pop()`, `name.pop(at)`."""
     slots = list_named(scope, name, loc).slots
     count = Var(slots.count, loc=loc)
-    fail = Fail("IndexError", "pop from empty list", loc=loc)
-    scope.emit(If(Compare("==", count, integer(0, loc), loc=loc), (fail,), loc=loc))
+    scope.fail_if(equals(count, 0, loc), "IndexError", "pop from empty list", loc)
     if at is None:
         scope.emit(Assign(slots.count, Binary("-", count, integer(1, loc), loc=loc), loc=loc))
         return item_in_variables(scope, slots, count, loc)

@@ -17,7 +17,6 @@ from appyc.frontend.types.numbers import PY_BOOL, PY_INT
 from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
 from appyc.frontend.types.weak_ints import refuse_unfit
 from appyc.frontend.types.wide_ints import wide_operation, wide_sign
-from appyc.ir.nodes import Fail, If
 
 _BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -82,7 +81,7 @@ def _refuse_negative_powers(scope: Scope, base: Value, exponent: Value, loc: Loc
         negative = reduce_array(scope, "any", negative, loc)
     assert isinstance(negative, Number), "a reduction over all axes"
     message = "Integers to negative integer powers are not allowed."
-    scope.emit(If(negative.expr, (Fail("ValueError", message, loc=loc),), loc=loc))
+    scope.fail_if(negative.expr, "ValueError", message, loc)
 
 
 def _repeated(items: Value, times: Value) -> TupleValue | None:

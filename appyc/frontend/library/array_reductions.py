@@ -14,14 +14,14 @@ import numpy as np
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.masks import counted, repeatable
 from appyc.frontend.arrays.reshaping import normalised
-from appyc.frontend.arrays.tensors import as_tensor, elementwise, fail_unless, kept, product
+from appyc.frontend.arrays.tensors import as_tensor, elementwise, equals, fail_unless, kept, product
 from appyc.frontend.arrays.where_arguments import initial_value, mask_over
 from appyc.frontend.expressions.arithmetic import cast, const, integer, truth_of
 from appyc.frontend.library.axis_arguments import Along, Arguments, Entry, Maker, along
 from appyc.frontend.library.linear_algebra import settled
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Masked, Number, Tensor, Value
-from appyc.ir.nodes import Binary, Compare, Const, Expr, Fail, If, Load, Reduce, Select, Var
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Load, Reduce, Select, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import rename
 
@@ -67,8 +67,7 @@ def reduce_array(
         if where is not None:
             raise UnsupportedError(f"np.{name} with where needs an initial value", loc)
         if count is not None:
-            empty = Compare("==", count.expr, integer(0, loc), loc=loc)
-            scope.emit(If(empty, (Fail("ValueError", _of_nothing(name), loc=loc),), loc=loc))
+            scope.fail_if(equals(count.expr, 0, loc), "ValueError", _of_nothing(name), loc)
         else:
             for k in reduced:
                 some = Compare(">", tensor.extents[k], integer(0, loc), loc=loc)

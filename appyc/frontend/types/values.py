@@ -377,3 +377,14 @@ def is_list_itself(value: Value | Binding | None) -> TypeGuard[ArrayRef]:
     if not isinstance(value, ArrayRef) or value.index or value.ndim != 1:
         return False
     return value.symbol.array.container is Container.LIST
+
+
+def is_unsure(binding: Binding) -> bool:
+    """Whether some path has not assigned a variable."""
+    match binding:
+        case Slot() | ListSlots():
+            return binding.maybe
+        case TupleSlots():
+            return any(is_unsure(b) for b in binding.items)
+        case _:
+            return False

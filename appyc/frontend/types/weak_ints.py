@@ -12,7 +12,7 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import promoted_dtype
 from appyc.frontend.types.values import ListValue, Number, TupleValue, Value, is_listed
 from appyc.ir.integers import is_within, limits, range_of
-from appyc.ir.nodes import Compare, Const, Expr, Fail, If, Likely, Logical, Reduce, Unary
+from appyc.ir.nodes import Compare, Const, Expr, Likely, Logical, Reduce, Unary
 from appyc.ir.types import DType
 
 
@@ -89,17 +89,19 @@ def require_fit(scope: Scope, number: Number, dtype: DType, loc: Loc, ends: str 
     wrong = Unary("~", Likely(fits, loc=loc), loc=loc)
     is_large = value.dtype is DType.UINT64
     shown, shown_value = ("above 2**63 - 1", ()) if is_large else ("{value}", (value,))
-    fail = Fail("OverflowError", f"Python integer {shown} out of bounds for {dtype}", shown_value, loc=loc)
-    scope.emit(If(const(True, DType.BOOL, loc) if isinstance(value, Const) else wrong, (fail,), loc=loc))
+    cond = const(True, DType.BOOL, loc) if isinstance(value, Const) else wrong
+    scope.fail_if(
+        cond, "OverflowError", f"Python integer {shown} out of bounds for {dtype}", loc, shown_value
+    )
 
 
 def _require_fit_of_float(scope: Scope, value: float, dtype: DType, loc: Loc) -> None:
     if math.isnan(value):
-        fail = Fail("ValueError", "cannot convert float NaN to integer", loc=loc)
+        error, message = "ValueError", "cannot convert float NaN to integer"
     elif math.isinf(value):
-        fail = Fail("OverflowError", "cannot convert float infinity to integer", loc=loc)
+        error, message = "OverflowError", "cannot convert float infinity to integer"
     elif not is_within((int(value), int(value)), limits(dtype)):
-        fail = Fail("OverflowError", f"Python integer {int(value)} out of bounds for {dtype}", loc=loc)
+        error, message = "OverflowError", f"Python integer {int(value)} out of bounds for {dtype}"
     else:
         return
-    scope.emit(If(const(True, DType.BOOL, loc), (fail,), loc=loc))
+    scope.fail_if(const(True, DType.BOOL, loc), error, message, loc)
