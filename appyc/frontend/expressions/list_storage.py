@@ -75,9 +75,15 @@ def list_part(scope: Scope, slots: ListSlots, part: ast.Slice, loc: Loc) -> List
         if part.lower is not None or part.upper is not None or part.step is not None:
             items = as_tensor(scope, subscript(scope, items, [part], loc), loc)
         columns.append(materialise(scope, items, "items", loc))
-    length = scope.temp("count", columns[0].extents(loc)[0]).symbol
-    own = tuple(column.symbol for column in columns)
-    return ListValue(ListSlots(own, slots.kinds, slots.of_tuples, length, length))
+    return ListValue(list_of_columns(scope, columns, slots.kinds, slots.of_tuples, loc))
+
+
+def list_of_columns(
+    scope: Scope, columns: Sequence[ArrayRef], kinds: tuple[NumberType, ...], of_tuples: bool, loc: Loc
+) -> ListSlots:
+    """A list whose items are in new arrays."""
+    count = scope.temp("count", columns[0].extents(loc)[0]).symbol
+    return ListSlots(tuple(column.symbol for column in columns), kinds, of_tuples, count, count)
 
 
 def list_item(scope: Scope, owner: ListValue, index: Number, loc: Loc) -> Value:

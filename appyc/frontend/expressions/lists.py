@@ -20,12 +20,12 @@ Does not handle: items that are arrays or lists; items of different number types
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.slice_bounds import tested_position
 from appyc.frontend.arrays.tensors import as_tensor, equals, materialise, pinned, settled
 from appyc.frontend.control.comprehensions import collected
+from appyc.frontend.control.iterables import item_at
 from appyc.frontend.desugar.building import container_of, located, read
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
@@ -34,6 +34,7 @@ from appyc.frontend.expressions.list_storage import (
     item_in_variables,
     learn_item,
     list_named,
+    list_of_columns,
     list_part,
     make_room,
     moved_to_more_room,
@@ -44,45 +45,20 @@ from appyc.frontend.library.sort_functions import sort_in_place
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.new_containers import is_new_list
 from appyc.frontend.types.numbers import NumberType
-from appyc.frontend.types.values import (
-    ArrayRef,
-    ListSlots,
-    ListValue,
-    Masked,
-    Number,
-    Tensor,
-    TupleValue,
-    Value,
-)
+from appyc.frontend.types.values import ListSlots, ListValue, Masked, Number, Tensor, TupleValue, Value
 from appyc.ir.names import unused
-from appyc.ir.nodes import (
-    Assign,
-    Binary,
-    Compare,
-    Const,
-    Expr,
-    For,
-    ForAll,
-    If,
-    Load,
-    Select,
-    Store,
-    Symbol,
-    Var,
-)
+from appyc.ir.nodes import Assign, Binary, Compare, Const, Expr, For, ForAll, If, Load, Select, Store, Var
 from appyc.ir.types import DType
-from appyc.ir.visit import substitute
 
 
 def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
     """Binds a name to a new list: `name = [...]`, `name = [item] * n`, and other expressions that make lists."""
     if not isinstance(value, ast.BinOp | ast.List):
-        columns, count = _described(scope, value, loc)
-        learn_item(scope, name, _an_item(columns), loc)
-        slots = storage_of(scope, name)
+        items = _described(scope, value, loc)
+        learn_item(scope, name, item_at(items, integer(0, loc), loc), loc)
+        slots, count = storage_of(scope, name), Var(items.count, loc=loc)
         make_room(scope, slots, count, loc)
-        for column, tensor in zip(slots.columns, columns.tensors, strict=True):
-            scope.emit(_stored(scope, column, integer(0, loc), count, tensor, loc))
+        _put(scope, slots, integer(0, loc), items, loc)
         _bound(scope, name, slots, count, loc)
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "sorted":
             sort(scope, name, loc)
@@ -157,35 +133,17 @@ def _bound(scope: Scope, name: str, slots: ListSlots, length: Expr, loc: Loc) ->
     scope.set_flag(name, loc)
 
 
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """The items of a list as one-dimensional tensors, one per number of an item, and the numbers' types."""
-
-    tensors: tuple[Tensor, ...]
-    kinds: tuple[NumberType, ...]
-    of_tuples: bool
-
-
-def _an_item(columns: _Columns) -> Value:
-    """A representative item of the columns, from which the item type is inferred."""
-    numbers = tuple(
-        Number(tensor.element, kind.python)
-        for tensor, kind in zip(columns.tensors, columns.kinds, strict=True)
-    )
-    return TupleValue(numbers) if columns.of_tuples else numbers[0]
-
-
-def _described(scope: Scope, node: ast.expr, loc: Loc) -> tuple[_Columns, Expr]:
-    """The items of a new list, materialised in fresh arrays, and their number."""
+def _described(scope: Scope, node: ast.expr, loc: Loc) -> ListSlots:
+    """The items of a new list, materialised in fresh arrays."""
     match node:
         case ast.Subscript(value=ast.Name(id=name), slice=ast.Slice() as part):
-            return _part(scope, list_named(scope, name, loc).slots, part, loc)
+            return list_part(scope, list_named(scope, name, loc).slots, part, loc).slots
         case ast.Name(id=name) | ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="copy")):
-            return _part(scope, list_named(scope, name, loc).slots, ast.Slice(), loc)
+            return _copy(scope, list_named(scope, name, loc).slots, loc)
         case ast.Call() if list_calls(scope.source, scope.names, scope.facts).makes_list(node):
             node = _copy_of(scope, node)
         case ast.Call(args=[ast.Name(id=name)]) if name in scope.list_names:
-            return _part(scope, list_named(scope, name, loc).slots, ast.Slice(), loc)
+            return _copy(scope, list_named(scope, name, loc).slots, loc)
         case ast.Call(args=[inner]):
             if isinstance(node.func, ast.Name) and node.func.id in scope.locals:
                 raise UnsupportedError(f"{node.func.id!r} is a name of this function's own here", loc)
@@ -200,7 +158,7 @@ def _described(scope: Scope, node: ast.expr, loc: Loc) -> tuple[_Columns, Expr]:
     python = isinstance(described, Tensor) and described.python
     found = expressions.pack_masked(scope, items, loc)
     if isinstance(found, ListValue):
-        return _part(scope, found.slots, ast.Slice(), loc)
+        return _copy(scope, found.slots, loc)
     if isinstance(found, TupleValue):
         numbers = [item for item in found.items if isinstance(item, Number)]
         if len(numbers) < len(found.items) or len({number.type for number in numbers}) != 1:
@@ -212,8 +170,7 @@ def _described(scope: Scope, node: ast.expr, loc: Loc) -> tuple[_Columns, Expr]:
         raise UnsupportedError("a list of arrays cannot be compiled", loc,
                                hints=("a list of numbers, or of tuples of numbers, can",))  # fmt: skip
     own = materialise(scope, tensor, "items", loc)
-    kind = NumberType(tensor.element.dtype, python)
-    return _Columns((as_tensor(scope, own, loc),), (kind,), of_tuples=False), own.extents(loc)[0]
+    return list_of_columns(scope, [own], (NumberType(tensor.element.dtype, python),), False, loc)
 
 
 def _copy_of(scope: Scope, items: ast.expr) -> ast.ListComp:
@@ -223,20 +180,21 @@ def _copy_of(scope: Scope, items: ast.expr) -> ast.ListComp:
     return located(ast.ListComp(read(target), [over]), items)
 
 
-def _part(scope: Scope, slots: ListSlots, part: ast.Slice, loc: Loc) -> tuple[_Columns, Expr]:
-    """The slice `name[part]` of a list, copied to fresh arrays."""
-    copy = list_part(scope, slots, part, loc).slots
-    tensors = tuple(as_tensor(scope, ArrayRef(column), loc) for column in copy.columns)
-    return _Columns(tensors, slots.kinds, slots.of_tuples), tensors[0].extents[0]
+def _copy(scope: Scope, slots: ListSlots, loc: Loc) -> ListSlots:
+    return list_part(scope, slots, ast.Slice(), loc).slots
 
 
-def _stored(scope: Scope, column: Symbol, first: Expr, count: Expr, items: Tensor, loc: Loc) -> ForAll:
-    """The statement that stores items into a column, from position `first` on."""
-    axis = scope.supply.fresh("i", DType.INT64)
-    here: Expr = Var(axis, loc=loc)
-    element = cast(substitute(items.element, {items.axes[0]: here}), column.dtype)
-    at = here if first == integer(0, loc) else Binary("+", first, here, loc=loc)
-    return ForAll((axis,), (count,), column, (at,), element, loc=loc)
+def _put(
+    scope: Scope, slots: ListSlots, first: Expr, items: ListSlots, loc: Loc, *, backwards: bool = False
+) -> None:
+    """Stores the items of another list from a position on."""
+    count = Var(items.count, loc=loc)
+    for column, source in zip(slots.columns, items.columns, strict=True):
+        here = Var(scope.supply.fresh("i", DType.INT64), loc=loc)
+        index = Binary("-", count, _sum(here, integer(1, loc), loc), loc=loc) if backwards else here
+        element = cast(Load(source, (index,), checked=False, loc=loc), column.dtype)
+        at = (_sum(first, here, loc),)
+        scope.emit(ForAll((here.symbol,), (count,), column, at, element, loc=loc))
 
 
 def append(scope: Scope, name: str, item: Value, loc: Loc) -> None:
@@ -302,48 +260,42 @@ def insert(scope: Scope, name: str, at: Number, item: Value, loc: Loc) -> None:
         scope.emit(Store(column, (kept_index,), value, checked=False, loc=loc))
 
 
-def extend(scope: Scope, name: str, items: ast.expr, loc: Loc) -> None:
+def extend(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
     """Extends a list: `name.extend(items)`, `name += items`."""
     refuse_out_of_order(scope, name, loc)
-    if isinstance(items, ast.List | ast.Tuple):
+    if isinstance(given, ast.List | ast.Tuple):
         values = [settled(scope, expressions.pack_masked(scope, v, loc))
-                  for v in expressions.lower_operands(scope, items.elts)]  # fmt: skip
+                  for v in expressions.lower_operands(scope, given.elts)]  # fmt: skip
         for value in values:
             append(scope, name, value, loc)
         return
-    whole = items
-    if isinstance(items, ast.BinOp) and is_new_list(items):
+    whole = given
+    if isinstance(given, ast.BinOp) and is_new_list(given):
         more = unused(f"{name}.more", scope.locals)
         scope.list_names |= {more}
-        bind_list(scope, more, items, loc)
-        whole = ast.copy_location(ast.Subscript(read(more), ast.Slice(), ast.Load()), items)
-    elif not isinstance(items, ast.ListComp | ast.GeneratorExp) and not is_new_list(items):
-        whole = ast.copy_location(ast.Call(ast.Name("list", ast.Load()), [items], []), items)
+        bind_list(scope, more, given, loc)
+        whole = ast.copy_location(ast.Subscript(read(more), ast.Slice(), ast.Load()), given)
+    elif not isinstance(given, ast.ListComp | ast.GeneratorExp) and not is_new_list(given):
+        whole = ast.copy_location(ast.Call(ast.Name("list", ast.Load()), [given], []), given)
     if not isinstance(whole, ast.ListComp | ast.GeneratorExp | ast.Subscript | ast.Call):
         raise UnsupportedError("a list cannot be extended by this in compiled code", loc,
                                hints=("append the items in a loop",))  # fmt: skip
-    columns, count = _described(scope, whole, loc)
-    learn_item(scope, name, _an_item(columns), loc)
+    items = _described(scope, whole, loc)
+    learn_item(scope, name, item_at(items, integer(0, loc), loc), loc)
     slots = list_named(scope, name, loc).slots
     old = Var(slots.count, loc=loc)
-    new = pinned(scope, "count", Binary("+", old, count, loc=loc))
+    new = pinned(scope, "count", Binary("+", old, Var(items.count, loc=loc), loc=loc))
     short = Compare(">", new, Var(slots.room, loc=loc), loc=loc)
     scope.emit(If(short, tuple(moved_to_more_room(scope, slots, loc, new)), loc=loc))
     first = scope.temp("first", old)
-    for column, tensor in zip(slots.columns, columns.tensors, strict=True):
-        scope.emit(_stored(scope, column, first, count, tensor, loc))
+    _put(scope, slots, first, items, loc)
     scope.emit(Assign(slots.count, new, loc=loc))
 
 
 def reverse(scope: Scope, name: str, loc: Loc) -> None:
     """Reverses a list in place: `name.reverse()`."""
     slots = list_named(scope, name, loc).slots
-    columns, count = _part(scope, slots, ast.Slice(), loc)
-    for column, tensor in zip(slots.columns, columns.tensors, strict=True):
-        behind = Binary("+", Var(tensor.axes[0], loc=loc), integer(1, loc), loc=loc)
-        index = Binary("-", count, behind, loc=loc)
-        backwards = replace(tensor, element=substitute(tensor.element, {tensor.axes[0]: index}))
-        scope.emit(_stored(scope, column, integer(0, loc), count, backwards, loc))
+    _put(scope, slots, integer(0, loc), _copy(scope, slots, loc), loc, backwards=True)
 
 
 def sort(scope: Scope, name: str, loc: Loc) -> None:
