@@ -235,14 +235,10 @@ def _python_statement(
         setattr(out, name, new)
     work.loops -= is_loop
     if is_loop and len(work.definitions) == known:
-        work.reasons.setdefault(stmt.lineno, _why_in_python(work, stmt))
+        inside = any(n is work.fault for n in ast.walk(stmt))
+        what = f"line {work.fault.lineno} cannot be compiled" if inside else "it is left by return or break"
+        work.reasons.setdefault(stmt.lineno, f"a loop, since {what}")
     return out
-
-
-def _why_in_python(work: _Work, stmt: ast.stmt) -> str:
-    inside = any(n is work.fault for n in ast.walk(stmt))
-    what = f"line {work.fault.lineno} cannot be compiled" if inside else "it is left by return or break"
-    return f"a loop, since {what}"
 
 
 def _outlined(

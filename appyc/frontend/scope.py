@@ -48,6 +48,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
+    is_none,
     is_unsure,
     or_none,
 )
@@ -338,8 +339,7 @@ class Scope:
     def set_none_flag(self, name: str, value: Value | Binding, loc: Loc) -> None:
         """Assigns the is-None flag of a name, if it has one."""
         if name in self.none_flags:
-            is_none = isinstance(value, Opaque) and value.obj is None
-            self.emit(Assign(self.none_flags[name], const(is_none, DType.BOOL, loc), loc=loc))
+            self.emit(Assign(self.none_flags[name], const(is_none(value), DType.BOOL, loc), loc=loc))
 
     def set_flag(self, name: str, loc: Loc) -> None:
         """Sets the is-set flag of a name, if it has one."""

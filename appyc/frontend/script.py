@@ -21,7 +21,6 @@ reads its variables (it would see them change), no name is looked up by its text
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from appyc.errors import PragmaError
@@ -86,18 +85,15 @@ def instrument(text: str, file: str, *, loops: bool) -> Instrumented:
                 pragmas,
                 _names_of_functions(tree),
                 _rebound(tree),
-                names_assigned(_outside_functions(tree)),
+                names_assigned(stmt for stmt in tree.body if not isinstance(stmt, _SCOPES)),
             )
             tree.body = work.in_block(tree.body, frozenset(), frozenset())
             regions = work.regions
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and has_own_loop(node) and _is_bare(node):
-            node.decorator_list.append(_decorator(node))
+        if isinstance(node, ast.FunctionDef) and has_own_loop(node):
+            known = [d for d in node.decorator_list if isinstance(d, ast.Name) and d.id in _KNOWN_DECORATORS]
+            node.decorator_list += [_decorator(node)] if known == node.decorator_list else []
     return Instrumented(tree, tuple(regions))
-
-
-def _is_bare(node: ast.FunctionDef) -> bool:
-    return all(isinstance(d, ast.Name) and d.id in _KNOWN_DECORATORS for d in node.decorator_list)
 
 
 def _decorator(node: ast.FunctionDef) -> ast.expr:
@@ -110,10 +106,6 @@ def _looks_up_by_text(tree: ast.Module) -> bool:
     names = (getattr(n, "id", None) or getattr(n, "attr", None) for n in ast.walk(tree))
     imports = (a.name for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom) for a in n.names)
     return any(name in _BY_TEXT for name in (*names, *imports))
-
-
-def _outside_functions(tree: ast.AST) -> Iterable[ast.stmt]:
-    return [n for n in getattr(tree, "body", []) if not isinstance(n, _SCOPES)]
 
 
 def _names_of_functions(tree: ast.Module) -> frozenset[str]:

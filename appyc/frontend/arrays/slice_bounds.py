@@ -18,7 +18,7 @@ from appyc.frontend.arrays.tensors import equals, mostly_one, pinned, renamed
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, index_of, integer
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.values import Number, Opaque, Tensor
+from appyc.frontend.types.values import Number, Tensor, is_none
 from appyc.ir.nodes import (
     Binary,
     BoundsCheck,
@@ -123,7 +123,7 @@ def _variable_step(
 def _step(scope: Scope, node: ast.expr) -> int | Expr:
     loc = scope.loc(node)
     value = expressions.lower_expression(scope, node)
-    if isinstance(value, Opaque) and value.obj is None:
+    if is_none(value):
         return 1
     number = expressions.number(value, loc, "this step")
     if not isinstance(number.constant, int):
@@ -136,7 +136,7 @@ def _step(scope: Scope, node: ast.expr) -> int | Expr:
 def _bound(scope: Scope, node: ast.expr) -> Expr | None:
     """A bound's value; None for `None`."""
     value = expressions.lower_expression(scope, node)
-    if isinstance(value, Opaque) and value.obj is None:
+    if is_none(value):
         return None
     loc = scope.loc(node)
     return expressions.as_index(expressions.number(value, loc, "this bound"), loc)

@@ -276,7 +276,8 @@ def elementwise(
         mask, whole = chosen
         result = elementwise(scope, whole, make, loc, what)
         assert isinstance(result, Tensor), "a mask has axes"
-        return replace(mask, tensor=result, holds=rename(mask.holds, _same_axes(mask.tensor, result)))
+        axes = dict(zip(mask.tensor.axes, result.axes, strict=True))
+        return replace(mask, tensor=result, holds=rename(mask.holds, axes))
     tensors = [as_tensor(scope, value, loc, what) for value in values]
     shape = broadcast(scope, tensors, loc)
     numbers = [
@@ -295,10 +296,6 @@ def materialise(
     index = tuple(Var(axis, loc=loc) for axis in axes)
     scope.emit(ForAll(axes, tensor.extents, array, index, element, loc=loc))
     return ArrayRef(array, shape=tensor.extents)
-
-
-def _same_axes(old: Tensor, new: Tensor) -> dict[Symbol, Symbol]:
-    return dict(zip(old.axes, new.axes, strict=True))
 
 
 def renamed(scope: Scope, tensor: Tensor) -> tuple[tuple[Symbol, ...], Expr]:

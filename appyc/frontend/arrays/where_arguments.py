@@ -113,13 +113,11 @@ def initial_value(value: Value, kind: DType, loc: Loc) -> Expr:
     wider = _KINDS.index(given.kind) > _KINDS.index(kind.kind)
     if kind.is_integer and value.python:
         # Of a number that only the run shows, NumPy asks then whether the type holds it.
-        wider = wider or not _is_held(value.constant, kind)
+        known = value.constant
+        is_held = kind is DType.INT64 if known is None else isinstance(known, int) and holds(kind, known)
+        wider = wider or not is_held
     elif kind.is_integer and kind is not given:
         wider = True
     if wider:
         raise UnsupportedError(f"an initial value of {given} cannot be compiled for elements of {kind}", loc)
     return cast(value.expr, kind)
-
-
-def _is_held(value: complex | None, kind: DType) -> bool:
-    return kind is DType.INT64 if value is None else isinstance(value, int) and holds(kind, value)

@@ -27,6 +27,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     is_listed,
+    is_none,
 )
 from appyc.ir.names import unused
 from appyc.ir.nodes import Assign, Compare, Expr, If, Logical, Stmt, Var
@@ -154,9 +155,9 @@ def lower_conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.
         scope.block.extend(sides[0][1])
         return sides[0][0]
     (then, then_block), (other, other_block) = sides
-    if _is_none(other) and isinstance(then, Number | TupleValue | MaybeNone):
+    if is_none(other) and isinstance(then, Number | TupleValue | MaybeNone):
         return _or_none(scope, cond, then, then_block, loc)
-    if _is_none(then) and isinstance(other, Number | TupleValue | MaybeNone):
+    if is_none(then) and isinstance(other, Number | TupleValue | MaybeNone):
         opposite = arithmetic.logical_not(Number(cond, python=True), loc).expr
         return _or_none(scope, opposite, other, other_block, loc)
     tuples = isinstance(then, TupleValue) and isinstance(other, TupleValue)
@@ -166,15 +167,11 @@ def lower_conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.
         return then
     if tensors.is_array(then) and tensors.is_array(other):
         return chosen_array(scope, cond, ((then, then_block), (other, other_block)), loc)
-    if _is_none(then) or _is_none(other):
+    if is_none(then) or is_none(other):
         raise UnsupportedError("this is None, or an array", loc,
                                hints=("write it as a statement: `x = None`, then `if ...: x = ...`",))  # fmt: skip
     pair = (expressions.number(then, scope.loc(body)), expressions.number(other, scope.loc(orelse)))
     return choose(scope, cond, pair, (then_block, other_block), loc)
-
-
-def _is_none(value: Value) -> bool:
-    return isinstance(value, Opaque) and value.obj is None
 
 
 def _or_none(

@@ -16,7 +16,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from appyc.errors import Loc
-from appyc.frontend.arrays.allocations import Memory
 from appyc.frontend.control.phi_storage import copy_in_parallel, has_other_names, moves_of, new_home, note
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import cast
@@ -160,7 +159,8 @@ def _join_arrays(
         return Conflict("another array on another path", unsupported=True)
     if (dtype_of(a), a.ndim) != (dtype_of(b), b.ndim) or a.python or b.python:
         return Conflict(f"{describe(a)} on one path and {describe(b)} on another", unsupported=True)
-    if isinstance(a, ArrayRef) and _is_free_home(a, name, scope.memory, start):
+    is_home = isinstance(a, ArrayRef) and a.symbol in scope.memory.homes and not a.index
+    if isinstance(a, ArrayRef) and is_home and not has_other_names(start, a.symbol, name):
         return a
     return new_home(scope, name, dtype_of(a), a.ndim, loc)
 
@@ -233,11 +233,6 @@ def _parted(joined: Binding, loc: Loc) -> Binding:
     if isinstance(joined, Conflict) and joined.array is None and loc not in joined.branches:
         return replace(joined, branches=(*joined.branches, loc))
     return joined
-
-
-def _is_free_home(a: ArrayRef, name: str, memory: Memory, start: Env) -> bool:
-    """Whether the binding is phi storage already, and no other name is bound to it."""
-    return a.symbol in memory.homes and not a.index and not has_other_names(start, a.symbol, name)
 
 
 def _value_or_none(a: Binding, b: Binding) -> Slot | TupleSlots | None:

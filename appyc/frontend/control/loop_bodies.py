@@ -72,7 +72,8 @@ class LoopBody:
             if self.node.orelse:
                 frame.broke = scope.supply.fresh("left_by_break", DType.BOOL)
             if exchanged:
-                frame.exchange = _exchange(scope, start, exchanged)
+                names, state = tuple(sorted(exchanged)), scope.supply.fresh("arrangement", DType.INT64)
+                frame.exchange = Exchange(names, state, [tuple(start[name] for name in names)])
             block = self._body(scope, frame, body)
             if frame.exchange is not None and not frame.exchange.fits:
                 may_exchange, exchanged = False, frozenset()
@@ -136,7 +137,9 @@ class LoopBody:
         """
         known = scope.facts.unsigned.get(self.loc, frozenset())
         wide = {name for name, binding in scope.env.items() if isinstance(binding, Slot) and binding.wide}
-        names = known | {name for name in wide if _is_natural(head.get(name))}
+        starts = {name: binding.literal for name, binding in head.items()
+                  if isinstance(binding, Slot) and binding.type == PY_INT}  # fmt: skip
+        names = known | {n for n in wide if isinstance(start := starts.get(n), int) and start >= 0}
         if names != known:
             scope.facts.unsigned[self.loc] = names
             raise Restart
@@ -197,13 +200,6 @@ class LoopBody:
             scope.emit(If(Var(scope.returned, loc=self.loc), (Break(loc=self.loc),), loc=self.loc))
 
 
-def _is_natural(binding: Binding | None) -> bool:
-    """Whether it is a constant of Python's from 0 on."""
-    if not isinstance(binding, Slot) or binding.type != PY_INT:
-        return False
-    return isinstance(binding.literal, int) and binding.literal >= 0
-
-
 def _marked(joined: Binding, before: Binding | None, loop: Loc) -> Binding:
     """The joined binding, marked with the loop where its iterations give the name, or a tuple's item, another type."""
     match joined, before:
@@ -216,13 +212,6 @@ def _marked(joined: Binding, before: Binding | None, loop: Loc) -> Binding:
             return replace(joined, items=tuple(_marked(item, old, loop) for item, old in pairs))
         case _:
             return joined
-
-
-def _exchange(scope: Scope, start: Env, names: frozenset[str]) -> Exchange:
-    """The exchange of these names' arrays with the initial rotation alone."""
-    ordered = tuple(sorted(names))
-    state = scope.supply.fresh("arrangement", DType.INT64)
-    return Exchange(ordered, state, [tuple(start[name] for name in ordered)])
 
 
 def needed_in_loop(scope: Scope, loop: ast.For | ast.While) -> frozenset[str]:

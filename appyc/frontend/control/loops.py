@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from appyc.errors import Loc, Note, PragmaError, UnsupportedError
+from appyc.errors import Note, PragmaError, UnsupportedError
 from appyc.frontend.control.conditionals import known_as_numbers, lower_condition, proven
 from appyc.frontend.control.index_loops import index_space_of, lower_index_loop
 from appyc.frontend.control.iterables import Range, refuse_changed, what_it_runs_over
@@ -35,9 +35,10 @@ def lower_for(scope: Scope, node: ast.For) -> None:
         lower_index_loop(scope, node, space, pragma, loc)
         return
     source = what_it_runs_over(scope, node.iter)
-    if isinstance(source, TupleValue) and pragma is None:
-        progression = progression_of(node, source)
-        source = _range_of(progression, loc) if progression is not None else source
+    steps = progression_of(node, source) if isinstance(source, TupleValue) and pragma is None else None
+    if steps is not None:
+        lo, hi = integer(steps.start, loc), integer(steps.stop, loc)
+        source = Range(lo, hi, steps.step, lambda var: Number(var, python=True))
     if isinstance(source, TupleValue):
         if pragma is not None:
             raise PragmaError("a loop over a tuple is unrolled and takes no pragma", pragma.loc,
@@ -175,11 +176,6 @@ def _bind_target(scope: Scope, target: ast.expr, value: Value, hidden: frozenset
         scope.env[target.id] = value
         return
     assign_to(scope, target, value, scope.loc(target))
-
-
-def _range_of(progression: range, loc: Loc) -> Range:
-    lo, hi = integer(progression.start, loc), integer(progression.stop, loc)
-    return Range(lo, hi, progression.step, lambda var: Number(var, python=True))
 
 
 # ---------------------------------------------------------------- checks of annotated loops

@@ -49,6 +49,7 @@ from appyc.frontend.types.values import (
     Wide,
     is_list_itself,
     is_listed,
+    is_none,
     numbers_of,
     parts_of,
     with_parts,
@@ -235,17 +236,13 @@ def _nones(a: Value, b: Value) -> dict[Leaf, int | None]:
     """
     out: dict[Leaf, int | None] = {}
     for leaf, x, y in _pairs(a, b):
-        match (x, y) if _is_none(y) else (y, x):
+        match (x, y) if is_none(y) else (y, x):
             case Number() as present, Opaque(obj=None):
                 out[leaf] = _length(present)
             case TupleValue(names=()) as present, Opaque(obj=None) if present.items:
                 if all(isinstance(item, Number) for item in present.items):
                     out[leaf] = _length(present)
     return out
-
-
-def _is_none(value: Value) -> bool:
-    return isinstance(value, Opaque) and value.obj is None
 
 
 def with_end(scope: Scope, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -277,7 +274,7 @@ def _with_choices(scope: Scope, value: Value, leaf: Leaf, loc: Loc) -> Value:
 def _may_be_chosen(scope: Scope, value: Value) -> bool:
     """Whether the value may be an option of a `ReturnedChoice`: a whole array, not phi storage, or None."""
     is_whole = isinstance(value, ArrayRef) and not value.index and value.symbol not in scope.memory.homes
-    return is_whole or _is_none(value)
+    return is_whole or is_none(value)
 
 
 def _different_arrays(scope: Scope, a: Value, b: Value) -> set[Leaf] | None:

@@ -57,7 +57,7 @@ def lower_block(scope: Scope, body: list[ast.stmt], finish: Callable[[], None] |
         if not scope.live:
             return
         rest = body[k + 1 :]
-        if isinstance(node, ast.If) and rest and _ends_in_jump(node.body) and not _holds_loop_exit(node.body):
+        if isinstance(node, ast.If) and rest and _ends_in_jump(node.body):
             # `if c: return x` and the statements behind it become the two arms of one `if`.
             _if(scope, node.test, node.body, [*node.orelse, *rest], scope.loc(node), finish)
             return
@@ -125,12 +125,9 @@ def _is_short(body: list[ast.stmt]) -> bool:
 
 
 def _ends_in_jump(body: list[ast.stmt]) -> bool:
-    return bool(body) and isinstance(body[-1], ast.Return | ast.Continue)
-
-
-def _holds_loop_exit(body: list[ast.stmt]) -> bool:
-    """Whether the statements contain a break."""
-    return any(isinstance(s, ast.Break) for s in statements_in(*body))
+    """Whether the last statement is a return or continue, and no statement a break."""
+    is_jump = bool(body) and isinstance(body[-1], ast.Return | ast.Continue)
+    return is_jump and not any(isinstance(s, ast.Break) for s in statements_in(*body))
 
 
 def lower_statement(scope: Scope, node: ast.stmt) -> None:

@@ -133,7 +133,8 @@ class _Loops(ast.NodeTransformer):
         self, node: ast.For, call: ast.Call, generator: _Generator, given: Mapping[str, ast.expr]
     ) -> list[ast.stmt] | None:
         """The statements instead of a loop; None where there are none."""
-        body = [stmt for stmt in copy.deepcopy(generator.tree.body) if not _is_docstring(stmt)]
+        start = 1 if ast.get_docstring(generator.tree, clean=False) is not None else 0
+        body = copy.deepcopy(generator.tree.body[start:])
         if body and isinstance(body[-1], ast.Return):
             body.pop()
         binding = self._bound(generator, body, given, node)
@@ -262,10 +263,6 @@ def _changes_elements(body: list[ast.stmt]) -> bool:
         for stmt in body
         for n in walk(stmt)
     )
-
-
-def _is_docstring(stmt: ast.stmt) -> bool:
-    return isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant)
 
 
 def _is_run_over_first(body: list[ast.stmt], name: str) -> bool:

@@ -95,19 +95,16 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
         out = scope.lower(value)
     else:
         out = lower_expression(scope, value) if unpacks else lower_or_none(scope, value)
-    if isinstance(value, ast.Call) and is_list_itself(out) and out.symbol in scope.memory.made - before:
-        _learn_list_call(scope, value)
+    gives_list = is_list_itself(out) and out.symbol in scope.memory.made - before
+    if isinstance(value, ast.Call) and gives_list and not scope.facts.makes_list(value):
+        scope.facts.list_calls.add(
+            (value.lineno, value.col_offset)
+        )  # of a Python function, and it is a new list
+        raise Restart
     if len(targets) > 1 or unpacks:
         out = settled(scope, out)
     for target in targets:
         assign_to(scope, target, out, loc)
-
-
-def _learn_list_call(scope: Scope, call: ast.Call) -> None:
-    """Records that a call of a Python function gives a list, which is a new one. Raises Restart where that is news."""
-    if not scope.facts.makes_list(call):
-        scope.facts.list_calls.add((call.lineno, call.col_offset))
-        raise Restart
 
 
 def assign_to(scope: Scope, target: ast.expr, value: Value, loc: Loc) -> None:

@@ -140,7 +140,8 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
     if fn is not None:
         bound = generator
         if bound is None and isinstance(callee.obj, MethodType):
-            bound = _receiver(callee)
+            path = callee.root.step("attr", "__self__") if callee.root is not None else None
+            bound = Opaque(callee.obj.__self__, path)
         with ExitStack() as stack:
             if generator is not None:
                 stack.enter_context(generator_calls.or_library(node, loc))
@@ -175,13 +176,6 @@ def _answered_by_library(node: ast.Call, loc: Loc) -> Iterator[None]:
         raise LibraryCallError(
             error.summary, loc, label=error.label, related=error.related, hints=error.hints
         ) from None
-
-
-def _receiver(method: Opaque) -> Opaque:
-    """The object that a method is bound to, with its access path through the method."""
-    assert isinstance(method.obj, MethodType)
-    path = method.root.step("attr", "__self__") if method.root is not None else None
-    return Opaque(method.obj.__self__, path)
 
 
 def _hashable(obj: object) -> object:

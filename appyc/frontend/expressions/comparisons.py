@@ -30,6 +30,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     is_listed,
+    is_none,
 )
 from appyc.ir.nodes import Logical
 
@@ -44,10 +45,11 @@ def lower_comparison(
     """A comparison, or a chain of comparisons. Each operand is evaluated once; the first false comparison decides."""
     if any(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in ops):
         return _identity(scope, left, ops, comparators, loc)
-    if len(ops) == 1 and isinstance(ops[0], ast.Eq | ast.NotEq) and _is_none_literal(comparators[0]):
-        value = expressions.lower_or_none(scope, left)
-        if isinstance(value, MaybeNone):
-            return value.is_none if isinstance(ops[0], ast.Eq) else arithmetic.logical_not(value.is_none, loc)
+    match ops, comparators:
+        case [ast.Eq() | ast.NotEq() as op], [ast.Constant(value=None)]:
+            value = expressions.lower_or_none(scope, left)
+            if isinstance(value, MaybeNone):
+                return value.is_none if isinstance(op, ast.Eq) else arithmetic.logical_not(value.is_none, loc)
     if len(ops) > 1:
         return _chain(scope, expressions.lower_or_none(scope, left), ops, [left, *comparators], loc)
     values = expressions.lower_operands(scope, [left, *comparators])
@@ -91,10 +93,6 @@ def _compared(scope: Scope, values: list[Value], op: ast.cmpop, nodes: list[ast.
     return selections.compare(_COMPARE[type(op)], one, other, loc)
 
 
-def _is_none_literal(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
 def _compare_objects(values: list[Value], op: ast.cmpop, loc: Loc) -> Number | None:
     """The comparison of two compile-time objects (text, dtypes, None); None for other operands."""
     a, b = values
@@ -113,7 +111,7 @@ def _identity(
     if len(ops) == 1 and isinstance(ops[0], ast.Is | ast.IsNot):
         a, b = expressions.lower_operands(scope, [left, comparators[0]], expressions.lower_or_none)
         for one, other in ((a, b), (b, a)):
-            if isinstance(one, MaybeNone) and isinstance(other, Opaque) and other.obj is None:
+            if isinstance(one, MaybeNone) and is_none(other):
                 is_it = isinstance(ops[0], ast.Is)
                 return one.is_none if is_it else arithmetic.logical_not(one.is_none, loc)
         if isinstance(a, Opaque) or isinstance(b, Opaque):

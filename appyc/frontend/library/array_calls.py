@@ -37,7 +37,6 @@ from appyc.frontend.library.axis_arguments import (
     given_dtype,
     integer_argument,
     integers,
-    is_none,
 )
 from appyc.frontend.library.scan_functions import given_back
 from appyc.frontend.scope import Scope
@@ -52,6 +51,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     is_listed,
+    is_none,
 )
 from appyc.ir.nodes import Binary, Expr, Load, Symbol, Var
 from appyc.ir.visit import substitute, walk

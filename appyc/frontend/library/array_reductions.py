@@ -45,7 +45,12 @@ def reduce_array(
     ValueError for the smallest of nothing.
     """
     chosen = count = None
-    if isinstance(value, Masked) and where is None and _is_reduced(value, over, loc):
+    if (
+        isinstance(value, Masked)
+        and where is None
+        and not over.keepdims
+        and value.first in reduced_axes(value, over.axes, loc)
+    ):  # what the mask chooses is reduced where it stands, and need not be put into an array
         if name in ("min", "max", "mean"):
             value = repeatable(scope, value, loc)
         own = range(value.first, value.first + value.rank)
@@ -60,7 +65,8 @@ def reduce_array(
         reduced = list(reduced_axes(tensor, over.axes, loc))
     if where is not None:
         chosen = mask_over(scope, where, tensor, loc)
-    kind = dtype or averaged(tensor.element.dtype)
+    given = tensor.element.dtype
+    kind = dtype or (DType.FLOAT64 if given.kind in "biu" else given)  # of a mean
     is_mean = name == "mean"
     op, element, none = operation("sum" if is_mean else name, tensor.element, kind if is_mean else dtype, loc)
     if name in ("min", "max") and initial is None:
@@ -90,18 +96,8 @@ def reduce_array(
     return elementwise(scope, [total, number], lambda n: _quotient(n[0], n[1].expr, loc), loc)
 
 
-def _is_reduced(masked: Masked, along: Along, loc: Loc) -> bool:
-    """Whether what a mask chooses is reduced where it stands, and need not be put into an array."""
-    return not along.keepdims and masked.first in reduced_axes(masked, along.axes, loc)
-
-
 def _quotient(total: Number, count: Expr, loc: Loc) -> Number:
     return Number(Binary("/", total.expr, cast(count, total.type.dtype), loc=loc), python=False)
-
-
-def averaged(dtype: DType) -> DType:
-    """The type of a mean."""
-    return DType.FLOAT64 if dtype.kind in "biu" else dtype
 
 
 def operation(name: str, element: Expr, dtype: DType | None, loc: Loc) -> tuple[str, Expr, Expr]:

@@ -13,7 +13,7 @@ from appyc.frontend.arrays.tensors import as_tensor
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import as_dtype
-from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value
+from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value, is_none
 from appyc.ir.types import DType
 
 Arguments: TypeAlias = dict[str, Value]
@@ -92,7 +92,7 @@ def flag(value: Value | None, loc: Loc, what: str) -> bool:
 
 
 def given_dtype(value: Value | None, loc: Loc) -> DType | None:
-    if value is None or (isinstance(value, Opaque) and value.obj is None):
+    if value is None or is_none(value):
         return None
     found = as_dtype(value.obj) if isinstance(value, Opaque) else None
     if found is None:
@@ -109,11 +109,6 @@ def _known_to_numpy(obj: Any) -> str | None:
         return str(np.dtype(obj))
     except (TypeError, ValueError):
         return None
-
-
-def is_none(value: Value | None) -> bool:
-    """Whether an argument was left out, or is None."""
-    return value is None or (isinstance(value, Opaque) and value.obj is None)
 
 
 def along(given: Arguments, loc: Loc) -> Along:

@@ -18,7 +18,6 @@ from appyc.frontend.access import AccessPath
 from appyc.frontend.arrays.tensors import as_tensor
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.inlining import bind, inlined
-from appyc.frontend.library.axis_arguments import is_none
 from appyc.frontend.library.generator_state import (
     GENERATOR,
     NUMPY,
@@ -33,7 +32,16 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types.generators import MadeGenerator, MadeMethod, made
 from appyc.frontend.types.numbers import as_dtype
-from appyc.frontend.types.values import ArrayRef, ListValue, Number, Opaque, Tensor, TupleValue, Value
+from appyc.frontend.types.values import (
+    ArrayRef,
+    ListValue,
+    Number,
+    Opaque,
+    Tensor,
+    TupleValue,
+    Value,
+    is_none,
+)
 from appyc.ir.draw_functions import DRAWS
 from appyc.ir.nodes import Draw, Expr, Load
 from appyc.ir.types import DType, Layout

@@ -69,11 +69,7 @@ def _address(value: Any, kind: str) -> int:
         offset = _python_state_offset()
         assert offset is not None
         return id(value) + offset
-    return _pointer_in(value.bit_generator if kind == NUMPY else value._bit_generator)
-
-
-def _pointer_in(bits: Any) -> int:
-    found: int = _POINTER(bits.capsule, b"BitGenerator")
+    found: int = _POINTER(_bits_of(value).capsule, b"BitGenerator")
     return found
 
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from appyc.errors import Loc
 from appyc.frontend.access import closure_of
-from appyc.frontend.desugar.building import assigned, located, read
+from appyc.frontend.desugar.building import FreshNames, assigned, located, read
 from appyc.frontend.source import Source
 
 LIBRARIES = ("numpy", "scipy", "cupy", "cupyx", "time", "random")
@@ -155,18 +155,10 @@ class _Made:
     """New names and nodes, with the locations of those that they replace."""
 
     def __init__(self, source: Source, stmt: ast.stmt) -> None:
-        self.stmt = stmt
-        self.taken = {n.id for n in ast.walk(source.ast) if isinstance(n, ast.Name)}
+        self.line, self.unused = stmt.lineno, FreshNames(source.ast)
 
     def name(self, what: str) -> str:
-        line = self.stmt.lineno
-        out = f"{what}_in_line_{line}"
-        number = 1
-        while out in self.taken:
-            number += 1
-            out = f"{what}_{number}_in_line_{line}"
-        self.taken.add(out)
-        return out
+        return self.unused(f"{what}_in_line_{self.line}")
 
     def named(self, what: int | str, value: ast.expr) -> tuple[ast.stmt | None, ast.expr]:
         """A statement that computes an argument, where there is something to compute, and its name."""

@@ -20,9 +20,9 @@ from appyc.frontend.arrays.tensors import as_tensor
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.expressions.stores import assign
 from appyc.frontend.library.array_reductions import operation, reduced_axes
-from appyc.frontend.library.axis_arguments import Arguments, Entry, Maker, given_dtype, is_none, one_axis
+from appyc.frontend.library.axis_arguments import Arguments, Entry, Maker, given_dtype, one_axis
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.values import ArrayRef, Tensor, Value
+from appyc.frontend.types.values import ArrayRef, Tensor, Value, is_none
 from appyc.ir.nodes import Assign, Binary, Const, Expr, For, Load, Logical, Stmt, Store, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import rename, substitute

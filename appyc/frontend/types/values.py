@@ -367,6 +367,11 @@ def or_none(binding: Slot | TupleSlots) -> Slot | TupleSlots:
     return replace(binding, items=tuple(plain), table=None, optional=True)
 
 
+def is_none(value: object) -> bool:
+    """Whether a value is None in the program, or was left out."""
+    return value is None or (isinstance(value, Opaque) and value.obj is None)
+
+
 def is_listed(value: Value | Binding) -> TypeGuard[ArrayRef | Tensor]:
     """Whether the items of a list are described by the value."""
     return isinstance(value, ArrayRef | Tensor) and value.python and value.ndim > 0
