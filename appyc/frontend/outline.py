@@ -37,8 +37,7 @@ from appyc.frontend.regions import function_of, region_call, region_definition
 from appyc.frontend.source import Part, Source
 from appyc.frontend.syntax.array_names import ArrayNames
 from appyc.frontend.syntax.liveness import live_before, names_assigned, names_captured, surely_assigned
-from appyc.frontend.syntax.new_containers import is_new_list, may_be_container, one_by_one
-from appyc.frontend.syntax.tree import parameters_of, statements_in
+from appyc.frontend.syntax.tree import is_new_list, may_be_container, one_by_one, parameters_of, statements_in
 from appyc.frontend.syntax.trip_counts import iterations
 from appyc.ir.names import unused
 
@@ -123,7 +122,7 @@ def split(
         source,
         path[-1],
         bound,
-        names_captured(source.ast),
+        names_captured(source.ast.body),
         lambda s, in_loop: (
             everything
             or known.computes(s)
@@ -194,16 +193,28 @@ def _split_block(
     at the target of a break or continue in it.
     """
     at = next(k for k, s in enumerate(body) if s is path[0])
-    left, fault, right = body[:at], body[at], body[at + 1 :]
+    return _around(work, body[:at], body[at], body[at + 1 :], path[1:], after, before, at_jump)
+
+
+def _around(
+    work: _Work,
+    left: list[ast.stmt],
+    stmt: ast.stmt,
+    right: list[ast.stmt],
+    path: list[ast.stmt],
+    after: frozenset[str],
+    before: frozenset[str],
+    at_jump: frozenset[str],
+) -> list[ast.stmt]:
+    """A statement that runs in Python, and those on both sides of it with their regions outlined."""
     live_right = live_before(right, after, at_jump)
-    live_fault = live_before([fault], live_right, at_jump)
+    live_stmt = live_before([stmt], live_right, at_jump)
     assigned = before | surely_assigned(left)
-    middle = _python_statement(work, fault, path[1:], live_right, assigned, at_jump)
-    past = assigned | surely_assigned([fault])
+    middle = _python_statement(work, stmt, path, live_right, assigned, at_jump)
     return [
-        *_outlined(work, left, live_fault, before, at_jump),
+        *_outlined(work, left, live_stmt, before, at_jump),
         middle,
-        *_outlined(work, right, after, past, at_jump),
+        *_outlined(work, right, after, assigned | surely_assigned([stmt]), at_jump),
     ]
 
 
@@ -252,16 +263,7 @@ def _outlined(
             first, stmt = named_value(work.source, stmt)
             left = [*left, first]
             work.names |= names_assigned([first])
-        live_right = live_before(right, after, at_jump)
-        live_stmt = live_before([stmt], live_right, at_jump)
-        assigned = before | surely_assigned(left)
-        middle = _python_statement(work, stmt, [], live_right, assigned, at_jump)
-        past = assigned | surely_assigned([stmt])
-        return [
-            *_outlined(work, left, live_stmt, before, at_jump),
-            middle,
-            *_outlined(work, right, after, past, at_jump),
-        ]
+        return _around(work, left, stmt, right, [], after, before, at_jump)
     while body and not work.pays(body[0]) and not _makes_container(body[0]):
         return [body[0], *_outlined(work, body[1:], after, before | surely_assigned(body[:1]), at_jump)]
     while body and not work.pays(body[-1]):

@@ -259,20 +259,23 @@ def _is_computed(obj: object, name: str) -> bool:
 def is_name_of_library(value: object, path: AccessPath) -> bool:
     """Whether a name of the program stands for a library, or a member of one: `from numpy import sin`."""
     is_name = path.steps[0][0] != "own" and path.steps[-1][0] in ("global", "closure")
-    return is_name and kind_of(value) is None and kind_of(getattr(value, "__self__", None)) is None
+    return is_name and not _is_of_generator(value)
 
 
 def is_function_of_library(value: object, path: AccessPath) -> bool:
     """Whether a value is a library's function, or a built-in one: what is compiled in where an object holds it."""
-    is_of_generator = kind_of(value) is not None or kind_of(getattr(value, "__self__", None)) is not None
-    return callable(value) and not is_of_generator and is_library(value, path)
+    return callable(value) and not _is_of_generator(value) and is_library(value, path)
+
+
+def _is_of_generator(value: object) -> bool:
+    return kind_of(value) is not None or kind_of(getattr(value, "__self__", None)) is not None
 
 
 def is_library(value: object, path: AccessPath) -> bool:
     """Whether a value is taken to be constant: a module, a library's member, or a global of appyc's own code."""
     if isinstance(value, ModuleType) or path.steps[0][0] == "own":
         return True
-    if kind_of(value) is not None or kind_of(getattr(value, "__self__", None)) is not None:
+    if _is_of_generator(value):
         return True  # its kind is tested where its state is fetched
     module = getattr(value, "__module__", None)
     if isinstance(module, str) and module.partition(".")[0] in LIBRARIES:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-from types import FunctionType
-from typing import cast
 
 from appyc.errors import LengthError, Loc
 from appyc.frontend.arrays.tensors import as_tensor, fail_unless, is_array, pinned
@@ -65,7 +63,7 @@ def _by_key(scope: Scope, over: ast.expr, key: ast.expr, is_max: bool, loc: Loc)
     if items.ndim != 1:
         return None
     largest = python_number(is_max, loc)
-    return called_with(scope, cast(FunctionType, extreme_by), [items, scope.lower(key), largest], loc)
+    return called_with(scope, extreme_by, [items, scope.lower(key), largest], loc)
 
 
 def _extreme(scope: Scope, tensor: Tensor, is_max: bool, loc: Loc) -> Expr:

@@ -112,7 +112,7 @@ def join(
                 return _joined_bits(scope, name, a, b)
             t = common_type(a, b)
             if t is None:
-                return Conflict(f"{describe(a)} on one path and {describe(b)} on another", unsupported=True)
+                return _conflict(a, b)
             alike = (
                 slot.symbol for slot in (a, b) if slot.symbol.dtype is t.dtype and slot.python == t.python
             )
@@ -136,16 +136,17 @@ def join(
             return _join_arrays(scope, name, a, b, name in needed, start, loc)
         case _:
             whole = ArrayRef | Tensor | TupleSlots
-            return Conflict(
-                f"{describe(a)} on one path and {describe(b)} on another",
-                unsupported=isinstance(a, whole) or isinstance(b, whole),
-            )
+            return _conflict(a, b, unsupported=isinstance(a, whole) or isinstance(b, whole))
+
+
+def _conflict(a: Binding, b: Binding, *, unsupported: bool = True) -> Conflict:
+    return Conflict(f"{describe(a)} on one path and {describe(b)} on another", unsupported)
 
 
 def _joined_bits(scope: Scope, name: str, a: Slot, b: Slot) -> Binding:
     """The phi variable of a Python int that may exceed 64 bits on one path."""
     if not all(slot.python and slot.symbol.dtype.kind in "biu" for slot in (a, b)):
-        return Conflict(f"{describe(a)} on one path and {describe(b)} on another", unsupported=True)
+        return _conflict(a, b)
     homes = (slot.symbol for slot in (a, b) if slot.symbol.dtype is DType.UINT64)
     symbol = next(homes, None) or scope.supply.fresh(name, DType.UINT64)
     return Slot(symbol, True, a.maybe or b.maybe, optional=a.optional or b.optional, wide=True)
@@ -158,7 +159,7 @@ def _join_arrays(
     if not needed:
         return Conflict("another array on another path", unsupported=True)
     if (dtype_of(a), a.ndim) != (dtype_of(b), b.ndim) or a.python or b.python:
-        return Conflict(f"{describe(a)} on one path and {describe(b)} on another", unsupported=True)
+        return _conflict(a, b)
     is_home = isinstance(a, ArrayRef) and a.symbol in scope.memory.homes and not a.index
     if isinstance(a, ArrayRef) and is_home and not has_other_names(start, a.symbol, name):
         return a

@@ -25,8 +25,7 @@ from appyc.frontend.expressions.list_storage import list_value
 from appyc.frontend.facts import Restart, Result
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import Part
-from appyc.frontend.syntax.new_containers import copied_list, is_new_list
-from appyc.frontend.syntax.tree import leaves_loop, may_return
+from appyc.frontend.syntax.tree import copied_list, is_new_list, leaves_loop, may_return
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.numbers import joined as joined_type

@@ -25,8 +25,7 @@ from appyc.frontend.pragmas.pragma_nodes import AtomicPragma, DimsPragma, OncePr
 from appyc.frontend.resolve import LIBRARIES
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.syntax.liveness import names_assigned
-from appyc.frontend.syntax.new_containers import one_by_one
-from appyc.frontend.syntax.tree import may_return, statements_in
+from appyc.frontend.syntax.tree import may_return, one_by_one, statements_in
 from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor
 from appyc.ir.nodes import If, Likely, Unary, Var
 from appyc.ir.raising import can_fault

@@ -33,8 +33,7 @@ from typing import Any
 from appyc.frontend.desugar.building import constant, located, read, template
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, listed, replaced
 from appyc.frontend.source import Source
-from appyc.frontend.syntax.new_containers import is_new_list
-from appyc.frontend.syntax.tree import walk
+from appyc.frontend.syntax.tree import is_new_list, walk
 from appyc.library.hashing import enter, enter_all, find, found, get, put
 
 _LOOKERS = frozenset({"len", "sum", "min", "max", "any", "all", "sorted", "list", "enumerate", "zip"})

@@ -19,8 +19,7 @@ from collections.abc import Mapping
 from appyc.frontend.desugar.building import constant
 from appyc.frontend.desugar.rewriting import Kind, Rules, ValueOf, bindings, rewritten
 from appyc.frontend.source import Source
-from appyc.frontend.syntax.new_containers import is_new_list
-from appyc.frontend.syntax.tree import walk
+from appyc.frontend.syntax.tree import is_new_list, walk
 from appyc.library.list_lookups import count, equal, index
 
 

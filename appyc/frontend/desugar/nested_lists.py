@@ -31,8 +31,7 @@ from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import METHODS
 from appyc.frontend.syntax.liveness import names_behind
-from appyc.frontend.syntax.new_containers import is_new_list
-from appyc.frontend.syntax.tree import walk
+from appyc.frontend.syntax.tree import is_new_list, walk
 from appyc.frontend.types.values import ReturnedContainer
 from appyc.library import list_rows
 

@@ -24,8 +24,7 @@ from appyc.frontend.desugar.comprehension_loops import nest
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
-from appyc.frontend.syntax.new_containers import may_be_container, one_by_one
-from appyc.frontend.syntax.tree import walk
+from appyc.frontend.syntax.tree import may_be_container, one_by_one, walk
 from appyc.frontend.types.values import ReturnedContainer
 
 ValueOf = Callable[[ast.expr], object]

@@ -22,7 +22,6 @@ from appyc.frontend.arrays.tensors import (
 from appyc.frontend.control.phi_storage import all_leaves, root
 from appyc.frontend.expressions import arithmetic, list_storage, lists
 from appyc.frontend.expressions.arithmetic import cast
-from appyc.frontend.expressions.complex_views import with_part, written_part
 from appyc.frontend.expressions.expressions import (
     as_index,
     dict_item,
@@ -48,7 +47,9 @@ from appyc.frontend.expressions.stores import (
     refuse_other_type,
     refuse_read_only,
     stored_element,
+    with_part,
     without_leading_ones,
+    written_part,
 )
 from appyc.frontend.expressions.subscripts import check_view, element, lower_owner
 from appyc.frontend.expressions.tables import as_item, bind_shared, bind_table, learn_table_item

@@ -23,6 +23,7 @@ from appyc.frontend.arrays.where_arguments import given_destination, put
 from appyc.frontend.control.comprehensions import collected, generated_sum, generated_test
 from appyc.frontend.control.generated_extremes import generated_extreme
 from appyc.frontend.expressions import arithmetic, attributes, expressions
+from appyc.frontend.expressions.attributes import lower_isinstance
 from appyc.frontend.expressions.expressions import positional, with_items
 from appyc.frontend.expressions.heap_calls import HEAP_CALLS
 from appyc.frontend.expressions.inlining import (
@@ -35,7 +36,6 @@ from appyc.frontend.expressions.inlining import (
 )
 from appyc.frontend.expressions.lists import list_method
 from appyc.frontend.expressions.local_functions import LocalFunction
-from appyc.frontend.expressions.type_tests import lower_isinstance
 from appyc.frontend.library import generator_calls
 from appyc.frontend.library.array_calls import lower_array_call, lower_array_method, works_on_arrays
 from appyc.frontend.library.generator_state import kind_of

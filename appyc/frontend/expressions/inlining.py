@@ -66,12 +66,18 @@ def inlined(
     )
 
 
-def called_with(scope: Scope, fn: FunctionType | LocalFunction, values: Sequence[Value], loc: Loc) -> Value:
+def called_with(
+    scope: Scope,
+    fn: Callable[..., Any] | LocalFunction,
+    values: Sequence[Value],
+    loc: Loc,
+    *,
+    trusted: bool = True,
+) -> Value:
     """The value of a function of library text for these arguments."""
-    if isinstance(fn, FunctionType):
-        return inlined(
-            scope, fn, dict(zip(inspect.signature(fn).parameters, values, strict=True)), loc, trusted=True
-        )
+    if not isinstance(fn, LocalFunction):
+        given = dict(zip(inspect.signature(fn).parameters, values, strict=True))
+        return inlined(scope, fn, given, loc, trusted=trusted)
     arguments = fn.defaults | dict(zip(fn.signature.parameters, values, strict=False))
     return _body(scope, fn.source, fn.home.names, fn.key, arguments, loc, fn.captured(loc), fn.tree.name)
 

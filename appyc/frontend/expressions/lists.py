@@ -43,7 +43,7 @@ from appyc.frontend.expressions.list_storage import (
 )
 from appyc.frontend.library.sort_functions import sort_in_place
 from appyc.frontend.scope import Scope
-from appyc.frontend.syntax.new_containers import is_new_list
+from appyc.frontend.syntax.tree import is_new_list
 from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.values import ListSlots, ListValue, Masked, Number, Tensor, TupleValue, Value
 from appyc.ir.names import unused

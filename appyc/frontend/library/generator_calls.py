@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import cast
 
 import numpy as np
 
@@ -153,7 +152,7 @@ def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: 
             or (isinstance(value, TupleValue) and parameter in ("a", "x", "p"))
         ):
             array: Arguments = {"a": as_tensor(scope, value, loc)}
-            given[parameter] = inlined(scope, cast(FunctionType, drawn_arrays.as_array), array, loc)
+            given[parameter] = inlined(scope, drawn_arrays.as_array, array, loc)
     population = given.get("population")
     has_python_items = _has_python_items(population)
     if population is not None and not (has_python_items and _is_looked_at(scope, node)):
@@ -176,7 +175,7 @@ def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: 
         assert size is not None
         lengths = size.items if isinstance(size, TupleValue) else (size,)
         shape: Arguments = {"shape": TupleValue(tuple(lengths)), "dtype": Opaque(np.dtype(result))}
-        out = inlined(scope, cast(FunctionType, drawn_arrays.empty), shape, loc)
+        out = inlined(scope, drawn_arrays.empty, shape, loc)
     if not isinstance(out, ArrayRef) or out.symbol.array.layout is not Layout.C or out.index:
         raise TypeInferenceError("the array to fill must be contiguous", loc)
     if out.symbol.dtype.numpy != result or not 1 <= out.ndim <= len(drawn_arrays.FILLED):

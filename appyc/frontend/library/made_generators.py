@@ -13,7 +13,6 @@ import ast
 import inspect
 from collections.abc import Sequence
 from dataclasses import replace
-from types import FunctionType
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from appyc.frontend.access import AccessPath
 from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.desugar.building import located
 from appyc.frontend.expressions import arithmetic, expressions
-from appyc.frontend.expressions.inlining import bind, inlined
+from appyc.frontend.expressions.inlining import bind, called_with
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import is_list, tuple_in_place
 from appyc.frontend.types.generators import MadeGenerator, made
@@ -121,8 +120,7 @@ def _advanced(
 
 def of_text(scope: Scope, name: str, values: Sequence[Value], loc: Loc) -> Value:
     """The result of a function of `library/bit_generators.py`."""
-    fn: FunctionType = getattr(bit_generators, name)
-    return inlined(scope, fn, dict(zip(inspect.signature(fn).parameters, values, strict=True)), loc)
+    return called_with(scope, getattr(bit_generators, name), values, loc, trusted=False)
 
 
 def _numbers(symbols: tuple[Symbol, ...], loc: Loc) -> tuple[Number, ...]:

@@ -12,8 +12,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Set
 from dataclasses import dataclass
 
 from appyc.frontend.syntax.liveness import names_behind
-from appyc.frontend.syntax.new_containers import copied_list, is_new_list, one_by_one
-from appyc.frontend.syntax.tree import is_list, walk
+from appyc.frontend.syntax.tree import copied_list, is_list, is_new_list, one_by_one, walk
 
 METHODS: dict[str, range] = {
     "append": range(1, 2), "extend": range(1, 2), "insert": range(2, 3), "pop": range(2), "clear": range(1),

@@ -39,7 +39,7 @@ def names_behind(body: list[ast.stmt]) -> dict[ast.stmt, frozenset[str]]:
     """For each statement the names that may be read once it has run: by what follows it, by the next iterations of the
     loops around it, and by functions that are defined here."""
     out: dict[ast.stmt, frozenset[str]] = {}
-    captured = captured_in(body)
+    captured = names_captured(body)
     todo: list[tuple[list[ast.stmt], frozenset[str], _Exits]] = [(body, frozenset(), _Exits())]
     while todo:
         block, behind, exits = todo.pop()
@@ -64,13 +64,8 @@ def names_assigned(body: Iterable[ast.AST]) -> frozenset[str]:
     return frozenset(name for s in body for n in walk(s) for name in names_bound_by(n))
 
 
-def names_captured(function: ast.FunctionDef) -> frozenset[str]:
+def names_captured(body: Iterable[ast.stmt]) -> frozenset[str]:
     """Names that nested functions, lambdas and generators may read, at any time after their making."""
-    return captured_in(function.body)
-
-
-def captured_in(body: Iterable[ast.stmt]) -> frozenset[str]:
-    """The same of statements."""
     inner = (n for s in body for n in walk(s) if isinstance(n, _LATE))
     return frozenset(name for n in inner for name in names_read(n))
 
