@@ -94,30 +94,21 @@ def squeeze(scope: Scope, given: Arguments, loc: Loc) -> Value:
     for k in sorted(dropped):
         if not (isinstance(tensor.extents[k], Const) and tensor.extents[k] == integer(1, loc)):
             fail_unless(scope, equals(tensor.extents[k], 1, loc), None, message, loc)
-    indices: dict[Symbol, Expr] = {tensor.axes[k]: integer(0, loc) for k in dropped}
-    stay = [k for k in range(tensor.ndim) if k not in dropped]
-    return as_value(
-        replace(
-            tensor,
-            axes=tuple(tensor.axes[k] for k in stay),
-            extents=tuple(tensor.extents[k] for k in stay),
-            element=substitute(tensor.element, indices),
-        )
-    )
-
-
-def at_least(scope: Scope, value: Value, rank: int, loc: Loc) -> Tensor:
-    """np.atleast_1d, 2d and 3d: where the new axes go is NumPy's."""
-    tensor = as_tensor(scope, value, loc)
-    if rank == 3 and tensor.ndim in (1, 2):
-        tensor = with_axis(scope, tensor, tensor.ndim, loc)
-    while tensor.ndim < rank:
-        tensor = with_axis(scope, tensor, 0, loc)
-    return tensor
+    return as_value(tensor.at({k: integer(0, loc) for k in dropped}))
 
 
 def atleast(rank: int) -> Maker:
-    return lambda scope, given, loc: at_least(scope, given["a"], rank, loc)
+    """np.atleast_1d, 2d and 3d: where the new axes go is NumPy's."""
+
+    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        tensor = as_tensor(scope, given["a"], loc)
+        if rank == 3 and tensor.ndim in (1, 2):
+            tensor = with_axis(scope, tensor, tensor.ndim, loc)
+        while tensor.ndim < rank:
+            tensor = with_axis(scope, tensor, 0, loc)
+        return tensor
+
+    return make
 
 
 def broadcast_to(scope: Scope, given: Arguments, loc: Loc) -> Value:
@@ -148,14 +139,9 @@ def rows(scope: Scope, value: Value, count: int, loc: Loc) -> TupleValue:
     if extent != integer(count, loc):
         message = f"the array cannot be unpacked into {count} values: it has another length"
         fail_unless(scope, equals(extent, count, loc), None, message, loc)
-    out = []
-    for number in range(count):
-        element = substitute(tensor.element, {tensor.axes[0]: integer(number, loc)})
-        element = element if tensor.view else rewrite(element, _decided)
-        out.append(
-            as_value(replace(tensor, axes=tensor.axes[1:], extents=tensor.extents[1:], element=element))
-        )
-    return TupleValue(tuple(out))
+    items = (tensor.at({0: integer(number, loc)}) for number in range(count))
+    decided = (t if t.view else replace(t, element=rewrite(t.element, _decided)) for t in items)
+    return TupleValue(tuple(map(as_value, decided)))
 
 
 def _decided(node: Node) -> Node:

@@ -280,11 +280,13 @@ def elementwise(
         return replace(mask, tensor=result, holds=rename(mask.holds, axes))
     tensors = [as_tensor(scope, value, loc, what) for value in values]
     shape = broadcast(scope, tensors, loc)
-    numbers = [
-        replace(value, expr=element) if isinstance(value, Number) else Number(element, python=False)
-        for element, value in zip(shape.elements, values, strict=True)
-    ]
-    return as_value(Tensor(shape.axes, shape.extents, make(numbers).expr))
+    return as_value(Tensor(shape.axes, shape.extents, make(numbers_of_elements(shape.elements, values)).expr))
+
+
+def numbers_of_elements(elements: Sequence[Expr], values: Sequence[Value]) -> list[Number]:
+    """The elements of values as numbers, of which those of Python's own stay such."""
+    pairs = zip(elements, values, strict=True)
+    return [replace(v, expr=e) if isinstance(v, Number) else Number(e, python=False) for e, v in pairs]
 
 
 def materialise(

@@ -10,12 +10,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
-from appyc.frontend.arrays.tensors import Maker, as_tensor, as_value, broadcast, elementwise, held
+from appyc.frontend.arrays.tensors import (
+    Maker,
+    as_tensor,
+    as_value,
+    broadcast,
+    elementwise,
+    held,
+    numbers_of_elements,
+)
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, const
 from appyc.frontend.expressions.stores import index_in, stored
@@ -79,11 +87,7 @@ def _under_mask(
     tensors = [_mask(scope, mask, loc), *(as_tensor(scope, value, loc, what) for value in values)]
     shape = broadcast(scope, tensors, loc)
     chosen, *elements = shape.elements
-    numbers = [
-        replace(value, expr=element) if isinstance(value, Number) else Number(element, python=False)
-        for element, value in zip(elements, values, strict=True)
-    ]
-    result = make(numbers).expr
+    result = make(numbers_of_elements(elements, values)).expr
     if out is not None:
         return stored(scope, out, Tensor(shape.axes, shape.extents, result), loc, where=chosen)
     zero = cast(const(0, DType.INT64, loc), result.dtype)

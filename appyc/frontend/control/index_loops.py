@@ -35,10 +35,9 @@ from appyc.frontend.pragmas.clauses import loop_clauses
 from appyc.frontend.pragmas.pragma_nodes import LoopPragma
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import leaves_loop
-from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value
+from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, For, Var
 from appyc.ir.types import DType
-from appyc.ir.visit import substitute
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +107,7 @@ def _pairs(scope: Scope, args: list[ast.expr], loc: Loc) -> IndexSpace | None:
 def _elements(scope: Scope, value: Value, loc: Loc) -> IndexSpace:
     tensor = as_tensor(scope, value, loc)
     tensor = as_tensor(scope, kept(scope, tensor, "items", loc), loc)
-
-    def item(at: tuple[Var, ...]) -> Value:
-        indices: dict[object, Expr] = dict(zip(tensor.axes, at, strict=True))
-        return as_value(Tensor((), (), substitute(tensor.element, indices)))  # type: ignore[arg-type]
-
-    return IndexSpace(tensor.extents, item)
+    return IndexSpace(tensor.extents, lambda at: as_value(tensor.at(dict(enumerate(at))).copied()))
 
 
 def _numbered(elements: IndexSpace) -> IndexSpace:

@@ -35,7 +35,7 @@ from appyc.frontend.types.values import (
 )
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Load, Select, Stmt, Symbol, Unary, Var
 from appyc.ir.types import DType
-from appyc.ir.visit import scalars_written, substitute
+from appyc.ir.visit import scalars_written
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +132,7 @@ def _over_list(scope: Scope, value: ListValue, loc: Loc) -> Range:
 
 def _over_view(tensor: Tensor, loc: Loc) -> Range:
     """The items of a view, along its first axis."""
-
-    def item(var: Expr) -> Value:
-        element = substitute(tensor.element, {tensor.axes[0]: var})
-        return as_value(replace(tensor, axes=tensor.axes[1:], extents=tensor.extents[1:], element=element))
-
-    return Range(integer(0, loc), tensor.extents[0], 1, item)
+    return Range(integer(0, loc), tensor.extents[0], 1, lambda var: as_value(tensor.at({0: var})))
 
 
 def _arguments(scope: Scope, node: ast.Call) -> list[ast.expr]:

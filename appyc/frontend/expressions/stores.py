@@ -241,8 +241,7 @@ def without_leading_ones(scope: Scope, tensor: Tensor, ndim: int, loc: Loc) -> T
         if not is_one(extent):
             message = "could not broadcast input array: it has more axes than the target"
             fail_unless(scope, equals(extent, 1, loc), None, message, loc)
-        element = substitute(tensor.element, {tensor.axes[0]: integer(0, loc)})
-        tensor = Tensor(tensor.axes[1:], tensor.extents[1:], element)
+        tensor = tensor.at({0: integer(0, loc)}).copied()
     return tensor
 
 

@@ -233,10 +233,6 @@ def _expand_dims(scope: Scope, given: Arguments, loc: Loc) -> Value:
     return tensor
 
 
-def _copy(scope: Scope, given: Arguments, loc: Loc) -> Value:
-    return materialise(scope, as_tensor(scope, given["a"], loc), "copy", loc)
-
-
 def _astype(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
     dtype = given_dtype(given["dtype"], loc)
@@ -300,7 +296,10 @@ _METHODS: dict[str, Entry] = {
     "all": (_TRUTH, _reduction("all")),
     "transpose": (("a", "*axes"), _transpose),
     "swapaxes": (("a", "axis1", "axis2"), _swapaxes),
-    "copy": (("a",), _copy),
+    "copy": (
+        ("a",),
+        lambda scope, given, loc: materialise(scope, as_tensor(scope, given["a"], loc), "copy", loc),
+    ),
     "astype": (("a", "dtype"), _astype),
     "fill": (("a", "value"), array_makers.fill),
     "reshape": (("a", "*shape"), _reshape),

@@ -80,14 +80,10 @@ def _compare(op: str) -> Maker:
 def _logical(op: str) -> Maker:
     def make(args: list[Number], loc: Loc) -> Number:
         a, b = (truth_of(x.expr) for x in args)
-        return Number(Logical(op, a, b, loc=loc), python=False)
+        found = Binary(op, a, b, loc=loc) if op == "^" else Logical(op, a, b, loc=loc)
+        return Number(found, python=False)
 
     return make
-
-
-def _logical_xor(args: list[Number], loc: Loc) -> Number:
-    a, b = (truth_of(x.expr) for x in args)
-    return Number(Binary("^", a, b, loc=loc), python=False)
 
 
 def _extremum(op: str) -> Maker:
@@ -215,8 +211,7 @@ def _is_test(name: str) -> Maker:
 
 def _phase(args: list[Number], loc: Loc) -> Number:
     (a,) = args
-    parts = [real_part(a, loc), imaginary_part(a, loc)]
-    return _intrinsic("atan2", python=False)([parts[1], parts[0]], loc)
+    return _intrinsic("atan2", python=False)([imaginary_part(a, loc), real_part(a, loc)], loc)
 
 
 def _complex_function(name: str) -> Maker:
@@ -304,7 +299,7 @@ def _table() -> dict[object, tuple[range, Maker]]:
         np.logical_not: (one, lambda args, loc: Number(Unary("~", truth_of(args[0].expr), loc=loc), False)),
         np.logical_and: (two, _logical("and")),
         np.logical_or: (two, _logical("or")),
-        np.logical_xor: (two, _logical_xor),
+        np.logical_xor: (two, _logical("^")),
         np.floor: (one, _rounding("floor")),
         np.ceil: (one, _rounding("ceil")),
         np.trunc: (one, _rounding("trunc")),

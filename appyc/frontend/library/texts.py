@@ -10,7 +10,7 @@ from types import FunctionType
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.array_creation import allocate, loops_over, shape_from
 from appyc.frontend.arrays.masks import packed
-from appyc.frontend.arrays.tensors import as_tensor, as_value, broadcast
+from appyc.frontend.arrays.tensors import as_tensor, as_value, broadcast, numbers_of_elements
 from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.inlining import called_with, inlined
 from appyc.frontend.expressions.local_functions import LocalFunction
@@ -104,10 +104,7 @@ def per_element(scope: Scope, call: OfNumbers, values: Sequence[Value], loc: Loc
     item of a tuple.
     """
     shape = broadcast(scope, [as_tensor(scope, value, loc, "an operand") for value in values], loc)
-    numbers = [
-        Number(element, python=isinstance(value, Number) and value.python)
-        for element, value in zip(shape.elements, values, strict=True)
-    ]
+    numbers = numbers_of_elements(shape.elements, values)
     return _over(scope, shape.axes, shape.extents, lambda: call(numbers), loc)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypeGuard
 
@@ -11,6 +11,7 @@ from appyc.frontend.access import AccessPath
 from appyc.frontend.types.numbers import Either, NumberType
 from appyc.ir.nodes import Const, Expr, Extent, Symbol
 from appyc.ir.types import Container, DType
+from appyc.ir.visit import substitute
 
 
 def _with_value(t: NumberType, value: bool | int | float | complex | None) -> NumberType:
@@ -98,6 +99,13 @@ class Tensor:
     @property
     def ndim(self) -> int:
         return len(self.axes)
+
+    def at(self, positions: Mapping[int, Expr]) -> Tensor:
+        """The part at these positions along some axes, by the number of each."""
+        stay = [k for k in range(self.ndim) if k not in positions]
+        element = substitute(self.element, {self.axes[k]: position for k, position in positions.items()})
+        axes, extents = tuple(self.axes[k] for k in stay), tuple(self.extents[k] for k in stay)
+        return replace(self, axes=axes, extents=extents, element=element)
 
     def copied(self) -> Tensor:
         """The same elements as those of an array of its own."""
@@ -386,10 +394,6 @@ def is_list_itself(value: Value | Binding | None) -> TypeGuard[ArrayRef]:
 
 def is_unsure(binding: Binding) -> bool:
     """Whether some path has not assigned a variable."""
-    match binding:
-        case Slot() | ListSlots():
-            return binding.maybe
-        case TupleSlots():
-            return any(is_unsure(b) for b in binding.items)
-        case _:
-            return False
+    if isinstance(binding, TupleSlots):
+        return any(map(is_unsure, binding.items))
+    return isinstance(binding, Slot | ListSlots) and binding.maybe
