@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, as_value, equals, kept, settled
+from appyc.frontend.desugar.building import matched
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import cast, index_of, integer
 from appyc.frontend.expressions.expressions import (
@@ -268,16 +269,8 @@ def _zip(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
 
 def _backwards(node: ast.expr) -> ast.Call | None:
     """The call in `range(...)[::-1]`."""
-    match node:
-        case ast.Subscript(
-            value=ast.Call(func=ast.Name()) as call,
-            slice=ast.Slice(
-                lower=None, upper=None, step=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1))
-            ),
-        ):
-            return call
-        case _:
-            return None
+    over = (matched("over[::-1]", node) or {}).get("over")
+    return over if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) else None
 
 
 def _reversed(inner: Range | TupleValue, loc: Loc) -> Range | TupleValue:
@@ -288,6 +281,3 @@ def _reversed(inner: Range | TupleValue, loc: Loc) -> Range | TupleValue:
     last = arithmetic.binary("-", Number(inner.hi, True), Number(one, True), loc).expr
     stop = arithmetic.binary("-", Number(inner.lo, True), Number(one, True), loc).expr
     return replace(inner, lo=last, hi=stop, step=-1)
-
-
-# ---------------------------------------------------------------- the loop's target

@@ -382,10 +382,7 @@ def lower_atomic(scope: Scope, node: ast.stmt, pragma: AtomicPragma) -> None:
         case ast.Assign(targets=[ast.Subscript() as target], value=ast.Call(func=func, args=[first, second])):
             called = lower_expression(scope, func)
             op = {min: "min", max: "max"}.get(called.obj) if isinstance(called, Opaque) else None  # type: ignore[call-overload]
-            same = ast.dump(first).replace("Load()", "Store()") == ast.dump(target).replace(
-                "Load()", "Store()"
-            )
-            if op is not None and same:
+            if op is not None and ast.unparse(first) == ast.unparse(target):
                 operand = number(lower_expression(scope, second), scope.loc(second))
                 ref = target_element(scope, target)
                 refuse_other_type(ref.symbol, operand, loc)

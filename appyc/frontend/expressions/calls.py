@@ -22,6 +22,7 @@ from appyc.frontend.arrays.tensors import elementwise, is_array, refuse_lists
 from appyc.frontend.arrays.where_arguments import given_destination, put
 from appyc.frontend.control.comprehensions import collected, generated_sum, generated_test
 from appyc.frontend.control.generated_extremes import generated_extreme
+from appyc.frontend.desugar.building import matched
 from appyc.frontend.expressions import arithmetic, attributes, expressions
 from appyc.frontend.expressions.attributes import lower_isinstance
 from appyc.frontend.expressions.expressions import positional, with_items
@@ -268,14 +269,11 @@ def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> 
 
 def _binary_ones(scope: Scope, node: ast.Call, loc: Loc) -> Value | None:
     """The value of `bin(x).count("1")`, without the text; None for other calls."""
-    match node:
-        case ast.Call(
-            ast.Attribute(ast.Call(ast.Name() as name, [operand], []), "count"), [ast.Constant("1")], []
-        ):
-            callee, number = scope.lower(name), scope.lower(operand)
-            is_integer = isinstance(number, Number) and number.type.dtype.is_integer
-            if isinstance(callee, Opaque) and callee.obj is bin and is_integer:
-                return of_number(scope, int.bit_count, number, loc)
+    if (found := matched('bin(x).count("1")', node)) is not None:
+        callee, number = scope.lower(found["bin"]), scope.lower(found["x"])
+        is_integer = isinstance(number, Number) and number.type.dtype.is_integer
+        if isinstance(callee, Opaque) and callee.obj is bin and is_integer:
+            return of_number(scope, int.bit_count, number, loc)
     return None
 
 
