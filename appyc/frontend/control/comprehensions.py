@@ -26,8 +26,7 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, is_array, pinned
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.iterables import Range, what_it_runs_over
-from appyc.frontend.desugar.building import located, read
-from appyc.frontend.desugar.comprehension_loops import Comprehension, appended, searched, summed
+from appyc.frontend.desugar.comprehension_loops import Comprehension, appended, items_of, searched, summed
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.scope import Scope, constant_truth
@@ -307,12 +306,14 @@ def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     argument = node.args[0] if len(node.args) == 1 and not node.keywords else None
     if isinstance(argument, ast.ListComp):  # a list computes all of its items
         argument = None
-    if isinstance(argument, ast.GeneratorExp):
-        name = unused("found", scope.locals)
-        return value_of_loops(scope, argument, name, searched(argument, name, is_any))
-    value = expressions.lower_expression(scope, argument) if argument is not None else None
-    if argument is not None and value is not None and _has_items(scope, value, loc):
-        return generated_test(scope, located(ast.Call(node.func, [_each_of(scope, argument)], []), node), loc)
+    is_generator = isinstance(argument, ast.GeneratorExp)
+    value = (
+        expressions.lower_expression(scope, argument) if argument is not None and not is_generator else None
+    )
+    if argument is not None and (is_generator or (value is not None and _has_items(scope, value, loc))):
+        name, item = unused("found", scope.locals), unused("item", scope.locals)
+        over = argument if isinstance(argument, ast.GeneratorExp) else items_of(argument, item)
+        return value_of_loops(scope, over, name, searched(over, name, is_any))
     if not isinstance(value, TupleValue):
         name = "any" if is_any else "all"
         raise UnsupportedError(f"{name} is compiled of generators, tuples, lists and vectors", loc,
@@ -336,20 +337,13 @@ def _has_items(scope: Scope, value: Value, loc: Loc) -> bool:
     )
 
 
-def _each_of(scope: Scope, items: ast.expr) -> ast.GeneratorExp:
-    """`(item for item in items)`."""
-    name = unused("item", scope.locals)
-    over = ast.comprehension(ast.Name(name, ast.Store()), items, [], 0)
-    return located(ast.GeneratorExp(read(name), [over]), items)
-
-
 def generated_sum(scope: Scope, node: ast.Call) -> Value | None:
     """Python's `sum` of a list, or of a generator with several loops, as loops with an accumulator; None for others."""
     match node:
         case ast.Call(args=[ast.Name() | ast.Subscript() as items, *start], keywords=[]) if len(start) < 2:
             if not is_listed(expressions.lower_expression(scope, items)):
                 return None
-            argument: Comprehension = _each_of(scope, items)
+            argument: Comprehension = items_of(items, unused("item", scope.locals))
         case ast.Call(args=[ast.GeneratorExp() | ast.ListComp() as argument, *start], keywords=[]):
             if len(argument.generators) == 1 or len(start) > 1 or is_described(scope, argument):
                 return None

@@ -7,7 +7,7 @@ import ast
 from appyc.errors import LengthError, Loc
 from appyc.frontend.arrays.tensors import as_tensor, fail_unless, is_array, pinned
 from appyc.frontend.control.comprehensions import collected
-from appyc.frontend.desugar.building import read
+from appyc.frontend.desugar.comprehension_loops import items_of
 from appyc.frontend.expressions import expressions, selections
 from appyc.frontend.expressions.arithmetic import integer, python_number
 from appyc.frontend.expressions.inlining import called_with
@@ -56,9 +56,7 @@ def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> V
 def _by_key(scope: Scope, over: ast.expr, key: ast.expr, is_max: bool, loc: Loc) -> Value | None:
     """`max(over, key=key)` of numbers: the first of those whose keys are largest. None for other items."""
     if not isinstance(over, ast.GeneratorExp | ast.ListComp):
-        run = ast.comprehension(ast.Name("item", ast.Store()), over, [], 0)
-        over = ast.copy_location(ast.GeneratorExp(read("item"), [run]), over)
-        ast.fix_missing_locations(over)
+        over = items_of(over, "item")
     items = as_tensor(scope, collected(scope, over), loc)
     if items.ndim != 1:
         return None

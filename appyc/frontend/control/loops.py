@@ -17,12 +17,12 @@ from appyc.frontend.expressions import arithmetic, selections
 from appyc.frontend.expressions.arithmetic import const, integer
 from appyc.frontend.expressions.assignments import assign_to
 from appyc.frontend.facts import LoopFrame
-from appyc.frontend.pragmas.clauses import loop_clauses, prange_clauses
+from appyc.frontend.pragmas.clauses import loop_clauses
 from appyc.frontend.pragmas.pragma_nodes import LoopPragma, Name
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.syntax.tree import statements_in
 from appyc.frontend.types.values import Number, TupleValue, Value
-from appyc.ir.nodes import Break, Const, Expr, For, If, Unary, Var, While
+from appyc.ir.nodes import Break, Clauses, Const, Expr, For, If, Unary, Var, While
 from appyc.ir.types import DType
 
 
@@ -97,7 +97,7 @@ def _loop(scope: Scope, node: ast.For, source: Range, pragma: LoopPragma | None,
     if pragma is not None:
         clauses = loop_clauses(scope, node, pragma, frame.head)
     elif source.parallel:
-        clauses = prange_clauses(loc)
+        clauses = Clauses("parallel", loc=loc)
     loop = For(var, source.lo, source.hi, source.step, block, clauses=clauses, loc=loc)
     shape.finish(scope, frame, loop)
 

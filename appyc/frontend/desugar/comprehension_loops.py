@@ -25,6 +25,12 @@ from appyc.frontend.desugar.building import assigned, located, negated, read
 Comprehension: TypeAlias = ast.ListComp | ast.GeneratorExp
 
 
+def items_of(over: ast.expr, name: str) -> ast.ListComp:
+    """`[name for name in over]`."""
+    run = ast.comprehension(ast.Name(name, ast.Store()), over, [], 0)
+    return located(ast.ListComp(read(name), [run]), over)
+
+
 def appended(node: Comprehension, name: str) -> list[ast.stmt]:
     """The items in a list of this name."""
     append = ast.Call(ast.Attribute(read(name), "append", ast.Load()), [node.elt], [])

@@ -26,7 +26,8 @@ from appyc.frontend.arrays.slice_bounds import tested_position
 from appyc.frontend.arrays.tensors import as_tensor, equals, materialise, pinned, settled
 from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.control.iterables import item_at
-from appyc.frontend.desugar.building import container_of, located, read
+from appyc.frontend.desugar.building import container_of, read
+from appyc.frontend.desugar.comprehension_loops import items_of
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.expressions.list_parameters import list_calls
@@ -141,7 +142,7 @@ def _described(scope: Scope, node: ast.expr, loc: Loc) -> ListSlots:
         case ast.Name(id=name) | ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="copy")):
             return _copy(scope, list_named(scope, name, loc).slots, loc)
         case ast.Call() if list_calls(scope.source, scope.names, scope.facts).makes_list(node):
-            node = _copy_of(scope, node)
+            node = items_of(node, unused("item", scope.locals))
         case ast.Call(args=[ast.Name(id=name)]) if name in scope.list_names:
             return _copy(scope, list_named(scope, name, loc).slots, loc)
         case ast.Call(args=[inner]):
@@ -149,7 +150,7 @@ def _described(scope: Scope, node: ast.expr, loc: Loc) -> ListSlots:
                 raise UnsupportedError(f"{node.func.id!r} is a name of this function's own here", loc)
             if isinstance(inner, ast.ListComp | ast.GeneratorExp):
                 return _described(scope, inner, loc)
-            node = _copy_of(scope, inner)
+            node = items_of(inner, unused("item", scope.locals))
     if isinstance(node, ast.GeneratorExp):
         node = ast.copy_location(ast.ListComp(node.elt, node.generators), node)
     assert isinstance(node, ast.ListComp), "nothing else makes a new list"
@@ -171,13 +172,6 @@ def _described(scope: Scope, node: ast.expr, loc: Loc) -> ListSlots:
                                hints=("a list of numbers, or of tuples of numbers, can",))  # fmt: skip
     own = materialise(scope, tensor, "items", loc)
     return list_of_columns(scope, [own], (NumberType(tensor.element.dtype, python),), False, loc)
-
-
-def _copy_of(scope: Scope, items: ast.expr) -> ast.ListComp:
-    """`[item for item in items]`."""
-    target = unused("item", scope.locals)
-    over = ast.comprehension(ast.Name(target, ast.Store()), items, [], 0)
-    return located(ast.ListComp(read(target), [over]), items)
 
 
 def _copy(scope: Scope, slots: ListSlots, loc: Loc) -> ListSlots:

@@ -11,7 +11,7 @@ import numpy as np
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import array_creation
 from appyc.frontend.arrays.reshaping import normalised, ravelled, reshaped
-from appyc.frontend.arrays.tensors import as_tensor, as_value, materialise, permuted, refuse_lists, with_axis
+from appyc.frontend.arrays.tensors import as_tensor, materialise, permuted, refuse_lists, with_axis
 from appyc.frontend.arrays.where_arguments import given_destination, given_mask, put
 from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.expressions import arithmetic, expressions
@@ -244,15 +244,6 @@ def _astype(scope: Scope, given: Arguments, loc: Loc) -> Value:
     return Tensor(tensor.axes, tensor.extents, cast(tensor.element, dtype))
 
 
-def _pairs(op: str) -> Maker:
-    """np.add.outer and its kin: the axes of both operands, as they are."""
-
-    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        return as_value(as_tensor(scope, linear_algebra.outer(scope, op, given["a"], given["b"], loc), loc))
-
-    return make
-
-
 def _reshape(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
     return reshaped(scope, tensor, array_creation.shape_from(scope, given["shape"], loc), loc)
@@ -324,8 +315,8 @@ _FUNCTIONS: dict[object, Entry] = {
     np.flip: (("a", "axis"), _flip), np.expand_dims: (("a", "axis"), _expand_dims),
     np.matmul: (("a", "b"), linear_algebra.matmul), np.linalg.matmul: (("a", "b"), linear_algebra.matmul),
     np.result_type: (("*arrays",), result_type), np.ndim: (("a",), _dimensions), np.shape: (("a",), _shape),
-    np.add.outer: (("a", "b"), _pairs("+")), np.subtract.outer: (("a", "b"), _pairs("-")),
-    np.multiply.outer: (("a", "b"), _pairs("*")),
+    np.add.outer: (("a", "b"), linear_algebra.outer("+")), np.subtract.outer: (("a", "b"), linear_algebra.outer("-")),
+    np.multiply.outer: (("a", "b"), linear_algebra.outer("*")),
     np.reshape: (("a", "shape"), _reshape), np.ravel: (("a",), _flat(copied=False)),
     np.concatenate: (("arrays", "axis"), join(new_axis=False)), np.stack: (("arrays", "axis"), join(new_axis=True)),
     np.zeros: (("shape", "dtype"), new_array(0)), np.ones: (("shape", "dtype"), new_array(1)),

@@ -19,7 +19,7 @@ import numpy as np
 from appyc.errors import CompileError, LibraryCallError, Loc
 from appyc.frontend.access import AccessPath
 from appyc.frontend.control.comprehensions import collected
-from appyc.frontend.desugar.building import located
+from appyc.frontend.desugar.comprehension_loops import items_of
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.inlining import bind, called_with
 from appyc.frontend.scope import Scope
@@ -53,8 +53,7 @@ def lower_maker(scope: Scope, node: ast.Call, callee: object, loc: Loc) -> Value
 def looked_at(scope: Scope, node: ast.expr) -> Value:
     """The value of an argument of which only the items are read: a tuple for a list, a vector for a range."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
-        over = ast.comprehension(ast.Name("item", ast.Store()), node, [], 0)
-        return collected(scope, located(ast.ListComp(ast.Name("item", ast.Load()), [over]), node))
+        return collected(scope, items_of(node, "item"))
     return expressions.lower_or_none(scope, tuple_in_place(node) if is_list(node) else node)
 
 

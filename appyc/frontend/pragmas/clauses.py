@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from appyc.errors import Loc, PragmaError
+from appyc.errors import PragmaError
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.facts import Env
 from appyc.frontend.pragmas.pragma_nodes import LoopPragma, Name
@@ -15,11 +15,6 @@ from appyc.frontend.syntax.liveness import names_assigned
 from appyc.frontend.types.values import ArrayRef, Binding, Number, Slot, Tensor, TupleSlots
 from appyc.ir.nodes import Clauses, Reduction, Symbol
 from appyc.ir.transforms import TRANSFORMS, Transform
-
-
-def prange_clauses(loc: Loc) -> Clauses:
-    """What `for i in appyc.prange(n)` asks."""
-    return Clauses("parallel", loc=loc)
 
 
 def loop_clauses(scope: Scope, node: ast.For, pragma: LoopPragma, head: Env) -> Clauses:
