@@ -26,7 +26,6 @@ from appyc.frontend.desugar.building import matched
 from appyc.frontend.expressions import arithmetic, attributes, expressions
 from appyc.frontend.expressions.attributes import lower_isinstance
 from appyc.frontend.expressions.expressions import positional, with_items
-from appyc.frontend.expressions.heap_calls import HEAP_CALLS
 from appyc.frontend.expressions.inlining import (
     called_with,
     inline,
@@ -35,7 +34,7 @@ from appyc.frontend.expressions.inlining import (
     is_named_tuple,
     named_tuple,
 )
-from appyc.frontend.expressions.lists import list_method
+from appyc.frontend.expressions.lists import HEAP_CALLS, list_method
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.library import generator_calls
 from appyc.frontend.library.array_calls import lower_array_call, lower_array_method, works_on_arrays

@@ -14,12 +14,19 @@ position in the tuple.
 Other expressions that make a list (a comprehension, `list(...)`, a slice of a list) are first evaluated as tensors
 and then copied into the list's storage, since they may read the name's old list.
 
-Does not handle: items that are arrays or lists; items of different number types, which a Python list preserves.
+Calls of `heapq` on such lists are library text that works on their storage.
+
+Does not handle: items that are arrays or lists; items of different number types, which a Python list preserves;
+`nsmallest`, `nlargest` and `merge`.
 """
 
 from __future__ import annotations
 
 import ast
+import heapq
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.slice_bounds import tested_position
@@ -30,6 +37,7 @@ from appyc.frontend.desugar.building import container_of, read
 from appyc.frontend.desugar.comprehension_loops import items_of
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.expressions.inlining import inlined
 from appyc.frontend.expressions.list_parameters import list_calls
 from appyc.frontend.expressions.list_storage import (
     item_in_variables,
@@ -50,6 +58,7 @@ from appyc.frontend.types.values import ListSlots, ListValue, Masked, Number, Te
 from appyc.ir.names import unused
 from appyc.ir.nodes import Assign, Binary, Compare, Const, Expr, For, ForAll, If, Load, Select, Store, Var
 from appyc.ir.types import DType
+from appyc.library import heaps
 
 
 def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
@@ -342,3 +351,44 @@ def list_method(scope: Scope, node: ast.Call, loc: Loc) -> Value:
         return pop(scope, node.func.value.id, at, loc)
     raise UnsupportedError(f"{node.func.attr} of a list gives no value here", loc,
                            hints=("call it in a statement of its own",))  # fmt: skip
+
+
+# ---------------------------------------------------------------- heapq
+
+
+def _call(function: str, scope: Scope, node: ast.Call, loc: Loc) -> Value:
+    match node.args:
+        case [ast.Name(id=name), *given] if name in scope.list_names and not node.keywords:
+            refuse_out_of_order(scope, name, loc)
+        case _:
+            raise UnsupportedError(
+                "a heap is compiled if it is a list that the function makes, with a name", loc
+            )
+    values = [settled(scope, value) for value in expressions.lower_operands(scope, given)]
+    heap = list_named(scope, name, loc)
+    text: Callable[..., Any] = heaps.exchange
+    if function in ("heappop", "heapreplace"):
+        empty = equals(Var(heap.slots.count, loc=loc), 0, loc)
+        scope.fail_if(empty, "IndexError", "index out of range", loc)
+    arguments: dict[str, Value] = {"heap": heap}
+    match function, values:
+        case "heappush", [item]:
+            append(scope, name, item, loc)
+            text = heaps.rise
+        case "heapreplace", [item]:
+            learn_item(scope, name, item, loc)
+            arguments["item"] = item
+        case "heappop", []:
+            arguments["item"] = pop(scope, name, None, loc)
+        case "heapify", []:
+            text = heaps.order
+        case _:
+            raise UnsupportedError("heapq takes another number of arguments", loc)
+    return inlined(scope, text, arguments, loc, trusted=True)
+
+
+HEAP_CALLS: dict[object, Callable[[Scope, ast.Call, Loc], Value]] = {
+    function: partial(_call, function.__name__)
+    for function in (heapq.heappush, heapq.heapreplace, heapq.heappop, heapq.heapify)
+}
+"""How calls are lowered; they raise UnsupportedError for other arguments than such a list and its items."""
