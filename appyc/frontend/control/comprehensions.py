@@ -22,13 +22,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
 
-from appyc.errors import Loc, UnsupportedError
-from appyc.frontend.arrays.tensors import as_tensor, is_array, pinned
+from appyc.errors import LengthError, Loc, UnsupportedError
+from appyc.frontend.arrays.tensors import as_tensor, fail_unless, is_array, pinned
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.iterables import Range, what_it_runs_over
 from appyc.frontend.desugar.comprehension_loops import Comprehension, appended, items_of, searched, summed
-from appyc.frontend.expressions import arithmetic, expressions
-from appyc.frontend.expressions.arithmetic import integer
+from appyc.frontend.expressions import arithmetic, expressions, selections
+from appyc.frontend.expressions.arithmetic import integer, python_number
+from appyc.frontend.expressions.inlining import called_with
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.syntax.liveness import names_read
 from appyc.frontend.types.values import (
@@ -46,9 +47,10 @@ from appyc.frontend.types.values import (
     is_listed,
 )
 from appyc.ir.names import unused
-from appyc.ir.nodes import Binary, Const, Expr, For, If, Logical, Stmt, Symbol, Var
+from appyc.ir.nodes import Binary, Compare, Const, Expr, For, If, Logical, Reduce, Stmt, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import rename, scalars_read, substitute
+from appyc.library.searching import extreme_by
 
 
 def collected(scope: Scope, node: Comprehension) -> Value:
@@ -135,12 +137,6 @@ def _one_by_one(
                 yield _lowered(scope, node.elt)
 
 
-def is_described(scope: Scope, node: Comprehension) -> bool:
-    """Whether the items are a tensor expression or a tuple, so that no loop is needed."""
-    with scope.collect(), own_names(scope, node):
-        return _described(scope, node) is not None
-
-
 def _rows(scope: Scope, node: Comprehension) -> Value | None:
     """Inner lists of equal length as rows: `[[f(i, j) for j in range(m)] for i in range(n)]`; None for others."""
     inner = node.elt
@@ -215,11 +211,9 @@ def _walrus_names(node: Comprehension) -> set[str]:
 
 
 def _lowered(scope: Scope, item: ast.expr) -> Value:
-    return (
-        collected(scope, item)
-        if isinstance(item, ast.ListComp)
-        else expressions.lower_expression(scope, item)
-    )
+    if isinstance(item, ast.ListComp):
+        return collected(scope, item)
+    return expressions.lower_expression(scope, item)
 
 
 def _item(
@@ -279,9 +273,8 @@ def _binding(scope: Scope, name: str, value: Value, values: dict[Symbol, Expr], 
         case ArrayRef() | Tensor():
             return value
         case _:
-            raise UnsupportedError(
-                "a comprehension over this cannot be compiled", loc, hints=("write a loop",)
-            )
+            raise UnsupportedError("a comprehension over this cannot be compiled", loc,
+                                   hints=("write a loop",))  # fmt: skip
 
 
 def _count(scope: Scope, source: Range, loc: Loc) -> Expr:
@@ -296,7 +289,7 @@ def _count(scope: Scope, source: Range, loc: Loc) -> Expr:
     return pinned(scope, "count", Binary("max", count, integer(0, loc), loc=loc))
 
 
-# ---------------------------------------------------------------- any, all, sum, min and max
+# ---------------------------------------------------------------- any, all, sum, min and max, with and without a key
 
 
 def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> Value:
@@ -310,7 +303,9 @@ def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     value = (
         expressions.lower_expression(scope, argument) if argument is not None and not is_generator else None
     )
-    if argument is not None and (is_generator or (value is not None and _has_items(scope, value, loc))):
+    is_list = isinstance(value, ListValue) or (value is not None and is_listed(value))
+    is_vector = value is not None and is_array(value) and as_tensor(scope, value, loc).ndim == 1
+    if argument is not None and (is_generator or is_list or is_vector):
         name, item = unused("found", scope.locals), unused("item", scope.locals)
         over = argument if isinstance(argument, ast.GeneratorExp) else items_of(argument, item)
         return value_of_loops(scope, over, name, searched(over, name, is_any))
@@ -328,15 +323,6 @@ def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     return Number(reduce(lambda a, b: Binary("|" if is_any else "&", a, b, loc=loc), told), python=True)
 
 
-def _has_items(scope: Scope, value: Value, loc: Loc) -> bool:
-    """Whether a value is a list, or an array whose items are numbers."""
-    return (
-        isinstance(value, ListValue)
-        or is_listed(value)
-        or (is_array(value) and as_tensor(scope, value, loc).ndim == 1)
-    )
-
-
 def generated_sum(scope: Scope, node: ast.Call) -> Value | None:
     """Python's `sum` of a list, or of a generator with several loops, as loops with an accumulator; None for others."""
     match node:
@@ -345,10 +331,70 @@ def generated_sum(scope: Scope, node: ast.Call) -> Value | None:
                 return None
             argument: Comprehension = items_of(items, unused("item", scope.locals))
         case ast.Call(args=[ast.GeneratorExp() | ast.ListComp() as argument, *start], keywords=[]):
-            if len(argument.generators) == 1 or len(start) > 1 or is_described(scope, argument):
+            if len(argument.generators) == 1 or len(start) > 1:
                 return None
+            with scope.collect(), own_names(scope, argument):
+                if _described(scope, argument) is not None:
+                    return None  # no loop is needed
         case _:
             return None
     name = unused("total", scope.locals)
     statements = summed(argument, name, start[0] if start else ast.Constant(0))
     return value_of_loops(scope, argument, name, statements)
+
+
+def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> Value | None:
+    """Python's `min` and `max` of a generator or a vector; None for other arguments."""
+    argument, name = node.args[0], "max" if is_max else "min"
+    match node.keywords:
+        case [ast.keyword(arg="key", value=key)]:
+            return _by_key(scope, argument, key, is_max, loc)
+        case [_, *_]:
+            return None
+    if isinstance(argument, ast.GeneratorExp | ast.ListComp):
+        value = collected(scope, argument)
+    elif isinstance(argument, ast.Tuple | ast.List):
+        return None
+    else:
+        value = scope.lower(argument)
+    if isinstance(value, ListValue) or is_listed(value):
+        value = as_tensor(scope, value, loc)
+    if isinstance(value, TupleValue):
+        if not value.items:
+            raise LengthError(f"{name}() arg is an empty sequence", loc)
+        out = value.items[0]
+        for item in value.items[1:]:
+            pair = expressions.number(out, loc), expressions.number(item, loc)
+            out = selections.extremum(name, *pair, loc)
+        return out
+    if not is_array(value):
+        return None
+    described = value.tensor if isinstance(value, Masked) else value
+    python = isinstance(described, Tensor) and described.python
+    tensor = as_tensor(scope, expressions.pack_masked(scope, value, loc), loc)
+    if tensor.ndim != 1 or tensor.element.dtype.is_complex:
+        return None
+    return Number(_extreme(scope, tensor, name, loc), python)
+
+
+def _by_key(scope: Scope, over: ast.expr, key: ast.expr, is_max: bool, loc: Loc) -> Value | None:
+    """`max(over, key=key)` of numbers: the first of those whose keys are largest. None for other items."""
+    if not isinstance(over, ast.GeneratorExp | ast.ListComp):
+        over = items_of(over, "item")
+    items = as_tensor(scope, collected(scope, over), loc)
+    if items.ndim != 1:
+        return None
+    largest = python_number(is_max, loc)
+    return called_with(scope, extreme_by, [items, scope.lower(key), largest], loc)
+
+
+def _extreme(scope: Scope, tensor: Tensor, name: str, loc: Loc) -> Expr:
+    count = pinned(scope, "count", tensor.extents[0])
+    some = Compare(">", count, integer(0, loc), loc=loc)
+    fail_unless(scope, some, None, f"{name}() arg is an empty sequence", loc)
+    axis = scope.supply.fresh("k", DType.INT64)
+    first = scope.temp("first", substitute(tensor.element, {tensor.axes[0]: integer(0, loc)}))
+    behind = Binary("+", Var(axis, loc=loc), integer(1, loc), loc=loc)
+    element = substitute(tensor.element, {tensor.axes[0]: behind})
+    rest = Binary("-", count, integer(1, loc), loc=loc)
+    return scope.temp(name, Reduce(name, (axis,), (rest,), element, first, loc=loc))

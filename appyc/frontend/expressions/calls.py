@@ -20,8 +20,7 @@ from appyc.errors import (
 from appyc.frontend.access import python_function
 from appyc.frontend.arrays.tensors import elementwise, is_array, refuse_lists
 from appyc.frontend.arrays.where_arguments import given_destination, put
-from appyc.frontend.control.comprehensions import collected, generated_sum, generated_test
-from appyc.frontend.control.generated_extremes import generated_extreme
+from appyc.frontend.control.comprehensions import collected, generated_extreme, generated_sum, generated_test
 from appyc.frontend.desugar.building import matched
 from appyc.frontend.expressions import arithmetic, attributes, expressions
 from appyc.frontend.expressions.attributes import lower_isinstance
