@@ -18,6 +18,7 @@ import pytest
 
 import appyc
 from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.desugar.building import matched
 from appyc.frontend.desugar.comprehension_loops import appended, searched, summed
 from appyc.frontend.desugar.deques import without_deques
 from appyc.frontend.desugar.generator_loops import without_generators
@@ -53,6 +54,30 @@ def _without_containers(text: str) -> str:
         source = rule(source, value_of)
     text = re.sub(r"<function (\w+) at 0x\w+>", r"\1", ast.unparse(source.ast))
     return re.sub(r"ReturnedContainer\(makes='(\w+)'.*?\)\)\(", r"\1(", text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "found"),
+    [
+        ("it.insert(at, item)", "xs.insert(i + 1, f(x))", {"it": "xs", "at": "i + 1", "item": "f(x)"}),
+        ("it.insert(at, item)", "xs.insert(i)", None),
+        ("len(it)", "len(q)", {"len": "len", "it": "q"}),
+        ("len(it)", "size(q)", None),
+        ("it[at]", "a[i]", {"it": "a", "at": "i"}),
+        ("it[at]", "a[1:]", None),
+        ("it.append(item)", "a.append(*b)", None),
+        ("it in other", "x not in y", None),
+    ],
+)
+def test_a_pattern(pattern: str, text: str, found: dict[str, str] | None) -> None:
+    names = matched(pattern, ast.parse(text, mode="eval").body)
+    assert (names and {name: ast.unparse(node) for name, node in names.items()}) == found
+
+
+def test_a_pattern_of_a_statement() -> None:
+    stmt = ast.parse("del xs[0]").body[0]
+    assert matched("del it[at]", stmt) is not None
+    assert matched("it[at]", stmt) is None
 
 
 def test_a_generator_that_is_left() -> None:
