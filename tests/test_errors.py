@@ -827,8 +827,8 @@ def inverse(a):
     for i in range(a.shape[0]):
         try:
             a[i] = 1.0 / a[i]
-        except ZeroDivisionError:
-            a[i] = 0.0
+        except ZeroDivisionError as error:
+            a[i] = len(error.args)
 
 inverse(np.ones(4))
 """,
@@ -898,8 +898,8 @@ checksum(np.ones(4), 1)
 def clean(x):
     try:
         return 1.0 / x
-    except ZeroDivisionError:
-        return 0.0
+    except ZeroDivisionError as error:
+        return len(error.args)
 
 @appyc.jit(strict=True)
 def inverse(a):
@@ -1423,8 +1423,8 @@ def inverses(a):
     for i in range(a.shape[0]):
         try:
             total += 1 / a[i]
-        except ZeroDivisionError:
-            pass
+        except ZeroDivisionError as error:
+            print(error)
     return total
 
 inverses(np.ones(4))

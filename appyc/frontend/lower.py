@@ -25,6 +25,7 @@ from appyc.frontend.desugar.joined_returns import with_joined_returns
 from appyc.frontend.desugar.list_methods import without_list_methods
 from appyc.frontend.desugar.nested_lists import without_nested_lists
 from appyc.frontend.desugar.rewriting import with_split_assignments
+from appyc.frontend.desugar.tries import without_tries
 from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const
 from appyc.frontend.expressions.callee_facts import Callees, Known, with_callees
 from appyc.frontend.expressions.indexed_tuples import table_of
@@ -144,6 +145,7 @@ def _source(source: Source, names: Names, facts: Facts) -> Source:
 
 def _without_containers(source: Source, names: Names) -> Source:
     source = with_split_assignments(without_generators(source, names.plain))
+    source = without_tries(source, names.plain)
     for rule in (without_deques, without_hash_tables, without_nested_lists, without_list_methods):
         source = rule(source, names.plain)
     return source

@@ -27,6 +27,7 @@ from appyc.frontend.desugar.joined_returns import with_joined_returns
 from appyc.frontend.desugar.match_statements import without_matches
 from appyc.frontend.desugar.nested_lists import without_nested_lists
 from appyc.frontend.desugar.nonlocal_cells import without_nonlocals
+from appyc.frontend.desugar.tries import without_tries
 from appyc.frontend.desugar.unrolled_jumps import Unrolled
 from appyc.frontend.source import capture, read_source
 from tests.e2e.harness import run_everywhere
@@ -50,7 +51,13 @@ def _without_containers(text: str) -> str:
         return eval(ast.unparse(node), space) if outer else getattr(builtins, ast.unparse(node), None)
 
     source = read_source(capture(function))
-    for rule in (without_generators, without_deques, without_hash_tables, without_nested_lists):
+    for rule in (
+        without_generators,
+        without_tries,
+        without_deques,
+        without_hash_tables,
+        without_nested_lists,
+    ):
         source = rule(source, value_of)
     text = re.sub(r"<function (\w+) at 0x\w+>", r"\1", ast.unparse(source.ast))
     return re.sub(r"ReturnedContainer\(makes='(\w+)'.*?\)\)\(", r"\1(", text)
@@ -264,14 +271,183 @@ def test_another_use_of_rows_is_an_error(body: str) -> None:
         """)
 
 
+def test_a_handler_that_one_place_reaches() -> None:
+    assert _without_containers("""
+        def f(x, n):
+            s = 0
+            for i in range(n):
+                try:
+                    if s > 100:
+                        raise ValueError("much")
+                    s += 1 / x[i]
+                    s += 1
+                except ZeroDivisionError:
+                    s -= 1
+                except ValueError as error:
+                    continue
+                else:
+                    s *= 2
+                s += 3
+            return s
+        """) == textwrap.dedent("""\
+        def f(x, n):
+            s = 0
+            for i in range(n):
+                ZeroDivisionError
+                ValueError
+                if s > 100:
+                    continue
+                else:
+                    other(s)
+                    if not outside(x, i) and by_zero(1, x[i]):
+                        s -= 1
+                    else:
+                        other(x[i])
+                        other(s)
+                        other(1 / x[i])
+                        s += 1 / x[i]
+                        other(s)
+                        s += 1
+                        s *= 2
+                s += 3
+            return s""")
+
+
+def test_a_handler_that_several_places_reach() -> None:
+    assert _without_containers("""
+        def f(x, n):
+            s = 0
+            d = {}
+            try:
+                for i in range(n):
+                    d[i] = x[i]
+                    while x[s] > 0:
+                        s += d[s]
+                s //= n
+            except (LookupError, ZeroDivisionError):
+                s = -1
+            else:
+                s += 1
+            return s
+        """) == textwrap.dedent("""\
+        def f(x, n):
+            s = 0
+            d.keys = []
+            d.values = []
+            d.table = [-1] * 16
+            caught = 0
+            (LookupError, ZeroDivisionError)
+            for i in range(n):
+                if outside(x, i):
+                    caught = 1
+                    break
+                d_item = x[i]
+                d_key = i
+                d_number = find(d.table, d.keys, d_key)
+                if d_number < 0:
+                    enter(d.table, d.keys, d_number)
+                    d_number = len(d.keys)
+                    d.keys.append(d_key)
+                    d.values.append(d_item)
+                    if 2 * len(d.keys) > len(d.table):
+                        d.table = [-1] * (2 * len(d.table))
+                        enter_all(d.table, d.keys)
+                else:
+                    put(d.values, d_number, d_item)
+                while True:
+                    if outside(x, s):
+                        caught = 1
+                        break
+                    if not x[s] > 0:
+                        break
+                    if find(d.table, d.keys, s) < 0:
+                        caught = 1
+                        break
+                    s += d.values[found(d.table, d.keys, s)]
+                if caught != 0:
+                    break
+            if not caught != 0:
+                if by_zero(s, n):
+                    caught = 1
+                else:
+                    s //= n
+                    s += 1
+            if caught == 1:
+                caught = 0
+                s = -1
+            return s""")
+
+
+def test_an_exception_in_a_handler_is_the_outer_trys() -> None:
+    assert _without_containers("""
+        def f(x, n):
+            try:
+                try:
+                    n = x[n]
+                except IndexError:
+                    n //= n
+                n += 1
+            except ZeroDivisionError:
+                n = 7
+            return n
+        """) == textwrap.dedent("""\
+        def f(x, n):
+            caught = 0
+            ZeroDivisionError
+            IndexError
+            if outside(x, n):
+                if by_zero(n, n):
+                    caught = 1
+                else:
+                    n //= n
+            else:
+                n = x[n]
+            if not caught != 0:
+                n += 1
+            if caught == 1:
+                caught = 0
+                n = 7
+            return n""")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "try: n = 1 / n\nexcept ZeroDivisionError as e: n = len(e.args)",  # the exception is used
+        "try: n = 1 / n\nexcept ZeroDivisionError: raise",
+        "try: n = f(x, n) / n\nexcept ZeroDivisionError: n = 1",  # which may raise anything
+        "try: n = x.pop() / n\nexcept ZeroDivisionError: n = 1",  # a test would pop, too
+        "try: x[n] = x.pop()\nexcept IndexError: n = 1",  # the item is gone before
+        "try: x[0], x[n] = 1, 2\nexcept IndexError: n = 1",  # the first is stored before
+        "try: n = 0 < n < x[n]\nexcept IndexError: n = 1",  # x[n] may not be read
+        "try: n = 2 ** n\nexcept OverflowError: n = 1",
+        "try: n += unbound\nexcept Exception: n = 1\nunbound = 1",
+        "try: n = 1 / n\nexcept n: n = 1",  # no class
+        "try: n = 1 / n\nfinally: x[0] = 1",  # it is seen, whatever is raised
+        "try: n = 1\nfinally: n = 1 / n",
+        "for i in x:\n    try: continue\n    finally: n = 1",
+        "try: return 1\nfinally: n = 1",
+        "try: import math\nexcept ImportError: n = 1",
+        "try: n = [1 / k for k in x]\nexcept ZeroDivisionError: n = 1",
+        "try:\n    with x: n = 1\nexcept KeyError: n = 1",
+        "try: raise KeyError from None or x\nexcept KeyError: n = 1",
+        "try: raise Made(n)\nexcept Made: n = 1",  # what makes it may do more
+    ],
+)
+def test_another_try_stays(text: str) -> None:
+    body = textwrap.indent(text, "    ")
+    made = "class Made(Exception):\n    def __init__(self, n):\n        self.n = n\n"
+    assert "try:" in _without_containers(f"def f(x, n):\n{body}\n    return n\n{made}")
+
+
 def test_a_row_may_be_replaced_where_liveness_is_not_known() -> None:
     assert "replace_row" in _without_containers("""
         def f(x):
             rows = [[] for _ in range(3)]
             try:
                 x = x + 1
-            except ValueError:
-                rows[0] = [1]
+            except ValueError as error:
+                rows[0] = [len(error.args)]
             return rows
     """)
 

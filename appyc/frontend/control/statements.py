@@ -31,7 +31,7 @@ from appyc.ir.nodes import If, Likely, Unary, Var
 from appyc.ir.raising import can_fault
 
 _UNSUPPORTED: dict[type[ast.stmt], tuple[str, str]] = {
-    ast.Try: ("a try statement", "catch exceptions outside the compiled function"),
+    ast.Try: ("a try statement", "catch by class what divisions, subscripts and raise statements raise"),
     ast.AsyncFunctionDef: ("a nested function", "define it outside"),
     ast.ClassDef: ("a class", "define it outside"),
     ast.Global: ("a global statement", "return the value instead"),

@@ -65,12 +65,12 @@ _UPDATE_OR_ENTER = f"key = index; item = start{_ENTER}values[number] += given"
 
 def without_hash_tables(source: Source, value_of: ValueOf) -> Source:
     """The function, with its dicts, counters and sets replaced."""
-    found = bindings(source.ast, partial(_kind_of, value_of=value_of))
+    found = bindings(source.ast, partial(kind_of, value_of=value_of))
     kinds = {name: kind for name, kind in found.items() if _is_entered(source.ast, name)}
     return replaced(source, kinds, _HashTables, value_of)
 
 
-def _kind_of(value: ast.expr, value_of: ValueOf) -> Kind | None:
+def kind_of(value: ast.expr, value_of: ValueOf) -> Kind | None:
     """The container that an expression makes."""
     match value:
         case ast.Dict(keys=keys) if not any(k is None or _is_text(k) for k in keys):

@@ -1,0 +1,391 @@
+"""`try` statements as branches: a test stands in front of each statement that may raise what a handler names.
+
+    try:                                 if by_zero(1.0, x[i]):
+        s += 1.0 / x[i]                      bad += 1
+    except ZeroDivisionError:    ->      else:
+        bad += 1                             s += 1.0 / x[i]
+
+A handler that is reached from inside a loop or a branch, or from several statements, is told by a number:
+
+    try:                                 caught = 0
+        for i in rows:                   for i in rows:
+            s += x[i]                        if outside(x, i):
+    except IndexError:           ->              caught = 1
+        s = -1                                   break
+                                             s += x[i]
+                                         if caught == 1:
+                                             caught = 0
+                                             s = -1
+
+A `raise` of what a handler names sets the number, too. What no handler around it names is raised as ever.
+
+Requires: each expression of the body is one whose exceptions are tested (`raise_points.py`).
+
+Does not handle: uses of the exception; a `raise` without a class; statements that jump out of a `try` with `finally`,
+whose own statements only assign names; calls of functions, other than those of numbers.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+from appyc.frontend.desugar.building import assigned, located, negated, read
+from appyc.frontend.desugar.raise_points import Point, RaisePoints, Refused
+from appyc.frontend.desugar.rewriting import ValueOf, rewritten
+from appyc.frontend.source import Source
+from appyc.frontend.syntax.containers import parameter_names
+from appyc.frontend.syntax.liveness import live_before, names_assigned, surely_assigned
+from appyc.frontend.syntax.tree import own_jumps, statements_in, walk
+from appyc.ir.names import unused
+
+_METHODS = {"append": 1, "add": 1, "clear": 0, "discard": 1, "extend": 1}
+"""Methods that raise nothing, and the number of their arguments."""
+
+
+def without_tries(source: Source, value_of: ValueOf) -> Source:
+    """The function, with its `try` statements replaced. One that cannot be stays as it is."""
+    if not any(isinstance(node, ast.Try) for node in statements_in(source.ast)):
+        return source
+    return rewritten(source, lambda copied: _Tries(copied, value_of))
+
+
+@dataclass(eq=False)
+class _Handler:
+    """kinds: the classes it names. number: the value of `caught` for it. sites: the blocks that reach it from the top
+    level of its `try`. is_far: whether others do."""
+
+    kinds: tuple[type[BaseException], ...]
+    number: int
+    sites: list[list[ast.stmt]] = field(default_factory=list)
+    is_far: bool = False
+
+    @property
+    def is_near(self) -> bool:
+        """Whether one place reaches it, where its statements can stand."""
+        return not self.is_far and len(self.sites) == 1
+
+
+_TOP, _BRANCH, _LOOP = range(3)
+"""Where a block stands in a `try`."""
+
+
+class _Tries(ast.NodeTransformer):
+    def __init__(self, function: ast.FunctionDef, value_of: ValueOf) -> None:
+        self.points = RaisePoints(function, value_of)
+        nodes = walk(function)
+        self.names = [n.id for n in nodes if isinstance(n, ast.Name)]
+        given = parameter_names(function)
+        self.caught = unused("caught", {*self.names, *given})
+        self.locals = names_assigned(function.body) - given
+        self.bound: dict[ast.stmt, frozenset[str]] = {}
+        self._note_bound(function.body, frozenset())
+        self.own: list[_Handler] = []
+        self.around: list[_Handler] = []
+        """The handlers of the innermost `try` around the current statement, and those around it, from inside."""
+        self.number = 0
+        self.catches_names = False
+        """Whether a handler would catch that a name is not bound."""
+
+    def _note_bound(self, body: list[ast.stmt], before: frozenset[str]) -> None:
+        for stmt in body:
+            self.bound[stmt] = before
+            inner = before | names_assigned([stmt.target]) if isinstance(stmt, ast.For) else before
+            for block in ("body", "orelse", "finalbody"):
+                self._note_bound(getattr(stmt, block, []), inner if block == "body" else before)
+            before |= surely_assigned([stmt])
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        return node
+
+    def visit_Try(self, node: ast.Try) -> Any:
+        kept = copy.deepcopy(node)
+        self.catches_names = False
+        try:
+            out, _ = self._try(node)
+        except Refused:
+            self._enter([], [])
+            return kept
+        out = [assigned_number(self.caught, 0, node), *out] if _names(out, self.caught) else out
+        is_sure = self.bound[node].issuperset(live_before(out, frozenset()) & self.locals)
+        return kept if self.catches_names and not is_sure else out
+
+    # ------------------------------------------------------------ blocks
+
+    def _try(self, node: ast.Try) -> tuple[list[ast.stmt], set[_Handler]]:
+        """The statements instead of a `try`, and the handlers around it whose numbers they may leave."""
+        if node.finalbody and not (_is_local(node) and self._is_quiet(node.finalbody)):
+            raise Refused
+        final, _ = self._block(node.finalbody, _BRANCH)
+        own, before = [self._handler(h) for h in node.handlers], (self.own, self.around)
+        self._enter([], [*self.own, *self.around])
+        end, pending = self._block(node.orelse, _BRANCH)
+        self._enter(own, self.around)
+        self.catches_names = self.catches_names or self.points.catches(NameError)
+        out, reached = self._block(node.body, _TOP, end)
+        self._enter([], self.around)
+        pending |= reached - {*own}
+        far: list[ast.stmt] = []
+        for handler, part in zip(reversed(own), reversed(node.handlers), strict=True):
+            body, more = self._block(part.body, _BRANCH)
+            pending |= more
+            if handler.is_near:
+                handler.sites[0][:] = body
+            elif handler in reached:
+                test = located(self._is(handler.number), part)
+                far = [located(ast.If(test, [assigned_number(self.caught, 0, part), *body], far), part)]
+        self._enter(*before)
+        named = [ast.copy_location(ast.Expr(h.type), h.type) for h in node.handlers if h.type is not None]
+        return [*named, *out, *far, *final], pending
+
+    def _enter(self, own: list[_Handler], around: list[_Handler]) -> None:
+        self.own, self.around = own, around
+        self.points.caught = tuple(kind for handler in (*own, *around) for kind in handler.kinds)
+
+    def _is_quiet(self, body: list[ast.stmt]) -> bool:
+        """Whether statements raise nothing."""
+        return not any(kind for stmt in statements_in(*body) for kind, _ in self._before(stmt))
+
+    def _handler(self, node: ast.ExceptHandler) -> _Handler:
+        self.number += 1
+        if node.name is not None and node.name in self.names:
+            raise Refused
+        types = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
+        kinds = [BaseException if t is None else self.points.value_of(t) for t in types]
+        classes = tuple(k for k in kinds if isinstance(k, type) and issubclass(k, BaseException))
+        if len(classes) < len(kinds):
+            raise Refused
+        return _Handler(classes, self.number)
+
+    def _handler_of(self, kind: type[BaseException]) -> _Handler | None:
+        return next((h for h in (*self.own, *self.around) if issubclass(kind, h.kinds)), None)
+
+    def _block(
+        self, body: list[ast.stmt], where: int, end: list[ast.stmt] | None = None
+    ) -> tuple[list[ast.stmt], set[_Handler]]:
+        """The statements with tests in front of them, and the handlers whose numbers they may leave. end: what
+        follows them where nothing is raised."""
+        if not body:
+            return end or [], set()
+        stmt, *rest = body
+        points = self._before(stmt)
+        chain = self._chain(points)
+        new: list[ast.stmt] = [located(ast.Expr(check), stmt) for kind, check in points if kind is None]
+        left: set[_Handler] = set()
+        match stmt:
+            case ast.If(test=test, body=[ast.Raise() as raised], orelse=[]) if (
+                not self._before(raised) and (handler := self._raised(raised)) is not None
+            ):
+                chain.append((handler, test))
+            case _:
+                replaced, left = self._statement(stmt, where)
+                new += replaced
+        following, more = ([], set()) if isinstance(stmt, ast.Raise) else self._block(rest, where, end)
+        reached = {handler for handler, _ in chain}
+        if left and where == _LOOP and not isinstance(stmt, ast.If | ast.Raise):
+            new.append(located(ast.If(self._is_any(), [ast.Break()], []), stmt))
+        elif left and following and where != _LOOP:
+            following = [located(ast.If(negated(self._is_any()), following, []), stmt)]
+        out = [*new, *following]
+        for handler, test in reversed(chain):
+            jump = self._jump(handler, where, stmt)
+            out = [located(ast.If(test, jump, out if where != _LOOP else []), stmt),
+                   *(out if where == _LOOP else [])]  # fmt: skip
+        return out, left | more | reached
+
+    def _jump(self, handler: _Handler, where: int, at: ast.stmt) -> list[ast.stmt]:
+        """The statements that reach a handler."""
+        out = [assigned_number(self.caught, handler.number, at)]
+        if where == _LOOP:
+            out.append(located(ast.Break(), at))
+        if where == _TOP and handler in self.own:
+            handler.sites.append(out)
+        else:
+            handler.is_far = True
+        return out
+
+    def _is(self, number: int) -> ast.expr:
+        return ast.Compare(read(self.caught), [ast.Eq()], [ast.Constant(number)])
+
+    def _is_any(self) -> ast.expr:
+        return ast.Compare(read(self.caught), [ast.NotEq()], [ast.Constant(0)])
+
+    def _chain(self, points: list[Point]) -> list[tuple[_Handler, ast.expr]]:
+        """The tests for handlers, in order. What none names is raised first, where it is evaluated first."""
+        out: list[tuple[_Handler, ast.expr]] = []
+        uncaught: list[ast.expr] = []
+        for kind, test in points:
+            if kind is None:
+                continue
+            handler = self._handler_of(kind)
+            if handler is None:
+                uncaught.append(test)
+                continue
+            tests = [*(negated(copy.deepcopy(t)) for t in uncaught), test]
+            test = ast.BoolOp(ast.And(), tests) if len(tests) > 1 else test
+            if out and out[-1][0] is handler:
+                test = ast.BoolOp(ast.Or(), [out.pop()[1], test])
+            out.append((handler, test))
+        return out
+
+    # ------------------------------------------------------------ statements
+
+    def _before(self, stmt: ast.stmt) -> list[Point]:
+        """What may raise before a statement has changed anything."""
+        points = self.points
+        match stmt:
+            case ast.Pass() | ast.Break() | ast.Continue() | ast.Try() | ast.While():
+                return []
+            case ast.Assert(test=test, msg=None) if not points.catches(AssertionError):
+                return points.of(test)
+            case ast.Return(value=value):
+                return points.of(value)
+            case ast.If(test=test):
+                return points.of(test)
+            case ast.For(target=ast.Name(), iter=items):
+                return points.of(items)
+            case ast.For(target=ast.Tuple(elts=elts), iter=ast.Call(func=func, args=args)) if (
+                maker := points.value_of(func)
+            ) in (zip, enumerate) and len(elts) == (2 if maker is enumerate else len(args)):
+                return points.of(*args)
+            case ast.For(iter=items) if not points.is_wide:
+                return points.of(items)
+            case ast.Expr(value=value):
+                return self._value(value)
+            case ast.Assign(targets=[ast.Name()], value=value):
+                return self._value(value)
+            case (
+                ast.Assign(targets=[target], value=value)
+                | ast.AnnAssign(target=target, value=ast.expr() as value)
+            ):
+                return [*points.of(value), *self._stored(target, value)]
+            case ast.AugAssign(target=target, op=op, value=value):
+                loaded = _loaded(target)
+                inside = [*points.of(loaded, value), *points.operator(loaded, op, value, stmt)]
+                return [*inside, *self._fits(target, value)]
+            case ast.Delete(targets=[ast.Subscript() as target]):
+                return points.of(_loaded(target))
+            case ast.Raise(exc=ast.Call(args=args, keywords=[])):
+                return points.of(*args)
+            case ast.Raise():
+                return []
+            case _:
+                raise Refused
+
+    def _value(self, value: ast.expr) -> list[Point]:
+        """The points of a value that may be the call of a method, which changes something when all else is known."""
+        match value:
+            case ast.Call(func=ast.Attribute(value=ast.Name() as owner, attr=method), args=args, keywords=[]):
+                kind = self.points.kinds.get(owner.id)
+                if _METHODS.get(method) == len(args):
+                    return self.points.of(*args)
+                if method == "pop" and kind is not None and kind.makes == "dict" and len(args) == 1:
+                    return self.points.subscript(owner, args[0], value)
+                if method in ("pop", "popleft") and not args and kind is None:
+                    return [self.points.point(IndexError, "len(owner) == 0", value, owner=owner)]
+        return self.points.of(value)
+
+    def _stored(self, target: ast.expr, value: ast.expr) -> list[Point]:
+        match target:
+            case ast.Name():
+                return []
+            case ast.Subscript(value=ast.Name(id=name), slice=index) if name in self.points.kinds:
+                return self.points.of(index)
+            case ast.Subscript():
+                return [*self.points.of(_loaded(target)), *self._fits(target, value)]
+            case ast.Tuple(elts=elts) if isinstance(value, ast.Tuple) and len(value.elts) == len(elts):
+                if all(isinstance(e, ast.Name) for e in elts):
+                    return []
+        raise Refused
+
+    def _fits(self, target: ast.expr, value: ast.expr) -> list[Point]:
+        """What refuses values that may not fit into an array, where that would be caught."""
+        match target:
+            case ast.Subscript(value=items) if not (
+                isinstance(items, ast.Name) and items.id in self.points.kinds
+            ):
+                return self.points.if_wide("unfit(items, value)", target, items=items, value=value)
+            case _:
+                return []
+
+    def _statement(self, stmt: ast.stmt, where: int) -> tuple[list[ast.stmt], set[_Handler]]:
+        """A statement with tests inside it."""
+        left: set[_Handler] = set()
+        match stmt:
+            case ast.Try():
+                return self._try(stmt)
+            case ast.If():
+                inner = _LOOP if where == _LOOP else _BRANCH
+                stmt.body, left = self._block(stmt.body, inner)
+                stmt.orelse, more = self._block(stmt.orelse, inner)
+                return [stmt], left | more
+            case ast.For() | ast.While():
+                if isinstance(stmt, ast.While) and self.points.of(stmt.test):
+                    self._test_inside(stmt)
+                stmt.body, left = self._block(stmt.body, _LOOP)
+                stmt.orelse, more = self._block(stmt.orelse, _LOOP if where == _LOOP else _BRANCH)
+                return [stmt], left | more
+            case ast.Raise():
+                handler = self._raised(stmt)
+                if handler is not None:
+                    return self._jump(handler, max(where, _BRANCH), stmt), {handler}
+                return [stmt], left
+            case _:
+                return [stmt], left
+
+    def _test_inside(self, loop: ast.While) -> None:
+        """Makes a loop's condition its first statement, with a test in front."""
+        if loop.orelse:
+            raise Refused
+        loop.body.insert(0, located(ast.If(negated(loop.test), [ast.Break()], []), loop.test))
+        loop.test = located(ast.Constant(True), loop.test)
+
+    def _raised(self, stmt: ast.Raise) -> _Handler | None:
+        """The handler of what a statement raises; None where none names it."""
+        exc = stmt.exc.func if isinstance(stmt.exc, ast.Call) else stmt.exc
+        kind = None if exc is None else self.points.value_of(exc)
+        if not isinstance(kind, type) or not issubclass(kind, BaseException) or not _is_none(stmt.cause):
+            raise Refused
+        handler = self._handler_of(kind)
+        if handler is not None and (
+            isinstance(kind.__init__, FunctionType) or isinstance(kind.__new__, FunctionType)
+        ):
+            raise Refused  # it is not made
+        return handler
+
+
+def assigned_number(name: str, number: int, at: ast.AST) -> ast.stmt:
+    return located(assigned(name, ast.Constant(number)), at)
+
+
+def _is_none(cause: ast.expr | None) -> bool:
+    return cause is None or (isinstance(cause, ast.Constant) and cause.value is None)
+
+
+def _names(body: list[ast.stmt], name: str) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == name for stmt in body for n in walk(stmt))
+
+
+def _loaded(target: ast.expr) -> ast.expr:
+    """A target as an expression."""
+    out = copy.deepcopy(target)
+    if isinstance(out, ast.Name | ast.Subscript | ast.Attribute):
+        out.ctx = ast.Load()
+    return out
+
+
+def _is_local(node: ast.Try) -> bool:
+    """Whether a `finally` can follow: nothing jumps over it, and it only assigns names, which are gone with the
+    function where something else is raised."""
+    parts = [*node.body, *node.orelse, *(stmt for h in node.handlers for stmt in h.body)]
+    jumps = any(own_jumps(stmt, (ast.Break, ast.Continue)) for stmt in parts)
+    if jumps or any(isinstance(s, ast.Return) for s in statements_in(*parts)):
+        return False
+    assigns = all(
+        isinstance(s, ast.Assign | ast.AugAssign | ast.If | ast.Pass) for s in statements_in(*node.finalbody)
+    )
+    stored = [n for s in node.finalbody for n in walk(s) if isinstance(n, ast.expr) and hasattr(n, "ctx")]
+    return assigns and all(isinstance(n, ast.Name) or isinstance(n.ctx, ast.Load) for n in stored)
