@@ -28,6 +28,7 @@ def keyed(items):
     """Refuses what is no sequence, where that would be caught."""
     if not isinstance(items, (list, tuple, str, bytes, np.ndarray)):
         refuse("whether this has a key is not tested")
+    return False
 
 
 def outside(items, index):
@@ -47,6 +48,7 @@ def other(x):
     """Refuses an operand whose arithmetic may raise more than what zeros tell, where that would be caught."""
     if not isinstance(x, (int, float, complex, np.floating, np.int64, np.bool_)):
         refuse("what this may raise is not tested")
+    return False
 
 
 def unfit(items, value):
@@ -59,3 +61,4 @@ def unfit(items, value):
         and not (items.dtype == np.int64 and is_whole)
     ):
         refuse("what this store may raise is not tested")
+    return False

@@ -177,6 +177,104 @@ def test_a_dict() -> None:
     """).strip()  # fmt: skip
 
 
+def test_keys_that_are_deleted() -> None:
+    assert _without_containers("""
+        def f(a, n):
+            s = set()
+            d = {}
+            for x in a:
+                s.add(x)
+                s.discard(n)
+                d[x] = d.pop(n, 0)
+            del d[n]
+            while s and len(d) > 3:
+                n += d.pop(n)
+            for k in d:
+                n += k
+            return n
+    """) == textwrap.dedent("""
+        def f(a, n):
+            s.keys = []
+            s.table = [-1] * 16
+            s.gone = [0]
+            d.keys = []
+            d.values = []
+            d.table = [-1] * 16
+            d.gone = [0]
+            for x in a:
+                s_key = x
+                s_number = find(s.table, s.keys, s_key)
+                if s_number < 0:
+                    enter(s.table, s.keys, s_number)
+                    s_number = len(s.keys)
+                    s.keys.append(s_key)
+                    if 2 * len(s.keys) > len(s.table):
+                        s.gone = [0]
+                        s.live = [0] * len(s.keys)
+                        mark(s.live, s.table)
+                        pack(s.live, s.keys)
+                        s.table = [-1] * (2 * len(s.table) if 4 * len(s.keys) > len(s.table) else len(s.table))
+                        s_number = len(s.keys) - 1
+                        enter_all(s.table, s.keys)
+                drop(s.gone, s.table, s.keys, n)
+                d_item = take(d.gone, d.table, d.keys, d.values, n, 0)
+                d_key = x
+                d_number = find(d.table, d.keys, d_key)
+                if d_number < 0:
+                    enter(d.table, d.keys, d_number)
+                    d_number = len(d.keys)
+                    d.keys.append(d_key)
+                    d.values.append(d_item)
+                    if 2 * len(d.keys) > len(d.table):
+                        d.gone = [0]
+                        d.live = [0] * len(d.keys)
+                        mark(d.live, d.table)
+                        pack(d.live, d.keys)
+                        pack(d.live, d.values)
+                        d.table = [-1] * (2 * len(d.table) if 4 * len(d.keys) > len(d.table) else len(d.table))
+                        d_number = len(d.keys) - 1
+                        enter_all(d.table, d.keys)
+                else:
+                    put(d.values, d_number, d_item)
+            delete(d.gone, d.table, d.keys, n)
+            while len(s.keys) > s.gone[0] and len(d.keys) - d.gone[0] > 3:
+                n += d.values[delete(d.gone, d.table, d.keys, n)]
+            if d.gone[0] > 0:
+                d.gone = [0]
+                d.live = [0] * len(d.keys)
+                mark(d.live, d.table)
+                pack(d.live, d.keys)
+                pack(d.live, d.values)
+                d.table = [-1] * (2 * len(d.table) if 4 * len(d.keys) > len(d.table) else len(d.table))
+                enter_all(d.table, d.keys)
+            for k in d.keys:
+                n += k
+            return n
+    """).strip()  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "for k in d: d.pop(k)",
+        "n = sum(d.values())",
+        "n = [k for k in d]",
+        "d.pop(n, 1, 2)",
+        "n = d.popitem()",
+    ],
+)
+def test_another_use_of_a_dict_that_loses_keys_is_an_error(use: str) -> None:
+    with pytest.raises(UnsupportedError, match="'d' has a use that cannot be compiled"):
+        _without_containers(f"""
+            def f(n):
+                d = {{}}
+                d[n] = 2
+                del d[n]
+                {use}
+                return n
+        """)
+
+
 def test_a_deque() -> None:
     assert _without_containers("""
         from collections import deque
@@ -470,7 +568,7 @@ def test_another_use_of_a_container_is_an_error_there() -> None:
                 d = {}
                 for i in range(n):
                     d[i] = i
-                del d[0]
+                d.popitem()
                 return d
         """)
     assert caught.value.loc is not None

@@ -133,8 +133,9 @@ def _deleted(n):  # type: ignore[no-untyped-def]
     d = {}
     for i in range(n):
         d[i] = i * i
-    del d[1]
-    d.pop(2)
+    for k in d:
+        if k == n - 1:
+            del d[k]
     return d
 
 

@@ -298,3 +298,60 @@ def a_heap_used_in_many_places(a):
         k, x = heapq.heappop(other)
         total = total / 2 + k * x
     return out, total, heap[0]
+
+
+@_on(ints(400, lo=0, hi=30), 3)
+@_on(ints(300, lo=-999, hi=999), 1)
+@_on(np.array([3]), 3)
+@_on(np.zeros(0, int), 3)
+def keys_are_deleted(x, n):
+    d, s, log = {}, set(), []
+    for i in range(len(x)):
+        k = int(x[i])
+        if i % 3 == 0 and k in d:
+            del d[k]
+        elif i % 5 == 1:
+            log.append(d.pop(k, -7))
+        else:
+            d[k] = d.get(k, 0) + i
+        if i % 4 == 1:
+            s.discard(k)
+        elif i % 7 == 2 and k in s:
+            s.remove(k)
+        else:
+            s.add(k * n)
+        if i % 50 == 3:
+            for key, v in d.items():
+                log.append(key * 3 + v)
+        log.append(len(d) + 100 * len(s) + (k in d) + 2 * (not d))
+    return d, len(s), log
+
+
+@_on(ints(200, lo=0, hi=9), 3)
+@_on(ints(3000, lo=0, hi=2000), 2)
+def keys_that_leave_again(x, n):
+    """The table neither fills with what is gone, nor does it grow."""
+    last, counts, window = {}, Counter(), defaultdict(int)
+    missing = 0
+    for i in range(len(x)):
+        k = int(x[i])
+        counts[k] += 1
+        window[i, k] += 1
+        if i >= n:
+            del window[i - n, int(x[i - n])]
+            del counts[k - n]
+        try:
+            missing += last.pop(k)
+        except KeyError:
+            last[k] = i
+    return last, counts, window, missing
+
+
+@_on(ints(9), 3)  # raises KeyError
+def a_missing_key_is_deleted(x, n):
+    d = {n: 1}
+    for v in x:
+        d[int(v) * 100] = 2
+    del d[n]
+    x[0] = 77
+    return d.pop(n)

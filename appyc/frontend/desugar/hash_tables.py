@@ -13,7 +13,9 @@ The functions are those of `appyc.library.hashing`, and the lists are the functi
 Requires: each binding of the name makes a container (`{}`, `set(a)`, `Counter()`, `defaultdict(int)`, a display). It
 has no other name until the function returns it, since each other use is one that a rule replaces.
 
-Does not handle: keys that are deleted, or added while a loop runs over them; loops over sets, whose order is CPython's;
+A key that is deleted leaves the table, and the lists before a loop runs over them.
+
+Does not handle: keys that are deleted or added while a loop runs over them; loops over sets, whose order is CPython's;
 missing keys of a defaultdict that are only read; nested functions.
 """
 
@@ -25,16 +27,17 @@ import ast
 import builtins
 import copy
 import re
-from collections import Counter, defaultdict
+import textwrap
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from appyc.frontend.desugar.building import constant, located, read, template
+from appyc.frontend.desugar.hashed_kinds import holds_lists, is_entered, kind_of, loser
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, listed, replaced
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.tree import is_new_list, walk
-from appyc.library.hashing import enter, enter_all, find, found, get, put
+from appyc.library.hashing import delete, drop, enter, enter_all, find, found, get, mark, pack, put, take
 
 _LOOKERS = frozenset({"len", "sum", "min", "max", "any", "all", "sorted", "list", "enumerate", "zip"})
 _WITHOUT_ORDER = frozenset({"len", "sorted"})
@@ -53,7 +56,15 @@ if number < 0:
         table = [-1] * (2 * len(table))
         enter_all(table, keys)
 """
-_WITHOUT_VALUES = re.compile(r"    values.append\(item\)\n|values = \[\]; |, values(?=\))")
+_GROW = "        table = [-1] * (2 * len(table))\n"
+_PACK = """
+gone = [0]; live = [0] * len(keys); mark(live, table); pack(live, keys)
+pack(live, values)
+table = [-1] * (2 * len(table) if 4 * len(keys) > len(table) else len(table))
+"""
+_WITHOUT_VALUES = re.compile(
+    r"    values.append\(item\)\n| *pack\(live, values\)\n|values = \[\]; |, values(?=\))"
+)
 """What the templates for sets do without."""
 _STORE = f"item = given; key = index{_ENTER}else:\n    put(values, number, item)"
 _REPLACE = "item = given; key = index; values[found(table, keys, key)] = item"
@@ -66,103 +77,79 @@ _UPDATE_OR_ENTER = f"key = index; item = start{_ENTER}values[number] += given"
 def without_hash_tables(source: Source, value_of: ValueOf) -> Source:
     """The function, with its dicts, counters and sets replaced."""
     found = bindings(source.ast, partial(kind_of, value_of=value_of))
-    kinds = {name: kind for name, kind in found.items() if _is_entered(source.ast, name)}
+    kinds = {name: kind for name, kind in found.items() if is_entered(source.ast, name)}
     return replaced(source, kinds, _HashTables, value_of)
 
 
-def kind_of(value: ast.expr, value_of: ValueOf) -> Kind | None:
-    """The container that an expression makes."""
-    match value:
-        case ast.Dict(keys=keys) if not any(k is None or _is_text(k) for k in keys):
-            return Kind("dict")
-        case ast.DictComp() | ast.SetComp():
-            return Kind("dict" if isinstance(value, ast.DictComp) else "set")
-        case ast.Set(elts=elts) if not any(isinstance(e, ast.Starred) or _is_text(e) for e in elts):
-            return Kind("set")
-        case ast.Call(func=func, args=args, keywords=[]):
-            maker = value_of(func)
-            if maker is defaultdict and len(args) == 1 and (kind := value_of(args[0])) in (int, float):
-                return Kind(f"defaultdict({kind.__name__})", kind())
-            if maker is defaultdict and len(args) == 1 and value_of(args[0]) is list:
-                return Kind("defaultdict(list)")
-            if (maker is dict and not args) or (maker is Counter and len(args) < 2):
-                return Kind("dict") if maker is dict else Kind("Counter", 0)
-            return Kind("set") if maker is set and len(args) < 2 else None
-        case _:
-            return None
-
-
-def _is_text(key: ast.expr) -> bool:
-    return isinstance(key, ast.Constant) and isinstance(key.value, str)
-
-
-def _is_entered(tree: ast.FunctionDef, name: str) -> bool:
-    """Whether keys that are computed are put into a container."""
-    for node in walk(tree):
-        match node:
-            case ast.Subscript(value=ast.Name(id=owner), slice=key, ctx=ast.Store()) if owner == name:
-                if not isinstance(key, ast.Constant):
-                    return True
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="add" | "setdefault")) if (
-                owner == name
-            ):
-                return True
-            case ast.Assign(
-                targets=[ast.Name(id=owner)], value=ast.Call(args=[_]) | ast.DictComp() | ast.SetComp()
-            ) if owner == name:
-                return True
-    return False
-
-
-def _holds_lists(tree: ast.FunctionDef, name: str, kind: Kind) -> bool:
-    """Whether the values of a dict are lists."""
-    stored = [
-        node.value
-        for node in walk(tree)
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Subscript)
-        and isinstance(target.value, ast.Name)
-        and target.value.id == name
-    ]
-    return kind.makes == "defaultdict(list)" or any(map(is_new_list, stored))
-
-
 class _HashTables(Containers):
-    PARTS = ("keys", "values", "table")
-    STATEMENTS = {"it.clear()": _MAKE, "it.add(index)": f"key = index{_ENTER}"}  # noqa: RUF012
+    PARTS = ("keys", "values", "table", "gone", "live")
+    STATEMENTS = {  # noqa: RUF012
+        "it.clear()": _MAKE,
+        "it.add(index)": f"key = index{_ENTER}",
+        "it.discard(key)": "drop(gone, table, keys, key)",
+        "it.remove(key)": "delete(gone, table, keys, key)",
+    }
     EXPRESSIONS = {  # noqa: RUF012
         "it.get(key, default)": "get(table, keys, values, key, default)",
+        "it.pop(key)": "values[delete(gone, table, keys, key)]",
+        "it.pop(key, default)": "take(gone, table, keys, values, key, default)",
         "key in it": "find(table, keys, key) >= 0",
         "key not in it": "find(table, keys, key) < 0",
+        "len(it)": "len(keys) - gone[0]",
     }
     TEMPORARIES = ("key", "item", "number")
-    CONSTANTS = {f.__name__: constant(f) for f in (enter, enter_all, find, found, get, put)}  # noqa: RUF012
+    CONSTANTS = {  # noqa: RUF012
+        f.__name__: constant(f)
+        for f in (delete, drop, enter, enter_all, find, found, get, mark, pack, put, take)
+    }
     FULL = "len(keys) > 0"
     RETURNED = "made(keys, values)"
     HINT = (
-        "keys may be stored, searched, asked for with get, measured, run over (in a dict) and returned: not deleted, "
-        "nor added by a loop over them"
+        "keys may be stored, searched, asked for with get, deleted, measured, run over (in a dict) and returned: not "
+        "deleted or added by a loop over them"
     )
 
     present: frozenset[tuple[str, str]] = frozenset()
     """Containers, and the names of keys that they have, since a loop runs over them."""
 
     def takes(self, pattern: str, node: ast.AST, name: str, found: Mapping[str, ast.expr]) -> bool:
-        return not pattern.startswith("it.get" if self.kinds[name].is_set else "it.add")
+        is_set = self.kinds[name].is_set
+        match pattern.partition("(")[0]:
+            case "it.add" | "it.discard" | "it.remove":
+                return is_set
+            case "it.pop":
+                return not is_set and name not in self.of_lists
+            case "it.get":
+                return not is_set
+            case "len":
+                return name in self.losing
+            case _:
+                return True
 
     def from_template(
         self, text: str, name: str, at: ast.AST, given: Mapping[str, str | ast.expr]
     ) -> list[ast.stmt]:
+        if name in self.losing:
+            text += "; gone = [0]" * (text == _MAKE)
+            pack = textwrap.indent(f"{_PACK}number = len(keys) - 1\n", " " * 8)
+            text = text.replace(_GROW, pack).replace(self.FULL, "len(keys) > gone[0]")
         return super().from_template(
             _WITHOUT_VALUES.sub("", text) if self.kinds[name].is_set else text, name, at, given
         )
 
     def __init__(self, function: ast.FunctionDef, kinds: Mapping[str, Kind], value_of: ValueOf) -> None:
         super().__init__(function, kinds, value_of)
-        self.of_lists = {name for name in kinds if _holds_lists(function, name, kinds[name])}
+        self.losing = {name for node in walk(function) if (name := loser(node)) in kinds}
+        """Those of which keys are deleted."""
+        self.of_lists = {name for name in kinds if holds_lists(function, name, kinds[name])}
 
     # ------------------------------------------------------------ statements
+
+    def as_lists(self, name: str, at: ast.AST) -> list[ast.stmt]:
+        if name not in self.losing:
+            return []
+        text = f"if gone[0] > 0:{textwrap.indent(_PACK, '    ')}    enter_all(table, keys)"
+        return self.statements(text, name, at)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         match node:
@@ -261,6 +248,13 @@ class _HashTables(Containers):
                 return [*before, node]
         return self.generic_visit(node)
 
+    def visit_Delete(self, node: ast.Delete) -> Any:
+        match node.targets:
+            case [ast.Subscript(value=ast.Name(id=name), slice=key)] if name in self.losing - self.of_lists:
+                taker = "drop" if self.kinds[name].makes == "Counter" else "delete"
+                return self.statements(f"{taker}(gone, table, keys, key)", name, node, key=self.visit(key))
+        return node
+
     def visit_For(self, node: ast.For) -> Any:
         if (entered := self._entered(node.iter)) is not None:
             before, node.iter = entered
@@ -284,7 +278,7 @@ class _HashTables(Containers):
                 node.iter = self.expression(text, name, node.iter)
             self.generic_visit(node)
             self.present = outer
-            return node
+            return [*self.as_lists(name, node), node]
         return self.generic_visit(node)
 
     def _over_numbers(self, node: ast.For, name: str) -> None:
@@ -299,6 +293,7 @@ class _HashTables(Containers):
 
     def visit_comprehension(self, node: ast.comprehension) -> Any:
         over = self._over(node.iter)
+        over = None if over is None or over[0] in self.losing else over
         node.iter = self.visit(node.iter) if over is None else self.expression(over[1], over[0], node.iter)
         node.ifs = [self.visit(test) for test in node.ifs]
         return node
@@ -316,6 +311,8 @@ class _HashTables(Containers):
                     if not is_update and not self._is_present(name, key):
                         return True
                 case ast.Attribute(value=ast.Name(id=owner), attr="clear" | "add") if owner == name:
+                    return True
+                case _ if loser(node) == name:
                     return True
         return False
 
@@ -348,6 +345,8 @@ class _HashTables(Containers):
                     return self.generic_visit(node)
                 for at, arg in enumerate(args):
                     owner, over = self.owner(arg), self._over(arg)
+                    if {owner, over and over[0]} & self.losing:
+                        continue
                     if owner is not None and looker in _WITHOUT_ORDER:
                         args[at] = self.expression("keys", owner, arg)
                     elif over is not None:

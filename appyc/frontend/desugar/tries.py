@@ -262,6 +262,10 @@ class _Tries(ast.NodeTransformer):
                 | ast.AnnAssign(target=target, value=ast.expr() as value)
             ):
                 return [*points.of(value), *self._stored(target, value)]
+            case ast.AugAssign(target=ast.Name(), op=ast.Add() | ast.Sub() | ast.Mult(), value=value) if (
+                not points.is_wide
+            ):
+                return self._value(value)
             case ast.AugAssign(target=target, op=op, value=value):
                 loaded = _loaded(target)
                 inside = [*points.of(loaded, value), *points.operator(loaded, op, value, stmt)]
