@@ -19,6 +19,7 @@ from appyc.frontend.control.result_trees import ResultTrees, with_chosen_arrays,
 from appyc.frontend.control.statements import lower_block, lower_statement
 from appyc.frontend.desugar.characters import with_codes
 from appyc.frontend.desugar.deques import without_deques
+from appyc.frontend.desugar.generator_calls import without_generator_calls
 from appyc.frontend.desugar.generator_loops import without_generators
 from appyc.frontend.desugar.hash_tables import without_hash_tables
 from appyc.frontend.desugar.joined_returns import with_joined_returns
@@ -144,7 +145,8 @@ def _source(source: Source, names: Names, facts: Facts) -> Source:
 
 
 def _without_containers(source: Source, names: Names) -> Source:
-    source = with_split_assignments(without_generators(source, names.plain))
+    source = without_generators(without_generator_calls(source, names.plain), names.plain)
+    source = with_split_assignments(source)
     source = without_tries(source, names.plain)
     for rule in (without_deques, without_hash_tables, without_nested_lists, without_list_methods):
         source = rule(source, names.plain)

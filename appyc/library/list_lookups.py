@@ -37,3 +37,43 @@ def _same(item, other):
 def equal(items, others):
     """Whether two lists have equal items."""
     return len(items) == len(others) and all(_same(items[at], others[at]) for at in range(len(items)))
+
+
+def bounds(length, start, stop, step):
+    """Where a slice of a list of a length starts and stops, its step, and how many items it has."""
+    by = 1 if step is None else step
+    if by == 0:
+        raise ValueError("slice step cannot be zero")
+    low, high = (0, length) if by > 0 else (-1, length - 1)
+    first, last = (low, high) if by > 0 else (high, low)
+    if start is not None:
+        first = max(start + length, low) if start < 0 else min(start, high)
+    if stop is not None:
+        last = max(stop + length, low) if stop < 0 else min(stop, high)
+    return first, last, by, max(0, (last - first + by - (1 if by > 0 else -1)) // by)
+
+
+def part_length(items, start, stop, step):
+    """The length of a part of a list."""
+    return bounds(len(items), start, stop, step)[3]
+
+
+def fill(value, times, items, start, stop, step):
+    """Replaces a part of a list by a value that is repeated; without a step the list may become longer or shorter."""
+    first, _, by, number = bounds(len(items), start, stop, step)
+    count = max(times, 0)
+    if by != 1 and count != number:
+        raise ValueError(f"attempt to assign sequence of size {count} to extended slice of size {number}")
+    more = count - number
+    for _ in range(more):
+        items.append(value)
+    if more > 0:
+        for at in range(len(items) - 1, first + count - 1, -1):
+            items[at] = items[at - more]
+    if more < 0:
+        for at in range(first + count, len(items) + more):
+            items[at] = items[at - more]
+    for _ in range(-more):
+        items.pop()
+    for k in range(count):
+        items[first + k * by] = value

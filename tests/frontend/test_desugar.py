@@ -21,6 +21,7 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.desugar.building import matched
 from appyc.frontend.desugar.comprehension_loops import appended, searched, summed
 from appyc.frontend.desugar.deques import without_deques
+from appyc.frontend.desugar.generator_calls import without_generator_calls
 from appyc.frontend.desugar.generator_loops import without_generators
 from appyc.frontend.desugar.hash_tables import without_hash_tables
 from appyc.frontend.desugar.joined_returns import with_joined_returns
@@ -52,6 +53,7 @@ def _without_containers(text: str) -> str:
 
     source = read_source(capture(function))
     for rule in (
+        without_generator_calls,
         without_generators,
         without_tries,
         without_deques,
@@ -120,6 +122,62 @@ def test_a_generator_that_is_left() -> None:
                 if done:
                     break
             return s""")
+
+
+def test_all_that_a_generator_yields() -> None:
+    assert _without_containers("""
+        def f(x, n, total):
+            def halves(n):
+                while n > 1:
+                    n //= 2
+                    yield n
+
+            n -= 2 * sum(halves(n), total) + max(halves(n + 1))
+            return list(halves(n)), total
+        """) == textwrap.dedent("""\
+        def f(x, n, total):
+
+            def halves(n):
+                while n > 1:
+                    n //= 2
+                    yield n
+            total_2 = total
+            halves_n = n
+            while halves_n > 1:
+                halves_n //= 2
+                item = halves_n
+                total_2 = total_2 + item
+            total_3 = []
+            halves_n_3 = n + 1
+            while halves_n_3 > 1:
+                halves_n_3 //= 2
+                item_2 = halves_n_3
+                total_3.append(item_2)
+            max_2 = max(total_3)
+            n -= 2 * total_2 + max_2
+            total_4 = []
+            halves_n_5 = n
+            while halves_n_5 > 1:
+                halves_n_5 //= 2
+                item_3 = halves_n_5
+                total_4.append(item_3)
+            return (list(total_4), total)""")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "n = sum(g(n)) if n else 0",
+        "n = 1 / n + sum(g(n))",
+        "n = x[0] + sum(g(n))",
+        "n = sum(changing(x))",
+        "n = sum(g(n), start=1)",
+        "x[n] += sum(g(n))",
+    ],
+)
+def test_other_calls_of_generators_stay(statement: str) -> None:
+    made = "def g(n):\n    yield n\ndef changing(x):\n    x[0] = 1\n    yield 1\n"
+    assert statement in _without_containers(f"def f(x, n):\n    {statement}\n    return n\n{made}")
 
 
 def test_choices_from_a_range() -> None:

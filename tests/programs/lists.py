@@ -414,3 +414,31 @@ def lists_compared(n):
     zs = []
     zs.append(1)
     return xs == ys, xs != ys, pairs.index((1, 1)), zs == xs
+
+
+@PROGRAMS.on(60)
+@PROGRAMS.on(1)
+def sieve_by_parts(n):
+    is_prime = [True] * (n + 1)
+    is_prime[:2] = [False] * 2
+    i = 2
+    while i * i <= n:
+        if is_prime[i]:
+            is_prime[i * i :: i] = [False] * len(is_prime[i * i :: i])
+        i += 1
+    return sum(is_prime)
+
+
+@PROGRAMS.on(9, 2, 7, 1, 3)
+@PROGRAMS.on(9, -7, 4, 2, 1)
+@PROGRAMS.on(9, 7, -8, -3, 2)
+@PROGRAMS.on(4, 3, 1, 1, 2)
+@PROGRAMS.on(9, 2, 7, 0, 3)  # raises ValueError
+@PROGRAMS.on(9, 2, 7, 2, 4)  # raises ValueError
+def parts_replaced(n, start, stop, step, times):
+    xs = [k for k in range(n)]  # noqa: C416  (a list of the function's own)
+    xs[start:stop] = [-1] * times
+    ys = [k for k in range(n)]  # noqa: C416  (as above)
+    ys[start:stop:step] = [-2] * times
+    ys[:] = [n] * len(xs[::step])
+    return xs, ys, len(ys[start:])

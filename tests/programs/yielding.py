@@ -203,3 +203,24 @@ def what_a_loop_changes(a, n):
         s += x
         n += 1
     return s, n
+
+
+def third_squares(n):
+    for i in range(n):
+        if i % 3 == 1:
+            yield i * i - 0.5
+
+
+@PROGRAMS.on(20)
+@PROGRAMS.on(5)
+def all_at_once(n):
+    total = sum(third_squares(n), 1.0) / n
+    total -= 2 * max(third_squares(n)) - min(third_squares(n - 2))
+    items = list(third_squares(n))
+    items.append(total)
+    return items, sorted(steps(n))
+
+
+@PROGRAMS.on(0)
+def the_largest_of_none(n):
+    return max(third_squares(n))

@@ -113,7 +113,7 @@ class _Named(ast.NodeTransformer):
 def matched(pattern: str, node: ast.AST) -> dict[str, ast.expr] | None:
     """What the names of a pattern stand for in a statement or an expression, slices apart; None if it does not match.
 
-    Names of builtins stand for themselves, as far as the text tells.
+    Names of builtins stand for themselves, as far as the text tells; one of a bound that is left out stands for None.
     """
     found: dict[str, ast.expr] = {}
     (stmt,) = _parsed(pattern)
@@ -128,6 +128,9 @@ def _fits(pattern: object, node: object, found: dict[str, ast.expr]) -> bool:
             if hasattr(builtins, name):
                 return isinstance(node, ast.Name) and node.id == name
             return not isinstance(node, ast.Slice | ast.Starred)
+        case ast.Name(id=name), None:
+            found[name] = ast.Constant(None)
+            return True
         case ast.AST(), ast.AST():
             return type(pattern) is type(node) and all(
                 _fits(getattr(pattern, field), getattr(node, field, None), found) for field in pattern._fields

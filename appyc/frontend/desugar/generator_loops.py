@@ -43,7 +43,7 @@ def without_generators(source: Source, value_of: ValueOf) -> Source:
     loops = [
         node for node in walk(source.ast) if isinstance(node, ast.For) and isinstance(node.iter, ast.Call)
     ]
-    finder = _Finder(source.ast, value_of)
+    finder = Finder(source.ast, value_of)
     if not any(finder.found(loop.iter) for loop in loops):
         return source
     marked = {(node.lineno, node.col_offset) for node in read_pragmas(source)}
@@ -69,7 +69,7 @@ class _Binding:
     ranges: list[OfRange]
 
 
-class _Finder:
+class Finder:
     """The generators that expressions call."""
 
     def __init__(self, function: ast.FunctionDef, value_of: ValueOf) -> None:
@@ -102,7 +102,7 @@ class _Finder:
 
 
 class _Loops(ast.NodeTransformer):
-    def __init__(self, function: ast.FunctionDef, finder: _Finder, marked: set[tuple[int, int]]) -> None:
+    def __init__(self, function: ast.FunctionDef, finder: Finder, marked: set[tuple[int, int]]) -> None:
         self.finder, self.marked = finder, marked
         self.unused = FreshNames(function)
         self.stored = _stored([function]) | parameter_names(function)
@@ -186,7 +186,7 @@ class _Loops(ast.NodeTransformer):
                 generator.is_of_library
                 and ends is None
                 and _is_indexed(body, name)
-                and _changes_elements(node.body)
+                and changes_elements(node.body)
             ):
                 return None  # the iterator has kept what the items were
             if name not in own and (_is_fixed(value, rebound) or _is_run_over_first(body, name)):
@@ -255,7 +255,7 @@ def _is_indexed(body: list[ast.stmt], name: str) -> bool:
     return any(isinstance(item, ast.Name) and item.id == name for item in items)
 
 
-def _changes_elements(body: list[ast.stmt]) -> bool:
+def changes_elements(body: list[ast.stmt]) -> bool:
     """Whether statements store into elements, or call something for its effect."""
     return any(
         (isinstance(n, ast.Subscript | ast.Attribute) and not isinstance(n.ctx, ast.Load))

@@ -22,7 +22,7 @@ import numpy as np
 from appyc.frontend.desugar.building import constant, negated, template
 from appyc.frontend.desugar.hashed_kinds import kind_of
 from appyc.frontend.desugar.rewriting import Kind, ValueOf, bindings
-from appyc.frontend.syntax.new_containers import is_new_list
+from appyc.frontend.syntax.tree import is_new_list
 from appyc.library.raising import (
     beyond,
     by_zero,

@@ -9,18 +9,20 @@ from appyc.frontend.arrays.tensors import as_tensor, is_array, materialise
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.expressions.stores import assign
-from appyc.frontend.library.axis_arguments import (
-    Arguments,
-    Maker,
-    given_dtype,
-    integer_argument,
-    is_none,
-    several,
-)
+from appyc.frontend.library.axis_arguments import Arguments, Maker, given_dtype, integer_argument, several
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import NumberType, as_dtype, promoted, promoted_dtype
-from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor, TupleValue, Value, is_listed
+from appyc.frontend.types.values import (
+    ArrayRef,
+    Number,
+    Opaque,
+    Tensor,
+    TupleValue,
+    Value,
+    is_listed,
+    is_none,
+)
 from appyc.frontend.types.weak_ints import require_all_fit
 from appyc.ir.nodes import Expr, Store
 from appyc.ir.types import DType
