@@ -303,3 +303,13 @@ def a_name_that_no_iteration_binds(k):
             k += k2
         k += 1
     return k
+
+
+@PROGRAMS.on(2)
+@PROGRAMS.on(0)
+def an_element_and_a_list_that_grows(n):
+    xs, out = [0.5, 1.5, 2.5], []
+    for i in range(n):
+        out.append(0.25 * i)
+        xs[n] = 2.0 * i
+    return out, xs

@@ -71,7 +71,7 @@ def fixed_elements(loop: For) -> list[FixedElement]:
     changing = {n.var for n in walk(loop) if isinstance(n, For)} | scalars_written(loop.body)
     written = arrays_written(loop.body)
     own = {n.array for n in walk(loop.body) if isinstance(n, Alloc)}
-    touches = _touches(loop.body)
+    touches = [node for node in _touches(loop.body) if is_access(node)]
     found: list[FixedElement] = []
     for node, nest in _surely_touched(loop, (loop,), changing, written):
         if array_of(node) not in written - own or not all(
@@ -119,13 +119,16 @@ def _is_special(node: AccessNode) -> bool:
     return node.mask is not None or (isinstance(node, Update) and node.atomic)
 
 
-def _touches(body: tuple[Stmt, ...]) -> list[AccessNode]:
-    """The nodes that access arrays, in the order of `FunctionAccesses`."""
-    out: list[AccessNode] = []
+def _touches(body: tuple[Stmt, ...]) -> list[Node]:
+    """The nodes that access arrays, in the order of `FunctionAccesses`, which has two accesses for an array that is
+    resized."""
+    out: list[Node] = []
 
     def note(node: Node) -> Node:
         if is_access(node):
             out.append(node)
+        elif isinstance(node, Alloc) and node.kept is not None:
+            out.extend((node, node))
         return node
 
     rewrite_all(body, note)
