@@ -194,3 +194,31 @@ def powers(x, n):
         return x**n
     except ZeroDivisionError:
         return -1.0
+
+
+def _quotient(x, n):
+    try:
+        if x > n:
+            raise ValueError(f"{x} is more than {n}")
+        return x // (n - 2)
+    except (ValueError, ZeroDivisionError):
+        x += n
+        return -x
+
+
+def _first(x, n):
+    try:
+        return x[n] // n
+    except IndexError:
+        return -1
+    except ZeroDivisionError:
+        return -2
+
+
+@_on(ints(9, lo=0, hi=9), 12)
+def in_functions_that_are_called(x, n):
+    numbers = [int(v) for v in x]
+    total = 0
+    for i in range(n):
+        total = 3 * total + _quotient(i, 5) + _quotient(i, i % 4) + _first(numbers, i)
+    return total

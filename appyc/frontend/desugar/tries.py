@@ -5,7 +5,7 @@
     except ZeroDivisionError:    ->      else:
         bad += 1                             s += 1.0 / x[i]
 
-A handler that is reached from inside a loop or a branch, or from several statements, is told by a number:
+A handler of several statements, or one that is reached from inside a loop or a branch, is told by a number:
 
     try:                                 caught = 0
         for i in rows:                   for i in rows:
@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
-from appyc.frontend.desugar.building import assigned, located, negated, read
+from appyc.frontend.desugar.building import always_jumps, assigned, located, negated, read
 from appyc.frontend.desugar.raise_points import Point, RaisePoints, Refused
 from appyc.frontend.desugar.rewriting import ValueOf, rewritten
 from appyc.frontend.source import Source
@@ -63,12 +63,13 @@ class _Handler:
     sites: list[list[ast.stmt]] = field(default_factory=list)
     is_far: bool = False
 
-    @property
-    def is_near(self) -> bool:
-        """Whether one place reaches it, where its statements can stand."""
-        return not self.is_far and len(self.sites) == 1
+    def is_near(self, body: list[ast.stmt]) -> bool:
+        """Whether its statements can stand where it is reached from."""
+        is_short = len(body) == 1 and not hasattr(body[0], "body")
+        return not self.is_far and (len(self.sites) == 1 or is_short)
 
 
+_JUMPS = (ast.Return, ast.Break, ast.Continue)
 _TOP, _BRANCH, _LOOP = range(3)
 """Where a block stands in a `try`."""
 
@@ -109,7 +110,8 @@ class _Tries(ast.NodeTransformer):
         except Refused:
             self._enter([], [])
             return kept
-        out = [assigned_number(self.caught, 0, node), *out] if _names(out, self.caught) else out
+        if any(isinstance(n, ast.Name) and n.id == self.caught for stmt in out for n in walk(stmt)):
+            out.insert(0, assigned_number(self.caught, 0, node))
         is_sure = self.bound[node].issuperset(live_before(out, frozenset()) & self.locals)
         return kept if self.catches_names and not is_sure else out
 
@@ -125,18 +127,26 @@ class _Tries(ast.NodeTransformer):
         end, pending = self._block(node.orelse, _BRANCH)
         self._enter(own, self.around)
         self.catches_names = self.catches_names or self.points.catches(NameError)
+        leaves = always_jumps(node.body, _JUMPS)
         out, reached = self._block(node.body, _TOP, end)
         self._enter([], self.around)
         pending |= reached - {*own}
-        far: list[ast.stmt] = []
-        for handler, part in zip(reversed(own), reversed(node.handlers), strict=True):
+        bodies = []
+        for part in node.handlers:
             body, more = self._block(part.body, _BRANCH)
+            bodies.append(body)
             pending |= more
-            if handler.is_near:
-                handler.sites[0][:] = body
-            elif handler in reached:
-                test = located(self._is(handler.number), part)
-                far = [located(ast.If(test, [assigned_number(self.caught, 0, part), *body], far), part)]
+        near = [handler.is_near(body) for handler, body in zip(own, bodies, strict=True)]
+        leaves = leaves and all(always_jumps(bodies[k], _JUMPS) for k in range(len(own)) if near[k])
+        far: list[ast.stmt] = []
+        for k, handler in reversed([*enumerate(own)]):
+            for site in handler.sites if near[k] else ():
+                site[:] = copy.deepcopy(bodies[k])
+            if handler in reached and not near[k]:
+                then = [assigned_number(self.caught, 0, node.handlers[k]), *bodies[k]]
+                is_last = leaves and not pending and not far  # nothing else comes here
+                test = located(self._is(handler.number), node.handlers[k])
+                far = then if is_last else [located(ast.If(test, then, far), node.handlers[k])]
         self._enter(*before)
         named = [ast.copy_location(ast.Expr(h.type), h.type) for h in node.handlers if h.type is not None]
         return [*named, *out, *far, *final], pending
@@ -351,7 +361,8 @@ class _Tries(ast.NodeTransformer):
         """The handler of what a statement raises; None where none names it."""
         exc = stmt.exc.func if isinstance(stmt.exc, ast.Call) else stmt.exc
         kind = None if exc is None else self.points.value_of(exc)
-        if not isinstance(kind, type) or not issubclass(kind, BaseException) or not _is_none(stmt.cause):
+        is_plain = stmt.cause is None or (isinstance(stmt.cause, ast.Constant) and stmt.cause.value is None)
+        if not isinstance(kind, type) or not issubclass(kind, BaseException) or not is_plain:
             raise Refused
         handler = self._handler_of(kind)
         if handler is not None and (
@@ -363,14 +374,6 @@ class _Tries(ast.NodeTransformer):
 
 def assigned_number(name: str, number: int, at: ast.AST) -> ast.stmt:
     return located(assigned(name, ast.Constant(number)), at)
-
-
-def _is_none(cause: ast.expr | None) -> bool:
-    return cause is None or (isinstance(cause, ast.Constant) and cause.value is None)
-
-
-def _names(body: list[ast.stmt], name: str) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == name for stmt in body for n in walk(stmt))
 
 
 def _loaded(target: ast.expr) -> ast.expr:
