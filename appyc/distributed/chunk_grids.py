@@ -63,8 +63,8 @@ class Grid:
         self.shape: tuple[int, ...] = array.shape
         self.chunks: tuple[tuple[int, ...], ...] = array.chunks
         self.starts = [tuple(itertools.accumulate(sizes, initial=0)) for sizes in array.chunks]
-        places = itertools.product(*(range(len(sizes)) for sizes in self.chunks))
-        self.keys: dict[tuple[int, ...], Key] = {at: (array.name, *at) for at in places}
+        indices = itertools.product(*(range(len(sizes)) for sizes in self.chunks))
+        self.keys: dict[tuple[int, ...], Key] = {at: (array.name, *at) for at in indices}
         self.is_changed = self.is_ahead = False
 
     def overlaps(self, box: Box) -> Iterator[tuple[tuple[int, ...], Slices, Slices]]:

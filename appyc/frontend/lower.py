@@ -18,8 +18,8 @@ from appyc.frontend.control.phi_storage import arrays_of, start_late
 from appyc.frontend.control.result_trees import ResultTrees, with_chosen_arrays, without_elements
 from appyc.frontend.control.statements import lower_block, lower_statement
 from appyc.frontend.desugar.characters import with_codes
+from appyc.frontend.desugar.consumed_generators import without_generator_calls
 from appyc.frontend.desugar.deques import without_deques
-from appyc.frontend.desugar.generator_calls import without_generator_calls
 from appyc.frontend.desugar.generator_loops import without_generators
 from appyc.frontend.desugar.hash_tables import without_hash_tables
 from appyc.frontend.desugar.joined_returns import with_joined_returns

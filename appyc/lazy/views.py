@@ -82,7 +82,7 @@ Step: TypeAlias = Index | Transpose | Reshape | Window
 
 
 Form: TypeAlias = tuple[str, int, bool]
-"""The structure of a step: its text with places for numbers, how many these are, and whether it is an index, whose text
+"""The structure of a step: its text with slots for numbers, how many these are, and whether it is an index, whose text
 stands in brackets."""
 
 ROUND = "r"

@@ -16,7 +16,7 @@ def each(function, *arrays):
 
 def by_index(shape, element):
     """The array of a shape in which the element at an index, a tuple, is what a function gives for that. The
-    function reads an array in one place only."""
+    function reads an array in one expression only."""
     out = [element(at) for at in np.ndindex(*shape)]
     return np.array(out).reshape(shape)
 

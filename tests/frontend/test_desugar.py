@@ -20,8 +20,8 @@ import appyc
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.desugar.building import matched
 from appyc.frontend.desugar.comprehension_loops import appended, searched, summed
+from appyc.frontend.desugar.consumed_generators import without_generator_calls
 from appyc.frontend.desugar.deques import without_deques
-from appyc.frontend.desugar.generator_calls import without_generator_calls
 from appyc.frontend.desugar.generator_loops import without_generators
 from appyc.frontend.desugar.hash_tables import without_hash_tables
 from appyc.frontend.desugar.joined_returns import with_joined_returns

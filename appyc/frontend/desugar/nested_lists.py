@@ -145,19 +145,19 @@ class _NestedLists(Containers):
     STATEMENTS = {  # noqa: RUF012
         "it.append([])": _NEW_ROW,
         "it.append(given)": _NEW_FULL_ROW,
-        "place.append(given)": f"row = place{_PUSH}",
-        "place.sort()": f"row = place; part = {_PART}; part.sort(); put_back(items, starts, row, part)",
-        "place.reverse()": f"row = place; part = {_PART}; part.reverse(); put_back(items, starts, row, part)",
-        "place.clear()": "row = place; empty(counts, row)",
+        "one.append(given)": f"row = one{_PUSH}",
+        "one.sort()": f"row = one; part = {_PART}; part.sort(); put_back(items, starts, row, part)",
+        "one.reverse()": f"row = one; part = {_PART}; part.reverse(); put_back(items, starts, row, part)",
+        "one.clear()": "row = one; empty(counts, row)",
     }
     EXPRESSIONS = {  # noqa: RUF012
         "len(it)": "len(counts)",
-        "len(place)": "length_of(counts, place)",
-        "place.pop()": "pop_last(items, starts, counts, place)",
-        "item in place": "holds(items, starts, counts, place, item)",
-        "item not in place": "not holds(items, starts, counts, place, item)",
+        "len(one)": "length_of(counts, one)",
+        "one.pop()": "pop_last(items, starts, counts, one)",
+        "item in one": "holds(items, starts, counts, one, item)",
+        "item not in one": "not holds(items, starts, counts, one, item)",
     }
-    """In these, `place` is a row, and what becomes of it the row's number."""
+    """In these, `one` is a row of `it`, and what becomes of it the row's number."""
     TEMPORARIES = ("item", "first", "part", "k", "row")
     CONSTANTS = {  # noqa: RUF012
         name: constant(f) for name, f in vars(list_rows).items() if callable(f)
@@ -181,7 +181,7 @@ class _NestedLists(Containers):
         return None if name in self.rows else name
 
     def container(self, found: dict[str, ast.expr]) -> str | None:
-        return self._list_of(found["place"]) if "place" in found else super().container(found)
+        return self._list_of(found["one"]) if "one" in found else super().container(found)
 
     def takes(self, pattern: str, node: ast.AST, name: str, found: Mapping[str, ast.expr]) -> bool:
         if pattern != "it.append(given)":
@@ -190,7 +190,7 @@ class _NestedLists(Containers):
         return is_new_list(found["given"]) or self._is_dead_after(found["given"], node)
 
     def value(self, word: str, found: ast.expr) -> ast.expr:
-        row = self._row(found) if word == "place" else None
+        row = self._row(found) if word == "one" else None
         return super().value(word, found) if row is None else row[1]
 
     def _list_of(self, node: ast.AST) -> str | None:

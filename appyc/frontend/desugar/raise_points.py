@@ -3,7 +3,7 @@
     1 / x[i] + d[k]  ->  (IndexError, outside(x, i)), (ZeroDivisionError, by_zero(1, x[i])), (KeyError, k not in d)
 
 The tests are in the order of evaluation, and none changes anything. Their functions are those of
-`appyc.library.raising`, which know the types: `by_zero` is false of NumPy's numbers.
+`appyc.library.raise_tests`, which know the types: `by_zero` is false of NumPy's numbers.
 
 Raises Refused for expressions that have effects, or may raise something that is caught and not tested.
 """
@@ -23,7 +23,7 @@ from appyc.frontend.desugar.building import constant, negated, template
 from appyc.frontend.desugar.hashed_kinds import kind_of
 from appyc.frontend.desugar.rewriting import Kind, ValueOf, bindings
 from appyc.frontend.syntax.tree import is_new_list
-from appyc.library.raising import (
+from appyc.library.raise_tests import (
     beyond,
     by_zero,
     keyed,
