@@ -1,6 +1,6 @@
 """How four kernels over chunked arrays scale when the arrays grow with the workers, from their graphs: nothing runs.
 
-    python -m benchmarks.weak_scaling [--json FILE]
+    python -m benchmarks.weak_scaling [--json FILE] [--plot FILE]
 
 Each worker has one chunk. `moved` is what `explain()` counts between chunks, for each worker; `in a row` how many tasks
 the longest way through the graph has, and how many of these are blocks of a nest. `efficiency` is one worker's time
@@ -24,7 +24,7 @@ from rich.table import Table
 import appyc
 from benchmarks.chunked import jacobi_loops
 
-WORKERS = (1, 2, 4, 8, 16, 32, 64)
+WORKERS = tuple(4**k for k in range(7))
 OPERATION, BANDWIDTH, TASK = 1e-9, 1.25e9, 7e-5
 SIDE, LENGTH, STEPS, PANEL = 4096, 1 << 24, 8, 2048
 
@@ -95,9 +95,25 @@ def facts(name: str, workers: int) -> dict[str, float]:
             "efficiency": (compute + TASK) / seconds}  # fmt: skip
 
 
+def plot(found: dict[str, list[dict[str, float]]], file: Path) -> None:
+    """Draws the efficiency over the number of workers."""
+    from matplotlib import pyplot  # noqa: PLC0415  (for this alone)
+
+    figure, axes = pyplot.subplots(figsize=(6, 3.5), layout="constrained")
+    for (name, rows), marker in zip(found.items(), "osv^", strict=True):
+        axes.plot([r["workers"] for r in rows], [r["efficiency"] for r in rows], marker=marker, label=name)
+    axes.set_xscale("log", base=4)
+    axes.set_xticks(WORKERS, [f"{n:,}" for n in WORKERS])
+    axes.set(xlabel="workers, of one chunk each", ylabel="time of one worker / time of all", ylim=(0, 1.05))
+    axes.legend()
+    axes.grid(alpha=0.3)
+    figure.savefig(file)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--plot", type=Path)
     arguments = parser.parse_args()
     found = {name: [facts(name, workers) for workers in WORKERS] for name in KERNELS}
     for name, rows in found.items():
@@ -113,6 +129,8 @@ def main() -> None:
         Console().print(table)
     if arguments.json:
         arguments.json.write_text(json.dumps(found, indent=1) + "\n")
+    if arguments.plot:
+        plot(found, arguments.plot)
 
 
 if __name__ == "__main__":
