@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             continue
         function = item.nodeid.partition("[")[0]
         cases[function] += 1
-        if cases[function] > 2 and zlib.crc32(item.name.encode()) % 4:
+        if cases[function] > 1 and zlib.crc32(item.name.encode()) % 5:
             item.add_marker(pytest.mark.slow)
 
 

@@ -251,6 +251,7 @@ def test_a_pass_that_makes_too_much_is_left_out_with_what_it_has_said(
     assert arguments[1].tolist() == (75 * np.arange(9.0)).tolist()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("text", [filters, copies], ids=lambda text: text.__name__)
 def test_work_grows_no_faster_than_the_statements(
     text: Callable[[int], str], asked: list[int], tmp_path: Path

@@ -77,6 +77,7 @@ def test_arguments_and_globals_are_the_scripts(tmp_path):
     assert compiled == in_python
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("typed", ["program.py", "./program.py", "../{0}/program.py"])
 def test_a_script_is_named_by_its_whole_path(tmp_path, typed):
     write(tmp_path, LOOP + "import os\nos.chdir('/')\nprint(__file__, sys.argv[0])\nopen(__file__)\n1 / 0\n")
@@ -280,6 +281,7 @@ def test_check_as_json(tmp_path, capsys):
     }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_check_ends_quietly_where_nobody_reads_on(tmp_path, options):
     """As in `appyc check f.py | head`."""

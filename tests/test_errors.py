@@ -1935,6 +1935,7 @@ def chosen(a, b):
     return a[b[:, 0] > 0.0]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("fn", "message"),
     [

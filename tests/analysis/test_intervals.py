@@ -262,6 +262,7 @@ class Interpreter:
                     raise
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(150))
 def test_random_programs(seed: int, tmp_path: Path) -> None:
     text = Writer(random.Random(seed)).program()

@@ -94,6 +94,7 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any]]] = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("arch", [pytest.param(a, marks=pytest.mark.slow if a != "90" else ()) for a in GPUS])
 def test_figures_are_the_golden_ones(golden: Callable[[str, str], None], arch: str) -> None:
     lines = []

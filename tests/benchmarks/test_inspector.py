@@ -11,6 +11,7 @@ import appyc
 from benchmarks.inspector import PROGRAMS, main
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_looks_change_no_result(name):
     program = PROGRAMS[name]

@@ -46,6 +46,7 @@ def with_shuffled_loops(function: Callable[..., None], seed: int) -> Callable[..
     return names[definition.name]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def test_annotated_loops_run_in_any_order(kernel: Kernel) -> None:
     given = kernel.arguments("random", "MINI")

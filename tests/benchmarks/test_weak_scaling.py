@@ -9,6 +9,7 @@ pytest.importorskip("dask.array")
 from benchmarks.weak_scaling import KERNELS, SIDE, facts
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_longest_way_does_not_grow(name):
     few, many = facts(name, 4), facts(name, 16)

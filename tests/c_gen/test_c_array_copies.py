@@ -44,6 +44,7 @@ def on_threads(fn, args, copy_work):
         return call(jitted, args), jitted.source("c")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("copy_work", [0, 1, 10**15])
 @pytest.mark.parametrize("fn", [histogram, atomic])
 def test_the_sums_are_those_of_python_with_copies_and_without(fn, copy_work):

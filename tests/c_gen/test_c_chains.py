@@ -68,6 +68,7 @@ def test_factors_that_fade_to_nothing(fn):
     np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-200)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n", [32_768, 33_001, 70_003])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_long_enough_without_help(n, dtype):

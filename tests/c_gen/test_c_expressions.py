@@ -108,6 +108,7 @@ def equal(got: np.ndarray, want: np.ndarray) -> None:
         np.testing.assert_array_equal(np.signbit(got[numbers]), np.signbit(want[numbers]))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [*INTEGERS, *FLOATS, DType.BOOL])
 def test_binary(dtype: DType) -> None:
     ops = {"f": FLOAT_OPS, "b": BOOL_OPS}.get(dtype.kind, tuple(op for op in NUMPY if op != "/"))
@@ -148,6 +149,7 @@ def test_integer_power_wraps(dtype: DType) -> None:
     equal(run_elementwise(lambda x, y: Binary("**", x, y, loc=here()), dtype, a, b), a**b)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("exponent", [2.0, 0.5, -1.0, 3.0, 1.0, 0.0, -0.5, 1.7])
 def test_power_with_a_constant_exponent(dtype: DType, exponent: float) -> None:
@@ -158,6 +160,7 @@ def test_power_with_a_constant_exponent(dtype: DType, exponent: float) -> None:
     np.testing.assert_allclose(got, want, rtol=2 * np.finfo(a.dtype).eps)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", COMPLEX)
 @pytest.mark.parametrize("exponent", [2, 3, -2, 0.5, 1 + 1j, 0])
 def test_complex_power(dtype: DType, exponent: complex) -> None:
@@ -228,6 +231,7 @@ def intrinsic(name: str, dtype: DType) -> tuple[Any, DType]:
     return lambda x, y: Intrinsic(name, (x, y)[: info.arity], result, loc=here()), result
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [*FLOATS, *COMPLEX, DType.INT8, DType.INT64, DType.UINT32])
 def test_intrinsics(dtype: DType) -> None:
     a, b = pairs(dtype)
@@ -315,6 +319,7 @@ def test_negative_integer_power_raises() -> None:
     assert out[0] == 8
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", list(DType))
 def test_scalar_parameters_constants_and_results(dtype: DType) -> None:
     p = Program()

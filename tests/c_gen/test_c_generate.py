@@ -43,6 +43,7 @@ def gemm() -> tuple[Function, dict[str, Symbol]]:
     return fn, {"i": i, "j": j, "k": k, "s": s}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("sequential", [False, True])
 @pytest.mark.parametrize("shape", [(3, 4, 5), (70, 65, 33), (0, 3, 2), (2, 3, 0)])
 def test_gemm_in_threads(shape: tuple[int, int, int], sequential: bool) -> None:
@@ -111,6 +112,7 @@ def test_complex_reduction_is_the_same_on_every_run() -> None:
     assert all(run_c(fn, data, threads=3).results[0] == first for _ in range(5))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("mode", list(LoopMode))
 @pytest.mark.parametrize(("lo", "hi", "step"), [(0, 50_000, 1), (5, 2, 1), (40_000, -1, -3), (0, 0, 2)])
 def test_last_value_of_a_private_scalar(mode: LoopMode, lo: int, hi: int, step: int) -> None:
@@ -176,6 +178,7 @@ def test_collapse_and_triangular_loops() -> None:
     np.testing.assert_array_equal(square, np.tri(300))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("layout", list(Layout))
 @pytest.mark.parametrize("mode", list(LoopMode))
 def test_layouts(layout: Layout, mode: LoopMode) -> None:

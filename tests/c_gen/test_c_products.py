@@ -135,6 +135,7 @@ def test_a_target_by_columns_is_the_transposed_product() -> None:
     assert called(scaled, 1.5, -0.5, c, matrix(30, 41), matrix(41, 53)) == ["gemm"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", TYPES)
 def test_a_matrix_by_itself_is_computed_by_half(dtype: Any) -> None:
     wide = matrix(20, 300, dtype)

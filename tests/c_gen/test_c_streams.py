@@ -57,6 +57,7 @@ def mandelbrot_like(x):
     return out
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "dtype", [np.int8, np.int32, np.int64, np.float32, np.float64, np.complex64, np.complex128]
 )

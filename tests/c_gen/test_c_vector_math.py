@@ -83,6 +83,7 @@ def edges(dtype: DType) -> np.ndarray:
     return np.array([sign * number for number in positive for sign in (1, -1)], dtype.numpy)
 
 
+@pytest.mark.sampled
 @needs_library
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_edge_values_in_lanes_and_behind_them(dtype: DType) -> None:

@@ -35,6 +35,7 @@ def limited(a, low, high, out):
         out[i] = np.sign(limit) * np.maximum(np.abs(limit), 0.125)
 
 
+@pytest.mark.sampled
 @needs_gcc
 @pytest.mark.parametrize("program", [clipped, sum_of_clipped, limited])
 def test_choices_inside_choices_are_vectors(program: Callable[..., Any]) -> None:

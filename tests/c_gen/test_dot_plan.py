@@ -83,6 +83,7 @@ def test_products_of_every_shape(length: int, dtype: DType, lo: str, hi: str) ->
         np.testing.assert_array_equal(c, want)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("count", [2, 3, 4, 5])
 def test_several_sums_in_one_loop(count: int) -> None:
     p = Program()
@@ -105,6 +106,7 @@ def test_several_sums_in_one_loop(count: int) -> None:
     np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("length", LENGTHS)
 def test_rows_of_a_matrix_share_the_vector_that_they_are_multiplied_with(length: int) -> None:
     p = Program()

@@ -80,6 +80,7 @@ def sums(a, b, c):
     c[1] = t
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("fn", "count"), [(sweeps, 1), (two_constants, 2), (two_zeros, 2), (crossed, 2), (sums, 1)]
 )

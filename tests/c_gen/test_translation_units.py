@@ -147,6 +147,7 @@ def counted(x, y):
     return out, y
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("function", "starts_loops"), [(steps, True), (summed, False), (looked_up, False), (counted, False)]
 )

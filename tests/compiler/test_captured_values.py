@@ -246,6 +246,7 @@ def by_key(a, held):
     return total
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("fn", "hold"), [(by_argument, lambda f: f), (by_attribute, Held), (by_key, lambda f: {"f": f})]
 )

@@ -283,6 +283,7 @@ def segments(y, ptr, w):
             y[k] = y[k] * w[r] + 1.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", ["int64", "int32", "uint8"])
 @pytest.mark.parametrize("ptr", [[0, 3, 3, 7, 9], [2, 5], [4], [], [0, 0, 0]])

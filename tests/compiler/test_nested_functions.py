@@ -101,6 +101,7 @@ COMPILED: list[tuple[Callable[..., Any], Any]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fn", "arg"), COMPILED)
 def test_they_are_compiled(fn: Callable[..., Any], arg: Any) -> None:
     kept = list(arg) if isinstance(arg, list) else arg

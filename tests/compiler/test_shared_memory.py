@@ -151,6 +151,7 @@ def test_parts_that_are_apart_in_fact(n, target):
     both(first_part, target, make, n)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_a_stencil_of_views(order, target):

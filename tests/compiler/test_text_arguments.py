@@ -149,6 +149,7 @@ def test_texts_are_as_in_python(fn: Callable[..., Any]) -> None:
             assert outcome(compiled, texts) == outcome(fn, texts), texts
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", [edit_distance, common_subsequence, counted, runs, is_palindrome, hashed])
 def test_they_are_compiled_once(fn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: Any = appyc.jit(fn, target="cpu", strict=True)

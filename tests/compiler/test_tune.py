@@ -278,6 +278,7 @@ def searches(_quick, monkeypatch):
     return made
 
 
+@pytest.mark.sampled
 @pytest.mark.usefixtures("_quick")
 @pytest.mark.parametrize("target", ["cpu", "interpret"])
 def test_tuning_leaves_arguments_alone_and_gives_a_function(target):

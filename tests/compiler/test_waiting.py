@@ -106,6 +106,7 @@ def test_other_threads_do_not_wait_either(gate: threading.Event) -> None:
     assert not jitted._versions
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("function", "argument"), [(add_up, 10**8), (until, 3), (helped, 3), (marked, 3)])
 def test_a_call_that_may_take_long_waits(
     gate: threading.Event, function: Callable[[int], int], argument: int

@@ -85,6 +85,7 @@ def annotated_loop(text: str) -> int:
     return starts.index(next(s for s in starts if s > at))
 
 
+@pytest.mark.sampled
 @named([loop for loop in LOOPS if loop.pragma])
 def test_a_pragma_that_brute_force_shows_wrong_is_refused(loop: Loop) -> None:
     text = source_of(loop)
@@ -103,6 +104,7 @@ def test_a_pragma_that_brute_force_shows_wrong_is_refused(loop: Loop) -> None:
         assert loop.needs
 
 
+@pytest.mark.sampled
 @named([loop for loop in LOOPS if loop.pragma == "wrong"])
 def test_a_wrong_pragma_is_refused(loop: Loop) -> None:
     """By the compiler; at the call where the arguments decide."""
@@ -112,6 +114,7 @@ def test_a_wrong_pragma_is_refused(loop: Loop) -> None:
             appyc.jit(cache=False, target="cpu")(loop.fn)(*loop.arguments(SMALL))
 
 
+@pytest.mark.sampled
 @named([loop for loop in LOOPS if loop.pragma == "right"])
 def test_a_right_pragma_gets_what_it_asks_for(loop: Loop) -> None:
     found = outcome(loop)

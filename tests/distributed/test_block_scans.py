@@ -120,6 +120,7 @@ def test_scans_are_those_of_one_array(function, dtypes):
             assert one.astype(other.dtype).tobytes() == other.tobytes(), (n, chunks, one, other)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("function", [*ROUNDING, recurrence])
 def test_a_python_integer_that_wraps(function):
     expected, found = run_both(function, made(40, np.int64), 9, 1)

@@ -617,6 +617,7 @@ def test_an_arg_reduction_ends_where_its_loop_ends(stop):
         assert tuple(int(n) for n in found) == tuple(int(n) for n in largest_before.py_func(a, stop))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64, np.float32])
 def test_arg_reductions_of_every_type(dtype):
     for a in (
@@ -646,6 +647,7 @@ def test_blocks_of_an_arg_reduction_run_in_any_order():
     assert (float(best), int(at)) == (0.5, -1)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("function", "arguments"),
     [(made, (values(9, 8), 3)), (whole_statements, (values(9), values(9, seed=2)))],

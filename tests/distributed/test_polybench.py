@@ -68,6 +68,7 @@ def test_one_chunk(name):
     compare(*both(name, whole), scheduler="sync")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "name",
     [

@@ -76,6 +76,7 @@ def outcome(function, a, b):
         return type(error), str(error)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "function", [copied, own_error, looked_at_first, before_the_loop, not_always_set, at_one_place]
 )

@@ -372,6 +372,7 @@ def weighed_items(n: int) -> int:
 draw_hand, draw_heavy = random.sample, random.choices
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("function", [hands, weighed_items])
 def test_lists_that_python_draws_have_names(function: Any) -> None:
     results = []
@@ -404,6 +405,7 @@ def by_weight(rng: Generator, a: Any, p: Any, count: int) -> Any:
     return s
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
 @pytest.mark.parametrize(
     ("a", "p", "count"),

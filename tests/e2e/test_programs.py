@@ -1,9 +1,9 @@
 """Every program of tests/programs through every back end, against plain Python.
 
-A program runs with its first arguments and with one of its other calls' as C with every parallel loop cut up, with its
-smallest ones that fill more than one program of a GPU in Triton's interpreter, and of twelve programs one runs with its
-first arguments as C that is compiled as for users. Of three programs one is verified after every pass, and optimised by
-gcc. `-m slow` runs all arguments on all targets.
+A program runs with its first arguments as C with every parallel loop cut up, with its smallest ones that fill more than
+one program of a GPU in Triton's interpreter, and of twelve programs one runs with its first arguments as C that is
+compiled as for users. Of three programs one also runs with another call's arguments, is verified after every pass, and
+optimised by gcc. `-m slow` runs all arguments on all targets.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ def all_runs() -> list[Any]:
             interpreted = min(given, key=_interpreted_first)
             drawn = zlib.crc32(name.encode()) % 12
             is_third = drawn % 3 == 0
-            other = 1 + drawn % max(len(given) - 1, 1)
+            others = {1 + drawn % max(len(given) - 1, 1)} if is_third else set()
             for number, run in enumerate(given):
                 usual: set[str] = set()
-                if number in (0, other):
+                if number in {0, *others}:
                     usual.add("threads" if "threads" in run.targets else run.targets[0])
                 if run is interpreted:
                     usual.add("interpret")

@@ -86,6 +86,7 @@ def stored_in_a_view(m, u):
     view[u[0]] = 3.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", [row, of_a_view, stored_row, stored_in_a_view], ids=lambda fn: fn.__name__)
 @pytest.mark.parametrize("large", [2**64 - 1, 2**64 - 3, 2**63])
 def test_an_index_beyond_int64_does_not_count_from_the_end(fn, large):

@@ -229,6 +229,7 @@ def _queue_changed_while_run_over(n):  # type: ignore[no-untyped-def]
     return q
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "fn",
     [

@@ -26,6 +26,7 @@ def rows_that_fit(rows, mask):
     return out
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "dtype", [np.bool_, np.int8, np.uint16, np.int64, np.float32, np.float64, np.complex128]
 )

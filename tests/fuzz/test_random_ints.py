@@ -57,6 +57,7 @@ class Writer:
         return "\n".join(["def f(a, b, o, k, m):", "    i = 1", *first, *body, last, ""])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("seed", range(8))
 def test_integers_are_what_python_has(seed, strict):

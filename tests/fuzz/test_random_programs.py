@@ -36,6 +36,7 @@ def test_random_programs_do_what_python_does(seed: int, count: int, targets: tup
     assert outcomes(seed, count, targets, "loops")["same"] > 0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("seed", "count", "targets"), [(20, 15, ("threads",)), (21, 8, ("interpret",))], ids=str
 )

@@ -620,6 +620,7 @@ LOADS = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.at_once
 @pytest.mark.parametrize("python", [False, True])
 @pytest.mark.parametrize("load", LOADS)

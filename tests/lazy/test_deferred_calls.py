@@ -139,6 +139,7 @@ def counted(a):
     return numpy.ones(n) * a[0]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("target", ["cpu", "interpret"])
 def test_calls_that_return_arrays_are_recorded(target: str) -> None:
     for rows, columns, n in ((3, 4, 2), (1, 5, 3), (7, 1, -2)):
@@ -201,6 +202,7 @@ def doubled(part, factor):
         part[i] *= factor
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("target", ["cpu", "interpret"])
 def test_calls_on_consecutive_slices_become_one_loop(target: str) -> None:
     with compiling(target, 0):

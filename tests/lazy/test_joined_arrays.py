@@ -39,6 +39,7 @@ def values(rows: int, columns: int) -> dict[str, object]:
     }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("target", "calls"), [("cpu", CALLS[::3]), ("interpret", CALLS)])
 def test_functions_of_whole_arrays_are_recorded_and_compiled(target: str, calls: tuple[str, ...]) -> None:
     there = values(5, 7)

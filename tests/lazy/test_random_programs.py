@@ -9,6 +9,7 @@ from tests.lazy.fuzz import compiling, difference, leaving_all, reasons
 from tests.lazy.generator import Recorded, program
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("start", range(0, 500, 250))
 def test_recorded_programs_do_what_numpy_does(start: int) -> None:
     with compiling("cpu", 1 << 40):  # recorded, ordered and dropped as always, and run by NumPy
@@ -59,6 +60,7 @@ FOUND = {
 """Programs that did not do what NumPy does."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("target", ["cpu", "interpret"])
 @pytest.mark.parametrize("name", FOUND)
 def test_programs_that_were_wrong_are_right(name: str, target: str) -> None:

@@ -33,6 +33,7 @@ def standardised(xp: Any) -> Any:
     return xp.concatenate((scaled, data)), scaled.argmax(axis=0), xp.linalg.norm(scaled)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("script", [heat, standardised])
 def test_recorded_programs_compile_for_a_gpu(script: Callable[[Any], Any]) -> None:
     flush()

@@ -60,6 +60,7 @@ def test_a_program_that_cannot_be_compiled_is_run_by_numpy(monkeypatch: pytest.M
         assert "there is no C compiler" in appyc.explain()
 
 
+@pytest.mark.sampled
 @pytest.mark.filterwarnings("ignore::appyc.InternalWarning")
 @pytest.mark.parametrize("error", ["named", "unnamed"])
 def test_a_statement_that_is_refused_runs_alone_and_those_around_it_are_compiled(

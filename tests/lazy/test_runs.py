@@ -57,6 +57,7 @@ def test_a_number_that_only_looks_equal_ends_a_run() -> None:
     assert str(rows.numpy()[:, 0].tolist()) == str([float(v) for v in values])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(40))
 def test_runs_under_any_interleaving(seed: int) -> None:
     """Calls on slices that go on, go back, overlap or repeat, with reads and stores between them."""

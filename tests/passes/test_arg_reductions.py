@@ -73,6 +73,7 @@ def best(op: str, *more: Stmt) -> Stmt:
     return if_(compare(op, load(a, i), x), [assign(x, load(a, i)), *more])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("lo", "hi", "step"), RANGES)
 @pytest.mark.parametrize("op", [">", ">=", "<", "<="])
 @pytest.mark.parametrize("first", [2.0, math.nan, -math.inf, math.inf])

@@ -101,6 +101,7 @@ def test_recurrences_of_all_lengths(fn, n):
     check(fn, n)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", [along_columns, two_loops], ids=lambda fn: fn.__name__)
 def test_kernels_compile(fn):
     compare(fn, *arrays(17), exact=False)

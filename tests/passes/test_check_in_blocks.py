@@ -177,6 +177,7 @@ def test_a_product_that_wraps_between_the_ends():
         f(2**62, o)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "fn", [scaled, named, under_a_condition, in_both_arms, in_place, counted, linear, offsets]
 )

@@ -32,6 +32,7 @@ def several(p):
     return x, y, z
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", [total, checksum, several])
 def test_accumulators_of_integers_are_reductions(fn) -> None:
     p = np.arange(50) * 7

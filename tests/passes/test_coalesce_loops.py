@@ -191,6 +191,7 @@ def test_other_nests_stay(fn: Numbers) -> None:
     assert not is_coalesced(analysed(fn, plane(5, 3), plane(5, 3, 1.0)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("arrays", [(plane(3, 5).T, plane(5, 3)), (plane(5, 6)[:, ::2], plane(5, 3))])
 def test_arrays_with_gaps_or_in_another_order_stay(arrays: tuple[np.ndarray, ...]) -> None:
     assert not is_coalesced(analysed(extremes_of_a_difference, *arrays))

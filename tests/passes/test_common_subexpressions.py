@@ -138,6 +138,7 @@ def test_slices_with_the_same_bounds_have_one_length(fn):
     assert all(c.lhs == c.rhs for c in lengths)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", ARGS, ids=lambda fn: fn.__name__)
 def test_as_in_python(fn):
     run_everywhere(fn, *ARGS[fn])

@@ -35,6 +35,7 @@ def sizes(fn: Function) -> list[Intrinsic]:
     ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("mirrored", [False, True])
 @pytest.mark.parametrize("op", OPS)
 def test_sizes_are_gone_and_the_answers_are_the_same(op, mirrored):

@@ -793,6 +793,7 @@ def into_its_own_factor(a, b, c):
                 a[i, j] += a[i, k] * c[k, j]
 
 
+@pytest.mark.sampled
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize(
     "fn",

@@ -143,6 +143,7 @@ def test_results_stay(fn, n, m):
     np.testing.assert_array_equal(found, fn(a, n, m))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [(4, 6), (5, 6), (4, 7), (0, 6), (3, 0), (0, 0), (1, 4), (2, 8)], ids=str)
 @pytest.mark.parametrize("fn", [blocks_of_two, means_of_blocks], ids=lambda fn: fn.__name__)
 def test_blocks_as_in_python(fn, shape):

@@ -150,6 +150,7 @@ def test_bounds_that_move_are_none() -> None:
     assert split_at_conditions(before, context) is before
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 7])
 @pytest.mark.parametrize("fn", [*CUT, *LEFT, kept_within, beyond_the_edge], ids=lambda fn: fn.__name__)
 def test_results_stay(fn: Callable[..., Any], size: int) -> None:

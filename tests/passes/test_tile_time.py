@@ -156,6 +156,7 @@ SIZES = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("fn", "rank"), PROGRAMS, ids=lambda p: getattr(p, "__name__", ""))
 def test_tiles_compute_the_same(fn, rank):
     program, context = tiled(fn, 1, *grids(*(4 for _ in range(rank))))

@@ -22,6 +22,7 @@ def test_compiled_as_python_does(seed: int, tmp_path: Path) -> None:
     assert verdict.kind not in FAULTS, verdict.detail
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(9200, 9204))
 def test_in_the_interpreter(seed: int, tmp_path: Path) -> None:
     verdict = check(program(seed), tmp_path, "interpret")

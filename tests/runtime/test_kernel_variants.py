@@ -68,6 +68,7 @@ def with_lanes(program: TritonProgram, lanes: int) -> TritonProgram:
     return replace(program, kernels=kernels)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("lanes", [1, 2, 16, 128, 1024])
 def test_results_do_not_depend_on_the_lanes(lanes: int) -> None:
     a = np.random.default_rng(3).normal(size=(5, 301))

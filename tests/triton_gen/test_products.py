@@ -175,6 +175,7 @@ def check(fn: Callable[..., Any], *args: Any, calls: int) -> None:
                 np.testing.assert_allclose(one, two, *((1e-4, 1e-4) if single else (1e-10, 1e-10)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(("size", "calls"), [(0, 0), (1, 0), (7, 0), (32, 1)])
 def test_large_products_are_the_librarys(size: int, calls: int, dtype: Any) -> None:
@@ -211,6 +212,7 @@ def test_complex_numbers_stay_in_kernels() -> None:
     check(gemm, 1.5, 1.25, *(square(28) + 1j * square(28) for _ in range(3)), calls=0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("sides", "dtype"), in_turn([(1, 1), (5, 7), (16, 16), (33, 20), (40, 3), (20, 0)], TYPES)
 )
@@ -301,6 +303,7 @@ def test_tiles_of_matrices_that_lie_in_any_way(turn: Callable[..., Any], small_t
     check(lower, c, a, turn(b), calls=0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_stacks(count: int, small_tiles: None) -> None:
     a, b, c = (RNG.uniform(-1, 1, (count, *shape)) for shape in ((9, 5), (5, 18), (9, 18)))

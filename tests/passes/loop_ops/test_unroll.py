@@ -55,6 +55,7 @@ def test_unrolled():
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("factor", [2, 3, 4, 7])
 @pytest.mark.parametrize("length", [0, 1, 2, 3, 7, 8, 9, 15])
 @pytest.mark.parametrize("program", [running, backwards, with_loops])

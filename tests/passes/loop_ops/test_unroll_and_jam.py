@@ -32,6 +32,7 @@ def test_jammed():
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("factor", [2, 3, 5])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("program", [scaled, down, backwards])
