@@ -219,7 +219,7 @@ def test_loops_of_the_library_over_lists_are_called_where_there_are_many():
     assert compiled(a) == _many_dicts(a)
     text = compiled.source("c", a)
     assert text.count("while (true)") == 2, "one loop that probes, one that enters into a larger table"
-    call = next(line for line in text.splitlines() if " = find_call" in line)
+    call = next(line for line in text.splitlines() if " = slot_of_call" in line)
     assert "fault" not in call, "what cannot raise takes no location for a fault"
 
 
