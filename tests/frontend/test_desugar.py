@@ -458,9 +458,9 @@ def test_a_handler_that_one_place_reaches() -> None:
                     if not outside(x, i) and by_zero(1, x[i]):
                         s -= 1
                     else:
-                        other(x[i])
-                        other(s)
-                        other(1 / x[i])
+                        not outside(x, i) and other(x[i])
+                        not outside(x, i) and other(s)
+                        not outside(x, i) and other(1 / x[i])
                         s += 1 / x[i]
                         other(s)
                         s += 1

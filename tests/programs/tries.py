@@ -222,3 +222,17 @@ def in_functions_that_are_called(x, n):
     for i in range(n):
         total = 3 * total + _quotient(i, 5) + _quotient(i, i % 4) + _first(numbers, i)
     return total
+
+
+@PROGRAMS.on(np.array([0.0, 1.0]), 1)
+@PROGRAMS.on(np.array([0.0, 1.0]), 5)
+@PROGRAMS.on(np.array([2.0, 1.0]), 5)
+@PROGRAMS.on(np.array([2.0, 1.0]), 1)
+def no_handler_names_what_is_raised_first(a, n):
+    xs = [float(v) for v in a]
+    s = 0.5
+    try:
+        s += 1.0 / xs[0] + 2.0 / xs[n]
+    except ValueError:
+        s = -1.0
+    return s

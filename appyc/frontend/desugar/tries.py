@@ -182,8 +182,8 @@ class _Tries(ast.NodeTransformer):
             return end or [], set()
         stmt, *rest = body
         points = self._before(stmt)
-        chain = self._chain(points)
-        new: list[ast.stmt] = [located(ast.Expr(check), stmt) for kind, check in points if kind is None]
+        chain, checks = self._chain(points)
+        new: list[ast.stmt] = [located(ast.Expr(check), stmt) for check in checks]
         left: set[_Handler] = set()
         match stmt:
             case ast.If(test=test, body=[ast.Raise() as raised], orelse=[]) if (
@@ -223,23 +223,25 @@ class _Tries(ast.NodeTransformer):
     def _is_any(self) -> ast.expr:
         return ast.Compare(read(self.caught), [ast.NotEq()], [ast.Constant(0)])
 
-    def _chain(self, points: list[Point]) -> list[tuple[_Handler, ast.expr]]:
-        """The tests for handlers, in order. What none names is raised first, where it is evaluated first."""
+    def _chain(self, points: list[Point]) -> tuple[list[tuple[_Handler, ast.expr]], list[ast.expr]]:
+        """The tests for handlers, in order, and the calls that refuse types. What no handler names is raised first,
+        where it is evaluated first."""
         out: list[tuple[_Handler, ast.expr]] = []
+        checks: list[ast.expr] = []
         uncaught: list[ast.expr] = []
         for kind, test in points:
-            if kind is None:
-                continue
-            handler = self._handler_of(kind)
-            if handler is None:
-                uncaught.append(test)
-                continue
             tests = [*(negated(copy.deepcopy(t)) for t in uncaught), test]
-            test = ast.BoolOp(ast.And(), tests) if len(tests) > 1 else test
-            if out and out[-1][0] is handler:
-                test = ast.BoolOp(ast.Or(), [out.pop()[1], test])
-            out.append((handler, test))
-        return out
+            reached = ast.BoolOp(ast.And(), tests) if len(tests) > 1 else test
+            handler = None if kind is None else self._handler_of(kind)
+            if kind is None:
+                checks.append(reached)
+            elif handler is None:
+                uncaught.append(test)
+            elif out and out[-1][0] is handler:
+                out.append((handler, ast.BoolOp(ast.Or(), [out.pop()[1], reached])))
+            else:
+                out.append((handler, reached))
+        return out, checks
 
     # ------------------------------------------------------------ statements
 
