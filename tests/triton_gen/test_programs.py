@@ -444,3 +444,20 @@ def test_guard_that_does_not_hold_stops_before_anything_is_written():
     assert not args[1].any()
     with pytest.raises(IndexError, match="index 3 is out of bounds for axis 0 of 'b' with size 3"):
         interpret(program_of(scale, *args, checked=True))(args)
+
+
+def entered(rows, a, k):
+    row = rows[k]
+    if row < 0 or row >= 2:
+        raise ValueError("no such row")
+    a[row] = 1.0
+    return row
+
+
+def test_what_follows_a_test_that_raises_is_launched_when_it_has_not():
+    args = [np.array([0, 7, 1]), np.zeros(3), 1]
+    program = program_of(entered, *args)
+    assert "rt.launch" in program.host.partition("rt.fail")[2]
+    with pytest.raises(ValueError, match="no such row"):
+        interpret(program)(args)
+    assert not args[1].any()
