@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import appyc
 from appyc.runtime.triton_faults import GuardFailed
 from appyc.runtime.triton_interpret import interpret
 from tests.triton_gen.source_runner import compare, program_of
@@ -454,10 +455,26 @@ def entered(rows, a, k):
     return row
 
 
-def test_what_follows_a_test_that_raises_is_launched_when_it_has_not():
+def test_what_follows_a_test_that_raises_is_done_where_it_has_not():
     args = [np.array([0, 7, 1]), np.zeros(3), 1]
-    program = program_of(entered, *args)
-    assert "rt.launch" in program.host.partition("rt.fail")[2]
     with pytest.raises(ValueError, match="no such row"):
-        interpret(program)(args)
+        interpret(program_of(entered, *args))(args)
     assert not args[1].any()
+
+
+def first_items(rows, n):
+    near = [[] for _ in range(n)]
+    for k in range(n):
+        near[k].append(k)
+    total = 0
+    for k in range(len(rows)):
+        total += near[rows[k]][0]
+    return total
+
+
+def test_accesses_that_a_test_makes_safe_do_not_happen_behind_its_fault():
+    """In one kernel, and in those behind it; rows that are far outside would be read from memory that is not there."""
+    compiled = appyc.jit(target="interpret", cache=False, strict=True)(first_items)
+    assert compiled(np.array([0, 2, 1]), 3) == 3
+    with pytest.raises(IndexError):
+        compiled(np.array([0, 1, 1 << 40]), 3)

@@ -32,19 +32,22 @@ from appyc.ir.nodes import (
     Draw,
     Expr,
     Extent,
+    For,
     Intrinsic,
     Load,
     Logical,
     Node,
     Reduce,
     Select,
+    Store,
     Symbol,
+    Update,
     Var,
     Workers,
 )
 from appyc.ir.raising import traps_overflow
 from appyc.ir.types import DType
-from appyc.ir.visit import map_operands, walk
+from appyc.ir.visit import map_operands, scalars_read, walk
 from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.node_builders import both, integer, is_simple, less, let, negated, zero
 
@@ -54,15 +57,22 @@ class Where:
     """The active lanes at a statement of a kernel. mask: None if all lanes are active.
 
     lanes: whether the statement is in a loop that runs in lanes. narrow: whether the mask is stricter
-    than the bounds of that loop, so that there may be no active lane at all.
+    than the bounds of that loop, so that there may be no active lane at all. safe: what holds where no statement before
+    has raised: only accesses depend on it, since nothing else is harmed by what a program computes after a fault.
     """
 
     mask: Expr | None = None
     lanes: bool = False
     narrow: bool = False
+    safe: Expr | None = None
 
     def only(self, cond: Expr) -> Where:
-        return Where(both(self.mask, cond), self.lanes, True)
+        return replace(self, mask=both(self.mask, cond), narrow=True)
+
+    @property
+    def access(self) -> Expr | None:
+        """The lanes that may access memory."""
+        return both(self.mask, self.safe)
 
 
 class ExpressionLowering:
@@ -83,8 +93,10 @@ class ExpressionLowering:
 
     def temp(self, name: str, value: Expr, out: list[ScheduledStmt]) -> Var:
         """The value in a new scalar, unless it is one already."""
-        if isinstance(value, Var):
-            return value
+        return value if isinstance(value, Var) else self.held(name, value, out)
+
+    def held(self, name: str, value: Expr, out: list[ScheduledStmt]) -> Var:
+        """The value in a new scalar, whatever becomes of those that it reads."""
         found = let(name, value, self.names, out)
         if self.is_varying(value):
             self.varying.add(found.symbol)
@@ -117,8 +129,8 @@ class ExpressionLowering:
         """What a load needs as its mask: in lanes that merely lie behind the end of their loop,
         an address that all lanes share is a good one."""
         if where.lanes and not where.narrow and not any(self.is_varying(i) for i in index):
-            return None
-        return where.mask
+            return where.safe
+        return where.access
 
     def index(
         self,
@@ -206,6 +218,12 @@ class ExpressionLowering:
         first = self.temp("first", lhs, out)
         decides = first if e.op == "and" else negated(first)
         return replace(e, lhs=first, rhs=self.expr(e.rhs, where.only(decides), out))
+
+
+def is_in_subscript(loop: For) -> bool:
+    """Whether the loop variable is in a subscript; it should then have the same value in all lanes."""
+    accesses = (n for n in walk(loop.body) if isinstance(n, Load | Store | Update))
+    return any(loop.var in scalars_read(n.index) for n in accesses)
 
 
 def may_act(e: Expr) -> bool:

@@ -49,9 +49,9 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
-from appyc.ir.visit import rename, scalar_writes, scalars_read, walk
+from appyc.ir.visit import rename, scalar_writes
 from appyc.passes.checks.fault_sites import FaultSites
-from appyc.passes.gpu.lane_expressions import ExpressionLowering, Where
+from appyc.passes.gpu.lane_expressions import ExpressionLowering, Where, is_in_subscript
 from appyc.passes.gpu.scan_lanes import hand_on, start_lanes
 from appyc.passes.node_builders import (
     both,
@@ -88,9 +88,16 @@ class KernelLowering(ExpressionLowering):
         """Scalars that inactive lanes may overwrite, as their previous values are dead."""
 
     def block(self, body: tuple[Stmt, ...], where: Where) -> list[ScheduledStmt]:
+        """The statements. Behind one that has raised no memory is accessed: its test may be what makes that safe."""
         out: list[ScheduledStmt] = []
         for stmt in body:
-            self.stmt(stmt, where, out)
+            match stmt:
+                case If(cond=cond, then=(*_, Fail()), orelse=()):
+                    raises = self.held("raises", self.expr(cond, where, out), out)
+                    self._if(replace(stmt, cond=raises), where, out)
+                    where = replace(where, safe=both(where.safe, negated(raises)))
+                case _:
+                    self.stmt(stmt, where, out)
         return out
 
     def stmt(self, s: Stmt, where: Where, out: list[ScheduledStmt]) -> None:
@@ -102,7 +109,7 @@ class KernelLowering(ExpressionLowering):
             case Update():
                 self._update(s, where, out)
             case For() if not where.lanes and s.var in self.strips:
-                self.strip(s, out)
+                self.strip(s, where, out)
             case For():
                 self._for(s, where, out)
             case While():
@@ -137,7 +144,7 @@ class KernelLowering(ExpressionLowering):
     def store(self, s: Store, where: Where, out: list[ScheduledStmt]) -> None:
         value = self.expr(s.value, where, out)
         index, here = self.index(s.array, s.index, s.checked, s.loc, where, out)
-        out.append(Store(s.array, index, value, checked=False, mask=here.mask, loc=s.loc))
+        out.append(Store(s.array, index, value, checked=False, mask=here.access, loc=s.loc))
 
     def _update(self, s: Update, where: Where, out: list[ScheduledStmt]) -> None:
         value = self.expr(s.value, where, out)
@@ -146,11 +153,11 @@ class KernelLowering(ExpressionLowering):
             return
         index, here = self.index(s.target, s.index, s.checked, s.loc, where, out)
         if s.atomic:
-            out.append(replace(s, index=index, value=value, checked=False, mask=here.mask))
+            out.append(replace(s, index=index, value=value, checked=False, mask=here.access))
             return
         old = Load(s.target, index, checked=False, mask=self.access_mask(index, here), loc=s.loc)
         new = combine(s.op, old, value)
-        out.append(Store(s.target, index, new, checked=False, mask=here.mask, loc=s.loc))
+        out.append(Store(s.target, index, new, checked=False, mask=here.access, loc=s.loc))
 
     # ------------------------------------------------------------ control flow
 
@@ -168,7 +175,7 @@ class KernelLowering(ExpressionLowering):
         lo, hi = self.expr(s.lo, where, out), self.expr(s.hi, where, out)
         if not self.is_varying(lo) and not self.is_varying(hi):
             out.append(Loop(s.var, lo, hi, s.step, tuple(self.block(s.body, where)), loc=s.loc))
-        elif not self.is_varying(lo) and not (self.counts_alone and not _is_in_subscript(s)):
+        elif not self.is_varying(lo) and not (self.counts_alone and not is_in_subscript(s)):
             self._for_to_furthest(s, lo, hi, where, out)
         else:
             self._for_in_step(s, lo, hi, where, out)
@@ -223,7 +230,7 @@ class KernelLowering(ExpressionLowering):
 
     # ------------------------------------------------------------ a loop as lanes
 
-    def strip(self, s: For, out: list[ScheduledStmt]) -> None:
+    def strip(self, s: For, around: Where, out: list[ScheduledStmt]) -> None:
         everybody, loc = Where(), s.loc
         lo = self.expr(s.lo, everybody, out)
         if not is_simple(lo):
@@ -237,7 +244,7 @@ class KernelLowering(ExpressionLowering):
         self.varying.add(lane)
         number = Binary("+", Var(base, loc=loc), Var(lane, loc=loc), loc=loc)
         body: list[ScheduledStmt] = [Lanes(lane, loc=loc)]
-        where = self.enter(loop, lo, Var(base, loc=loc), lane, count, body)
+        where = replace(self.enter(loop, lo, Var(base, loc=loc), lane, count, body), safe=around.safe)
         inside = start_lanes(self, s, kept, where, Var(lane, loc=loc), body) if s.scans else loop.body
         body += self.block(inside, where)
         if s.scans:
@@ -291,9 +298,3 @@ class KernelLowering(ExpressionLowering):
             op = "or" if symbol.dtype is DType.BOOL else "+"
             body.append(LaneReduce(symbol, op, value, loc=loc))
         out.append(Branch(less(integer(0, loc), count), tuple(body), loc=loc))
-
-
-def _is_in_subscript(loop: For) -> bool:
-    """Whether the loop variable is in a subscript; it should then have the same value in all lanes."""
-    accesses = (n for n in walk(loop.body) if isinstance(n, Load | Store | Update))
-    return any(loop.var in scalars_read(n.index) for n in accesses)

@@ -15,6 +15,8 @@ loops may be lowered so is `keep_rows_on_chip`'s to say (`LoopSchedule.row_lanes
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from appyc.ir.gpu_program import Lanes, ScheduledStmt
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Assign, Expr, For, Load, Store, Symbol, Var
@@ -44,7 +46,7 @@ class RowLowering(KernelLowering):
         self.varying.add(symbol)
         out.append(Assign(symbol, zero(symbol.dtype, s.loc), loc=s.loc))
 
-    def strip(self, s: For, out: list[ScheduledStmt]) -> None:
+    def strip(self, s: For, around: Where, out: list[ScheduledStmt]) -> None:
         loop, kept = self.as_lanes(s)
         if self.position is None:
             lo, lane = self.expr(s.lo, Where(), out), self.names.fresh("lane", DType.INT64)
@@ -58,7 +60,7 @@ class RowLowering(KernelLowering):
         for reduction in s.reductions:
             own = kept[reduction.symbol]
             out.append(Assign(own, identity(reduction.op, own.dtype, s.loc), loc=s.loc))
-        out += self.block(body, where)
+        out += self.block(body, replace(where, safe=around.safe))
         self.combine_lanes(s, kept, out)
 
     def store(self, s: Store, where: Where, out: list[ScheduledStmt]) -> None:

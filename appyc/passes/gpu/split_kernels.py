@@ -113,7 +113,7 @@ class _Splitter:
                 out.append(self._multiply(stmt, stmt.product))
             elif isinstance(stmt, For) and self._becomes_grid(stmt, in_loop):
                 out += self._grid(stmt)
-            elif _touches_arrays(stmt) and not _has_parallel(stmt) and not _is_test(stmt):
+            elif _touches_arrays(stmt) and not _has_parallel(stmt):
                 group = [stmt]
             else:
                 self._host_stmt(stmt, in_loop, out)
@@ -139,9 +139,8 @@ class _Splitter:
 
     def _joins(self, stmt: Stmt, group: list[Stmt]) -> bool:
         """Whether a statement runs in the kernel of those before it: it touches arrays too, or
-        it reads scalars that they set. A test that raises is the host's: a kernel would go on behind it, with accesses
-        that are in range where it has not raised."""
-        if not group or isinstance(stmt, Alloc | Fail | BoundsCheck) or _has_parallel(stmt) or _is_test(stmt):
+        it reads scalars that they set."""
+        if not group or isinstance(stmt, Alloc | Fail | BoundsCheck) or _has_parallel(stmt):
             return False
         if isinstance(stmt, For) and (stmt.product is not None or self._becomes_grid(stmt, in_loop=True)):
             return False
@@ -209,8 +208,10 @@ class _Splitter:
         self._check(body, out)
 
     def _check(self, body: tuple[Stmt, ...], out: list[ScheduledStmt]) -> None:
-        """Asks for faults at once where what a fault left unread could keep a `while` running."""
-        if self.whiles and any(may_raise(stmt) for stmt in body):
+        """Asks for faults at once where what a fault left unread could keep a `while` running, and where statements
+        that raise may be what makes the accesses of later kernels safe."""
+        raises = any(isinstance(n, Fail) for stmt in body for n in walk(stmt))
+        if raises or (self.whiles and any(may_raise(stmt) for stmt in body)):
             out.append(CheckFaults(loc=body[0].loc))
 
     def _host_stmt(self, stmt: Stmt, in_loop: bool, out: list[ScheduledStmt]) -> None:
@@ -279,11 +280,6 @@ class _Splitter:
 
 def _touches_arrays(stmt: Stmt) -> bool:
     return any(isinstance(n, Load | Store) or (isinstance(n, Update) and n.index) for n in walk(stmt))
-
-
-def _is_test(stmt: Stmt) -> bool:
-    """Whether a statement raises under a condition, and does nothing else."""
-    return isinstance(stmt, If) and not stmt.orelse and all(isinstance(n, Fail) for n in stmt.then)
 
 
 def _has_parallel(stmt: Stmt) -> bool:
