@@ -59,7 +59,7 @@ def read(name: str) -> ast.expr:
     return ast.Name(name, ast.Load())
 
 
-def assigned(name: str, value: ast.expr | bool) -> ast.stmt:
+def assigned(name: str, value: ast.expr | int) -> ast.stmt:
     """`name = value`"""
     value = value if isinstance(value, ast.expr) else ast.Constant(value)
     return ast.Assign([ast.Name(name, ast.Store())], value)

@@ -62,6 +62,8 @@ gone = [0]; live = [0] * len(keys); mark(live, table); pack(live, keys)
 pack(live, values)
 table = [-1] * (2 * len(table) if 4 * len(keys) > len(table) else len(table))
 """
+_PACK_AND_GROW = textwrap.indent(f"{_PACK}number = len(keys) - 1\n", " " * 8)
+"""What stands for `_GROW` where keys are deleted."""
 _WITHOUT_VALUES = re.compile(
     r"    values.append\(item\)\n| *pack\(live, values\)\n|values = \[\]; |, values(?=\))"
 )
@@ -131,8 +133,7 @@ class _HashTables(Containers):
     ) -> list[ast.stmt]:
         if name in self.losing:
             text += "; gone = [0]" * (text == _MAKE)
-            pack = textwrap.indent(f"{_PACK}number = len(keys) - 1\n", " " * 8)
-            text = text.replace(_GROW, pack).replace(self.FULL, "len(keys) > gone[0]")
+            text = text.replace(_GROW, _PACK_AND_GROW).replace(self.FULL, "len(keys) > gone[0]")
         return super().from_template(
             _WITHOUT_VALUES.sub("", text) if self.kinds[name].is_set else text, name, at, given
         )

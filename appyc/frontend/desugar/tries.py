@@ -33,14 +33,13 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
-from appyc.frontend.desugar.building import always_jumps, assigned, located, negated, read
+from appyc.frontend.desugar.building import FreshNames, always_jumps, assigned, located, negated, read
 from appyc.frontend.desugar.raise_points import Point, RaisePoints, Refused
 from appyc.frontend.desugar.rewriting import ValueOf, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.liveness import live_before, names_assigned, surely_assigned
 from appyc.frontend.syntax.tree import own_jumps, statements_in, walk
-from appyc.ir.names import unused
 
 _METHODS = {"append": 1, "add": 1, "clear": 0, "discard": 1, "extend": 1}
 """Methods that raise nothing, and the number of their arguments."""
@@ -77,11 +76,9 @@ _TOP, _BRANCH, _LOOP = range(3)
 class _Tries(ast.NodeTransformer):
     def __init__(self, function: ast.FunctionDef, value_of: ValueOf) -> None:
         self.points = RaisePoints(function, value_of)
-        nodes = walk(function)
-        self.names = [n.id for n in nodes if isinstance(n, ast.Name)]
-        given = parameter_names(function)
-        self.caught = unused("caught", {*self.names, *given})
-        self.locals = names_assigned(function.body) - given
+        self.names = {n.id for n in walk(function) if isinstance(n, ast.Name)}
+        self.caught = FreshNames(function)("caught")
+        self.locals = names_assigned(function.body) - parameter_names(function)
         self.bound: dict[ast.stmt, frozenset[str]] = {}
         self._note_bound(function.body, frozenset())
         self.own: list[_Handler] = []
@@ -111,7 +108,7 @@ class _Tries(ast.NodeTransformer):
             self._enter([], [])
             return kept
         if any(isinstance(n, ast.Name) and n.id == self.caught for stmt in out for n in walk(stmt)):
-            out.insert(0, assigned_number(self.caught, 0, node))
+            out.insert(0, located(assigned(self.caught, 0), node))
         is_sure = self.bound[node].issuperset(live_before(out, frozenset()) & self.locals)
         return kept if self.catches_names and not is_sure else out
 
@@ -143,7 +140,7 @@ class _Tries(ast.NodeTransformer):
             for site in handler.sites if near[k] else ():
                 site[:] = copy.deepcopy(bodies[k])
             if handler in reached and not near[k]:
-                then = [assigned_number(self.caught, 0, node.handlers[k]), *bodies[k]]
+                then = [located(assigned(self.caught, 0), node.handlers[k]), *bodies[k]]
                 is_last = leaves and not pending and not far  # nothing else comes here
                 test = located(self._is(handler.number), node.handlers[k])
                 far = then if is_last else [located(ast.If(test, then, far), node.handlers[k])]
@@ -208,7 +205,7 @@ class _Tries(ast.NodeTransformer):
 
     def _jump(self, handler: _Handler, where: int, at: ast.stmt) -> list[ast.stmt]:
         """The statements that reach a handler."""
-        out = [assigned_number(self.caught, handler.number, at)]
+        out = [located(assigned(self.caught, handler.number), at)]
         if where == _LOOP:
             out.append(located(ast.Break(), at))
         if where == _TOP and handler in self.own:
@@ -372,10 +369,6 @@ class _Tries(ast.NodeTransformer):
         ):
             raise Refused  # it is not made
         return handler
-
-
-def assigned_number(name: str, number: int, at: ast.AST) -> ast.stmt:
-    return located(assigned(name, ast.Constant(number)), at)
 
 
 def _loaded(target: ast.expr) -> ast.expr:
