@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import count
 from typing import TypeAlias, TypeGuard
 
-from appyc.ir.nodes import BoundsCheck, Expr, Extent, Load, Node, Store, Symbol, Update
-from appyc.ir.visit import walk
+from appyc.ir.nodes import Alloc, BoundsCheck, Expr, Extent, Load, Node, Store, Symbol, Update
+from appyc.ir.visit import Rule, walk
 
 AccessNode: TypeAlias = Load | Store | Update
 
@@ -15,6 +16,22 @@ AccessNode: TypeAlias = Load | Store | Update
 def is_access(node: Node) -> TypeGuard[AccessNode]:
     """Whether the node itself reads, stores or updates an element of an array."""
     return isinstance(node, Load | Store) or (isinstance(node, Update) and node.target.is_array)
+
+
+def is_numbered(node: Node) -> bool:
+    """Whether the node counts where accesses are numbered: an access, or an `Alloc` that keeps elements."""
+    return is_access(node) or (isinstance(node, Alloc) and node.kept is not None)
+
+
+def by_number(new: Callable[[int, AccessNode], Node | tuple[Node, ...]]) -> Rule:
+    """A rule that replaces each access by `new(number, access)`, numbered as `accesses_of` finds them."""
+    numbers = count()
+
+    def rule(node: Node) -> Node | tuple[Node, ...]:
+        number = next(numbers) if is_numbered(node) else -1
+        return new(number, node) if is_access(node) else node
+
+    return rule
 
 
 def array_of(access: AccessNode) -> Symbol:

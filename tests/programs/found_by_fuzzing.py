@@ -313,3 +313,40 @@ def an_element_and_a_list_that_grows(n):
         out.append(0.25 * i)
         xs[n] = 2.0 * i
     return out, xs
+
+
+@PROGRAMS.on(np.arange(24.0).reshape(6, 4))
+def a_negative_index_behind_an_append(m):
+    """A list that grows was counted as two accesses, and those behind it took the bounds of others."""
+    found = []
+    k = 1
+    k -= 1
+    found.append(1)
+    m[k, 1] -= k
+    m[k - 1, 0] = 1
+    return len(found)
+
+
+@PROGRAMS.on(np.zeros(4), np.array([3]))
+@PROGRAMS.on(np.zeros(4), np.array([4]))
+def an_index_out_of_range_behind_an_append(a, ix):
+    """As above: the last store was not checked."""
+    found = []
+    found.append(1)
+    a[0] = 1.0
+    a[1] = 2.0
+    a[2] = 3.0
+    a[ix[0]] = 4.0
+    return len(found)
+
+
+@PROGRAMS.on(np.arange(5.0), 3)
+@PROGRAMS.on(np.arange(5.0), 1)
+def a_time_loop_with_a_nest_that_only_reads(c, w):
+    """Time tiling asked which element the first nest writes."""
+    k = c[1]
+    for _ in range(1, w):
+        for _ in c:
+            k = c[0]
+        c += 1
+    return k

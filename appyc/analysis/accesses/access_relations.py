@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses.accesses import (
     DRAW,
+    RESIZE,
     Access,
     Assumption,
     CheckedIndex,
@@ -278,14 +279,13 @@ class AccessCollector:
         self.found.allocated[stmt.array] = (self.loops, len(self.found.accesses))
 
     def _resize(self, stmt: Alloc, domain: isl.Set) -> None:
-        """An array that is resized: any of its elements may be read, and any written."""
+        """Records that an array is resized, as an access to any of its elements."""
         anywhere = self.affine.unknown(self.depth)
         where = self.affine.named(Name(stmt.array.name, anywhere.depth), f"{stmt.array}@{anywhere.version}")
         extent = self.affine.extent(stmt.array, 0, self.state)
-        for op in ("read", "write"):
-            self.found.accesses.append(
-                Access(stmt.array, op, False, False, stmt.loc, self.loops, domain, (where,), (extent,), True)
-            )
+        self.found.accesses.append(
+            Access(stmt.array, RESIZE, False, False, stmt.loc, self.loops, domain, (where,), (extent,), True)
+        )
 
     def _if(self, stmt: If, domain: isl.Set) -> Truth:
         """Both branches, and what the scalars are after them. Returns where the condition held."""

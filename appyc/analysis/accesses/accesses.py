@@ -32,12 +32,18 @@ if TYPE_CHECKING:
 DRAW = "draw"
 """The deed of a `Draw`: the generator is read and written, and which numbers it gives depends on the order."""
 
+RESIZE = "resize"
+"""The deed of an `Alloc` that keeps elements: any of them may be read, and any written."""
+
+READS = ("read", DRAW, RESIZE)
+"""Deeds that need the value that is there, and are no updates."""
+
 
 @dataclass(frozen=True, slots=True)
 class Access:
     """An array access: one node that reads or writes elements of an array.
 
-    op: "read", "write", DRAW, or the operator of an `Update`. loops: the enclosing loops, outermost
+    op: "read", "write", DRAW, RESIZE, or the operator of an `Update`. loops: the enclosing loops, outermost
     first (`While` included); the variable of the n-th has depth n in the names of `domain`.
     domain: the iteration domain, or a superset of it (`approximate`). index: as written, before a
     negative one is counted from the end.
@@ -65,7 +71,7 @@ class Access:
 
     @property
     def updates(self) -> bool:
-        return self.op not in ("read", "write", DRAW)
+        return self.op not in ("write", *READS)
 
 
 @dataclass(frozen=True, slots=True)

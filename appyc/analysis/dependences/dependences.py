@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses.access_pairs import Meetings
-from appyc.analysis.accesses.accesses import DRAW, Access, FunctionAccesses
+from appyc.analysis.accesses.accesses import READS, Access, FunctionAccesses
 from appyc.analysis.algebra.linear_subscripts import SECOND
 from appyc.ir.names import ordered
 from appyc.ir.nodes import For, Symbol
@@ -57,7 +57,7 @@ class Conflict:
         """ "flow", "anti", "output"; "reduction" for two updates by one operator."""
         if self.source.updates and self.source.op == self.sink.op:
             return "reduction"
-        if self.source.writes and self.sink.op in ("read", DRAW):
+        if self.source.writes and self.sink.op in READS:
             return "flow"
         if self.source.writes and self.sink.writes:
             return "output"

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses.access_relations import accesses_of
-from appyc.analysis.accesses.accesses import DRAW, Access
+from appyc.analysis.accesses.accesses import DRAW, RESIZE, Access
 from appyc.analysis.accesses.scalar_flow import CarriedScalar, LoopScalars, scalars_of
 from appyc.analysis.dependences.dependences import Conflict, Dependences, Witness
 from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict, iteration_text, loop_text
@@ -25,7 +25,7 @@ from appyc.ir.visit import walk
 if TYPE_CHECKING:
     import islpy as isl
 
-_DEEDS = {"read": "reads", "write": "writes", DRAW: "draws from"}
+_DEEDS = {"read": "reads", "write": "writes", DRAW: "draws from", RESIZE: "resizes"}
 
 MAX_CONFLICTS = 16
 """The most dependences that are collected: enough to refuse a loop, and to choose one to report."""

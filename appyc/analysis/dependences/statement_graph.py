@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from appyc.analysis.accesses.accesses import Access
 from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
-from appyc.ir.array_accesses import is_access
+from appyc.ir.array_accesses import is_numbered
 from appyc.ir.nodes import Assign, For, Load, Stmt, Symbol
 from appyc.ir.visit import arrays_written, scalars_read, scalars_written, walk
 
@@ -96,7 +96,7 @@ def statement_graph(legality: Legality, loop: For) -> StatementGraph | None:
 
 def _owners(body: tuple[Stmt, ...], count: int) -> list[int]:
     """The number of the statement that contains each access of the body."""
-    out = [number for number, stmt in enumerate(body) for node in walk(stmt) if is_access(node)]
+    out = [number for number, stmt in enumerate(body) for node in walk(stmt) if is_numbered(node)]
     assert len(out) == count, "accesses are numbered as `rewrite` visits them"
     return out
 

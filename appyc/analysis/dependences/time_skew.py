@@ -148,7 +148,7 @@ def _line(
     if loop is None:
         if base is not None and (arrays_read(base) or scalars_read(base) - fixed):
             return None
-        first = next(number for number, (_, _, writes) in enumerate(accesses) if writes)
+        first = next((number for number, (_, _, writes) in enumerate(accesses) if writes), 0)
         origin, at = parts[first][1], accesses[first][1][axis]
     elif loop.step != 1 or scalars_read((loop.lo, loop.hi)) - fixed:
         return None

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from appyc.analysis.accesses.accesses import own_statements, rewrite_own_statements
+from appyc.analysis.accesses.accesses import READS, own_statements, rewrite_own_statements
 from appyc.analysis.accesses.scalar_flow import exposed
 from appyc.analysis.dependences.dependences import Dependences
 from appyc.errors import Loc, Note
@@ -257,11 +257,11 @@ def _written(test: tuple[Stmt, ...], loop: For, dependences: Dependences) -> Ref
 def _is_read_after_a_write(array: Symbol, loop: For, dependences: Dependences) -> bool:
     """Whether some read of an array in the loop may see what the loop has written."""
     others = frozenset(arrays_written(loop.body) - {array})
-    if any(c.source.writes and c.sink.op == "read" for c in dependences.conflicts(loop, others)):
+    if any(c.source.writes and c.sink.op in READS for c in dependences.conflicts(loop, others)):
         return True
     mine = [access for access in dependences.found.within(loop) if access.array == array]
     return any(
-        write.writes and read.op == "read" and dependences.may_meet(write, read)
+        write.writes and read.op in READS and dependences.may_meet(write, read)
         for at, write in enumerate(mine)
         for read in mine[at + 1 :]
     )

@@ -14,7 +14,7 @@ from appyc.analysis.algebra.extremes import extremes_of
 from appyc.analysis.sets.conditions import LARGEST, condition_of, expression_of
 from appyc.analysis.sets.presburger import Presburger
 from appyc.errors import Loc
-from appyc.ir.array_accesses import is_access, without_check
+from appyc.ir.array_accesses import by_number, without_check
 from appyc.ir.nodes import BoundsCheck, Compare, Const, Expr, Function, Guard, Node, Symbol
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite
@@ -68,12 +68,13 @@ def check_bounds(fn: Function, ctx: PassContext) -> Function:
 def _marked(fn: Function, is_proven: Callable[[int], bool], is_needless: Callable[[int], bool]) -> Function:
     """The function with the accesses that are proven, by their number, no longer checked, and without the bounds
     checks that are needless, by theirs."""
-    numbers, checks = count(), count()
+    checks = count()
+    marked = by_number(lambda number, node: without_check(node) if is_proven(number) else node)
 
     def rule(node: Node) -> Node | tuple[Node, ...]:
         if isinstance(node, BoundsCheck):
             return without_check(node) if is_needless(next(checks)) else node
-        return without_check(node) if is_access(node) and is_proven(next(numbers)) else node
+        return marked(node)
 
     return rewrite(fn, rule)
 

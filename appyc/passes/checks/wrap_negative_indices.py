@@ -20,14 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import count
 
 from appyc.analysis.accesses.access_relations import accesses_of
 from appyc.analysis.accesses.accesses import Access
 from appyc.analysis.sets.conditions import condition_of
 from appyc.analysis.sets.presburger import Presburger
 from appyc.ir.affine import linear_form
-from appyc.ir.array_accesses import AccessNode, is_access
+from appyc.ir.array_accesses import AccessNode, by_number, is_access
 from appyc.ir.nodes import (
     Const,
     Expr,
@@ -54,7 +53,6 @@ def wrap_negative_indices(fn: Function, ctx: PassContext) -> Function:
     found = accesses_of(fn, Presburger(ctx.allowance), wary=True)
     writer = GuardWriter(found.affine, fn.params)
     guards: dict[Guard, None] = {}
-    numbers = count()
 
     def wrapped(access: Access, index: Expr, axis: int) -> Expr:
         if not _may_be_negative(index, first):
@@ -73,15 +71,13 @@ def wrap_negative_indices(fn: Function, ctx: PassContext) -> Function:
             guards[Guard(condition_of(cases, access.loc), reason, loc=access.loc)] = None
         return counted_from_end(index, Extent(access.array, axis, loc=index.loc))
 
-    def rule(node: Node) -> Node:
-        if not is_access(node):
-            return node
-        access = found.accesses[next(numbers)]
+    def counted(number: int, node: AccessNode) -> Node:
+        access = found.accesses[number]
         if not node.checked:
             return node
         return replace(node, index=tuple(wrapped(access, i, axis) for axis, i in enumerate(node.index)))
 
-    new = rewrite(fn, rule)
+    new = rewrite(fn, by_number(counted))
     if new == fn:
         return fn
     return replace(new, guards=asked_in_order((*fn.guards, *guards, *writer.sizes([*guards]))))

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import count
 
 from appyc.analysis.accesses.accesses import own_statements
 from appyc.analysis.dependences.array_dataflow import IterationFlow, Sees
 from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict
-from appyc.ir.array_accesses import is_access
-from appyc.ir.nodes import Alloc, Break, Expr, For, Function, If, Node, Stmt, Symbol
-from appyc.ir.visit import loops_of, rewrite_all, walk
+from appyc.ir.nodes import Alloc, Break, Expr, For, Function, If, Stmt, Symbol
+from appyc.ir.visit import loops_of, walk
 from appyc.passes.parallelise.plain_loops import is_asked
 from appyc.passes.pass_context import PassContext
 
@@ -118,18 +116,6 @@ def number_of(flow: IterationFlow, access: object) -> int:
     """The number of an access among the accesses of the loop body."""
     accesses = flow.dependences.found.within(flow.loop)
     return next(number for number, other in enumerate(accesses) if other is access)
-
-
-def rewritten(
-    body: tuple[Stmt, ...], new: Callable[[int, Node], Node | tuple[Node, ...]]
-) -> tuple[Stmt, ...]:
-    """The body with `new(number, access)` for each access, numbered as the analysis numbers them."""
-    numbers = count()
-
-    def rule(node: Node) -> Node | tuple[Node, ...]:
-        return new(next(numbers), node) if is_access(node) else node
-
-    return rewrite_all(body, rule)
 
 
 def where(lasts: Expr | bool, stmt: Stmt) -> tuple[Stmt, ...]:

@@ -11,10 +11,11 @@ from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import loop_text
 from appyc.errors import DependenceError, Loc, Note
+from appyc.ir.array_accesses import by_number
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Clauses, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import loops_of, with_loops
+from appyc.ir.visit import loops_of, rewrite_all, with_loops
 from appyc.passes.loop_ops.stage import ArrayPart, part_of
 from appyc.passes.parallelise.array_expansion import (
     conflicts_by_array,
@@ -22,7 +23,6 @@ from appyc.passes.parallelise.array_expansion import (
     lasting_writes,
     loop_over,
     number_of,
-    rewritten,
     where,
 )
 from appyc.passes.parallelise.plain_loops import is_asked
@@ -187,7 +187,7 @@ def _with_parts(fn: Function, loop: For, plans: list[_Plan]) -> Function:
                 return plan.rule(number, node)
         return node
 
-    body = rewritten(body, rule)
+    body = rewrite_all(body, by_number(rule))
     clauses = loop.clauses
     if clauses is not None:
         taken = {plan.part.array for plan in plans}

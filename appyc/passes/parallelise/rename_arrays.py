@@ -9,10 +9,11 @@ from appyc.analysis.dependences.array_dataflow import IterationFlow, Sees
 from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import loop_text
+from appyc.ir.array_accesses import by_number
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Clauses, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import loops_of, rename, with_loops
+from appyc.ir.visit import loops_of, rename, rewrite_all, with_loops
 from appyc.passes.loop_ops.cut import split
 from appyc.passes.loop_ops.stage import ArrayPart, part_of
 from appyc.passes.parallelise.array_expansion import (
@@ -22,7 +23,6 @@ from appyc.passes.parallelise.array_expansion import (
     lasting_writes,
     loop_over,
     number_of,
-    rewritten,
     where,
 )
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_asked, is_plain
@@ -142,7 +142,7 @@ def _under(loop: For, conditions: dict[int, Expr | bool]) -> For:
         assert isinstance(node, Store | Update)
         return where(conditions[number], node)
 
-    return replace(loop, body=rewritten(loop.body, rule))
+    return replace(loop, body=rewrite_all(loop.body, by_number(rule)))
 
 
 def _last_apart(fn: Function, loop: For, at: Expr, passing: set[int]) -> tuple[Stmt, ...]:
@@ -196,7 +196,7 @@ def _with_copies(fn: Function, loop: For, parts: dict[int, ArrayPart], names: Na
         assert isinstance(node, Load)
         return parts[number].load(node.index, node.loc)
 
-    return with_loops(fn, {loop.var: (*before, replace(loop, body=rewritten(loop.body, rule)))})
+    return with_loops(fn, {loop.var: (*before, replace(loop, body=rewrite_all(loop.body, by_number(rule))))})
 
 
 def _pays(loop: For, parts: dict[int, ArrayPart], legality: Legality) -> bool:

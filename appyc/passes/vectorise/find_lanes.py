@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import count
 
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.statement_graph import Carried, StatementGraph, statement_graph
 from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict
-from appyc.ir.array_accesses import is_access
+from appyc.ir.array_accesses import AccessNode, by_number
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, For, Function, If, Load, Logical, LoopMode, Node, Select, Stmt, Symbol, Var
 from appyc.ir.visit import loops_of, rewrite_all, scalars_read, scalars_written, walk, with_loops
@@ -124,18 +123,17 @@ def _has_conditions(stmt: Stmt) -> bool:
 
 def _read_early(loop: For, positions: set[int], names: NameSupply) -> For:
     """The loop with some of its reads hoisted to the top of its body; `positions` numbers them in order of access."""
-    numbers = count()
     reads: list[Assign] = []
 
-    def rule(node: Node) -> Node:
-        if not is_access(node) or next(numbers) not in positions:
+    def early_read(number: int, node: AccessNode) -> Node:
+        if number not in positions:
             return node
         assert isinstance(node, Load)
         early = names.fresh(f"{node.array.name}_early", node.dtype)
         reads.append(Assign(early, node, loc=node.loc))
         return Var(early, loc=node.loc)
 
-    body = rewrite_all(loop.body, rule)
+    body = rewrite_all(loop.body, by_number(early_read))
     new = tuple(read.target for read in reads)
     return replace(loop, body=(*reads, *body), private=new, in_step=True)
 
