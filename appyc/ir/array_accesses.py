@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import count
 from typing import TypeAlias, TypeGuard
 
-from appyc.ir.nodes import Alloc, BoundsCheck, Expr, Extent, Load, Node, Store, Symbol, Update
-from appyc.ir.visit import Rule, walk
+from appyc.ir.nodes import Alloc, BoundsCheck, Expr, Extent, Load, Node, Stmt, Store, Symbol, Update
+from appyc.ir.visit import Rule, rewrite_all, walk
 
 AccessNode: TypeAlias = Load | Store | Update
 
@@ -21,6 +21,19 @@ def is_access(node: Node) -> TypeGuard[AccessNode]:
 def is_numbered(node: Node) -> bool:
     """Whether the node counts where accesses are numbered: an access, or an `Alloc` that keeps elements."""
     return is_access(node) or (isinstance(node, Alloc) and node.kept is not None)
+
+
+def numbered(body: tuple[Stmt, ...]) -> list[Node]:
+    """The nodes that count where accesses are numbered, in that order."""
+    out: list[Node] = []
+
+    def note(node: Node) -> Node:
+        if is_numbered(node):
+            out.append(node)
+        return node
+
+    rewrite_all(body, note)
+    return out
 
 
 def by_number(new: Callable[[int, AccessNode], Node | tuple[Node, ...]]) -> Rule:

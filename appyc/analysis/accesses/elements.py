@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from appyc.analysis.accesses.accesses import Access, own_statements
 from appyc.analysis.dependences.dependences import Dependences
-from appyc.ir.array_accesses import AccessNode, array_of, is_access
+from appyc.ir.array_accesses import AccessNode, array_of, is_access, numbered
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.nodes import (
     Alloc,
@@ -24,12 +24,11 @@ from appyc.ir.nodes import (
     For,
     Load,
     Node,
-    Stmt,
     Symbol,
     Update,
     Var,
 )
-from appyc.ir.visit import arrays_written, rewrite_all, scalars_written, walk
+from appyc.ir.visit import arrays_written, scalars_written, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ def fixed_elements(loop: For) -> list[FixedElement]:
     changing = {n.var for n in walk(loop) if isinstance(n, For)} | scalars_written(loop.body)
     written = arrays_written(loop.body)
     own = {n.array for n in walk(loop.body) if isinstance(n, Alloc)}
-    touches = [node for node in _touches(loop.body) if is_access(node)]
+    touches = [node for node in numbered(loop.body) if is_access(node)]
     found: list[FixedElement] = []
     for node, nest in _surely_touched(loop, (loop,), changing, written):
         if array_of(node) not in written - own or not all(
@@ -119,27 +118,10 @@ def _is_special(node: AccessNode) -> bool:
     return node.mask is not None or (isinstance(node, Update) and node.atomic)
 
 
-def _touches(body: tuple[Stmt, ...]) -> list[Node]:
-    """The nodes that access arrays, in the order of `FunctionAccesses`, which has two accesses for an array that is
-    resized."""
-    out: list[Node] = []
-
-    def note(node: Node) -> Node:
-        if is_access(node):
-            out.append(node)
-        elif isinstance(node, Alloc) and node.kept is not None:
-            out.extend((node, node))
-        return node
-
-    rewrite_all(body, note)
-    return out
-
-
 def _accesses(loop: For, dependences: Dependences) -> dict[int, Access]:
     """The access of each node in the loop's body that touches an array, by the node's identity."""
-    touches = _touches(loop.body)
     accesses = dependences.found.within(loop)
-    return {id(touch): access for touch, access in zip(touches, accesses, strict=True)}
+    return {id(node): access for node, access in zip(numbered(loop.body), accesses, strict=True)}
 
 
 # ---------------------------------------------------------------- what runs for sure

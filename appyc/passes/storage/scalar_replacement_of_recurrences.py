@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Verdict
-from appyc.analysis.patterns.scans import in_order, steps_of
-from appyc.ir.array_accesses import is_access_to, is_numbered
+from appyc.analysis.patterns.scans import steps_of
+from appyc.ir.array_accesses import is_access_to, numbered
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, For, Function, If, Load, Node, Stmt, Store, Symbol, Update, Var
@@ -125,9 +125,8 @@ def _stored(stmt: Stmt, before: Symbol) -> list[Stmt]:
 def _recurrences(loop: For, legality: Legality) -> Iterator[tuple[int, tuple[Load, ...]]]:
     """The stores of the body, by their number, whose element the next iteration reads to compute its own such store,
     with these reads."""
-    nodes = [node for node in in_order(loop.body) if is_numbered(node)]
+    nodes = numbered(loop.body)
     accesses = legality.dependences.found.within(loop)
-    assert len(nodes) == len(accesses), "accesses are numbered in the order of execution"
     known = {id(node): access for node, access in zip(nodes, accesses, strict=True)}
     moving = scalars_written(loop.body)
     for number, stmt in enumerate(loop.body):
