@@ -1,5 +1,7 @@
 """Programs that once went wrong, as small as they get. The docstring says how."""
 
+from collections import defaultdict
+
 import numpy as np
 
 from tests.programs.registry import Programs, floats
@@ -313,6 +315,16 @@ def an_element_and_a_list_that_grows(n):
         out.append(0.25 * i)
         xs[n] = 2.0 * i
     return out, xs
+
+
+@PROGRAMS.on(3)
+def the_sum_of_a_list_that_stays_empty(n):
+    """It was 0.0, as that of NumPy's array of the list."""
+    xs, counts = [], defaultdict(int)
+    total = 0
+    for _ in range(n):
+        total += sum(counts.values()) + sum(xs, n)
+    return total, sum(xs), xs
 
 
 @PROGRAMS.on(np.arange(24.0).reshape(6, 4))

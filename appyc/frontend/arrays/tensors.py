@@ -89,13 +89,17 @@ def as_tensor(scope: Scope, value: Value, loc: Loc, what: str = "this") -> Tenso
             raise TypeInferenceError(f"{what} is {describe(value)}, where an array is needed", loc)
 
 
+def is_always_empty(scope: Scope, value: ListValue) -> bool:
+    """Whether a list never gets an item, so that its items have no type."""
+    known = scope.facts.empty_lists & scope.lists.keys()
+    return any(scope.lists[name].columns == value.slots.columns for name in known)
+
+
 def _of_list(scope: Scope, slots: ListSlots, loc: Loc) -> Tensor:
     """What NumPy makes of a list: its items along one axis, those of tuples along another."""
     axis, count = scope.supply.fresh("i", DType.INT64), scope.temp("count", Var(slots.count, loc=loc))
     loads = [Load(column, (Var(axis, loc=loc),), checked=False, loc=loc) for column in slots.columns]
-    if any(
-        scope.lists[name].columns == slots.columns for name in scope.facts.empty_lists & scope.lists.keys()
-    ):
+    if is_always_empty(scope, ListValue(slots)):
         return Tensor((axis,), (count,), cast(loads[0], DType.FLOAT64), python=True)
     if not slots.of_tuples:
         return Tensor((axis,), (count,), loads[0], python=slots.kinds[0].python)

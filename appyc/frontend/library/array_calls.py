@@ -11,7 +11,14 @@ import numpy as np
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import array_creation
 from appyc.frontend.arrays.reshaping import normalised, ravelled, reshaped
-from appyc.frontend.arrays.tensors import as_tensor, materialise, permuted, refuse_lists, with_axis
+from appyc.frontend.arrays.tensors import (
+    as_tensor,
+    is_always_empty,
+    materialise,
+    permuted,
+    refuse_lists,
+    with_axis,
+)
 from appyc.frontend.arrays.where_arguments import given_destination, given_mask, put
 from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.expressions import arithmetic, expressions
@@ -113,8 +120,9 @@ def _collected(scope: Scope, node: ast.expr, kinds: tuple[type[ast.expr], ...] =
 
 
 def _generated(scope: Scope, node: ast.expr) -> Value:
-    """The same for a function that takes what it is given item by item."""
-    return _collected(scope, node, (ast.ListComp, ast.GeneratorExp))
+    """The same for a function that takes what it is given item by item, for which lists without items are alike."""
+    value = _collected(scope, node, (ast.ListComp, ast.GeneratorExp))
+    return TupleValue(()) if isinstance(value, ListValue) and is_always_empty(scope, value) else value
 
 
 def _bound(
