@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import count
 from typing import TypeAlias, TypeGuard
 
-from appyc.ir.nodes import Alloc, BoundsCheck, Expr, Extent, Load, Node, Stmt, Store, Symbol, Update
-from appyc.ir.visit import Rule, rewrite_all, walk
+from appyc.ir.nodes import Alloc, BoundsCheck, Expr, Extent, Function, Load, Node, Stmt, Store, Symbol, Update
+from appyc.ir.visit import Rule, rewrite, rewrite_all, walk
 
 AccessNode: TypeAlias = Load | Store | Update
 
@@ -18,21 +18,24 @@ def is_access(node: Node) -> TypeGuard[AccessNode]:
     return isinstance(node, Load | Store) or (isinstance(node, Update) and node.target.is_array)
 
 
-def is_numbered(node: Node) -> bool:
+def is_numbered(node: Node) -> TypeGuard[AccessNode | Alloc]:
     """Whether the node counts where accesses are numbered: an access, or an `Alloc` that keeps elements."""
     return is_access(node) or (isinstance(node, Alloc) and node.kept is not None)
 
 
-def numbered(body: tuple[Stmt, ...]) -> list[Node]:
+def numbered(within: Function | tuple[Stmt, ...]) -> list[AccessNode | Alloc]:
     """The nodes that count where accesses are numbered, in that order."""
-    out: list[Node] = []
+    out: list[AccessNode | Alloc] = []
 
     def note(node: Node) -> Node:
         if is_numbered(node):
             out.append(node)
         return node
 
-    rewrite_all(body, note)
+    if isinstance(within, tuple):
+        rewrite_all(within, note)
+    else:
+        rewrite(within, note)
     return out
 
 

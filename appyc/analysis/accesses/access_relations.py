@@ -36,6 +36,7 @@ from appyc.analysis.sets.affine_values import Affine
 from appyc.analysis.sets.presburger import MAX_DISJUNCTS, Presburger
 from appyc.analysis.sets.symbol_table import Name, State, Truth, Value, is_counted
 from appyc.errors import GENERATED
+from appyc.ir.array_accesses import array_of, numbered
 from appyc.ir.names import ordered
 from appyc.ir.nodes import (
     Alloc,
@@ -78,6 +79,14 @@ def accesses_of(
     wary: as for `Affine`; the function's guards are then assumed to hold. skip: arrays whose accesses are not recorded.
     """
     return AccessCollector(fn, FunctionAccesses(Affine(sets, arrays_written(fn), wary)), skip).collect()
+
+
+def numbered_accesses(fn: Function, sets: Presburger) -> FunctionAccesses:
+    """The accesses under the function's guards, which `by_number` numbers in the same order."""
+    found = accesses_of(fn, sets, wary=True)
+    nodes = [node.array if isinstance(node, Alloc) else array_of(node) for node in numbered(fn)]
+    assert nodes == [access.array for access in found.accesses], "each node has its own access"
+    return found
 
 
 class AccessCollector:

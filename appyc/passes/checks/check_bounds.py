@@ -8,7 +8,7 @@ from functools import partial, reduce
 from itertools import count
 from typing import TYPE_CHECKING
 
-from appyc.analysis.accesses.access_relations import accesses_of
+from appyc.analysis.accesses.access_relations import numbered_accesses
 from appyc.analysis.accesses.accesses import Access, CheckedIndex, FunctionAccesses
 from appyc.analysis.algebra.extremes import extremes_of
 from appyc.analysis.sets.conditions import LARGEST, condition_of, expression_of
@@ -57,7 +57,7 @@ def check_bounds(fn: Function, ctx: PassContext) -> Function:
     """
     if not ctx.options.boundscheck:
         return _marked(fn, lambda _: True, lambda _: True)
-    found = accesses_of(fn, Presburger(ctx.allowance), wary=True)
+    found = numbered_accesses(fn, Presburger(ctx.allowance))
     indices = [_axis_of(checked) for checked in found.checked_indices]
     bounds = _Bounds(found, [*found.accesses, *indices], fn.params)
     proven, guards = bounds.decide()

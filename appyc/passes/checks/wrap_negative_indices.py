@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from appyc.analysis.accesses.access_relations import accesses_of
+from appyc.analysis.accesses.access_relations import numbered_accesses
 from appyc.analysis.accesses.accesses import Access
 from appyc.analysis.sets.conditions import condition_of
 from appyc.analysis.sets.presburger import Presburger
@@ -50,7 +50,7 @@ def wrap_negative_indices(fn: Function, ctx: PassContext) -> Function:
         _may_be_negative(index, first) for node in _checked(fn) for index in node.index
     ):
         return fn
-    found = accesses_of(fn, Presburger(ctx.allowance), wary=True)
+    found = numbered_accesses(fn, Presburger(ctx.allowance))
     writer = GuardWriter(found.affine, fn.params)
     guards: dict[Guard, None] = {}
 
