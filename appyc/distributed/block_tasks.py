@@ -40,6 +40,7 @@ from appyc.errors import UnsupportedError
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Assign,
+    Binary,
     Expr,
     Extent,
     Fail,
@@ -52,6 +53,7 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.printer import print_function
+from appyc.ir.raising import may_raise
 from appyc.ir.visit import scalars_read, walk
 from appyc.options import Options
 from appyc.passes.checks.check_bounds import check_bounds
@@ -106,7 +108,8 @@ class Prepared:
 class BlockTasks:
     """values: scalars that are known, and the arguments by their shapes. computed: scalars that tasks compute.
     counting: counts what is written, where it is only planned: nothing runs then. unseen: tasks of the
-    nest that may raise and write to no array, as the program would have done, so that nothing else need run them."""
+    nest that may raise and write to no array, as the program would have done, so that nothing else need run them.
+    raising: tasks of scalars that may raise, or need such, and that no other task takes so far."""
 
     prepared: Prepared
     graph: Graph
@@ -117,6 +120,7 @@ class BlockTasks:
     computed: dict[Symbol, Task] = field(default_factory=dict)
     counting: Counting | None = None
     unseen: list[Key] = field(default_factory=list)
+    raising: set[Key] = field(default_factory=set)
 
     @property
     def fn(self) -> Function:
@@ -139,6 +143,7 @@ class BlockTasks:
             raise DependsOnTasksError
         symbols = tuple(self.computed)
         keys = [*wanted, *(task.key for task in self.computed.values())]
+        self.raising.difference_update(keys)
         values = run(self.graph, tuple(self.grids.values()), keys)
         for symbol, other in zip(symbols, values[len(wanted) :], strict=True):
             self._set(symbol, other)
@@ -151,13 +156,22 @@ class BlockTasks:
         reads = any(isinstance(n, Load) for n in walk(expr))
         if not reads and not scalars_read(expr) & self.computed.keys():
             try:
-                return evaluate(expr, self.values)
+                return self._in_python(expr) if _divides(expr) else evaluate(expr, self.values)
             except (LookupError, TypeError):
                 return self._in_python(expr)
         kernel = self.kernel(expr)
         if self.counting is not None:
             self.counting.begin(expr.loc.line, self.graph)
-        return self._result(self._task(kernel, (), expr), 0)
+        taken = {self.computed[s].key for s in scalars_read(expr) & self.computed.keys()} & self.raising
+        result = self._result(self._task(kernel, (), expr), 0)
+        if taken or may_raise(expr):
+            self.raising.add(result.key)
+        return result
+
+    def run_raising(self) -> None:
+        """Runs the tasks of scalars that may raise and that nothing needs."""
+        if self.raising:
+            self._run([*self.raising])
 
     def kernel(
         self,
@@ -191,7 +205,9 @@ class BlockTasks:
     def _argument(self, symbol: Symbol, at: Node, *, is_set: bool) -> Any:
         """What a scalar is: a number, or the key of a task. is_set: it may have no value yet, and none is read."""
         if symbol in self.computed:
-            return self.computed[symbol].key
+            key = self.computed[symbol].key
+            self.raising.discard(key)
+            return key
         if symbol not in self.values and not is_set:
             raise refused(at, f"{symbol.name!r} may have no value here")
         value = self.values.get(symbol, symbol.dtype.numpy.type(zero(symbol.dtype, at.loc).value))
@@ -284,6 +300,11 @@ class BlockTasks:
         scalars = [self._argument(s, at, is_set=kernel.raises or s in kernel.results) for s in kernel.scalars]
         extents = (n for array in kernel.arrays for n in self.grids[array].shape)
         return [*scalars, *extents, *(low for box in boxes for low, _ in box), *itertools.chain(*bounds)]
+
+
+def _divides(expr: Expr) -> bool:
+    """Whether an expression divides Python's integers, which raises where a divisor is 0."""
+    return any(isinstance(n, Binary) and n.trap and n.op in ("//", "%") for n in walk(expr))
 
 
 def refused(node: Any, reason: str) -> UnsupportedError:

@@ -174,6 +174,9 @@ def distribute(chunked: Chunked, named: Mapping[str, Any]) -> object:
         number = call.scalar(value)
         if not isinstance(number, Task):
             return number
+        call.raising.discard(number.key)
         return number_of(f"{fn.name}-result-{tree}", number.key, value.dtype.numpy, call.graph)
 
-    return returned(fn.tree)
+    out = returned(fn.tree)
+    call.run_raising()
+    return out

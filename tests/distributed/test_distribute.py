@@ -451,6 +451,29 @@ def test_an_index_of_a_view_is_tested_before_the_tasks(function, within, outside
         function(a, b, outside)
 
 
+@appyc.jit
+def a_quotient_unread(a, k):
+    a[:] += 1.0
+    x = len(a) // k  # noqa: F841
+
+
+@appyc.jit
+def an_element_unread(a, k):
+    x = int(a[4]) // k
+    x = 2 * x
+    a[:] += 1.0
+
+
+@pytest.mark.parametrize("function", [a_quotient_unread, an_element_unread])
+def test_a_scalar_that_nothing_reads_raises_what_it_raises_in_python(function):
+    a = da.from_array(values(9), 4)
+    function(a, 1)
+    np.testing.assert_allclose(a.compute(scheduler="sync"), values(9) + 1.0, rtol=1e-14)
+    for given in (a, values(9)):
+        with pytest.raises(ZeroDivisionError):
+            function(given, 0)
+
+
 def test_many_blocks_are_no_more_work_than_isl_may_do():
     expected = values(60, 60)
     a, b = da.from_array(expected, 5), da.zeros((60, 60), chunks=5)
