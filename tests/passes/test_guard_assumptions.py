@@ -121,22 +121,6 @@ def test_lengths_that_are_equal_only_where_a_loop_runs_keep_their_names():
             np.testing.assert_array_equal(found, expected)
 
 
-def test_exponents_are_asked_before_what_is_computed_with_them():
-    def blocks(base, exponent, x):
-        return np.reshape(x, (base**exponent, -1))[1:].sum()
-
-    power, others = "base ** max(exponent, 0)", guards(guarded(blocks, 2, 3, A))
-    assert [power in text for text in others].count(True) == 2
-    assert others.index("exponent >= 0") < min(k for k, text in enumerate(others) if power in text)
-
-
-def test_constant_exponents_are_not_asked_for():
-    def cubes(base, x):
-        return x[: base**3].sum()
-
-    assert guards(guarded(cubes, 2, A))[0] == "((base ** 3) >= 0) and (x.shape[0] >= (base ** 3))"
-
-
 def test_what_is_asserted_is_known_to_all():
     def f(a, b, out):
         assert b.shape[0] == a.shape[0], "as many of both"

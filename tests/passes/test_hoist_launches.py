@@ -56,47 +56,6 @@ def with_array(n, a):
             a[i] = b[a.shape[0] - 1 - i]
 
 
-def converges(a, b, limit):
-    """Jacobi iterations until nothing moves by more than the limit."""
-    moved = limit + 1.0
-    while moved > limit:
-        moved = 0.0
-        for i in range(1, a.shape[0] - 1):
-            b[i] = 0.5 * (a[i - 1] + a[i + 1])
-        for i in range(1, a.shape[0] - 1):
-            moved = max(moved, abs(b[i] - a[i]))
-        for i in range(1, a.shape[0] - 1):
-            a[i] = b[i]
-    return moved
-
-
-def stops_early(a, b, limit, n):
-    moved = 0.0
-    for _ in range(n):
-        moved = 0.0
-        for i in range(1, a.shape[0] - 1):
-            b[i] = 0.5 * (a[i - 1] + a[i + 1])
-            moved = max(moved, abs(b[i] - a[i]))
-        for i in range(1, a.shape[0] - 1):
-            a[i] = b[i]
-        if moved < limit:
-            break
-    return moved
-
-
-def scaled(n, a, b):
-    """The second launch takes what the first one of the same iteration leaves; the third may not pass it."""
-    for _ in range(n):
-        largest = 1.0
-        for i in range(a.shape[0]):
-            largest = max(largest, a[i])
-        for i in range(a.shape[0]):
-            a[i] = a[i] / largest + 1.0
-        for i in range(a.shape[0]):
-            b[i] += a[a.shape[0] - 1 - i]
-    return largest
-
-
 def carried(n, a):
     """A scalar of kernels of one program alone goes from iteration to iteration."""
     t = 1.0
@@ -125,26 +84,6 @@ def test_inner_loop_repeats() -> None:
     assert text.count("rt.steps") == 1
     assert text.index("rt.lanes") < text.index("for ")
     assert "rt.recorded" not in text
-
-
-def test_launches_beside_a_test_of_convergence(golden: Callable[[str, str], None]) -> None:
-    golden("ir/record_launches.txt", host_of(converges, np.ones(5), np.ones(5), 1e-3))
-
-
-def test_no_launch_passes_one_that_changes() -> None:
-    recorded = host_of(scaled, 3, np.ones(5), np.ones(5)).partition("rt.recorded(0):")[2]
-    assert recorded.index("scaled_1_largest") < recorded.index("rt.read(") < recorded.index("scaled_2")
-    assert "rt.recorded" not in recorded
-
-
-@pytest.mark.sampled
-@pytest.mark.parametrize("size", [0, 1, 2, 3, 9])
-@pytest.mark.parametrize("limit", [1e3, 0.1, 1e-3])
-def test_results_of_loops_with_records(size: int, limit: float) -> None:
-    a, b = np.arange(float(size)) ** 2, np.zeros(size)
-    compare(converges, a, b, limit, build=False)
-    compare(stops_early, a, b, limit, 7, build=False)
-    compare(scaled, 3, a, b, build=False)
 
 
 @pytest.mark.parametrize("steps", [0, 1, 5])
