@@ -169,7 +169,8 @@ class ComplexParts:
     def _function(self, e: Intrinsic, out: list[Stmt]) -> Parts:
         a = self.complex(e.args[0], out)
         if e.name == "sqrt":
-            return parts.root(a, self.temp(parts.root_size(a), out, "size"))
+            size = parts.root_size(a, lambda value, name: self.temp(value, out, name))
+            return parts.root(a, self.temp(size, out, "size"))
         if e.name not in _FUNCTIONS:
             raise UnsupportedError(f"'{e.name}' of a complex number does not run on the GPU", e.loc)
         return _FUNCTIONS[e.name](a)

@@ -32,6 +32,10 @@ def _number(value: float, like: Expr) -> Expr:
     return Const(value, like.dtype, loc=like.loc)
 
 
+def _is(value: Expr, number: float) -> Expr:
+    return Compare("==", value, _number(number, value), loc=value.loc)
+
+
 def _either(cond: Expr, then: Expr, orelse: Expr) -> Expr:
     return Select(cond, then, orelse, loc=then.loc)
 
@@ -57,8 +61,7 @@ def conjugate(a: Parts) -> Parts:
 
 
 def is_zero(a: Parts) -> Expr:
-    none = _number(0.0, a.re)
-    return _op("&", Compare("==", a.re, none, loc=a.re.loc), Compare("==", a.im, none, loc=a.im.loc))
+    return _op("&", _is(a.re, 0.0), _is(a.im, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ def divisor(b: Parts, temp: Callable[[Expr, str], Expr]) -> Divisor:
     """temp: gives an expression a name, so that it may be written twice."""
     larger = temp(Compare(">=", _call("abs", b.re), _call("abs", b.im), loc=b.re.loc), "larger")
     big, small = temp(_either(larger, b.re, b.im), "big"), temp(_either(larger, b.im, b.re), "small")
-    nothing = temp(Compare("==", big, _number(0.0, big), loc=b.re.loc), "nothing")
+    nothing = temp(_is(big, 0.0), "nothing")
     ratio = temp(_op("/", small, big), "ratio")
     whole = _either(nothing, _call("abs", b.re), _op("+", big, _op("*", small, ratio)))
     return Divisor(larger, nothing, ratio, temp(_op("/", _number(1.0, whole), whole), "scale"))
@@ -108,40 +111,59 @@ def exponential(a: Parts) -> Parts:
     loc, none = a.re.loc, _number(0.0, a.re)
     infinity = _number(math.inf, a.re)
     astray = Unary("~", Compare("<", _call("abs", a.im), infinity, loc=loc), loc=loc)
-    endless = Logical("and", astray, Compare("==", _call("abs", a.re), infinity, loc=loc), loc=loc)
-    gone = Logical("and", astray, Compare("==", a.re, _number(-math.inf, a.re), loc=loc), loc=loc)
+    endless = Logical("and", astray, _is(_call("abs", a.re), math.inf), loc=loc)
+    gone = Logical("and", astray, _is(a.re, -math.inf), loc=loc)
     root = _call("exp", _op("*", a.re, _number(0.5, a.re)))
-    other = _either(Compare("==", a.im, none, loc=loc), _number(1.0, a.re), root)
+    other = _either(_is(a.im, 0.0), _number(1.0, a.re), root)
     cosine, sine = _call("cos", _either(endless, none, a.im)), _call("sin", _either(gone, none, a.im))
     return Parts(_op("*", _op("*", root, cosine), root), _op("*", _op("*", other, sine), other))
 
 
 def logarithm(a: Parts) -> Parts:
-    return Parts(_call("log", _call("hypot", a.re, a.im)), _call("atan2", a.im, a.re))
+    """The logarithm. The modulus of a quarter of the number does not overflow."""
+    huge = _is(_call("hypot", a.re, a.im), math.inf)
+    scale = _either(huge, _number(0.25, a.re), _number(1.0, a.re))
+    modulus = _call("hypot", _op("*", a.re, scale), _op("*", a.im, scale))
+    back = _either(huge, _number(math.log(4.0), a.re), _number(0.0, a.re))
+    return Parts(_op("+", _call("log", modulus), back), _call("atan2", a.im, a.re))
 
 
 def sine(a: Parts) -> Parts:
-    return Parts(
-        _op("*", _call("sin", a.re), _call("cosh", a.im)), _op("*", _call("cos", a.re), _call("sinh", a.im))
-    )
+    """The sine. That of an imaginary number is imaginary, also where the hyperbolic cosine overflows."""
+    one = _number(1.0, a.re)
+    cosh = _either(_is(a.re, 0.0), one, _call("cosh", a.im))
+    return Parts(_op("*", _call("sin", a.re), cosh), _op("*", _call("cos", a.re), _call("sinh", a.im)))
 
 
 def cosine(a: Parts) -> Parts:
-    im = _op("*", _call("sin", a.re), _call("sinh", a.im))
+    """The cosine. That of an imaginary number is real, also where the hyperbolic sine overflows."""
+    sign = _call("copysign", _number(1.0, a.re), a.im)
+    sinh = _either(_is(a.re, 0.0), sign, _call("sinh", a.im))
+    im = _op("*", _call("sin", a.re), sinh)
     return Parts(_op("*", _call("cos", a.re), _call("cosh", a.im)), Unary("-", im, loc=im.loc))
 
 
-def root_size(a: Parts) -> Expr:
-    """The larger part of the square root, by its absolute value."""
-    sum_ = _op("+", _call("hypot", a.re, a.im), _call("abs", a.re))
-    return _call("sqrt", _op("*", _number(0.5, a.re), sum_))
+def root_size(a: Parts, temp: Callable[[Expr, str], Expr]) -> Expr:
+    """The larger part of the square root, by its absolute value.
+
+    Both parts are scaled by a power of 4, so that their sum neither overflows nor is below the least normal number.
+    """
+    re, im = temp(_call("abs", a.re), "width"), temp(_call("abs", a.im), "height")
+    tiny = temp(Compare("<", _op("maximum", re, im), _number(1e-30, re), loc=re.loc), "tiny")
+    scale = temp(_either(tiny, _number(2.0**60, re), _number(0.25, re)), "scale")
+    re, scaled = temp(_op("*", re, scale), "width"), _op("*", im, scale)
+    sum_ = _op("+", _call("hypot", re, scaled), re)
+    back = _either(tiny, _number(2.0**-30, re), _number(2.0, re))
+    return _either(_is(im, math.inf), im, _op("*", _call("sqrt", _op("*", _number(0.5, re), sum_)), back))
 
 
 def root(a: Parts, size: Expr) -> Parts:
-    none = _number(0.0, a.re)
-    other = _op("/", _call("abs", a.im), _op("*", _number(2.0, a.re), size))
+    """The square root. Both parts are infinite where the imaginary part is."""
+    none, height = _number(0.0, a.re), _call("abs", a.im)
+    quotient = _op("/", height, _op("*", _number(2.0, a.re), size))
+    other = _either(_is(height, math.inf), height, quotient)
     right = Compare(">=", a.re, none, loc=a.re.loc)
     re = _either(right, size, other)
     im = _call("copysign", _either(right, other, size), a.im)
-    nothing = Compare("==", size, none, loc=a.re.loc)
+    nothing = _is(size, 0.0)
     return Parts(_either(nothing, none, re), _either(nothing, a.im, im))
