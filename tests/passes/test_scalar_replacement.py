@@ -16,7 +16,6 @@ from appyc.passes.pass_context import PassContext
 from appyc.passes.storage.scalar_replacement import scalar_replacement
 from tests.ir_makers import (
     Program,
-    add,
     break_,
     compare,
     for_,
@@ -105,15 +104,6 @@ def test_the_outermost_loop_holds_the_element() -> None:
     assert isinstance(inner.body[0], Update)
 
 
-def test_an_element_that_may_not_exist_is_touched_only_where_the_loops_run() -> None:
-    nest = p.function(for_(i, 0, n, [for_(j, 0, k, [update(t, [add(m, 5)], "+", 1.0)])]))
-    after = scalar_replacement(nest, PassContext())  # no guard says that there is such an element
-    assert isinstance(after.body[0], If)
-    args = arguments(3)
-    args[2] = 0
-    run_printed(after, *args)
-
-
 @pytest.mark.parametrize("exact", [False, True])
 def test_a_loop_around_that_combines_as_well_stays_a_reduction(exact: bool) -> None:
     nest = for_(i, 0, n, [for_(j, 0, n, [update(t, [load(idx, i)], "+", load(c, i, j))])])
@@ -126,14 +116,6 @@ def test_a_loop_around_that_combines_as_well_stays_a_reduction(exact: bool) -> N
     run_printed(after, *args)
     run_printed(before, *plain)
     np.testing.assert_allclose(args[5], plain[5])
-
-
-def test_a_clause_that_names_the_array_names_the_scalar() -> None:
-    asked = pragma("parallel", reductions=(("+", t),))
-    _, after = promoted(for_(i, 0, n, [update(t, [0], "+", load(a, i))], clauses=asked))
-    (loop,) = loops_of(after.body)
-    assert loop.clauses is not None
-    assert [r.symbol.name for r in loop.clauses.reductions] == ["t_element"]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.visit import rewrite_all
 from appyc.passes.loop_ops.contract import contracted
+from appyc.passes.loop_ops.nests import perfect_nest
 from appyc.passes.node_builders import conjunction, has_iterations, start_of_sum
 
 
@@ -60,13 +61,14 @@ class Held:
 def held_in_scalars(loop: For, held: tuple[Held, ...], *, guarded: bool) -> tuple[Stmt, ...]:
     """The loop with its elements in scalars, and what fetches and stores them.
 
-    guarded: they are only touched where the loop does so.
+    guarded: they are only touched where the loop does so. Elements in a perfect nest may not exist where one of its
+    loops has no iteration; nothing else runs then, either.
     """
     before = tuple(h.before() for h in held if h.read or not guarded)
     body = (*before, in_scalars(loop, held), *(h.after() for h in held))
     if not guarded:
         return body
-    nest = max((h.element.nest for h in held), key=len)
+    nest = perfect_nest(loop)[: max(len(h.element.nest) for h in held)]
     return (If(_all_run(nest), body, loc=loop.loc),)
 
 
