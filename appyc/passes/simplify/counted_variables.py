@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from appyc.ir.invariance import changed_in
 from appyc.ir.nodes import Const, Expr, For, Node, Stmt, Symbol, While
-from appyc.ir.visit import map_blocks, symbols_of
+from appyc.ir.visit import arrays_read, arrays_written, map_blocks, symbols_of
 from appyc.passes.node_builders import rewrite_own
 
 
@@ -34,8 +34,12 @@ def rewrite_in_ranges(
         if isinstance(stmt, For | While):
             if isinstance(stmt, For) and isinstance(stmt.lo, Const) and stmt.step == 1:
                 inner = {**ranges, stmt.var: Counted(int(stmt.lo.value.real), stmt.hi)}
-            changed = changed_in(stmt.body)
-            inner = {v: known for v, known in inner.items() if not changed & {v, *symbols_of(known.hi)}}
+            changed, stored = changed_in(stmt.body), arrays_written(stmt.body)
+            inner = {
+                var: known
+                for var, known in inner.items()
+                if not changed & {var, *symbols_of(known.hi)} and not stored & arrays_read(known.hi)
+            }
         # The condition of a `while` is asked where its body has changed the variables around.
         own = stmt if isinstance(stmt, While) else rewrite_own(stmt, lambda node: rule(node, ranges))
         return map_blocks(own, lambda block: rewrite_in_ranges(block, rule, inner))
