@@ -7,7 +7,7 @@ import pytest
 
 import appyc
 from appyc import pipeline
-from appyc.ir.nodes import Alloc, For, Function, LoopMode, While
+from appyc.ir.nodes import Alloc, Function, LoopMode
 from appyc.ir.printer import print_function
 from appyc.ir.verify import check
 from appyc.ir.visit import loops_of, walk
@@ -65,14 +65,6 @@ def test_while_with_an_end_of_its_own(golden):
 @pytest.mark.parametrize("count", [0, 1, LANES - 1, LANES, LANES + 1, 3 * LANES])
 def test_any_number_of_iterations(count):
     assert has_masks(masked(steps, np.linspace(-1, 2, count), np.zeros(count, np.int64), 20))
-
-
-def test_few_lanes_that_are_left_go_on_alone():
-    numbers = np.where(np.arange(40) % 20 == 3, 0.1, 3.0)
-    out = masked(steps, numbers, np.zeros(40, np.int64), 50)
-    alone = [n for n in loops_of(out.body) if n.mode is LoopMode.SEQUENTIAL]
-    assert [isinstance(n.body[-1], For) for n in alone] == [False]
-    assert any(isinstance(n, While) for n in walk(alone[0].body))
 
 
 def total(x, limit):

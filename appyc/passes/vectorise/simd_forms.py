@@ -138,13 +138,16 @@ def _is_short_at_one(loop: For, changing: set[Symbol]) -> bool:
     if loop.step != 1 or loop.product is not None or not is_invariant(loop.lo, changing):
         return False
     trips = linear_form(loop.hi).plus(linear_form(loop.lo), -1)
-    match tuple(trips.terms):
-        case (Binary(op="max", lhs=trips_or_none, rhs=Const(value=0)),) if not trips.constant:
+    match tuple(trips.terms.items()):
+        case ((Binary(op="max", lhs=trips_or_none, rhs=Const(value=0)), 1),) if not trips.constant:
             trips = linear_form(trips_or_none)  # of a slice
         case _:
             pass
-    is_length = [*map(type, trips.terms)] == [Extent] and trips.constant in (0, -1)
-    return is_length and is_invariant(loop.hi, changing)
+    match tuple(trips.terms.items()):
+        case ((Extent(), 1),):
+            return trips.constant in (0, -1) and is_invariant(loop.hi, changing)
+        case _:
+            return False
 
 
 def _value(stmt: Stmt) -> Expr:
