@@ -117,7 +117,7 @@ def test_lanes_combine_into_a_scalar() -> None:
     fn = expanded(assign(z, at(a)), LaneReduce(total, "max", expr(z), loc=GENERATED), results=[total])
     loop = loops_of(fn.body)[0]
     assert [(r.op, r.symbol) for r in loop.reductions] == [("max", total)]
-    assert run_printed(fn, LANES, np.array([2.0, 9.0, 4.0, -1.0]), np.zeros(4)) == 9.0
+    assert run_printed(fn, LANES, np.array([-2.0, -1.5, -4.0, -9.0]), np.zeros(4)) == -1.5
 
 
 def test_control_flow_that_all_lanes_share_stays_around_their_loops() -> None:
@@ -131,6 +131,14 @@ def test_control_flow_that_all_lanes_share_stays_around_their_loops() -> None:
         arrays = [np.arange(4.0), np.zeros(4)]
         run_printed(fn, count, *arrays)
         assert arrays[target].tolist() == [count, count + 1, count + 2, count + 3]
+
+
+def test_a_scalar_that_a_loop_carries_is_kept() -> None:
+    counted = assign(z, select(compare("==", k, 0), at(a), add(z, 1.0)))
+    fn = expanded(Loop(k, expr(0), expr(n), 1, (counted, put(b, lane, z)), loc=GENERATED))
+    found = np.zeros(4)
+    run_printed(fn, 3, np.arange(4.0), found)
+    assert found.tolist() == [2.0, 3.0, 4.0, 5.0]
 
 
 def test_flags_are_combined_without_branches_and_kept_in_wide_integers() -> None:

@@ -234,7 +234,7 @@ class _Kept:
             if symbol not in self.kept:
                 continue
             array = self.kept[symbol]
-            if not self._is_run(loop) or not _sets(loop, symbol):
+            if not _sets(loop, symbol):
                 element: Expr = Load(array, lane, checked=False, loc=loc)
                 if symbol.dtype is DType.BOOL:
                     element = Compare("!=", element, zero(array.dtype, loc), loc=loc)
@@ -256,9 +256,9 @@ def _scalars(body: Iterable[Stmt]) -> set[Symbol]:
     return scalars_read(body) | scalars_written(body)
 
 
-def _sets(run: For, symbol: Symbol) -> bool:
-    """Whether a run sets a scalar before it reads it."""
-    first = next(stmt for stmt in run.body if symbol in _scalars((stmt,)))
+def _sets(loop: For, symbol: Symbol) -> bool:
+    """Whether a loop over the lanes sets a scalar before it reads it."""
+    first = next(stmt for stmt in loop.body if symbol in _scalars((stmt,)))
     return isinstance(first, Assign) and first.target == symbol and symbol not in scalars_read(first.value)
 
 
