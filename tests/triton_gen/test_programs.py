@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-import appyc
 from appyc.runtime.triton_faults import GuardFailed
 from appyc.runtime.triton_interpret import interpret
 from tests.triton_gen.source_runner import compare, program_of
@@ -374,70 +373,6 @@ def test_interpreter_gives_what_python_gives_but_for_rounding(name):
     compare(fn, *args, exact=False, libm="functions" in name)
 
 
-def test_gather_out_of_range_names_array_index_and_extent():
-    index = RNG.integers(0, 20, 150)
-    index[77] = 25
-    args = [a(20), index, a(150)]
-    with pytest.raises(IndexError, match="index 25 is out of bounds for axis 0 of 'a' with size 20"):
-        interpret(program_of(gather, *args))(args)
-
-
-def test_scatter_out_of_range_writes_nothing_outside():
-    memory = np.zeros(30)
-    args = [a(5), np.array([0, 12, 3, 4, -11]), memory[10:20]]
-    with pytest.raises(IndexError, match="index 12"):
-        interpret(program_of(scatter, *args))(args)
-    assert not memory[:10].any()
-    assert not memory[20:].any()
-
-
-def fails_on_host(n, a):
-    if n > 3:
-        raise ValueError("too large")
-    # pragma parallel for
-    for i in range(a.shape[0]):
-        a[i] = n
-
-
-def test_raise_outside_of_loops_has_its_place():
-    args = [5, np.zeros(3)]
-    with pytest.raises(ValueError, match="too large") as caught:
-        interpret(program_of(fails_on_host, *args))(args)
-    assert "test_programs.py" in caught.value.__notes__[0]
-
-
-def chase(following, start):
-    at, steps = start, 0
-    while at != 0:
-        at = following[at]
-        # pragma parallel for
-        for i in range(following.shape[0]):
-            following[i] = following[i]
-        steps += 1
-    return steps
-
-
-def test_fault_ends_a_while_loop_that_would_run_for_ever():
-    args = [np.array([0, 7, 1]), 2]
-    with pytest.raises(IndexError, match="index 7"):
-        interpret(program_of(chase, *args))(args)
-    assert interpret(program_of(chase, *args))([np.array([0, 0, 1]), 2]) == [2]
-
-
-def walk_list(following, start):
-    at, steps = start, 0
-    while at != 0:
-        at = following[at]
-        steps += 1
-    return steps
-
-
-def test_fault_ends_a_while_loop_inside_a_kernel():
-    args = [np.array([0, 7, 1]), 2]
-    with pytest.raises(IndexError, match="index 7 is out of bounds for axis 0 of 'following' with size 3"):
-        interpret(program_of(walk_list, *args))(args)
-
-
 def test_guard_that_does_not_hold_stops_before_anything_is_written():
     args = [np.ones(5), np.zeros(3), 2.0]
     with pytest.raises(GuardFailed):
@@ -445,36 +380,3 @@ def test_guard_that_does_not_hold_stops_before_anything_is_written():
     assert not args[1].any()
     with pytest.raises(IndexError, match="index 3 is out of bounds for axis 0 of 'b' with size 3"):
         interpret(program_of(scale, *args, checked=True))(args)
-
-
-def entered(rows, a, k):
-    row = rows[k]
-    if row < 0 or row >= 2:
-        raise ValueError("no such row")
-    a[row] = 1.0
-    return row
-
-
-def test_what_follows_a_test_that_raises_is_done_where_it_has_not():
-    args = [np.array([0, 7, 1]), np.zeros(3), 1]
-    with pytest.raises(ValueError, match="no such row"):
-        interpret(program_of(entered, *args))(args)
-    assert not args[1].any()
-
-
-def first_items(rows, n):
-    near = [[] for _ in range(n)]
-    for k in range(n):
-        near[k].append(k)
-    total = 0
-    for k in range(len(rows)):
-        total += near[rows[k]][0]
-    return total
-
-
-def test_accesses_that_a_test_makes_safe_do_not_happen_behind_its_fault():
-    """In one kernel, and in those behind it; rows that are far outside would be read from memory that is not there."""
-    compiled = appyc.jit(target="interpret", cache=False, strict=True)(first_items)
-    assert compiled(np.array([0, 2, 1]), 3) == 3
-    with pytest.raises(IndexError):
-        compiled(np.array([0, 1, 1 << 40]), 3)

@@ -257,7 +257,7 @@ def _has_overflown(e: Binary, a: Expr, b: Expr, result: Expr) -> Expr:
         case "<<":
             lost = compared("!=", binary(">>", result, b), a)
             return binary(
-                "&", compared("!=", a, none), binary("|", compared(">", b, integer(62, e.loc)), lost)
+                "&", compared("!=", a, none), binary("|", compared(">", b, integer(63, e.loc)), lost)
             )
         case _:
             base, exponent = (Cast(s, DType.FLOAT64, loc=e.loc) for s in (a, b))

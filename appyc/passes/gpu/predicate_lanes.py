@@ -49,7 +49,7 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
-from appyc.ir.visit import rename, scalar_writes
+from appyc.ir.visit import rename, scalar_writes, scalars_read, scalars_written
 from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.lane_expressions import ExpressionLowering, Where, is_in_subscript
 from appyc.passes.gpu.scan_lanes import hand_on, start_lanes
@@ -175,31 +175,31 @@ class KernelLowering(ExpressionLowering):
         lo, hi = self.expr(s.lo, where, out), self.expr(s.hi, where, out)
         if not self.is_varying(lo) and not self.is_varying(hi):
             out.append(Loop(s.var, lo, hi, s.step, tuple(self.block(s.body, where)), loc=s.loc))
-        elif not self.is_varying(lo) and not (self.counts_alone and not is_in_subscript(s)):
-            self._for_to_furthest(s, lo, hi, where, out)
+            return
+        is_changed = bool(scalars_read(hi) & scalars_written(s.body))
+        end = self.held("end", hi, out) if is_changed else self.temp("end", hi, out)
+        inside = Compare("<" if s.step > 0 else ">", Var(s.var, loc=s.loc), end, loc=s.loc)
+        if not self.is_varying(lo) and not (self.counts_alone and not is_in_subscript(s)):
+            self._for_to_furthest(s, lo, end, where, inside, out)
         else:
-            self._for_in_step(s, lo, hi, where, out)
+            self._for_in_step(s, lo, where, inside, out)
 
-    def _for_to_furthest(self, s: For, lo: Expr, hi: Expr, where: Where, out: list[ScheduledStmt]) -> None:
-        end = self.temp("end", hi, out)
-        up = s.step > 0
+    def _for_to_furthest(
+        self, s: For, lo: Expr, end: Var, where: Where, inside: Expr, out: list[ScheduledStmt]
+    ) -> None:
         reached: Expr = end if where.mask is None else Select(where.mask, end, lo, loc=s.loc)
         furthest = self.names.fresh("furthest", DType.INT64)
-        out.append(LaneReduce(furthest, "max" if up else "min", reached, loc=s.loc))
-        running = Compare("<" if up else ">", Var(s.var, loc=s.loc), end, loc=s.loc)
-        body = tuple(self.block(s.body, where.only(running)))
+        out.append(LaneReduce(furthest, "max" if s.step > 0 else "min", reached, loc=s.loc))
+        body = tuple(self.block(s.body, where.only(inside)))
         out.append(Loop(s.var, lo, Var(furthest, loc=s.loc), s.step, body, loc=s.loc))
 
-    def _for_in_step(self, s: For, lo: Expr, hi: Expr, where: Where, out: list[ScheduledStmt]) -> None:
+    def _for_in_step(self, s: For, lo: Expr, where: Where, inside: Expr, out: list[ScheduledStmt]) -> None:
         var, loc = Var(s.var, loc=s.loc), s.loc
         self.varying.add(s.var)
-        end = self.temp("end", hi, out)
         out.append(Assign(s.var, lo, loc=loc))
-        inside = Compare("<" if s.step > 0 else ">", var, end, loc=loc)
-        running = both(where.mask, inside) or inside
         body = self.block(s.body, where.only(inside))
         body.append(Assign(s.var, Binary("+", var, integer(s.step, loc), loc=loc), loc=loc))
-        out.append(Repeat(AnyLane(running, loc=loc), tuple(body), loc=loc))
+        out.append(Repeat(AnyLane(both(where.mask, inside) or inside, loc=loc), tuple(body), loc=loc))
 
     def _while(self, s: While, where: Where, out: list[ScheduledStmt]) -> None:
         outermost = self.alive is None
@@ -231,7 +231,7 @@ class KernelLowering(ExpressionLowering):
     # ------------------------------------------------------------ a loop as lanes
 
     def strip(self, s: For, around: Where, out: list[ScheduledStmt]) -> None:
-        everybody, loc = Where(), s.loc
+        everybody, loc = Where(safe=around.safe), s.loc
         lo = self.expr(s.lo, everybody, out)
         if not is_simple(lo):
             lo = self.temp("start", lo, out)

@@ -25,7 +25,7 @@ from appyc.ir.visit import arrays_written, loops_of, rename, walk
 from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.predicate_lanes import KernelLowering
-from appyc.passes.node_builders import identity, integer, trip_count, zero
+from appyc.passes.node_builders import both, identity, integer, less, trip_count, zero
 from appyc.passes.vectorise.divergence import divergence
 
 
@@ -39,6 +39,8 @@ class RowLowering(KernelLowering):
         self.written = arrays_written(nest)
         self.position: tuple[Symbol, Where] | None = None
         """The variable of the first loop, which serves all of them, and the lanes that act."""
+        self.has_elements: Expr | None = None
+        """Whether the row has any; programs run where it has none, too."""
         self.loaded: dict[Load, Var] = {}
 
     def allocate(self, s: Alloc, out: list[ScheduledStmt]) -> None:
@@ -49,10 +51,12 @@ class RowLowering(KernelLowering):
     def strip(self, s: For, around: Where, out: list[ScheduledStmt]) -> None:
         loop, kept = self.as_lanes(s)
         if self.position is None:
-            lo, lane = self.expr(s.lo, Where(), out), self.names.fresh("lane", DType.INT64)
+            everybody = Where(safe=around.safe)
+            lo, lane = self.expr(s.lo, everybody, out), self.names.fresh("lane", DType.INT64)
             self.varying.add(lane)
             out.append(Lanes(lane, loc=s.loc))
-            count = self.temp("count", trip_count(lo, self.expr(s.hi, Where(), out), s.step), out)
+            count = self.temp("count", trip_count(lo, self.expr(s.hi, everybody, out), s.step), out)
+            self.has_elements = less(integer(0, s.loc), count)
             self.position = s.var, self.enter(loop, lo, integer(0, s.loc), lane, count, out)
         var, where = self.position
         body = tuple(rename(stmt, {s.var: var}) for stmt in loop.body) if s.var != var else loop.body
@@ -68,6 +72,10 @@ class RowLowering(KernelLowering):
             self.assign(self.rows[s.array], self.expr(s.value, where, out), where, out)
         else:
             super().store(s, where, out)
+
+    def access_mask(self, index: tuple[Expr, ...], where: Where) -> Expr | None:
+        mask = super().access_mask(index, where)
+        return both(self.has_elements, mask) if where.lanes and mask is where.safe else mask
 
     def load(self, e: Load, where: Where, out: list[ScheduledStmt]) -> Expr:
         if e.array in self.rows:

@@ -21,6 +21,7 @@ of no complex numbers.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol
 
 from appyc.analysis.patterns.scans import LINEAR
@@ -73,7 +74,7 @@ def start_lanes(
     lower.varying |= gathered
     lower.varying |= divergence(steps, lower.varying)
     out += [rename(stmt, own) for stmt in totals.first()]
-    out += lower.block(steps, Where(mask, lanes=True))
+    out += lower.block(steps, replace(where, mask=mask))
     for total in totals.totals:
         _scan(lower, total, own, kept[total.scan.symbol], undone, out)
     return tuple(rename(stmt, kept) for stmt in (loop.body if rest is None else rest))
