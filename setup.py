@@ -10,7 +10,7 @@ setup(
             ["appyc/runtime/_dispatch.c"],
             depends=[
                 f"appyc/runtime/_{name}.h"
-                for name in ("frame", "kinds", "lists", "memory", "overlap", "team")
+                for name in ("device", "frame", "kinds", "launch", "lists", "memory", "overlap", "team")
             ],
             include_dirs=[numpy.get_include()],
             extra_compile_args=["-O2", "-std=c11"],

@@ -34,10 +34,10 @@ from rich.table import Table
 import appyc
 from appyc.compiler.triton_kernels import triton_program
 from appyc.runtime.gpu_products import multiply
-from appyc.runtime.kernel_variants import Variant, choose_lanes, variant_of
+from appyc.runtime.kernel_variants import KernelArguments, Variant, choose_lanes
 from appyc.runtime.triton_build import compile_kernel
 from appyc.runtime.triton_faults import fault_words
-from appyc.runtime.triton_source import load_host
+from appyc.runtime.triton_source import HostScalars, load_host
 from appyc.triton_gen.triton_module import TritonProgram
 from benchmarks.machine import write_results
 from benchmarks.polybench.suite import KERNELS
@@ -99,6 +99,7 @@ class CountingDevice:
 
     def __init__(self, program: TritonProgram, processors: int) -> None:
         self.texts = {text.name: text for text in program.kernels}
+        self.arguments = {text.name: KernelArguments(text) for text in program.kernels}
         self.processors = processors
         self.faults = np.zeros(fault_words(program.sites), np.int64)
         self.launches: Counter[tuple[str, Variant]] = Counter()
@@ -108,10 +109,7 @@ class CountingDevice:
         return choose_lanes(self.texts[name], rows, count, self.processors)
 
     def launch(self, name: str, programs: int, lanes: int, *args: Any) -> None:
-        values = [
-            0 if isinstance(a, np.ndarray) else a for a in args
-        ]  # CuPy's memory starts at multiples of 512
-        key = name, variant_of(self.texts[name], int(lanes), values, args)
+        key = name, self.arguments[name].variant(lanes, args)[0]
         self.launches[key] += 1
         self.programs[key] += int(programs)
 
@@ -146,11 +144,7 @@ def rows_of(name: str, function: Any, arguments: Sequence[Any], gpu: Gpu, target
     analysed = function._analyse(function._request(function._given(arguments, {}), "gpu"), "gpu")
     program = triton_program(analysed.function, analysed)
     device = CountingDevice(program, gpu.processors)
-    typed = [
-        a if p.is_array else p.dtype.numpy.type(a) for p, a in zip(program.params, arguments, strict=True)
-    ]
-    with np.errstate(all="ignore"):
-        load_host(program)(device, *typed)
+    load_host(program)(device, *HostScalars(program.params).converted(arguments))
     return [_row(name, program, kernel, variant, device, gpu, target) for kernel, variant in device.launches]
 
 

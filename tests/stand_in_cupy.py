@@ -1,7 +1,7 @@
 """Stands for CuPy where there is no GPU: what the launcher uses of it, and nothing else.
 
 Its arrays own memory that is not the host's arrays', and are no NumPy arrays: as CuPy's, they refuse to
-become some by themselves. Where a driver would read a kernel's packed arguments, `launchKernel` reads them,
+become some by themselves. Where the driver would read a kernel's packed arguments, `Driver.launch` reads them,
 each of the type and at the place that the kernel's signature says, and runs the kernel in Triton's
 interpreter. A pointer that leads to no array of its own is an error.
 """
@@ -14,6 +14,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import count
 from types import ModuleType, SimpleNamespace
 from typing import Any, ClassVar
 from unittest import mock
@@ -21,7 +22,7 @@ from unittest import mock
 import numpy as np
 
 from appyc.runtime.cache import Cache
-from appyc.runtime.kernel_variants import Variant, common_divisor
+from appyc.runtime.kernel_variants import Variant
 from appyc.runtime.triton_build import CompiledKernel
 from appyc.runtime.triton_interpret import InterpretedKernels
 from appyc.triton_gen.triton_kernel import KernelText
@@ -33,8 +34,11 @@ _C_TYPES = {
     "u8": ctypes.c_uint8, "u16": ctypes.c_uint16, "u32": ctypes.c_uint32, "u64": ctypes.c_uint64,
 }  # fmt: skip
 
+DRIVER_FUNCTION = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.c_size_t, *[ctypes.c_uint] * 7, *[ctypes.c_size_t] * 3
+)  # cuLaunchKernel
+
 _MOST_THREADS = 1024
-_MOST_SHARED = 48 * 1024
 
 
 class Pointer:
@@ -226,43 +230,62 @@ def _as_strided(base: ndarray, shape: Any, strides: Any) -> ndarray:
     return ndarray(shape, base.dtype, base.data, strides)
 
 
+class _Cubin(bytes):
+    """What is loaded as a kernel, by any driver."""
+
+    def __new__(cls, *_: Any) -> _Cubin:
+        return super().__new__(cls)
+
+    def __init__(self, text: KernelText, functions: InterpretedKernels, variant: Variant) -> None:
+        self.text, self.functions, self.variant = text, functions, variant
+        self.entry, self.threads = f"{text.name}_entry", 32 * text.num_warps
+
+
 class Driver:
-    """As `cupy.cuda.driver`, for the kernels that were built. launches: how many of kernels it was asked for, graphs:
-    how many were captured, replays: how often they were launched. captured: what was launched on each stream that is
-    being captured, by this driver or one before it, whose kernels a program has kept."""
+    """As `cupy.cuda.driver`, for the kernels that were built. launch_address: of what stands for cuLaunchKernel.
+    launches: how many of kernels it was asked for, graphs: how many were captured, replays: how often they were
+    launched. captured: what was launched on each stream that is being captured, by this driver or one before it, whose
+    kernels a program has kept."""
 
     captured: ClassVar[dict[int, list[Callable[[], None]]]] = {}
 
     def __init__(self) -> None:
-        self.kernels: list[tuple[KernelText, InterpretedKernels, CompiledKernel, Variant]] = []
+        self.error: BaseException | None = None
         self.programs: dict[int, tuple[InterpretedKernels, TritonProgram]] = {}
         self.launches = self.graphs = self.replays = 0
+        self.launch_address: int | None = None
+        self.streams = {0}
+        """Those that launches may be on."""
 
     def build(
         self, program: TritonProgram, text: KernelText, variant: Variant, target: str, disk: Cache
     ) -> CompiledKernel:
-        """In place of compiling: a cubin that only this driver knows."""
+        """In place of compiling."""
         assert target == "cuda:90"
         if id(program) not in self.programs:
             self.programs[id(program)] = InterpretedKernels(program), program
         functions, _ = self.programs[id(program)]
-        number = str(len(self.kernels)).encode()
-        compiled = CompiledKernel(
-            text.name, f"{text.name}_entry", number, b"", b"", 32 * text.num_warps, 0, 0, 0, 0
-        )
-        self.kernels.append((text, functions, compiled, variant))
-        return compiled
+        cubin = _Cubin(text, functions, variant)
+        return CompiledKernel(text.name, cubin.entry, cubin, "", "", cubin.threads, 0, 0, 0, 0)
 
-    def launchKernel(self, function: int, x: int, y: int, z: int, threads: int, ty: int, tz: int, shared: int,
-                     stream: int, pointers: int, extra: int) -> None:  # fmt: skip
-        text, functions, compiled, variant = self.kernels[function]
+    def CUDADriverError(self, status: int) -> BaseException:
+        """What is raised for a status: here, what a kernel has raised."""
+        assert status == 1
+        assert self.error is not None
+        return self.error
+
+    def launch(self, cubin: _Cubin, x: int, y: int, z: int, threads: int, ty: int, tz: int, shared: int,
+               stream: int, pointers: int, extra: int) -> None:  # fmt: skip
+        text, functions, variant = cubin.text, cubin.functions, cubin.variant
         assert x > 0
         assert (y, z, ty, tz, extra) == (1, 1, 1, 1, 0)
-        assert threads == compiled.threads <= _MOST_THREADS
-        assert shared == compiled.shared <= _MOST_SHARED
+        assert threads == cubin.threads <= _MOST_THREADS
+        assert shared == 0
         places = (ctypes.c_void_p * (len(text.params) + 2)).from_address(pointers)
         values = [_read(p.type, at) for p, at in zip(text.params, places, strict=False)]
-        assert common_divisor(text.params, values) % variant.divisor == 0
+        for param, value in zip(text.params, values, strict=True):
+            if param.type[0] == "*" or (param.type == "i64" and param.kind != "grid"):
+                assert value % (16 if param.type[0] == "*" and variant.divisor > 1 else variant.divisor) == 0
         assert [_read("u64", at) for at in places[len(text.params) :]] == [0, 0]
         self.launches += 1
 
@@ -273,7 +296,7 @@ class Driver:
         if stream in self.captured:
             self.captured[stream].append(run)
         else:
-            assert stream == 0
+            assert stream in self.streams
             run()
 
 
@@ -308,21 +331,39 @@ class _Stream:
 
 
 class _Module:
-    def __init__(self, driver: Driver) -> None:
-        self.driver, self.number = driver, -1
+    """As `cupy.cuda.function.Module`. loaded: those in memory, by the only function of each."""
 
-    def load(self, cubin: bytes) -> None:
-        self.number = int(cubin)
+    loaded: ClassVar[weakref.WeakValueDictionary[int, _Module]] = weakref.WeakValueDictionary()
+    functions: ClassVar[Iterator[int]] = count(1 << 32)
+
+    def __init__(self, driver: Driver) -> None:
+        self.driver, self.function = driver, next(self.functions)
+
+    def load(self, cubin: _Cubin) -> None:
+        self.cubin = cubin
+        self.loaded[self.function] = self
 
     def get_function(self, name: str) -> Any:
-        assert name == self.driver.kernels[self.number][2].entry
-        return SimpleNamespace(ptr=self.number)
+        assert name == self.cubin.entry
+        return SimpleNamespace(ptr=self.function)
+
+
+@DRIVER_FUNCTION
+def _cuLaunchKernel(function: int, *arguments: int) -> int:
+    module = _Module.loaded[function]
+    try:
+        module.driver.launch(module.cubin, *arguments)
+    except BaseException as error:  # noqa: BLE001  (raised where the status is looked at)
+        module.driver.error = error
+        return 1
+    return 0
 
 
 @contextmanager
 def installed() -> Iterator[Any]:
     """While `import cupy` gives this, and the GPU is its driver. Yields the module."""
     driver = Driver()
+    driver.launch_address = ctypes.cast(_cuLaunchKernel, ctypes.c_void_p).value
     cupy: Any = ModuleType("cupy")
     cupy.ndarray, cupy.array, cupy.asarray, cupy.asnumpy = ndarray, array, asarray, asnumpy
     cupy.zeros, cupy.empty = zeros, empty
@@ -335,13 +376,20 @@ def installed() -> Iterator[Any]:
         function=SimpleNamespace(Module=lambda: _Module(driver)),
         Stream=partial(_Stream, driver),
         Device=lambda: SimpleNamespace(id=0, compute_capability="90", attributes={"MultiProcessorCount": 1}),
-        runtime=SimpleNamespace(deviceSynchronize=lambda: None),
+        runtime=SimpleNamespace(
+            deviceSynchronize=lambda: None, getDevice=lambda: 0, free=lambda pointer: None
+        ),
         get_current_stream=lambda: SimpleNamespace(ptr=0, synchronize=lambda: None),
     )
     real = sys.modules.get("cupy")  # `patch.dict` would forget every module that is imported meanwhile
     sys.modules["cupy"] = cupy
     try:
-        with mock.patch("appyc.runtime.triton_launch.cached_kernel", driver.build):
+        with (
+            mock.patch("appyc.runtime.triton_launch.cached_kernel", driver.build),
+            mock.patch(
+                "appyc.runtime.triton_launch.launch_address", side_effect=lambda: driver.launch_address
+            ),
+        ):
             yield cupy
     finally:
         del sys.modules["cupy"]

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from appyc.analysis.cost.argument_sizes import sizes_of
 from appyc.compiler.captured_values import StaleVersion
@@ -320,7 +320,7 @@ class CompiledFunction(Specialisations[R]):
             if function in vain:
                 self.handed.pop(kind, None)
 
-    def _on_fault(self, kernel: Kernel, site: int, words: Sequence[int], args: Sequence[object]) -> object:
+    def _on_fault(self, kernel: Kernel, site: int, words: Sequence[Any], args: Sequence[object]) -> object:
         """Handles a fault that a kernel has raised under the dispatcher. Runs the call in Python where it may."""
         try:
             raise_fault(kernel, site, words)
@@ -383,8 +383,10 @@ class CompiledFunction(Specialisations[R]):
 
     def _add(self, wanted: Request, kernel: Kernel) -> None:
         """Registers a kernel with the dispatcher, if the dispatcher can handle all calls of the function."""
-        on_cpu = self.options.target in ("auto", "cpu") and not self._has_choice()
-        if not (on_cpu and self._parameters.are_positional):
+        is_placed = kernel.host is not None or (
+            self.options.target in ("auto", "cpu") and not self._has_choice()
+        )
+        if not (is_placed and self._parameters.are_positional):
             return
         if self._on_loss is not None and wanted.key not in self._races and self._may_race(wanted):
             self._races[wanted.key] = Race(Entry(self._call_compiled, self._on_fault))

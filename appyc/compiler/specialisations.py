@@ -79,7 +79,7 @@ class Specialisations(Entry, Generic[R]):
         """A call for which the dispatcher has no compiled version."""
         raise NotImplementedError
 
-    def _on_fault(self, kernel: Kernel, site: int, words: Sequence[int], args: Sequence[object]) -> object:
+    def _on_fault(self, kernel: Kernel, site: int, words: Sequence[Any], args: Sequence[object]) -> object:
         """Handles a fault that a kernel has raised under the dispatcher."""
         raise NotImplementedError
 

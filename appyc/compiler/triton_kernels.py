@@ -25,7 +25,7 @@ from appyc.triton_gen.triton_module import TritonProgram, generate
 if TYPE_CHECKING:
     from appyc.runtime.triton_build import CompiledKernel
 
-Runner = Callable[[list[Any]], list[Any]]
+Runner = Callable[[Sequence[Any]], list[Any]]
 
 
 def triton_program(function: Function, analysed: Analysed) -> TritonProgram:
@@ -62,16 +62,18 @@ class _Results:
     results: tuple[Result, ...]
 
     def build(self, values: Sequence[Any]) -> object:
+        if self.tree is None:
+            return None
         handed = [_handed(v, r) for v, r in zip(values, self.results, strict=True)]
         return nested(self.tree, handed)
 
 
 @dataclass(frozen=True, slots=True)
 class GpuRunner:
-    """run: a call. alone: one of arrays on the GPU none of which overlaps another, as the kernel's parameters are."""
+    """run: a call. alone: one with the kernel's parameters by position, of which no arrays overlap."""
 
     run: Callable[[tuple[object, ...]], object]
-    alone: Callable[[list[Any]], object]
+    alone: Callable[..., object]
 
 
 def gpu_runner(analysed: Analysed, target: str) -> GpuRunner:
@@ -100,17 +102,21 @@ def gpu_runner(analysed: Analysed, target: str) -> GpuRunner:
     def run(values: tuple[object, ...]) -> object:
         flat = flat_values(analysed.arguments, values)
         if not any_overlap(flat, written):
-            return alone(flat)
+            return alone(*flat)
         runner, hidden = overlapping.version(flat)
         if runner is not None:
             with suppress(GuardFailed):
                 return results.build(runner([*flat, *hidden]))
         return results.build(plain()(flat))
 
-    def alone(flat: list[Any]) -> object:
-        with suppress(GuardFailed):
-            return results.build(usual(flat))
-        return results.build(plain()(flat))
+    def alone(*flat: Any) -> object:
+        try:
+            values = usual(flat)
+        except GuardFailed:
+            pass
+        else:
+            return results.build(values)
+        return results.build(plain()(flat))  # not in a handler: what it raises stands alone
 
     return GpuRunner(run, alone)
 

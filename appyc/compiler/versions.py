@@ -15,7 +15,6 @@ from appyc.compiler.analyse import CompiledFor, analyse
 from appyc.compiler.captured_values import Captured, dispatcher_of
 from appyc.compiler.cpu import CpuCompiler, CpuVersion
 from appyc.compiler.deep_recursion import deep_recursion
-from appyc.compiler.gpu_calls import QuickCalls
 from appyc.compiler.shared import SharedVersions
 from appyc.compiler.unit_axes import UnitVersions
 from appyc.compiler.waiting import Notice
@@ -23,12 +22,13 @@ from appyc.errors import InternalError, LeftToPython, Loc, ReadOnlyArguments, Ty
 from appyc.frontend.access import AccessPath, closure_cells, fetch, find, python_function
 from appyc.frontend.library.generator_state import kind_of_all
 from appyc.frontend.source import Source
+from appyc.ir.abi import frame_layout
 from appyc.ir.aliasing import Sharing
 from appyc.ir.arguments import ArgType, NoneArg, TupleArg, writeable
 from appyc.ir.types import ArrayType
 from appyc.options import Options
-from appyc.runtime.dispatch import GuardFailure
-from appyc.runtime.frame import Kernel, Watched, flat_values, groups_of, invoke
+from appyc.runtime.dispatch import Entry, GuardFailure
+from appyc.runtime.frame import HostProgram, Interface, Kernel, Watched, flat_values, groups_of, invoke
 from appyc.runtime.overlap import any_overlap, lists_are_apart
 from appyc.runtime.signature import BYTES, TEXT, list_type, typeof
 
@@ -187,8 +187,7 @@ def make_version(job: Job) -> Version | None:
     """Compiles, or finds compiled code on disk. Raises CompileError."""
     if job.wanted.target == "cpu":
         return _cpu_version(job)
-    there = replace(job, options=job.options.where(job.wanted.target))
-    return there.attempt(partial(_gpu_version, there))
+    return job.attempt(partial(_gpu_version, job))
 
 
 def is_stored(fn: FunctionType, source: Source, wanted: Request, options: Options) -> bool:
@@ -205,9 +204,7 @@ def _cpu_version(job: Job) -> Version | None:
     face = usual.kernel.interface
 
     captured = Captured(fn, usual.outside, wanted.objects.keys())
-    usual_kernel = _dispatched(fn, usual, wanted)
-    has_names = any(map(_holds_names, wanted.types.values()))
-    of_captures = dispatcher_of(usual.kernel) if usual_kernel is None and not has_names else None
+    usual_kernel, of_captures = _dispatched(usual.kernel, captured, wanted)
 
     def add(kernel: Kernel) -> None:
         if of_captures is not None:
@@ -287,14 +284,17 @@ def _cpu_version(job: Job) -> Version | None:
     return Version(captured, run, usual_kernel, quick)
 
 
-def _dispatched(fn: FunctionType, version: CpuVersion, wanted: Request) -> Kernel | None:
-    """The kernel as the dispatcher may take it, where it needs no values but the arguments."""
-    if version.outside.captures or wanted.objects or any(map(_holds_names, wanted.types.values())):
-        return None
-    watched = [_watched(fn, path, value) for path, value in version.outside.watched]
-    if any(w is None for w in watched):
-        return None
-    return replace(version.kernel, watched=tuple(w for w in watched if w is not None))
+def _dispatched(
+    kernel: Kernel, captured: Captured, wanted: Request
+) -> tuple[Kernel, None] | tuple[None, Entry | None]:
+    """The kernel as the dispatcher may take it, where it needs no values but the arguments; else a dispatcher of its
+    own, if one can tell the arguments."""
+    if any(map(_holds_names, wanted.types.values())):
+        return None, None
+    watched = [_watched(captured.fn, path, value) for path, value in captured.outside.watched]
+    if captured.outside.captures or wanted.objects or any(w is None for w in watched):
+        return None, dispatcher_of(kernel)
+    return replace(kernel, watched=tuple(w for w in watched if w is not None)), None
 
 
 def _holds_names(type_: ArgType) -> bool:
@@ -364,7 +364,10 @@ def _host_version(job: Job) -> Version | None:
 def _gpu_version(job: Job) -> Version | None:
     from appyc.compiler.triton_kernels import gpu_runner  # noqa: PLC0415  (Triton is optional)
     from appyc.ir.visit import arrays_written  # noqa: PLC0415  (a warm start on the CPU does without the IR)
+    from appyc.runtime.triton_launch import device_array  # noqa: PLC0415
 
+    takes_numpy = job.options.target == "gpu"  # else each call with NumPy's arrays chooses where it runs
+    job = replace(job, options=job.options.where(job.wanted.target))
     fn, wanted = job.fn, job.wanted
     if wanted.has_lists:
         return _host_version(job)
@@ -383,8 +386,12 @@ def _gpu_version(job: Job) -> Version | None:
             _refuse_readonly(job, named)
         return runner.run(values)
 
-    types = list(wanted.types.values())
-    quick = None
-    if wanted.target == "gpu" and QuickCalls.takes(captured, types):
-        quick = QuickCalls(captured, types, written, runner.alone)
-    return Version(captured, run, quick=quick)
+    if wanted.target != "gpu":
+        return Version(captured, run)
+    layout = replace(
+        frame_layout(analysed.function), results=()
+    )  # the host program returns what the function does
+    face = Interface(analysed.arguments, layout, written, (), None, ())
+    host = HostProgram(runner.alone, device_array(), takes_numpy)
+    kernel, of_captures = _dispatched(Kernel(face, 0, host=host), captured, wanted)
+    return Version(captured, run, kernel, None if of_captures is None else captured.quick(of_captures))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import assert_never
 
 from appyc.ir.intrinsics import INTRINSICS
@@ -50,8 +50,9 @@ SOME_WORKERS = 8
 class ExpressionPrinter:
     """Prints expressions. Precedence is Python's; parentheses stand around every operation inside another."""
 
-    def __init__(self, name: Callable[[Symbol], str]) -> None:
-        self.name = name
+    def __init__(self, name: Callable[[Symbol], str], nonzero: Collection[Symbol] = ()) -> None:
+        """nonzero: scalars that divisions need not be NumPy's for."""
+        self.name, self.nonzero = name, nonzero
 
     def bare(self, expr: Expr) -> str:
         """The expression where no bracket is needed around it."""
@@ -148,7 +149,7 @@ class ExpressionPrinter:
         bare_lhs, bare_rhs = self.unwrapped(expr.lhs, lhs), self.unwrapped(expr.rhs, rhs)
         if expr.op in CALLED_OPS:
             return f"{CALLED_OPS[expr.op]}({bare_lhs}, {bare_rhs})"
-        if expr.op in _DIVISIONS and not _is_safe_divisor(expr.rhs):
+        if expr.op in _DIVISIONS and not is_safe_divisor(expr.rhs, self.nonzero):
             if expr.trap:
                 python = PYTHON_KINDS[expr.dtype.kind]
                 lhs, rhs = f"{python}({bare_lhs})", f"{python}({bare_rhs})"
@@ -205,8 +206,17 @@ def _float(value: float) -> str:
     return text.replace("inf", "math.inf").replace("nan", "math.nan")
 
 
-def _is_safe_divisor(expr: Expr) -> bool:
-    return isinstance(expr, Const) and expr.value != 0
+def is_safe_divisor(expr: Expr, nonzero: Collection[Symbol]) -> bool:
+    """Whether it surely is not 0."""
+    match expr:
+        case Const(value):
+            return value != 0
+        case Var(symbol):
+            return symbol in nonzero
+        case Binary("max", _, Const(int() as least)):
+            return least > 0
+        case _:
+            return False
 
 
 def _is_numpy(expr: Expr) -> bool:

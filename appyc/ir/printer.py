@@ -21,7 +21,7 @@ shapes are Python's: they do not wrap at 64 bits.
 from __future__ import annotations
 
 import keyword
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import assert_never
 
 from appyc.ir.expression_printer import CALLED_OPS, PYTHON_KINDS, ExpressionPrinter, strided
@@ -141,9 +141,11 @@ def print_expr(expr: Expr) -> str:
     return _Printer(lambda symbol: symbol.name).bare(expr)
 
 
-def expression_printer(name: Callable[[Symbol], str]) -> Callable[[Expr], str]:
-    """A printer of expressions that spells symbols as `name` does."""
-    return _Printer(name).bare
+def expression_printer(
+    name: Callable[[Symbol], str], nonzero: Collection[Symbol] = ()
+) -> Callable[[Expr], str]:
+    """A printer of expressions that spells symbols as `name` does. nonzero: as for `ExpressionPrinter`."""
+    return _Printer(name, nonzero).bare
 
 
 def print_stmt(stmt: Stmt) -> str:

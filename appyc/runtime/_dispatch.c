@@ -23,9 +23,10 @@
 #include "_frame.h"
 #include "_kinds.h"
 #include "_overlap.h"
+#include "_launch.h"
 
 /* As in appyc/runtime/dispatch.py: of Kernel.record(), and of what on_fault is called with. */
-enum { RECORD_FORMAT = 15 };
+enum { RECORD_FORMAT = 16, HOST_RAISED = -1 };
 
 /* For the whole process, as OpenMP's own setting is; every entry passes it on in slot 0. */
 static int thread_count = 1;
@@ -36,6 +37,7 @@ static void specialisation_dealloc(Specialisation *self)
 {
     PyObject_GC_UnTrack(self);
     PyMem_Free(self->arguments);
+    PyMem_Free(self->leaves);
     PyMem_Free(self->results);
     for (int i = 0; i < self->group_count; i++)
         PyMem_Free(self->groups[i].members);
@@ -44,6 +46,8 @@ static void specialisation_dealloc(Specialisation *self)
     Py_XDECREF(self->watched);
     Py_XDECREF(self->kernel);
     Py_XDECREF(self->checked_kernel);
+    Py_XDECREF(self->host);
+    Py_XDECREF(self->device_array);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
@@ -53,6 +57,8 @@ static int specialisation_traverse(Specialisation *self, visitproc visit, void *
     Py_VISIT(self->watched);
     Py_VISIT(self->kernel);
     Py_VISIT(self->checked_kernel);
+    Py_VISIT(self->host);
+    Py_VISIT(self->device_array);
     return 0;
 }
 
@@ -69,7 +75,8 @@ static int read_arguments(Specialisation *self, PyObject *records)
 {
     self->argument_count = (int)PyTuple_GET_SIZE(records);
     self->arguments = PyMem_Calloc((size_t)self->argument_count + 1, sizeof(Argument));
-    if (!self->arguments) {
+    self->leaves = PyMem_Calloc((size_t)self->argument_count + 1, sizeof *self->leaves);
+    if (!self->arguments || !self->leaves) {
         PyErr_NoMemory();
         return -1;
     }
@@ -83,13 +90,14 @@ static int read_arguments(Specialisation *self, PyObject *records)
         a->leaf = self->leaf_count;
         self->lists |= a->kind == LIST || a->kind == TEXT;
         if (a->kind < NONE)
-            self->leaf_count++;
+            self->leaves[self->leaf_count++] = a;
         if (a->kind == ARRAY && a->written)
             self->writes = 1;
-        if (a->kind == NUMPY_SCALAR) {
+        if (a->kind == ARRAY || a->kind == NUMPY_SCALAR) {
             PyArray_Descr *descr = PyArray_DescrFromType(a->type_number);
             if (!descr)
                 return -1;
+            a->item = PyDataType_ELSIZE(descr);
             a->scalar_type = descr->typeobj;  /* one of NumPy's static types; needs no reference */
             Py_DECREF(descr);
         }
@@ -132,11 +140,9 @@ static int read_groups(Specialisation *self, PyObject *records)
         g->count = (int)length / (1 + g->axes);
         for (Py_ssize_t k = 0; k < length; k++)
             g->members[k] = (int)PyLong_AsLong(PyTuple_GET_ITEM(numbers, k));
-        for (int k = 0, leaf = 0; k < self->argument_count; k++) {
+        for (int k = 0; k < self->argument_count; k++)
             for (int m = 0; self->arguments[k].kind == ARRAY && m < g->count; m++)
-                self->arguments[k].grouped |= g->members[m * (1 + g->axes)] == leaf;
-            leaf += self->arguments[k].kind < NONE;
-        }
+                self->arguments[k].grouped |= g->members[m * (1 + g->axes)] == self->arguments[k].leaf;
     }
     return PyErr_Occurred() ? -1 : 0;
 failed:
@@ -177,19 +183,19 @@ static int are_watched(PyObject *watched)
 }
 
 /* From `kernel.record()`: (address, checked address, parameters, arguments, results, tree, fault slot, size,
- * watched, checked kernel, alone, groups) */
+ * watched, checked kernel, alone, groups, host program, class of the arrays on a GPU, takes NumPy's) */
 static Specialisation *specialise(PyObject *kernel)
 {
     unsigned long long function, checked;
-    PyObject *arguments, *results, *tree, *watched, *checked_kernel, *groups;
+    PyObject *arguments, *results, *tree, *watched, *checked_kernel, *groups, *host, *device_array;
     PyObject *record = PyObject_CallMethod(kernel, "record", NULL);
     if (!record)
         return NULL;
     Specialisation *self = (Specialisation *)SpecialisationType.tp_alloc(&SpecialisationType, 0);
-    if (self && PyArg_ParseTuple(record, "KKiO!O!OiiO!OpO!", &function, &checked, &self->parameters, &PyTuple_Type,
+    if (self && PyArg_ParseTuple(record, "KKiO!O!OiiO!OpO!OOp", &function, &checked, &self->parameters, &PyTuple_Type,
                                  &arguments, &PyTuple_Type, &results, &tree, &self->fault_slot,
                                  &self->frame_size, &PyTuple_Type, &watched, &checked_kernel, &self->alone,
-                                 &PyTuple_Type, &groups)
+                                 &PyTuple_Type, &groups, &host, &device_array, &self->takes_numpy)
         && are_watched(watched) && read_arguments(self, arguments) == 0 && read_results(self, results) == 0
         && read_groups(self, groups) == 0) {
         self->function = (KernelFunction)(uintptr_t)function;
@@ -198,6 +204,8 @@ static Specialisation *specialise(PyObject *kernel)
         self->watched = Py_NewRef(watched);
         self->kernel = Py_NewRef(kernel);
         self->checked_kernel = Py_NewRef(checked_kernel);
+        self->host = host == Py_None ? NULL : Py_NewRef(host);
+        self->device_array = Py_NewRef(device_array);
         Py_DECREF(record);
         return self;
     }
@@ -261,6 +269,24 @@ static PyObject *fault(PyObject *on_fault, PyObject *kernel, const int64_t *at, 
     return PyObject_CallFunction(on_fault, "OLNN", kernel, (long long)at[0], words, given);
 }
 
+/* The same for a host program that has raised: the site is HOST_RAISED, and the exception the only word. */
+static PyObject *host_raised(PyObject *on_fault, PyObject *kernel, PyObject *const *args, Py_ssize_t count)
+{
+    PyObject *type, *error, *traceback, *out = NULL, *given = PyTuple_New(count);
+    PyErr_Fetch(&type, &error, &traceback);
+    PyErr_NormalizeException(&type, &error, &traceback);
+    if (traceback)
+        PyException_SetTraceback(error, traceback);
+    for (Py_ssize_t i = 0; given && i < count; i++)
+        PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
+    if (given)
+        out = PyObject_CallFunction(on_fault, "Oi(O)N", kernel, HOST_RAISED, error, given);
+    Py_XDECREF(type);
+    Py_XDECREF(error);
+    Py_XDECREF(traceback);
+    return out;
+}
+
 /* Whether what a call has stored into lists stays there when it stops at this fault. */
 static int keeps_lists(PyObject *kernel, int64_t site)
 {
@@ -287,8 +313,14 @@ static int try_call(PyObject *on_fault, const Specialisation *s, PyObject *const
         called = 1;
     } else {
         memset(frame, 0, (size_t)s->frame_size * sizeof(int64_t));
-        if (fill(s, &next, args, count, frame, leaves, &leaf, typed) && (!s->lists || lists_are_apart(s, leaves))
-            && (typed || ((!s->shares || shares_as_expected(s, leaves)) && !(s->writes && may_overlap(s, leaves, frame))))) {
+        int fits = fill(s, &next, args, count, frame, leaves, &leaf, typed);
+        fits = fits && (!s->lists || lists_are_apart(s, leaves)) && (typed || !s->shares || shares_as_expected(s, frame))
+               && (typed || !s->writes || !may_overlap(s, frame));
+        if (fits && s->host) {
+            if (!(*out = PyObject_Vectorcall(s->host, leaves, (size_t)leaf, NULL)))
+                *out = host_raised(on_fault, s->kernel, args, count);
+            called = 1;
+        } else if (fits) {
             PyObject *ran;
             int32_t status = run(s, frame, &ran);
             called = status != STATUS_GUARD;
@@ -615,12 +647,15 @@ PyMODINIT_FUNC PyInit__dispatch(void)
     import_array();
     if (pthread_atfork(NULL, NULL, forget_workers) != 0)
         return PyErr_NoMemory();
-    if (PyType_Ready(&SpecialisationType) < 0 || PyType_Ready(&EntryType) < 0)
+    if (!intern_names() || PyType_Ready(&SpecialisationType) < 0 || PyType_Ready(&EntryType) < 0
+        || PyType_Ready(&KernelLaunchType) < 0 || PyType_Ready(&LauncherType) < 0)
         return NULL;
     PyObject *module = PyModule_Create(&module_definition);
     guard_failure = PyErr_NewException("appyc.runtime._dispatch.GuardFailure", NULL, NULL);
     if (module && (PyModule_AddObjectRef(module, "GuardFailure", guard_failure) < 0
                    || PyModule_AddObjectRef(module, "Entry", (PyObject *)&EntryType) < 0
+                   || PyModule_AddObjectRef(module, "KernelLaunch", (PyObject *)&KernelLaunchType) < 0
+                   || PyModule_AddObjectRef(module, "Launcher", (PyObject *)&LauncherType) < 0
                    || PyModule_AddIntConstant(module, "FORMAT", RECORD_FORMAT) < 0))
         Py_CLEAR(module);
     return module;

@@ -1,4 +1,5 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 import numpy as np
 
@@ -20,6 +21,25 @@ class Entry:
     def kind(self, args: tuple[object, ...], keywords: dict[str, object], /) -> tuple[object, ...] | None: ...
     @property
     def kernels(self) -> tuple[Kernel, ...]: ...
+
+class KernelLaunch:
+    def __init__(
+        self, parameters: tuple[tuple[str, int, bool, int], ...], size: int, most: int, /
+    ) -> None: ...
+    def pack(self, args: Sequence[object], /) -> tuple[bytes, int, bool]: ...
+
+class Launcher:
+    stream: int
+    def __init__(
+        self,
+        kernels: dict[str, KernelLaunch],
+        load: Callable[[str, int, int, bool], tuple[int, int, int]],
+        on_error: Callable[[int], NoReturn],
+        address: int,
+        /,
+    ) -> None: ...
+    def __call__(self, name: str, programs: int, lanes: int, /, *args: object) -> None: ...
+    def forget(self) -> None: ...
 
 class GuardFailure(Exception): ...  # noqa: N818  (a signal to the caller, who then takes another version)
 

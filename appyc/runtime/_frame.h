@@ -24,7 +24,8 @@ typedef struct {
     int any_written;  /* ARRAY: the kernel stores into it, or into one that is the same elements */
     int slot;     /* the first slot in the frame */
     int grouped;  /* ARRAY: it is a member of a group */
-    int leaf;     /* LIST, TEXT: which of the leaf arguments it is */
+    int leaf;     /* which of the leaf arguments it is */
+    int64_t item; /* ARRAY: bytes of an element */
     int same;     /* ARRAY: the leaf that it must be the same elements as; its own number as a rule */
     PyTypeObject *scalar_type;  /* NUMPY_SCALAR: what a value's type must be */
 } Argument;
@@ -54,6 +55,7 @@ typedef struct {
     int lists;   /* whether any argument is a list, bytes or a text */
     int alone;   /* whether no other Python code may run meanwhile */
     Argument *arguments;  /* in order, each tuple before its items */
+    const Argument **leaves;  /* those that are no tuples and not None */
     Result *results;
     Group *groups;
     int group_count;
@@ -61,8 +63,12 @@ typedef struct {
     PyObject *watched;  /* a tuple of (dict or cell, name, value) */
     PyObject *kernel;  /* the Python object it was made from; keeps the code loaded */
     PyObject *checked_kernel;  /* that of `checked`, or None */
+    PyObject *host;         /* called with the leaf arguments in place of `function`, or NULL */
+    PyObject *device_array; /* the class of arrays in a GPU's memory that the host program takes */
+    int takes_numpy;        /* whether it takes NumPy's too */
 } Specialisation;
 
+#include "_device.h"
 #include "_lists.h"
 
 /* ------------------------------------------------------------------ arguments to frame */
@@ -75,6 +81,17 @@ static int fits_layout(PyArrayObject *array, int layout)
     case LAYOUT_F: return f && !c;
     default: return !c && !f;
     }
+}
+
+static int is_contiguous(int layout, int axes, const int64_t *shape, const int64_t *strides, int64_t step)
+{
+    for (int i = 0; i < axes && layout != LAYOUT_STRIDED; i++) {
+        int axis = layout == LAYOUT_C ? axes - 1 - i : i;
+        if (shape[axis] != 1 && strides[axis] != step)
+            return 0;
+        step *= shape[axis];
+    }
+    return 1;
 }
 
 /* typed: whether the caller has found that the value has this type, of which it may be a subclass. */
@@ -97,6 +114,30 @@ static int fill_array(const Argument *a, PyObject *value, int64_t *frame, int ty
         at[a->count + i] = PyArray_STRIDE(array, i);
     }
     return 1;
+}
+
+/* Of the layout that an array on a GPU has for `typeof`: C for one that is both. */
+static int fits_strides(const Argument *a, const int64_t *shape, const int64_t *strides)
+{
+    int c = is_contiguous(LAYOUT_C, a->count, shape, strides, a->item);
+    for (int i = 0; i < a->count; i++)
+        c |= shape[i] == 0;
+    if (c || a->layout == LAYOUT_C)
+        return c && a->layout == LAYOUT_C;
+    return is_contiguous(LAYOUT_F, a->count, shape, strides, a->item) == (a->layout == LAYOUT_F);
+}
+
+static int fill_device_array(const Argument *a, PyObject *value, int64_t *frame)
+{
+    int64_t *at = frame + a->slot, *shape = at + 1, *strides = shape + a->count;
+    PyObject *dtype = PyObject_GetAttr(value, dtype_name);
+    int fits = dtype && PyArray_DescrCheck(dtype)
+               && PyArray_EquivTypenums(((PyArray_Descr *)dtype)->type_num, a->type_number)
+               && device_address(value, at) && integers_of(value, shape_name, shape, a->count) == a->count
+               && integers_of(value, strides_name, strides, a->count) == a->count && fits_strides(a, shape, strides);
+    Py_XDECREF(dtype);
+    PyErr_Clear();
+    return fits;
 }
 
 static int fill_python_scalar(const Argument *a, PyObject *value, int64_t *slot, int typed)
@@ -177,7 +218,12 @@ static int fill(const Specialisation *s, int *next, PyObject *const *values, Py_
         PyObject *value = values[i];
         int fits = 0;
         switch (a->kind) {
-        case ARRAY: fits = fill_array(a, value, frame, typed); break;
+        case ARRAY:
+            if (s->host && Py_TYPE(value) == (PyTypeObject *)s->device_array)
+                fits = fill_device_array(a, value, frame);
+            else
+                fits = (!s->host || s->takes_numpy) && fill_array(a, value, frame, typed);
+            break;
         case LIST: fits = fill_list(a, value, frame); break;
         case TEXT: fits = fill_text(a, value, frame); break;
         case NUMPY_SCALAR: fits = fill_numpy_scalar(a, value, frame + a->slot, typed); break;

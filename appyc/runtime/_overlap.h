@@ -6,29 +6,36 @@
 
 #include "_frame.h"
 
-/* Whether two arrays of one type have the same elements at the same addresses. */
-static int are_one(PyArrayObject *a, PyArrayObject *b)
+/* An array argument as the frame has it: its address, extents and strides. */
+typedef struct {
+    const int64_t *shape, *strides;
+    int64_t item;
+    uintptr_t at;
+    int axes;
+} Array;
+
+static Array array_of(const Argument *a, const int64_t *frame)
 {
-    if (PyArray_DATA(a) != PyArray_DATA(b) || PyArray_NDIM(a) != PyArray_NDIM(b))
-        return 0;
-    for (int i = 0; i < PyArray_NDIM(a); i++)
-        if (PyArray_DIM(a, i) != PyArray_DIM(b, i) || PyArray_STRIDE(a, i) != PyArray_STRIDE(b, i))
-            return 0;
-    return 1;
+    const int64_t *at = frame + a->slot;
+    return (Array){at + 1, at + 1 + a->count, a->item, (uintptr_t)at[0], a->count};
 }
 
-/* Whether the arrays that the kernel takes for one are one. */
-static int shares_as_expected(const Specialisation *s, PyObject **leaves)
+static int is_empty(const Array *array)
 {
-    int leaf = 0;
+    for (int i = 0; i < array->axes; i++)
+        if (array->shape[i] == 0)
+            return 1;
+    return 0;
+}
+
+/* Whether the arrays that the kernel takes for one are one: the slots of two arrays of one type are the same. */
+static int shares_as_expected(const Specialisation *s, const int64_t *frame)
+{
     for (int i = 0; i < s->argument_count; i++) {
-        const Argument *a = &s->arguments[i];
-        if (a->kind >= NONE)
-            continue;
-        if (a->kind == ARRAY && a->same != leaf
-            && !are_one((PyArrayObject *)leaves[leaf], (PyArrayObject *)leaves[a->same]))
+        const Argument *a = &s->arguments[i], *other = s->leaves[a->same];
+        if (a->kind == ARRAY && (a->count != other->count || memcmp(frame + a->slot, frame + other->slot,
+                                                                    (size_t)(1 + 2 * a->count) * sizeof *frame) != 0))
             return 0;
-        leaf++;
     }
     return 1;
 }
@@ -36,49 +43,42 @@ static int shares_as_expected(const Specialisation *s, PyObject **leaves)
 typedef struct {
     uintptr_t lo, hi;  /* the bytes from the first to one past the last element */
     int written;
-    PyArrayObject *array;
+    int is_box;  /* of a group */
+    Array array;
 } Range;
 
-static Range range_between(uintptr_t at, int axes, const npy_intp *shape, const npy_intp *strides, npy_intp item)
+/* Of an array with elements. */
+static Range range_of(Array array)
 {
-    Range r = {at, at, 0, NULL};
-    for (int i = 0; i < axes; i++) {
-        npy_intp reach = (shape[i] - 1) * strides[i];
+    Range r = {array.at, array.at, 0, 0, array};
+    for (int i = 0; i < array.axes; i++) {
+        int64_t reach = (array.shape[i] - 1) * array.strides[i];
         if (reach < 0)
             r.lo += (uintptr_t)reach;
         else
             r.hi += (uintptr_t)reach;
     }
-    r.hi += (uintptr_t)item;
-    return r;
-}
-
-/* Of an array with elements. */
-static Range range_of(PyArrayObject *array)
-{
-    Range r = range_between((uintptr_t)PyArray_DATA(array), PyArray_NDIM(array), PyArray_DIMS(array),
-                            PyArray_STRIDES(array), PyArray_ITEMSIZE(array));
-    r.array = array;
+    r.hi += (uintptr_t)array.item;
     return r;
 }
 
 /* Whether two indices may reach the same byte: sorted by stride, each axis must step over
  * all that the smaller ones reach. */
-static int may_meet_itself(int axes, const npy_intp *shape, const npy_intp *steps, npy_intp covered)
+static int may_meet_itself(const Array *array)
 {
-    npy_intp strides[NPY_MAXDIMS], reaches[NPY_MAXDIMS];
+    int64_t strides[NPY_MAXDIMS], reaches[NPY_MAXDIMS], covered = array->item;
     int count = 0;
-    for (int i = 0; i < axes; i++) {
-        npy_intp stride = steps[i] < 0 ? -steps[i] : steps[i];
+    for (int i = 0; i < array->axes; i++) {
+        int64_t stride = llabs(array->strides[i]);
         int at = count;
-        if (shape[i] == 1)
+        if (array->shape[i] == 1)
             continue;
         for (; at > 0 && strides[at - 1] > stride; at--) {
             strides[at] = strides[at - 1];
             reaches[at] = reaches[at - 1];
         }
         strides[at] = stride;
-        reaches[at] = stride * (shape[i] - 1);
+        reaches[at] = stride * (array->shape[i] - 1);
         count++;
     }
     for (int i = 0; i < count; i++) {
@@ -87,12 +87,6 @@ static int may_meet_itself(int axes, const npy_intp *shape, const npy_intp *step
         covered += reaches[i];
     }
     return 0;
-}
-
-static int may_overlap_itself(PyArrayObject *array)
-{
-    return PyArray_SIZE(array) != 0 && may_meet_itself(PyArray_NDIM(array), PyArray_DIMS(array), PyArray_STRIDES(array),
-                                                       PyArray_ITEMSIZE(array));
 }
 
 static int by_address(const void *one, const void *other)
@@ -127,42 +121,42 @@ static int may_meet(Range *ranges, int count)
 }
 
 typedef struct {
-    npy_intp stride, a, b;  /* and how many steps the arrays reach */
+    int64_t stride, a, b;  /* and how many steps the arrays reach */
 } CommonAxis;
 
 /* The axes that two arrays have in common, the longest strides first and the bytes of an element last; 0 where their
  * strides differ. */
-static int common_axes(PyArrayObject *a, PyArrayObject *b, CommonAxis *axes)
+static int common_axes(const Array *a, const Array *b, CommonAxis *axes)
 {
     int count = 0;
-    if (!a || !b || PyArray_NDIM(a) != PyArray_NDIM(b))
+    if (a->axes != b->axes)
         return 0;
-    for (int i = 0; i < PyArray_NDIM(a); i++) {
-        npy_intp stride = PyArray_STRIDE(a, i);
-        CommonAxis axis = {stride < 0 ? -stride : stride, PyArray_DIM(a, i), PyArray_DIM(b, i)};
+    for (int i = 0; i < a->axes; i++) {
+        int64_t stride = a->strides[i];
+        CommonAxis axis = {llabs(stride), a->shape[i], b->shape[i]};
         int at = count;
         if (axis.a == 1 && axis.b == 1)
             continue;
-        if (stride == 0 || (stride != PyArray_STRIDE(b, i) && stride != -PyArray_STRIDE(b, i)))
+        if (stride == 0 || (stride != b->strides[i] && stride != -b->strides[i]))
             return 0;
         for (; at > 0 && axes[at - 1].stride < axis.stride; at--)
             axes[at] = axes[at - 1];
         axes[at] = axis;
         count++;
     }
-    axes[count] = (CommonAxis){1, PyArray_ITEMSIZE(a), PyArray_ITEMSIZE(b)};
+    axes[count] = (CommonAxis){1, a->item, b->item};
     return count + 1;
 }
 
 /* Whether two arrays are boxes in one grid that have no byte in common: the left and the right columns of a matrix, odd
  * and even elements, real and imaginary parts. Not where that cannot be told by strides. */
-static int are_boxes_apart(Range a, Range b)
+static int are_boxes_apart(const Range *a, const Range *b)
 {
     CommonAxis axes[NPY_MAXDIMS + 1];
-    int count = common_axes(a.array, b.array, axes), apart = 0;
-    npy_intp rest = (npy_intp)(b.lo - a.lo), most = NPY_MAX_INTP;
+    int count = a->is_box || b->is_box ? 0 : common_axes(&a->array, &b->array, axes), apart = 0;
+    int64_t rest = (int64_t)(b->lo - a->lo), most = INT64_MAX;
     for (int i = 0; i < count; i++) {
-        npy_intp stride = axes[i].stride, first = rest / stride;
+        int64_t stride = axes[i].stride, first = rest / stride;
         if (axes[i].a > most / stride || axes[i].b > most / stride - first)
             return 0;
         apart |= first >= axes[i].a;
@@ -177,81 +171,69 @@ static int do_meet(const Range *ranges, int count)
 {
     for (int i = 0; i < count; i++)
         for (int j = i + 1; j < count && ranges[j].lo < ranges[i].hi; j++)
-            if ((ranges[i].written || ranges[j].written) && !are_boxes_apart(ranges[i], ranges[j]))
+            if ((ranges[i].written || ranges[j].written) && !are_boxes_apart(&ranges[i], &ranges[j]))
                 return 1;
     return 0;
 }
 
-static int is_contiguous(int layout, int axes, const npy_intp *shape, const npy_intp *strides, npy_intp step)
-{
-    for (int i = 0; i < axes && layout != LAYOUT_STRIDED; i++) {
-        int axis = layout == LAYOUT_C ? axes - 1 - i : i;
-        if (shape[axis] != 1 && strides[axis] != step)
-            return 0;
-        step *= shape[axis];
-    }
-    return 1;
-}
-
 /* Whether arrays are parts of one as a group says; then the box that holds them is put into the frame, and its range
  * into `*range`. */
-static int fill_group(const Group *g, PyObject **leaves, int64_t *frame, Range *range)
+static int fill_group(const Specialisation *s, const Group *g, int64_t *frame, Range *range)
 {
-    PyArrayObject *first = (PyArrayObject *)leaves[g->members[0]];
-    const npy_intp *strides = PyArray_STRIDES(first), item = PyArray_ITEMSIZE(first);
-    npy_intp shape[NPY_MAXDIMS] = {0};
-    intptr_t base = (intptr_t)PyArray_DATA(first);
-    for (int k = 0; k < g->axes; k++)
-        base -= g->members[1 + k] * strides[k];
+    const Array first = array_of(s->leaves[g->members[0]], frame);
+    int64_t *shape = frame + g->slot + 1, *strides = shape + g->axes;
+    uintptr_t base = first.at;
+    for (int k = 0; k < g->axes; k++) {
+        shape[k] = 0;
+        strides[k] = first.strides[k];
+        base -= (uintptr_t)(g->members[1 + k] * strides[k]);
+    }
     for (int m = 0; m < g->count; m++) {
         const int *member = g->members + m * (1 + g->axes);
-        PyArrayObject *array = (PyArrayObject *)leaves[member[0]];
-        intptr_t at = base;
+        const Array array = array_of(s->leaves[member[0]], frame);
+        uintptr_t at = base;
         for (int k = 0; k < g->axes; k++) {
-            npy_intp end = member[1 + k] + PyArray_DIM(array, k);
-            if (PyArray_STRIDE(array, k) != strides[k] || PyArray_DIM(array, k) == 0)
+            int64_t end = member[1 + k] + array.shape[k];
+            if (array.strides[k] != strides[k] || array.shape[k] == 0)
                 return 0;
-            at += member[1 + k] * strides[k];
+            at += (uintptr_t)(member[1 + k] * strides[k]);
             shape[k] = end > shape[k] ? end : shape[k];
         }
-        if (at != (intptr_t)PyArray_DATA(array))
+        if (at != array.at)
             return 0;
     }
-    if (may_meet_itself(g->axes, shape, strides, item) || !is_contiguous(g->layout, g->axes, shape, strides, item))
+    const Array box = {shape, strides, first.item, base, g->axes};
+    if (may_meet_itself(&box) || !is_contiguous(g->layout, g->axes, shape, strides, first.item))
         return 0;
-    frame[g->slot] = base;
-    for (int k = 0; k < g->axes; k++) {
-        frame[g->slot + 1 + k] = shape[k];
-        frame[g->slot + 1 + g->axes + k] = strides[k];
-    }
-    *range = range_between((uintptr_t)base, g->axes, shape, strides, item);
+    frame[g->slot] = (int64_t)base;
+    *range = range_of(box);
     range->written = g->written;
+    range->is_box = 1;
     return 1;
 }
 
 /* Whether arrays that a kernel stores into, those of groups among them, may overlap others as it does not expect. The
  * boxes of groups are put into the frame. */
-static int may_overlap(const Specialisation *s, PyObject **leaves, int64_t *frame)
+static int may_overlap(const Specialisation *s, int64_t *frame)
 {
     Range few[STACK_LEAVES], *ranges = few;
-    int leaf = 0, count = 0, found = 0;
+    int count = 0, found = 0;
     if (s->leaf_count > STACK_LEAVES && !(ranges = PyMem_Malloc((size_t)s->leaf_count * sizeof *ranges)))
         return 1;
     for (int i = 0; i < s->group_count; i++)
-        found |= !fill_group(&s->groups[i], leaves, frame, &ranges[count++]);
-    for (int i = 0; i < s->argument_count; i++) {
-        const Argument *a = &s->arguments[i];
-        if (a->kind >= NONE)
+        found |= !fill_group(s, &s->groups[i], frame, &ranges[count++]);
+    for (int i = 0; i < s->leaf_count && !found; i++) {
+        const Argument *a = s->leaves[i];
+        const Array array = a->kind == ARRAY ? array_of(a, frame) : (Array){0};
+        if (a->kind != ARRAY || is_empty(&array))
             continue;
-        PyArrayObject *array = (PyArrayObject *)leaves[leaf];
-        if (a->kind == ARRAY && a->written && a->layout == LAYOUT_STRIDED)
-            found |= may_overlap_itself(array);
+        if (a->written && a->layout == LAYOUT_STRIDED)
+            found |= may_meet_itself(&array);
         /* Of arrays that are one, the first stands for all; any of them may be written. */
-        if (a->kind == ARRAY && !a->grouped && a->same == leaf && PyArray_SIZE(array) > 0) {
+        if (!a->grouped && a->same == i) {
             ranges[count] = range_of(array);
             ranges[count++].written = a->any_written;
         }
-        leaf++;
     }
     found = found || (may_meet(ranges, count) && do_meet(ranges, count));
     if (ranges != few)

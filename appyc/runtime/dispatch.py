@@ -8,11 +8,11 @@ on an instance.
 from __future__ import annotations
 
 from appyc.runtime import _dispatch
-from appyc.runtime._dispatch import Entry, GuardFailure
+from appyc.runtime._dispatch import Entry, GuardFailure, KernelLaunch, Launcher
 
-__all__ = ["LONGEST_LIST", "Entry", "GuardFailure"]
+__all__ = ["LONGEST_LIST", "Entry", "GuardFailure", "KernelLaunch", "Launcher"]
 
-FORMAT = 15
+FORMAT = 16
 """Of what the dispatcher reads, calls and offers: `Kernel.record()`, `OnFault`, the memory of kernels. The same
 number stands in `_dispatch.c`."""
 

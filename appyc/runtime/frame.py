@@ -6,9 +6,9 @@ The layout of the frame is `appyc.ir.abi`'s.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from types import CellType
-from typing import NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from appyc.errors import InternalError, LeftToPython
 from appyc.ir.abi import FrameLayout
@@ -58,6 +58,19 @@ class Interface:
     faults: tuple[FaultSite, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class HostProgram:
+    """A program of the host that launches a function's kernels on a GPU, as the dispatcher calls it.
+
+    run: takes the arguments by position, tuples flattened. array: the class of arrays in the GPU's memory. takes_numpy:
+    whether it takes NumPy's too.
+    """
+
+    run: Callable[..., object]
+    array: type
+    takes_numpy: bool
+
+
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Kernel:
     """Machine code and how to call it.
@@ -68,7 +81,7 @@ class Kernel:
     built into the code from outside; a call takes the kernel only while it is the same. same: for
     each parameter the number of the one that it is the same array as, mostly its own; () for all. groups: arrays that
     are parts of one, which the dispatcher gives to the kernel as its hidden arguments. alone: no other Python code may
-    run meanwhile.
+    run meanwhile. host: what runs in place of machine code; the address is 0 then.
     """
 
     interface: Interface
@@ -79,6 +92,7 @@ class Kernel:
     same: tuple[int, ...] = ()
     groups: tuple[Group, ...] = ()
     alone: bool = False
+    host: HostProgram | None = None
 
     def record(self) -> Record:
         """What `_dispatch.c` reads, as plain numbers."""
@@ -98,8 +112,10 @@ class Kernel:
             for r, slot in zip(face.results, face.layout.results, strict=True)
         )
         checked = 0 if self.checked is None else self.checked.address
+        host = (None, None, False) if self.host is None else astuple(self.host)
         return (self.address, checked, len(face.arguments), arguments, results, _for_dispatcher(face.tree),
-                face.layout.fault, face.layout.size, self.watched, self.checked, self.alone, self.groups)  # fmt: skip
+                face.layout.fault, face.layout.size, self.watched, self.checked, self.alone, self.groups,
+                *host)  # fmt: skip
 
     def keeps_lists(self, site: int) -> bool:
         """Whether what a call has stored into lists stays there when it stops at this fault: Python, to which a call is
@@ -117,9 +133,12 @@ def _for_dispatcher(tree: ResultTree) -> object:
     return [tree.count, tree.of_tuples, *(part for column in columns for part in column)]
 
 
-OnFault: TypeAlias = Callable[[Kernel, int, Sequence[int], Sequence[object]], object]
+OnFault: TypeAlias = Callable[[Kernel, int, Sequence[Any], Sequence[object]], object]
 """Called with the kernel, the fault's site and words, and the call's arguments. Raises, or returns what the
-call returns."""
+call returns. The site of what a host program raises is HOST_RAISED, and the exception is its only word."""
+
+HOST_RAISED = -1
+"""The same number stands in `_dispatch.c`."""
 
 
 _ARRAY, _LIST, _TEXT, _NUMPY_SCALAR, _PYTHON_SCALAR, _NONE, _TUPLE = range(7)
@@ -185,8 +204,10 @@ def flat_values(types: Sequence[ArgType], values: Sequence[object]) -> list[obje
     return out
 
 
-def raise_fault(kernel: Kernel, site: int, words: Sequence[int], _args: Sequence[object] = ()) -> NoReturn:
+def raise_fault(kernel: Kernel, site: int, words: Sequence[Any], _args: Sequence[object] = ()) -> NoReturn:
     """Raises what the program raised, with the line that raised it."""
+    if site == HOST_RAISED:
+        raise words[0]
     faults = kernel.interface.faults
     if not 0 <= site < len(faults):
         raise InternalError("runtime", f"a kernel reported the unknown fault {site}")

@@ -7,18 +7,22 @@ of them idle, and a small grid most of the GPU.
 
 from __future__ import annotations
 
-import math
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from appyc.runtime.dispatch import KernelLaunch
 from appyc.triton_gen.triton_kernel import KernelText, Param
+
+_FORMATS = {
+    "i1": "?", "i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I",
+    "i64": "q", "u64": "Q", "fp32": "f", "fp64": "d",
+}  # fmt: skip
 
 ALIGNMENT = 16
 """Bytes of the widest access of a thread. Triton makes one where the pointer is a multiple of it, and the extents,
 strides and offsets are multiples of as many elements."""
-DIVISORS = (16, 4)
-"""Common divisors of the integer arguments that a variant is compiled for: of 16 elements of one byte or 4 of four."""
 
 LANES_OF_A_WARP = 64
 """Two for each thread."""
@@ -32,8 +36,9 @@ COST_OF_A_PROGRAM = 192
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """lanes: the value of the kernel's constexpr LANES. divisor: of all int64 arguments but those of the grid; where it
-    is not 1, all pointers are multiples of 16. narrow: sizes, and what counts programs and rows, have 32 bits."""
+    """lanes: the value of the kernel's constexpr LANES. divisor: of all int64 arguments but those of the grid, 16 (for
+    elements of one byte), 4 (of four) or 1; where it is not 1, all pointers are multiples of 16. narrow: sizes, and
+    what counts programs and rows, have 32 bits, which holds all products; of 64 bits they take four instructions."""
 
     lanes: int
     divisor: int = 1
@@ -53,33 +58,51 @@ class Variant:
         return {(at,): [["tt.divisibility", divisors[p.type[0]]]] for at, p in _measured(kernel.params)}
 
 
-def variant_of(kernel: KernelText, lanes: int, values: Sequence[Any], arrays: Sequence[Any]) -> Variant:
-    """The variant for these arguments: numbers, and addresses for arrays; `arrays` has these themselves."""
-    return Variant(lanes, common_divisor(kernel.params, values), fits_index(kernel, values, arrays))
+class KernelArguments:
+    """The arguments of a kernel, packed as the driver takes them.
+
+    launch: their places and what a variant asks of each, for the launcher (`_launch.h`).
+    """
+
+    def __init__(self, kernel: KernelText) -> None:
+        layout, offsets, size = packed_layout([p.type for p in kernel.params])
+        measured = dict(_measured(kernel.params))
+        records = tuple(
+            (
+                "P" if p.type[0] == "*" else _FORMATS[p.type],
+                offset,
+                number in measured,
+                p.symbol.dtype.part.itemsize if p.kind == "array" and p.symbol is not None else 0,
+            )
+            for number, (p, offset) in enumerate(zip(kernel.params, offsets, strict=False))
+        )
+        self.launch = KernelLaunch(records, size, 2**31 // kernel.scale if kernel.scale else 0)
+        self._unpack = struct.Struct(layout).unpack
+
+    def variant(self, lanes: int, args: Sequence[Any]) -> tuple[Variant, list[Any]]:
+        """The variant that a launch with these arguments takes; numbers, and addresses for arrays."""
+        packed, divisor, narrow = self.launch.pack(args)
+        return Variant(int(lanes), divisor, narrow), list(self._unpack(packed)[: len(args)])
 
 
-def fits_index(kernel: KernelText, values: Sequence[Any], arrays: Sequence[Any]) -> bool:
-    """Whether all that has the type INDEX in a kernel fits 32 bits. 64-bit products take four instructions."""
-    if not kernel.scale:
-        return False
-    most = 2**31 // kernel.scale
-    for param, value, array in zip(kernel.params, values, arrays, strict=True):
-        if param.type == "i64" and not -most < value < most:
-            return False
-        if param.kind == "array" and param.symbol is not None:
-            reach = sum(abs(s) * (n - 1) for s, n in zip(array.strides, array.shape, strict=True))
-            if reach // param.symbol.dtype.part.itemsize >= most:
-                return False
-    return True
+def packed_layout(types: Sequence[str]) -> tuple[str, list[int], int]:
+    """The format of a kernel's arguments in one buffer, where each one begins, and the size.
 
+    Triton adds two pointers to scratch memory at the end, which are null here.
 
-def common_divisor(params: Sequence[Param], values: Sequence[Any]) -> int:
-    """The divisor of the variant for these arguments: numbers, and addresses for arrays."""
-    measured = [(p, values[at]) for at, p in _measured(params)]
-    if any(value % ALIGNMENT for p, value in measured if p.type[0] == "*"):
-        return 1
-    common = math.gcd(ALIGNMENT, *(value for p, value in measured if p.type[0] == "i"))
-    return next((divisor for divisor in DIVISORS if common % divisor == 0), 1)
+    >>> packed_layout(["*fp64", "i1", "i64"])
+    ('<Q?7xqQQ', [0, 8, 16, 24, 32], 40)
+    """
+    layout, at = "<", 0
+    offsets: list[int] = []
+    for type_ in [*types, "*", "*"]:
+        code = "Q" if type_.startswith("*") else _FORMATS[type_]
+        size = struct.calcsize(f"<{code}")
+        padding = -at % size
+        layout += (f"{padding}x" if padding else "") + code
+        offsets.append(at + padding)
+        at += padding + size
+    return layout, offsets, at
 
 
 def _measured(params: Sequence[Param]) -> Iterator[tuple[int, Param]]:

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from appyc.runtime.faults import located_error
 from appyc.runtime.gpu_products import multiply
-from appyc.runtime.kernel_variants import Variant, choose_lanes, variant_of
+from appyc.runtime.kernel_variants import KernelArguments, Variant, choose_lanes
 from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
 from appyc.runtime.triton_libdevice import Libdevice
-from appyc.runtime.triton_source import load_source, plain_functions
+from appyc.runtime.triton_source import HostScalars, load_source, plain_functions
 from appyc.triton_gen.triton_module import TritonProgram
 
-Compiled: TypeAlias = Callable[[list[Any]], list[Any]]
+Compiled: TypeAlias = Callable[[Sequence[Any]], list[Any]]
 
 _NUMPY_TYPES = {
     "i1": "bool", "fp32": "float32", "fp64": "float64",
@@ -36,20 +36,16 @@ _PATCHED = threading.Lock()
 
 def interpret(program: TritonProgram) -> Compiled:
     """The program as a function of its arguments' list; arrays are changed in place."""
-    kernels = InterpretedKernels(program)
+    kernels, scalars = InterpretedKernels(program), HostScalars(program.params)
 
-    def run(args: list[Any]) -> list[Any]:
-        values = [_argument(p, a) for p, a in zip(program.params, args, strict=True)]
+    def run(args: Sequence[Any]) -> list[Any]:
+        values = scalars.converted(args)
         device = _InterpreterDevice(program, kernels)
         with kernels.running():
             results: list[Any] = kernels.host(device, *values)
         return results
 
     return run
-
-
-def _argument(param: Any, value: Any) -> Any:
-    return value if param.is_array else param.dtype.numpy.type(value)
 
 
 class InterpretedKernels:
@@ -62,6 +58,7 @@ class InterpretedKernels:
         self._functions = plain_functions(load_source(program), {"libdevice": Libdevice()})
         self.host: Callable[..., list[Any]] = self._functions["host"]
         self.texts = {text.name: text for text in program.kernels}
+        self.arguments = {text.name: KernelArguments(text) for text in program.kernels}
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -96,8 +93,7 @@ class _InterpreterDevice:
         return choose_lanes(self.kernels.texts[name], rows, count, 0)
 
     def launch(self, name: str, programs: int, lanes: int, *args: Any) -> None:
-        values = [a.__array_interface__["data"][0] if isinstance(a, np.ndarray) else a for a in args]
-        variant = variant_of(self.kernels.texts[name], int(lanes), values, args)
+        variant, values = self.kernels.arguments[name].variant(lanes, args)
         self.kernels.launch(name, int(programs), variant, values)
 
     def steps(self, steps: range) -> range:

@@ -11,7 +11,7 @@ import ctypes
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property, partial
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,23 +20,32 @@ from appyc.errors import ToolchainError
 from appyc.ir.types import Layout
 from appyc.runtime.cache import Cache
 from appyc.runtime.cubins import cached_kernel
+from appyc.runtime.cuda_driver import launch_address
+from appyc.runtime.cuda_graphs import Recording, graphed
+from appyc.runtime.dispatch import Launcher
 from appyc.runtime.faults import located_error
 from appyc.runtime.gpu_products import multiply
-from appyc.runtime.kernel_variants import Variant, choose_lanes, variant_of
-from appyc.runtime.launch_plans import GpuKernel, LaunchPlan, Recording, graphed
+from appyc.runtime.kernel_variants import KernelArguments, Variant, choose_lanes
 from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
 from appyc.runtime.triton_interpret import Compiled
-from appyc.runtime.triton_source import load_host
+from appyc.runtime.triton_source import HostScalars, load_host
 from appyc.triton_gen.triton_module import TritonProgram
 
+_MAX_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+_SHARED_WITHOUT_ASKING = 48 * 1024
 _MOST_SIZES = 1024
 """Sizes of grids whose lanes are known."""
 
 
 def launch(program: TritonProgram, disk: Cache) -> Compiled:
-    """The program as a function of its arguments' list; it compiles at the first call. disk: where cubins are kept."""
-    compiled = _Program(program, disk)
-    return compiled.run
+    """The program as a function of its arguments; it compiles at the first call. disk: where cubins are kept."""
+    return _Program(program, disk).run
+
+
+def device_array() -> type:
+    """The class of arrays in the GPU's memory."""
+    array: type = _cupy().ndarray
+    return array
 
 
 def _cupy() -> Any:
@@ -55,30 +64,88 @@ def _finds_gpu(cupy: Any) -> bool:
     return found
 
 
+class _Idle(threading.local):
+    """The devices of a thread that no call uses, by the GPU's number."""
+
+    def __init__(self) -> None:
+        self.devices: dict[int, _GpuDevice] = {}
+
+
 class _Program:
-    """A program for the GPU that is current at its first call. A kernel is compiled when it is first launched."""
+    """A program for the GPU that is current at each call."""
 
     def __init__(self, program: TritonProgram, disk: Cache) -> None:
-        self.program, self._disk = program, disk
-        self._texts = {text.name: text for text in program.kernels}
-        self._kernels: dict[tuple[str, Variant], GpuKernel] = {}
-        self._spilling: set[tuple[str, int]] = set()
-        self._lanes: dict[tuple[str, int, int], int] = {}
-        self._lock = threading.Lock()
-        self._of_thread = threading.local()
+        self._program, self._disk = program, disk
+        self._arrays = [n for n, p in enumerate(program.params) if p.is_array]
+        self._scalars = HostScalars(program.params)
+        self._kernels: dict[int, _Kernels] = {}
+        self._idle = _Idle()
 
     @cached_property
     def _host(self) -> Callable[..., list[Any]]:
-        return load_host(self.program)
+        return load_host(self._program)
 
     @cached_property
-    def _target(self) -> str:
-        return f"cuda:{_cupy().cuda.Device().compute_capability}"
+    def _cupy(self) -> Any:
+        return _cupy()
 
     @cached_property
-    def processors(self) -> int:
-        found: int = _cupy().cuda.Device().attributes["MultiProcessorCount"]
-        return found
+    def _current_gpu(self) -> Callable[[], int]:
+        find: Callable[[], int] = self._cupy.cuda.runtime.getDevice
+        return find
+
+    def run(self, args: Sequence[Any]) -> list[Any]:
+        number = self._current_gpu()
+        idle = self._idle.devices  # a call in a call has a device of its own
+        device = idle.pop(number, None) or self._device(number)
+        device.begin()
+        if self._are_on_gpu(args):
+            results = self._host(device, *self._scalars.converted(args))
+        else:
+            results = self._copied(device, args)
+        device.launch.forget()
+        idle[number] = device  # not after an exception: faults may be noted
+        return results
+
+    def _are_on_gpu(self, args: Sequence[Any]) -> bool:
+        array = self._cupy.ndarray
+        for at in self._arrays:
+            if type(args[at]) is not array:
+                return False
+        return bool(self._arrays)
+
+    def _copied(self, device: _GpuDevice, args: Sequence[Any]) -> list[Any]:
+        """A call with arrays that are copied to the GPU."""
+        memory = DeviceArguments(self._program, args, self._cupy)
+        ended = False
+        try:
+            results = self._host(device, *self._scalars.converted(memory.values))
+            ended = True
+        finally:
+            memory.copy_back(complete=ended or device.has_raised)
+        return [memory.handed_back(result) for result in results]
+
+    def _device(self, number: int) -> _GpuDevice:
+        if number not in self._kernels:
+            self._kernels.setdefault(number, _Kernels(self._program, self._disk, self._cupy))
+        return _GpuDevice(self._kernels[number], self._cupy)
+
+
+class _Kernels:
+    """The kernels of a program on one GPU. Each is compiled when it is first launched."""
+
+    def __init__(self, program: TritonProgram, disk: Cache, cupy: Any) -> None:
+        self.program, self._disk, self._cupy = program, disk, cupy
+        device = cupy.cuda.Device()
+        self.processors: int = device.attributes["MultiProcessorCount"]
+        self._target = f"cuda:{device.compute_capability}"
+        self._texts = {text.name: text for text in program.kernels}
+        self.launches = {text.name: KernelArguments(text).launch for text in program.kernels}
+        self._loaded: dict[tuple[str, Variant], tuple[Any, tuple[int, int, int]]] = {}
+        """With the modules, which keep them there."""
+        self._spilling: set[tuple[str, int]] = set()
+        self._lanes: dict[tuple[str, int, int], int] = {}
+        self._lock = threading.Lock()
 
     def lanes(self, name: str, rows: int, count: int) -> int:
         """The lanes of a kernel's programs: fewer where so many were compiled before, and spilled registers."""
@@ -93,50 +160,28 @@ class _Program:
             self._lanes[name, rows, count] = found
         return found
 
-    @property
-    def plans(self) -> dict[str, LaunchPlan]:
-        """The plan of each kernel, for this thread."""
-        if not hasattr(self._of_thread, "plans"):
-            self._of_thread.plans = {
-                n: LaunchPlan(t, partial(self.kernel, n)) for n, t in self._texts.items()
-            }
-        found: dict[str, LaunchPlan] = self._of_thread.plans
-        return found
-
-    def kernel(self, name: str, lanes: int, values: Sequence[Any], args: Sequence[Any]) -> GpuKernel:
-        """The variant for these arguments, compiled when it is first needed."""
-        text = self._texts[name]
-        key = name, variant_of(text, lanes, values, args)
-        found = self._kernels.get(key)
-        if found is not None:
-            return found
+    def load(self, name: str, lanes: int, divisor: int, narrow: bool) -> tuple[int, int, int]:
+        """A variant's function in the GPU's memory, its threads, and the bytes that they share."""
+        key = name, Variant(lanes, divisor, narrow)
         with self._lock:
-            if key not in self._kernels:
-                compiled = cached_kernel(self.program, text, key[1], self._target, self._disk)
-                if compiled.spill_bytes:
+            if key not in self._loaded:
+                built = cached_kernel(self.program, self._texts[name], key[1], self._target, self._disk)
+                if built.spill_bytes:
                     self._spilling.add((name, lanes))
                     self._lanes.clear()
-                self._kernels[key] = GpuKernel(compiled, _cupy())
-            return self._kernels[key]
-
-    def run(self, args: list[Any]) -> list[Any]:
-        cupy = _cupy()
-        memory = DeviceArguments(self.program, args, cupy)
-        device = _GpuDevice(self, cupy)
-        ended = False
-        try:
-            with np.errstate(all="ignore"):
-                results = self._host(device, *memory.values)
-            ended = True
-        finally:
-            memory.copy_back(complete=ended or device.has_raised)
-        return [memory.handed_back(result) for result in results]
+                module = self._cupy.cuda.function.Module()
+                module.load(built.cubin)
+                function = module.get_function(built.entry).ptr
+                if built.shared > _SHARED_WITHOUT_ASKING:
+                    self._cupy.cuda.driver.funcSetAttribute(function, _MAX_DYNAMIC_SHARED, built.shared)
+                self._loaded[key] = module, (function, built.threads, built.shared)
+            return self._loaded[key][1]
 
 
 class DeviceArguments:
     """The arguments on the GPU, and the copies back to the host."""
 
-    def __init__(self, program: TritonProgram, args: list[Any], cupy: Any) -> None:
+    def __init__(self, program: TritonProgram, args: Sequence[Any], cupy: Any) -> None:
         self.cupy, self.written, self.overwritten = cupy, program.written, program.overwritten
         self.given = args
         self.any_on_gpu = any(isinstance(a, cupy.ndarray) for a in args)
@@ -144,9 +189,7 @@ class DeviceArguments:
         self.values: list[Any] = []
         blocks: dict[tuple[int, int], Any] = {}
         for param, arg, overwritten in zip(program.params, args, program.overwritten, strict=True):
-            if not param.is_array:
-                self.values.append(param.dtype.numpy.type(arg))
-            elif type(arg) is cupy.ndarray:
+            if not param.is_array or type(arg) is cupy.ndarray:
                 self.values.append(arg)
             elif not isinstance(arg, np.ndarray):
                 self.values.append(cupy.asarray(arg))  # of another library's, on the same memory
@@ -201,29 +244,31 @@ def shared_memory(arrays: list[NDArray[Any]]) -> dict[int, tuple[int, int]]:
     return {key: (low, high) for low, high, members in groups if len(members) > 1 for key in members}
 
 
-class _GpuDevice:
-    """The device interface of a host function, on a GPU through CuPy."""
+def _raise(cupy: Any, status: int) -> NoReturn:
+    raise cupy.cuda.driver.CUDADriverError(status)
 
-    def __init__(self, program: _Program, cupy: Any) -> None:
-        self.program, self.cupy = program, cupy
-        self.sites = sites = program.program.sites
-        self.has_raised = False
-        """Whether the program has raised what it says itself."""
-        self.plans = program.plans
-        self.lanes = program.lanes
-        self.on_stream(None)
-        self.recordings: dict[int, Recording] = {}
-        can_fail = any(p.kind == "faults" for text in program.program.kernels for p in text.params)
+
+class _GpuDevice:
+    """The device interface of a host function, on a GPU through CuPy, for one thread and one call at a time."""
+
+    def __init__(self, kernels: _Kernels, cupy: Any) -> None:
+        self.cupy, self.processors, self.lanes = cupy, kernels.processors, kernels.lanes
+        self._current_stream = cupy.cuda.get_current_stream
+        self.sites = sites = kernels.program.sites
+        cupy.cuda.runtime.free(0)  # makes the GPU's context this thread's
+        on_error = partial(_raise, cupy)
+        self.launch = Launcher(kernels.launches, kernels.load, on_error, launch_address())
+        can_fail = any(p.kind == "faults" for text in kernels.program.kernels for p in text.params)
         self.faults = cupy.zeros(fault_words(sites), np.int64) if can_fail else None
 
-    def on_stream(self, stream: int | None) -> None:
-        self.stream = self.cupy.cuda.get_current_stream().ptr if stream is None else stream
+    def begin(self) -> None:
+        self.has_raised = False
+        """Whether the program has raised what it says itself."""
+        self.recordings: dict[int, Recording] = {}
+        self.launch.stream = self._current_stream().ptr
 
-    def launch(self, name: str, programs: int, lanes: int, *args: Any) -> None:
-        if programs > 0:
-            array = self.cupy.ndarray
-            values = [a.data.ptr if isinstance(a, array) else a for a in args]
-            self.plans[name].launch(programs, lanes, self.stream, values, args)
+    def on_stream(self, stream: int | None) -> None:
+        self.launch.stream = self._current_stream().ptr if stream is None else stream
 
     def steps(self, steps: range) -> Iterator[int]:
         return graphed(steps, self.cupy, self.on_stream)
@@ -233,6 +278,7 @@ class _GpuDevice:
         return recording.launches()
 
     def array(self, shape: tuple[int, ...], dtype: str, zero: bool) -> Any:
+        self.launch.forget()  # what the program does not have any more
         return self.cupy.zeros(shape, dtype) if zero else self.cupy.empty(shape, dtype)
 
     def resized(self, array: Any, shape: tuple[int, ...], kept: int) -> Any:
@@ -244,7 +290,7 @@ class _GpuDevice:
         return self.cupy.asnumpy(cell)[0]
 
     def multiply(self, *product: Any, **more: Any) -> None:
-        multiply(self.cupy, self.launch, self.program.processors, *product, **more)
+        multiply(self.cupy, self.launch, self.processors, *product, **more)
 
     def require(self, holds: bool, reason: str) -> None:
         if not holds:

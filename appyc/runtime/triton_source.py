@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import linecache
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
 from appyc.errors import ToolchainError
 from appyc.ir.names import in_ascii
+from appyc.ir.symbols import Symbol
+from appyc.ir.types import DType
 from appyc.triton_gen.triton_module import TritonProgram
 
 
@@ -40,6 +42,24 @@ def load_host(program: TritonProgram) -> Callable[..., list[Any]]:
     exec(compile(program.host, f"<appyc host {program.name}>", "exec"), names)
     host: Callable[..., list[Any]] = names["host"]
     return host
+
+
+class HostScalars:
+    """The numbers among a host function's arguments: Python's own integers are exact on the host, others NumPy's."""
+
+    def __init__(self, params: Sequence[Symbol]) -> None:
+        self._types = [
+            (n, p.dtype.numpy.type, int if p.dtype is DType.INT64 else None)
+            for n, p in enumerate(params)
+            if not p.is_array
+        ]
+
+    def converted(self, args: Iterable[Any]) -> list[Any]:
+        values = list(args)
+        for number, type_, exact in self._types:
+            if type(values[number]) is not exact:
+                values[number] = type_(values[number])
+        return values
 
 
 def plain_functions(names: dict[str, Any], replaced: dict[str, Any]) -> dict[str, Any]:

@@ -7,9 +7,12 @@ and the arguments: arrays of the device, and scalars of NumPy's types.
 from __future__ import annotations
 
 import keyword
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 from appyc.errors import InternalError
-from appyc.ir.expression_printer import constant
+from appyc.ir.expression_printer import constant, is_safe_divisor
 from appyc.ir.gpu_program import (
     Branch,
     CheckFaults,
@@ -24,13 +27,26 @@ from appyc.ir.gpu_program import (
     Repeat,
     ScheduledStmt,
 )
-from appyc.ir.kernel_scalars import bodies_of, free_scalars
+from appyc.ir.kernel_scalars import bodies_of, free_scalars, scalars_set, walk_host
 from appyc.ir.names import spellings
-from appyc.ir.nodes import Alloc, Assign, Break, Continue, Expr, Symbol
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Binary,
+    Break,
+    Cast,
+    Continue,
+    Expr,
+    Intrinsic,
+    Node,
+    Symbol,
+    Unary,
+)
 from appyc.ir.printer import expression_printer
 from appyc.ir.product_call import Matrix
 from appyc.ir.schedule import ProductShape
-from appyc.ir.visit import symbols_of
+from appyc.ir.types import DType
+from appyc.ir.visit import symbols_of, walk
 from appyc.triton_gen.triton_kernel import KernelText, Param
 from appyc.triton_gen.triton_products import tiled_name
 from appyc.triton_gen.triton_writer import Writer
@@ -55,6 +71,9 @@ _RESERVED = {
 }
 
 
+_EXACT = ("+", "-", "*", "min", "max", "&", "|", "^")
+
+
 def emit_host(program: GpuProgram, kernels: dict[str, KernelText]) -> str:
     """The text of `host`."""
     return _HostEmitter(program, kernels).emit()
@@ -66,23 +85,43 @@ class _HostEmitter:
         outside = [*program.params, *(s for stmt in program.body for s in _host_symbols(stmt))]
         names = spellings([*outside, *symbols_of([*program.results, *program.guards])], _RESERVED)
         self.name = names.__getitem__
-        self.expr = expression_printer(self.name)
+        chosen = {stmt.target for stmt in walk_host(program.body) if isinstance(stmt, ChooseLanes)}
+        self.nonzero = {symbol for symbol in chosen if scalars_set(program.body)[symbol] == 1}
+        self.expr = expression_printer(self.name, self.nonzero)
         self.w = Writer()
 
     def emit(self) -> str:
         params = ", ".join(["rt", *(self.name(p) for p in self.program.params)])
         with self.w.block(f"def host({params}):"):
-            for guard in self.program.guards:
-                self.w.line(f"rt.require({self.expr(guard.holds)}, {guard.reason!r})")
-            for symbol in free_scalars(self.program.body):
-                if symbol not in self.program.params:
-                    self.w.line(f"{self.name(symbol)} = {constant(0, symbol.dtype)}")
-            for stmt in self.program.body:
-                self.stmt(stmt)
-            values = [self._result(r.value) for r in self.program.results]
-            self.w.line("rt.check()")
-            self.w.line(f"return [{', '.join(values)}]")
+            if any(map(self._may_warn, _host_nodes(self.program))):
+                with self.w.block('with np.errstate(all="ignore"):'):
+                    self.body()
+            else:
+                self.body()
         return self.w.text() + "\n"
+
+    def body(self) -> None:
+        for guard in self.program.guards:
+            self.w.line(f"rt.require({self.expr(guard.holds)}, {guard.reason!r})")
+        for symbol in free_scalars(self.program.body):
+            if symbol not in self.program.params:
+                self.w.line(f"{self.name(symbol)} = {constant(0, symbol.dtype)}")
+        for stmt in self.program.body:
+            self.stmt(stmt)
+        values = [self._result(r.value) for r in self.program.results]
+        self.w.line("rt.check()")
+        self.w.line(f"return [{', '.join(values)}]")
+
+    def _may_warn(self, node: Node) -> bool:
+        """Whether NumPy may warn of an operation: not of integers that are added or multiplied, as long as they fit."""
+        match node:
+            case Binary(op, _, rhs):
+                is_exact = op in _EXACT or (op in ("//", "%") and is_safe_divisor(rhs, self.nonzero))
+                return not (node.dtype is DType.INT64 and is_exact)
+            case Unary():
+                return node.dtype not in (DType.INT64, DType.BOOL)
+            case _:
+                return isinstance(node, Cast | Intrinsic)
 
     def _result(self, value: Expr | Symbol) -> str:
         return self.name(value) if isinstance(value, Symbol) else self.expr(value)
@@ -171,6 +210,14 @@ class _HostEmitter:
                 return f"{name}.strides[{param.axis}] // {param.symbol.dtype.part.itemsize}"
             case _:
                 return name
+
+
+def _host_nodes(program: GpuProgram) -> Iterator[Node]:
+    """What the host evaluates, and its statements."""
+    for stmt in walk_host(program.body):
+        inner: dict[str, Any] = dict.fromkeys(bodies_of(stmt), ())
+        yield from walk(stmt.programs if isinstance(stmt, Launch) else replace(stmt, **inner))
+    yield from walk([*program.guards, *program.results])
 
 
 def _host_symbols(stmt: ScheduledStmt) -> list[Symbol]:

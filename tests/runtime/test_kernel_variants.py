@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from appyc.passes.gpu import grid_kernels
-from appyc.runtime.kernel_variants import Variant, choose_lanes, common_divisor
+from appyc.runtime.kernel_variants import KernelArguments, Variant, choose_lanes
 from appyc.runtime.triton_build import compile_kernel
 from appyc.runtime.triton_interpret import interpret
 from appyc.triton_gen.triton_kernel import KernelText, Param
@@ -50,11 +52,26 @@ def test_threads_have_two_elements(lanes: int, warps: int) -> None:
 
 @pytest.mark.parametrize(
     ("address", "extent", "scalar", "divisor"),
-    [(256, 1024, 1.5, 16), (256, 1000, 1.5, 4), (256, 1002, 1.5, 1), (264, 1024, 1.5, 1), (256, 0, 7.0, 16)],
+    [
+        (256, 1024, 1.5, 16),
+        (256, 1000, 1.5, 4),
+        (256, -1004, 1.5, 4),
+        (256, 1002, 1.5, 1),
+        (264, 1024, 1.5, 1),
+        (2**64 - 256, 0, 7.0, 16),
+    ],
 )
 def test_divisor_is_of_addresses_and_integers(address: int, extent: int, scalar: float, divisor: int) -> None:
     params = (Param("a", "*fp64", "array"), Param("a_n0", "i64", "n"), Param("x", "fp64", "scalar"))
-    assert common_divisor(params, [address, extent, scalar]) == divisor
+    arguments = KernelArguments(replace(WIDEST, params=params))
+    variant, values = arguments.variant(256, [array_at(address), extent, scalar])
+    assert variant == Variant(256, divisor)
+    assert values == [address, extent, scalar]
+
+
+def array_at(address: int, shape: tuple[int, ...] = (), strides: tuple[int, ...] = ()) -> Any:
+    """What a launch asks of an array on a GPU."""
+    return SimpleNamespace(data=SimpleNamespace(ptr=address), shape=shape, strides=strides)
 
 
 def stencil(a, b):
@@ -158,5 +175,6 @@ def test_numbers_of_programs_do_not_narrow_accesses(fn, args, grid) -> None:
     """Two blocks in each row are no multiple of 4."""
     kernel = program_of(fn, *args).kernels[0]
     assert {p.name for p in kernel.params if p.kind == "grid"} == grid
-    values = [2 if p.kind == "grid" else 1024 for p in kernel.params]
-    assert common_divisor(kernel.params, values) == 16
+    known = {"grid": 2, "array": array_at(256), "faults": array_at(256)}
+    variant, _ = KernelArguments(kernel).variant(128, [known.get(p.kind, 1024) for p in kernel.params])
+    assert variant.divisor == 16

@@ -11,7 +11,7 @@ import pytest
 import appyc
 from appyc.ir.nodes import Symbol
 from appyc.ir.types import ArrayType, DType, Layout, ScalarType
-from appyc.runtime.launch_plans import packed_layout
+from appyc.runtime.kernel_variants import packed_layout
 from appyc.runtime.triton_launch import DeviceArguments, shared_memory
 from tests import stand_in_cupy
 from tests.triton_gen.source_runner import program_of
@@ -21,14 +21,6 @@ def test_arguments_are_aligned_to_their_size_and_two_pointers_follow():
     layout, offsets, size = packed_layout(["*fp64", "i1", "fp32", "i8", "i64"])
     assert offsets == [0, 8, 12, 16, 24, 32, 40]
     assert size == struct.calcsize(layout) == 48
-
-
-def test_scalars_of_numpy_are_packed():
-    layout, _, size = packed_layout(["i1", "i64", "u64", "fp32", "fp64"])
-    scalars = (np.True_, np.int64(-1), np.uint64(2**64 - 1), np.float32(1.5), np.float64(0.1))
-    packed = struct.pack(layout, *scalars, 0, 0)
-    assert len(packed) == size
-    assert struct.unpack(layout, packed)[:5] == (1, -1, 2**64 - 1, 1.5, 0.1)
 
 
 def test_arrays_that_overlap_share_one_range():

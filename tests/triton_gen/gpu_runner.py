@@ -11,7 +11,7 @@ from appyc.ir.nodes import For, Function, LoopMode, Reduction, Stmt, Symbol
 from appyc.options import Options
 from appyc.passes.pass_context import PassContext
 from appyc.pipeline import lower_to_gpu
-from appyc.runtime.launch_plans import packed_layout
+from appyc.runtime.kernel_variants import packed_layout
 from appyc.runtime.triton_build import CompiledKernel, compile_cubin
 from appyc.runtime.triton_interpret import interpret
 from appyc.triton_gen.triton_module import TritonProgram, generate

@@ -9,8 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from appyc.runtime import triton_interpret
-from appyc.runtime.kernel_variants import Variant, fits_index
+from appyc.runtime.kernel_variants import KernelArguments, Variant
 from appyc.runtime.triton_build import compile_kernel
 from appyc.runtime.triton_interpret import interpret
 from appyc.triton_gen.index_scalars import times, wraps_alike
@@ -76,22 +75,26 @@ SIZE = 1 << 20
 )
 def test_a_launch_looks_at_sizes_and_numbers(rows: int, scalar: int, fits: bool) -> None:
     text = replace(kernel(corners, np.ones((4, 4)), np.ones((4, 4)), 1), scale=8)
-    array = SimpleNamespace(shape=(rows, SIZE), strides=(8 * SIZE, 8))
-    arrays = [array if p.kind == "array" else None for p in text.params]
-    values = [0 if p.kind == "array" else SIZE if p.kind == "n" else np.int64(scalar) for p in text.params]
-    assert fits_index(text, values, arrays) == fits
+    array = SimpleNamespace(data=SimpleNamespace(ptr=0), shape=(rows, SIZE), strides=(8 * SIZE, 8))
+    known = {"array": array, "n": SIZE}
+    variant, _ = KernelArguments(text).variant(
+        128, [known.get(p.kind, np.int64(scalar)) for p in text.params]
+    )
+    assert variant.narrow == fits
 
 
 def test_results_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     args = np.random.default_rng(2).random((30, 7)), np.zeros((30, 7)), 3
     compare(corners, *args, build=False)
     chosen = []
+    usual = KernelArguments.variant
 
-    def wide(text, lanes, values, arrays):
-        chosen.append(fits_index(text, values, arrays))
-        return Variant(lanes)
+    def wide(self, lanes, args):
+        variant, values = usual(self, lanes, args)
+        chosen.append(variant.narrow)
+        return Variant(lanes), values
 
-    monkeypatch.setattr(triton_interpret, "variant_of", wide)
+    monkeypatch.setattr(KernelArguments, "variant", wide)
     compare(corners, *args, build=False)
     assert chosen == [True]
 

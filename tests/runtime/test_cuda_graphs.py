@@ -1,8 +1,7 @@
-"""What a second launch keeps of the first, and loops whose launches are a graph; the driver is a stand-in."""
+"""Loops whose launches are a CUDA graph; the driver is a stand-in."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,8 +9,7 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.runtime.launch_plans import STEPS_OF_A_GRAPH, LaunchPlan
-from appyc.triton_gen.triton_kernel import KernelText, Param
+from appyc.runtime.cuda_graphs import STEPS_OF_A_GRAPH
 from tests import stand_in_cupy
 
 
@@ -19,36 +17,6 @@ from tests import stand_in_cupy
 def cupy() -> Iterator[Any]:
     with stand_in_cupy.installed() as module:
         yield module
-
-
-def plan_of(*types: str) -> tuple[LaunchPlan, list[Any], list[int]]:
-    """A plan, what its kernel was looked up for, and the streams that it was launched on."""
-    found: list[Any] = []
-    launched: list[int] = []
-
-    class Kernel:
-        def call(self, programs: int, stream: int, pointers: int) -> Callable[[], None]:
-            return lambda: launched.append(stream)
-
-    def find(lanes: int, values: Any, args: Any) -> Any:
-        found.append((lanes, list(values)))
-        return Kernel()
-
-    params = tuple(Param(f"p{n}", type_, "scalar") for n, type_ in enumerate(types))
-    return LaunchPlan(KernelText("k", "", params, 128, 128, 4, frozenset()), find), found, launched
-
-
-def test_kernel_is_looked_up_where_something_is_new() -> None:
-    plan, found, launched = plan_of("i64", "fp64")
-    for values in ([1, 0.0], [1, 0.0], [1, -0.0], [2, -0.0], [2, math.nan], [2, math.nan]):
-        plan.launch(3, 128, 0, values, values)
-    assert len(launched) == 6
-    assert [values[0] for _, values in found] == [1, 1, 2, 2]
-    plan.launch(4, 128, 0, [2, math.nan], ())
-    plan.launch(4, 256, 0, [2, math.nan], ())
-    plan.launch(4, 256, 7, [2, math.nan], ())
-    assert [lanes for lanes, _ in found[4:]] == [128, 256, 256]
-    assert launched[-1] == 7
 
 
 def jacobi(steps, a, b):
