@@ -6,7 +6,7 @@ The layout of the frame is `appyc.ir.abi`'s.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from types import CellType
 from typing import Any, NoReturn, TypeAlias
 
@@ -112,10 +112,11 @@ class Kernel:
             for r, slot in zip(face.results, face.layout.results, strict=True)
         )
         checked = 0 if self.checked is None else self.checked.address
-        host = (None, None, False) if self.host is None else astuple(self.host)
+        host = self.host
+        of_host = (None, None, False) if host is None else (host.run, host.array, host.takes_numpy)
         return (self.address, checked, len(face.arguments), arguments, results, _for_dispatcher(face.tree),
                 face.layout.fault, face.layout.size, self.watched, self.checked, self.alone, self.groups,
-                *host)  # fmt: skip
+                *of_host)  # fmt: skip
 
     def keeps_lists(self, site: int) -> bool:
         """Whether what a call has stored into lists stays there when it stops at this fault: Python, to which a call is

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -66,6 +67,46 @@ assert cached_kernel(program, program.kernels[0], Variant(128), "cuda:90", Cache
 assert callable(load_host(program))
 assert "triton" not in sys.modules
 """
+
+
+CALL = """
+import sys
+import numpy as np
+from types import SimpleNamespace
+from unittest import mock
+import appyc
+from appyc.runtime import cubins
+from benchmarks.gpu_launch import driver_without_work
+from tests import stand_in_cupy
+
+def doubled(a):
+    for i in range(a.shape[0]):
+        a[i] *= 2.0
+
+loaded = []
+module = SimpleNamespace(load=loaded.append, get_function=lambda name: SimpleNamespace(ptr=1))
+with stand_in_cupy.installed() as cupy:
+    cupy.cuda.driver.launch_address = driver_without_work()
+    cupy.cuda.function.Module = lambda: module
+    with mock.patch("appyc.runtime.triton_launch.cached_kernel", cubins.cached_kernel):
+        appyc.jit(doubled, target="gpu")(cupy.zeros(4))
+assert loaded[0].startswith(b"\\x7fELF")
+print(sorted({"triton", "torch"} & set(sys.modules)))
+"""
+
+
+def test_a_warm_call_imports_no_triton(tmp_path: Path) -> None:
+    """Nor torch. The driver does nothing, and the second process finds the first one's kernel."""
+    script = tmp_path / "script.py"
+    script.write_text(CALL)
+    places = {"APPYC_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(Path(__file__).parents[2])}
+    said = [
+        subprocess.run(
+            [sys.executable, script], env=os.environ | places, check=True, capture_output=True, text=True
+        )
+        for _ in range(2)
+    ]
+    assert [one.stdout.strip() for one in said] == ["['triton']", "[]"]
 
 
 def test_a_warm_start_imports_no_triton(tmp_path: Path) -> None:
