@@ -268,11 +268,11 @@ class Driver:
         cubin = _Cubin(text, functions, variant)
         return CompiledKernel(text.name, cubin.entry, cubin, "", "", cubin.threads, 0, 0, 0, 0)
 
-    def CUDADriverError(self, status: int) -> BaseException:
-        """What is raised for a status: here, what a kernel has raised."""
+    def check_status(self, status: int) -> None:
+        """Raises what a kernel has raised."""
         assert status == 1
         assert self.error is not None
-        return self.error
+        raise self.error
 
     def launch(self, cubin: _Cubin, x: int, y: int, z: int, threads: int, ty: int, tz: int, shared: int,
                stream: int, pointers: int, extra: int) -> None:  # fmt: skip

@@ -1,5 +1,4 @@
 from collections.abc import Callable, Sequence
-from typing import NoReturn
 
 import numpy as np
 
@@ -34,7 +33,7 @@ class Launcher:
         self,
         kernels: dict[str, KernelLaunch],
         load: Callable[[str, int, int, bool], tuple[int, int, int]],
-        on_error: Callable[[int], NoReturn],
+        raise_status: Callable[[int], object],
         address: int,
         /,
     ) -> None: ...

@@ -58,7 +58,7 @@ typedef struct {
     vectorcallfunc vectorcall;
     PyObject *kernels;    /* {name: KernelLaunch} */
     PyObject *load;       /* called with a name and a variant; returns (function, threads, shared) */
-    PyObject *on_error;   /* called with what the driver returns if it is not 0 */
+    PyObject *raise_status;  /* called with what the driver returns if it is not 0 */
     LaunchFunction launch;
     unsigned long long stream;
     KnownArray known[KNOWN_ARRAYS];
@@ -320,15 +320,15 @@ static PyObject *launcher_call(PyObject *callable, PyObject *const *args, size_t
     status = self->launch(loaded.function, (unsigned)programs, 1, 1, loaded.threads, 1, 1, loaded.shared, stream,
                           pointers, NULL);
     Py_END_ALLOW_THREADS
-    return status == 0 ? Py_NewRef(Py_None) : PyObject_CallFunction(self->on_error, "i", status);
+    return status == 0 ? Py_NewRef(Py_None) : PyObject_CallFunction(self->raise_status, "i", status);
 }
 
 static int launcher_init(Launcher *self, PyObject *args, PyObject *Py_UNUSED(keywords))
 {
-    PyObject *kernels, *load, *on_error, *name, *kernel;
+    PyObject *kernels, *load, *raise_status, *name, *kernel;
     unsigned long long address;
     Py_ssize_t at = 0;
-    if (self->kernels || !PyArg_ParseTuple(args, "O!OOK:Launcher", &PyDict_Type, &kernels, &load, &on_error, &address))
+    if (self->kernels || !PyArg_ParseTuple(args, "O!OOK:Launcher", &PyDict_Type, &kernels, &load, &raise_status, &address))
         return -1;
     while (PyDict_Next(kernels, &at, &name, &kernel)) {
         if (!Py_IS_TYPE(kernel, &KernelLaunchType)) {
@@ -338,7 +338,7 @@ static int launcher_init(Launcher *self, PyObject *args, PyObject *Py_UNUSED(key
     }
     self->kernels = PyDict_Copy(kernels);
     self->load = Py_NewRef(load);
-    self->on_error = Py_NewRef(on_error);
+    self->raise_status = Py_NewRef(raise_status);
     self->launch = (LaunchFunction)(uintptr_t)address;
     self->vectorcall = launcher_call;
     return self->kernels ? 0 : -1;
@@ -355,7 +355,7 @@ static int launcher_traverse(Launcher *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->kernels);
     Py_VISIT(self->load);
-    Py_VISIT(self->on_error);
+    Py_VISIT(self->raise_status);
     for (int i = 0; i < KNOWN_ARRAYS; i++)
         Py_VISIT(self->known[i].array);
     return 0;
@@ -365,7 +365,7 @@ static int launcher_clear(Launcher *self)
 {
     Py_CLEAR(self->kernels);
     Py_CLEAR(self->load);
-    Py_CLEAR(self->on_error);
+    Py_CLEAR(self->raise_status);
     launcher_forget(self, NULL);
     return 0;
 }
@@ -390,7 +390,7 @@ static PyMemberDef launcher_members[] = {
 static PyTypeObject LauncherType = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "appyc.runtime._dispatch.Launcher",
-    .tp_doc = "Launcher(kernels, load, on_error, address): called with a kernel's name, programs, lanes and arguments.",
+    .tp_doc = "Launcher(kernels, load, raise_status, address): called with a kernel's name, programs, lanes and arguments.",
     .tp_basicsize = sizeof(Launcher),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_new = PyType_GenericNew,

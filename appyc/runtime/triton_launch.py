@@ -10,8 +10,8 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, cached_property, partial
-from typing import Any, NoReturn
+from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -244,10 +244,6 @@ def shared_memory(arrays: list[NDArray[Any]]) -> dict[int, tuple[int, int]]:
     return {key: (low, high) for low, high, members in groups if len(members) > 1 for key in members}
 
 
-def _raise(cupy: Any, status: int) -> NoReturn:
-    raise cupy.cuda.driver.CUDADriverError(status)
-
-
 class _GpuDevice:
     """The device interface of a host function, on a GPU through CuPy, for one thread and one call at a time."""
 
@@ -256,8 +252,8 @@ class _GpuDevice:
         self._current_stream = cupy.cuda.get_current_stream
         self.sites = sites = kernels.program.sites
         cupy.cuda.runtime.free(0)  # makes the GPU's context this thread's
-        on_error = partial(_raise, cupy)
-        self.launch = Launcher(kernels.launches, kernels.load, on_error, launch_address())
+        raise_status = cupy.cuda.driver.check_status
+        self.launch = Launcher(kernels.launches, kernels.load, raise_status, launch_address())
         can_fail = any(p.kind == "faults" for text in kernels.program.kernels for p in text.params)
         self.faults = cupy.zeros(fault_words(sites), np.int64) if can_fail else None
 
