@@ -648,13 +648,12 @@ PyMODINIT_FUNC PyInit__dispatch(void)
     if (pthread_atfork(NULL, NULL, forget_workers) != 0)
         return PyErr_NoMemory();
     if (!intern_names() || PyType_Ready(&SpecialisationType) < 0 || PyType_Ready(&EntryType) < 0
-        || PyType_Ready(&KernelLaunchType) < 0 || PyType_Ready(&LauncherType) < 0)
+        || PyType_Ready(&LauncherType) < 0)
         return NULL;
     PyObject *module = PyModule_Create(&module_definition);
     guard_failure = PyErr_NewException("appyc.runtime._dispatch.GuardFailure", NULL, NULL);
     if (module && (PyModule_AddObjectRef(module, "GuardFailure", guard_failure) < 0
                    || PyModule_AddObjectRef(module, "Entry", (PyObject *)&EntryType) < 0
-                   || PyModule_AddObjectRef(module, "KernelLaunch", (PyObject *)&KernelLaunchType) < 0
                    || PyModule_AddObjectRef(module, "Launcher", (PyObject *)&LauncherType) < 0
                    || PyModule_AddIntConstant(module, "FORMAT", RECORD_FORMAT) < 0))
         Py_CLEAR(module);

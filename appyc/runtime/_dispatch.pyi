@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -21,24 +21,19 @@ class Entry:
     @property
     def kernels(self) -> tuple[Kernel, ...]: ...
 
-class KernelLaunch:
-    def __init__(
-        self, parameters: tuple[tuple[str, int, bool, int], ...], size: int, most: int, /
-    ) -> None: ...
-    def pack(self, args: Sequence[object], /) -> tuple[bytes, int, bool]: ...
-
 class Launcher:
     stream: int
     def __init__(
         self,
-        kernels: dict[str, KernelLaunch],
-        load: Callable[[str, int, int, bool], tuple[int, int, int]],
-        raise_status: Callable[[int], object],
+        kernels: Mapping[str, tuple[tuple[tuple[str, int, bool, int], ...], int, int]],
+        load: Callable[[str, int, int, bool], tuple[int, int, int]] | None,
+        raise_status: Callable[[int], object] | None,
         address: int,
         /,
     ) -> None: ...
     def __call__(self, name: str, programs: int, lanes: int, /, *args: object) -> None: ...
     def forget(self) -> None: ...
+    def pack(self, name: str, args: tuple[object, ...], /) -> tuple[bytes, int, bool]: ...
 
 class GuardFailure(Exception): ...  # noqa: N818  (a signal to the caller, who then takes another version)
 

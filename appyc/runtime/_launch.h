@@ -15,10 +15,10 @@ typedef int (*LaunchFunction)(void *function, unsigned x, unsigned y, unsigned z
                               unsigned threads_z, unsigned shared, void *stream, void **arguments, void **extra);
 
 typedef struct {
-    char code;     /* of `struct`; P for the address of an array */
+    int code;        /* of `struct`; P for the address of an array */
     int offset;
-    int measured;  /* addresses are sums or products of it */
-    int64_t item;  /* of an array whose reach counts, bytes of an element; else 0 */
+    int measured;    /* addresses are sums or products of it */
+    long long item;  /* of an array whose reach counts, bytes of an element; else 0 */
 } Parameter;
 
 /* What the compiler may assume of a kernel's arguments. */
@@ -35,12 +35,11 @@ typedef struct {
 
 /* A kernel's signature, and the variants of it that are loaded. */
 typedef struct {
-    PyObject_HEAD
     int count, size, loaded_count;
-    int64_t most;  /* sizes below this fit a narrow variant; 0: there is none */
+    long long most;  /* sizes below this fit a narrow variant; 0: there is none */
     Parameter *parameters;
     Loaded *loaded;
-} KernelLaunch;
+} Signature;
 
 typedef struct {
     int64_t address, reach;
@@ -56,11 +55,13 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
-    PyObject *kernels;    /* {name: KernelLaunch} */
-    PyObject *load;       /* called with a name and a variant; returns (function, threads, shared) */
+    PyObject *numbers;       /* {name: number of the kernel} */
+    PyObject *load;          /* called with a name and a variant; returns (function, threads, shared) */
     PyObject *raise_status;  /* called with what the driver returns if it is not 0 */
-    LaunchFunction launch;
+    LaunchFunction launch;   /* NULL: arguments are packed only */
     unsigned long long stream;
+    int kernel_count;
+    Signature *kernels;
     KnownArray known[KNOWN_ARRAYS];
 } Launcher;
 
@@ -125,7 +126,7 @@ static uint64_t unsigned_of(PyObject *value)
     do { int64_t wide = (number); STORE(type, wide); fits = wide == (int64_t)(type)wide; } while (0)
 
 /* A number, as its type in C; 0 with an exception. */
-static int pack_number(char code, PyObject *value, char *at)
+static int pack_number(int code, PyObject *value, char *at)
 {
     int fits = 1;
     switch (code) {
@@ -147,7 +148,7 @@ static int pack_number(char code, PyObject *value, char *at)
 }
 
 /* Packs the arguments, and finds what a variant may assume of them. launcher: what knows arrays, or NULL. */
-static int pack(const KernelLaunch *k, Launcher *launcher, PyObject *const *args, char *packed, Variant *variant)
+static int pack(const Signature *k, Launcher *launcher, PyObject *const *args, char *packed, Variant *variant)
 {
     int64_t addresses = 0, integers = 0;
     variant->narrow = k->most > 0;
@@ -180,78 +181,9 @@ static int pack(const KernelLaunch *k, Launcher *launcher, PyObject *const *args
     return 1;
 }
 
-/* ------------------------------------------------------------------ a kernel */
-
-static void kernel_launch_dealloc(KernelLaunch *self)
-{
-    PyMem_Free(self->parameters);
-    PyMem_Free(self->loaded);
-    Py_TYPE(self)->tp_free((PyObject *)self);
-}
-
-static int kernel_launch_init(KernelLaunch *self, PyObject *args, PyObject *Py_UNUSED(keywords))
-{
-    PyObject *records;
-    long long most;
-    if (self->parameters || !PyArg_ParseTuple(args, "O!iL:KernelLaunch", &PyTuple_Type, &records, &self->size, &most))
-        return -1;
-    self->most = most;
-    self->count = (int)PyTuple_GET_SIZE(records);
-    if (!(self->parameters = PyMem_Calloc((size_t)self->count + 1, sizeof(Parameter)))) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    for (int i = 0; i < self->count; i++) {
-        Parameter *p = &self->parameters[i];
-        long long item;
-        int code;
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(records, i), "CipL", &code, &p->offset, &p->measured, &item))
-            return -1;
-        p->code = (char)code;
-        p->item = item;
-    }
-    if (self->size > MOST_BYTES) {
-        PyErr_SetString(PyExc_ValueError, "a kernel has more arguments than a launch takes");
-        return -1;
-    }
-    return 0;
-}
-
-/* pack(arguments): the bytes that a launch passes, the divisor and whether a narrow variant may run. */
-static PyObject *kernel_launch_pack(KernelLaunch *self, PyObject *given)
-{
-    PyObject *args = PySequence_Tuple(given), *out = NULL;
-    PyObject *bytes = args ? PyBytes_FromStringAndSize(NULL, self->size) : NULL;
-    Variant variant;
-    if (bytes && PyTuple_GET_SIZE(args) != self->count)
-        PyErr_Format(PyExc_TypeError, "a kernel takes %d arguments, not %zd", self->count, PyTuple_GET_SIZE(args));
-    else if (bytes && pack(self, NULL, ((PyTupleObject *)args)->ob_item, PyBytes_AS_STRING(bytes), &variant))
-        out = Py_BuildValue("OiN", bytes, variant.divisor, PyBool_FromLong(variant.narrow));
-    Py_XDECREF(args);
-    Py_XDECREF(bytes);
-    return out;
-}
-
-static PyMethodDef kernel_launch_methods[] = {
-    {"pack", (PyCFunction)kernel_launch_pack, METH_O, "The packed arguments, their divisor, whether they are narrow."},
-    {NULL},
-};
-
-static PyTypeObject KernelLaunchType = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "appyc.runtime._dispatch.KernelLaunch",
-    .tp_doc = "KernelLaunch(parameters, size, most): the signature of a kernel, and its variants that are loaded.",
-    .tp_basicsize = sizeof(KernelLaunch),
-    .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_new = PyType_GenericNew,
-    .tp_init = (initproc)kernel_launch_init,
-    .tp_dealloc = (destructor)kernel_launch_dealloc,
-    .tp_methods = kernel_launch_methods,
-};
-
 /* ------------------------------------------------------------------ launches */
 
-static int is_loaded(const KernelLaunch *k, Variant wanted, Loaded *out)
+static int is_loaded(const Signature *k, Variant wanted, Loaded *out)
 {
     for (int i = k->loaded_count - 1; i >= 0; i--) {
         Variant v = k->loaded[i].variant;
@@ -263,7 +195,7 @@ static int is_loaded(const KernelLaunch *k, Variant wanted, Loaded *out)
     return 0;
 }
 
-static int load(Launcher *self, KernelLaunch *k, PyObject *name, Variant wanted, Loaded *out)
+static int load(Launcher *self, Signature *k, PyObject *name, Variant wanted, Loaded *out)
 {
     unsigned long long function;
     PyObject *found = PyObject_CallFunction(self->load, "OLiN", name, (long long)wanted.lanes, wanted.divisor,
@@ -284,17 +216,28 @@ static int load(Launcher *self, KernelLaunch *k, PyObject *name, Variant wanted,
     return 1;
 }
 
+/* The kernel of this name, if it takes so many arguments. */
+static Signature *signature(const Launcher *self, PyObject *name, Py_ssize_t count)
+{
+    PyObject *number = self->numbers ? PyDict_GetItemWithError(self->numbers, name) : NULL;
+    Signature *k = number ? &self->kernels[PyLong_AsLong(number)] : NULL;
+    if (k && k->count == count)
+        return k;
+    if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_TypeError, "no kernel that takes these arguments");
+    return NULL;
+}
+
 /* launcher(name, programs, lanes, *arguments) */
 static PyObject *launcher_call(PyObject *callable, PyObject *const *args, size_t flags, PyObject *keywords)
 {
     Launcher *self = (Launcher *)callable;
     Py_ssize_t count = PyVectorcall_NARGS(flags) - 3;
-    PyObject *found = count >= 0 && !keywords && self->kernels ? PyDict_GetItemWithError(self->kernels, args[0]) : NULL;
-    KernelLaunch *k = (KernelLaunch *)found;
-    if (!k || k->count != count)
-        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "no kernel that takes these arguments");
-    int64_t programs = integer_of(args[1]);
-    Variant wanted = {integer_of(args[2]), 0, 0};
+    if (count < 0 || keywords || !self->launch)
+        return PyErr_Format(PyExc_TypeError, "a launch takes a name, programs, lanes and a kernel's arguments");
+    Signature *k = signature(self, args[0], count);
+    int64_t programs = k ? integer_of(args[1]) : 0;
+    Variant wanted = {k ? integer_of(args[2]) : 0, 0, 0};
     if (!PyErr_Occurred() && programs > INT32_MAX)
         PyErr_Format(PyExc_OverflowError, "%lld programs of a kernel are too many", (long long)programs);
     if (PyErr_Occurred())
@@ -302,46 +245,35 @@ static PyObject *launcher_call(PyObject *callable, PyObject *const *args, size_t
     if (programs <= 0)
         Py_RETURN_NONE;
     int64_t packed[k->size / (int)sizeof(int64_t) + 1];
-    void *pointers[k->count + SCRATCH_POINTERS];
-    Loaded loaded;
-    Py_INCREF(k);
-    int ready = pack(k, self, args + 3, (char *)packed, &wanted)
-                && (is_loaded(k, wanted, &loaded) || load(self, k, args[0], wanted, &loaded));
+    void *pointers[k->count + SCRATCH_POINTERS], *stream = (void *)(uintptr_t)self->stream;
+    Loaded l;
+    int status;
+    if (!pack(k, self, args + 3, (char *)packed, &wanted)
+        || !(is_loaded(k, wanted, &l) || load(self, k, args[0], wanted, &l)))
+        return NULL;
     for (int i = 0; i < k->count; i++)
         pointers[i] = (char *)packed + k->parameters[i].offset;
     for (int i = 0; i < SCRATCH_POINTERS; i++)
         pointers[k->count + i] = (char *)packed + k->size - (SCRATCH_POINTERS - i) * (int)sizeof(void *);
-    Py_DECREF(k);
-    if (!ready)
-        return NULL;
-    int status;
-    void *stream = (void *)(uintptr_t)self->stream;
     Py_BEGIN_ALLOW_THREADS
-    status = self->launch(loaded.function, (unsigned)programs, 1, 1, loaded.threads, 1, 1, loaded.shared, stream,
-                          pointers, NULL);
+    status = self->launch(l.function, (unsigned)programs, 1, 1, l.threads, 1, 1, l.shared, stream, pointers, NULL);
     Py_END_ALLOW_THREADS
     return status == 0 ? Py_NewRef(Py_None) : PyObject_CallFunction(self->raise_status, "i", status);
 }
 
-static int launcher_init(Launcher *self, PyObject *args, PyObject *Py_UNUSED(keywords))
+/* pack(name, arguments): the bytes that a launch passes, the divisor, and whether a narrow variant may run. */
+static PyObject *launcher_pack(Launcher *self, PyObject *given)
 {
-    PyObject *kernels, *load, *raise_status, *name, *kernel;
-    unsigned long long address;
-    Py_ssize_t at = 0;
-    if (self->kernels || !PyArg_ParseTuple(args, "O!OOK:Launcher", &PyDict_Type, &kernels, &load, &raise_status, &address))
-        return -1;
-    while (PyDict_Next(kernels, &at, &name, &kernel)) {
-        if (!Py_IS_TYPE(kernel, &KernelLaunchType)) {
-            PyErr_SetString(PyExc_TypeError, "kernels are of the class KernelLaunch");
-            return -1;
-        }
-    }
-    self->kernels = PyDict_Copy(kernels);
-    self->load = Py_NewRef(load);
-    self->raise_status = Py_NewRef(raise_status);
-    self->launch = (LaunchFunction)(uintptr_t)address;
-    self->vectorcall = launcher_call;
-    return self->kernels ? 0 : -1;
+    PyObject *name, *args;
+    Variant variant;
+    if (!PyArg_ParseTuple(given, "OO!", &name, &PyTuple_Type, &args))
+        return NULL;
+    Signature *k = signature(self, name, PyTuple_GET_SIZE(args));
+    PyObject *bytes = k ? PyBytes_FromStringAndSize(NULL, k->size) : NULL;
+    if (bytes && pack(k, NULL, ((PyTupleObject *)args)->ob_item, PyBytes_AS_STRING(bytes), &variant))
+        return Py_BuildValue("NiN", bytes, variant.divisor, PyBool_FromLong(variant.narrow));
+    Py_XDECREF(bytes);
+    return NULL;
 }
 
 static PyObject *launcher_forget(Launcher *self, PyObject *Py_UNUSED(none))
@@ -351,9 +283,51 @@ static PyObject *launcher_forget(Launcher *self, PyObject *Py_UNUSED(none))
     Py_RETURN_NONE;
 }
 
+/* Of (parameters, size, most): of each parameter its code, offset, whether it is measured, and bytes of an element. */
+static int read_signature(Signature *k, PyObject *record)
+{
+    PyObject *records;
+    if (!PyArg_ParseTuple(record, "O!iL", &PyTuple_Type, &records, &k->size, &k->most))
+        return 0;
+    k->count = (int)PyTuple_GET_SIZE(records);
+    if (!(k->parameters = PyMem_Calloc((size_t)k->count + 1, sizeof(Parameter))))
+        PyErr_NoMemory();
+    for (int i = 0; i < k->count && !PyErr_Occurred(); i++) {
+        Parameter *p = &k->parameters[i];
+        PyArg_ParseTuple(PyTuple_GET_ITEM(records, i), "CipL", &p->code, &p->offset, &p->measured, &p->item);
+    }
+    if (!PyErr_Occurred() && k->size > MOST_BYTES)
+        PyErr_SetString(PyExc_ValueError, "a kernel has more arguments than a launch takes");
+    return !PyErr_Occurred();
+}
+
+static int launcher_init(Launcher *self, PyObject *args, PyObject *Py_UNUSED(keywords))
+{
+    PyObject *kernels, *load, *raise_status, *name, *record;
+    unsigned long long address;
+    Py_ssize_t at = 0;
+    if (self->numbers || !PyArg_ParseTuple(args, "O!OOK", &PyDict_Type, &kernels, &load, &raise_status, &address))
+        return -1;
+    self->load = Py_NewRef(load);
+    self->raise_status = Py_NewRef(raise_status);
+    self->launch = (LaunchFunction)(uintptr_t)address;
+    self->vectorcall = launcher_call;
+    self->kernels = PyMem_Calloc((size_t)PyDict_GET_SIZE(kernels) + 1, sizeof(Signature));
+    self->numbers = self->kernels ? PyDict_New() : PyErr_NoMemory();
+    while (self->numbers && PyDict_Next(kernels, &at, &name, &record)) {
+        PyObject *number = PyLong_FromLong(self->kernel_count);
+        int failed = !number || !read_signature(&self->kernels[self->kernel_count++], record)
+                     || PyDict_SetItem(self->numbers, name, number) < 0;
+        Py_XDECREF(number);
+        if (failed)
+            return -1;
+    }
+    return self->numbers ? 0 : -1;
+}
+
 static int launcher_traverse(Launcher *self, visitproc visit, void *arg)
 {
-    Py_VISIT(self->kernels);
+    Py_VISIT(self->numbers);
     Py_VISIT(self->load);
     Py_VISIT(self->raise_status);
     for (int i = 0; i < KNOWN_ARRAYS; i++)
@@ -363,7 +337,7 @@ static int launcher_traverse(Launcher *self, visitproc visit, void *arg)
 
 static int launcher_clear(Launcher *self)
 {
-    Py_CLEAR(self->kernels);
+    Py_CLEAR(self->numbers);
     Py_CLEAR(self->load);
     Py_CLEAR(self->raise_status);
     launcher_forget(self, NULL);
@@ -374,11 +348,17 @@ static void launcher_dealloc(Launcher *self)
 {
     PyObject_GC_UnTrack(self);
     launcher_clear(self);
+    for (int i = 0; i < self->kernel_count; i++) {
+        PyMem_Free(self->kernels[i].parameters);
+        PyMem_Free(self->kernels[i].loaded);
+    }
+    PyMem_Free(self->kernels);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
 static PyMethodDef launcher_methods[] = {
     {"forget", (PyCFunction)launcher_forget, METH_NOARGS, "Lets go of the arrays of launches so far."},
+    {"pack", (PyCFunction)launcher_pack, METH_VARARGS, "Packed arguments, their divisor, if they are narrow."},
     {NULL},
 };
 
@@ -390,7 +370,7 @@ static PyMemberDef launcher_members[] = {
 static PyTypeObject LauncherType = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "appyc.runtime._dispatch.Launcher",
-    .tp_doc = "Launcher(kernels, load, raise_status, address): called with a kernel's name, programs, lanes and arguments.",
+    .tp_doc = "Launcher(kernels, load, raise_status, address): called with a name, programs, lanes and arguments.",
     .tp_basicsize = sizeof(Launcher),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
     .tp_new = PyType_GenericNew,

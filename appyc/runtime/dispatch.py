@@ -8,9 +8,9 @@ on an instance.
 from __future__ import annotations
 
 from appyc.runtime import _dispatch
-from appyc.runtime._dispatch import Entry, GuardFailure, KernelLaunch, Launcher
+from appyc.runtime._dispatch import Entry, GuardFailure, Launcher
 
-__all__ = ["LONGEST_LIST", "Entry", "GuardFailure", "KernelLaunch", "Launcher"]
+__all__ = ["LONGEST_LIST", "Entry", "GuardFailure", "Launcher"]
 
 FORMAT = 16
 """Of what the dispatcher reads, calls and offers: `Kernel.record()`, `OnFault`, the memory of kernels. The same

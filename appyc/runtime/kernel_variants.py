@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from appyc.runtime.dispatch import KernelLaunch
+from appyc.runtime.dispatch import Launcher
 from appyc.triton_gen.triton_kernel import KernelText, Param
 
 _FORMATS = {
@@ -61,7 +61,7 @@ class Variant:
 class KernelArguments:
     """The arguments of a kernel, packed as the driver takes them.
 
-    launch: their places and what a variant asks of each, for the launcher (`_launch.h`).
+    signature: their places and what a variant asks of each, for a `Launcher`.
     """
 
     def __init__(self, kernel: KernelText) -> None:
@@ -76,12 +76,13 @@ class KernelArguments:
             )
             for number, (p, offset) in enumerate(zip(kernel.params, offsets, strict=False))
         )
-        self.launch = KernelLaunch(records, size, 2**31 // kernel.scale if kernel.scale else 0)
+        self.signature = records, size, 2**31 // kernel.scale if kernel.scale else 0
+        self._pack = Launcher({"": self.signature}, None, None, 0).pack
         self._unpack = struct.Struct(layout).unpack
 
     def variant(self, lanes: int, args: Sequence[Any]) -> tuple[Variant, list[Any]]:
         """The variant that a launch with these arguments takes; numbers, and addresses for arrays."""
-        packed, divisor, narrow = self.launch.pack(args)
+        packed, divisor, narrow = self._pack("", tuple(args))
         return Variant(int(lanes), divisor, narrow), list(self._unpack(packed)[: len(args)])
 
 

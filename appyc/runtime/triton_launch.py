@@ -140,7 +140,7 @@ class _Kernels:
         self.processors: int = device.attributes["MultiProcessorCount"]
         self._target = f"cuda:{device.compute_capability}"
         self._texts = {text.name: text for text in program.kernels}
-        self.launches = {text.name: KernelArguments(text).launch for text in program.kernels}
+        self.signatures = {text.name: KernelArguments(text).signature for text in program.kernels}
         self._loaded: dict[tuple[str, Variant], tuple[Any, tuple[int, int, int]]] = {}
         """With the modules, which keep them there."""
         self._spilling: set[tuple[str, int]] = set()
@@ -253,7 +253,7 @@ class _GpuDevice:
         self.sites = sites = kernels.program.sites
         cupy.cuda.runtime.free(0)  # makes the GPU's context this thread's
         raise_status = cupy.cuda.driver.check_status
-        self.launch = Launcher(kernels.launches, kernels.load, raise_status, launch_address())
+        self.launch = Launcher(kernels.signatures, kernels.load, raise_status, launch_address())
         can_fail = any(p.kind == "faults" for text in kernels.program.kernels for p in text.params)
         self.faults = cupy.zeros(fault_words(sites), np.int64) if can_fail else None
 

@@ -48,7 +48,7 @@ class Driver:
         address = ctypes.cast(self._function, ctypes.c_void_p).value
         assert address is not None
         text = kernel(*types, scale=scale)
-        self.launch = Launcher({"k": KernelArguments(text).launch}, self._load, self._raise, address)
+        self.launch = Launcher({"k": KernelArguments(text).signature}, self._load, self._raise, address)
 
     def _launch(self, *given: int) -> int:
         function, x, y, z, threads, threads_y, threads_z, shared, stream, pointers, extra = given
@@ -170,8 +170,9 @@ def test_wrong_arguments_are_refused(args: tuple[Any, ...]) -> None:
     driver = Driver("i64")
     with pytest.raises(TypeError):
         driver.launch(*args)
-    with pytest.raises(TypeError):
-        Launcher.__new__(Launcher)(*args)
+    for without_driver in (Launcher.__new__(Launcher), Launcher({}, None, None, 0)):
+        with pytest.raises(TypeError):
+            without_driver(*args)
 
 
 def test_an_error_of_the_driver_is_raised() -> None:
@@ -240,17 +241,13 @@ def test_other_threads_run_while_the_driver_launches() -> None:
     other.join()
 
 
-def test_threads_share_the_variants_of_a_kernel() -> None:
+def test_threads_launch_at_the_same_time() -> None:
     """Each with its own arguments, which lie on its stack."""
-    shared = KernelArguments(kernel("i64", "i64")).launch
     drivers = [Driver("i64", "i64") for _ in range(4)]
 
     def launch(driver: Driver, first: int) -> None:
-        address = ctypes.cast(driver._function, ctypes.c_void_p).value
-        assert address is not None
-        launcher = Launcher({"k": shared}, driver._load, driver._raise, address)
         for n in range(200):
-            launcher("k", 1, 1 << n % 8, first, n)
+            driver.launch("k", 1, 1 << n % 8, first, n)
 
     threads = [threading.Thread(target=launch, args=(d, number)) for number, d in enumerate(drivers)]
     for thread in threads:
