@@ -398,3 +398,12 @@ def rows_of_a_length_that_is_given(v, n):
     for i in range(pairs.shape[0]):
         total += pairs[i, 0] - pairs[i, 1]
     return total
+
+
+@PROGRAMS.on(floats(400), np.arange(400) % 3, np.zeros(3), 400)
+@PROGRAMS.on(floats(400), np.arange(400) % 3, np.zeros(3), 399)
+def every_second_into_few_elements(w, key, sums, n):
+    """On a GPU, lanes with copies of the sums ran as many iterations as there are with a step of 1."""
+    # pragma parallel for
+    for i in range(0, n, 2):
+        sums[key[i]] += w[i]

@@ -278,7 +278,7 @@ def _is_of_scalar(stmt: Stmt) -> bool:
 
 def iterations_of(loop: For) -> Expr:
     """How many iterations a loop has."""
-    count = trip_count(loop.lo, loop.hi, 1)
+    count = trip_count(loop.lo, loop.hi, loop.step)
     is_count = isinstance(count, Extent) or is_never_negative(count)
     return count if is_count else larger(count, integer(0, loop.loc))
 
