@@ -10,12 +10,12 @@ import numpy as np
 
 from appyc import pipeline
 from appyc.analysis.dependences.legality import Legality
+from appyc.ir.blocks import perfect_nest
 from appyc.ir.nodes import For, Function, Stmt
 from appyc.ir.printer import print_function
 from appyc.ir.verify import check
 from appyc.ir.visit import loops_of, map_loops
 from appyc.options import Options
-from appyc.passes.loop_ops.nests import perfect_nest
 from appyc.passes.pass_context import PassContext
 from tests.lowering import lowered
 from tests.printed import run_printed

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from appyc.errors import Loc
-from appyc.ir.nodes import Binary, Cast, Const, Expr, Node, Symbol, Unary, Var
+from appyc.ir.nodes import Binary, Cast, Const, Expr, Logical, Node, Symbol, Unary, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite, scalars_read, walk
 
@@ -152,6 +152,13 @@ def are_apart(one: Sequence[LinearForm[Expr]], other: Sequence[LinearForm[Expr]]
     """Whether two elements of an array are a constant distance apart, which is not 0, along some axis."""
     between = (a.plus(b, -1) for a, b in zip(one, other, strict=True))
     return any(not distance.terms and distance.constant for distance in between)
+
+
+def operands(expr: Expr, *ops: str) -> list[Expr]:
+    """What nested operators of these kinds combine, in order: `a`, `b` and `c` of `(a * b) * c`."""
+    if isinstance(expr, Binary | Logical) and expr.op in ops:
+        return operands(expr.lhs, *ops) + operands(expr.rhs, *ops)
+    return [expr]
 
 
 def apart(value: Expr) -> tuple[Expr | None, int]:

@@ -7,8 +7,22 @@ from dataclasses import replace
 from itertools import count
 from typing import TypeAlias, TypeGuard
 
-from appyc.ir.nodes import Alloc, BoundsCheck, Expr, Extent, Function, Load, Node, Stmt, Store, Symbol, Update
-from appyc.ir.visit import Rule, rewrite, rewrite_all, walk
+from appyc.ir.nodes import (
+    Alloc,
+    BoundsCheck,
+    Expr,
+    Extent,
+    For,
+    Function,
+    Load,
+    Node,
+    Stmt,
+    Store,
+    Symbol,
+    Update,
+    While,
+)
+from appyc.ir.visit import Rule, children, rewrite, rewrite_all, walk
 
 AccessNode: TypeAlias = Load | Store | Update
 
@@ -54,6 +68,13 @@ def array_of(access: AccessNode) -> Symbol:
     return access.target if isinstance(access, Update) else access.array
 
 
+def redirected(access: AccessNode, array: Symbol, index: tuple[Expr, ...]) -> AccessNode:
+    """The access, to an element of another array."""
+    if isinstance(access, Update):
+        return replace(access, target=array, index=index)
+    return replace(access, array=array, index=index)
+
+
 def is_access_to(node: Node, array: Symbol) -> TypeGuard[AccessNode]:
     return is_access(node) and array_of(node) == array
 
@@ -73,6 +94,18 @@ def without_check(node: Node) -> Node | tuple[Node, ...]:
     if isinstance(node, BoundsCheck):
         return ()
     return replace(node, checked=False) if is_access(node) else node
+
+
+REPEATS = 8
+"""The assumed trip count of a loop whose extent is not known; only ratios matter."""
+
+
+def repeated_accesses(node: Node, times: int = 1) -> Iterator[tuple[AccessNode, int]]:
+    """The accesses below a node, and how often each is made with REPEATS iterations of each loop."""
+    if is_access(node):
+        yield node, times
+    for child in children(node):
+        yield from repeated_accesses(child, times * REPEATS if isinstance(node, For | While) else times)
 
 
 def accesses_in(nodes: Node | Iterable[Node]) -> Iterator[tuple[Symbol, tuple[Expr, ...], bool]]:

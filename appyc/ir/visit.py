@@ -23,7 +23,6 @@ from appyc.ir.nodes import (
     For,
     ForAll,
     Function,
-    If,
     Load,
     Node,
     Reduction,
@@ -32,7 +31,7 @@ from appyc.ir.nodes import (
     Symbol,
     Update,
     Var,
-    While,
+    View,
 )
 from appyc.ir.schedule import Operand, Product, Scan, Schedule
 
@@ -216,7 +215,7 @@ def _with(node: Node, changes: Mapping[str, object]) -> Node:
 
 
 def map_operands(node: N, rule: Callable[[Expr], Expr]) -> N:
-    """The node with `rule` applied to the expressions directly below it."""
+    """The node with `rule` applied to the expressions directly below it, and to those that say what a view is."""
     changes: dict[str, object] = {}
     kind: Any = type(node)
     for name in _parts(kind):
@@ -224,7 +223,12 @@ def map_operands(node: N, rule: Callable[[Expr], Expr]) -> N:
         if isinstance(old, Expr):
             new: object = rule(old)
         elif isinstance(old, tuple) and old:
-            items = tuple(rule(item) if isinstance(item, Expr) else item for item in old)
+            items = tuple(
+                rule(item) if isinstance(item, Expr)
+                else map_operands(item, rule) if isinstance(item, View)
+                else item
+                for item in old
+            )  # fmt: skip
             new = items if any(a is not b for a, b in zip(items, old, strict=True)) else old
         else:
             continue
@@ -364,28 +368,6 @@ def arrays_written(node: Node | Iterable[Node]) -> set[Symbol]:
 def loops_of(node: Node | Iterable[Node]) -> list[For]:
     """Every `for` loop, outer ones first."""
     return [n for n in statements(node) if isinstance(n, For)]
-
-
-def blocks_of(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
-    """The blocks right inside a statement; most statements have none."""
-    match stmt:
-        case For() | While():
-            return (stmt.body,)
-        case If():
-            return stmt.then, stmt.orelse
-        case _:
-            return ()
-
-
-def map_blocks(stmt: Stmt, rule: Callable[[tuple[Stmt, ...]], tuple[Stmt, ...]]) -> Stmt:
-    """The statement with `rule` applied to each block right inside it; most statements have none."""
-    match stmt:
-        case For() | While():
-            return replace(stmt, body=rule(stmt.body))
-        case If():
-            return replace(stmt, then=rule(stmt.then), orelse=rule(stmt.orelse))
-        case _:
-            return stmt
 
 
 def map_loops(fn: Function, rule: Callable[[For], Stmt | tuple[Stmt, ...]]) -> Function:

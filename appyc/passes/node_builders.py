@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import reduce
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial, reduce
 from typing import Any
 
-from appyc.analysis.accesses.accesses import rewrite_own_statements
 from appyc.errors import Loc
-from appyc.ir.affine import apart
+from appyc.ir.affine import apart, operands
+from appyc.ir.blocks import rewrite_own_statements
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import (
     Assign,
@@ -18,6 +18,7 @@ from appyc.ir.nodes import (
     Compare,
     Const,
     Expr,
+    Extent,
     For,
     If,
     Logical,
@@ -28,6 +29,8 @@ from appyc.ir.nodes import (
     Unary,
     Var,
 )
+from appyc.ir.raising import is_never_negative
+from appyc.ir.symbols import Node
 from appyc.ir.types import DType
 from appyc.ir.visit import Rule, loops_of, map_operands, rewrite, scalars_written
 
@@ -143,7 +146,7 @@ def ceiling_quotient(value: Expr, size: Expr) -> Expr:
     return binary("//", binary("+", value, shifted(size, -1)), size)
 
 
-def fresh_variables(nest: Stmt, names: NameSupply) -> dict[Symbol, Symbol]:
+def fresh_variables(nest: Node, names: NameSupply) -> dict[Symbol, Symbol]:
     """A variable of its own for each loop of a copy of the nest, for `rename`."""
     return {loop.var: names.fresh(loop.var.name, loop.var.type) for loop in loops_of(nest)}
 
@@ -156,6 +159,13 @@ def trip_count(lo: Expr, hi: Expr, step: int) -> Expr:
     if size == 1:
         return distance
     return Binary("//", Binary("+", distance, integer(size - 1, loc), loc=loc), integer(size, loc), loc=loc)
+
+
+def iterations_of(loop: For) -> Expr:
+    """How many iterations a loop has."""
+    count = trip_count(loop.lo, loop.hi, loop.step)
+    is_count = isinstance(count, Extent) or is_never_negative(count)
+    return count if is_count else larger(count, integer(0, loop.loc))
 
 
 def numbers_of(loops: Sequence[For]) -> tuple[Expr, ...]:
@@ -171,16 +181,10 @@ def most_trips(loop: For) -> int | None:
     """
     first, last = (loop.lo, loop.hi) if loop.step > 0 else (loop.hi, loop.lo)
     size = abs(loop.step)
-    starts = [apart(part) for part in _parts("max", first)]
-    ends = [apart(part) for part in _parts("min", last)]
+    starts = [apart(part) for part in operands(first, "max")]
+    ends = [apart(part) for part in operands(last, "min")]
     spans = [end - start for base, start in starts for other, end in ends if base == other]
     return max(0, (min(spans) + size - 1) // size) if spans else None
-
-
-def _parts(op: str, bound: Expr) -> list[Expr]:
-    if isinstance(bound, Binary) and bound.op == op:
-        return _parts(op, bound.lhs) + _parts(op, bound.rhs)
-    return [bound]
 
 
 def iteration(lo: Expr, step: int, number: Expr) -> Expr:
@@ -203,6 +207,17 @@ def shifted(value: Expr, distance: int) -> Expr:
         case _:
             op = "+" if distance > 0 else "-"
             return Binary(op, value, integer(abs(distance), loc), loc=loc)
+
+
+def plus(lhs: Expr, rhs: Expr) -> Expr:
+    """`lhs + rhs`, with constants folded."""
+    if isinstance(lhs, Const):
+        lhs, rhs = rhs, lhs
+    return shifted(lhs, int(rhs.value.real)) if isinstance(rhs, Const) else binary("+", lhs, rhs)
+
+
+def product_of_all(factors: Iterable[Expr]) -> Expr:
+    return reduce(partial(binary, "*"), factors)
 
 
 def less(lhs: Expr, rhs: Expr) -> Expr:

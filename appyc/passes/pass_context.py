@@ -10,10 +10,12 @@ from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import LoopVerdict
 from appyc.analysis.sets.allowance import Allowance
 from appyc.errors import Loc
+from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Expr, For, Function, LoopMode, Symbol
 from appyc.ir.transforms import Transform
-from appyc.ir.visit import map_loops
+from appyc.ir.visit import N, map_loops, rename
 from appyc.options import Options
+from appyc.passes.node_builders import fresh_variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,13 @@ class PassContext:
         """Gives copies of loops the verdicts on these, by the variables of both."""
         known = [(old, new) for old, new in copies.items() if old in self.verdicts]
         self.verdicts.update((new, replace(self.verdicts[old], var=new)) for old, new in known)
+
+    def copied(self, nest: N, names: NameSupply) -> N:
+        """The nest once more, with loop variables, and so verdicts, of its own; reports leave it out."""
+        fresh = fresh_variables(nest, names)
+        self.judge_alike(fresh)
+        self.copies.update((new, old) for old, new in fresh.items())
+        return rename(nest, fresh)
 
     def legality(self, fn: Function) -> Legality:
         """The facts about the loops of a function.

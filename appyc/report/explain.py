@@ -11,9 +11,10 @@ from appyc.compiler.forecast import Forecast
 from appyc.compiler.versions import Request
 from appyc.frontend.outline import PythonPart
 from appyc.frontend.source import Source
+from appyc.ir.blocks import blocks_of
 from appyc.ir.nodes import For, LoopMode, Stmt
 from appyc.ir.printer import print_expr
-from appyc.ir.visit import blocks_of, loops_of
+from appyc.ir.visit import loops_of
 from appyc.passes.pass_context import Remark
 from appyc.report.fusion import HOW_COUNTED, FusionRecord, fusion_records, known_sizes
 from appyc.report.times import LoopTime, time_text

@@ -28,8 +28,6 @@ from appyc.analysis.accesses.accesses import (
     Assumption,
     CheckedIndex,
     FunctionAccesses,
-    never_completes,
-    own_statements,
 )
 from appyc.analysis.algebra.intervals import Box, reachable_values
 from appyc.analysis.sets.affine_values import Affine
@@ -37,6 +35,7 @@ from appyc.analysis.sets.presburger import MAX_DISJUNCTS, Presburger
 from appyc.analysis.sets.symbol_table import Name, State, Truth, Value, is_counted
 from appyc.errors import GENERATED
 from appyc.ir.array_accesses import array_of, numbered
+from appyc.ir.blocks import never_completes, own_statements
 from appyc.ir.names import ordered
 from appyc.ir.nodes import (
     Alloc,

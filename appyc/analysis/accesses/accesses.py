@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -13,17 +12,11 @@ from appyc.analysis.sets.symbol_table import Truth
 from appyc.errors import Loc
 from appyc.ir.nodes import (
     BoundsCheck,
-    Break,
-    Continue,
-    Fail,
     For,
-    If,
     Likely,
-    Stmt,
     Symbol,
     While,
 )
-from appyc.ir.visit import map_blocks
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -64,6 +57,13 @@ class Access:
     def name(self) -> str:
         """The name of the array."""
         return self.array.name
+
+    @property
+    def deed(self) -> str:
+        """What it does, as messages say it."""
+        return {"read": "reads", "write": "writes", DRAW: "draws from", RESIZE: "resizes"}.get(
+            self.op, "updates"
+        )
 
     @property
     def writes(self) -> bool:
@@ -144,35 +144,3 @@ class FunctionAccesses:
         """Whether the loop, identified by its variable, is one of these enclosing loops."""
         depth = len(self.around[loop.var])
         return len(loops) > depth and isinstance(at := loops[depth], For) and at.var == loop.var
-
-
-def own_statements(body: tuple[Stmt, ...]) -> list[Stmt]:
-    """The statements of a loop's body that a `break` there would belong to this loop."""
-    out: list[Stmt] = []
-    for stmt in body:
-        out.append(stmt)
-        if isinstance(stmt, If):
-            out += own_statements(stmt.then) + own_statements(stmt.orelse)
-    return out
-
-
-def rewrite_own_statements(
-    body: tuple[Stmt, ...], rule: Callable[[Stmt], tuple[Stmt, ...]]
-) -> tuple[Stmt, ...]:
-    """The statements with `rule` applied to the same, those in branches before their `If`."""
-    out: list[Stmt] = []
-    for stmt in body:
-        if isinstance(stmt, If):
-            stmt = map_blocks(stmt, lambda block: rewrite_own_statements(block, rule))
-        out += rule(stmt)
-    return tuple(out)
-
-
-def never_completes(body: tuple[Stmt, ...]) -> bool:
-    """Whether what follows the block is never reached from its end."""
-    if not body:
-        return False
-    last = body[-1]
-    if isinstance(last, If):
-        return never_completes(last.then) and never_completes(last.orelse)
-    return isinstance(last, Break | Continue | Fail)

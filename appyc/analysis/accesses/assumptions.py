@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses.access_relations import AccessCollector
-from appyc.analysis.accesses.accesses import FunctionAccesses, never_completes
+from appyc.analysis.accesses.accesses import FunctionAccesses
 from appyc.analysis.sets.affine_values import Affine
 from appyc.analysis.sets.presburger import Presburger
+from appyc.ir.blocks import never_completes
 from appyc.ir.nodes import BoundsCheck, Function, If, Load, Node, Store, Symbol, Unary, Update
 from appyc.ir.visit import arrays_written, rewrite
 

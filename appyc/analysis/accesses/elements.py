@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from appyc.analysis.accesses.accesses import Access, own_statements
+from appyc.analysis.accesses.accesses import Access
 from appyc.analysis.dependences.dependences import Dependences
 from appyc.ir.array_accesses import AccessNode, array_of, is_access, numbered
+from appyc.ir.blocks import own_statements
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.nodes import (
     Alloc,
@@ -82,7 +83,8 @@ def fixed_elements(loop: For) -> list[FixedElement]:
         same = [t for t in touches if array_of(t) == array_of(node)]
         mine = [t for t in same if t.index == node.index]
         ops = frozenset(map(_op, mine))
-        if ops != {"read"} and not any(_is_special(t) for t in mine):
+        is_special = any(t.mask is not None or (isinstance(t, Update) and t.atomic) for t in mine)
+        if ops != {"read"} and not is_special:
             others = tuple(t for t in same if t.index != node.index)
             found.append(FixedElement(node, ops, nest, others))
     return found
@@ -112,10 +114,6 @@ def _op(node: AccessNode) -> str:
     if isinstance(node, Update):
         return node.op
     return "read" if isinstance(node, Load) else "write"
-
-
-def _is_special(node: AccessNode) -> bool:
-    return node.mask is not None or (isinstance(node, Update) and node.atomic)
 
 
 def _accesses(loop: For, dependences: Dependences) -> dict[int, Access]:

@@ -23,6 +23,7 @@ from typing import cast
 from appyc.analysis.algebra.amounts import NONE, as_amount, number, product, total
 from appyc.analysis.algebra.strides import Strides
 from appyc.errors import GENERATED
+from appyc.ir.affine import operands
 from appyc.ir.names import ordered
 from appyc.ir.nodes import Alloc, Binary, Expr, Extent, For, Symbol
 from appyc.ir.types import Layout
@@ -140,16 +141,9 @@ def _blocks(inner: For, loops: Mapping[Symbol, For], strides: Strides) -> tuple[
     (var,) = outer
     if var not in loops:
         return None
-    steps = [strides.coefficient(part, var) for bound in bounds for part in _parts(bound)]
+    steps = [strides.coefficient(part, var) for bound in bounds for part in operands(bound, "min", "max")]
     moved = max((abs(step * loops[var].step) for step in steps if step is not None), default=0)
     return None if None in steps or not moved else (var, moved)
-
-
-def _parts(bound: Expr) -> tuple[Expr, ...]:
-    """The operands of a bound that is a maximum or a minimum; else the bound itself."""
-    if isinstance(bound, Binary) and bound.op in ("min", "max"):
-        return (*_parts(bound.lhs), *_parts(bound.rhs))
-    return (bound,)
 
 
 def _extent(array: Symbol, axis: int) -> Expr:

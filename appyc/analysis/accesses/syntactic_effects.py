@@ -13,9 +13,10 @@ memoised effects of its statements.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from appyc.ir.nodes import Alloc, Break, Continue, Extent, For, If, Node, Stmt, Symbol, While
+from appyc.ir.blocks import blocks_of, without_blocks
+from appyc.ir.nodes import Alloc, Break, Continue, Extent, Node, Stmt, Symbol, While
 from appyc.ir.raising import raises_itself
 from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_written, walk
 
@@ -75,19 +76,9 @@ class Texts:
         """The summary of one statement."""
         found = self.known.get(id(stmt))
         if found is None:
-            found = self.known[id(stmt)] = stmt, self._read(stmt)
+            text = _together([_text(without_blocks(stmt)), *map(self.by, blocks_of(stmt))])
+            found = self.known[id(stmt)] = stmt, text
         return found[1]
-
-    def _read(self, stmt: Stmt) -> Text:
-        match stmt:
-            case For() | While():
-                return _together([_text(replace(stmt, body=())), self.by(stmt.body)])
-            case If():
-                return _together(
-                    [_text(replace(stmt, then=(), orelse=())), self.by(stmt.then), self.by(stmt.orelse)]
-                )
-            case _:
-                return _text(stmt)
 
 
 def _text(node: Node) -> Text:
@@ -101,6 +92,8 @@ def _text(node: Node) -> Text:
 
 
 def _together(texts: list[Text]) -> Text:
+    if len(texts) == 1:
+        return texts[0]
     nothing = frozenset[Symbol]()
     return Text(
         Touched(

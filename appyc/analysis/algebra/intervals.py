@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from appyc.ir.blocks import blocks_of
 from appyc.ir.integers import Range, is_within, limits, range_of, range_of_binary
 from appyc.ir.nodes import (
     MIRRORED,
@@ -45,7 +46,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import blocks_of, scalars_written, statements, walk
+from appyc.ir.visit import scalars_written, statements, walk
 
 Box = dict[Symbol, Range]
 """Bounds of variables; one that is not in it may have any value of its type. Of an array those of its extents."""

@@ -15,10 +15,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from appyc.analysis.accesses.accesses import own_statements
 from appyc.analysis.accesses.scalar_flow import exposed
 from appyc.analysis.algebra.integer_syntax import IntegerSyntax, added_in
 from appyc.analysis.algebra.intervals import INT64, Box, Intervals, cut, hull, is_integer, narrowed
+from appyc.ir.blocks import own_statements
 from appyc.ir.integers import Range, is_within, range_of, range_of_binary
 from appyc.ir.names import ordered
 from appyc.ir.nodes import (

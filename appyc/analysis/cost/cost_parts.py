@@ -15,9 +15,10 @@ from dataclasses import dataclass
 
 from appyc.analysis.algebra.amounts import number, product
 from appyc.analysis.cost.costs import UNKNOWN_TRIPS, cost_of, trips_of, with_middle
+from appyc.ir.blocks import blocks_of
 from appyc.ir.nodes import Expr, For, Function, LoopMode, Stmt, Symbol, While
 from appyc.ir.schedule import LoopCost
-from appyc.ir.visit import walk
+from appyc.ir.visit import loops_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,8 @@ def _parts(body: tuple[Stmt, ...], runs: Expr, around: Mapping[Symbol, Expr]) ->
             case While():
                 out += _parts(stmt.body, product(runs, number(UNKNOWN_TRIPS)), around)
             case _:
-                for name in ("then", "orelse"):
-                    out += _parts(getattr(stmt, name, ()), runs, around)
+                for block in blocks_of(stmt):
+                    out += _parts(block, runs, around)
     return out
 
 
@@ -77,4 +78,4 @@ def _part(loop: For, runs: Expr, around: Mapping[Symbol, Expr]) -> CostPart:
 
 
 def _holds_parallel(loop: For) -> bool:
-    return any(isinstance(n, For) and n.mode is LoopMode.PARALLEL for n in walk(loop.body))
+    return any(n.mode is LoopMode.PARALLEL for n in loops_of(loop.body))

@@ -262,7 +262,9 @@ def _computed(node: Node) -> Iterator[Node]:
         case Load() | Store() | Update():
             yield node
             for index in node.index:
-                yield from (n for n in walk(index) if isinstance(n, Load) or _is_division(n))
+                yield from (
+                    n for n in walk(index) if isinstance(n, Load) or getattr(n, "op", "") in ("//", "%")
+                )
             if not isinstance(node, Load):
                 yield from _computed(node.value)
             return
@@ -272,10 +274,6 @@ def _computed(node: Node) -> Iterator[Node]:
             yield node
     for child in children(node):
         yield from _computed(child)
-
-
-def _is_division(node: Node) -> bool:
-    return isinstance(node, Binary) and node.op in ("//", "%")
 
 
 def _weights(node: Node) -> tuple[float | None, float]:

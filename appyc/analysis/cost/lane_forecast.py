@@ -7,6 +7,7 @@ exit, and its accesses have small strides.
 from __future__ import annotations
 
 from appyc.analysis.algebra.strides import Pace, Strides
+from appyc.ir.array_accesses import array_of, is_access
 from appyc.ir.nodes import (
     Alloc,
     BoundsCheck,
@@ -15,7 +16,6 @@ from appyc.ir.nodes import (
     Draw,
     Fail,
     For,
-    Load,
     LoopMode,
     Stmt,
     Store,
@@ -45,15 +45,10 @@ def lanes_of(around: tuple[For, ...], strides: Strides) -> For | None:
 
 def _is_straight(loop: For) -> bool:
     for node in walk(loop.body):
-        match node:
-            case While() | Alloc() | Fail() | BoundsCheck() | Break() | Draw() | Call():
-                return False
-            case Load() | Store() if node.checked:
-                return False
-            case Update() if node.atomic or (node.index and node.checked):
-                return False
-            case _:
-                pass
+        if isinstance(node, While | Alloc | Fail | BoundsCheck | Break | Draw | Call):
+            return False
+        if (isinstance(node, Update) and node.atomic) or (is_access(node) and node.checked):
+            return False
     return not any(r.op in ("and", "or") for r in loop.reductions)  # C compilers leave these alone
 
 
@@ -76,14 +71,8 @@ def _may_be_around(loop: For) -> bool:
 
 
 def _far_accesses(loop: For, strides: Strides) -> int:
-    count = 0
-    for node in walk(loop.body):
-        match node:
-            case Load():
-                pace = strides.pace(node.array, node.index, loop)
-            case Update() if node.target.is_array:
-                pace = strides.pace(node.target, node.index, loop)
-            case _:
-                continue
-        count += pace in (Pace.FAR, Pace.ANYWHERE)
-    return count
+    return sum(
+        strides.pace(array_of(node), node.index, loop) in (Pace.FAR, Pace.ANYWHERE)
+        for node in walk(loop.body)
+        if is_access(node) and not isinstance(node, Store)
+    )

@@ -16,33 +16,29 @@ loop around it, where vectors can be held in registers for it (`_may_hold_lanes`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
 from appyc.analysis.algebra.strides import Pace, Strides
 from appyc.analysis.dependences.bands import Band, Order
+from appyc.ir.array_accesses import array_of, repeated_accesses
 from appyc.ir.nodes import (
     Assign,
     Binary,
     Expr,
     For,
     Load,
-    Node,
     Stmt,
     Store,
     Symbol,
     Unary,
     Update,
     Var,
-    While,
 )
 from appyc.ir.types import Layout
-from appyc.ir.visit import arrays_written, children, loops_of, scalars_read, scalars_written, walk
-
-REPEATS = 8
-"""How often a loop inside the band is taken to run; only ratios matter."""
+from appyc.ir.visit import arrays_written, loops_of, scalars_read, scalars_written, walk
 
 _VECTOR_OPS = ("+", "-", "*", "/")
 
@@ -99,7 +95,13 @@ class OrderCosts:
 
     @cached_property
     def _touches(self) -> list[_Touch]:
-        return [touch for stmt in self._body for touch in _touches_of(stmt, 1)]
+        # A store counts for two: a line that is not in the cache is read before, and written back.
+        return [
+            _Touch(array_of(access), access.index, times if isinstance(access, Load) else 2 * times)
+            for stmt in self._body
+            for access, times in repeated_accesses(stmt)
+            if access.index
+        ]
 
     @cached_property
     def _strides(self) -> Strides:
@@ -207,18 +209,6 @@ class _Touch:
     def slow_to_fast(self) -> tuple[Expr, ...]:
         """The indices in the order of memory, the one whose steps are longest first."""
         return self.index[::-1] if self.array.array.layout is Layout.F else self.index
-
-
-def _touches_of(node: Node, weight: int) -> Iterator[_Touch]:
-    """The accesses below a node. A store for two: a line that is not in the cache is read before, and written back."""
-    if isinstance(node, Load) and node.index:
-        yield _Touch(node.array, node.index, weight)
-    elif isinstance(node, Store) and node.index:
-        yield _Touch(node.array, node.index, 2 * weight)
-    elif isinstance(node, Update) and node.index:
-        yield _Touch(node.target, node.index, 2 * weight)
-    for child in children(node):
-        yield from _touches_of(child, weight * REPEATS if isinstance(node, For | While) else weight)
 
 
 def is_arithmetic(body: tuple[Stmt, ...]) -> bool:

@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.accesses.scalar_flow import scalars_of
 from appyc.analysis.accesses.syntactic_effects import Texts, Touched, has_effect_itself
-from appyc.ir.affine import are_equal
+from appyc.ir.affine import are_equal, operands
 from appyc.ir.names import ordered
 from appyc.ir.nodes import (
-    Binary,
     Break,
     Clauses,
     Compare,
@@ -27,7 +26,6 @@ from appyc.ir.nodes import (
     Function,
     Guard,
     If,
-    Logical,
     Stmt,
     Symbol,
 )
@@ -60,7 +58,7 @@ class EqualExtents:
             return extent
 
         for guard in guards:
-            for part in _conjuncts(guard.holds):
+            for part in operands(guard.holds, "and", "&"):
                 match part:
                     case Compare("==", Extent() as lhs, Extent() as rhs):
                         one, other = leader(lhs), leader(rhs)
@@ -76,14 +74,6 @@ class EqualExtents:
 
     def _named(self, expr: Expr) -> Expr:
         return rewrite(expr, lambda n: self.first.get(n, n) if isinstance(n, Extent) else n)
-
-
-def _conjuncts(holds: Expr) -> list[Expr]:
-    match holds:
-        case Logical("and", lhs, rhs) | Binary("&", lhs, rhs):
-            return [*_conjuncts(lhs), *_conjuncts(rhs)]
-        case _:
-            return [holds]
 
 
 def why_not_joined(first: For, second: For, equal: EqualExtents, texts: Texts) -> str | None:

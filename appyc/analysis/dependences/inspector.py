@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from appyc.ir.affine import LinearForm, linear_form, offset_from, written
+from appyc.ir.array_accesses import accesses_in
 from appyc.ir.invariance import is_invariant
 from appyc.ir.nodes import (
     Apart,
@@ -36,14 +37,12 @@ from appyc.ir.nodes import (
     For,
     IterationIndex,
     Load,
-    Node,
-    Store,
     Symbol,
     Update,
     Var,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_written, loops_of, rewrite, scalars_written, walk
+from appyc.ir.visit import arrays_written, loops_of, scalars_written, substitute, walk
 
 Look: TypeAlias = Apart | Ascending
 
@@ -109,18 +108,16 @@ class _Loop:
         known: dict[Symbol, Expr] = {}
         for stmt in loop.body:
             if isinstance(stmt, Assign) and times[stmt.target] == 1 and stmt.target not in seen:
-                known[stmt.target] = _with_known(stmt.value, known)
+                known[stmt.target] = substitute(stmt.value, known)
             seen |= {n.symbol for n in walk(stmt) if isinstance(n, Var)}
         variables = {inner.var for inner in loops_of(loop)}
         return cls(loop, arrays_written(loop.body), known, scalars_written(loop.body) | variables)
 
     def _accesses(self, array: Symbol, axis: int) -> Iterator[tuple[bool, Expr]]:
         """Whether it writes, and the index on this axis, for each access."""
-        for node in walk(self.loop.body):
-            if isinstance(node, Load | Store) and node.array == array:
-                yield isinstance(node, Store), _with_known(node.index[axis], self.known)
-            elif isinstance(node, Update) and node.target == array:
-                yield True, _with_known(node.index[axis], self.known)
+        for accessed, index, writes in accesses_in(self.loop.body):
+            if accessed == array:
+                yield writes, substitute(index[axis], self.known)
 
     # ---- indices named one by one
 
@@ -188,7 +185,7 @@ class _Loop:
 
     def _segment(self, inner: For) -> tuple[Symbol, Expr] | None:
         """ptr and c where the loop runs within ptr[i + c] to ptr[i + c + 1], if these ascend."""
-        lo, hi = (_with_known(bound, self.known) for bound in (inner.lo, inner.hi))
+        lo, hi = (substitute(bound, self.known) for bound in (inner.lo, inner.hi))
         if inner.step < 1:
             return None
         for load in (n for n in walk(lo) if isinstance(n, Load)):
@@ -220,13 +217,6 @@ class _Loop:
             return None
         offset = self._offset(load.index[0])
         return None if offset is None else (load.array, offset)
-
-
-def _with_known(expr: Expr, known: dict[Symbol, Expr]) -> Expr:
-    def rule(node: Node) -> Node:
-        return known.get(node.symbol, node) if isinstance(node, Var) else node
-
-    return rewrite(expr, rule)
 
 
 def _unwrapped(index: Expr) -> tuple[Expr, bool]:

@@ -8,12 +8,12 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses.access_relations import accesses_of
-from appyc.analysis.accesses.accesses import DRAW, RESIZE, Access
+from appyc.analysis.accesses.accesses import DRAW
 from appyc.analysis.accesses.scalar_flow import CarriedScalar, LoopScalars, scalars_of
 from appyc.analysis.dependences.dependences import Conflict, Dependences, Witness
-from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict, iteration_text, loop_text
+from appyc.analysis.dependences.verdicts import LoopVerdict, Refusal, Verdict, iteration_text, loop_text
 from appyc.analysis.patterns.compaction_pattern import packed_arrays
-from appyc.analysis.patterns.early_exits import Refusal, early_exit, exit_loc, leaves_early
+from appyc.analysis.patterns.early_exits import early_exit, exit_loc, leaves_early
 from appyc.analysis.patterns.scans import LINEAR, scans_of
 from appyc.analysis.sets.allowance import Allowance
 from appyc.analysis.sets.conditions import Cases, cases_of, condition_of, text_of
@@ -25,7 +25,6 @@ from appyc.ir.visit import walk
 if TYPE_CHECKING:
     import islpy as isl
 
-_DEEDS = {"read": "reads", "write": "writes", DRAW: "draws from", RESIZE: "resizes"}
 
 MAX_CONFLICTS = 16
 """The most dependences that are collected: enough to refuse a loop, and to choose one to report."""
@@ -323,8 +322,8 @@ def meeting_text(conflict: Conflict, witness: Witness | None) -> str:
         return f"{' and '.join(ends)} draw from one generator, and which numbers each gets depends on their order"
     element = f"{name}[{', '.join(map(str, witness.element))}]"
     return (
-        f"{iteration_text(loop, witness.first)} {_deed(conflict.source)} {element}, "
-        f"{iteration_text(loop, witness.second)} {_deed(conflict.sink)} {element}"
+        f"{iteration_text(loop, witness.first)} {conflict.source.deed} {element}, "
+        f"{iteration_text(loop, witness.second)} {conflict.sink.deed} {element}"
     )
 
 
@@ -376,10 +375,6 @@ def _swapped(loop: For, symbol: Symbol) -> str | None:
     return None
 
 
-def _deed(access: Access) -> str:
-    return _DEEDS.get(access.op, "updates")
-
-
 def gravity(conflict: Conflict) -> int:
     """The rank of a dependence in reports: a flow dependence before the reuse of an element (anti, output)."""
     return ("flow", "anti", "output", "reduction").index(conflict.kind)
@@ -388,8 +383,8 @@ def gravity(conflict: Conflict) -> int:
 def notes_of(conflict: Conflict) -> tuple[Note, ...]:
     source, sink = conflict.source, conflict.sink
     if source is sink:
-        return (Note(source.loc, f"every iteration {_deed(source)} it here"),)
+        return (Note(source.loc, f"every iteration {source.deed} it here"),)
     return (
-        Note(source.loc, f"{_deed(source)} '{source.array.name}' in the earlier iteration"),
-        Note(sink.loc, f"{_deed(sink)} it in the later one"),
+        Note(source.loc, f"{source.deed} '{source.array.name}' in the earlier iteration"),
+        Note(sink.loc, f"{sink.deed} it in the later one"),
     )

@@ -18,10 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from appyc.analysis.accesses.scalar_flow import scalars_of
 from appyc.ir.affine import apart
 from appyc.ir.array_accesses import accesses_in
+from appyc.ir.blocks import perfect_nest
 from appyc.ir.nodes import Assign, Expr, For, Function, If, Stmt, Store, Symbol, Update, Var
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import arrays_read, arrays_written, loops_of, scalars_read, scalars_written, statements
@@ -68,7 +70,7 @@ def time_axes(fn: Function, time: For) -> list[Axis]:
     return [] if scalars.carried or scalars.last or scalars.reductions else axes
 
 
-def _are_nests(nests: Sequence[Stmt]) -> bool:
+def _are_nests(nests: Sequence[Stmt]) -> TypeGuard[list[For]]:
     """Whether the statements are loops, of nothing but assignments and conditions that cannot raise."""
     for stmt in statements(nests):
         match stmt:
@@ -104,7 +106,7 @@ def _are_scalars_private(time: For, nests: Sequence[Stmt]) -> bool:
     return True
 
 
-def _axes(nests: Sequence[Stmt], fixed: frozenset[Symbol], step: Symbol) -> list[Axis]:
+def _axes(nests: Sequence[For], fixed: frozenset[Symbol], step: Symbol) -> list[Axis]:
     """fixed: scalars that the time loop does not change. None where each step has elements of its own, which no tile
     would use again."""
     written = arrays_written(nests)
@@ -121,19 +123,8 @@ def _axes(nests: Sequence[Stmt], fixed: frozenset[Symbol], step: Symbol) -> list
     return sorted(axes, key=lambda axis: axis.depth)
 
 
-def chain(nest: Stmt) -> list[For]:
-    """The loops that stand perfectly nested, outermost first."""
-    loops: list[For] = []
-    while isinstance(nest, For):
-        loops.append(nest)
-        if len(nest.body) != 1:
-            break
-        nest = nest.body[0]
-    return loops
-
-
 def _line(
-    nest: Stmt, accesses: list[tuple[Symbol, tuple[Expr, ...], bool]], axis: int, fixed: frozenset[Symbol]
+    nest: For, accesses: list[tuple[Symbol, tuple[Expr, ...], bool]], axis: int, fixed: frozenset[Symbol]
 ) -> Line | None:
     """None where the indices are not all one coordinate plus a constant, or there are none."""
     if not accesses:
@@ -142,7 +133,7 @@ def _line(
     base = parts[0][0]
     if any(other != base for other, _ in parts):
         return None
-    loops = chain(nest)
+    loops = perfect_nest(nest)
     loop = next((n for n in loops if isinstance(base, Var) and n.var == base.symbol), None)
     origin, at = 0, base
     if loop is None:
@@ -154,12 +145,14 @@ def _line(
         return None
     offsets = tuple((array, c - origin, w) for (array, _, w), (_, c) in zip(accesses, parts, strict=True))
     assert at is not None
-    return Line(loop, at, loop is loops[0] if loops else False, offsets)
+    return Line(loop, at, loop is nest, offsets)
 
 
-def _skewed(lines: tuple[Line, ...], nests: Sequence[Stmt]) -> Iterator[Axis]:
+def _skewed(lines: tuple[Line, ...], nests: Sequence[For]) -> Iterator[Axis]:
     """The axis with its least factor; nothing where there is none."""
-    depth = max(chain(nest).index(line.loop) for line, nest in zip(lines, nests, strict=True) if line.loop)
+    depth = max(
+        perfect_nest(nest).index(line.loop) for line, nest in zip(lines, nests, strict=True) if line.loop
+    )
     for factor in range(MAX_FACTOR + 1):
         shifts = _shifts(lines, factor)
         if shifts is not None:

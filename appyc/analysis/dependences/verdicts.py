@@ -29,6 +29,14 @@ def iteration_text(loop: For, number: object) -> str:
     return f"iteration {loop.var.name}={number}" if has_name else f"iteration {number}"
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a loop cannot be changed without a change of its results. notes: the accesses or jumps that it is about."""
+
+    reason: str
+    notes: tuple[Note, ...] = ()
+
+
 class Verdict(Enum):
     """May the iterations of a loop run in any order?
 

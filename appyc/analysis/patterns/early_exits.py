@@ -17,10 +17,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from appyc.analysis.accesses.accesses import READS, own_statements, rewrite_own_statements
+from appyc.analysis.accesses.accesses import READS
 from appyc.analysis.accesses.scalar_flow import exposed
 from appyc.analysis.dependences.dependences import Dependences
+from appyc.analysis.dependences.verdicts import Refusal
 from appyc.errors import Loc, Note
+from appyc.ir.blocks import own_statements, rewrite_own_statements
 from appyc.ir.nodes import (
     Alloc,
     Assign,
@@ -52,14 +54,6 @@ class EarlyExit:
     test: tuple[Stmt, ...]
     rest: tuple[Stmt, ...]
     leaving: tuple[Stmt, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why the loop's iterations have to wait for each other: it is no search."""
-
-    reason: str
-    notes: tuple[Note, ...] = ()
 
 
 def leaves_early(loop: For) -> bool:
@@ -194,9 +188,7 @@ def _part(body: tuple[Stmt, ...], needed: set[Symbol], effects: bool) -> tuple[S
                 own = own_statements(stmt.body)
                 keep = any(not isinstance(s, If | Break | Continue) for s in own)
                 keep |= effects and may_raise(stmt)
-            case Assign():
-                keep = stmt.target in needed or (effects and may_raise(stmt))
-            case Update() if not stmt.target.is_array:
+            case Assign() | Update() if not stmt.target.is_array:
                 keep = stmt.target in needed or (effects and may_raise(stmt))
             case Break() | Continue():
                 keep = True

@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from appyc.analysis.dependences.fusion_legality import EqualExtents, has_effects
 from appyc.ir.array_accesses import is_access_to
+from appyc.ir.blocks import perfect_nest
 from appyc.ir.nodes import Alloc, Const, Expr, Extent, For, Function, Load, Stmt, Store, Symbol, Var
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import arrays_read, walk
 
 
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """loop: the nest. axes: its variables, which name the element that `store` is to, one for each axis."""
-
-    loop: For
-    axes: tuple[Symbol, ...]
-    store: Store
-
-
-def filled_by(loop: For, alloc: Alloc, equal: EqualExtents) -> Filled | None:
-    """The nest, if it stores every element of the array once, can do so in any order, and nothing else."""
-    loops: dict[Symbol, For] = {}
-    stmt: Stmt = loop
-    while isinstance(stmt, For):
-        loops[stmt.var] = stmt
-        if len(stmt.body) != 1 or stmt.clauses is not None:
-            return None
-        stmt = stmt.body[0]
-    if not isinstance(stmt, Store) or stmt.array != alloc.array or may_raise(stmt):
+def filled_by(loop: For, alloc: Alloc, equal: EqualExtents) -> Store | None:
+    """The store of a nest that stores every element of the array once, can do so in any order, and does nothing else.
+    The nest has one loop for each axis, in their order."""
+    nest = perfect_nest(loop)
+    store = nest[-1].body[0] if len(nest[-1].body) == 1 else None
+    if not isinstance(store, Store) or store.array != alloc.array or may_raise(store):
         return None
-    axes = tuple(subscript.symbol for subscript in stmt.index if isinstance(subscript, Var))
-    if len(axes) != len(stmt.index) or axes != tuple(loops):
+    if store.index != tuple(Var(n.var, loc=n.loc) for n in nest) or any(n.clauses for n in nest):
         return None
-    if not all(is_whole(loops[var], extent, equal) for var, extent in zip(axes, alloc.shape, strict=True)):
-        return None
-    return Filled(loop, axes, stmt)
+    is_filled = all(is_whole(n, extent, equal) for n, extent in zip(nest, alloc.shape, strict=True))
+    return store if is_filled else None
 
 
 def is_whole(loop: For, extent: Expr, equal: EqualExtents) -> bool:

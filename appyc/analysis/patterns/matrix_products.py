@@ -27,6 +27,7 @@ from appyc.analysis.patterns.product_terms import (
     terms_of,
 )
 from appyc.ir.affine import coefficient
+from appyc.ir.blocks import perfect_nest
 from appyc.ir.nodes import (
     Assign,
     Binary,
@@ -57,8 +58,8 @@ def product_of(loop: For, *, apart: bool = False, of_sums: bool = False) -> Prod
     apart: whether it is known that what the nest adds to is no element that it multiplies, in one array or not.
     of_sums: whether sums may be longer, or shorter, in each row (`ProductShape`).
     """
-    chain = chain_of(loop)
-    if len(chain) < 2 or may_raise(chain[:3]):
+    chain = perfect_nest(loop)[:3]
+    if len(chain) < 2 or may_raise(chain):
         return None
     if len(chain) == 3 and len(updates := added_up(chain[2])) == 1 and updates[0].index:
         return _into_elements((chain[0], chain[1], chain[2]), updates[0], apart, of_sums)
@@ -88,14 +89,6 @@ def stack_of(loop: For) -> Product | None:
     if not is_one_place_each(product.target.index, (loop, rows, columns), nest):
         return None
     return replace(product, stack=loop.var)
-
-
-def chain_of(loop: For) -> tuple[For, ...]:
-    """The loop and those right inside it, with nothing else between; three at most."""
-    chain = [loop]
-    while len(chain) < 3 and len(chain[-1].body) == 1 and isinstance(inner := chain[-1].body[0], For):
-        chain.append(inner)
-    return tuple(chain)
 
 
 def added_up(loop: For) -> tuple[Update, ...]:

@@ -97,13 +97,7 @@ def _are_panels(panels: Panels) -> bool:
         return False
     if not any(slope_of(bound, cut) for loop in loops for bound in (loop.lo, loop.hi)):
         return False
-    written = arrays_written(panels.outer.body)
-    return all(
-        load.array not in written or _reads_other_rows(load, one.loop, panels)
-        for one in panels.sums
-        for term in one.terms
-        for load in (term.left, term.right)
-    )
+    return _read_other_rows(panels)
 
 
 def slope_of(bound: Expr, cut: For) -> int:
@@ -137,16 +131,21 @@ def may_be_first(panels: Panels) -> bool:
         slope_of(b, panels.cut) for b in (panels.across.lo, panels.across.hi)
     ):
         return False
+    return _read_other_rows(panels, only_later=True)
+
+
+def _read_other_rows(panels: Panels, *, only_later: bool = False) -> bool:
+    """`_reads_other_rows` for all loads in the products whose arrays the nest writes."""
     written = arrays_written(panels.outer.body)
     return all(
-        load.array not in written or _reads_other_rows(load, one.loop, panels, only_later=True)
+        load.array not in written or _reads_other_rows(load, one.loop, panels, only_later=only_later)
         for one in panels.sums
         for term in one.terms
         for load in (term.left, term.right)
     )
 
 
-def _reads_other_rows(load: Load, summed: For, panels: Panels, *, only_later: bool = False) -> bool:
+def _reads_other_rows(load: Load, summed: For, panels: Panels, *, only_later: bool) -> bool:
     """Whether all that a panel's product reads of an array lies in rows that the panel does not write, or that only
     later panels write.
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.statement_graph import statement_graph
-from appyc.analysis.patterns.matrix_products import added_up, chain_of, product_of
+from appyc.analysis.patterns.matrix_products import added_up, product_of
 from appyc.analysis.patterns.product_terms import Term, is_fixed, is_one_place_each, terms_of
 from appyc.ir.array_accesses import is_access_to
+from appyc.ir.blocks import perfect_nest
 from appyc.ir.nodes import Alloc, Assign, Break, Continue, For, Stmt, Store, Symbol, Update, Var, While
 from appyc.ir.raising import may_raise
 from appyc.ir.schedule import Operand
@@ -59,7 +60,7 @@ def is_still(loop: For) -> bool:
     """Whether nothing in a nest raises, ends before its time or makes memory, and its two outer loops count by one."""
     if may_raise(loop) or any(isinstance(n, While | Alloc | Break | Continue) for n in walk(loop)):
         return False
-    return all(n.step == 1 for n in chain_of(loop)[:2])
+    return all(n.step == 1 for n in perfect_nest(loop)[:2])
 
 
 def sums_at(columns: For, at: int, nest: tuple[For, For]) -> tuple[ProductSum, ...]:

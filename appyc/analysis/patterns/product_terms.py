@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from appyc.ir.affine import coefficient
+from appyc.ir.affine import coefficient, operands
 from appyc.ir.invariance import is_invariant
 from appyc.ir.nodes import Binary, Const, Expr, For, Load, Node, Unary, Var
 from appyc.ir.types import DType
@@ -55,7 +55,7 @@ def _summands(value: Expr, negative: bool) -> list[tuple[Expr, bool]]:
 
 def _term(value: Expr, negative: bool, nest: tuple[For, For, For]) -> Term | None:
     rows, columns, summed = nest
-    factors = list(_factors(value))
+    factors = operands(value, "*")
     loads = [f for f in factors if isinstance(f, Load) and not is_fixed(f.index, nest)]
     rest = [f for f in factors if f not in loads]
     if len(loads) != 2 or not is_fixed(rest, nest):
@@ -74,14 +74,6 @@ def _term(value: Expr, negative: bool, nest: tuple[For, For, For]) -> Term | Non
     if negative:
         scale = Unary("-", scale or one_of(value), loc=value.loc)
     return Term(left[0], right[0], scale)
-
-
-def _factors(value: Expr) -> list[Expr]:
-    match value:
-        case Binary(op="*"):
-            return _factors(value.lhs) + _factors(value.rhs)
-        case _:
-            return [value]
 
 
 def is_matrix(index: tuple[Expr, ...], nest: tuple[For, ...]) -> bool:

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from appyc.ir.array_accesses import array_of, is_access
 from appyc.ir.names import ordered
 from appyc.ir.nodes import (
     Alloc,
@@ -34,7 +35,6 @@ from appyc.ir.nodes import (
     Load,
     Node,
     Stmt,
-    Store,
     Symbol,
     Unary,
     Update,
@@ -234,15 +234,12 @@ def _reads_what_was_written(body: tuple[Stmt, ...], steps: tuple[Stmt, ...]) -> 
     reads = {id(n) for n in walk(steps) if isinstance(n, Load)}
     written: set[Symbol] = set()
     for node in in_order(body):
-        match node:
-            case For():
-                written |= arrays_written(node.body)  # by an earlier turn of this inner loop
-            case Load() if id(node) in reads and node.array in written:
-                return True
-            case Store():
-                written.add(node.array)
-            case Update() if node.target.is_array:
-                written.add(node.target)
+        if isinstance(node, For):
+            written |= arrays_written(node.body)  # by an earlier turn of this inner loop
+        elif isinstance(node, Load) and id(node) in reads and node.array in written:
+            return True
+        elif is_access(node) and not isinstance(node, Load):
+            written.add(array_of(node))
     return False
 
 

@@ -9,6 +9,7 @@ from appyc.analysis.algebra.integer_syntax import IntegerSyntax
 from appyc.analysis.algebra.intervals import INT64, Box
 from appyc.analysis.algebra.overflow import OverflowAnalysis, leaves_by_condition
 from appyc.errors import LeftToPython
+from appyc.ir.blocks import map_blocks
 from appyc.ir.integers import Range, is_within
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
@@ -33,7 +34,7 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.raising import overflow_error, traps_overflow
 from appyc.ir.types import DType
-from appyc.ir.visit import map_blocks, map_operands, rename, rewrite, walk
+from appyc.ir.visit import map_operands, rename, rewrite, walk
 from appyc.passes.node_builders import both, fresh_variables, integer, negated
 from appyc.passes.pass_context import PassContext
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from appyc.analysis.dependences.inspector import Look, condition_text, inspections
+from appyc.analysis.dependences.inspector import condition_text, inspections
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict, loop_text
 from appyc.analysis.patterns.scans import LINEAR
@@ -52,9 +52,8 @@ def check_parallel(fn: Function, ctx: PassContext) -> Function:
         return fn
     legality = ctx.legality(fn)
     decided: dict[Symbol, For] = {}
-    inside: set[Symbol] = (
-        set()
-    )  # loops within one that takes the threads already; outer ones are judged first
+    inside: set[Symbol] = set()
+    """Loops within one that takes the threads already; outer ones are judged first."""
     for loop in loops:
         clauses = asked.get(loop.var)
         if clauses is None and not ctx.options.auto:
@@ -71,20 +70,7 @@ def check_parallel(fn: Function, ctx: PassContext) -> Function:
 
     _say_what_was_given_up(fn, ctx)
 
-    def rule(loop: For) -> For:
-        new = decided.get(loop.var)
-        if new is None:
-            return loop
-        return replace(
-            loop,
-            mode=new.mode,
-            private=new.private,
-            last=new.last,
-            reductions=new.reductions,
-            scans=new.scans,
-        )
-
-    return map_loops(fn, rule)
+    return map_loops(fn, lambda loop: replace(decided.get(loop.var, loop), body=loop.body))
 
 
 def _say_what_was_given_up(fn: Function, ctx: PassContext) -> None:
@@ -178,7 +164,11 @@ def _inspected(loop: For, legality: Legality, verdict: LoopVerdict, *, asked: bo
     free = legality.judge(loop, frozenset(looks)) if looks else verdict
     if not free.may_run_in_any_order:
         return verdict
-    needed = {a: look for a, look in looks.items() if not _is_free_without(loop, legality, looks, a)}
+    needed = {
+        array: look
+        for array, look in looks.items()
+        if not legality.judge(loop, frozenset(looks) - {array}).may_run_in_any_order
+    }
     guard = conjunction(list(needed.values()))
     targets = ", ".join(f"'{name}'" for name in sorted(a.name for a in needed))
     condition = condition_text(needed)
@@ -193,11 +183,6 @@ def _inspected(loop: For, legality: Legality, verdict: LoopVerdict, *, asked: bo
         condition=condition,
         guard=guard,
     )
-
-
-def _is_free_without(loop: For, legality: Legality, looks: dict[Symbol, Look], array: Symbol) -> bool:
-    """Whether the loop is free if nothing is known of this one array."""
-    return legality.judge(loop, frozenset(looks) - {array}).may_run_in_any_order
 
 
 def _sentence(clauses: Clauses, verdict: LoopVerdict) -> str:
@@ -218,7 +203,11 @@ def _decided(loop: For, clauses: Clauses | None, verdict: LoopVerdict, ctx: Pass
         return _in_order(loop, verdict)
     if clauses is not None:
         mode = LoopMode.SEQUENTIAL if may_get_lanes(loop, verdict) else _ASKED[clauses.request]
-    elif verdict.may_run_in_any_order and not _told_to_wait(loop) and _is_plain(loop):
+    elif (
+        verdict.may_run_in_any_order
+        and not _told_to_wait(loop)
+        and not any(isinstance(node, For | While | Alloc | Call) for node in walk(loop.body))
+    ):  # lanes can follow straight-line code and conditions
         mode = LoopMode.SIMD
     free = verdict.may_run_in_any_order or (clauses is not None and verdict.guard is not None)
     in_copies = mode is LoopMode.PARALLEL and verdict.may_run_on_threads
@@ -253,8 +242,3 @@ def rounds_differently(verdict: LoopVerdict) -> bool:
 
 def _told_to_wait(loop: For) -> bool:
     return loop.clauses is not None and loop.clauses.request == "sequential"
-
-
-def _is_plain(loop: For) -> bool:
-    """Whether the body is straight-line code and conditions, which lanes can follow."""
-    return not any(isinstance(node, For | While | Alloc | Call) for node in walk(loop.body))

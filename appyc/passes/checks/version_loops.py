@@ -28,9 +28,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict
+from appyc.ir.blocks import replace_outermost
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Fail, For, Function, If, LoopMode, Node, Stmt, Unary
-from appyc.ir.visit import loops_of, map_blocks, rename, rewrite_all
+from appyc.ir.visit import loops_of, rename, rewrite_all
 from appyc.passes.node_builders import fresh_variables
 from appyc.passes.parallelise.plain_loops import is_asked
 from appyc.passes.pass_context import PassContext
@@ -40,36 +41,25 @@ def version_loops(fn: Function, ctx: PassContext) -> Function:
     """The function with two versions of its conditionally independent loops."""
     if not any(_is_testable(v) for v in ctx.verdicts.values()):
         return fn
-    supply = NameSupply.after(fn)
-    return replace(fn, body=_block(fn.body, ctx, supply))
+    names = NameSupply.after(fn)
+    return replace(fn, body=replace_outermost(fn.body, lambda stmt: _versions(stmt, ctx, names)))
 
 
 def _is_testable(verdict: LoopVerdict) -> bool:
     return verdict.verdict is Verdict.CONDITIONAL and verdict.guard is not None
 
 
-def _block(body: tuple[Stmt, ...], ctx: PassContext, supply: NameSupply) -> tuple[Stmt, ...]:
-    out: list[Stmt] = []
-    for stmt in body:
-        out += _statement(stmt, ctx, supply)
-    return tuple(out)
-
-
-def _statement(stmt: Stmt, ctx: PassContext, supply: NameSupply) -> list[Stmt]:
-    if isinstance(stmt, For):
-        verdict = ctx.verdicts.get(stmt.var)
-        if verdict is not None and _is_testable(verdict):
-            if is_asked(stmt) and ctx.options.exact:
-                return [_or_in_order(stmt, verdict, ctx, supply)]
-            if is_asked(stmt):
-                return [_refusal(stmt, verdict), stmt]
-            if (
-                stmt.clauses is None
-                and ctx.options.auto
-                and not any(is_asked(n) for n in loops_of(stmt.body))
-            ):
-                return [_two_versions(stmt, verdict, ctx, supply)]
-    return [map_blocks(stmt, lambda block: _block(block, ctx, supply))]
+def _versions(stmt: Stmt, ctx: PassContext, supply: NameSupply) -> list[Stmt] | None:
+    verdict = ctx.verdicts.get(stmt.var) if isinstance(stmt, For) else None
+    if not isinstance(stmt, For) or verdict is None or not _is_testable(verdict):
+        return None
+    if is_asked(stmt) and ctx.options.exact:
+        return [_or_in_order(stmt, verdict, ctx, supply)]
+    if is_asked(stmt):
+        return [_refusal(stmt, verdict), stmt]
+    if stmt.clauses is None and ctx.options.auto and not any(is_asked(n) for n in loops_of(stmt.body)):
+        return [_two_versions(stmt, verdict, ctx, supply)]
+    return None
 
 
 def _refusal(loop: For, verdict: LoopVerdict) -> If:
@@ -98,9 +88,6 @@ def _two_versions(loop: For, verdict: LoopVerdict, ctx: PassContext, supply: Nam
     free = rename(loop, fresh)
     ctx.judge_alike(fresh)
     reason = f"independent where {verdict.condition}, which is tested at each call"
-    ctx.verdicts[free.var] = replace(verdict, var=free.var, verdict=_freed(verdict), reason=reason)
+    freed = Verdict.REDUCTION if verdict.reductions else Verdict.INDEPENDENT
+    ctx.verdicts[free.var] = replace(verdict, var=free.var, verdict=freed, reason=reason)
     return If(verdict.guard, (free,), (loop,), loc=loop.loc)
-
-
-def _freed(verdict: LoopVerdict) -> Verdict:
-    return Verdict.REDUCTION if verdict.reductions else Verdict.INDEPENDENT

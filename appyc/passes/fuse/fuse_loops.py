@@ -64,10 +64,10 @@ from appyc.analysis.dependences.fusion_legality import (
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.patterns.product_terms import is_fixed
 from appyc.errors import Loc
+from appyc.ir.blocks import map_blocks, perfect_nest
 from appyc.ir.nodes import Alloc, For, Function, Stmt, Symbol
-from appyc.ir.visit import map_blocks, walk
+from appyc.ir.visit import walk
 from appyc.passes.loop_ops.fuse import fuse, why_not_fuse
-from appyc.passes.loop_ops.nests import perfect_nest
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import FusionGroup, PassContext
 

@@ -40,10 +40,11 @@ from appyc.analysis.patterns.block_chains import Member, is_fixed, only
 from appyc.analysis.patterns.fill_pattern import filled_by
 from appyc.ir.affine import apart
 from appyc.ir.array_accesses import accesses_in
+from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Stmt, Store, Symbol
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_read, loops_of, map_blocks, rename, walk
+from appyc.ir.visit import arrays_read, loops_of, rename, walk
 from appyc.passes.fuse.shifted_fusion import ROWS, may_be_cut
 from appyc.passes.fuse.tiled_chains import Chain, ChainFinder
 from appyc.passes.fuse.tiled_loops import Home, cut_to_rows, into_buffers, with_buffers

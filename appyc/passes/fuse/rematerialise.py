@@ -32,10 +32,12 @@ from appyc.analysis.accesses.syntactic_effects import Texts, Touched
 from appyc.analysis.cost.costs import operations_of
 from appyc.analysis.dependences.fusion_legality import EqualExtents
 from appyc.analysis.patterns.fill_pattern import filled_by, is_whole
+from appyc.ir.affine import apart
 from appyc.ir.array_accesses import accesses_in
+from appyc.ir.blocks import blocks_of, perfect_nest
 from appyc.ir.machine_model import Machine
-from appyc.ir.nodes import Alloc, Binary, Const, Expr, Extent, For, Function, Load, Node, Stmt, Symbol, Var
-from appyc.ir.visit import blocks_of, children, rewrite, substitute, walk
+from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Load, Node, Stmt, Symbol, Var
+from appyc.ir.visit import children, rewrite, substitute, walk
 from appyc.passes.checks.lengths import tested
 from appyc.passes.pass_context import PassContext
 
@@ -126,10 +128,10 @@ def _producer(fn: Function, alloc: Alloc, equal: EqualExtents, known: _Known) ->
         return None
     for body in _blocks(fn.body):
         for at, stmt in enumerate(body):
-            filled = filled_by(stmt, alloc, equal) if isinstance(stmt, For) else None
-            if filled is None:
+            store = filled_by(stmt, alloc, equal) if isinstance(stmt, For) else None
+            if not isinstance(stmt, For) or store is None:
                 continue
-            nest, axes, value = filled.loop, filled.axes, filled.store.value
+            axes, value = tuple(loop.var for loop in perfect_nest(stmt)), store.value
             reads = _reads(body[at + 1 :], alloc, axes, equal, known.texts)
             if reads is None or known.accesses[array] != len(reads) + 1:
                 return None
@@ -138,7 +140,7 @@ def _producer(fn: Function, alloc: Alloc, equal: EqualExtents, known: _Known) ->
             changed = known.texts.by(body[at + 1 : at + 2 + last]).touched
             if changed.writes & needed.reads or changed.made & needed.sizes:
                 return None
-            return _Producer(alloc, nest, axes, value, reads)
+            return _Producer(alloc, stmt, axes, value, reads)
     return None
 
 
@@ -158,7 +160,8 @@ def _reads(
         if alloc.array not in texts.of(stmt).loaded:
             continue
         for load, around in _loads(stmt, alloc.array, ()):
-            named = {_variable(index) for index in load.index}
+            bases = [apart(index)[0] for index in load.index]
+            named = {base.symbol if isinstance(base, Var) else None for base in bases}
             if len(around) != len(axes) or named != {loop.var for loop in around}:
                 return None
             is_there = load.index == tuple(Var(loop.var, loc=loop.loc) for loop in around) and all(
@@ -166,17 +169,6 @@ def _reads(
             )
             out.append(_Read(load, number, not is_there))
     return tuple(out)
-
-
-def _variable(index: Expr) -> Symbol | None:
-    """The loop variable of an index of the form variable plus constant; None for other indices."""
-    match index:
-        case Var():
-            return index.symbol
-        case Binary("+", inner, Const()) | Binary("+", Const(), inner) | Binary("-", inner, Const()):
-            return _variable(inner)
-        case _:
-            return None
 
 
 def _loads(node: Node, array: Symbol, around: tuple[For, ...]) -> Iterator[tuple[Load, tuple[For, ...]]]:

@@ -41,13 +41,13 @@ from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.time_skew import time_axes
 from appyc.ir.affine import distance
 from appyc.ir.array_accesses import accesses_in
+from appyc.ir.blocks import map_blocks, perfect_nest
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Expr, For, Function, Stmt, Symbol, While
 from appyc.ir.types import DType
-from appyc.ir.visit import loops_of, map_blocks, rename, scalars_read, scalars_written, walk
+from appyc.ir.visit import loops_of, rename, scalars_read, scalars_written, walk
 from appyc.passes.checks.check_parallel import rounds_differently
 from appyc.passes.loop_ops.cut import cut
-from appyc.passes.loop_ops.nests import perfect_nest
 from appyc.passes.loop_ops.strip_mine import Strips
 from appyc.passes.node_builders import fresh_variables, larger, shifted, smaller
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions

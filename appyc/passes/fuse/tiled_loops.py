@@ -69,10 +69,8 @@ def into_buffers(loop: For, homes: dict[Symbol, Home], writes: frozenset[Symbol]
             case Store() if node.array in homes and node.array in writes:
                 home = homes[node.array]
                 own = replace(node, array=home.array, index=index(home, node.index))
-                if not home.is_copy:
-                    return own
                 there = Load(home.array, own.index, checked=False, loc=node.loc)
-                return own, replace(node, value=there)
+                return (own, replace(node, value=there)) if home.is_copy else own
             case _:
                 return node
 

@@ -23,19 +23,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from appyc.ir.affine import are_apart, linear_form
+from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Expr, For, Function, Load, LoopMode, Stmt, Store, Symbol, Update, Var
 from appyc.ir.raising import may_raise
 from appyc.ir.schedule import LoopSchedule
-from appyc.ir.visit import (
-    arrays_read,
-    arrays_written,
-    map_blocks,
-    map_operands,
-    scalars_read,
-    scalars_written,
-    walk,
-)
+from appyc.ir.visit import arrays_read, arrays_written, map_operands, scalars_read, scalars_written, walk
 from appyc.passes.gpu.map_gpu import map_gpu, map_nests, mentions
 from appyc.passes.gpu.tile_rows import MOST_NODES, Location, loads_in_advance, location_of
 from appyc.passes.loop_ops.unroll import unroll, why_not_unroll

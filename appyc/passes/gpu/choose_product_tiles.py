@@ -55,12 +55,9 @@ def _tiles(nest: For, product: Product) -> tuple[ProductTiles, ...]:
     warps = next((c.num_warps for c in asked if c.num_warps is not None), None)
     stages = next((c.num_stages for c in asked if c.num_stages is not None), STAGES)
     return tuple(
-        ProductTiles(rows, columns, STEP, warps or _warps(rows * columns), stages) for rows, columns in sizes
+        ProductTiles(m, n, STEP, warps or min(max(m * n // ELEMENTS_OF_A_WARP, 1), 8), stages)
+        for m, n in sizes
     )
-
-
-def _warps(elements: int) -> int:
-    return min(max(elements // ELEMENTS_OF_A_WARP, 1), 8)
 
 
 def _allowed(size: int) -> int:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from appyc.analysis.dependences.verdicts import named
 from appyc.ir.array_accesses import is_access_to
+from appyc.ir.blocks import blocks_of
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
@@ -23,18 +24,20 @@ from appyc.ir.nodes import (
     Stmt,
     Store,
     Symbol,
-    Update,
     Var,
 )
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import blocks_of, loops_of, rewrite_all, scalars_written, symbols_of, walk
+from appyc.ir.visit import loops_of, rewrite_all, scalars_written, symbols_of, walk
 from appyc.passes.gpu.map_gpu import map_nests
+from appyc.passes.loop_ops.contract import contracted
 from appyc.passes.node_builders import (
     ceiling_quotient,
     integer,
     is_simple,
     let,
     over_elements,
+    plus,
+    product_of_all,
     scaled,
     trip_count,
     zero,
@@ -126,9 +129,9 @@ class _Expander:
         part = self.names.fresh("part", DType.INT64)
         offset = Binary("*", Var(part, loc=loc), most, loc=loc)
         inner: list[Stmt] = []
-        lo = self._named("first", _plus(start, scaled(offset, loop.step)), inner)
+        lo = self._named("first", plus(start, scaled(offset, loop.step)), inner)
         left = Binary("min", Binary("-", count, offset, loc=loc), most, loc=loc)
-        hi = _plus(lo, scaled(left, loop.step))
+        hi = plus(lo, scaled(left, loop.step))
         held = self._named("held", Binary("min", count, most, loc=loc), before)
         axes[loop.var] = _Axis(loop, held, lo)
         for alloc, path in found:
@@ -145,10 +148,12 @@ class _Expander:
     def _bytes(self, alloc: Alloc, path: tuple[For, ...], axes: dict[Symbol, _Axis], out: list[Stmt]) -> Expr:
         """The bytes that one iteration of the outermost loop needs; at least 1."""
         loc = alloc.loc
-        total: Expr = integer(alloc.array.dtype.itemsize, loc)
-        for length in (*alloc.shape, *(axes[x.var].count for x in path[1:])):
-            total = Binary("*", total, length, loc=loc)
-        return self._named("bytes", _at_least_one(total), out)
+        sizes = (
+            integer(alloc.array.dtype.itemsize, loc),
+            *alloc.shape,
+            *(axes[x.var].count for x in path[1:]),
+        )
+        return self._named("bytes", _at_least_one(product_of_all(sizes)), out)
 
     def _named(self, name: str, value: Expr, out: list[Stmt]) -> Expr:
         return value if is_simple(value) else let(name, value, self.names, out)
@@ -169,16 +174,12 @@ class _Expander:
 
         def rule(node: Node) -> Node | tuple[Node, ...]:
             match node:
-                case Load(array=array) | Store(array=array) if array == old:
-                    return replace(node, array=new, index=expanded(node.index))
-                case Update(target=target) if target == old:
-                    return replace(node, target=new, index=expanded(node.index))
                 case Extent(array=array, axis=axis) if array == old:
                     return replace(node, array=new, axis=axis if behind else axis + len(axes))
                 case Alloc(array=array) if array == old:
                     return self._zeros(new, node, expanded) if node.zero else ()
                 case _:
-                    return node
+                    return contracted(node, old, new, expanded)
 
         shape = (*alloc.shape, *counts) if behind else (*counts, *alloc.shape)
         body = rewrite_all(loop.body, rule)
@@ -218,7 +219,3 @@ def _is_known(value: Expr, inside: set[Symbol]) -> bool:
 
 def _at_least_one(value: Expr) -> Expr:
     return Binary("max", value, integer(1, value.loc), loc=value.loc)
-
-
-def _plus(lhs: Expr, rhs: Expr) -> Expr:
-    return rhs if lhs == integer(0, lhs.loc) else Binary("+", lhs, rhs, loc=rhs.loc)

@@ -15,9 +15,7 @@ a masked load costs an instruction more, and 64-bit comparisons cost two for eac
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 
 from appyc.ir.gpu_program import Branch, ChooseLanes, Kernel, Lanes, Launch, Loop, ProgramIndex, ScheduledStmt
 from appyc.ir.names import NameSupply, spellings
@@ -41,6 +39,7 @@ from appyc.passes.node_builders import (
     iteration,
     less,
     let,
+    product_of_all,
     trip_count,
 )
 
@@ -104,7 +103,7 @@ class GridKernel:
         axes = [self._axis(loop) for loop in self.mapping.chain]
         self.lanes = self._lanes(axes)
         counts = [self._programs(axis) for axis in axes]
-        programs = self._on_host("programs" if not self._reductions() else "blocks", self._product(counts))
+        programs = self._on_host("programs" if not self._reductions() else "blocks", product_of_all(counts))
         merged = replace(
             self.mapping.chain[-1], reductions=self._reductions(), last=self.mapping.chain[0].last
         )
@@ -163,7 +162,8 @@ class GridKernel:
         for axis in axes:
             if axis.loop.var == self.mapping.lane and not self.is_requested:
                 self.chosen = self.names.fresh("lanes", DType.INT64)
-                rows = self._product([other.count for other in axes if other is not axis])
+                others = [other.count for other in axes if other is not axis]
+                rows = product_of_all(others) if others else integer(1, self.loc)
                 self.host.append(ChooseLanes(self.chosen, self.name, rows, axis.count, loc=self.loc))
                 return Var(self.chosen, loc=self.loc)
         return integer(self.lower.lanes, self.loc)
@@ -173,11 +173,6 @@ class GridKernel:
         if axis.loop.var != self.mapping.lane:
             return axis.count
         return self._on_host(f"{axis.loop.var.name}_blocks", ceiling_quotient(axis.count, self.lanes))
-
-    def _product(self, factors: Sequence[Expr]) -> Expr:
-        if not factors:
-            return integer(1, self.loc)
-        return reduce(lambda a, b: Binary("*", a, b, loc=self.loc), factors)
 
     def _on_host(self, name: str, value: Expr) -> Var:
         return let(name, value, self.names, self.host)

@@ -31,6 +31,7 @@ from dataclasses import dataclass, replace
 from appyc.analysis.accesses.uses import uses_of
 from appyc.analysis.dependences.verdicts import named
 from appyc.ir.array_accesses import is_access_to
+from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
@@ -57,7 +58,6 @@ from appyc.ir.types import ArrayType
 from appyc.ir.visit import (
     arrays_read,
     arrays_written,
-    map_blocks,
     rename,
     rewrite,
     scalars_read,

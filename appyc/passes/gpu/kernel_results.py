@@ -71,12 +71,19 @@ class KernelResults:
         self, symbol: Symbol, kept: Symbol, is_last: Expr | None, body: list[ScheduledStmt]
     ) -> ScheduledStmt:
         """The program and lane that has the last iteration stores the scalar; returns how the host gets it."""
-        loc = self.loc
-        cell = self.names.fresh(f"{symbol.name}_cell", ArrayType(symbol.dtype, 1))
-        self.host.append(Alloc(cell, (integer(1, loc),), zero=False, loc=loc))
-        value = Var(kept, loc=loc)
-        body.append(Store(cell, (integer(0, loc),), value, checked=False, mask=is_last, loc=loc))
-        return ReadBack(symbol, cell, loc=loc)
+        return _in_cell(symbol, Var(kept, loc=self.loc), is_last, self.names, self.host, body)
+
+
+def _in_cell(
+    symbol: Symbol, value: Var, mask: Expr | None, names: NameSupply, host: list[ScheduledStmt],
+    body: list[ScheduledStmt],
+) -> ReadBack:  # fmt: skip
+    """Stores a value in an array of one element, which `host` makes; returns how the host gets it."""
+    loc = value.loc
+    cell = names.fresh(f"{symbol.name}_cell", ArrayType(symbol.dtype, 1))
+    host.append(Alloc(cell, (integer(1, loc),), zero=False, loc=loc))
+    body.append(Store(cell, (integer(0, loc),), value, checked=False, mask=mask, loc=loc))
+    return ReadBack(symbol, cell, loc=loc)
 
 
 def finish_kernel(
@@ -84,13 +91,8 @@ def finish_kernel(
 ) -> list[ScheduledStmt]:
     """A kernel of one program, and how the host gets the scalars that it leaves."""
     host: list[ScheduledStmt] = []
-    back: list[ScheduledStmt] = []
     body = list(body)
-    for symbol in outputs:
-        cell = lower.names.fresh(f"{symbol.name}_cell", ArrayType(symbol.dtype, 1))
-        host.append(Alloc(cell, (integer(1, loc),), zero=False, loc=loc))
-        body.append(Store(cell, (integer(0, loc),), Var(symbol, loc=loc), checked=False, loc=loc))
-        back.append(ReadBack(symbol, cell, loc=loc))
+    back = [_in_cell(symbol, Var(symbol, loc=loc), None, lower.names, host, body) for symbol in outputs]
     lanes, warps = (lower.lanes, 4) if lower.varying else (1, 1)
     kernel = Kernel(
         name,

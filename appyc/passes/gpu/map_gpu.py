@@ -18,17 +18,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from appyc.ir.affine import coefficient
-from appyc.ir.nodes import Alloc, Expr, For, Load, LoopMode, Node, Stmt, Store, Symbol, Update, Var, While
+from appyc.ir.array_accesses import array_of, repeated_accesses
+from appyc.ir.blocks import blocks_of, replace_outermost
+from appyc.ir.nodes import Alloc, Expr, For, Load, LoopMode, Node, Stmt, Symbol, Update, Var
 from appyc.ir.types import Layout
-from appyc.ir.visit import blocks_of, children, loops_of, map_blocks, walk
+from appyc.ir.visit import loops_of, walk
 
 ANOTHER_LOOP = "parallelise another loop of the nest, or run the function on the CPU"
 
-REPEATS = 8
-"""The assumed trip count of a loop whose extent is not known; only ratios matter."""
 STRIP_LANES = 256
 """Lanes where a program runs whole loops in strips."""
 SCAN_LANES = 1024
@@ -86,13 +85,11 @@ def lanes_of_strips(body: tuple[Stmt, ...], strips: frozenset[Symbol]) -> int:
 
 def map_nests(body: tuple[Stmt, ...], rule: Callable[[For], Sequence[Stmt]]) -> tuple[Stmt, ...]:
     """The statements with other ones for each loop that runs in parallel, and is in no other such loop."""
-    out: list[Stmt] = []
-    for stmt in body:
-        if isinstance(stmt, For) and stmt.mode is not LoopMode.SEQUENTIAL:
-            out += rule(stmt)
-        else:
-            out.append(map_blocks(stmt, partial(map_nests, rule=rule)))
-    return tuple(out)
+
+    def nests(stmt: Stmt) -> Sequence[Stmt] | None:
+        return rule(stmt) if isinstance(stmt, For) and stmt.mode is not LoopMode.SEQUENTIAL else None
+
+    return replace_outermost(body, nests)
 
 
 def may_be_lanes(loop: For, row_lanes: int | None = None) -> bool:
@@ -124,19 +121,10 @@ def has_atomic(update: Update) -> bool:
 def stride_score(nest: Node, var: Symbol) -> int:
     """Accesses that advance by one element with `var`, less those that jump, weighted by how
     often they run."""
-    return sum(weight * _stride(array, index, var) for array, index, weight in _accesses(nest, 1))
-
-
-def _accesses(node: Node, weight: int) -> list[tuple[Symbol, tuple[Expr, ...], int]]:
-    out: list[tuple[Symbol, tuple[Expr, ...], int]] = []
-    if isinstance(node, Load | Store):
-        out.append((node.array, node.index, weight))
-    elif isinstance(node, Update) and node.index:
-        out.append((node.target, node.index, 2 * weight))
-    inner = weight * REPEATS if isinstance(node, For | While) else weight
-    for child in children(node):
-        out += _accesses(child, inner)
-    return out
+    return sum(
+        times * _stride(array_of(access), access.index, var) * (2 if isinstance(access, Update) else 1)
+        for access, times in repeated_accesses(nest)
+    )
 
 
 def _stride(array: Symbol, index: tuple[Expr, ...], var: Symbol) -> int:

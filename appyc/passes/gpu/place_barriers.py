@@ -15,16 +15,17 @@ and `b[i + 1, j]` for a j of each lane.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import TypeAlias
 
 from appyc.ir.affine import linear_form
+from appyc.ir.array_accesses import accesses_in
 from appyc.ir.gpu_program import Barrier, Branch, Loop, Repeat, ScheduledStmt
 from appyc.ir.kernel_scalars import targets_of
-from appyc.ir.nodes import Expr, Load, Node, Store, Symbol, Update
+from appyc.ir.nodes import Expr, Node, Symbol
 from appyc.ir.types import DType
-from appyc.ir.visit import scalars_read, walk
+from appyc.ir.visit import scalars_read
 
 Access: TypeAlias = tuple[Symbol, tuple[Expr, ...] | None, bool]
 """An array, the subscripts of an element (None: any), and whether that is written."""
@@ -45,7 +46,7 @@ def _place(
 ) -> tuple[tuple[ScheduledStmt, ...], Pending]:
     out: list[ScheduledStmt] = []
     for stmt in body:
-        own = frozenset(_accesses(_head(stmt)))
+        own = frozenset(accesses_in(_head(stmt)))
         if any(_conflict(one, other, varying) for one in pending for other in own):
             out.append(Barrier(loc=stmt.loc))
             pending = frozenset()
@@ -75,15 +76,6 @@ def _head(stmt: ScheduledStmt) -> tuple[Node, ...]:
             return (cond,)
         case _:
             return (stmt,)
-
-
-def _accesses(nodes: Iterable[Node]) -> Iterator[Access]:
-    for node in walk(nodes):
-        match node:
-            case Load(array, index):
-                yield array, index, False
-            case Store(array, index) | Update(array, index) if index:
-                yield array, index, True
 
 
 def _conflict(one: Access, other: Access, varying: frozenset[Symbol]) -> bool:

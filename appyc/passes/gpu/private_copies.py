@@ -37,6 +37,7 @@ from functools import partial
 from typing import TypeAlias
 
 from appyc.analysis.dependences.verdicts import named
+from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import (
     Alloc,
@@ -58,10 +59,9 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import map_blocks, rename, scalars_written, substitute, walk
+from appyc.ir.visit import rename, scalars_written, substitute, walk
 from appyc.passes.gpu.atomic_updates import turned, why_not_atomic
 from appyc.passes.gpu.map_gpu import map_nests, perfect_chain
-from appyc.passes.gpu.split_reductions import iterations_of, product_of_all
 from appyc.passes.node_builders import (
     binary,
     ceiling_quotient,
@@ -69,9 +69,11 @@ from appyc.passes.node_builders import (
     fresh_variables,
     integer,
     iteration,
+    iterations_of,
     larger,
     less,
     over_elements,
+    product_of_all,
     smaller,
     start_of_sum,
 )

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from appyc.ir.gpu_program import Branch, CheckFaults, ReadBack, Recorded, ScheduledStmt
-from appyc.ir.nodes import Assign, Symbol
+from appyc.ir.nodes import Assign
 from appyc.ir.visit import symbols_of, walk
 
 FEWEST = 2
@@ -55,7 +55,7 @@ def record_launches(
 
 def _may_pass(launch: ScheduledStmt, passed: Sequence[ScheduledStmt]) -> bool:
     """Whether a launch may run before these statements."""
-    cells = _cells(passed)
+    cells = {n.cell for n in walk(passed) if isinstance(n, ReadBack)}
     return all(map(_is_of_host, passed)) and not any(s in cells for s in symbols_of(launch))
 
 
@@ -67,7 +67,3 @@ def _is_of_host(stmt: ScheduledStmt) -> bool:
             return all(map(_is_of_host, (*then, *orelse)))
         case _:
             return False
-
-
-def _cells(stmts: Sequence[ScheduledStmt]) -> set[Symbol]:
-    return {n.cell for stmt in stmts for n in walk(stmt) if isinstance(n, ReadBack)}

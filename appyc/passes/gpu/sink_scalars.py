@@ -19,6 +19,7 @@ from dataclasses import replace
 from functools import partial
 
 from appyc.analysis.dependences.legality import Legality
+from appyc.ir.blocks import map_blocks, perfect_nest
 from appyc.ir.nodes import (
     Assign,
     Binary,
@@ -38,7 +39,6 @@ from appyc.ir.nodes import (
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import (
     loops_of,
-    map_blocks,
     scalar_reads,
     scalar_writes,
     scalars_read,
@@ -46,7 +46,6 @@ from appyc.ir.visit import (
     walk,
     with_loops,
 )
-from appyc.passes.loop_ops.nests import perfect_nest
 from appyc.passes.pass_context import PassContext
 
 

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from appyc.errors import InternalError, UnsupportedError
+from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import (
     Assign,
@@ -38,7 +39,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import map_blocks, map_operands, scalars_written
+from appyc.ir.visit import map_operands, scalars_written
 from appyc.passes.gpu.complex_parts import ComplexParts, works_on_complex
 from appyc.passes.pass_context import PassContext
 

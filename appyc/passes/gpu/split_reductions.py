@@ -36,16 +36,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
 
 from appyc.analysis.dependences.verdicts import named
+from appyc.ir.blocks import replace_outermost
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import (
     Alloc,
     Assign,
     Compare,
     Expr,
-    Extent,
     For,
     Function,
     If,
@@ -58,9 +57,9 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
-from appyc.ir.raising import is_never_negative, may_raise
+from appyc.ir.raising import may_raise
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import arrays_read, map_blocks, rename, scalars_read, scalars_written, walk
+from appyc.ir.visit import arrays_read, rename, scalars_read, scalars_written, walk
 from appyc.passes.gpu.map_gpu import map_gpu, may_be_lanes
 from appyc.passes.node_builders import (
     binary,
@@ -69,8 +68,10 @@ from appyc.passes.node_builders import (
     identity,
     integer,
     iteration,
+    iterations_of,
     larger,
     numbers_of,
+    product_of_all,
     smaller,
     trip_count,
 )
@@ -89,7 +90,7 @@ FEWEST = 8
 def split_reductions(fn: Function, ctx: PassContext) -> Function:
     """The function with such nests in two versions."""
     splitter = _Splitter(fn, NameSupply.after(fn), ctx)
-    body = splitter.block(fn.body)
+    body = replace_outermost(fn.body, splitter.versions)
     return fn if body == fn.body else replace(fn, body=body)
 
 
@@ -120,17 +121,12 @@ class _Splitter:
     names: NameSupply
     ctx: PassContext
 
-    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        """Statements around which no loop runs in parallel."""
-        out: list[Stmt] = []
-        for stmt in body:
-            match stmt:
-                case For() if stmt.mode is not LoopMode.SEQUENTIAL or stmt.product is not None:
-                    nests = self._nests(stmt)
-                    out += self._split(nests, stmt) if nests else [stmt]
-                case _:
-                    out.append(map_blocks(stmt, self.block))
-        return tuple(out)
+    def versions(self, stmt: Stmt) -> tuple[Stmt, ...] | None:
+        """Both versions of a nest around which no loop runs in parallel; the nest where there is one alone."""
+        if not isinstance(stmt, For) or (stmt.mode is LoopMode.SEQUENTIAL and stmt.product is None):
+            return None
+        nests = self._nests(stmt)
+        return self._split(nests, stmt) if nests else (stmt,)
 
     def _nests(self, nest: For) -> tuple[_Nest, ...]:
         """The nest as one for each of its reductions; none where it may not be split."""
@@ -148,7 +144,9 @@ class _Splitter:
         if scalars_read(bounds) & inside or arrays_read(bounds) or may_raise((*body, *bounds)):
             return ()
         start = body.index(loops[0])
-        if not all(isinstance(stmt, Assign) or _is_of_scalar(stmt) for stmt in body[:start]):
+        if not all(
+            isinstance(stmt, Assign) or (isinstance(stmt, Update) and not stmt.index) for stmt in body[:start]
+        ):
             return ()
         if not all(isinstance(stmt, For | Assign | Update | Store) for stmt in body[start:]):
             return ()
@@ -270,18 +268,3 @@ def _is_reduction(loop: For) -> bool:
     return not any(
         isinstance(n, Store | While | Alloc) or (isinstance(n, Update) and n.index) for n in walk(loop.body)
     )
-
-
-def _is_of_scalar(stmt: Stmt) -> bool:
-    return isinstance(stmt, Update) and not stmt.index
-
-
-def iterations_of(loop: For) -> Expr:
-    """How many iterations a loop has."""
-    count = trip_count(loop.lo, loop.hi, loop.step)
-    is_count = isinstance(count, Extent) or is_never_negative(count)
-    return count if is_count else larger(count, integer(0, loop.loc))
-
-
-def product_of_all(factors: Sequence[Expr]) -> Expr:
-    return reduce(partial(binary, "*"), factors)

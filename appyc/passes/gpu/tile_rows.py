@@ -30,9 +30,10 @@ from math import prod
 from typing import TypeAlias
 
 from appyc.ir.affine import LinearForm, linear_form
+from appyc.ir.array_accesses import array_of, is_access
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Assign, Expr, For, Function, If, Load, Node, Stmt, Store, Symbol, Update, Var
+from appyc.ir.nodes import Assign, Expr, For, Function, If, Load, Stmt, Store, Symbol, Update, Var
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.visit import (
     arrays_written,
@@ -134,22 +135,12 @@ def _moved(copies: Sequence[tuple[Stmt, ...]], lane: Symbol) -> tuple[float, int
     }
     body = copies[0]
     written = arrays_written(body)
-    others = [s for n in walk(body) for s in _accessed(n) if s in written]
+    others = [n for n in walk(body) if is_access(n) and array_of(n) in written]
     return (
-        sum(array.dtype.itemsize for array, _ in lines) / len(copies) + sum(s.dtype.itemsize for s in others),
+        sum(array.dtype.itemsize for array, _ in lines) / len(copies)
+        + sum(array_of(n).dtype.itemsize * (2 if isinstance(n, Update) else 1) for n in others),
         sum(max(array.dtype.itemsize // 4, 1) for array, _ in loads),
     )
-
-
-def _accessed(node: Node) -> tuple[Symbol, ...]:
-    """The array that a node accesses, once for each access."""
-    match node:
-        case Store(array) | Load(array):
-            return (array,)
-        case Update(array) if array.is_array:
-            return (array, array)
-        case _:
-            return ()
 
 
 def location_of(load: Load) -> Location:

@@ -22,14 +22,14 @@ from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from appyc.analysis.dependences.legality import Legality
-from appyc.analysis.dependences.verdicts import loop_text
+from appyc.analysis.dependences.verdicts import Refusal, loop_text
 from appyc.errors import DependenceError, Note, PragmaError
+from appyc.ir.blocks import perfect_nest
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Clauses, For, Function, Stmt
 from appyc.ir.transforms import Transform
 from appyc.ir.visit import loops_of, map_loops
 from appyc.passes.loop_ops.interchange import interchange, why_not_interchange
-from appyc.passes.loop_ops.nests import Refusal, perfect_nest
 from appyc.passes.loop_ops.tile import tile, why_not_tile
 from appyc.passes.loop_ops.unroll import unroll, why_not_unroll
 from appyc.passes.loop_ops.unroll_and_jam import unroll_and_jam, why_not_unroll_and_jam
@@ -39,10 +39,10 @@ from appyc.passes.pass_context import PassContext
 
 def apply_transforms(fn: Function, ctx: PassContext) -> Function:
     """The function with the loops as their pragmas ask."""
-    while (loop := next(filter(_asks, loops_of(fn.body)), None)) is not None:
-        assert loop.clauses is not None
-        transform, *later = loop.clauses.transforms
-        rest = replace(loop, clauses=replace(loop.clauses, transforms=tuple(later)))
+    while asking := [(n, n.clauses) for n in loops_of(fn.body) if n.clauses and n.clauses.transforms]:
+        loop, clauses = asking[0]
+        transform, *later = clauses.transforms
+        rest = replace(loop, clauses=replace(clauses, transforms=tuple(later)))
         judged = recognise_reductions(fn, PassContext(ctx.options))
         request = _Request(fn, rest, transform, ctx.legality(judged), ctx)
         new = {"interchange": request.interchanged, "tile": request.tiled,
@@ -51,10 +51,6 @@ def apply_transforms(fn: Function, ctx: PassContext) -> Function:
         ctx.transforms[loop.var] = (*ctx.transforms.get(loop.var, ()), transform)
         ctx.remark(loop.loc, f"{transform} of the {loop_text(loop.var, None)}, as asked")
     return fn
-
-
-def _asks(loop: For) -> bool:
-    return loop.clauses is not None and bool(loop.clauses.transforms)
 
 
 @dataclass(frozen=True, slots=True)

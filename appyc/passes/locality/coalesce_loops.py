@@ -31,13 +31,13 @@ from appyc.analysis.cost.costs import cost_of
 from appyc.analysis.dependences.fusion_legality import EqualExtents
 from appyc.analysis.patterns.fill_pattern import is_whole
 from appyc.ir.affine import linear_form, terms_with
+from appyc.ir.blocks import perfect_nest
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Load, LoopMode, Store, Symbol, Update, Var
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk, with_loops
 from appyc.passes.loop_ops.coalesce import coalesce
-from appyc.passes.loop_ops.nests import perfect_nest
 from appyc.passes.pass_context import PassContext
 
 

@@ -51,9 +51,10 @@ from appyc.analysis.patterns.matrix_products import added_up, product_of, stack_
 from appyc.analysis.patterns.panel_pattern import may_be_first, panels_of
 from appyc.analysis.patterns.product_sums import pieces_of, sums_in
 from appyc.analysis.patterns.step_pattern import steps_of
+from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, If, Stmt
-from appyc.ir.visit import loops_of, map_blocks
+from appyc.ir.visit import loops_of
 from appyc.passes.locality.interchange_loops import has_threads
 from appyc.passes.locality.product_panels import of_panels, of_whole_sums
 from appyc.passes.locality.product_steps import of_steps
@@ -104,7 +105,7 @@ class _Search:
         if stack is not None:
             self._tell(loop, f"products of matrices, which {self._library} computes where they are large")
             return replace(loop, product=stack)
-        versions = ProductVersions(self.names, self.ctx.copies)
+        versions = ProductVersions(self.names, self.ctx)
         made = self._in_versions(loop, versions)
         if made is not None:
             self._tell(loop, f"the products in it are computed by {self._library} where they are large")

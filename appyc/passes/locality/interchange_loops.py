@@ -29,15 +29,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from appyc.analysis.accesses.accesses import Access
 from appyc.analysis.cost.loop_order import Cost, OrderCosts
 from appyc.analysis.dependences.bands import MAX_LOOPS, Order, band_of
 from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
+from appyc.ir.blocks import blocks_of, perfect_nest
 from appyc.ir.nodes import For, Function, Stmt, Symbol
-from appyc.ir.visit import blocks_of, loops_of, with_loops
+from appyc.ir.visit import loops_of, with_loops
 from appyc.passes.loop_ops.interchange import interchange
-from appyc.passes.loop_ops.nests import keeps_sums, perfect_nest, why_not_permute
+from appyc.passes.loop_ops.nests import keeps_sums, why_not_permute
 from appyc.passes.pass_context import PassContext
 
 
@@ -174,11 +174,7 @@ def _tell_why_not(loops: tuple[For, ...], choice: _Choice, ctx: PassContext) -> 
     ctx.missed(
         loops[0].loc,
         f"{_named(loops)} stay in this order, though {_listed(loops, choice.order)} would be better: "
-        f"what line {source.loc.line} {_deed(source)} in '{source.array.name}' comes before what line "
-        f"{sink.loc.line} {_deed(sink)}, and would come after it",
+        f"what line {source.loc.line} {source.deed} in '{source.array.name}' comes before what line "
+        f"{sink.loc.line} {sink.deed}, and would come after it",
         "write the loops in the other order if the results allow it, or into another array",
     )
-
-
-def _deed(access: Access) -> str:
-    return {"read": "reads", "write": "writes"}.get(access.op, "updates")

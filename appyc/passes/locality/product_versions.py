@@ -28,16 +28,17 @@ from appyc.ir.nodes import (
 from appyc.ir.product_call import widest
 from appyc.ir.schedule import Operand
 from appyc.ir.types import ArrayType, Layout
-from appyc.ir.visit import loops_of, rename
-from appyc.passes.node_builders import conjunction, fresh_variables, integer, numbers_of, trip_count, zero
+from appyc.ir.visit import loops_of
+from appyc.passes.node_builders import conjunction, integer, numbers_of, trip_count, zero
+from appyc.passes.pass_context import PassContext
 
 
 @dataclass(frozen=True, slots=True)
 class ProductVersions:
-    """Makes them. copies: takes up the variables of the new loops, with those of the loops they are copies of."""
+    """Makes them."""
 
     names: NameSupply
-    copies: dict[Symbol, Symbol]
+    ctx: PassContext
 
     def of_sums(self, rows: For, sums: list[ProductSum]) -> If:
         """The nest as it was for small products, and with the sums in memory for large ones."""
@@ -113,9 +114,7 @@ class ProductVersions:
 
     def copy(self, loop: For) -> For:
         """The nest with loop variables of its own."""
-        fresh = fresh_variables(loop, self.names)
-        self.copies.update((new, old) for old, new in fresh.items())
-        return rename(loop, fresh)
+        return self.ctx.copied(loop, self.names)
 
 
 def _is_large(nest: Sequence[For], least: int = ENOUGH_APART) -> Expr:

@@ -47,6 +47,7 @@ from appyc.analysis.dependences.fusion_legality import (
     has_effects,
 )
 from appyc.analysis.patterns.column_sums import column_sums
+from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
@@ -57,9 +58,9 @@ from appyc.ir.nodes import (
     Stmt,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_read, arrays_written, map_blocks, rename, walk
+from appyc.ir.visit import arrays_read, arrays_written, walk
 from appyc.passes.locality.column_blocks import ROWS, ColumnBlocks
-from appyc.passes.node_builders import fresh_variables, integer, trip_count
+from appyc.passes.node_builders import integer, trip_count
 from appyc.passes.pass_context import PassContext
 
 LEAST_ROWS = 8 * ROWS
@@ -184,7 +185,7 @@ class _ColumnTiling:
         loc = columns.loc
         block = self.names.fresh("block", DType.INT64)
         first, end = parts.bounds(block)
-        inside = [replace(self._again(loop), clauses=None) for loop in loops]
+        inside = [replace(self.ctx.copied(loop, self.names), clauses=None) for loop in loops]
         body: list[Stmt]
         if inside and parts.may_go_in_steps:
             body = parts.in_steps(block, inside)
@@ -195,14 +196,8 @@ class _ColumnTiling:
             return None
         rows = trip_count(parts.rows.lo, parts.rows.hi, 1)
         many = Compare(">=", rows, integer(LEAST_ROWS, loc), loc=loc)
-        then: tuple[Stmt, ...] = (*parts.allocations(), whole, self._again(parts.together()))
+        then: tuple[Stmt, ...] = (*parts.allocations(), whole, self.ctx.copied(parts.together(), self.names))
         return If(many, then, (*loops, columns), loc=loc)
-
-    def _again(self, loop: For) -> For:
-        """The nest with loop variables of its own."""
-        fresh = fresh_variables(loop, self.names)
-        self.ctx.copies.update((new, old) for old, new in fresh.items())
-        return rename(loop, fresh)
 
     def _tell(self, columns: For, loops: Sequence[For]) -> None:
         text = f"sums of columns are made in blocks of {ROWS} rows, where there are {LEAST_ROWS} or more"

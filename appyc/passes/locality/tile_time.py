@@ -35,10 +35,10 @@ from appyc.analysis.algebra.amounts import NONE, as_amount, number, product, tot
 from appyc.analysis.dependences.time_skew import Axis, time_axes
 from appyc.analysis.dependences.verdicts import named
 from appyc.errors import Loc
+from appyc.ir.blocks import replace_outermost
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import (
     CHAINS,
-    Assign,
     Compare,
     Expr,
     Extent,
@@ -54,14 +54,14 @@ from appyc.ir.nodes import (
     Workers,
 )
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import arrays_written, loops_of, map_blocks, rename, rewrite, scalars_written, substitute
+from appyc.ir.visit import arrays_written, loops_of, rewrite, scalars_written, substitute
 from appyc.passes.loop_ops.cut import cut
 from appyc.passes.node_builders import (
     binary,
     ceiling_quotient,
-    fresh_variables,
     integer,
     larger,
+    let,
     scaled,
     shifted,
     smaller,
@@ -88,17 +88,13 @@ def tile_time(fn: Function, ctx: PassContext) -> Function:
     parallel = [loop for loop in loops_of(fn) if loop.mode is not LoopMode.SEQUENTIAL]
     shared = {inner.var for loop in parallel for inner in loops_of(loop)}
 
-    def block(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        return tuple(statement(stmt) for stmt in body)
+    def tiled_versions(stmt: Stmt) -> tuple[Stmt] | None:
+        if not isinstance(stmt, For) or stmt.var in shared or fn.schedule[stmt.var].skew is not None:
+            return None
+        axes = time_axes(fn, stmt)[: max(STEPS) + 1]
+        return (_Tiling(stmt, axes, names, ctx).versions(),) if axes else None
 
-    def statement(stmt: Stmt) -> Stmt:
-        if isinstance(stmt, For) and stmt.var not in shared and fn.schedule[stmt.var].skew is None:
-            axes = time_axes(fn, stmt)[: max(STEPS) + 1]
-            if axes:
-                return _Tiling(stmt, axes, names, ctx).versions()
-        return map_blocks(stmt, block)
-
-    tiled = replace(fn, body=block(fn.body))
+    tiled = replace(fn, body=replace_outermost(fn.body, tiled_versions))
     skewed = {new: fn.schedule[old] for new, old in ctx.copies.items() if fn.schedule[old].skew is not None}
     return replace(tiled, schedule=fn.schedule.updated(skewed)) if tiled != fn else fn
 
@@ -167,17 +163,17 @@ class _Tiling:
 
     def _tiled(self, trips: Expr) -> list[Stmt]:
         loc, out = self.time.loc, list[Stmt]()
-        first, last = self._scalar("first", self.time.lo, out), self._scalar("last", self.time.hi, out)
+        first, last = let("first", self.time.lo, self.names, out), let("last", self.time.hi, self.names, out)
         most = larger(binary("//", trips, _threads(loc)), integer(1, loc))
-        height = self._scalar("height", smaller(most, integer(self._height, loc)), out)
-        strips = self._scalar("strips", ceiling_quotient(trips, height), out)
+        height = let("height", smaller(most, integer(self._height, loc)), self.names, out)
+        strips = let("strips", ceiling_quotient(trips, height), self.names, out)
         sides = self._sides(height, out)
         wave, strip = self._variable("wave"), self._variable("strip")
         now, own = Var(wave, loc=loc), Var(strip, loc=loc)
         inner = [self._variable("window") for _ in sides[1:]]
         windows: list[Expr] = [binary("-", now, scaled(own, 2)), *(Var(var, loc=loc) for var in inner)]
         body: list[Stmt] = []
-        begin = self._scalar("begin", binary("+", first, binary("*", own, height)), body)
+        begin = let("begin", binary("+", first, binary("*", own, height)), self.names, body)
         end = smaller(binary("+", begin, height), last)
         body.append(self._steps(begin, end, sides, windows))
         for var, side in zip(reversed(inner), reversed(sides[1:]), strict=True):
@@ -197,16 +193,18 @@ class _Tiling:
         here: Expr = integer(1, loc)
         for axis in reversed(self.axes):
             low, high = self._span(axis)
-            start = self._scalar("low", low, out)
+            start = let("low", low, self.names, out)
             skew = scaled(shifted(height, -1), axis.factor)
-            span = self._scalar("span", binary("+", binary("-", high, start), skew), out)
+            span = let("span", binary("+", binary("-", high, start), skew), self.names, out)
             size: Expr = integer(self._window(axis), loc)
             if axis is self.axes[0] and sides:
                 usual = integer(prod(self._window(other) for other in self.axes[1:]), loc)
                 more = larger(binary("//", usual, here), integer(1, loc))
-                size = self._scalar("size", binary("*", size, more), out)
+                size = let("size", binary("*", size, more), self.names, out)
             here = binary("*", here, larger(smaller(size, span), integer(1, loc)))
-            sides.append(_Side(axis, start, size, self._scalar("windows", ceiling_quotient(span, size), out)))
+            sides.append(
+                _Side(axis, start, size, let("windows", ceiling_quotient(span, size), self.names, out))
+            )
         return sides[::-1]
 
     def _span(self, axis: Axis) -> tuple[Expr, Expr]:
@@ -227,7 +225,7 @@ class _Tiling:
         edges: list[Expr] = []
         for side, window in zip(sides, windows, strict=True):
             edge = binary("+", side.low, binary("*", window, side.size))
-            edges.append(self._scalar("edge", binary("-", edge, scaled(elapsed, side.axis.factor)), body))
+            edges.append(let("edge", binary("-", edge, scaled(elapsed, side.axis.factor)), self.names, body))
         nests = 0
         for stmt in time.body:
             part = stmt
@@ -248,26 +246,14 @@ class _Tiling:
                 nest = For(here, low, high, 1, (nest,), loc=nest.loc)
                 continue
             nest = rewrite(nest, partial(_cut_loop, line.loop.var, start, end))
-        return self._copy(nest)
+        return self.ctx.copied(nest, self.names)
 
     # ------------------------------------------------------------ names
-
-    def _scalar(self, name: str, value: Expr, out: list[Stmt]) -> Var:
-        symbol = self.names.fresh(name, DType.INT64)
-        out.append(Assign(symbol, value, loc=self.time.loc))
-        return Var(symbol, loc=self.time.loc)
 
     def _variable(self, name: str) -> Symbol:
         symbol = self.names.fresh(name, DType.INT64)
         self.ctx.copies[symbol] = self.time.var
         return symbol
-
-    def _copy(self, nest: Stmt) -> Stmt:
-        """The nest with loop variables, and verdicts, of its own."""
-        fresh = fresh_variables(nest, self.names)
-        self.ctx.judge_alike(fresh)
-        self.ctx.copies.update((new, old) for old, new in fresh.items())
-        return rename(nest, fresh)
 
 
 def _threads(loc: Loc) -> Expr:

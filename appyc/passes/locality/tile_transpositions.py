@@ -26,12 +26,12 @@ from appyc.analysis.algebra.strides import Pace, Strides
 from appyc.analysis.dependences.fusion_legality import asks_for_no_more_than_threads
 from appyc.analysis.dependences.verdicts import Verdict
 from appyc.ir.array_accesses import AccessNode, array_of, is_access
+from appyc.ir.blocks import perfect_nest
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, Store, Symbol, Update
 from appyc.ir.transforms import Transform
 from appyc.ir.visit import loops_of, scalars_read, walk, with_loops
 from appyc.passes.loop_ops.interchange import interchange, why_not_interchange
-from appyc.passes.loop_ops.nests import perfect_nest
 from appyc.passes.loop_ops.tile import tile, why_not_tile
 from appyc.passes.node_builders import most_trips
 from appyc.passes.parallelise.plain_loops import is_plain

@@ -14,25 +14,22 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from appyc.ir.nodes import Assign, Expr, Load, Node, Store, Symbol, Update, Var
+from appyc.ir.array_accesses import is_access_to, redirected
+from appyc.ir.nodes import Assign, Expr, Load, Node, Store, Symbol, Var
 
 Index: TypeAlias = tuple[Expr, ...]
 
 
 def contracted(node: Node, array: Symbol, memory: Symbol, index: Callable[[Index], Index] = tuple) -> Node:
     """The node with its own access to `array` in `memory`; other nodes as they are. index: of the element there."""
+    if not is_access_to(node, array):
+        return node
+    if memory.is_array:
+        return redirected(node, memory, index(node.index))
     match node:
-        case Load() if node.array == array:
-            if not memory.is_array:
-                return Var(memory, loc=node.loc)
-            return replace(node, array=memory, index=index(node.index))
-        case Store() if node.array == array:
-            if not memory.is_array:
-                return Assign(memory, node.value, loc=node.loc)
-            return replace(node, array=memory, index=index(node.index))
-        case Update() if node.target == array:
-            if not memory.is_array:
-                return replace(node, target=memory, index=(), checked=True)
-            return replace(node, target=memory, index=index(node.index))
+        case Load():
+            return Var(memory, loc=node.loc)
+        case Store():
+            return Assign(memory, node.value, loc=node.loc)
         case _:
-            return node
+            return replace(node, target=memory, index=(), checked=True)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from appyc.analysis.accesses.accesses import own_statements
+from appyc.ir.blocks import own_statements
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Assign, Break, Expr, For, Function, Symbol, Var
 from appyc.ir.types import DType

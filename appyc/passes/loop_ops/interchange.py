@@ -22,10 +22,11 @@ from functools import reduce
 
 from appyc.analysis.dependences.bands import Order
 from appyc.analysis.dependences.legality import Legality
+from appyc.analysis.dependences.verdicts import Refusal
 from appyc.analysis.sets.conditions import bounds_of
 from appyc.ir.nodes import Expr, For, Function
 from appyc.ir.visit import scalars_read, scalars_written
-from appyc.passes.loop_ops.nests import Refusal, why_not_reorder
+from appyc.passes.loop_ops.nests import why_not_reorder
 from appyc.passes.node_builders import shifted
 
 Bounds = list[tuple[Expr, Expr]]

@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from appyc.analysis.accesses.accesses import own_statements
 from appyc.analysis.dependences.bands import MAX_LOOPS, Band, Direction, band_of
 from appyc.analysis.dependences.legality import Legality, meeting_text, notes_of
+from appyc.analysis.dependences.verdicts import Refusal
 from appyc.errors import Note
+from appyc.ir.blocks import own_statements
 from appyc.ir.nodes import Alloc, Break, For, Load, While
 from appyc.ir.raising import raises_itself
 from appyc.ir.visit import scalars_read, scalars_written, walk
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why an operation would change the results. notes: the two accesses of a dependence that it would reverse."""
-
-    reason: str
-    notes: tuple[Note, ...] = ()
-
-
-def perfect_nest(loop: For) -> tuple[For, ...]:
-    """The loop and the loops that are each the whole body of the one around it."""
-    nest = [loop]
-    while len(nest[-1].body) == 1 and isinstance(inner := nest[-1].body[0], For):
-        nest.append(inner)
-    return tuple(nest)
 
 
 def why_not_permute(loops: tuple[For, ...], legality: Legality, *, exact: bool) -> Refusal | None:

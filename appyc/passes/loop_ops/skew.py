@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from appyc.ir.blocks import perfect_nest
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Expr, For, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_read, substitute
-from appyc.passes.loop_ops.nests import perfect_nest
 from appyc.passes.node_builders import binary, integer, scaled, shifted
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_plain
 

@@ -18,7 +18,7 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Binary, Const, Expr, Extent, Load, Stmt, Store, Symbol, Update, Var
 from appyc.ir.types import ArrayType
 from appyc.passes.loop_ops.contract import contracted
-from appyc.passes.node_builders import binary, integer, let, over_elements, shifted
+from appyc.passes.node_builders import binary, integer, let, over_elements, plus, shifted
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class ArrayPart:
         """Loops that fill the part, an array, from its array."""
 
         def copy(at: tuple[Expr, ...]) -> tuple[Stmt, ...]:
-            there = tuple(_plus(first, here) for (_, first), here in zip(self.axes, at, strict=True))
+            there = tuple(plus(first, here) for (_, first), here in zip(self.axes, at, strict=True))
             value = Load(self.array, there, checked=False, loc=loc)
             return (Store(self.memory, at, value, checked=False, loc=loc),)
 
@@ -105,8 +105,3 @@ def _number(value: Expr) -> int | None:
 def _from(index: Expr, first: Expr) -> Expr:
     number = _number(first)
     return Binary("-", index, first, loc=index.loc) if number is None else shifted(index, -number)
-
-
-def _plus(first: Expr, at: Expr) -> Expr:
-    number = _number(first)
-    return Binary("+", first, at, loc=at.loc) if number is None else shifted(at, number)

@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from appyc.analysis.accesses.accesses import own_statements
 from appyc.errors import Loc
+from appyc.ir.blocks import own_statements
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Break, Expr, For, LoopMode, Stmt, Symbol, Var
 from appyc.ir.types import DType

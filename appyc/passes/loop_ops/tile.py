@@ -20,10 +20,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from appyc.analysis.dependences.legality import Legality
+from appyc.analysis.dependences.verdicts import Refusal
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Binary, Const, Expr, For, Symbol, Var
 from appyc.ir.visit import scalars_read
-from appyc.passes.loop_ops.nests import Refusal, why_not_reorder
+from appyc.passes.loop_ops.nests import why_not_reorder
 from appyc.passes.loop_ops.strip_mine import strip_mine, why_not_strip_mine
 from appyc.passes.node_builders import binary, larger, shifted, smaller
 

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from operator import eq, ge, gt, le, lt, ne
 
-from appyc.analysis.accesses.accesses import own_statements
+from appyc.ir.blocks import own_statements
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Binary, Break, Compare, Const, Continue, Expr, For, Node, Stmt, Symbol, Var
 from appyc.ir.types import DType

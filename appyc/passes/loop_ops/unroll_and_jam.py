@@ -19,11 +19,12 @@ from dataclasses import replace
 
 from appyc.analysis.dependences.bands import Direction
 from appyc.analysis.dependences.legality import Legality
+from appyc.analysis.dependences.verdicts import Refusal
 from appyc.errors import Note
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Stmt, Var
 from appyc.ir.visit import rename, scalars_read
-from appyc.passes.loop_ops.nests import Refusal, why_not_reorder
+from appyc.passes.loop_ops.nests import why_not_reorder
 from appyc.passes.loop_ops.unroll import again, split_rest, why_not_unroll
 from appyc.passes.node_builders import fresh_variables, shifted
 

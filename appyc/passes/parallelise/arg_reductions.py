@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from appyc.analysis.accesses.accesses import own_statements
 from appyc.analysis.accesses.recomputable import Recomputable
+from appyc.ir.blocks import own_statements
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     MIRRORED,
@@ -232,15 +232,12 @@ def _best_position(loop: For, stmt: If, best: _Best, moved: dict[Symbol, Expr], 
     if best.strict:
         better = Compare(">" if best.op == "max" else "<", held, Var(before, loc=loc), loc=loc)
         after = (If(better, after, loc=loc),)
+    value = next(s.value for s in stmt.then if isinstance(s, Assign) and s.target == best.symbol)
     return _New(
         [Assign(before, held, loc=loc)] if best.strict else [],
-        Update(best.symbol, (), best.op, _value_in(stmt, best.symbol), loc=loc),
+        Update(best.symbol, (), best.op, value, loc=loc),
         list(after),
     )
-
-
-def _value_in(stmt: If, symbol: Symbol) -> Expr:
-    return next(s.value for s in stmt.then if isinstance(s, Assign) and s.target == symbol)
 
 
 def _noted(loop: For, position: Symbol, value: Expr, *, first: bool) -> Update:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from appyc.analysis.accesses.accesses import own_statements
 from appyc.analysis.dependences.array_dataflow import IterationFlow, Sees
 from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
-from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict
+from appyc.analysis.dependences.verdicts import Verdict
+from appyc.ir.blocks import own_statements
 from appyc.ir.nodes import Alloc, Break, Expr, For, Function, If, Stmt, Symbol
 from appyc.ir.visit import loops_of, walk
 from appyc.passes.parallelise.plain_loops import is_asked
@@ -56,10 +56,10 @@ def _candidates(fn: Function, ctx: PassContext) -> Iterator[For]:
             continue
         elif not any(is_asked(inner) for inner in loops_of(loop.body)) and _is_within_reach(loop):
             verdict = ctx.legality(fn).judge(loop)
-            if _is_stuck(verdict):
-                yield loop
-            elif verdict.may_run_in_any_order:
+            if verdict.may_run_in_any_order:
                 free.update(inner.var for inner in loops_of(loop.body))
+            elif verdict.verdict is not Verdict.CONDITIONAL:
+                yield loop
 
 
 def _is_within_reach(loop: For) -> bool:
@@ -69,10 +69,6 @@ def _is_within_reach(loop: For) -> bool:
     if any(isinstance(stmt, Break) for stmt in own_statements(loop.body)):
         return False
     return sum(1 for _ in walk(loop.body)) <= MAX_NODES
-
-
-def _is_stuck(verdict: LoopVerdict) -> bool:
-    return not verdict.may_run_in_any_order and verdict.verdict is not Verdict.CONDITIONAL
 
 
 # ---------------------------------------------------------------- one array

@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.dependences.verdicts import Verdict
 from appyc.errors import LeftToPython
+from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Binary,
@@ -48,7 +49,6 @@ from appyc.ir.visit import (
     arrays_read,
     arrays_written,
     loops_of,
-    map_blocks,
     rename,
     scalars_read,
     scalars_written,

@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.analysis.cost.costs import cost_of
+from appyc.ir.blocks import blocks_of
 from appyc.ir.nodes import For, Function, LoopMode, Stmt
-from appyc.ir.visit import blocks_of
 from appyc.passes.pass_context import PassContext
 
 

@@ -28,11 +28,11 @@ from math import ceil
 from appyc.analysis.dependences.verdicts import named
 from appyc.analysis.patterns.compaction_pattern import packed_arrays
 from appyc.analysis.patterns.scans import LINEAR
+from appyc.ir.blocks import replace_outermost
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import (
     CHAINS,
     Alloc,
-    Assign,
     Binary,
     Clauses,
     Compare,
@@ -49,8 +49,16 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.raising import traps_overflow
 from appyc.ir.types import DType
-from appyc.ir.visit import loops_of, map_blocks, map_loops, rename, scalars_read, scalars_written, walk
-from appyc.passes.node_builders import ceiling_quotient, integer, is_simple, iteration, shifted, trip_count
+from appyc.ir.visit import loops_of, map_loops, rename, scalars_read, scalars_written, walk
+from appyc.passes.node_builders import (
+    ceiling_quotient,
+    integer,
+    is_simple,
+    iteration,
+    let,
+    shifted,
+    trip_count,
+)
 from appyc.passes.parallelise.scan_composition import Totals, rounds_in_products
 from appyc.passes.pass_context import PassContext
 
@@ -96,7 +104,7 @@ def parallel_scan(fn: Function, ctx: PassContext) -> Function:
     another scan's value; maps other than linear ones; packed arrays with a counter below zero.
     """
     names = NameSupply.after(fn)
-    fn = replace(fn, body=_block(fn.body, ctx, names))
+    fn = replace(fn, body=_in_chunks(fn.body, ctx, names))
 
     def rule(loop: For) -> For:
         sound = loop.var in ctx.parts or not any(rounds_in_products(scan) for scan in loop.scans)
@@ -105,16 +113,15 @@ def parallel_scan(fn: Function, ctx: PassContext) -> Function:
     return map_loops(fn, rule)
 
 
-def _block(body: tuple[Stmt, ...], ctx: PassContext, names: NameSupply) -> tuple[Stmt, ...]:
-    out: list[Stmt] = []
-    for stmt in body:
-        if isinstance(stmt, For) and stmt.mode is not LoopMode.SEQUENTIAL:
-            out.append(stmt)
-        elif isinstance(stmt, For) and stmt.scans and _is_wanted(stmt, ctx):
-            out += _Chunked(stmt, ctx, names).build()
-        else:
-            out.append(map_blocks(stmt, lambda block: _block(block, ctx, names)))
-    return tuple(out)
+def _in_chunks(body: tuple[Stmt, ...], ctx: PassContext, names: NameSupply) -> tuple[Stmt, ...]:
+    def rule(stmt: Stmt) -> list[Stmt] | None:
+        if not isinstance(stmt, For) or (stmt.mode is LoopMode.SEQUENTIAL and not stmt.scans):
+            return None
+        if stmt.mode is not LoopMode.SEQUENTIAL:
+            return [stmt]
+        return _Chunked(stmt, ctx, names).build() if _is_wanted(stmt, ctx) else None
+
+    return replace_outermost(body, rule)
 
 
 def _is_wanted(loop: For, ctx: PassContext) -> bool:
@@ -145,16 +152,16 @@ class _Chunked:
         loop, loc = self.loop, self.loc
         lo: Expr = loop.lo
         if not is_simple(lo) or scalars_read(lo) & scalars_written(loop.body):
-            lo = self._scalar("start", lo, self.before)
+            lo = let("start", lo, self.names, self.before)
         trips = Binary("max", trip_count(lo, loop.hi, loop.step), integer(0, loc), loc=loc)
-        count = self._scalar("count", trips, self.before)
+        count = let("count", trips, self.names, self.before)
         inside: list[Stmt] = []
         self._rounds(lo, count, inside)
         for scan in loop.scans:
             how = "a linear recurrence" if scan.op == LINEAR else f"a scan ({scan.op})"
             text = f"{named(loop)} runs in chunks: {how} of '{scan.symbol.name}' links them"
             self.ctx.remark(loc, text)
-        shorter = replace(loop, body=_block(loop.body, self.ctx, self.names))
+        shorter = replace(loop, body=_in_chunks(loop.body, self.ctx, self.names))
         return [*self.before, If(self._pays(count), tuple(inside), (shorter,), loc=loc)]
 
     # ------------------------------------------------------------ whether
@@ -185,15 +192,15 @@ class _Chunked:
         loc, workers = self.loc, Workers(loc=self.loc)
         share = Binary("max", ceiling_quotient(count, workers), integer(self.least, loc), loc=loc)
         most = max(MAX_CHUNK // self.weight, self.least)
-        size = self._scalar("size", Binary("min", share, integer(most, loc), loc=loc), out)
-        chunks = self._scalar("chunks", ceiling_quotient(count, size), out)
-        width = self._scalar("width", Binary("min", chunks, workers, loc=loc), out)
+        size = let("size", Binary("min", share, integer(most, loc), loc=loc), self.names, out)
+        chunks = let("chunks", ceiling_quotient(count, size), self.names, out)
+        width = let("width", Binary("min", chunks, workers, loc=loc), self.names, out)
         out += [Alloc(array, (width,), zero=False, loc=loc) for array in self.totals.arrays()]
         body: list[Stmt] = []
         number = self._loop_variable("round")
-        first = self._scalar("first", Binary("*", Var(number, loc=loc), width, loc=loc), body)
+        first = let("first", Binary("*", Var(number, loc=loc), width, loc=loc), self.names, body)
         left = Binary("-", chunks, first, loc=loc)
-        here = self._scalar("here", Binary("min", width, left, loc=loc), body)
+        here = let("here", Binary("min", width, left, loc=loc), self.names, body)
         cut = _Cut(lo, self.loop.step, count, size, first)
         body += self._first_pass(cut, here)
         body += self.totals.combine(self._loop_variable("chunk"), here)
@@ -233,11 +240,6 @@ class _Chunked:
         return rename(part, {n.var: self._loop_variable(n.var.name) for n in loops_of(part)})
 
     # ------------------------------------------------------------ names
-
-    def _scalar(self, name: str, value: Expr, out: list[Stmt]) -> Var:
-        symbol = self.names.fresh(name, value.dtype)
-        out.append(Assign(symbol, value, loc=self.loc))
-        return Var(symbol, loc=self.loc)
 
     def _loop_variable(self, name: str) -> Symbol:
         symbol = self.names.fresh(name, DType.INT64)

@@ -9,11 +9,11 @@ from appyc.analysis.accesses.boxes import box_of
 from appyc.analysis.dependences.array_dataflow import IterationFlow, Sees
 from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
-from appyc.analysis.dependences.verdicts import loop_text
+from appyc.analysis.dependences.verdicts import Refusal, loop_text
 from appyc.errors import DependenceError, Loc, Note
 from appyc.ir.array_accesses import by_number
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Clauses, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
+from appyc.ir.nodes import Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import loops_of, rewrite_all, with_loops
 from appyc.passes.loop_ops.stage import ArrayPart, part_of
@@ -79,14 +79,6 @@ class _Plan:
         return (self.part.written(node), *where(self.lasts.get(number, False), kept))
 
 
-@dataclass(frozen=True, slots=True)
-class _Refusal:
-    """The reason why an array cannot be privatised, and the source location of the access that prevents it."""
-
-    reason: str
-    loc: Loc
-
-
 def _privatised(fn: Function, loop: For, ctx: PassContext) -> Function | None:
     legality = ctx.legality(fn)
     if legality.scalars[loop.var].carried:
@@ -101,7 +93,11 @@ def _privatised(fn: Function, loop: For, ctx: PassContext) -> Function | None:
         if isinstance(plan, _Plan):
             plans.append(plan)
         elif loop.clauses is not None and array in loop.clauses.private:
-            raise _not_private(array, loop.clauses, plan)
+            raise DependenceError(
+                f"'{array.name}' cannot be private: {plan.reason}", loop.clauses.loc, label="asked for here",
+                related=plan.notes,
+                hints=("an iteration must write every element that it reads, before it reads it",),
+            )  # fmt: skip
     if not plans or not (is_asked(loop) or loops_of(loop.body) or all(_is_scalar(plan) for plan in plans)):
         return None
     new = _with_parts(fn, loop, plans)
@@ -117,44 +113,36 @@ def _privatised(fn: Function, loop: For, ctx: PassContext) -> Function | None:
     return new
 
 
-def _not_private(array: Symbol, clauses: Clauses, refusal: _Refusal) -> DependenceError:
-    return DependenceError(
-        f"'{array.name}' cannot be private: {refusal.reason}",
-        clauses.loc,
-        label="asked for here",
-        related=(Note(refusal.loc, "here"),),
-        hints=("an iteration must write every element that it reads, before it reads it",),
-    )
-
-
-def _plan(
-    fn: Function, flow: IterationFlow, conflicts: list[Conflict], names: NameSupply
-) -> _Plan | _Refusal:
+def _plan(fn: Function, flow: IterationFlow, conflicts: list[Conflict], names: NameSupply) -> _Plan | Refusal:
     """How one array is privatised, or why it cannot be."""
     for access in {id(a): a for c in conflicts for a in (c.source, c.sink) if a.op != "write"}.values():
         if flow.sees(access) is Sees.EITHER:
-            return _Refusal("an iteration may read an element that it has not written", access.loc)
+            return _refused("an iteration may read an element that it has not written", access.loc)
     for conflict in conflicts:
         if conflict.source.writes and conflict.sink.op != "write" and flow.sees(conflict.sink) is Sees.OLD:
-            return _Refusal("an iteration reads what an earlier one wrote", conflict.sink.loc)
+            return _refused("an iteration reads what an earlier one wrote", conflict.sink.loc)
     own = [read for read in flow.reads if flow.sees(read) is Sees.OWN]
     if not own:
-        return _Refusal("no iteration reads what it has written", flow.loop.loc)
+        return _refused("no iteration reads what it has written", flow.loop.loc)
     mine = [*own, *(write for write in flow.writes if all(write is not read for read in own))]
     for access in mine:
         if access.updates and flow.sees(access) is not Sees.OWN:
-            return _Refusal("an iteration updates an element that it has not written", access.loc)
+            return _refused("an iteration updates an element that it has not written", access.loc)
     if may_raise(flow.loop.body):
-        return _Refusal(
+        return _refused(
             "an iteration may raise an exception, which would show what was written", flow.loop.loc
         )
     lasts = {} if _is_dead(fn, flow, own) else lasting_writes(flow, conflicts, flow.loop)
     if lasts is None:
-        return _Refusal("which iteration writes an element last cannot be told", flow.loop.loc)
+        return _refused("which iteration writes an element last cannot be told", flow.loop.loc)
     loc = flow.loop.loc
     box = box_of(flow.dependences, flow.loop, mine, each=True)
     part = part_of(flow.array, box, f"{flow.array.name}_own", names, loc, moves=True)
     return _Plan(part, frozenset(number_of(flow, access) for access in mine), lasts)
+
+
+def _refused(reason: str, loc: Loc) -> Refusal:
+    return Refusal(reason, (Note(loc, "here"),))
 
 
 def _is_scalar(plan: _Plan) -> bool:

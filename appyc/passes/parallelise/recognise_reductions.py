@@ -23,11 +23,10 @@ from appyc.ir.nodes import (
     Update,
     Var,
 )
-from appyc.ir.types import DType
+from appyc.ir.raising import may_raise
 from appyc.ir.visit import arrays_read, rewrite, walk
 from appyc.passes.node_builders import zero
 from appyc.passes.pass_context import PassContext
-from appyc.passes.simplify.dead_code_elimination import can_raise
 
 _COMMUTING = ("+", "*", "&", "|", "^", "minimum", "maximum")
 
@@ -122,7 +121,7 @@ def _updates(target: _Target, value: Expr, loc: Loc) -> tuple[Stmt, ...] | None:
             return _from_sum(target, value, loc)
         case Binary(op="min" | "max") if target.is_read_by(value.lhs):
             return _one(target, value.op, value.rhs, loc)
-        case Binary(op="min" | "max") if target.is_read_by(value.rhs) and not _has_nan(value.dtype):
+        case Binary(op="min" | "max") if target.is_read_by(value.rhs) and value.dtype.kind in "biu":
             return _one(target, value.op, value.lhs, loc)
         case Binary() if value.op in _COMMUTING and target.is_read_by(value.lhs):
             return _one(target, value.op, value.rhs, loc, trap=value.trap)
@@ -182,7 +181,7 @@ def _from_select(target: _Target, value: Select, loc: Loc) -> tuple[Stmt, ...] |
 def _from_logical(target: _Target, value: Logical, loc: Loc) -> tuple[Stmt, ...] | None:
     if target.is_read_by(value.rhs):
         return _one(target, value.op, value.lhs, loc)
-    if target.is_read_by(value.lhs) and not can_raise(value.rhs):
+    if target.is_read_by(value.lhs) and not may_raise(value.rhs):
         return _one(target, value.op, value.rhs, loc)
     return None
 
@@ -213,7 +212,3 @@ def _comparison_operator(target: _Target, cond: Expr, value: Expr) -> str | None
     if smaller == value and target.is_read_by(larger):
         return "min"
     return None
-
-
-def _has_nan(dtype: DType) -> bool:
-    return not (dtype.is_integer or dtype is DType.BOOL)

@@ -32,10 +32,11 @@ from dataclasses import replace
 
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.wavefront import skew_factor
+from appyc.ir.blocks import blocks_of
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, Stmt, Symbol
 from appyc.ir.schedule import LoopSchedule
-from appyc.ir.visit import blocks_of, loops_of, with_loops
+from appyc.ir.visit import loops_of, with_loops
 from appyc.passes.locality.interchange_loops import has_threads
 from appyc.passes.loop_ops.skew import skew, why_not_skew
 from appyc.passes.pass_context import PassContext

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from appyc.analysis.accesses.scalar_flow import LoopScalars, exposed, surely_assigned
-from appyc.analysis.dependences.verdicts import named
-from appyc.analysis.patterns.early_exits import EarlyExit, Refusal, early_exit, leaves_early, what_shows
+from appyc.analysis.dependences.verdicts import Refusal, named
+from appyc.analysis.patterns.early_exits import EarlyExit, early_exit, leaves_early, what_shows
+from appyc.ir.blocks import blocks_of
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import (
@@ -32,7 +33,7 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
-from appyc.ir.visit import blocks_of, loops_of, rename, rewrite, scalars_written, substitute, walk, with_loops
+from appyc.ir.visit import loops_of, rename, rewrite, scalars_written, substitute, walk, with_loops
 from appyc.passes.node_builders import integer, iteration, most_trips, trip_count, with_breaks
 from appyc.passes.pass_context import PassContext
 

@@ -16,8 +16,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from appyc.ir.blocks import map_blocks
 from appyc.ir.nodes import Assign, Function, Stmt, Store, Symbol, Update, Var
-from appyc.ir.visit import map_blocks, rename, scalars_read, scalars_written, walk
+from appyc.ir.visit import rename, scalars_read, scalars_written, walk
 from appyc.passes.pass_context import PassContext
 
 

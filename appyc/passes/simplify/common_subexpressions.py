@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.analysis.accesses.set_once import set_once
+from appyc.ir.blocks import blocks_of
 from appyc.ir.nodes import (
     Alloc,
     Assign,
@@ -44,7 +45,6 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.visit import (
     arrays_written,
-    blocks_of,
     loops_of,
     rewrite_all,
     scalars_written,

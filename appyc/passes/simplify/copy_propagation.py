@@ -25,6 +25,7 @@ from collections import Counter
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 
+from appyc.ir.blocks import blocks_of, map_blocks, without_blocks
 from appyc.ir.nodes import (
     Alloc,
     Assign,
@@ -35,12 +36,10 @@ from appyc.ir.nodes import (
     Extent,
     For,
     Function,
-    If,
     Stmt,
     Symbol,
     Unary,
     Var,
-    While,
 )
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, scalar_writes, statements, substitute, walk
@@ -89,17 +88,10 @@ class _InLoops:
         return tuple(out)
 
     def _statement(self, stmt: Stmt, known: dict[Symbol, Expr], around: frozenset[Symbol]) -> Stmt:
-        match stmt:
-            case For():
-                body = self.block(stmt.body, known, around | {stmt.var})
-                return replace(substitute(replace(stmt, body=()), known), body=body)
-            case While():
-                return While(substitute(stmt.cond, known), self.block(stmt.body, known, around), loc=stmt.loc)
-            case If():
-                then, orelse = (self.block(part, known, around) for part in (stmt.then, stmt.orelse))
-                return If(substitute(stmt.cond, known), then, orelse, loc=stmt.loc)
-            case _:
-                return substitute(stmt, known) if known else stmt
+        own = substitute(without_blocks(stmt), known) if known else stmt
+        around |= {stmt.var} if isinstance(stmt, For) else set()
+        blocks = iter([self.block(block, known, around) for block in blocks_of(stmt)])
+        return map_blocks(own, lambda block: next(blocks))
 
     def _is_known(self, value: Expr, around: frozenset[Symbol]) -> bool:
         short = sum(1 for _ in walk(value)) <= MAX_NODES

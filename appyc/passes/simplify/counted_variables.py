@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from appyc.ir.blocks import map_blocks
 from appyc.ir.invariance import changed_in
 from appyc.ir.nodes import Const, Expr, For, Node, Stmt, Symbol, While
-from appyc.ir.visit import arrays_read, arrays_written, map_blocks, symbols_of
+from appyc.ir.visit import arrays_read, arrays_written, symbols_of
 from appyc.passes.node_builders import rewrite_own
 
 

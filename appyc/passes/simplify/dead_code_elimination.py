@@ -16,22 +16,8 @@ Does not handle: scalars that are read only before they are assigned again; stor
 
 from __future__ import annotations
 
-from appyc.ir.nodes import (
-    Assign,
-    Binary,
-    Call,
-    Const,
-    Draw,
-    Expr,
-    For,
-    Function,
-    If,
-    Load,
-    Node,
-    Symbol,
-    Update,
-    Var,
-)
+from appyc.ir.nodes import Assign, Const, For, Function, If, Node, Symbol, Update, Var
+from appyc.ir.raising import may_raise
 from appyc.ir.visit import rewrite, walk
 from appyc.passes.pass_context import PassContext
 
@@ -57,25 +43,15 @@ def _read(fn: Function) -> frozenset[Symbol]:
 
 def _without(node: Node, read: frozenset[Symbol]) -> Node | tuple[Node, ...]:
     match node:
-        case Assign(target=target, value=value) if target not in read and not can_raise(value):
+        case Assign(target=target, value=value) if target not in read and not may_raise(value):
             return ()
         case Update(target=target, value=value) if not target.is_array and target not in read:
-            return () if not can_raise(value) else node
-        case If(cond=cond, then=(), orelse=()) if not can_raise(cond):
+            return () if not may_raise(value) else node
+        case If(cond=cond, then=(), orelse=()) if not may_raise(cond):
             return ()
         case If(cond=Const(value=value), then=then, orelse=orelse):
             return then if value else orelse
-        case For(lo=lo, hi=hi, body=()) if not (can_raise(lo) or can_raise(hi)):
+        case For(lo=lo, hi=hi, body=()) if not may_raise((lo, hi)):
             return ()
         case _:
             return node
-
-
-def can_raise(expr: Expr) -> bool:
-    """Whether evaluating the expression may raise, draws a number, or is a call."""
-    return any(
-        isinstance(n, Draw | Call)
-        or (isinstance(n, Load) and n.checked)
-        or (isinstance(n, Binary) and n.trap)
-        for n in walk(expr)
-    )

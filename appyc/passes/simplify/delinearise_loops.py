@@ -117,9 +117,7 @@ def _from_the_start(loop: For, found: _Quotient, names: NameSupply) -> tuple[For
     before = Binary("*", row, length, loc=loc)
     last: Expr = Binary("min", length, Binary("-", loop.hi, before, loc=loc), loc=loc)
     match loop.hi, length:
-        case Binary(op="*", lhs=count, rhs=Extent() | Const() as exact), _ if length == exact or _is_of(
-            length, exact
-        ):
+        case (Binary("*", count, Extent() | Const() as exact), Binary("max", end) | end) if end == exact:
             rows, last, before = count, exact, Binary("*", row, exact, loc=loc)
         case _:
             pass
@@ -194,10 +192,6 @@ def _is_length(divisor: Expr, end: Expr) -> bool:
             return True
         case _:
             return False
-
-
-def _is_of(divisor: Expr, length: Expr) -> bool:
-    return isinstance(divisor, Binary) and divisor.op == "max" and divisor.lhs == length
 
 
 def _quotient_of(node: Binary, var: Symbol) -> _Quotient | None:

@@ -39,6 +39,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
     Alloc,
@@ -63,7 +64,7 @@ from appyc.ir.nodes import (
     Var,
 )
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import children, map_blocks, rename, scalars_read, substitute, walk
+from appyc.ir.visit import children, map_operands, rename, scalars_read, substitute, walk
 from appyc.passes.node_builders import combine, integer, shifted
 from appyc.passes.pass_context import PassContext
 
@@ -73,13 +74,6 @@ def expand_tensors(fn: Function, ctx: PassContext) -> Function:
     if not any(isinstance(n, ForAll | Reduce) for n in walk(fn)):
         return fn
     return replace(fn, body=_Expansion(fn).block(fn.body))
-
-
-def _differs(old: object, new: object) -> bool:
-    """Whether a child is another node, or one of several is."""
-    if isinstance(old, tuple) and isinstance(new, tuple):
-        return any(a is not b for a, b in zip(old, new, strict=True))
-    return old is not new
 
 
 class _Expansion:
@@ -109,15 +103,7 @@ class _Expansion:
         """The expression with its reductions in scalars, which `out` computes before it."""
         if isinstance(expr, Reduce):
             return self._reduce(expr, out)
-        changes: dict[str, object] = {}
-        for name in type(expr).__match_args__:
-            old = getattr(expr, name)
-            if isinstance(old, Node):
-                changes[name] = self.expr(old, out)  # type: ignore[arg-type]
-            elif isinstance(old, tuple) and old and isinstance(old[0], Node):
-                changes[name] = tuple(self.expr(item, out) for item in old)
-        changed = any(_differs(getattr(expr, name), new) for name, new in changes.items())
-        return replace(expr, **changes) if changed else expr  # type: ignore[arg-type]
+        return map_operands(expr, lambda part: self.expr(part, out))
 
     def _reduce(self, expr: Reduce, out: list[Stmt]) -> Var:
         loc = expr.loc

@@ -51,43 +51,26 @@ def lower_jumps(fn: Function, ctx: PassContext) -> Function:
 
 def without_jumps(body: tuple[Stmt, ...], names: NameSupply) -> tuple[Stmt, ...]:
     """Statements without `Break` and `Continue`; their jumps may only leave loops among them."""
-    return _Lowering(names).block(body)
+    return _Lowering(names).guarded(body)
 
 
 class _Lowering:
     def __init__(self, names: NameSupply) -> None:
         self.names = names
 
-    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        """Statements outside of any loop that they could leave."""
-        out: list[Stmt] = []
-        for stmt in body:
-            match stmt:
-                case For() | While():
-                    out += self._loop(stmt)
-                case If():
-                    out.append(replace(stmt, then=self.block(stmt.then), orelse=self.block(stmt.orelse)))
-                case _:
-                    out.append(stmt)
-        return tuple(out)
-
     def _loop(self, loop: For | While) -> list[Stmt]:
-        breaks, continues = _jumps(loop.body, Break), _jumps(loop.body, Continue)
-        if not breaks and not continues:
-            body = self.block(loop.body)
-            return [
-                self._owning(replace(loop, body=body)) if isinstance(loop, For) else replace(loop, body=body)
-            ]
-        left = self.names.fresh("left", DType.BOOL) if breaks else None
-        skip = self.names.fresh("skip", DType.BOOL) if continues else None
+        left = self.names.fresh("left", DType.BOOL) if _jumps(loop.body, Break) else None
+        skip = self.names.fresh("skip", DType.BOOL) if _jumps(loop.body, Continue) else None
         flags = [flag for flag in (left, skip) if flag is not None]
         start = [Assign(flag, truth(False, loop.loc), loc=loop.loc) for flag in flags]
-        body = (*start, *self._guarded(loop.body, left, skip))
-        if left is None and isinstance(loop, For):
+        body = (*start, *self.guarded(loop.body, left, skip))
+        if left is None:
             return [self._owning(replace(loop, body=body))]
         return self._as_while(loop, body, left)
 
-    def _guarded(self, body: tuple[Stmt, ...], left: Symbol | None, skip: Symbol | None) -> tuple[Stmt, ...]:
+    def guarded(
+        self, body: tuple[Stmt, ...], left: Symbol | None = None, skip: Symbol | None = None
+    ) -> tuple[Stmt, ...]:
         """Statements of a loop body: jumps set flags, which guard the statements behind them."""
         out: list[Stmt] = []
         for number, stmt in enumerate(body):
@@ -102,7 +85,7 @@ class _Lowering:
                 case If(_, then, orelse):
                     jumps = _jumps((stmt,), Break) or _jumps((stmt,), Continue)
                     new = replace(
-                        stmt, then=self._guarded(then, left, skip), orelse=self._guarded(orelse, left, skip)
+                        stmt, then=self.guarded(then, left, skip), orelse=self.guarded(orelse, left, skip)
                     )
                     out.append(new)
                     rest = body[number + 1 :]
@@ -117,14 +100,13 @@ class _Lowering:
         loc = rest[0].loc
         goes_on = [negated(Var(flag, loc=loc)) for flag in (left, skip) if flag is not None]
         cond = goes_on[0] if len(goes_on) == 1 else Binary("&", goes_on[0], goes_on[1], loc=loc)
-        return If(cond, self._guarded(rest, left, skip), loc=loc)
+        return If(cond, self.guarded(rest, left, skip), loc=loc)
 
-    def _as_while(self, loop: For | While, body: tuple[Stmt, ...], left: Symbol | None) -> list[Stmt]:
+    def _as_while(self, loop: For | While, body: tuple[Stmt, ...], left: Symbol) -> list[Stmt]:
         """The loop with the flag in its condition; a `for` counts in a variable of its own."""
         loc = loop.loc
         running = self.names.fresh("running", DType.BOOL)
-        state = Var(running, loc=loc)
-        on = state if left is None else negated(Var(left, loc=loc))
+        state, on = Var(running, loc=loc), negated(Var(left, loc=loc))
         if isinstance(loop, While):
             # The condition may read what the body changes, and is not evaluated after a break.
             again = If(
@@ -146,9 +128,9 @@ class _Lowering:
             While(state, (*counted, step, again_for), loc=loc),
         ]
 
-    def _owning(self, loop: For) -> For:
+    def _owning(self, loop: For | While) -> For | While:
         """The loop with the flags of its body among its private scalars."""
-        if loop.mode is LoopMode.SEQUENTIAL:
+        if isinstance(loop, While) or loop.mode is LoopMode.SEQUENTIAL:
             return loop
         known = {*loop.private, *loop.last, *(r.symbol for r in loop.reductions)}
         new = ordered(scalars_written(loop.body) - known)

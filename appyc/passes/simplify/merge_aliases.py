@@ -25,11 +25,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from appyc.ir.aliasing import SharedArray, Sharing
+from appyc.ir.array_accesses import array_of, is_access, redirected
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Binary, Const, Expr, Extent, For, Function, Load, Node, Store, Symbol, Update, Var
+from appyc.ir.nodes import Const, Expr, Extent, For, Function, Load, Node, Store, Symbol, Update, Var
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import arrays_written, rewrite, walk
-from appyc.passes.node_builders import shifted
+from appyc.passes.node_builders import plus
 from appyc.passes.parallelise.plain_loops import is_asked
 from appyc.passes.pass_context import PassContext
 
@@ -41,7 +42,7 @@ def merge_aliases(fn: Function, ctx: PassContext, sharing: Sharing) -> Function:
     views: dict[Symbol, _View] = {}
     for group in sharing:
         views |= _views(fn, group, supply, hidden)
-    out = rewrite(fn, lambda node: _without_request(_moved(node, views)))
+    out = rewrite(fn, lambda node: _moved(node, views))
     return replace(out, params=(*fn.params, *hidden))
 
 
@@ -49,12 +50,8 @@ def why_not_shared(fn: Function, sharing: Sharing) -> str | None:
     """The reason why the function has no version for such arguments."""
     based = {fn.params[n] for group in sharing if group.offsets is not None for n in group.members}
     for node in walk((*fn.body, *fn.results)):
-        match node:
-            case Load(array=array) | Store(array=array) | Update(target=array):
-                if array in based and node.checked:
-                    return f"an index of '{array.name}' is known only when it is used"
-            case _:
-                pass
+        if is_access(node) and array_of(node) in based and node.checked:
+            return f"an index of '{array_of(node).name}' is known only when it is used"
     return None
 
 
@@ -92,14 +89,12 @@ def _views(fn: Function, group: SharedArray, supply: NameSupply, hidden: list[Sy
 def _moved(node: Node, views: dict[Symbol, _View]) -> Node:
     """The access to the array that the view is a part of."""
     match node:
-        case Load(array=array) | Store(array=array) if array in views:
-            view = views[array]
-            return replace(node, array=view.base, index=_index(node.index, view))
-        case Update(target=array) if array in views:
-            view = views[array]
-            return replace(node, target=view.base, index=_index(node.index, view))
+        case Load() | Store() | Update() if (view := views.get(array_of(node))) is not None:
+            return redirected(node, view.base, _index(node.index, view))
         case Extent(array=array) if array in views and views[array].offset is None:
             return replace(node, array=views[array].base)
+        case For() if is_asked(node):
+            return replace(node, clauses=None)
         case _:
             return node
 
@@ -107,16 +102,4 @@ def _moved(node: Node, views: dict[Symbol, _View]) -> Node:
 def _index(index: tuple[Expr, ...], view: _View) -> tuple[Expr, ...]:
     if view.offset is None:
         return index
-    return tuple(_plus(i, o) for i, o in zip(index, view.offset, strict=True))
-
-
-def _plus(index: Expr, offset: Expr) -> Expr:
-    match offset:
-        case Const(value=int(number)):
-            return shifted(index, number)
-        case _:
-            return Binary("+", index, offset, loc=index.loc)
-
-
-def _without_request(node: Node) -> Node:
-    return replace(node, clauses=None) if isinstance(node, For) and is_asked(node) else node
+    return tuple(plus(i, o) for i, o in zip(index, view.offset, strict=True))

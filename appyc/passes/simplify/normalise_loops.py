@@ -22,8 +22,9 @@ from dataclasses import replace
 from appyc.analysis.patterns.matrix_products import added_up
 from appyc.analysis.patterns.product_terms import is_fixed
 from appyc.ir.affine import LinearForm, linear_form, terms_with, written
+from appyc.ir.blocks import map_blocks
 from appyc.ir.nodes import Binary, Const, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update, Var
-from appyc.ir.visit import loops_of, map_blocks, rewrite_all, walk
+from appyc.ir.visit import loops_of, rewrite_all, walk
 from appyc.passes.pass_context import PassContext
 
 

@@ -24,12 +24,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from appyc.errors import Loc
+from appyc.ir.affine import operands
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Function, Node, Symbol, Var
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_read, scalars_written, walk
-from appyc.passes.node_builders import integer
+from appyc.passes.node_builders import integer, plus
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.counted_variables import Ranges, rewrite_in_ranges
 
@@ -55,18 +55,10 @@ def _multiples(fn: Function) -> dict[Expr, Binary]:
         match guard.holds:
             case Compare(op="==", lhs=lhs, rhs=rhs) if not scalars_read(guard.holds) & written:
                 for cut, whole in ((lhs, rhs), (rhs, lhs)):
-                    out.update(_cut_lengths(_factors(cut), _factors(whole)))
+                    out.update(_cut_lengths(operands(cut, "*"), operands(whole, "*")))
             case _:
                 pass
     return out
-
-
-def _factors(product: Expr) -> list[Expr]:
-    match product:
-        case Binary(op="*", lhs=lhs, rhs=rhs):
-            return [*_factors(lhs), *_factors(rhs)]
-        case _:
-            return [product]
 
 
 def _cut_lengths(cut: list[Expr], whole: list[Expr]) -> dict[Expr, Binary]:
@@ -134,7 +126,7 @@ def _parts(position: Expr, base: Expr, digits: Mapping[Symbol, Expr]) -> tuple[E
             left, right = _parts(lhs, base, digits), _parts(rhs, base, digits)
             if left is None or right is None or not (_is_zero(left[1]) or _is_zero(right[1])):
                 return None
-            return _sum(left[0], right[0], loc), _sum(left[1], right[1], loc)
+            return plus(left[0], right[0]), plus(left[1], right[1])
         case _:
             return None
 
@@ -148,7 +140,7 @@ def _parts_by_two(
     if last is None or first is None:
         return None
     scaled = Binary("*", first[1], lower, loc=position.loc) if not _is_zero(first[1]) else first[1]
-    return first[0], _sum(scaled, last[1], position.loc)
+    return first[0], plus(scaled, last[1])
 
 
 def _is_within(extent: Expr, base: Expr) -> bool:
@@ -156,12 +148,6 @@ def _is_within(extent: Expr, base: Expr) -> bool:
     if isinstance(extent, Const) and isinstance(base, Const):
         return int(extent.value.real) <= int(base.value.real)
     return extent == base
-
-
-def _sum(lhs: Expr, rhs: Expr, loc: Loc) -> Expr:
-    if _is_zero(lhs):
-        return rhs
-    return lhs if _is_zero(rhs) else Binary("+", lhs, rhs, loc=loc)
 
 
 def _is_zero(expr: Expr) -> bool:

@@ -27,12 +27,12 @@ from appyc.ir.nodes import (
     Function,
     Guard,
     Likely,
-    Load,
     Logical,
     Node,
     Select,
     Symbol,
 )
+from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite, walk
 from appyc.passes.checks.guard_assumptions import folded
@@ -83,19 +83,14 @@ def _known(node: Node, lengths: Mapping[tuple[Symbol, int], bool], asked: set[tu
         case Compare(op="==" | "!=" as op, lhs=lhs, rhs=rhs):
             same = _same(lhs, rhs, lengths, asked)
             return node if same is None else Const(same == (op == "=="), DType.BOOL, loc=node.loc)
-        case Select(cond=cond, then=then, orelse=orelse) if then == orelse and not _may_raise(cond):
+        case Select(cond=cond, then=then, orelse=orelse) if then == orelse and not may_raise(cond):
             return then
         case Logical(op=op, lhs=lhs, rhs=Const(value=value)) if bool(value) == (op == "and"):
             return lhs
-        case Logical(lhs=lhs, rhs=Const() as rhs) if not _may_raise(lhs):
+        case Logical(lhs=lhs, rhs=Const() as rhs) if not may_raise(lhs):
             return rhs
         case _:
             return node
-
-
-def _may_raise(cond: Expr) -> bool:
-    """Whether a condition reads an element, whose index may be out of range."""
-    return any(isinstance(e, Load) for e in walk((cond,)))
 
 
 def _same(

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from appyc.analysis.accesses.accesses import own_statements
 from appyc.errors import Loc
 from appyc.ir.affine import distance
+from appyc.ir.blocks import own_statements
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Binary, Break, Continue, Expr, For, Function, If, Stmt, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import map_loops, scalars_written, substitute, walk
-from appyc.passes.node_builders import integer, scaled, trip_count
+from appyc.passes.node_builders import integer, scaled, shifted, trip_count
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds
 from appyc.passes.pass_context import PassContext
 
@@ -69,7 +69,7 @@ def _without_counters(loop: For, names: NameSupply, ctx: PassContext) -> For | t
             part: int, start: Symbol = start, counter: _Counter = counter, number: Expr = number
         ) -> Expr:
             moved = scaled(number, counter.step)
-            return _plus(Binary("+", Var(start, loc=counter.loc), moved, loc=counter.loc), part)
+            return shifted(Binary("+", Var(start, loc=counter.loc), moved, loc=counter.loc), part)
 
         body, _ = _replaced(loop.body, counter.symbol, closed, 0)
         trips = Binary("max", trip_count(loop.lo, loop.hi, loop.step), integer(0, loc), loc=loc)
@@ -157,7 +157,3 @@ def _number_of_iteration(loop: For) -> Expr:
     size = abs(loop.step)
     done = trip_count(loop.lo, Var(loop.var, loc=loop.loc), loop.step // size)
     return done if size == 1 else Binary("//", done, integer(size, loop.loc), loc=loop.loc)
-
-
-def _plus(value: Expr, part: int) -> Expr:
-    return value if part == 0 else Binary("+", value, integer(part, value.loc), loc=value.loc)

@@ -21,9 +21,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.analysis.dependences.verdicts import named
+from appyc.ir.blocks import map_blocks, perfect_nest
 from appyc.ir.nodes import Alloc, Break, Continue, For, Function, Stmt, Symbol, While
-from appyc.ir.visit import loops_of, map_blocks, map_loops, scalars_written, statements, walk
-from appyc.passes.loop_ops.nests import perfect_nest
+from appyc.ir.visit import loops_of, map_loops, scalars_written, statements, walk
 from appyc.passes.loop_ops.unroll import trips_of, written_out
 from appyc.passes.pass_context import PassContext
 

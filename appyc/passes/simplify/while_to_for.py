@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from appyc.analysis.accesses.accesses import own_statements
 from appyc.analysis.patterns.early_exits import carries_its_exit
 from appyc.ir.affine import distance
+from appyc.ir.blocks import map_blocks, own_statements
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
@@ -30,7 +30,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import map_blocks, scalars_read, scalars_written, substitute
+from appyc.ir.visit import scalars_read, scalars_written, substitute
 from appyc.passes.node_builders import iteration, negated, shifted, trip_count
 from appyc.passes.pass_context import PassContext
 

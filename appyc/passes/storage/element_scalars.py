@@ -8,7 +8,6 @@ from appyc.analysis.accesses.elements import FixedElement
 from appyc.ir.nodes import (
     Assign,
     Clauses,
-    Expr,
     For,
     If,
     Load,
@@ -69,7 +68,7 @@ def held_in_scalars(loop: For, held: tuple[Held, ...], *, guarded: bool) -> tupl
     if not guarded:
         return body
     nest = perfect_nest(loop)[: max(len(h.element.nest) for h in held)]
-    return (If(_all_run(nest), body, loc=loop.loc),)
+    return (If(conjunction([has_iterations(each) for each in nest]), body, loc=loop.loc),)
 
 
 def in_scalars(loop: For, held: tuple[Held, ...]) -> For:
@@ -95,8 +94,3 @@ def _renamed(clauses: Clauses | None, held: tuple[Held, ...]) -> Clauses | None:
     scalars = {h.element.array: h.scalar for h in held if not h.element.others}
     named = tuple(Reduction(r.op, scalars.get(r.symbol, r.symbol)) for r in clauses.reductions)
     return replace(clauses, reductions=named)
-
-
-def _all_run(nest: tuple[For, ...]) -> Expr:
-    """That every loop of a nest has an iteration."""
-    return conjunction([has_iterations(loop) for loop in nest])

@@ -23,8 +23,9 @@ from dataclasses import replace
 from appyc.analysis.dependences.fusion_legality import EqualExtents
 from appyc.analysis.patterns.fill_pattern import fills
 from appyc.ir.array_accesses import is_access_to
+from appyc.ir.blocks import map_blocks
 from appyc.ir.nodes import Alloc, For, Function, Stmt
-from appyc.ir.visit import map_blocks, walk
+from appyc.ir.visit import walk
 from appyc.passes.pass_context import PassContext
 
 

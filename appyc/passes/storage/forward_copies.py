@@ -21,9 +21,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from appyc.ir.blocks import map_blocks
 from appyc.ir.nodes import Alloc, Const, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Var
 from appyc.ir.types import Layout
-from appyc.ir.visit import arrays_written, map_blocks, rewrite_all, symbols_of, walk
+from appyc.ir.visit import arrays_written, rewrite_all, symbols_of, walk
 from appyc.passes.pass_context import PassContext
 
 

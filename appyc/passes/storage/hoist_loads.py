@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from appyc.ir.blocks import map_blocks
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import (
@@ -32,7 +33,7 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
-from appyc.ir.visit import loops_of, map_blocks, rewrite, scalars_read, scalars_written
+from appyc.ir.visit import loops_of, rewrite, scalars_read, scalars_written
 from appyc.passes.node_builders import has_iterations
 
 

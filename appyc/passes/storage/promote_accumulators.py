@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from appyc.analysis.accesses.elements import FixedElement, fixed_elements
+from appyc.analysis.accesses.elements import fixed_elements
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, LoopMode, Stmt, Symbol
 from appyc.ir.visit import map_loops, scalars_written
@@ -38,13 +38,9 @@ def promote_accumulators(fn: Function, ctx: PassContext) -> Function:
         held = tuple(
             Held(e, names.fresh(f"{e.array.name}_element", e.array.dtype))
             for e in fixed_elements(loop)
-            if _is_accumulated(e)
+            if e.op is not None and not e.others and len(e.nest) == 1
         )
         made.update(h.scalar for h in held)
         return held_in_scalars(loop, held, guarded=True) if held else loop
 
     return map_loops(fn, rule)
-
-
-def _is_accumulated(element: FixedElement) -> bool:
-    return element.op is not None and not element.others and len(element.nest) == 1

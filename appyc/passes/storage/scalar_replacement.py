@@ -10,12 +10,12 @@ from appyc.analysis.accesses.elements import FixedElement, exists_before, fixed_
 from appyc.analysis.accesses.scalar_flow import scalars_of
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import LoopVerdict
+from appyc.ir.blocks import blocks_of, perfect_nest
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
 from appyc.ir.printer import print_expr
 from appyc.ir.raising import raises_itself
-from appyc.ir.visit import arrays_written, blocks_of, loops_of, map_loops, walk
-from appyc.passes.loop_ops.nests import perfect_nest
+from appyc.ir.visit import arrays_written, loops_of, map_loops, walk
 from appyc.passes.pass_context import PassContext
 from appyc.passes.storage.element_scalars import Held, held_in_scalars, in_scalars
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Verdict
 from appyc.analysis.patterns.scans import steps_of
-from appyc.ir.array_accesses import is_access_to, numbered
+from appyc.ir.array_accesses import array_of, is_access, is_access_to, numbered
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, For, Function, If, Load, Node, Stmt, Store, Symbol, Update, Var
@@ -130,9 +130,11 @@ def _recurrences(loop: For, legality: Legality) -> Iterator[tuple[int, tuple[Loa
     known = {id(node): access for node, access in zip(nodes, accesses, strict=True)}
     moving = scalars_written(loop.body)
     for number, stmt in enumerate(loop.body):
-        array = _array_of(stmt)
+        if not is_access(stmt) or stmt.mask is not None or (isinstance(stmt, Update) and stmt.atomic):
+            continue
+        array = array_of(stmt)
         loads = [n for n in nodes if isinstance(n, Load) and n.array == array]
-        if array is None or sum(is_access_to(n, array) for n in nodes) != len(loads) + 1:
+        if sum(is_access_to(n, array) for n in nodes) != len(loads) + 1:
             continue
         own, is_from_before = known[id(stmt)], legality.dependences.is_of_the_iteration_before
         reads = tuple(n for n in loads if n.mask is None and is_from_before(loop, own, known[id(n)]))
@@ -141,16 +143,6 @@ def _recurrences(loop: For, legality: Legality) -> Iterator[tuple[int, tuple[Loa
             continue
         if _flows_into(reads, loop.body[:number], stmt):
             yield number, reads
-
-
-def _array_of(stmt: Stmt) -> Symbol | None:
-    match stmt:
-        case Store(mask=None):
-            return stmt.array
-        case Update(mask=None, atomic=False) if stmt.target.is_array:
-            return stmt.target
-        case _:
-            return None
 
 
 def _flows_into(reads: tuple[Load, ...], earlier: tuple[Stmt, ...], stmt: Stmt) -> bool:

@@ -9,9 +9,8 @@ what they fill.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from appyc.ir.nodes import Binary, Cast, Const, Expr, For, If, Load, Logical, Store, Symbol, Update, Var
+from appyc.ir.affine import operands
+from appyc.ir.nodes import Binary, Cast, Const, Expr, For, If, Load, Store, Symbol, Update, Var
 from appyc.ir.raising import can_fault
 from appyc.ir.types import Layout
 from appyc.ir.visit import scalars_read, walk
@@ -38,8 +37,9 @@ def is_compaction(loop: For, *, boundscheck: bool) -> bool:
         cond
     ):
         return False
-    if not all(any(isinstance(n, Load) for n in walk(part)) for part in _parts(cond)):
-        return False
+    parts = operands(cond, "and", "or", "&", "|")
+    if not all(any(isinstance(n, Load) for n in walk(part)) for part in parts):
+        return False  # a part that loads no element may guard an index
     known = {n for n in walk(cond) if isinstance(n, Load)} if not boundscheck else None
     return all(_is_cheap(store.value, counter, known) for store in kept)
 
@@ -47,15 +47,6 @@ def is_compaction(loop: For, *, boundscheck: bool) -> bool:
 def _is_at(store: Store, counter: Symbol) -> bool:
     at = Var(counter, loc=store.loc)
     return store.index == (at,) and store.mask is None and store.array.array.layout is Layout.C
-
-
-def _parts(cond: Expr) -> Iterator[Expr]:
-    """The operands of the condition's logical operators: one that loads no element may guard an index."""
-    if isinstance(cond, Logical) or (isinstance(cond, Binary) and cond.op in ("&", "|")):
-        yield from _parts(cond.lhs)
-        yield from _parts(cond.rhs)
-    else:
-        yield cond
 
 
 def _is_cheap(value: Expr, counter: Symbol, known: set[Load] | None) -> bool:

@@ -28,6 +28,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from appyc.errors import InternalError, Loc
+from appyc.ir.blocks import map_blocks
 from appyc.ir.gpu_program import Branch, LaneReduce, Loop, Repeat, ScheduledStmt
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import (
@@ -57,7 +58,6 @@ from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import (
     arrays_read,
     arrays_written,
-    map_blocks,
     rename,
     rewrite,
     scalars_read,

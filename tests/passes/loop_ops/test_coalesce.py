@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from appyc.analysis.dependences.fusion_legality import EqualExtents
+from appyc.ir.blocks import perfect_nest
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import LoopMode
 from appyc.ir.types import DType
 from appyc.passes.loop_ops.coalesce import coalesce
-from appyc.passes.loop_ops.nests import perfect_nest
 from tests.loop_operations import agrees, analysed, text, the_loop, with_loop
 
 

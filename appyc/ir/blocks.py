@@ -1,0 +1,89 @@
+"""Blocks of statements: what belongs to the loop that a block is the body of, and walks from the outside in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from appyc.ir.nodes import Break, Continue, Fail, For, If, Stmt, While
+
+
+def blocks_of(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
+    """The blocks right inside a statement; most statements have none."""
+    match stmt:
+        case For() | While():
+            return (stmt.body,)
+        case If():
+            return stmt.then, stmt.orelse
+        case _:
+            return ()
+
+
+def map_blocks(stmt: Stmt, rule: Callable[[tuple[Stmt, ...]], tuple[Stmt, ...]]) -> Stmt:
+    """The statement with `rule` applied to each block right inside it; most statements have none."""
+    match stmt:
+        case For() | While():
+            return replace(stmt, body=rule(stmt.body))
+        case If():
+            return replace(stmt, then=rule(stmt.then), orelse=rule(stmt.orelse))
+        case _:
+            return stmt
+
+
+def replace_outermost(
+    body: tuple[Stmt, ...], rule: Callable[[Stmt], Sequence[Stmt] | None]
+) -> tuple[Stmt, ...]:
+    """The statements with those of `rule` in place of a statement; where it gives None, the same inside its blocks."""
+    out: list[Stmt] = []
+    for stmt in body:
+        new = rule(stmt)
+        if new is None:
+            out.append(map_blocks(stmt, lambda block: replace_outermost(block, rule)))
+        else:
+            out += new
+    return tuple(out)
+
+
+def without_blocks(stmt: Stmt) -> Stmt:
+    """The statement without the statements in it: what it evaluates itself."""
+    return map_blocks(stmt, lambda block: ())
+
+
+def perfect_nest(loop: For) -> tuple[For, ...]:
+    """The loop and the loops that are each the whole body of the one around it."""
+    nest = [loop]
+    while len(nest[-1].body) == 1 and isinstance(inner := nest[-1].body[0], For):
+        nest.append(inner)
+    return tuple(nest)
+
+
+def own_statements(body: tuple[Stmt, ...]) -> list[Stmt]:
+    """The statements of a loop's body that a `break` there would belong to this loop."""
+    out: list[Stmt] = []
+    for stmt in body:
+        out.append(stmt)
+        if isinstance(stmt, If):
+            out += own_statements(stmt.then) + own_statements(stmt.orelse)
+    return out
+
+
+def rewrite_own_statements(
+    body: tuple[Stmt, ...], rule: Callable[[Stmt], tuple[Stmt, ...]]
+) -> tuple[Stmt, ...]:
+    """The statements with `rule` applied to the same, those in branches before their `If`."""
+    out: list[Stmt] = []
+    for stmt in body:
+        if isinstance(stmt, If):
+            stmt = map_blocks(stmt, lambda block: rewrite_own_statements(block, rule))
+        out += rule(stmt)
+    return tuple(out)
+
+
+def never_completes(body: tuple[Stmt, ...]) -> bool:
+    """Whether what follows the block is never reached from its end."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, If):
+        return never_completes(last.then) and never_completes(last.orelse)
+    return isinstance(last, Break | Continue | Fail)
