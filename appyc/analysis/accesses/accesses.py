@@ -140,6 +140,10 @@ class FunctionAccesses:
                         self.by_loop.setdefault(around.var, []).append(access)
         return self.by_loop.get(loop.var, [])
 
+    def number_of(self, access: Access, loop: For) -> int:
+        """The number of an access among those in a loop's body."""
+        return next(number for number, other in enumerate(self.within(loop)) if other is access)
+
     def is_in(self, loop: For, loops: tuple[For | While, ...]) -> bool:
         """Whether the loop, identified by its variable, is one of these enclosing loops."""
         depth = len(self.around[loop.var])

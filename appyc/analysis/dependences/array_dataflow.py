@@ -60,6 +60,10 @@ class IterationFlow:
     def writes(self) -> list[Access]:
         return [access for access in self.accesses if access.writes]
 
+    def number_of(self, access: Access) -> int:
+        """The number of an access among all in the loop's body."""
+        return self.dependences.found.number_of(access, self.loop)
+
     @property
     def _depth(self) -> int:
         """The depth of the loop's own variable."""

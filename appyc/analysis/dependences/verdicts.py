@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from appyc.errors import Loc, Note
-from appyc.ir.nodes import Clauses, Expr, For, Reduction, Symbol
+from appyc.ir.nodes import Clauses, Expr, For, LoopMode, Reduction, Symbol
 from appyc.ir.schedule import Scan
 
 
@@ -86,6 +86,10 @@ class LoopVerdict:
     scans: tuple[Scan, ...] = ()
     only_combined: bool = False
     atomic: tuple[tuple[str, Symbol], ...] = ()
+
+    def applied(self, loop: For, mode: LoopMode, reductions: tuple[Reduction, ...]) -> For:
+        """The loop in a mode, with its private scalars and with what it combines into."""
+        return replace(loop, mode=mode, private=self.private, last=self.last, reductions=reductions)
 
     @property
     def combined(self) -> tuple[Reduction | Scan, ...]:

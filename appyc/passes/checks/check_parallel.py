@@ -211,26 +211,16 @@ def _decided(loop: For, clauses: Clauses | None, verdict: LoopVerdict, ctx: Pass
         mode = LoopMode.SIMD
     free = verdict.may_run_in_any_order or (clauses is not None and verdict.guard is not None)
     in_copies = mode is LoopMode.PARALLEL and verdict.may_run_on_threads
-    return replace(
-        loop,
-        mode=mode,
-        private=verdict.private if free or in_copies else (),
-        last=verdict.last if free or in_copies else (),
-        reductions=verdict.all_reductions if in_copies else verdict.reductions if free else (),
-    )
+    if not (free or in_copies):
+        return replace(loop, mode=mode, private=(), last=(), reductions=())
+    return verdict.applied(loop, mode, verdict.all_reductions if in_copies else verdict.reductions)
 
 
 def _in_order(loop: For, verdict: LoopVerdict) -> For:
     """The loop in order, with its scans for those that can run them (`parallel_scan`, lanes of a GPU)."""
     if _told_to_wait(loop):
         return loop
-    return replace(
-        loop,
-        private=verdict.private,
-        last=verdict.last,
-        reductions=verdict.reductions,
-        scans=verdict.scans,
-    )
+    return replace(verdict.applied(loop, loop.mode, verdict.reductions), scans=verdict.scans)
 
 
 def rounds_differently(verdict: LoopVerdict) -> bool:

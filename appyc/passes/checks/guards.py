@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 from appyc.analysis.algebra.value_products import widened
 from appyc.analysis.sets.affine_values import Affine
@@ -12,7 +12,7 @@ from appyc.analysis.sets.conditions import Cases, cases_of
 from appyc.analysis.sets.symbol_table import PRODUCTS, SMALL
 from appyc.errors import Loc
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Guard, Logical, Node, Symbol, Var
-from appyc.ir.raising import is_never_negative
+from appyc.ir.raising import exponent_may_be_negative
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite, walk
 
@@ -92,7 +92,8 @@ def asked_in_order(guards: Sequence[Guard]) -> tuple[Guard, ...]:
     out: list[Guard] = []
     for guard in guards:
         # What is inside of an operation comes behind it in a walk, and is asked before it.
-        exponents = [node.rhs for node in walk(guard.holds) if _may_have_no_value(node)]
+        powers = [node for node in walk(guard.holds) if isinstance(node, Binary)]
+        exponents = [node.rhs for node in powers if exponent_may_be_negative(node)]
         for exponent in reversed(exponents):
             zero = Const(0, exponent.dtype, loc=guard.loc)
             holds = Compare(">=", rewrite(exponent, _with_value), zero, loc=guard.loc)
@@ -101,14 +102,8 @@ def asked_in_order(guards: Sequence[Guard]) -> tuple[Guard, ...]:
     return tuple(dict.fromkeys(out))
 
 
-def _may_have_no_value(node: Node) -> TypeGuard[Binary]:
-    if not isinstance(node, Binary) or node.op != "**" or node.dtype.kind != "i":
-        return False
-    return not is_never_negative(node.rhs)
-
-
 def _with_value(node: Node) -> Node:
-    if not _may_have_no_value(node):
+    if not isinstance(node, Binary) or not exponent_may_be_negative(node):
         return node
     zero = Const(0, node.rhs.dtype, loc=node.loc)
     return replace(node, rhs=Binary("max", node.rhs, zero, loc=node.loc))

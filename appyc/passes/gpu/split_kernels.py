@@ -269,12 +269,9 @@ class _Splitter:
         self.whiles += 1
         body = self.block(stmt.body, in_loop=True)
         self.whiles -= 1
-        if cond is stmt.cond:
-            out += self._hoisted(Repeat(cond, tuple(body), loc=stmt.loc), (), in_loop)
-            return
-        assert isinstance(cond, Var)
-        again = self.on_host(stmt.cond, body)
-        body.append(Assign(cond.symbol, again, loc=stmt.loc))
+        if cond is not stmt.cond:
+            assert isinstance(cond, Var)
+            body.append(Assign(cond.symbol, self.on_host(stmt.cond, body), loc=stmt.loc))
         out += self._hoisted(Repeat(cond, tuple(body), loc=stmt.loc), (), in_loop)
 
 

@@ -104,14 +104,8 @@ def lasting_writes(
         lasts = flow.lasting(write, conflicts, loop.loc)
         if lasts is None:
             return None
-        out[number_of(flow, write)] = lasts
+        out[flow.number_of(write)] = lasts
     return out
-
-
-def number_of(flow: IterationFlow, access: object) -> int:
-    """The number of an access among the accesses of the loop body."""
-    accesses = flow.dependences.found.within(flow.loop)
-    return next(number for number, other in enumerate(accesses) if other is access)
 
 
 def where(lasts: Expr | bool, stmt: Stmt) -> tuple[Stmt, ...]:

@@ -115,14 +115,8 @@ class _Choice:
     def _shared(self, loop: For, mode: LoopMode = LoopMode.PARALLEL) -> For:
         """The loop on threads, or in lanes."""
         found = self.ctx.verdicts[loop.var]
-        return replace(
-            loop,
-            mode=mode,
-            private=found.private,
-            last=found.last,
-            reductions=found.all_reductions,
-            body=self.block(loop.body, inside=True),
-        )
+        body = self.block(loop.body, inside=True)
+        return replace(found.applied(loop, mode, found.all_reductions), body=body)
 
     def _copy(self, loop: For) -> For:
         """The nest once more, with loop variables, and so verdicts, of its own."""

@@ -22,7 +22,6 @@ from appyc.passes.parallelise.array_expansion import (
     each_candidate,
     lasting_writes,
     loop_over,
-    number_of,
     where,
 )
 from appyc.passes.parallelise.plain_loops import is_asked
@@ -138,7 +137,7 @@ def _plan(fn: Function, flow: IterationFlow, conflicts: list[Conflict], names: N
     loc = flow.loop.loc
     box = box_of(flow.dependences, flow.loop, mine, each=True)
     part = part_of(flow.array, box, f"{flow.array.name}_own", names, loc, moves=True)
-    return _Plan(part, frozenset(number_of(flow, access) for access in mine), lasts)
+    return _Plan(part, frozenset(flow.number_of(access) for access in mine), lasts)
 
 
 def _refused(reason: str, loc: Loc) -> Refusal:

@@ -22,7 +22,6 @@ from appyc.passes.parallelise.array_expansion import (
     each_candidate,
     lasting_writes,
     loop_over,
-    number_of,
     where,
 )
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_asked, is_plain
@@ -121,8 +120,8 @@ def _with_last_writes(
         lasts = lasting_writes(flow, conflicts, loop)
         if lasts is None:
             return fn
-        passing = [w for w in flow.writes if lasts[number_of(flow, w)] is not True]
-        conditions |= {number_of(flow, write): lasts[number_of(flow, write)] for write in passing}
+        passing = [w for w in flow.writes if lasts[flow.number_of(w)] is not True]
+        conditions |= {flow.number_of(write): lasts[flow.number_of(write)] for write in passing}
         if passing:
             apart.append(flow.last_iteration(passing, conflicts, loop.loc))
     if not conditions:
@@ -178,7 +177,7 @@ def _copies(loop: For, legality: Legality, names: NameSupply) -> dict[int, Array
             return {}
         box = box_of(flow.dependences, loop, reads, each=False)
         part = part_of(array, box, f"{array.name}_old", names, loop.loc, moves=False)
-        parts |= {number_of(flow, read): part for read in reads}
+        parts |= {flow.number_of(read): part for read in reads}
     return parts
 
 

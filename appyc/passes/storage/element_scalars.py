@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from appyc.analysis.accesses.elements import FixedElement
+from appyc.ir.blocks import perfect_nest
 from appyc.ir.nodes import (
     Assign,
     Clauses,
@@ -22,7 +23,6 @@ from appyc.ir.nodes import (
 )
 from appyc.ir.visit import rewrite_all
 from appyc.passes.loop_ops.contract import contracted
-from appyc.passes.loop_ops.nests import perfect_nest
 from appyc.passes.node_builders import conjunction, has_iterations, start_of_sum
 
 

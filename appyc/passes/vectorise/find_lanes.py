@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.statement_graph import Carried, StatementGraph, statement_graph
-from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict
+from appyc.analysis.dependences.verdicts import Verdict
 from appyc.ir.array_accesses import AccessNode, by_number
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, For, Function, If, Load, Logical, LoopMode, Node, Select, Stmt, Symbol, Var
@@ -55,7 +55,8 @@ def find_lanes(fn: Function, ctx: PassContext) -> Function:
         if new is None and loop.clauses is not None:
             raise refusal(loop.clauses, verdict)
         if new is not None:
-            changed[loop.var] = _with_scalars(new, verdict)
+            lanes = verdict.applied(new, LoopMode.SIMD, verdict.reductions)
+            changed[loop.var] = replace(lanes, private=(*verdict.private, *new.private))
             how = "in step" if new.in_step else f"up to {new.safelen} at a time"
             ctx.verdicts[loop.var] = replace(verdict, reason=f"{verdict.reason}; lanes run {how}")
     return with_loops(fn, changed)
@@ -72,31 +73,16 @@ def _is_candidate(loop: For, ctx: PassContext) -> bool:
     return loop.clauses is None and ctx.options.auto and bool(loop.body) and is_plain(loop)
 
 
-def _with_scalars(loop: For, verdict: LoopVerdict) -> For:
-    return replace(
-        loop,
-        mode=LoopMode.SIMD,
-        private=(*verdict.private, *loop.private),
-        last=verdict.last,
-        reductions=verdict.reductions,
-    )
-
-
 def _in_lanes(legality: Legality, loop: For, graph: StatementGraph, names: NameSupply) -> For | None:
     """The loop with its limits, and with the scalars that it newly has in `private`."""
     backward = [edge for edge in graph.carried if not edge.forward or edge.conflict.kind == "reduction"]
     if not backward:
         return replace(loop, in_step=True)
-    early = {_position(legality, loop, edge) for edge in backward}
+    early = {legality.dependences.found.number_of(edge.conflict.source, loop) for edge in backward}
     if all(_may_move(legality, loop, edge) for edge in backward):
         return _read_early(loop, early, names)
     distance = _distance(legality, graph, MIN_DISTANCE if loop.clauses is None else 2)
     return None if distance is None else replace(loop, safelen=distance)
-
-
-def _position(legality: Legality, loop: For, edge: Carried) -> int:
-    accesses = legality.dependences.found.within(loop)
-    return next(k for k, access in enumerate(accesses) if access is edge.conflict.source)
 
 
 def _may_move(legality: Legality, loop: For, edge: Carried) -> bool:
@@ -108,7 +94,8 @@ def _may_move(legality: Legality, loop: For, edge: Carried) -> bool:
     loads = [n for n in walk(stmt) if isinstance(n, Load) and n.array == access.array]
     if any(scalars_read(load.index) & moving for load in loads):
         return False
-    before = legality.dependences.found.within(loop)[: _position(legality, loop, edge)]
+    found = legality.dependences.found
+    before = found.within(loop)[: found.number_of(access, loop)]
     return not any(
         other.writes and other.array == access.array and legality.dependences.may_meet(other, access)
         for other in before

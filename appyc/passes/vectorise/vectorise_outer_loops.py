@@ -241,13 +241,9 @@ class _Masking:
     def _has_near_accesses(self, body: tuple[Stmt, ...]) -> bool:
         """Whether lanes access the same element, or adjacent ones, in every access of the inner loops."""
         strides = Strides.of(replace(self.loop, body=body))
-        for inner in walk(body):
-            if not isinstance(inner, For | While):
-                continue
-            for array, index, _ in accesses_in(inner):
-                if strides.pace(array, index, self.loop) in (Pace.FAR, Pace.ANYWHERE):
-                    return False
-        return True
+        inner = [n for n in walk(body) if isinstance(n, For | While)]
+        paces = (strides.pace(array, index, self.loop) for array, index, _ in accesses_in(inner))
+        return not any(pace in (Pace.FAR, Pace.ANYWHERE) for pace in paces)
 
     def _form(self, node: Node) -> Node:
         """An operation in the form that vectors have, where that is another one: quotients by powers of two as shifts,
