@@ -8,6 +8,7 @@ import numpy as np
 
 from appyc.library.primitives import refuse
 from appyc.library.searching import precedes
+from appyc.library.table import list_loop
 
 
 def widest_gap(n):
@@ -32,6 +33,72 @@ def sort_vector(a, n):
                 j -= step
             a[j] = moved
         step //= 3
+
+
+def order_of(keys, backwards):
+    """The indices of a list's items in order, by merging; those of equal items in their own order."""
+    n = len(keys)
+    order, merged = np.arange(n), np.empty(n, np.int64)
+    width = 1
+    while width < n:
+        for low in range(0, n, 2 * width):
+            middle, high = min(low + width, n), min(low + 2 * width, n)
+            left, right = low, middle
+            for at in range(low, high):
+                takes_right = left >= middle
+                if left < middle and right < high:
+                    one, other = keys[order[left]], keys[order[right]]
+                    takes_right = one < other if backwards else other < one
+                if takes_right:
+                    merged[at] = order[right]
+                    right += 1
+                else:
+                    merged[at] = order[left]
+                    left += 1
+        for at in range(n):
+            order[at] = merged[at]
+        width *= 2
+    return order
+
+
+@list_loop
+def extreme_at(keys, largest):
+    """The position of the first of the largest, or smallest, keys of a list."""
+    if len(keys) == 0:
+        if largest:
+            raise ValueError("max() arg is an empty sequence")
+        raise ValueError("min() arg is an empty sequence")
+    at = 0
+    for k in range(1, len(keys)):
+        if keys[at] < keys[k] if largest else keys[k] < keys[at]:
+            at = k
+    return at
+
+
+def put_in_order(items, order):
+    """Puts the items of a list in an order that is used up, one cycle of items that change places after the other."""
+    for start in range(len(order)):
+        at = start
+        moved = items[start]
+        while order[at] != start:
+            source = order[at]
+            items[at] = items[source]
+            order[at] = at
+            at = source
+        items[at] = moved
+        order[at] = at
+
+
+@list_loop
+def arrange(items, keys, backwards):
+    """Sorts a list by the keys of its items."""
+    put_in_order(items, order_of(keys, backwards))
+
+
+@list_loop
+def sort_items(items):
+    """Sorts a list of tuples."""
+    put_in_order(items, order_of(items, False))
 
 
 def sort(a):

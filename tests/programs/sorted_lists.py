@@ -1,6 +1,7 @@
 """Sorting of lists and of windows, in compiled loops; nothing is left to Python."""
 
 from functools import partial
+from operator import itemgetter
 
 import numpy as np
 
@@ -106,3 +107,44 @@ def orders_of_rows(a):
         middle[i, 1] = np.percentile(a[i], 80)
         middle[i, 2] = np.unique(a[i]).shape[0]
     return ranks, middle
+
+
+@_on(ints(30, lo=0, hi=5), ints(30, lo=0, hi=9, seed=1))
+@_on(ints(30, lo=0, hi=5), floats(30))
+@_on(ints(2), ints(2))
+def sorted_by_keys(x, y):
+    """Lists of numbers and tuples, in the order of a key, of equal keys in their own order."""
+    order = sorted(range(len(x)), key=lambda i: x[i])
+    pairs = [(y[i], x[i]) for i in range(len(x))]
+    backwards = sorted(pairs, key=itemgetter(1), reverse=True)
+    pairs.sort()
+    by_second = [b for _, b in sorted(pairs, key=lambda pair: (pair[1], -pair[0]))]
+    order.sort(key=lambda i: -y[i])
+    total = 0
+    for k, v in enumerate(sorted(x, reverse=True)):
+        total += k * v
+    return order, backwards, pairs, by_second, total
+
+
+@_on(ints(30, lo=0, hi=5))
+@_on(ints(1))
+def sorted_dicts_and_sets(x):
+    """Containers that have a name, and those that are made in an argument."""
+    votes = {}
+    for v in x:
+        votes[v] = votes.get(v, 0) + 1
+    most, last = max(votes, key=votes.get), min(votes.items(), key=lambda item: (item[1], -item[0]))
+    ranked = [k for k, _ in sorted(votes.items(), key=lambda item: item[1])]
+    at, value = max(enumerate(x), key=lambda pair: pair[1])
+    seen = set(x)
+    seen.add(x[0] + 40)
+    return most, last, ranked, at, value, sorted(set(zip(x, x[::-1]))), len(set(x)), sum(seen), max(seen)
+
+
+@PROGRAMS.on([3, 1, 2], targets=("cpu",))
+@PROGRAMS.on([], targets=("cpu",))
+def extreme_of_a_dict(x):
+    votes = {}
+    for v in x:
+        votes[v] = v % 3
+    return max(votes, key=votes.get)

@@ -5,7 +5,12 @@
                                              total = total + item
                                          return total / n
 
-`list`, `max`, `min` and `sorted` get a list of the items. `generator_loops` replaces the loops.
+`list`, `max`, `min` and `sorted` get a list of the items. `generator_loops` replaces the loops. Sorting by a
+key is made of the same parts:
+
+    for u in sorted(d, key=d.get)   ->   total = list(d); ranks = [d[one] for one in total]
+                                         arrange(total, ranks, False)
+                                         for u in total
 
 Does not handle: calls that may not be reached (in `and`, `or`, conditional expressions), or that stand behind what may
 raise; generators that change elements.
@@ -14,17 +19,30 @@ raise; generators that change elements.
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
-from appyc.frontend.desugar.building import FreshNames, assigned, located, read, template
+from appyc.frontend.desugar.building import FreshNames, assigned, constant, located, read, template
 from appyc.frontend.desugar.generator_loops import Finder, changes_elements
 from appyc.frontend.desugar.rewriting import ValueOf, rewritten
 from appyc.frontend.source import Source
-from appyc.frontend.syntax.tree import walk
+from appyc.frontend.syntax.containers import parameter_names
+from appyc.frontend.syntax.tree import may_be_container, walk
+from appyc.library.sorting import arrange, extreme_at
 
 _SUM = "total = start\nfor item in source: total = total + item"
 _LIST = "total = []\nfor item in source: total.append(item)"
 _TAKERS = (sum, list, max, min, sorted)
+_LOOKERS = (sum, max, min, sorted, len, any, all)
+_ARRANGE = "ranks = [rank for one in total]; arrange(total, ranks, backwards)"
+_SORTED = f"total = list(source); {_ARRANGE}"
+_EXTREME = (
+    "total = list(source); ranks = [rank for one in total]; first = total[extreme_at(ranks, backwards)]"
+)
+_IN_ORDER = "total = sorted(source)\nif backwards: total.reverse()"
+_TEXTS = {"arrange": constant(arrange), "extreme_at": constant(extreme_at)}
 _QUIET = (
     ast.Name,
     ast.Constant,
@@ -43,9 +61,81 @@ def without_generator_calls(source: Source, value_of: ValueOf) -> Source:
     """The function, with these calls replaced."""
     finder = Finder(source.ast, value_of)
     calls = (node for node in walk(source.ast) if isinstance(node, ast.Call))
-    if not any(_taken(call, finder) for call in calls):
+    if not any(_is_replaced(call, finder) for call in calls):
         return source
     return rewritten(source, lambda copied: _Calls(copied, finder))
+
+
+def _is_replaced(node: ast.expr, finder: Finder) -> bool:
+    return _taken(node, finder) or _order_of(node, finder.value_of) is not None or _takes_new(node, finder)
+
+
+def _takes_new(node: ast.AST, finder: Finder) -> bool:
+    """Whether a call looks at a dict or set that has no name yet: `len(set(a))`."""
+    match node:
+        case ast.Call(func=ast.Name() as func, args=[ast.Call(args=[_], keywords=[]) as made]):
+            return may_be_container(made) and finder.value_of(func) in _LOOKERS
+        case _:
+            return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """How a call orders what it is given. items: these, or the list that it sorts. key: None for the items themselves.
+    first: whether it gives the first one only."""
+
+    items: ast.expr
+    key: ast.expr | None
+    backwards: ast.expr
+    first: bool = False
+
+
+def _order_of(node: ast.AST, value_of: ValueOf) -> _Order | None:
+    """The order that a call of `sorted`, of a list's `sort`, or of `max` or `min` by a key asks for; None for others,
+    for the usual order of a list, and for the extremes of what may be numbers."""
+    match node:
+        case ast.Call(
+            func=ast.Name() as func,
+            args=[ast.Name() | ast.Call() as items],
+            keywords=[ast.keyword(arg="key", value=key)],
+        ) if (taker := value_of(func)) in (max, min):
+            is_range = isinstance(items, ast.Call) and value_of(items.func) is range
+            if is_range or (isinstance(items, ast.Name) and not _asks(key, items)):
+                return None
+            return _Order(items, key, ast.Constant(taker is max), first=True)
+        case ast.Call(func=ast.Name() as func, args=[items]) if value_of(func) is sorted:
+            pass
+        case ast.Call(func=ast.Attribute(value=ast.Name() as items, attr="sort"), args=[], keywords=[_, *_]):
+            pass
+        case _:
+            return None
+    given = {word.arg: word.value for word in node.keywords}
+    by, backwards = given.get("key"), given.get("reverse", ast.Constant(False))
+    if given.keys() - {"key", "reverse"} or (by is None and isinstance(node.func, ast.Attribute)):
+        return None
+    return _Order(items, None if isinstance(by, ast.Constant) else by, backwards)
+
+
+def _asks(key: ast.expr, items: ast.expr) -> bool:
+    """Whether a key is the value that a dict has for an item of itself."""
+    return (
+        isinstance(key, ast.Attribute) and key.attr == "get" and ast.unparse(key.value) == ast.unparse(items)
+    )
+
+
+def _rank(key: ast.expr, items: ast.expr, value_of: ValueOf, one: str) -> tuple[ast.expr, str]:
+    """The key of an item, and the item's name in it."""
+    match key:
+        case ast.Lambda(args=ast.arguments(args=[ast.arg(arg=name)], defaults=[]), body=body) if (
+            parameter_names(key) == {name}
+        ):
+            return body, name
+        case ast.Call(func=func, args=[ast.Constant() as at], keywords=[]) if value_of(func) is itemgetter:
+            return ast.Subscript(read(one), at, ast.Load()), one
+        case ast.Attribute(value=owner) if _asks(key, items):
+            return ast.Subscript(owner, read(one), ast.Load()), one
+        case _:
+            return ast.Call(key, [read(one)], []), one
 
 
 def _taken(node: ast.expr, finder: Finder) -> bool:
@@ -73,13 +163,49 @@ class _Calls(ast.NodeTransformer):
         node.value = self._hoisted(node.value, before) if node.value is not None else None
         return [*before, node]
 
-    visit_Assign = visit_Expr = visit_Return  # noqa: N815  (as `ast` has it)
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        match node.value:
+            case ast.Call(args=[_], keywords=[]) as call if _order_of(call, self.finder.value_of) is not None:
+                before: list[ast.stmt] = []
+                self._name_new(call, before)
+                if not _taken(call, self.finder):
+                    return [*before, node]
+        return self.visit_Return(node)
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        order = _order_of(node.value, self.finder.value_of)
+        if order is None or order.key is None or not isinstance(order.items, ast.Name):
+            return self.visit_Return(node)
+        return self._arranged(_ARRANGE, order, {"total": order.items.id}, node)
+
+    def visit_For(self, node: ast.For) -> Any:
+        before: list[ast.stmt] = []
+        if self.finder.found(node.iter) is None:
+            node.iter = self._hoisted(node.iter, before)
+        self.generic_visit(node)
+        return [*before, node]
+
+    def _arranged(self, text: str, order: _Order, names: Mapping[str, str], at: ast.AST) -> list[ast.stmt]:
+        """The statements of a template that sorts."""
+        given: dict[str, str | ast.expr] = {"source": order.items, "backwards": order.backwards}
+        if order.key is not None:
+            rank, one = _rank(order.key, order.items, self.finder.value_of, self.unused("one"))
+            given |= {"rank": rank, "one": one, "ranks": self.unused("ranks")}
+        return template(text, {**_TEXTS, **names, **given}, at)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         return self.visit_Return(node) if isinstance(node.target, ast.Name) else node
 
     def _hoisted(self, node: ast.expr, before: list[ast.stmt]) -> ast.expr:
         """An expression, of which calls are replaced; what replaces them goes to the statements before it."""
+        if isinstance(node, ast.Call):
+            self._name_new(node, before)
+        order = None if _taken(node, self.finder) else _order_of(node, self.finder.value_of)
+        if order is not None:
+            total, at = self.unused("total"), self.unused("at")
+            text = _EXTREME if order.first else _SORTED if order.key is not None else _IN_ORDER
+            before += self._arranged(text, order, {"total": total, "first": at}, node)
+            return ast.copy_location(read(at if order.first else total), node)
         match node:
             case ast.Call(func=ast.Name() as func, args=[source, *start]) if _taken(node, self.finder):
                 names = {name: self.unused(name) for name in ("total", "item")}
@@ -87,15 +213,17 @@ class _Calls(ast.NodeTransformer):
                 first = start[0] if start else ast.Constant(0)
                 text = _SUM if taker is sum else _LIST
                 before += template(text, {**names, "source": source, "start": first}, node)
-                total = ast.copy_location(read(names["total"]), node)
+                result = ast.copy_location(read(names["total"]), node)
                 if taker is sum:
-                    return total
-                node.args = [total]
+                    return result
+                node.args = [result]
                 if taker in (list, sorted):
                     return node
                 taken = self.unused(func.id)
                 before.append(located(assigned(taken, node), node))
                 return ast.copy_location(read(taken), node)
+            case ast.ListComp(generators=[first, *_]) | ast.GeneratorExp(generators=[first, *_]):
+                first.iter = self._hoisted(first.iter, before)
             case ast.BinOp():
                 node.left, node.right = self._in_order([node.left, node.right], before)
             case ast.UnaryOp():
@@ -103,6 +231,13 @@ class _Calls(ast.NodeTransformer):
             case ast.Tuple(elts=elts) | ast.Call(args=elts):
                 elts[:] = self._in_order(elts, before)
         return node
+
+    def _name_new(self, node: ast.Call, before: list[ast.stmt]) -> None:
+        """Gives the dict or set that a call looks at a name."""
+        if _takes_new(node, self.finder):
+            name = self.unused("made")
+            before.append(located(assigned(name, node.args[0]), node))
+            node.args[0] = ast.copy_location(read(name), node)
 
     def _in_order(self, nodes: list[ast.expr], before: list[ast.stmt]) -> list[ast.expr]:
         """Expressions that are evaluated one after the other: the calls behind one that may raise stay."""

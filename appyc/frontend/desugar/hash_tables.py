@@ -40,7 +40,7 @@ from appyc.frontend.syntax.tree import is_new_list, walk
 from appyc.library.hashing import delete, drop, enter, enter_all, find, found, get, mark, pack, put, take
 
 _LOOKERS = frozenset({"len", "sum", "min", "max", "any", "all", "sorted", "list", "enumerate", "zip"})
-_WITHOUT_ORDER = frozenset({"len", "sorted"})
+_WITHOUT_ORDER = _LOOKERS - {"list", "enumerate", "zip"}
 """Those of them whose result is the same for each order of the items."""
 
 _ITEMS = "zip(keys, values)"

@@ -58,7 +58,7 @@ from appyc.frontend.types.values import ListSlots, ListValue, Masked, Number, Te
 from appyc.ir.names import unused
 from appyc.ir.nodes import Assign, Binary, Compare, Const, Expr, For, ForAll, If, Load, Select, Store, Var
 from appyc.ir.types import DType
-from appyc.library import heaps
+from appyc.library import heaps, sorting
 
 
 def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
@@ -302,12 +302,12 @@ def reverse(scope: Scope, name: str, loc: Loc) -> None:
 
 
 def sort(scope: Scope, name: str, loc: Loc) -> None:
-    """Sorts a list of numbers in place: `name.sort()`."""
-    slots = list_named(scope, name, loc).slots
-    if slots.of_tuples:
-        raise UnsupportedError("a list of tuples is not sorted in compiled code", loc,
-                               hints=("sort their indices by np.lexsort",))  # fmt: skip
-    sort_in_place(scope, slots.columns[0], Var(slots.count, loc=loc), loc)
+    """Sorts a list in place: `name.sort()`."""
+    owner = list_named(scope, name, loc)
+    if owner.slots.of_tuples:
+        inlined(scope, sorting.sort_items, {"items": owner}, loc, trusted=True)
+    else:
+        sort_in_place(scope, owner.slots.columns[0], Var(owner.slots.count, loc=loc), loc)
 
 
 def refuse_out_of_order(scope: Scope, name: str, loc: Loc) -> None:

@@ -3,7 +3,8 @@
 NumPy's own sort is faster for large arrays, so these functions are compiled where two loops stand around them or
 one with a pragma, and where the number of elements is known and small; elsewhere the library is called.
 
-Does not handle: lists of tuples, `key` and `reverse`, other axes than the last of a vector, complex numbers.
+Does not handle: `key` and `reverse` (`desugar/consumed_generators.py`), other axes than the last of a vector, complex
+numbers.
 """
 
 from __future__ import annotations
