@@ -14,6 +14,9 @@ from appyc.frontend.source import Source
 from appyc.runtime.dispatch import LONGEST_LIST
 from appyc.runtime.signature import list_type
 
+FEW_TUPLES = 8
+"""A list of so many tuples is a tuple, loops over which are unrolled."""
+
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
@@ -73,8 +76,11 @@ class Parameters:
         return {**named, **taken}
 
     def _stays(self, name: str, items: list[object]) -> bool:
-        """Whether a short list is no tuple: one of numbers of one type, or of several that are picked at run time."""
+        """Whether a short list is no tuple: one of numbers of one type, of more than a few tuples of such, or of
+        numbers of several types that are picked at run time."""
         types = {type(item) for item in items}
+        if types == {tuple} and len(items) <= FEW_TUPLES:
+            return False
         if len(types) == 1:
             return name not in self._picked_and_unpacked[1] and list_type(items) is not None
         return name in self._picked_and_unpacked[0] and all(issubclass(t, numbers.Number) for t in types)

@@ -24,7 +24,7 @@ from appyc.frontend.library.generator_state import kind_of_all
 from appyc.frontend.source import Source
 from appyc.ir.abi import frame_layout
 from appyc.ir.aliasing import Sharing
-from appyc.ir.arguments import ArgType, NoneArg, TupleArg, writeable
+from appyc.ir.arguments import ArgType, NoneArg, TupleArg, leaves, writeable
 from appyc.ir.types import ArrayType
 from appyc.options import Options
 from appyc.runtime.dispatch import Entry, GuardFailure
@@ -55,7 +55,7 @@ class Request:
     @property
     def has_lists(self) -> bool:
         """Whether arguments are lists, bytes or texts, whose items a call copies."""
-        return any(isinstance(type_, ArrayType) and type_.is_list for type_ in self.types.values())
+        return any(isinstance(type_, ArrayType) and type_.is_list for type_ in leaves(self.types.values()))
 
     @property
     def kin(self) -> tuple[object, ...]:
@@ -64,7 +64,9 @@ class Request:
 
 
 def _without_length(type_: ArgType) -> object:
-    return frozenset(map(_without_length, type_.items)) if isinstance(type_, TupleArg) else type_
+    if isinstance(type_, TupleArg) and not type_.of_list:
+        return frozenset(map(_without_length, type_.items))
+    return type_
 
 
 @dataclass(frozen=True, slots=True)

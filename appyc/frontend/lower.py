@@ -31,7 +31,7 @@ from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const
 from appyc.frontend.expressions.callee_facts import Callees, Known, with_callees
 from appyc.frontend.expressions.indexed_tuples import table_of
 from appyc.frontend.expressions.left_calls import settled_calls
-from appyc.frontend.expressions.list_storage import give_list, refuse_mixed
+from appyc.frontend.expressions.list_storage import columns_of, give_list, refuse_mixed
 from appyc.frontend.expressions.recursion import Called, lower_recursive
 from appyc.frontend.expressions.recursion import Lowered as LoweredCallee
 from appyc.frontend.facts import Facts, NoValue, Recursive, Restart
@@ -42,6 +42,7 @@ from appyc.frontend.source import LibraryText, Source
 from appyc.frontend.syntax.tree import parameters_of, walk
 from appyc.frontend.types.values import (
     ArrayRef,
+    Binding,
     DictValue,
     ListValue,
     Masked,
@@ -229,6 +230,11 @@ def _parameter(scope: Scope, name: str, arg: ArgType | ObjectArg, params: list[S
         case ScalarArg():
             params.append(scope.supply.fresh(name, arg.dtype))
             return Number(Var(params[-1], loc=loc), arg.python)
+        case TupleArg(of_list=True):
+            first = len(params)
+            for k, item in enumerate(arg.items):
+                _parameter(scope, f"{name}_{k}", item, params, loc)
+            return columns_of(scope, name, params[first:], loc)
         case TupleArg():
             items = (_parameter(scope, f"{name}_{k}", a, params, loc) for k, a in enumerate(arg.items))
             return TupleValue(tuple(items), names=arg.names)
@@ -242,8 +248,10 @@ def _parameter(scope: Scope, name: str, arg: ArgType | ObjectArg, params: list[S
             return Opaque(arg.value, path)
 
 
-def _as_binding(value: Value) -> Slot | TupleSlots | ArrayRef | Opaque:
+def _as_binding(value: Value) -> Binding:
     match value:
+        case ListValue(slots=slots):
+            return slots
         case Number(expr=Var(symbol=symbol)):
             return Slot(symbol, value.python)
         case TupleValue():

@@ -27,13 +27,16 @@ class ScalarArg:
 @dataclass(frozen=True, slots=True)
 class TupleArg:
     """A tuple; each item is a parameter of its own (a tuple again is flattened in turn). names: of the items of
-    a named tuple."""
+    a named tuple. of_list: a list of tuples of numbers, which is only read; an item is the array of what the tuples
+    have at that position."""
 
     items: tuple[ArgType, ...]
     names: tuple[str, ...] = ()
+    of_list: bool = False
 
     def __str__(self) -> str:
-        return f"({', '.join(str(item) for item in self.items)}{',' if len(self.items) == 1 else ''})"
+        text = f"({', '.join(str(item) for item in self.items)}{',' if len(self.items) == 1 else ''})"
+        return f"list of {text}" if self.of_list else text
 
 
 @dataclass(frozen=True, slots=True)

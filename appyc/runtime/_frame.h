@@ -4,7 +4,7 @@
 #ifndef APPYC_FRAME_H
 #define APPYC_FRAME_H
 
-enum { ARRAY, LIST, TEXT, NUMPY_SCALAR, PYTHON_SCALAR, NONE, TUPLE };  /* kinds in Kernel.record() */
+enum { ARRAY, LIST, TEXT, COLUMN, NUMPY_SCALAR, PYTHON_SCALAR, NONE, TUPLE, LIST_OF_TUPLES };  /* kinds in Kernel.record() */
 enum { LAYOUT_C, LAYOUT_F, LAYOUT_STRIDED };
 enum { STATUS_OK, STATUS_GUARD, STATUS_FAULT };
 enum { STACK_SLOTS = 192, STACK_LEAVES = 32, FAULT_SLOTS = 7 };
@@ -18,7 +18,7 @@ typedef int32_t (*KernelFunction)(int64_t *frame);
 typedef struct {
     int kind;
     int type_number;
-    int count;    /* ARRAY: number of axes; TUPLE: number of items */
+    int count;    /* ARRAY: number of axes; TUPLE, LIST_OF_TUPLES: number of items */
     int layout;   /* ARRAY */
     int written;  /* ARRAY: the kernel stores into it */
     int any_written;  /* ARRAY: the kernel stores into it, or into one that is the same elements */
@@ -234,6 +234,14 @@ static int fill(const Specialisation *s, int *next, PyObject *const *values, Py_
                 && PyTuple_GET_SIZE(value) == a->count
                 && fill(s, next, &PyTuple_GET_ITEM(value, 0), a->count, frame, leaves, leaf, typed);
             break;
+        case LIST_OF_TUPLES:
+            fits = PyList_CheckExact(value) && PyList_GET_SIZE(value) > 0;
+            for (int k = 0; fits && k < a->count; k++) {
+                leaves[(*leaf)++] = value;
+                fits = fill_column(&s->arguments[(*next)++], value, k, a->count, frame);
+            }
+            break;
+        case COLUMN: break; /* of the list before it */
         }
         if (!fits)
             return 0;

@@ -154,11 +154,29 @@ static int fill_text(const Argument *a, PyObject *value, int64_t *frame)
     return copy != NULL;
 }
 
+/* What the tuples of a list have at one position, which is of one type. */
+static int fill_column(const Argument *a, PyObject *list, int position, int width, int64_t *frame)
+{
+    Py_ssize_t length = PyList_GET_SIZE(list), size = (Py_ssize_t)item_size(a->type_number);
+    char *to = take_memory(length * size, 0);
+    int64_t *at = frame + a->slot;
+    at[0] = (int64_t)(intptr_t)to;
+    at[1] = length;
+    at[2] = size;
+    int fits = to != NULL;
+    for (Py_ssize_t i = 0; fits && i < length; i++, to += size) {
+        PyObject *item = PyList_GET_ITEM(list, i);
+        fits = PyTuple_CheckExact(item) && PyTuple_GET_SIZE(item) == width
+            && put_item(a->type_number, PyTuple_GET_ITEM(item, position), to);
+    }
+    return fits;
+}
+
 /* Whether the memory that an argument has in the frame was taken for the call. */
 static int is_copied(const Argument *a, const int64_t *at, PyObject *const *leaves)
 {
     if (a->kind != TEXT || !at[0])
-        return a->kind == LIST && at[0];
+        return (a->kind == LIST || a->kind == COLUMN) && at[0];
     return a->type_number != NPY_UBYTE && PyUnicode_KIND(leaves[a->leaf]) != PyUnicode_4BYTE_KIND;
 }
 
@@ -230,6 +248,30 @@ static PyObject *item_type(PyObject *Py_UNUSED(module), PyObject *value)
         }
     }
     return type_number < 0 ? Py_NewRef(Py_None) : Py_BuildValue("(Ni)", PyArray_DescrFromType(type_number), axes);
+}
+
+/* column_types(list): of a list of tuples of numbers, the dtype that all have at each position; else None. */
+static PyObject *column_types(PyObject *Py_UNUSED(module), PyObject *value)
+{
+    PyObject *first = PyList_CheckExact(value) && PyList_GET_SIZE(value) ? PyList_GET_ITEM(value, 0) : NULL;
+    if (!first || !PyTuple_CheckExact(first) || !PyTuple_GET_SIZE(first))
+        Py_RETURN_NONE;
+    Py_ssize_t width = PyTuple_GET_SIZE(first);
+    char to[16];
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(value); i++) {
+        PyObject *item = PyList_GET_ITEM(value, i);
+        if (!PyTuple_CheckExact(item) || PyTuple_GET_SIZE(item) != width)
+            Py_RETURN_NONE;
+        for (Py_ssize_t k = 0; k < width; k++) {
+            int type_number = type_of_item(PyTuple_GET_ITEM(first, k));
+            if (type_number < 0 || !put_item(type_number, PyTuple_GET_ITEM(item, k), to))
+                Py_RETURN_NONE;
+        }
+    }
+    PyObject *out = PyTuple_New(width);
+    for (Py_ssize_t k = 0; out && k < width; k++)
+        PyTuple_SET_ITEM(out, k, (PyObject *)PyArray_DescrFromType(type_of_item(PyTuple_GET_ITEM(first, k))));
+    return out;
 }
 
 #endif

@@ -142,7 +142,7 @@ HOST_RAISED = -1
 """The same number stands in `_dispatch.c`."""
 
 
-_ARRAY, _LIST, _TEXT, _NUMPY_SCALAR, _PYTHON_SCALAR, _NONE, _TUPLE = range(7)
+_ARRAY, _LIST, _TEXT, _COLUMN, _NUMPY_SCALAR, _PYTHON_SCALAR, _NONE, _TUPLE, _LIST_OF_TUPLES = range(9)
 _LAYOUTS = {Layout.C: 0, Layout.F: 1, Layout.STRIDED: 2}
 
 
@@ -155,9 +155,10 @@ def _argument_records(
     """(kind, type number, count, layout, written, written as itself or as the same array, slot, same), a tuple's own
     before its items'. stores: numbers of the parameters that are written, and which ones these are the same as."""
     if isinstance(arg, TupleArg):
-        yield (_TUPLE, 0, len(arg.items), 0, False, False, 0, 0)
+        yield (_LIST_OF_TUPLES if arg.of_list else _TUPLE, 0, len(arg.items), 0, False, False, 0, 0)
         for item in arg.items:
-            yield from _argument_records(item, offsets, stores, same)
+            for kind, *rest in _argument_records(item, offsets, stores, same):
+                yield (_COLUMN if arg.of_list else kind, *rest)
     elif isinstance(arg, NoneArg):
         yield (_NONE, 0, 0, 0, False, False, 0, 0)
     else:
@@ -194,10 +195,13 @@ def groups_of(
 
 
 def flat_values(types: Sequence[ArgType], values: Sequence[object]) -> list[object]:
-    """The values of the kernel's parameters, in order: tuples are flattened."""
+    """The values of the kernel's parameters, in order: tuples are flattened. A list of tuples stands for each of its
+    columns."""
     out: list[object] = []
     for type_, value in zip(types, values, strict=True):
-        if isinstance(type_, TupleArg):
+        if isinstance(type_, TupleArg) and type_.of_list:
+            out += [value] * len(type_.items)
+        elif isinstance(type_, TupleArg):
             assert isinstance(value, tuple)
             out += flat_values(type_.items, value)
         elif not isinstance(type_, NoneArg):

@@ -17,7 +17,7 @@ import numpy as np
 from appyc.errors import Loc, TypeInferenceError
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.types import ArrayType, Container, DType, Layout
-from appyc.runtime._dispatch import item_type
+from appyc.runtime._dispatch import column_types, item_type
 
 DTYPES: dict[np.dtype[np.generic], DType] = {d.numpy: d for d in DType}
 """Equal dtypes hash alike, so `long` and `long long` of 64 bits both are int64 here."""
@@ -69,10 +69,17 @@ BYTES = ArrayType(DType.UINT8, 1, readonly=True, container=Container.BYTES)
 TEXT = ArrayType(DType.UINT32, 1, readonly=True, container=Container.TEXT)
 
 
-def list_type(value: object) -> ArrayType | None:
-    """The type of a list of Python's own numbers, all of one type, or of such lists of one length; else None."""
+def list_type(value: object) -> ArrayType | TupleArg | None:
+    """The type of a list of Python's own numbers, all of one type, or of such lists of one length, or of tuples that
+    have numbers of one type at each position; else None."""
     found = item_type(value)
-    return None if found is None else ArrayType(DTYPES[found[0]], found[1], container=Container.LIST)
+    if found is not None:
+        return ArrayType(DTYPES[found[0]], found[1], container=Container.LIST)
+    columns = column_types(value)
+    if columns is None:
+        return None
+    items = (ArrayType(DTYPES[c], 1, readonly=True, container=Container.LIST) for c in columns)
+    return TupleArg(tuple(items), of_list=True)
 
 
 def signature(args: Sequence[object], names: Sequence[str], loc: Loc) -> tuple[ArgType, ...]:

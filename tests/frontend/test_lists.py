@@ -131,3 +131,41 @@ def test_a_list_with_two_names_is_one_list():
         return a[0]
 
     assert appyc.jit(f, cache=False)(3) == 5
+
+
+def replaces_tuples(points):
+    total = 0
+    for i in range(len(points)):
+        total += points[i][0]
+        points[i] = (total, i)
+    points.append((total, 0))
+    return total
+
+
+def returns_them(points):
+    total = 0
+    for a, b in points:
+        total += a * 2 - b
+    return points, total
+
+
+_POINTS = [(k * k % 7, k) for k in range(20)]
+
+
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+@pytest.mark.parametrize("last", [(1, 2), (1, 2, 3), (1, 2.5), (1, 2**70), [1, 2]])
+@pytest.mark.parametrize("fn", [replaces_tuples, returns_them])
+def test_lists_of_tuples_that_change_or_have_other_items_run_in_python(fn, last):
+    compiled = appyc.jit(fn, cache=False)
+    for points in (_POINTS, [*_POINTS, last]):
+        given, expected = list(points), list(points)
+        try:
+            want = fn(expected)
+        except ValueError as error:
+            with pytest.raises(ValueError, match=str(error)[:20]):
+                compiled(given)
+        else:
+            got = compiled(given)
+            assert got == want
+            assert fn is not returns_them or got[0] is given
+        assert given == expected

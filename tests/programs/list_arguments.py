@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from tests.programs.registry import Programs, floats
+from tests.programs.registry import Programs, floats, ints
 
 PROGRAMS = Programs(strict=True)
 _on = partial(PROGRAMS.on, targets=("cpu", "interpret"))
@@ -56,3 +56,39 @@ def with_a_default(x, steps=[1, 4]):  # noqa: B006
     for k in steps:
         s += x[k]
     return s
+
+
+_EDGES = [(int(u), int(v), float(w)) for u, v, w in ints(40, 3, lo=0, hi=20)]
+_POINTS = [(int(x), int(y)) for x, y in ints(30, 2, lo=0, hi=9)]
+
+
+@_on(20, _EDGES)
+@_on(20, _EDGES[:3])
+@_on(20, _EDGES[:9])
+def degrees(n, edges):
+    """A list of tuples is gone through, indexed, measured and compared, and has items of several types."""
+    degree = [0] * n
+    total = 0.0
+    for i, (u, v, w) in enumerate(edges):
+        degree[u] += 1
+        degree[v] += 1
+        total += w * i
+    for i in range(len(edges)):
+        total += edges[i][2] if edges[i] != (1, 2, 3.0) else 1.0
+    return degree, total, edges[-1], len(edges)
+
+
+def _weighed(points, k):
+    out = 0
+    for a, b in points:
+        out += a * k - b
+    return out
+
+
+@_on(_POINTS)
+@_on(_POINTS[:2])
+def tuples_for_functions_and_sorts(points):
+    last = 0
+    for a, b in sorted(points, key=lambda p: p[1]):
+        last = 2 * last + a - b & 1023
+    return _weighed(points, 2) + sum(a for a, b in points), last, sorted(points)

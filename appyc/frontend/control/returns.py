@@ -131,6 +131,9 @@ def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
         case TupleValue(names=(_, *_)) if not scope.is_inlined:
             raise UnsupportedError("a named tuple cannot be returned from compiled code", loc,
                                    hints=("return its items as a tuple",))  # fmt: skip
+        case ListValue(slots=slots) if slots.of_tuples and slots.room is slots.count:
+            raise UnsupportedError("a list of tuples of the caller's cannot be returned", loc,
+                                   hints=("return nothing: the caller has it",))  # fmt: skip
         case ListValue(slots=slots) if scope.is_inlined and slots.room is slots.count:
             return ArrayRef(slots.columns[0])  # a list of the caller's: see `list_value`
         case ListValue(slots=slots):

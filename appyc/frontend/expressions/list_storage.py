@@ -31,7 +31,7 @@ from appyc.frontend.types.values import (
     Value,
     is_list_itself,
 )
-from appyc.ir.nodes import Alloc, Assign, Binary, Expr, Load, Stmt, Store, Var
+from appyc.ir.nodes import Alloc, Assign, Binary, Expr, Load, Stmt, Store, Symbol, Var
 from appyc.ir.types import ArrayType, DType
 
 _ROOM = 16
@@ -53,9 +53,21 @@ def list_value(scope: Scope, value: ArrayRef, loc: Loc) -> ListValue:
     return ListValue(ListSlots((value.symbol,), kinds, False, count, count))
 
 
+def columns_of(scope: Scope, name: str, columns: Sequence[Symbol], loc: Loc) -> ListValue:
+    """A list of tuples that is a parameter, which is only read."""
+    kinds = tuple(NumberType(column.dtype, python=True) for column in columns)
+    count = scope.temp("count", ArrayRef(columns[0]).extents(loc)[0]).symbol
+    slots = ListSlots(tuple(columns), kinds, True, count, count)
+    scope.lists[name] = slots
+    return ListValue(slots)
+
+
 def give_list(scope: Scope, name: str, value: ListValue, caller: Scope | None) -> None:
     """Binds a parameter to a list of the caller's. caller: None in a callee, which is compiled for the list's types."""
     scope.env[name] = scope.lists[name] = value.slots
+    is_read = value.slots.of_tuples and value.slots.room is value.slots.count
+    if is_read and not scope.source.trusted:
+        return
     scope.list_names |= {name}
     if scope.source.trusted:
         return
