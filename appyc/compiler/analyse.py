@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from appyc.compiler.deep_recursion import deep_recursion
 from appyc.errors import defects_of
 from appyc.frontend.access import AccessPath, fetch
+from appyc.frontend.field_cells import CELL
 from appyc.frontend.source import Source
 from appyc.ir.aliasing import Sharing
-from appyc.ir.arguments import ArgType, ScalarArg, writeable
+from appyc.ir.arguments import ArgType, ScalarArg
 from appyc.ir.types import ArrayType, DType
 from appyc.options import Options
-from appyc.runtime.signature import typeof
+from appyc.runtime.signature import typeof_captured
 
 if TYPE_CHECKING:
     from appyc.analysis.sets.allowance import Allowance
@@ -35,6 +36,11 @@ class CompiledFor:
     capture_types: tuple[ArgType, ...]
     watched: tuple[tuple[AccessPath, object], ...]
     libraries: tuple[tuple[AccessPath, object], ...] = ()
+
+    @property
+    def assigns_fields(self) -> bool:
+        """Whether calls assign fields of objects."""
+        return any(path.steps[-1][0] == CELL for path in self.captures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +110,7 @@ def simplified(
 
     given = {n: ObjectArg(objects[n]) if n in objects else t for n, t in arguments.items()}
     with defects_of("the front end"):
-        lowered = lower_function(fn, source, given, typeof)
+        lowered = lower_function(fn, source, given, typeof_captured)
     context = PassContext(
         options, allowance=_allowance(lowered.function), trials=_allowance(lowered.function)
     )
@@ -112,7 +118,7 @@ def simplified(
     if not options.boundscheck:
         plain = pipeline.run_all(plain, pipeline.UNCHECKED, PassContext(options))
     hidden = tuple(
-        writeable(typeof(fetch(fn, c.path, objects), str(c.path), function.loc)) for c in lowered.captures
+        typeof_captured(fetch(fn, c.path, objects), str(c.path), function.loc) for c in lowered.captures
     )
     outside = CompiledFor(
         tuple(c.path for c in lowered.captures),

@@ -4,8 +4,8 @@ numbers. Each call looks them up by their access paths.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from types import FunctionType, MethodType
 from typing import NoReturn, cast
@@ -15,11 +15,11 @@ import numpy as np
 from appyc.compiler.analyse import CompiledFor
 from appyc.errors import Loc, TypeInferenceError
 from appyc.frontend.access import AccessPath, closure_of, fetch, find
+from appyc.frontend.field_cells import CELL, Cell, put_back
 from appyc.frontend.library.generator_state import STEPS, Array, held
-from appyc.ir.arguments import writeable
 from appyc.runtime.dispatch import Entry
 from appyc.runtime.frame import Kernel, raise_fault
-from appyc.runtime.signature import typeof
+from appyc.runtime.signature import typeof_captured
 
 _NOWHERE = Loc("<closure>", 0)
 
@@ -42,7 +42,7 @@ class Captured:
             if not self.is_current(named):
                 return False
             for path, type_ in zip(self.outside.captures, self.outside.capture_types, strict=True):
-                if writeable(typeof(fetch(self.fn, path, named), str(path), _NOWHERE)) != type_:
+                if typeof_captured(fetch(self.fn, path, named), str(path), _NOWHERE) != type_:
                     return False
         except (LookupError, AttributeError, TypeInferenceError):
             return False
@@ -62,19 +62,30 @@ class Captured:
     def drawing(
         self, values: tuple[object, ...], named: Mapping[str, object]
     ) -> AbstractContextManager[object]:
-        """Holds the generators that a call draws from. Raises LeftToPython where two of them are one."""
+        """Holds the generators that a call draws from, and puts back the fields that it assigns. Raises LeftToPython
+        where two of them are one."""
         paths = self.outside.captures
-        return held(
-            [
-                (find(self.fn, AccessPath(path.steps[:-1]), named), path.steps[-1][0], cast("Array", part))
-                for path, part in zip(paths, values[len(values) - len(paths) :], strict=True)
-                if path.steps[-1][0] in STEPS
-            ]
-        )
+        parts = zip(paths, values[len(values) - len(paths) :], strict=True)
+        drawn: list[tuple[object, str, Array]] = []
+        cells: list[tuple[object, str, Cell]] = []
+        read: list[tuple[object, str]] = []
+        for path, part in parts:
+            *owner, (_, name), (kind, _) = (("", ""), *path.steps)
+            if kind in STEPS:
+                drawn.append((self._found(path.steps[:-1], named), kind, cast("Array", part)))
+            elif kind == CELL:
+                cells.append((self._found(owner[1:], named), name, cast("Cell", part)))
+            elif kind == "attr":
+                read.append((self._found(path.steps[:-1], named), path.steps[-1][1]))
+        return held(drawn) if not cells else _both(put_back(cells, read), held(drawn))
+
+    def _found(self, steps: Iterable[tuple[str, str]], named: Mapping[str, object]) -> object:
+        return find(self.fn, AccessPath(tuple(steps)), named)
 
     @property
     def draws(self) -> bool:
-        return any(path.steps[-1][0] in STEPS for path in self.outside.captures)
+        """Whether calls hold generators, or assign fields."""
+        return any(path.steps[-1][0] in (*STEPS, CELL) for path in self.outside.captures)
 
     def quick(self, entry: Entry) -> Callable[[Mapping[str, object]], object]:
         """Calls through a dispatcher, which compares types. They raise StaleVersion for what it does not take."""
@@ -93,6 +104,12 @@ class Captured:
                 return entry(*values)
 
         return call
+
+
+@contextmanager
+def _both(one: AbstractContextManager[object], other: AbstractContextManager[object]) -> Iterator[None]:
+    with one, other:
+        yield
 
 
 def dispatcher_of(kernel: Kernel) -> Entry:

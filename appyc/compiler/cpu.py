@@ -30,7 +30,7 @@ from appyc.frontend.access import AccessPath, closure_of, find, plain_form, pyth
 from appyc.frontend.library.generator_state import GENERATOR, PYTHON
 from appyc.frontend.source import Source, capture, read_source
 from appyc.ir.aliasing import Sharing
-from appyc.ir.arguments import ArgType, writeable
+from appyc.ir.arguments import ArgType
 from appyc.options import Options, c_compiler, cache_dir
 from appyc.runtime import blas, team, temporary_memory
 from appyc.runtime.cache import Entry
@@ -39,7 +39,7 @@ from appyc.runtime.frame import Interface, Kernel
 from appyc.runtime.index import Dependency, Found, index_key
 from appyc.runtime.interface_json import SourceExtent, from_json, to_json
 from appyc.runtime.machine_rates import attach
-from appyc.runtime.signature import typeof
+from appyc.runtime.signature import typeof_captured
 from appyc.runtime.trusted import workspace
 
 
@@ -241,7 +241,7 @@ def _draws_in_python(outside: CompiledFor) -> bool:
 
 def _type_digest(value: object) -> str | None:
     try:
-        return digest(repr(writeable(typeof(value, "a captured value", GENERATED))))
+        return digest(repr(typeof_captured(value, "a captured value", GENERATED)))
     except TypeInferenceError:
         return None
 

@@ -20,6 +20,7 @@ from appyc.compiler.unit_axes import UnitVersions
 from appyc.compiler.waiting import Notice
 from appyc.errors import InternalError, LeftToPython, Loc, ReadOnlyArguments, TypeInferenceError, defects_of
 from appyc.frontend.access import AccessPath, closure_cells, fetch, find, python_function
+from appyc.frontend.field_cells import CELL
 from appyc.frontend.library.generator_state import kind_of_all
 from appyc.frontend.source import Source
 from appyc.ir.abi import frame_layout
@@ -89,10 +90,11 @@ class Version:
     def given_back(self, named: Mapping[str, object], result: object) -> object:
         """The result of a call as those make it whose memory the function has taken from outside, if they say so."""
         fn = self.captured.fn
-        for path in self.outside.captures:
+        paths = [path for path in self.outside.captures if path.steps[-1][0] != CELL]
+        for path in paths:
             owner: Any = find(fn, path, named)
             if hasattr(type(owner), "__appyc_result__"):
-                taken = [find(fn, other, named) for other in self.outside.captures]
+                taken = [find(fn, other, named) for other in paths]
                 return type(owner).__appyc_result__(result, taken, tuple(named.values()))
         return result
 
@@ -346,7 +348,8 @@ def _made(version: T | None) -> T:
 
 
 def _host_version(job: Job) -> Version | None:
-    """A function that no GPU runs, recursive or with lists: in C for NumPy's arrays, in Python for others."""
+    """A function that no GPU runs, recursive, with lists or fields that it assigns: in C for NumPy's arrays, in Python
+    for others."""
     fn = job.fn
     compiled = _cpu_version(
         replace(job, wanted=replace(job.wanted, target="cpu"), options=job.options.where("cpu"))
@@ -375,7 +378,8 @@ def _gpu_version(job: Job) -> Version | None:
         return _host_version(job)
     with Notice(fn, job.source):
         analysed = analyse(fn, job.source, wanted.types, wanted.objects, job.options)
-        runner = None if analysed.function.callees else gpu_runner(analysed, wanted.target)
+        is_hosts = analysed.function.callees or analysed.outside.assigns_fields
+        runner = None if is_hosts else gpu_runner(analysed, wanted.target)
     if runner is None:
         return _host_version(job)
     stored = arrays_written(analysed.function)

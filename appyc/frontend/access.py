@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from types import CellType, FunctionType, MethodType
 
+from appyc.frontend import field_cells
 from appyc.frontend.library.generator_state import part_of
 
 
@@ -18,15 +19,20 @@ class AccessPath:
     """The path from a function to a captured value, as (kind, name) steps that a call follows.
 
     Kinds: "param" an argument; "global" and "closure" a variable of the function reached so far;
-    "attr" an attribute; "method" one of a generator of random numbers; "item" an item of a tuple; "key" the item of a
-    dict at a text key; "module" an imported module; as the last step, one of `generators.STEPS`, with the kind of
-    generator.
+    "attr" an attribute; "method" one that is bound to the object reached; "item" an item of a tuple; "key" the item of
+    a dict at a text key; "module" an imported module; as the last step, one of `generators.STEPS`, with the kind of
+    generator, or CELL, with the kind of cell.
     """
 
     steps: tuple[tuple[str, str], ...] = ()
 
     def step(self, kind: str, name: str) -> AccessPath:
         return AccessPath((*self.steps, (kind, name)))
+
+    def of_owner(self) -> AccessPath:
+        """The path to the object that a method is bound to, of the method's."""
+        *owner, (kind, _) = self.steps
+        return AccessPath(tuple(owner)) if kind == "method" else self.step("attr", "__self__")
 
     def __str__(self) -> str:
         return ".".join(name for _, name in self.steps)
@@ -72,19 +78,30 @@ def find(fn: FunctionType, path: AccessPath, args: Mapping[str, object]) -> obje
                 value = _function(value).__globals__[name]
             case "closure":
                 value = closure_of(_function(value))[name]
-            case "attr" | "method":
+            case "attr":
                 value = getattr(value, name)
+            case "method":
+                value = _method(value, name)
             case "item":
                 assert isinstance(value, tuple)
                 value = value[int(name)]
             case "key":
                 assert isinstance(value, dict)
                 value = value[name]
+            case field_cells.CELL:
+                value = field_cells.cell_of(value, name)
             case "module":
                 value = import_module(name)
             case _:
                 value = part_of(value, kind, name)
     return value
+
+
+def _method(owner: object, name: str) -> object:
+    found: object = getattr(owner, name)
+    if getattr(found, "__self__", owner) is not owner:
+        raise LookupError(f"{name!r} is a method of another object now")
+    return found
 
 
 def _function(value: object) -> FunctionType:

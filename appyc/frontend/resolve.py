@@ -21,11 +21,12 @@ from types import FunctionType, MethodType, ModuleType
 import numpy as np
 
 from appyc.errors import Loc, UnknownAttributeError, UnknownNameError, UnsupportedError
+from appyc.frontend import field_cells
 from appyc.frontend.access import AccessPath, closure_of, plain_form
 from appyc.frontend.expressions.arithmetic import const
 from appyc.frontend.expressions.callee_facts import Callees
 from appyc.frontend.library.generator_state import PYTHON, STEPS, kind_of
-from appyc.frontend.types.numbers import dtype_named
+from appyc.frontend.types.numbers import NumberType, dtype_named
 from appyc.frontend.types.values import ArrayRef, Number, Opaque, TupleValue, Value
 from appyc.frontend.types.wide_ints import literal
 from appyc.ir.arguments import ArgType, ScalarArg
@@ -78,7 +79,7 @@ class Environment:
             assert isinstance(arg, ArrayType | ScalarArg)
             python = isinstance(arg, ScalarArg) and arg.python
             type_ = arg if isinstance(arg, ArrayType) else arg.dtype
-            named = path.steps[-2] if path.steps[-1][0] in STEPS else path.steps[-1]
+            named = path.steps[-2] if path.steps[-1][0] in (*STEPS, field_cells.CELL) else path.steps[-1]
             symbol = self.supply.fresh(named[1], type_)
             found = self.captures[path] = Capture(symbol, path, python)
         if found.symbol.is_array:
@@ -163,7 +164,8 @@ class Names:
         except AttributeError as error:
             label = _did_you_mean(name, [n for n in dir(owner.obj) if not n.startswith("_")])
             raise UnknownAttributeError(str(error), loc, label=label) from None
-        kind = "method" if kind_of(owner.obj) is not None else "attr"
+        is_own = isinstance(value, MethodType) and value.__self__ is owner.obj
+        kind = "method" if is_own or kind_of(owner.obj) is not None else "attr"
         path = owner.root.step(kind, name) if owner.root is not None else None
         if (
             path is not None
@@ -187,6 +189,48 @@ class Names:
         if is_field and path is not None and is_function_of_library(value, path):
             self.environment.depend(path, value)
         return self.constant(value, path, loc)
+
+    def assignable_field(self, owner: Opaque, name: str, loc: Loc) -> AccessPath:
+        """The path to an object's field that may be assigned. Raises UnsupportedError for others."""
+        obj = owner.obj
+        is_plain = not isinstance(obj, ModuleType | type | FunctionType) and kind_of(obj) is None
+        if (
+            owner.root is None
+            or not is_plain
+            or type(obj).__setattr__ is not object.__setattr__
+            or not hasattr(obj, name)
+            or _is_computed(obj, name)
+        ):
+            raise UnsupportedError(f"the attribute {name!r} cannot be assigned in compiled code", loc,
+                                   hints=("return the value, and assign it outside",))  # fmt: skip
+        return owner.root.step("attr", name)
+
+    def type_of_field(self, owner: Opaque, name: str, loc: Loc) -> NumberType:
+        """The type of a field's value before the call."""
+        value = getattr(owner.obj, name)
+        found = (
+            self._frozen(value, None, loc)
+            if isinstance(value, np.generic | bool | int | float | complex)
+            else None
+        )
+        if not isinstance(found, Number):
+            raise UnsupportedError(f"the attribute {name!r} is no number, and cannot be assigned in compiled code", loc,
+                                   hints=("return the value, and assign it outside",))  # fmt: skip
+        return NumberType(found.type.dtype, found.python)
+
+    def cell(self, owner: Opaque, name: str, loc: Loc) -> Symbol | None:
+        """The hidden parameter that holds a field which the function assigns; None for another."""
+        path = owner.root.step("attr", name) if owner.root is not None else None
+        known = self.environment.callees.known.fields.get(path) if path is not None else None
+        if path is None or known is None:
+            return None
+        value = getattr(owner.obj, name)
+        kind = field_cells.cell_kind(value, known.dtype.value, python=known.python)
+        found = self.environment.capture(
+            path.step(field_cells.CELL, kind), field_cells.cell_of(value, kind), loc
+        )
+        assert isinstance(found, ArrayRef)
+        return found.symbol
 
     def item(self, owner: Opaque, key: object, loc: Loc) -> Value:
         """`owner[key]` of a dict: captured for a dict in an argument, a compile-time constant for any other dict."""

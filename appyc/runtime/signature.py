@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from appyc.errors import Loc, TypeInferenceError
-from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
+from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg, writeable
 from appyc.ir.types import ArrayType, Container, DType, Layout
 from appyc.runtime._dispatch import column_types, item_type
 
@@ -80,6 +80,11 @@ def list_type(value: object) -> ArrayType | TupleArg | None:
         return None
     items = (ArrayType(DTYPES[c], 1, readonly=True, container=Container.LIST) for c in columns)
     return TupleArg(tuple(items), of_list=True)
+
+
+def typeof_captured(value: object, name: str, loc: Loc) -> ArgType:
+    """The type of a value from outside the arguments, of which a list holds a field that is assigned."""
+    return (list_type(value) if type(value) is list else None) or writeable(typeof(value, name, loc))
 
 
 def signature(args: Sequence[object], names: Sequence[str], loc: Loc) -> tuple[ArgType, ...]:

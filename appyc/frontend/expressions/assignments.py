@@ -33,6 +33,7 @@ from appyc.frontend.expressions.expressions import (
     pack_masked,
     wrong_kind,
 )
+from appyc.frontend.expressions.fields import assign_field, update_field
 from appyc.frontend.expressions.operator_syntax import (
     array_operation,
     binary_symbol,
@@ -126,8 +127,7 @@ def assign_to(scope: Scope, target: ast.expr, value: Value, loc: Loc) -> None:
         case ast.Attribute(value=ast.Name(id=name), attr="shape"):
             _reshape_in_place(scope, name, value, scope.loc(target))
         case ast.Attribute():
-            raise UnsupportedError("attributes cannot be assigned in compiled code", scope.loc(target),
-                                   hints=("return the value, and assign it outside",))  # fmt: skip
+            assign_field(scope, target, value, scope.loc(target))
         case _:
             raise UnsupportedError("this target cannot be compiled", scope.loc(target))
 
@@ -311,9 +311,12 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
             scope, target, array_operation(scope, symbol, old, lower_expression(scope, value), loc), loc
         )
         return
-    if not isinstance(target, ast.Subscript):
-        raise UnsupportedError("attributes cannot be assigned in compiled code", scope.loc(target),
-                               hints=("return the value, and assign it outside",))  # fmt: skip
+    if isinstance(target, ast.Attribute):
+        array = update_field(scope, target, op, value, loc)
+        if isinstance(array, ArrayRef | Tensor):
+            _update_array(scope, array, symbol, scope.lower(value), loc)
+        return
+    assert isinstance(target, ast.Subscript)
     ref = _target(scope, target)
     if isinstance(ref, Tensor | Masked) or ref.ndim:
         _update_array(scope, ref, symbol, scope.lower(value), loc)

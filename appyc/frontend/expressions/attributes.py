@@ -41,6 +41,9 @@ def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
         case Opaque(obj=MadeGenerator() as bits):
             return Opaque(MadeMethod(bits, name))
         case Opaque():
+            cell = scope.names.cell(owner, name, loc)
+            if cell is not None:
+                return arithmetic.element_of(cell, (arithmetic.integer(0, loc),), loc, checked=False)
             return scope.names.attribute(owner, name, loc)
         case ArrayRef() | Tensor():
             if not scope.source.trusted:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any, TypeAlias
 
+from appyc.frontend.access import AccessPath
 from appyc.frontend.source import LibraryText, Source
-from appyc.frontend.types.numbers import PY_INT
+from appyc.frontend.types.numbers import PY_INT, NumberType
 from appyc.ir.nodes import Alloc, Call, Callee, For, ForAll, Function, Node, Reduce, Symbol, Var, View
 from appyc.ir.visit import arrays_written, rewrite, scalars_written, symbols_of, walk
 
@@ -22,7 +23,8 @@ class Known:
     """The facts that rounds of lowering have found. called: the functions that are not inlined. results: the result
     types of callees, by function and argument types. written: the parameters that callees store into. sources: the
     texts of functions that are inlined, each read and parsed once. inlines_all: a loop has clauses, which are refused
-    beside calls with arrays. list_parameters: of functions, the parameters that may be lists of their callers."""
+    beside calls with arrays. list_parameters: of functions, the parameters that may be lists of their callers. fields:
+    the types of the objects' fields that are assigned."""
 
     called: set[object] = field(default_factory=set)
     results: dict[Hashable, Shape] = field(default_factory=dict)
@@ -30,6 +32,7 @@ class Known:
     sources: dict[FunctionType, Source] = field(default_factory=dict)
     inlines_all: bool = False
     list_parameters: dict[ast.FunctionDef, frozenset[str]] = field(default_factory=dict)
+    fields: dict[AccessPath, NumberType] = field(default_factory=dict)
 
     def source_of(self, fn: FunctionType, caller: Source) -> Source:
         """The text of a function that another one calls."""

@@ -139,7 +139,7 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
     if fn is not None:
         bound = generator
         if bound is None and isinstance(callee.obj, MethodType):
-            path = callee.root.step("attr", "__self__") if callee.root is not None else None
+            path = callee.root.of_owner() if callee.root is not None else None
             bound = Opaque(callee.obj.__self__, path)
         with ExitStack() as stack:
             if generator is not None:
