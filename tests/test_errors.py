@@ -1470,7 +1470,7 @@ def scale(a, settings):
 scale(np.ones(4), {0: 2.0})
 """,
     "list_in_global": """
-WEIGHTS = [1.0, 2.0]
+WEIGHTS = [1.0, None] * 40
 
 @appyc.jit(strict=True)
 def scale(a):

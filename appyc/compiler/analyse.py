@@ -38,9 +38,10 @@ class CompiledFor:
     libraries: tuple[tuple[AccessPath, object], ...] = ()
 
     @property
-    def assigns_fields(self) -> bool:
-        """Whether calls assign fields of objects."""
-        return any(path.steps[-1][0] == CELL for path in self.captures)
+    def is_hosts(self) -> bool:
+        """Whether calls assign fields of objects, or take lists."""
+        lists = (isinstance(type_, ArrayType) and type_.is_list for type_ in self.capture_types)
+        return any(lists) or any(path.steps[-1][0] == CELL for path in self.captures)
 
 
 @dataclass(frozen=True, slots=True)

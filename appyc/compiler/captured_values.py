@@ -128,6 +128,10 @@ def _same(now: object, before: object) -> bool:
         return now.__func__ is before.__func__  # each look-up makes a new method object
     if isinstance(now, FunctionType) and isinstance(before, FunctionType):
         return now is before or _is_same_code(now, before)  # so does each pass of a nested `def`
+    if isinstance(now, tuple) and isinstance(before, tuple):
+        return len(now) == len(before) and all(map(_same, now, before))
+    if isinstance(now, bool | int | float | complex):
+        return now is before or (type(now) is type(before) and repr(now) == repr(before))
     return now is before
 
 

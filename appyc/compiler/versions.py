@@ -378,7 +378,7 @@ def _gpu_version(job: Job) -> Version | None:
         return _host_version(job)
     with Notice(fn, job.source):
         analysed = analyse(fn, job.source, wanted.types, wanted.objects, job.options)
-        is_hosts = analysed.function.callees or analysed.outside.assigns_fields
+        is_hosts = analysed.function.callees or analysed.outside.is_hosts
         runner = None if is_hosts else gpu_runner(analysed, wanted.target)
     if runner is None:
         return _host_version(job)

@@ -19,9 +19,9 @@ class AccessPath:
     """The path from a function to a captured value, as (kind, name) steps that a call follows.
 
     Kinds: "param" an argument; "global" and "closure" a variable of the function reached so far;
-    "attr" an attribute; "method" one that is bound to the object reached; "item" an item of a tuple; "key" the item of
-    a dict at a text key; "module" an imported module; as the last step, one of `generators.STEPS`, with the kind of
-    generator, or CELL, with the kind of cell.
+    "attr" an attribute; "method" one that is bound to the object reached; "item" an item of a tuple; "items" those of a
+    list, as a tuple; "key" the item of a dict at a text key; "module" an imported module; as the last step, one of
+    `generators.STEPS`, with the kind of generator, or CELL, with the kind of cell.
     """
 
     steps: tuple[tuple[str, str], ...] = ()
@@ -90,11 +90,19 @@ def find(fn: FunctionType, path: AccessPath, args: Mapping[str, object]) -> obje
                 value = value[name]
             case field_cells.CELL:
                 value = field_cells.cell_of(value, name)
+            case "items":
+                value = items_of(value)
             case "module":
                 value = import_module(name)
             case _:
                 value = part_of(value, kind, name)
     return value
+
+
+def items_of(value: object) -> tuple[object, ...]:
+    """The items of a list as a tuple, those of lists among them too."""
+    assert isinstance(value, list | tuple)
+    return tuple(items_of(item) if type(item) in (list, tuple) else item for item in value)
 
 
 def _method(owner: object, name: str) -> object:

@@ -14,15 +14,16 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from types import FunctionType, MethodType, ModuleType
 
 import numpy as np
 
-from appyc.errors import Loc, UnknownAttributeError, UnknownNameError, UnsupportedError
+from appyc.errors import Loc, TypeInferenceError, UnknownAttributeError, UnknownNameError, UnsupportedError
 from appyc.frontend import field_cells
-from appyc.frontend.access import AccessPath, closure_of, plain_form
+from appyc.frontend.access import AccessPath, closure_of, items_of, plain_form
 from appyc.frontend.expressions.arithmetic import const
 from appyc.frontend.expressions.callee_facts import Callees
 from appyc.frontend.library.generator_state import PYTHON, STEPS, kind_of
@@ -184,6 +185,8 @@ class Names:
             # An object's fields may change between calls; its class's methods are code.
             assert path is not None
             return self.environment.capture(path, value, loc)
+        if is_field and type(value) is list and path is not None:
+            return self._list(value, path, loc)
         if isinstance(owner.obj, ModuleType) and owner.obj.__name__.partition(".")[0] in LIBRARIES:
             path = None  # np.pi is not expected to change
         if is_field and path is not None and is_function_of_library(value, path):
@@ -257,11 +260,26 @@ class Names:
             if path is None:
                 raise UnsupportedError("this array cannot be found again at the next call", loc)
             return self.environment.capture(path, plain, loc)
+        if type(plain) is list and path is not None:
+            return self._list(plain, path, loc)
         out = self._frozen(plain, path, loc)
         if path is not None and not is_library(value, path):
             self.environment.depend(path, value)
         elif path is not None and is_name_of_library(value, path):
             self.environment.depend(path, value, not isinstance(value, ModuleType) and len(path.steps) == 1)
+        return out
+
+    def _list(self, value: list[object], path: AccessPath, loc: Loc) -> Value:
+        """A list found outside: one of numbers is captured, as one that is an argument; others are constants."""
+        with suppress(TypeInferenceError):
+            if isinstance(self.environment.typeof(value, str(path), loc), ArrayType):
+                return self.environment.capture(path, value, loc)
+        items = items_of(value)
+        out = self._frozen(items, None, loc)
+        if len(items) > MOST_ITEMS:
+            raise UnsupportedError(f"{path} is a long list of other things than numbers of one type", loc,
+                                   hints=("put its numbers into arrays",))  # fmt: skip
+        self.environment.depend(path.step("items", ""), items)
         return out
 
     def _frozen(self, value: object, path: AccessPath | None, loc: Loc) -> Value:
@@ -283,6 +301,9 @@ class Names:
 
 LIST_DRAWS = ("sample", "choices")
 """Methods of a `random.Random` that make lists."""
+
+MOST_ITEMS = 64
+"""A list of a global name is a tuple in compiled code, of so many items at most."""
 
 _LIBRARIES = ("numpy", "scipy", "cupy", "random")
 LIBRARIES = ("numpy", "math", "cmath", "operator", "builtins", "appyc")
