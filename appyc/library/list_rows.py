@@ -99,3 +99,10 @@ def put_back(items, starts, row, part):
     """Stores the items of a row anew."""
     for k in range(len(part)):
         items[starts[row] + k] = part[k]
+
+
+def swap_rows(starts, counts, rooms, one, other):
+    """Exchanges two rows."""
+    starts[one], starts[other] = starts[other], starts[one]
+    counts[one], counts[other] = counts[other], counts[one]
+    rooms[one], rooms[other] = rooms[other], rooms[one]

@@ -5,7 +5,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from tests.programs.registry import Programs
+from tests.programs.registry import Programs, ints
 
 PROGRAMS = Programs(strict=True)
 
@@ -297,3 +297,39 @@ def extended_by_lists(n):
     xs.extend([1, 2] + [0] * n)
     xs += xs
     return xs, ys
+
+
+@PROGRAMS.on(ints(5, 6, lo=0, hi=9))
+@PROGRAMS.on(ints(1, 3))
+def matrices_returned(a):
+    """Rows of one length that are run over in comprehensions, exchanged, and returned."""
+    n = len(a)
+    m = [[0] * n for _ in range(n)]
+    for i in range(n):
+        for j in range(n):
+            m[i][j] = i * j + n
+        m[i], m[n - 1 - i] = m[n - 1 - i], m[i]
+    sums = [sum(row) for row in m]
+    return m, sums, [x for row in m for x in row], sum(max(row) for row in m)
+
+
+@PROGRAMS.on(40)
+@PROGRAMS.on(0)
+def in_buckets(n):
+    buckets = [[] for _ in range(5)]
+    for i in range(n):
+        buckets[i * 7 % 5].append(i)
+    longest = 0
+    if n > 0:
+        longest = max(len(bucket) for bucket in buckets)
+    return longest, [x for bucket in buckets for x in bucket], any(len(b) > 3 for b in buckets)
+
+
+@PROGRAMS.on(3)
+def exchanged_while_a_name_stands_for_a_row(n):
+    m = [[k, k + 1] for k in range(n)]
+    m.append([7])
+    m[0], m[2] = m[2], m[0]
+    row = m[0]
+    row.append(5)
+    return m, len(row)

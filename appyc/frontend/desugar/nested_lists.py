@@ -14,7 +14,7 @@ Requires: each binding of the name makes a list of lists that are new (`[[] for 
 such lists are appended), and each other use is one that a rule replaces.
 
 Does not handle: rows that are removed, given to functions of the program's, or bound to a name that is bound to
-something else too; rows that grow while a loop runs over one of the same list; nested functions.
+something else too; rows that grow while a loop runs over one of the same list.
 """
 
 # ruff: noqa: N802  (names that `ast` gives)
@@ -30,8 +30,9 @@ from appyc.frontend.desugar.building import constant, located, read, template
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, listed, replaced
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import METHODS
+from appyc.frontend.syntax.fixed_containers import table_names
 from appyc.frontend.syntax.liveness import names_behind
-from appyc.frontend.syntax.tree import is_new_list, walk
+from appyc.frontend.syntax.tree import assigned_names, is_new_list, walk
 from appyc.frontend.types.values import ReturnedContainer
 from appyc.library import list_rows
 
@@ -67,7 +68,8 @@ _PART = "items[first_of(starts, row):end_of(starts, counts, row)]"
 
 def without_nested_lists(source: Source, value_of: ValueOf) -> Source:
     """The function, with its lists of lists replaced."""
-    grown = _grown(source.ast)
+    written = bindings(source.ast, lambda value: _LISTS if isinstance(value, ast.ListComp) else None)
+    grown = _grown(source.ast) | (written.keys() - table_names(source.ast))
     kinds = {name: kind for name, kind in bindings(source.ast, _kind_of).items() if name in grown}
     kinds |= {name: Kind("row", rows_of=owner) for name, owner in _rows_of(source.ast, kinds).items()}
     return replaced(source, kinds, _NestedLists, value_of)
@@ -111,6 +113,7 @@ def _rows_of(tree: ast.FunctionDef, kinds: Collection[str]) -> dict[str, str]:
     live where that name is bound anew."""
     bound: Counter[str] = Counter()
     owners: dict[str, list[str]] = {}
+    own = assigned_names(tree)
     for node in walk(tree):
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
@@ -125,6 +128,7 @@ def _rows_of(tree: ast.FunctionDef, kinds: Collection[str]) -> dict[str, str]:
                     target=ast.Tuple(elts=[_, ast.Name(id=name)]),
                     iter=ast.Call(func=ast.Name(id="enumerate"), args=[ast.Name(id=owner)], keywords=[]),
                 )
+                | ast.comprehension(target=ast.Name(id=name), iter=ast.Name(id=owner))
             ) if owner in kinds:
                 owners.setdefault(name, []).append(owner)
     rebound: dict[str, frozenset[str]] = {}
@@ -134,9 +138,8 @@ def _rows_of(tree: ast.FunctionDef, kinds: Collection[str]) -> dict[str, str]:
     return {
         name: owner
         for name, (owner, *others) in owners.items()
-        if {owner}.issuperset(others)
-        and bound[name] == 1 + len(others)
-        and name not in {*kinds, *rebound.get(owner, ())}
+        if {owner}.issuperset(others) and bound[name] == 1 + len(others) and name not in kinds
+        if (name not in own or name not in rebound.get(owner, ()))
     }
 
 
@@ -173,6 +176,7 @@ class _NestedLists(Containers):
         super().__init__(function, kinds, value_of)
         self.rows = {name: kind.rows_of for name, kind in kinds.items() if kind.rows_of}
         self.behind = names_behind(function.body)
+        self.own = assigned_names(function)
 
     # ------------------------------------------------------------ rows
 
@@ -241,15 +245,27 @@ class _NestedLists(Containers):
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in self.kinds:
                 return [*self.statements(_MAKE, name, node), *self._filled(name, value)]
             case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name), slice=index)], value=value) if (
-                name in self.kinds
-                and not self.behind.get(node, self.rows.keys())
-                & {r for r in self.rows if self.rows[r] == name}
+                name in self.kinds and self._keeps_names(node, name)
             ):
                 if is_new_list(value) or self._is_dead_after(value, node):
                     return self.statements(
                         _REPLACE, name, node, given=self.visit(value), index=self.visit(index)
                     )
+            case ast.Assign(
+                targets=[ast.Tuple(elts=[ast.Subscript(value=ast.Name(id=name), slice=one) as to, other])],
+                value=ast.Tuple(elts=[source, last]),
+            ) if name in self.kinds and name not in self.rows and self._keeps_names(node, name):
+                is_swap = ast.unparse(to) == ast.unparse(last) and ast.unparse(other) == ast.unparse(source)
+                if is_swap and self._list_of(other) == name and isinstance(other, ast.Subscript):
+                    given = {"one": self.visit(one), "other": self.visit(other.slice)}
+                    text = "swap_rows(starts, counts, rooms, row_of(counts, one), row_of(counts, other))"
+                    return self.statements(text, name, node, **given)
         return self.generic_visit(node)
+
+    def _keeps_names(self, node: ast.stmt, name: str) -> bool:
+        """Whether no name of a row of a list is live behind a statement that moves rows."""
+        names = {row for row in self.rows if self.rows[row] == name and row in self.own}
+        return not self.behind.get(node, self.rows.keys()) & names
 
     def _filled(self, name: str, value: ast.expr) -> list[ast.stmt]:
         """The statements that append the first rows of a list."""
@@ -366,6 +382,10 @@ class _NestedLists(Containers):
         return node if row is None else self._of_row(_PART, row, node)
 
     def visit_comprehension(self, node: ast.comprehension) -> Any:
+        if isinstance(node.target, ast.Name) and node.target.id in self.rows:
+            owner = self.rows[node.target.id]
+            node.target = located(ast.Name(_number_of(node.target.id), ast.Store()), node.target)
+            node.iter = self.expression("range(len(counts))", owner, node.iter)
         node.iter = self._whole(node.iter)
         return self.generic_visit(node)
 
