@@ -29,6 +29,7 @@ from appyc.frontend.syntax.tree import copied_list, is_new_list, leaves_loop, ma
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.numbers import joined as joined_type
+from appyc.frontend.types.objects import made_object
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -154,7 +155,7 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
     value = _with_choices(scope, _with_nones(scope, value, (), loc), (), loc)
     numbers = numbers_of(value)
     types = tuple(n.known_type for n in numbers)
-    _check_returnable(value, loc)
+    _check_returnable(value if not (scope.is_inlined and made_object(value)) else Opaque(None), loc)
     if scope.result is None:
         known = scope.facts.results
         if known is None or len(known) != len(types):
@@ -335,7 +336,7 @@ def _shape(value: Value) -> object:
         case Tensor() | Masked() | ListValue() | Wide():
             return value
         case Opaque():
-            return None
+            return made_object(value)
         case TupleValue():
             return tuple(_shape(v) for v in value.items)
 

@@ -33,7 +33,7 @@ from appyc.frontend.expressions.expressions import (
     pack_masked,
     wrong_kind,
 )
-from appyc.frontend.expressions.fields import assign_field, update_field
+from appyc.frontend.expressions.fields import assign_field, assigns_list, update_field
 from appyc.frontend.expressions.operator_syntax import (
     array_operation,
     binary_symbol,
@@ -87,6 +87,8 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
         return
     if isinstance(targets[0], ast.Name) and targets[0].id in scope.tables:
         bind_table(scope, targets[0].id, value, loc)
+        return
+    if len(targets) == 1 and assigns_list(scope, targets[0], value, loc):
         return
     if is_list(value) and all(isinstance(t, ast.Name) and t.id in scope.read_lists for t in targets):
         value = tuple_in_place(value)

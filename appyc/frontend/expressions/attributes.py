@@ -10,11 +10,13 @@ from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import tensors
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.expressions import positional
+from appyc.frontend.expressions.made_objects import attribute_of
 from appyc.frontend.library.number_conversions import imaginary_part, real_part
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import LibraryText
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.generators import MadeGenerator, MadeMethod
+from appyc.frontend.types.objects import MadeObject
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -40,6 +42,8 @@ def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
             raise UnsupportedError(f"{describe(owner)} has no attributes in compiled code", loc)
         case Opaque(obj=MadeGenerator() as bits):
             return Opaque(MadeMethod(bits, name))
+        case Opaque(obj=MadeObject() as made):
+            return attribute_of(scope, owner, made, name, loc)
         case Opaque():
             cell = scope.names.cell(owner, name, loc)
             if cell is not None:
@@ -162,6 +166,9 @@ def _type_of(value: Value, loc: Loc) -> type:
             return dict
         case ListValue():
             return list
+        case Opaque(obj=MadeObject() as made):
+            assert isinstance(made.kind.obj, type)
+            return made.kind.obj
         case Opaque(obj=obj):
             return type(obj)
         case _:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any, TypeAlias
 
-from appyc.frontend.access import AccessPath
 from appyc.frontend.source import LibraryText, Source
 from appyc.frontend.types.numbers import PY_INT, NumberType
 from appyc.ir.nodes import Alloc, Call, Callee, For, ForAll, Function, Node, Reduce, Symbol, Var, View
@@ -32,7 +31,7 @@ class Known:
     sources: dict[FunctionType, Source] = field(default_factory=dict)
     inlines_all: bool = False
     list_parameters: dict[ast.FunctionDef, frozenset[str]] = field(default_factory=dict)
-    fields: dict[AccessPath, NumberType] = field(default_factory=dict)
+    fields: dict[Hashable, NumberType] = field(default_factory=dict)
 
     def source_of(self, fn: FunctionType, caller: Source) -> Source:
         """The text of a function that another one calls."""
@@ -58,10 +57,12 @@ class Made:
 class Callees:
     """The callees of one round of lowering. asked: those whose result type was not known where it was needed. settled:
     whether the round has relied on nothing but what it has found at its end. inlined: how many texts of `list_loop` are
-    inlined. parameters: how many the callees have."""
+    inlined. parameters: how many the callees have. objects: the sites of the objects
+    that are made."""
 
     known: Known
     made: dict[Hashable, Made] = field(default_factory=dict)
+    objects: list[Hashable] = field(default_factory=list)
     asked: set[Hashable] = field(default_factory=set)
     settled: bool = True
     inlined: int = 0

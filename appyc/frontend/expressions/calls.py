@@ -35,6 +35,7 @@ from appyc.frontend.expressions.inlining import (
 )
 from appyc.frontend.expressions.lists import HEAP_CALLS, list_method
 from appyc.frontend.expressions.local_functions import LocalFunction
+from appyc.frontend.expressions.made_objects import call_method, is_plain_class, make_object
 from appyc.frontend.library import generator_calls
 from appyc.frontend.library.array_calls import lower_array_call, lower_array_method, works_on_arrays
 from appyc.frontend.library.generator_state import kind_of
@@ -48,6 +49,7 @@ from appyc.frontend.syntax.tree import as_tuple
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.generators import MadeMethod
 from appyc.frontend.types.numbers import as_dtype, holds
+from appyc.frontend.types.objects import ObjectMethod
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -101,6 +103,10 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
         callee = expressions.lower_expression(scope, node.func)
     if not isinstance(callee, Opaque):
         raise TypeInferenceError(f"{describe(callee)} cannot be called", scope.loc(node.func))
+    if isinstance(callee.obj, ObjectMethod):
+        return call_method(scope, node, callee.obj, loc)
+    if is_plain_class(callee.obj):
+        return make_object(scope, node, callee, loc)
     if isinstance(callee.obj, MadeMethod):
         return generator_calls.lower_made_method(scope, node, callee.obj, loc)
     if isinstance(callee.obj, Primitive | Stored):

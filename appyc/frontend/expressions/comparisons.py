@@ -21,6 +21,7 @@ from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.library.array_reductions import reduce_array
 from appyc.frontend.scope import Scope, constant_truth
 from appyc.frontend.types.descriptions import describe
+from appyc.frontend.types.objects import made_object
 from appyc.frontend.types.values import (
     DictValue,
     ListValue,
@@ -98,6 +99,9 @@ def _compare_objects(values: list[Value], op: ast.cmpop, loc: Loc) -> Number | N
     a, b = values
     if not (isinstance(a, Opaque) and isinstance(b, Opaque)) or not isinstance(op, ast.Eq | ast.NotEq):
         return None
+    if made_object(a) or made_object(b):
+        raise UnsupportedError("objects that the function makes are not compared in compiled code", loc,
+                               hints=("compare their fields",))  # fmt: skip
     return arithmetic.python_number((a.obj == b.obj) == isinstance(op, ast.Eq), loc)
 
 

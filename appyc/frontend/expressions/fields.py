@@ -17,11 +17,14 @@ import ast
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.expressions import arithmetic, attributes
 from appyc.frontend.expressions.expressions import kept_before, lower_expression, number
+from appyc.frontend.expressions.made_objects import assign_list, assign_made
 from appyc.frontend.expressions.operator_syntax import binary_symbol, number_operation
 from appyc.frontend.facts import Recursive
 from appyc.frontend.scope import Scope
+from appyc.frontend.syntax.tree import is_new_list
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import promote
+from appyc.frontend.types.objects import made_object
 from appyc.frontend.types.values import Number, Opaque, Value
 from appyc.ir.nodes import Store
 
@@ -29,6 +32,14 @@ from appyc.ir.nodes import Store
 def assign_field(scope: Scope, target: ast.Attribute, value: Value, loc: Loc) -> None:
     """`owner.name = value`"""
     _store(scope, lower_expression(scope, target.value), target.attr, value, loc)
+
+
+def assigns_list(scope: Scope, target: ast.expr, value: ast.expr, loc: Loc) -> bool:
+    """Whether an assignment gives a list to an object that the function has made, which it then has."""
+    if not isinstance(target, ast.Attribute) or not is_new_list(value):
+        return False
+    made = made_object(lower_expression(scope, target.value))
+    return made is not None and assign_list(scope, made, target.attr, value, loc)
 
 
 def update_field(
@@ -49,6 +60,9 @@ def update_field(
 
 
 def _store(scope: Scope, owner: Value, name: str, value: Value, loc: Loc) -> None:
+    if (made := made_object(owner)) is not None:
+        assign_made(scope, made, name, value, loc)
+        return
     if not isinstance(owner, Opaque) or not isinstance(value, Number):
         raise UnsupportedError(f"an attribute cannot be assigned {describe(value)} in compiled code", loc,
                                hints=("return the value, and assign it outside",))  # fmt: skip

@@ -33,6 +33,7 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.generators import MadeGenerator
 from appyc.frontend.types.numbers import NumberType
+from appyc.frontend.types.objects import MadeObject, ObjectMethod
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -175,7 +176,7 @@ class _Flat:
             case Opaque(obj=LocalFunction() as fn) if len(fn.home.calls) > 1:
                 raise UnsupportedError("a function that a recursive one defines cannot be an argument", self.loc,
                                        hints=("define it outside",))  # fmt: skip
-            case Opaque(obj=MadeGenerator()):
+            case Opaque(obj=MadeGenerator() | MadeObject() | ObjectMethod()):
                 raise _not_passed("a generator that a loop makes", self.loc)
             case Opaque():
                 return _identity(value)
@@ -240,7 +241,7 @@ def _kind_around(value: Value, loc: Loc) -> Kind:
             return (value.element.dtype, value.ndim)
         case Opaque(obj=LocalFunction() as fn):
             return ("local", fn.key)
-        case Opaque(obj=MadeGenerator()):
+        case Opaque(obj=MadeGenerator() | MadeObject() | ObjectMethod()):
             raise _not_passed("a generator that a loop makes", loc)
         case Opaque():
             return _identity(value)

@@ -1,0 +1,39 @@
+"""Objects that compiled code makes for itself, as values at compile time."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from appyc.errors import Loc
+from appyc.frontend.types.values import Opaque, Value
+
+
+@dataclass(eq=False, slots=True)
+class MadeObject:
+    """An instance of a class, whose fields are variables, or lists that keep their lengths.
+
+    kind: its class. site: tells it from others that the function makes. declared: the fields that its constructor
+    assigns on every path; it gets no others. is_fixed: whether its fields may not be assigned any more.
+    is_whole: whether its constructor has ended. lists: where its constructor makes the lists among them.
+    """
+
+    kind: Opaque
+    site: Hashable
+    declared: frozenset[str]
+    is_fixed: bool = False
+    is_whole: bool = False
+    fields: dict[str, Value] = field(default_factory=dict)
+    lists: dict[str, Loc] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectMethod:
+    """A method of one, before it is called."""
+
+    owner: Opaque
+    function: Opaque
+
+
+def made_object(value: Value) -> MadeObject | None:
+    return value.obj if isinstance(value, Opaque) and isinstance(value.obj, MadeObject) else None

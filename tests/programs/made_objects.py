@@ -1,0 +1,117 @@
+"""Objects that a function makes and keeps to itself; nothing is left to Python."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tests.programs.registry import Programs, floats, ints
+
+PROGRAMS = Programs(strict=True)
+
+
+@dataclass
+class Moments:
+    n: int = 0
+    mean: float = 0.0
+    squares: float = 0.0
+
+    def push(self, x):
+        self.n += 1
+        d = x - self.mean
+        self.mean += d / self.n
+        self.squares += d * (x - self.mean)
+
+    def variance(self):
+        return self.squares / (self.n - 1) if self.n > 1 else 0.0
+
+
+@PROGRAMS.on(floats(5, 6))
+@PROGRAMS.on(floats(3, 1))
+@PROGRAMS.on(floats(2, 0))
+def moments_of_rows(a):
+    out = np.zeros((a.shape[0], 2))
+    for i, row in enumerate(a):
+        moments = Moments()
+        for x in row:
+            moments.push(x)
+        out[i] = moments.mean, moments.variance()
+    return out
+
+
+class Vector:
+    axes = 2
+
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def plus(self, other):
+        return Vector(self.x + other.x, self.y + other.y)
+
+    def scaled(self, k):
+        return Vector(self.x * k, self.y * k)
+
+    def dot(self, other):
+        return self.x * other.x + self.y * other.y
+
+    def move(self, by):
+        self.x += by.x
+        self.y += by.y
+
+    def move_and_give(self, k):
+        self.x += 1.0
+        return k
+
+
+@PROGRAMS.on(floats(9), floats(9, seed=1))
+@PROGRAMS.on(floats(1), floats(1))
+def vectors(xs, ys):
+    total = Vector(0.25, xs[0])
+    for i in range(len(xs)):
+        v = Vector(xs[i], ys[i])
+        if v.dot(v) < 2.0:
+            total.move(v.scaled(0.5).plus(Vector(1.0, ys[0])))
+    same = total
+    before = total.x
+    given = same.move_and_give(total.x)
+    return total.x, total.y, before, given, isinstance(same, Vector), Vector.axes
+
+
+@dataclass(frozen=True)
+class Step:
+    row: int
+    weight: float = 2.5
+
+
+class Tree:
+    """Sums of beginnings, in lists that keep their lengths."""
+
+    def __init__(self, n):
+        self.n = n
+        self.sums = [0] * (n + 1)
+        self.order = list(range(n))
+
+    def add(self, i, by):
+        while i <= self.n:
+            self.sums[i] += by
+            i += i & -i
+
+    def total(self, i):
+        out = 0
+        while i > 0:
+            out += self.sums[i]
+            i -= i & -i
+        return out
+
+
+@PROGRAMS.on(ints(30, lo=0, hi=9), 9)
+@PROGRAMS.on(ints(1, lo=0, hi=9), 9)
+def inversions(a, n):
+    tree = Tree(n)
+    out = 0
+    weight = 0.0
+    for k, x in enumerate(a):
+        step = Step(int(x) + 1)
+        out += k - tree.total(step.row) + tree.order[int(x)]
+        tree.add(step.row, 1)
+        weight += step.weight
+    return out, weight, tree.n
