@@ -88,3 +88,47 @@ def positions(edges, x):
 @PROGRAMS.on(np.array([1.0, 2.0]), -1, 2)
 def a_search_beyond_the_end(edges, lo, hi):
     return bisect.bisect(edges, 9.0, lo, hi)
+
+
+@PROGRAMS.on([1, 0, 1, 0, 0, 1], [5.0, 4.5, 4.0, 3.5, 6.0, 7.0], [3, 2, 4, 9, 1, 5], targets=("cpu",))
+@PROGRAMS.on(ints(30, lo=0, hi=2), floats(30), ints(30, lo=1, hi=9), targets=("cpu", "interpret"))
+def matched_orders(sides, prices, amounts):
+    """Items are indexed, and what is left of one is put back, before the text shows what the list holds."""
+    bids, asks = [], []
+    traded, turnover = 0, 0.0
+    for side, price, amount in zip(sides, prices, amounts):
+        if side == 1:
+            while amount > 0 and asks and asks[0][0] <= price:
+                best, there = heapq.heappop(asks)
+                part = min(amount, there)
+                traded += part
+                turnover += part * best
+                amount -= part
+                if there > part:
+                    heapq.heappush(asks, (best, there - part))
+            if amount > 0:
+                heapq.heappush(bids, (-price, amount))
+        else:
+            while amount > 0 and bids and -bids[0][0] >= price:
+                best, there = heapq.heappop(bids)
+                part = min(amount, there)
+                traded += part
+                turnover -= part * best
+                amount -= part
+                if there > part:
+                    heapq.heappush(bids, (best, there - part))
+            if amount > 0:
+                heapq.heappush(asks, (price, amount))
+    return traded, turnover, len(bids), len(asks), asks
+
+
+@PROGRAMS.on([3, 1, 9, 2, 8], [4, 2, 12, 5, 9], targets=("cpu",))
+@PROGRAMS.on([3], [4], targets=("cpu",))
+def merged_intervals(low, high):
+    merged = []
+    for k in range(len(low)):
+        if merged and low[k] <= merged[-1][1]:
+            merged[-1] = (min(merged[-1][0], low[k]), max(merged[-1][1], high[k]))
+        else:
+            merged.append((low[k], high[k]))
+    return merged

@@ -19,6 +19,7 @@ from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, index_of, integer
 from appyc.frontend.facts import Recursive, Restart
 from appyc.frontend.scope import Scope
+from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import PY_INT, NumberType, promote
 from appyc.frontend.types.values import (
@@ -205,7 +206,8 @@ def refuse_mixed(scope: Scope) -> None:
 def _joined(a: NumberType, b: NumberType, name: str, loc: Loc) -> NumberType:
     if a.dtype == b.dtype:
         return NumberType(a.dtype, a.python and b.python)
-    joined = promote(NumberType(a.dtype, python=False), NumberType(b.dtype, python=False))
+    own = a.python and b.python
+    joined = promote(NumberType(a.dtype, python=own), NumberType(b.dtype, python=own))
     if joined is None:
         raise UnsupportedError(
             f"the items of {container_of(name)!r} are numbers of different kinds, which a list keeps apart", loc,
@@ -220,12 +222,29 @@ def storage_of(scope: Scope, name: str) -> ListSlots:
     if found is None:
         if name not in scope.facts.lists:
             scope.guessed.add(name)
-        of_tuples, kinds = scope.facts.lists.get(name, (False, (PY_INT,)))
+        of_tuples, kinds = scope.facts.lists.get(name) or _guessed_items(scope, name)
         columns = tuple(scope.supply.fresh(name, ArrayType(kind.dtype, 1)) for kind in kinds)
         scope.memory.made |= set(columns)
         count, room = (scope.supply.fresh(f"{name}_{what}", DType.INT64) for what in ("n", "room"))
         found = scope.lists[name] = ListSlots(columns, kinds, of_tuples, count, room)
     return found
+
+
+def _guessed_items(scope: Scope, name: str) -> tuple[bool, tuple[NumberType, ...]]:
+    """What a list holds of which no item is known yet: as many integers as the tuples that it gets, by the text."""
+    for node in walk(scope.source.ast):
+        match node:
+            case (
+                ast.Call(
+                    func=ast.Attribute(value=ast.Name(id=owner), attr="append"), args=[ast.Tuple(elts=elts)]
+                )
+                | ast.Call(
+                    func=ast.Name(id="heappush") | ast.Attribute(attr="heappush"),
+                    args=[ast.Name(id=owner), ast.Tuple(elts=elts)],
+                )
+            ) if owner == name:
+                return True, (PY_INT,) * len(elts)
+    return False, (PY_INT,)
 
 
 def make_room(scope: Scope, slots: ListSlots, length: Expr, loc: Loc) -> None:
