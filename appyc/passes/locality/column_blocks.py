@@ -181,7 +181,7 @@ class ColumnBlocks:
         return replace(self.columns, clauses=None)
 
     def _deviations(self, one: ColumnSum, found: Squares, block: Symbol) -> For:
-        """Sum, deviations from the block's mean, and squares of these."""
+        """Sum, deviations from the block's mean, or from 0 where that is not finite, and squares of these."""
         loc, dtype = self.loc, found.update.target.dtype
         arrays = self._made(found.update.target, 3)
         column = self.names.fresh(self.columns.var.name, DType.INT64)
@@ -206,6 +206,7 @@ class ColumnBlocks:
             down((centre, value)),
             self._stored(arrays[0], block, column, Var(centre, loc=loc)),
             Assign(centre, mean, loc=loc),
+            Assign(centre, _where_finite(Var(centre, loc=loc), Var(centre, loc=loc), none), loc=loc),
             Assign(rest, none, loc=loc),
             Assign(spread, none, loc=loc),
             down((rest, apart), (spread, Binary("*", apart, apart, loc=loc))),
@@ -245,15 +246,12 @@ class ColumnBlocks:
         def times(lhs: Expr, rhs: Expr) -> Expr:
             return Binary("*", lhs, rhs, loc=loc)
 
-        def where_finite(number: Expr, value: Expr) -> Expr:
-            is_finite = Intrinsic("isfinite", (number,), DType.BOOL, loc=loc)
-            return Select(is_finite, value, zero(dtype, loc), loc=loc)
-
-        # The squares of a + d, over the block, are those of a, and 2 * d * (sum of a), and count * d * d. A mean that
-        # is not finite contributes by the block's own squares alone: a difference of two infinities would add a NaN.
+        # The squares of a + d, over the block, are those of a, and 2 * d * (sum of a), and count * d * d. A block whose
+        # mean is not finite contributes its squares alone, and NaN where the centre is not finite either.
         twice = times(Binary("+", moved, moved, loc=loc), rest)
-        value = Binary("+", spread, where_finite(moved, twice), loc=loc)
-        value = Binary("+", value, where_finite(mean, times(count, times(moved, moved))), loc=loc)
+        value = Binary("+", spread, _where_finite(moved, twice, zero(dtype, loc)), loc=loc)
+        apart = Binary("-", found.centre, found.centre, loc=loc)
+        value = Binary("+", value, _where_finite(mean, times(count, times(moved, moved)), apart), loc=loc)
         return [
             Assign(mean.symbol, Binary("/", total, count, loc=loc), loc=loc),
             Assign(moved.symbol, Binary("-", mean, found.centre, loc=loc), loc=loc),
@@ -282,3 +280,8 @@ class ColumnBlocks:
     def _count(self, block: Symbol, dtype: DType) -> Expr:
         lo, hi = self.bounds(block)
         return Cast(Binary("-", hi, lo, loc=self.loc), dtype, loc=self.loc)
+
+
+def _where_finite(number: Expr, value: Expr, otherwise: Expr) -> Expr:
+    loc = value.loc
+    return Select(Intrinsic("isfinite", (number,), DType.BOOL, loc=loc), value, otherwise, loc=loc)
