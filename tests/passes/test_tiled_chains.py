@@ -237,3 +237,34 @@ def test_a_chain_has_no_more_loops_than_analysis_allows(monkeypatch):
     monkeypatch.setattr(tiled_chains, "MOST_MEMBERS", 2)
     assert found(stored_between, LINE) is None  # two loops without a temporary are `shifted_fusion`'s
     assert found(in_order_between, LINE) is None
+
+
+def test_what_raises_ends_a_chain_only_behind_writes_that_show(monkeypatch):
+    def hidden(x, y):
+        a = np.exp(x)
+        if x[0] > 2.0:
+            raise ValueError("too large")
+        for i in range(1, x.shape[0] - 1):
+            y[i] = np.sqrt(a[i + 1] + a[i - 1])
+        return a[2:] * a[:-2] + a[1:-1]
+
+    def shown(x, y):
+        a = np.exp(x)
+        for i in range(1, x.shape[0] - 1):
+            y[i] = np.sqrt(a[i + 1] + a[i - 1])
+        if x[0] > 2.0:
+            raise ValueError("too large")
+        return a[2:] * a[:-2] + a[1:-1]
+
+    monkeypatch.setattr(tiled_chains, "ROWS", {1: 32})
+    chain = found(hidden, LINE, LINE.copy())
+    assert chain is not None
+    assert len(chain.members) == 3
+    assert found(shown, LINE, LINE.copy()) is None
+
+
+def test_blocks_of_planes_have_fewer_rows(monkeypatch):
+    monkeypatch.setattr(tiled_chains, "ROWS", {1: 32, 2: 4, 3: 2})
+    chain = found(planes, np.ones((10, 8)))
+    assert chain is not None
+    assert chain.rows == 4
