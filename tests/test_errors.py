@@ -737,11 +737,11 @@ def greatest(a):
 
 greatest(np.ones(4))
 """,
-    "list_comprehension": """
+    "list_of_dicts": """
 @appyc.jit(strict=True)
 def doubled(a):
-    b = [[x, 2.0 * x] for x in a]
-    return b[0][1]
+    b = [{x: 2.0 * x} for x in a]
+    return b[0][1.0]
 
 doubled(np.ones(4))
 """,
