@@ -50,6 +50,7 @@ from appyc.passes.gpu.choose_product_tiles import choose_product_tiles
 from appyc.passes.gpu.expand_allocations import expand_allocations
 from appyc.passes.gpu.keep_rows_on_chip import keep_rows_on_chip
 from appyc.passes.gpu.private_copies import private_copies
+from appyc.passes.gpu.scans_of_few_rows import scans_of_few_rows
 from appyc.passes.gpu.sink_scalars import sink_scalars
 from appyc.passes.gpu.split_complex import split_complex
 from appyc.passes.gpu.split_kernels import split_kernels
@@ -219,6 +220,7 @@ FOR_C: tuple[Pass, ...] = (
 
 FOR_GPU: tuple[Pass, ...] = (
     refuse_calls,  # first: no pass here knows calls
+    scans_of_few_rows,  # before count_workers: chunks are for as many
     count_workers,  # the host program has numbers only
     drop_limited_lanes,  # first: all that follow take lanes for free iterations
     drop_trapping_sums,  # the same

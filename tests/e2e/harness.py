@@ -206,6 +206,7 @@ def small_chunks(longest: int = 4) -> Iterator[None]:
     with (
         mock.patch.multiple("appyc.passes.parallelise.parallel_scan", **sizes),
         mock.patch("appyc.passes.gpu.unsupported_on_gpu.PROGRAMS", 9),
+        mock.patch("appyc.passes.gpu.scans_of_few_rows.LEAST", 1),
     ):
         yield
 

@@ -258,6 +258,7 @@ def writes_before_it_reads(x, s):
 
 
 @on(floats(7, 11), np.zeros((7, 11)))
+@on(floats(11, 7), np.zeros((11, 7)))
 def totals_of_rows(x, s):
     for i in range(x.shape[0]):
         t = 0.0

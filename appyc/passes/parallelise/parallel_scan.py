@@ -104,7 +104,7 @@ def parallel_scan(fn: Function, ctx: PassContext) -> Function:
     another scan's value; maps other than linear ones; packed arrays with a counter below zero.
     """
     names = NameSupply.after(fn)
-    fn = replace(fn, body=_in_chunks(fn.body, ctx, names))
+    fn = replace(fn, body=_block(fn.body, ctx, names))
 
     def rule(loop: For) -> For:
         sound = loop.var in ctx.parts or not any(rounds_in_products(scan) for scan in loop.scans)
@@ -113,18 +113,19 @@ def parallel_scan(fn: Function, ctx: PassContext) -> Function:
     return map_loops(fn, rule)
 
 
-def _in_chunks(body: tuple[Stmt, ...], ctx: PassContext, names: NameSupply) -> tuple[Stmt, ...]:
+def _block(body: tuple[Stmt, ...], ctx: PassContext, names: NameSupply) -> tuple[Stmt, ...]:
     def rule(stmt: Stmt) -> list[Stmt] | None:
         if not isinstance(stmt, For) or (stmt.mode is LoopMode.SEQUENTIAL and not stmt.scans):
             return None
         if stmt.mode is not LoopMode.SEQUENTIAL:
             return [stmt]
-        return _Chunked(stmt, ctx, names).build() if _is_wanted(stmt, ctx) else None
+        return in_chunks(stmt, ctx, names) if is_wanted(stmt, ctx) else None
 
     return replace_outermost(body, rule)
 
 
-def _is_wanted(loop: For, ctx: PassContext) -> bool:
+def is_wanted(loop: For, ctx: PassContext) -> bool:
+    """Whether a loop with scans is one to cut into chunks."""
     asked = loop.clauses is not None and loop.clauses.request == "parallel"
     if not asked and (loop.clauses is not None or not ctx.options.auto):
         return False
@@ -133,6 +134,11 @@ def _is_wanted(loop: For, ctx: PassContext) -> bool:
     if any(n.clauses is not None and n.clauses.request == "parallel" for n in loops_of(loop.body)):
         return False  # the user has said which loop threads share
     return sum(1 for _ in walk(loop.body)) <= MAX_NODES
+
+
+def in_chunks(loop: For, ctx: PassContext, names: NameSupply) -> list[Stmt]:
+    """What stands for a loop with scans: chunks in parallel where it is long enough, else the loop."""
+    return _Chunked(loop, ctx, names).build()
 
 
 class _Chunked:

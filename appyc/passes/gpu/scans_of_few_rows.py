@@ -1,0 +1,72 @@
+"""Scans in the rows of a parallel loop: a few long rows run one after the other, each with its scan in chunks.
+
+    for i in range(rows):             # parallel          if count >= 32768 * rows:
+        t = 0.0                                               for i in range(rows):         # in order
+        for j in range(count):        # scan(+: t)                t = 0.0
+            t += a[i, j]                           ->             ... the scan in chunks (`parallel_scan`)
+            s[i, j] = t                                   else:
+                                                              for i in range(rows): ...     # as it was
+
+A row that one program scans uses one multiprocessor, which waits for memory at each strip of lanes: for 1,024 elements
+as long as for a load. Chunks use all of them, but a row takes three launches then, and a copy to the host.
+
+Requires: no loop around it runs in parallel; the rows are equally long, and the loop over them has no reduction. Before
+`count_workers`. Does not handle: several scans in a row, one after the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import Binary, Compare, For, Function, If, LoopMode, Stmt
+from appyc.ir.visit import loops_of, map_blocks, rename, scalars_read, scalars_written
+from appyc.passes.node_builders import integer, trip_count
+from appyc.passes.parallelise.parallel_scan import in_chunks, is_wanted
+from appyc.passes.pass_context import PassContext
+
+LEAST = 1 << 15
+"""Iterations of a scan, for each row: about as many as a program runs while three kernels are launched."""
+
+
+def scans_of_few_rows(fn: Function, ctx: PassContext) -> Function:
+    """The function with a second version of such loops, which run-time extents select."""
+    names = NameSupply.after(fn)
+
+    def block(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        return tuple(map(versioned, body))
+
+    def versioned(stmt: Stmt) -> Stmt:
+        if not isinstance(stmt, For) or stmt.mode is not LoopMode.PARALLEL:
+            return map_blocks(stmt, block)
+        scans = [inner for inner in stmt.body if isinstance(inner, For) and inner.scans]
+        if (
+            len(scans) != 1
+            or stmt.reductions
+            or not is_wanted(scans[0], ctx)
+            or not _is_same_in_each(scans[0], stmt)
+        ):
+            return stmt
+        return _versions(stmt, scans[0], ctx, names)
+
+    return replace(fn, body=block(fn.body))
+
+
+def _is_same_in_each(inner: For, loop: For) -> bool:
+    """Whether all rows are equally long."""
+    read = scalars_read(inner.lo) | scalars_read(inner.hi)
+    return not read & (scalars_written(loop.body) | {loop.var})
+
+
+def _versions(loop: For, scan: For, ctx: PassContext, names: NameSupply) -> If:
+    loc = loop.loc
+    at = loop.body.index(scan)
+    in_order = replace(loop, mode=LoopMode.SEQUENTIAL, clauses=None, private=(), last=())
+    in_order = rename(in_order, {n.var: names.fresh(n.var.name, n.var.type) for n in loops_of(in_order)})
+    inner = in_order.body[at]
+    assert isinstance(inner, For)
+    rows = in_chunks(inner, ctx, names)
+    in_order = replace(in_order, body=(*in_order.body[:at], *rows, *in_order.body[at + 1 :]))
+    most = Binary("*", integer(LEAST, loc), trip_count(loop.lo, loop.hi, loop.step), loc=loc)
+    is_long = Compare(">=", trip_count(scan.lo, scan.hi, scan.step), most, loc=loc)
+    return If(is_long, (in_order,), (loop,), loc=loc)
