@@ -12,6 +12,7 @@ from appyc.ir.nodes import Function
 from appyc.ir.printer import print_function
 from appyc.options import Options
 from appyc.passes.gpu.scans_of_few_rows import scans_of_few_rows
+from appyc.passes.parallelise import parallel_scan
 from appyc.passes.pass_context import PassContext
 from tests.e2e.harness import small_chunks
 from tests.ir_makers import Program
@@ -79,14 +80,6 @@ def with_a_sum(a, s, first):
     return total
 
 
-def of_python_ints(a, s, first):
-    for i in range(first, a.shape[0]):
-        t = 0
-        for j in range(a.shape[1]):
-            t += int(a[i, j])
-            s[i, j] = t
-
-
 def without_a_scan(a, s, first):
     for i in range(first, a.shape[0]):
         for j in range(a.shape[1]):
@@ -117,11 +110,14 @@ def test_kernels_do_the_same(shape: tuple[int, int]) -> None:
     assert len(program.kernels) == 5  # three for chunks, a row in one program, and rows in parallel
 
 
-@pytest.mark.parametrize(
-    "fn", [triangle, with_a_sum, of_python_ints, without_a_scan], ids=lambda fn: fn.__name__
-)
+@pytest.mark.parametrize("fn", [triangle, with_a_sum, without_a_scan], ids=lambda fn: fn.__name__)
 def test_other_nests_stay(fn: Callable[..., object]) -> None:
     assert not in_versions(fn, plane(4, 5), np.zeros((4, 5)), 0)[1]
+
+
+def test_large_bodies_are_not_written_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel_scan, "MAX_NODES", 5)
+    assert not in_versions(totals, plane(4, 5), np.zeros((4, 5)), 0)[1]
 
 
 def test_empty_function() -> None:
