@@ -43,22 +43,21 @@ static int shares_as_expected(const Specialisation *s, const int64_t *frame)
 typedef struct {
     uintptr_t lo, hi;  /* the bytes from the first to one past the last element */
     int written;
-    int is_box;  /* of a group */
-    Array array;
+    const Argument *argument;  /* NULL for the box of a group */
 } Range;
 
 /* Of an array with elements. */
-static Range range_of(Array array)
+static Range range_of(const Array *array, int written, const Argument *argument)
 {
-    Range r = {array.at, array.at, 0, 0, array};
-    for (int i = 0; i < array.axes; i++) {
-        int64_t reach = (array.shape[i] - 1) * array.strides[i];
+    Range r = {array->at, array->at, written, argument};
+    for (int i = 0; i < array->axes; i++) {
+        int64_t reach = (array->shape[i] - 1) * array->strides[i];
         if (reach < 0)
             r.lo += (uintptr_t)reach;
         else
             r.hi += (uintptr_t)reach;
     }
-    r.hi += (uintptr_t)array.item;
+    r.hi += (uintptr_t)array->item;
     return r;
 }
 
@@ -150,10 +149,13 @@ static int common_axes(const Array *a, const Array *b, CommonAxis *axes)
 
 /* Whether two arrays are boxes in one grid that have no byte in common: the left and the right columns of a matrix, odd
  * and even elements, real and imaginary parts. Not where that cannot be told by strides. */
-static int are_boxes_apart(const Range *a, const Range *b)
+static int are_boxes_apart(const Range *a, const Range *b, const int64_t *frame)
 {
     CommonAxis axes[NPY_MAXDIMS + 1];
-    int count = a->is_box || b->is_box ? 0 : common_axes(&a->array, &b->array, axes), apart = 0;
+    if (!a->argument || !b->argument)
+        return 0;
+    const Array one = array_of(a->argument, frame), other = array_of(b->argument, frame);
+    int count = common_axes(&one, &other, axes), apart = 0;
     int64_t rest = (int64_t)(b->lo - a->lo), most = INT64_MAX;
     for (int i = 0; i < count; i++) {
         int64_t stride = axes[i].stride, first = rest / stride;
@@ -167,11 +169,11 @@ static int are_boxes_apart(const Range *a, const Range *b)
 }
 
 /* Of ranges sorted by where they begin. */
-static int do_meet(const Range *ranges, int count)
+static int do_meet(const Range *ranges, int count, const int64_t *frame)
 {
     for (int i = 0; i < count; i++)
         for (int j = i + 1; j < count && ranges[j].lo < ranges[i].hi; j++)
-            if ((ranges[i].written || ranges[j].written) && !are_boxes_apart(&ranges[i], &ranges[j]))
+            if ((ranges[i].written || ranges[j].written) && !are_boxes_apart(&ranges[i], &ranges[j], frame))
                 return 1;
     return 0;
 }
@@ -206,9 +208,7 @@ static int fill_group(const Specialisation *s, const Group *g, int64_t *frame, R
     if (may_meet_itself(&box) || !is_contiguous(g->layout, g->axes, shape, strides, first.item))
         return 0;
     frame[g->slot] = (int64_t)base;
-    *range = range_of(box);
-    range->written = g->written;
-    range->is_box = 1;
+    *range = range_of(&box, g->written, NULL);
     return 1;
 }
 
@@ -230,12 +230,10 @@ static int may_overlap(const Specialisation *s, int64_t *frame)
         if (a->written && a->layout == LAYOUT_STRIDED)
             found |= may_meet_itself(&array);
         /* Of arrays that are one, the first stands for all; any of them may be written. */
-        if (!a->grouped && a->same == i) {
-            ranges[count] = range_of(array);
-            ranges[count++].written = a->any_written;
-        }
+        if (!a->grouped && a->same == i)
+            ranges[count++] = range_of(&array, a->any_written, a);
     }
-    found = found || (may_meet(ranges, count) && do_meet(ranges, count));
+    found = found || (may_meet(ranges, count) && do_meet(ranges, count, frame));
     if (ranges != few)
         PyMem_Free(ranges);
     return found;

@@ -61,7 +61,7 @@ class Variant:
 class KernelArguments:
     """The arguments of a kernel, packed as the driver takes them.
 
-    signature: their places and what a variant asks of each, for a `Launcher`.
+    signature: their types and offsets, and what a variant asks of each, for a `Launcher`.
     """
 
     def __init__(self, kernel: KernelText) -> None:
