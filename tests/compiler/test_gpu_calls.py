@@ -239,6 +239,23 @@ def test_faults_are_raised_and_gone_in_the_next_call(cupy: Any, monkeypatch: pyt
     assert len(slow) == 1
 
 
+def test_faults_are_read_once_in_a_call_and_never_where_nothing_can_fail(cupy: Any) -> None:
+    made: list[str] = []
+    zeros, asnumpy = cupy.zeros, cupy.asnumpy
+    cupy.zeros = lambda *given: made.append("zeros") or zeros(*given)
+    cupy.asnumpy = lambda array: made.append("asnumpy") or asnumpy(array)
+    a, b, index = cupy.asarray(np.arange(4.0)), cupy.asarray(np.zeros(4)), cupy.asarray(np.arange(4))
+    for fn, args, expected in (
+        (shifted, (a, b, 2.0), []),
+        (picked, (index, a, b), ["zeros", "asnumpy", "asnumpy"]),
+    ):
+        compiled = appyc.jit(fn, target="gpu", cache=False)
+        compiled(*args)
+        compiled(*args)
+        assert made == expected
+        made.clear()
+
+
 def divided(n, a):
     for i in range(a.shape[0]):
         a[i] += 1.0
