@@ -383,10 +383,8 @@ class CompiledFunction(Specialisations[R]):
 
     def _add(self, wanted: Request, kernel: Kernel) -> None:
         """Registers a kernel with the dispatcher, if the dispatcher can handle all calls of the function."""
-        is_placed = kernel.host is not None or (
-            self.options.target in ("auto", "cpu") and not self._has_choice()
-        )
-        if not (is_placed and self._parameters.are_positional):
+        on_cpu = self.options.target in ("auto", "cpu") and not self._has_choice()
+        if not ((on_cpu or kernel.host is not None) and self._parameters.are_positional):
             return
         if self._on_loss is not None and wanted.key not in self._races and self._may_race(wanted):
             self._races[wanted.key] = Race(Entry(self._call_compiled, self._on_fault))

@@ -1,6 +1,32 @@
-/* Arrays in the memory of a GPU, which are known by CuPy's attributes. Part of _dispatch.c, which alone includes it. */
+/* Layouts of arrays, and those in the memory of a GPU, which are known by CuPy's attributes. Part of _dispatch.c, which
+ * alone includes it.
+ */
 #ifndef APPYC_DEVICE_H
 #define APPYC_DEVICE_H
+
+enum { LAYOUT_C, LAYOUT_F, LAYOUT_STRIDED };
+
+static int is_contiguous(int layout, int axes, const int64_t *shape, const int64_t *strides, int64_t step)
+{
+    for (int i = 0; i < axes && layout != LAYOUT_STRIDED; i++) {
+        int axis = layout == LAYOUT_C ? axes - 1 - i : i;
+        if (shape[axis] != 1 && strides[axis] != step)
+            return 0;
+        step *= shape[axis];
+    }
+    return 1;
+}
+
+/* Whether this is the layout that an array on a GPU has for `typeof`: C for one that is both. */
+static int has_layout(int layout, int axes, const int64_t *shape, const int64_t *strides, int64_t item)
+{
+    int c = is_contiguous(LAYOUT_C, axes, shape, strides, item);
+    for (int i = 0; i < axes; i++)
+        c |= shape[i] == 0;
+    if (c || layout == LAYOUT_C)
+        return c && layout == LAYOUT_C;
+    return is_contiguous(LAYOUT_F, axes, shape, strides, item) == (layout == LAYOUT_F);
+}
 
 static PyObject *data_name, *dtype_name, *ptr_name, *shape_name, *strides_name;
 

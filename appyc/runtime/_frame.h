@@ -4,8 +4,9 @@
 #ifndef APPYC_FRAME_H
 #define APPYC_FRAME_H
 
+#include "_device.h"
+
 enum { ARRAY, LIST, TEXT, COLUMN, NUMPY_SCALAR, PYTHON_SCALAR, NONE, TUPLE, LIST_OF_TUPLES };  /* kinds in Kernel.record() */
-enum { LAYOUT_C, LAYOUT_F, LAYOUT_STRIDED };
 enum { STATUS_OK, STATUS_GUARD, STATUS_FAULT };
 enum { STACK_SLOTS = 192, STACK_LEAVES = 32, FAULT_SLOTS = 7 };
 
@@ -68,7 +69,6 @@ typedef struct {
     int takes_numpy;        /* whether it takes NumPy's too */
 } Specialisation;
 
-#include "_device.h"
 #include "_lists.h"
 
 /* ------------------------------------------------------------------ arguments to frame */
@@ -81,17 +81,6 @@ static int fits_layout(PyArrayObject *array, int layout)
     case LAYOUT_F: return f && !c;
     default: return !c && !f;
     }
-}
-
-static int is_contiguous(int layout, int axes, const int64_t *shape, const int64_t *strides, int64_t step)
-{
-    for (int i = 0; i < axes && layout != LAYOUT_STRIDED; i++) {
-        int axis = layout == LAYOUT_C ? axes - 1 - i : i;
-        if (shape[axis] != 1 && strides[axis] != step)
-            return 0;
-        step *= shape[axis];
-    }
-    return 1;
 }
 
 /* typed: whether the caller has found that the value has this type, of which it may be a subclass. */
@@ -116,17 +105,6 @@ static int fill_array(const Argument *a, PyObject *value, int64_t *frame, int ty
     return 1;
 }
 
-/* Of the layout that an array on a GPU has for `typeof`: C for one that is both. */
-static int fits_strides(const Argument *a, const int64_t *shape, const int64_t *strides)
-{
-    int c = is_contiguous(LAYOUT_C, a->count, shape, strides, a->item);
-    for (int i = 0; i < a->count; i++)
-        c |= shape[i] == 0;
-    if (c || a->layout == LAYOUT_C)
-        return c && a->layout == LAYOUT_C;
-    return is_contiguous(LAYOUT_F, a->count, shape, strides, a->item) == (a->layout == LAYOUT_F);
-}
-
 static int fill_device_array(const Argument *a, PyObject *value, int64_t *frame)
 {
     int64_t *at = frame + a->slot, *shape = at + 1, *strides = shape + a->count;
@@ -134,7 +112,8 @@ static int fill_device_array(const Argument *a, PyObject *value, int64_t *frame)
     int fits = dtype && PyArray_DescrCheck(dtype)
                && PyArray_EquivTypenums(((PyArray_Descr *)dtype)->type_num, a->type_number)
                && device_address(value, at) && integers_of(value, shape_name, shape, a->count) == a->count
-               && integers_of(value, strides_name, strides, a->count) == a->count && fits_strides(a, shape, strides);
+               && integers_of(value, strides_name, strides, a->count) == a->count
+               && has_layout(a->layout, a->count, shape, strides, a->item);
     Py_XDECREF(dtype);
     PyErr_Clear();
     return fits;

@@ -6,7 +6,7 @@
 
 #include "_device.h"
 
-enum { ALIGNMENT = 16, SOME_ALIGNMENT = 4 };  /* as in appyc/runtime/kernel_variants.py */
+enum { ALIGNMENT = 16, SOME_ALIGNMENT = 4 };  /* of `Variant` (appyc/runtime/kernel_variants.py) */
 enum { SCRATCH_POINTERS = 2, MOST_BYTES = 32764 };
 enum { KNOWN_ARRAYS = 64 };
 

@@ -18,9 +18,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Binary, Compare, For, Function, If, LoopMode, Stmt
-from appyc.ir.visit import loops_of, map_blocks, rename, scalars_read, scalars_written
+from appyc.ir.visit import loops_of, rename, scalars_read, scalars_written
 from appyc.passes.node_builders import integer, trip_count
 from appyc.passes.parallelise.parallel_scan import in_chunks, is_wanted
 from appyc.passes.pass_context import PassContext

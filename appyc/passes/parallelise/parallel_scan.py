@@ -167,7 +167,7 @@ class _Chunked:
             how = "a linear recurrence" if scan.op == LINEAR else f"a scan ({scan.op})"
             text = f"{named(loop)} runs in chunks: {how} of '{scan.symbol.name}' links them"
             self.ctx.remark(loc, text)
-        shorter = replace(loop, body=_in_chunks(loop.body, self.ctx, self.names))
+        shorter = replace(loop, body=_block(loop.body, self.ctx, self.names))
         return [*self.before, If(self._pays(count), tuple(inside), (shorter,), loc=loc)]
 
     # ------------------------------------------------------------ whether
