@@ -12,7 +12,8 @@
                                                                    ...
 
 A compiler moves no load before a store, which may be to the same element, so that each iteration waits for memory.
-Here one wait serves all. What an iteration stores and a later one loads stays in a register.
+Here one wait serves all. What an iteration stores and a later one loads stays in a register. The iterations that are
+left run in smaller batches.
 
 Requires: all passes that change loops have run. Does not handle: bodies other than assignments and stores; bounds that
 lanes differ in; tiles of rows; loops without stores, which the assembler unrolls itself.
@@ -30,13 +31,17 @@ from appyc.ir.raising import may_raise
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.visit import arrays_read, arrays_written, map_operands, scalars_read, scalars_written, walk
 from appyc.passes.gpu.map_gpu import map_gpu, map_nests, mentions
-from appyc.passes.gpu.tile_rows import MOST_NODES, Location, loads_in_advance, location_of
+from appyc.passes.gpu.tile_rows import Location, loads_in_advance, location_of
 from appyc.passes.loop_ops.unroll import unroll, why_not_unroll
 from appyc.passes.pass_context import PassContext
 
-FACTORS = (8, 4, 2)
-MOST_LOADS = 24
-"""Of an iteration, together: with two registers each, a fifth of those that a thread can have."""
+FACTORS = (16, 8, 4, 2)
+OF_THE_REST = 4
+"""The iterations that fill no batch run in batches with so many times fewer."""
+MOST_LOADS = 48
+"""Of a batch: with two registers each, two fifths of those that a thread can have."""
+MOST_NODES = 800
+"""Of a batch."""
 
 
 def batch_loads(fn: Function, ctx: PassContext) -> Function:
@@ -79,12 +84,17 @@ class _Batches:
         for stmt in body:
             factor = self._factor(stmt) if isinstance(stmt, For) else 1
             if isinstance(stmt, For) and factor > 1:
-                main, rest = unroll(stmt, factor, self.names)
-                out += [replace(main, body=self._batched(main.body)), rest]
+                out += self._in_batches(stmt, factor)
                 self.factor = max(self.factor, factor)
             else:
                 out.append(map_blocks(stmt, self.block))
         return tuple(out)
+
+    def _in_batches(self, loop: For, factor: int) -> list[For]:
+        if factor <= 1:
+            return [loop]
+        main, rest = unroll(loop, factor, self.names)
+        return [replace(main, body=self._batched(main.body)), *self._in_batches(rest, factor // OF_THE_REST)]
 
     def _factor(self, loop: For) -> int:
         """How many iterations of a loop make a batch; 1 where it stays."""
