@@ -362,3 +362,10 @@ def a_time_loop_with_a_nest_that_only_reads(c, w):
             k = c[0]
         c += 1
     return k
+
+
+@PROGRAMS.on(np.ones(3, np.uint64), np.full((3, 3), 5, np.uint16))
+def an_int_of_32_bits_that_does_not_fit(b, m):
+    """The number in the message had 32 bits."""
+    w = 1
+    b[1] = min(-7, m[w, 1])

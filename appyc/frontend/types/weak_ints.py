@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from appyc.errors import Loc
 from appyc.frontend.arrays.tensors import as_tensor, element_type, is_array
-from appyc.frontend.expressions.arithmetic import PartedTypesError, const
+from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import promoted_dtype
 from appyc.frontend.types.values import ListValue, Number, TupleValue, Value, is_listed
@@ -88,7 +88,7 @@ def require_fit(scope: Scope, number: Number, dtype: DType, loc: Loc, ends: str 
     fits = tests[0] if len(tests) == 1 else Logical("and", tests[0], tests[1], loc=loc)
     wrong = Unary("~", Likely(fits, loc=loc), loc=loc)
     is_large = value.dtype is DType.UINT64
-    shown, shown_value = ("above 2**63 - 1", ()) if is_large else ("{value}", (value,))
+    shown, shown_value = ("above 2**63 - 1", ()) if is_large else ("{value}", (cast(value, DType.INT64),))
     cond = const(True, DType.BOOL, loc) if isinstance(value, Const) else wrong
     scope.fail_if(
         cond, "OverflowError", f"Python integer {shown} out of bounds for {dtype}", loc, shown_value
