@@ -34,19 +34,15 @@ from appyc.ir.nodes import (
     Extent,
     Function,
     Guard,
-    If,
     Likely,
-    Logical,
-    Node,
-    Select,
     Symbol,
-    Unary,
     Var,
 )
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite, scalars_read, scalars_written, substitute, walk
 from appyc.passes.checks.guards import GuardWriter, asked_in_order
 from appyc.passes.pass_context import PassContext
+from appyc.passes.simplify.constant_conditions import folded
 from appyc.passes.simplify.copy_propagation import known_values
 
 if TYPE_CHECKING:
@@ -189,23 +185,6 @@ def _are_given(test: Compare, given: Collection[Symbol]) -> bool:
         else isinstance(side, Var) and side.symbol in given and side.dtype is DType.INT64
         for side in sides
     )  # fmt: skip
-
-
-def folded(node: Node) -> Node | tuple[Node, ...]:
-    """What follows from conditions that are constants."""
-    match node:
-        case Likely(arg=Const() as arg):
-            return arg
-        case Unary(op="~", arg=Const(value=bool(value)) as arg):
-            return replace(arg, value=not value)
-        case Select(cond=Const(value=value), then=then, orelse=orelse):
-            return then if value else orelse
-        case If(cond=Const(value=value), then=then, orelse=orelse):
-            return then if value else orelse
-        case Logical(op=op, lhs=Const(value=value) as lhs, rhs=rhs):
-            return rhs if bool(value) == (op == "and") else lhs
-        case _:
-            return node
 
 
 def _usual(holds: isl.Set, writer: GuardWriter) -> isl.Set:

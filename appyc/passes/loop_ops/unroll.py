@@ -16,14 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from operator import eq, ge, gt, le, lt, ne
 
 from appyc.ir.blocks import own_statements
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Alloc, Binary, Break, Compare, Const, Continue, Expr, For, Node, Stmt, Symbol, Var
+from appyc.ir.nodes import Alloc, Binary, Break, Const, Continue, Expr, For, Node, Stmt, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import rename, rewrite_all, statements, substitute
-from appyc.passes.checks.guard_assumptions import folded
 from appyc.passes.node_builders import (
     binary,
     fresh_variables,
@@ -32,11 +30,9 @@ from appyc.passes.node_builders import (
     scaled,
     shifted,
     trip_count,
-    truth,
 )
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds
-
-_COMPARED = {"==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
+from appyc.passes.simplify.constant_conditions import folded
 
 
 def why_not_unroll(loop: For) -> str | None:
@@ -99,7 +95,5 @@ def _put_together(node: Node) -> Node | tuple[Node, ...]:
             return shifted(lhs, number if op == "+" else -number)
         case Binary("+", Const(value=int(number)), rhs) if node.dtype is DType.INT64:
             return shifted(rhs, number)
-        case Compare(op, Const(value=int(lhs)), Const(value=int(rhs))):
-            return truth(bool(_COMPARED[op](lhs, rhs)), node.loc)
         case _:
             return folded(node)

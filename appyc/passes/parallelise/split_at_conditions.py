@@ -34,18 +34,15 @@ from appyc.ir.nodes import (
     Assign,
     Binary,
     Compare,
-    Const,
     Expr,
     For,
     Function,
     Load,
-    Logical,
     Node,
     Select,
     Stmt,
     Store,
     Symbol,
-    Unary,
     Update,
     While,
 )
@@ -54,6 +51,7 @@ from appyc.ir.visit import loops_of, map_loops, rename, rewrite_all, scalars_rea
 from appyc.passes.loop_ops.cut import split, why_not_cut
 from appyc.passes.node_builders import shifted, truth
 from appyc.passes.pass_context import PassContext
+from appyc.passes.simplify.constant_conditions import folded
 
 MAX_NODES = 200
 """A larger body is not written twice."""
@@ -169,24 +167,13 @@ def _boundary(cond: Compare, var: Symbol, moving: Set[Symbol]) -> tuple[Expr, bo
 def _knowing(body: tuple[Stmt, ...], cond: Compare | Binary, holds: bool) -> tuple[Stmt, ...]:
     """The statements where the condition is known, with what follows from it."""
 
-    def rule(node: Node) -> Node:
+    def rule(node: Node) -> Node | tuple[Node, ...]:
         match node:
             case Compare() if node == cond:
                 return truth(holds, node.loc)
             case Binary() if node == cond:
                 return _chosen(node, holds)
-            case Unary(op="~", arg=Const(value=bool(known))):
-                return truth(not known, node.loc)
-            case (
-                Logical(op, Const(value=bool(known)), other)
-                | Logical(op, other, Const(value=bool(known)))
-                | Binary("&" | "|" as op, Const(value=bool(known)), other)
-                | Binary("&" | "|" as op, other, Const(value=bool(known)))
-            ):
-                return other if known == (op in ("and", "&")) else truth(known, node.loc)
-            case Select(Const(value=bool(known)), then, orelse):
-                return then if known else orelse
             case _:
-                return node
+                return folded(node)
 
     return rewrite_all(body, rule)

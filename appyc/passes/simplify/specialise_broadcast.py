@@ -27,16 +27,13 @@ from appyc.ir.nodes import (
     Function,
     Guard,
     Likely,
-    Logical,
     Node,
-    Select,
     Symbol,
 )
-from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite, walk
-from appyc.passes.checks.guard_assumptions import folded
 from appyc.passes.pass_context import PassContext
+from appyc.passes.simplify.constant_conditions import folded
 from appyc.passes.simplify.copy_propagation import copy_propagation
 from appyc.passes.simplify.dead_code_elimination import dead_code_elimination
 
@@ -83,12 +80,6 @@ def _known(node: Node, lengths: Mapping[tuple[Symbol, int], bool], asked: set[tu
         case Compare(op="==" | "!=" as op, lhs=lhs, rhs=rhs):
             same = _same(lhs, rhs, lengths, asked)
             return node if same is None else Const(same == (op == "=="), DType.BOOL, loc=node.loc)
-        case Select(cond=cond, then=then, orelse=orelse) if then == orelse and not may_raise(cond):
-            return then
-        case Logical(op=op, lhs=lhs, rhs=Const(value=value)) if bool(value) == (op == "and"):
-            return lhs
-        case Logical(lhs=lhs, rhs=Const() as rhs) if not may_raise(lhs):
-            return rhs
         case _:
             return node
 
