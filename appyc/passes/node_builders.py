@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
+from dataclasses import replace
 from functools import partial, reduce
 from typing import Any
 
@@ -231,6 +232,17 @@ def is_simple(expr: Expr) -> bool:
 
 def has_iterations(loop: For) -> Compare:
     return Compare("<" if loop.step > 0 else ">", loop.lo, loop.hi, loc=loop.loc)
+
+
+def in_order(loop: For) -> For:
+    """The loop without what it takes to run its iterations in another order."""
+    return replace(loop, mode=LoopMode.SEQUENTIAL, clauses=None, private=(), last=(), reductions=())
+
+
+def with_private(loop: For, made: Set[Symbol]) -> For:
+    """The loop, unless it runs in order, with those of the scalars that it writes among its private ones."""
+    own = ordered(scalars_written(loop.body) & made) if loop.mode is not LoopMode.SEQUENTIAL else ()
+    return replace(loop, private=(*loop.private, *own)) if own else loop
 
 
 def let(name: str, value: Expr, names: NameSupply, out: list[Any]) -> Var:

@@ -28,7 +28,7 @@ from appyc.ir.raising import may_raise, raises_itself
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType
 from appyc.ir.visit import map_loops, rename, scalars_written, walk
-from appyc.passes.node_builders import integer, most_trips, with_breaks
+from appyc.passes.node_builders import integer, most_trips, with_breaks, with_private
 from appyc.passes.pass_context import PassContext
 
 BLOCK = 2048
@@ -67,9 +67,7 @@ def check_in_blocks(fn: Function, ctx: PassContext) -> Function:
     decided: dict[Symbol, LoopSchedule] = {}
 
     def rule(loop: For) -> For:
-        if loop.mode is LoopMode.PARALLEL and made:
-            own = scalars_written(loop.body) & made
-            loop = replace(loop, private=(*loop.private, *ordered(own)))
+        loop = with_private(loop, made)
         if not _is_candidate(loop):
             return loop
         parts = early_exit(loop, ctx.legality(fn).dependences, with_loops=True)

@@ -30,9 +30,9 @@ from dataclasses import replace
 from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict
 from appyc.ir.blocks import replace_outermost
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Fail, For, Function, If, LoopMode, Node, Stmt, Unary
+from appyc.ir.nodes import Fail, For, Function, If, Stmt, Unary
 from appyc.ir.visit import loops_of, rename, rewrite_all
-from appyc.passes.node_builders import fresh_variables
+from appyc.passes.node_builders import fresh_variables, in_order
 from appyc.passes.parallelise.plain_loops import is_asked
 from appyc.passes.pass_context import PassContext
 
@@ -72,13 +72,9 @@ def _refusal(loop: For, verdict: LoopVerdict) -> If:
 def _or_in_order(loop: For, verdict: LoopVerdict, ctx: PassContext, supply: NameSupply) -> If:
     """The loop as requested, or sequential where the condition fails: Python would not raise here."""
 
-    def in_order(node: Node) -> Node:
-        if not isinstance(node, For):
-            return node
-        return replace(node, mode=LoopMode.SEQUENTIAL, clauses=None, private=(), last=(), reductions=())
-
     both = _two_versions(loop, verdict, ctx, supply)
-    return replace(both, orelse=rewrite_all(both.orelse, in_order))
+    plain = rewrite_all(both.orelse, lambda node: in_order(node) if isinstance(node, For) else node)
+    return replace(both, orelse=plain)
 
 
 def _two_versions(loop: For, verdict: LoopVerdict, ctx: PassContext, supply: NameSupply) -> If:

@@ -23,6 +23,7 @@ from appyc.analysis.dependences.legality import Legality
 from appyc.ir.nodes import For, Function, Load, LoopMode, Node, Reduction, Symbol, Update
 from appyc.ir.visit import map_loops, rewrite_all, scalars_read, scalars_written, walk, with_loops
 from appyc.passes.gpu.map_gpu import ANOTHER_LOOP, has_atomic
+from appyc.passes.node_builders import in_order
 from appyc.passes.pass_context import PassContext
 
 
@@ -78,10 +79,12 @@ def turned(fn: Function, loop: For) -> For | None:
     bounds = (inner.lo, inner.hi)
     if inner.last or scalars_read(bounds) & changing or any(isinstance(n, Load) for n in walk(bounds)):
         return None
-    ordered = replace(
-        loop, body=inner.body, mode=LoopMode.SEQUENTIAL, clauses=None, private=(), last=(), reductions=()
+    turned = replace(
+        inner,
+        body=(replace(in_order(loop), body=inner.body),),
+        clauses=loop.clauses,
+        mode=LoopMode.SEQUENTIAL,
     )
-    turned = replace(inner, body=(ordered,), clauses=loop.clauses, mode=LoopMode.SEQUENTIAL)
     found = Legality.of(with_loops(fn, {loop.var: turned})).judge(turned)
     if not found.may_run_in_any_order or found.reductions or found.last:
         return None

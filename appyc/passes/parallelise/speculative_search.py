@@ -227,7 +227,10 @@ class _Search:
         return tuple(self._copy(substitute(stmt, {self.loop.var: number})) for stmt in body)
 
     def _copy(self, stmt: S) -> S:
-        """The statement with fresh loop variables: the code behind a jump may occur in both branches."""
+        """The statement with fresh loop variables: the code behind a jump may occur in both branches.
+
+        Of two loops in it with one variable each gets its own, which `fresh_variables` does not do.
+        """
 
         def rule(node: Node) -> Node:
             if not isinstance(node, For):

@@ -14,12 +14,11 @@ to the array. An update that is atomic or conditional (under an `if`, in an inne
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from appyc.analysis.accesses.elements import fixed_elements
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, LoopMode, Stmt, Symbol
-from appyc.ir.visit import map_loops, scalars_written
+from appyc.ir.visit import map_loops
+from appyc.passes.node_builders import with_private
 from appyc.passes.pass_context import PassContext
 from appyc.passes.storage.element_scalars import Held, held_in_scalars
 
@@ -30,9 +29,7 @@ def promote_accumulators(fn: Function, ctx: PassContext) -> Function:
     made: set[Symbol] = set()
 
     def rule(loop: For) -> Stmt | tuple[Stmt, ...]:
-        if loop.mode is not LoopMode.SEQUENTIAL:
-            private = sorted(made & scalars_written(loop.body), key=str)
-            loop = replace(loop, private=(*loop.private, *private))
+        loop = with_private(loop, made)
         if loop.mode is LoopMode.PARALLEL:
             return loop
         held = tuple(

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from appyc.ir.names import NameSupply, ordered
-from appyc.ir.nodes import Assign, Break, Continue, For, Function, If, LoopMode, Symbol, Update, Var, While
-from appyc.ir.visit import loops_of, map_loops, rename, scalars_written, statements, walk
-from appyc.passes.node_builders import identity
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import Assign, Break, Continue, For, Function, If, Symbol, Update, Var, While
+from appyc.ir.visit import loops_of, map_loops, rename, statements, walk
+from appyc.passes.node_builders import identity, with_private
 from appyc.passes.pass_context import PassContext
 
 _OPS = ("+", "*", "&", "|", "^")
@@ -28,19 +28,18 @@ _OPS = ("+", "*", "&", "|", "^")
 def gather_updates(fn: Function, ctx: PassContext) -> Function:
     """The function with at most one conditional update of each scalar in an iteration of an innermost loop."""
     supply = NameSupply.after(fn)
-    made: list[Symbol] = []
+    made: set[Symbol] = set()
 
     def rule(loop: For) -> For:
-        if loop.mode is LoopMode.PARALLEL and made:
-            own = scalars_written(loop.body) & set(made)
-            loop = replace(loop, private=(*loop.private, *ordered(own)))
+        loop = with_private(loop, made)
         if loops_of(loop.body) or any(isinstance(n, While | Break | Continue) for n in statements(loop.body)):
             return loop  # no lanes, or an iteration that may end early
         for reduction in loop.reductions:
             symbol = reduction.symbol
             if not symbol.is_array and reduction.op in _OPS and _conditional_updates(loop, symbol) > 1:
-                made.append(supply.fresh(f"{symbol.name}_mine", symbol.type))
-                loop = _gathered(loop, symbol, reduction.op, made[-1])
+                mine = supply.fresh(f"{symbol.name}_mine", symbol.type)
+                made.add(mine)
+                loop = _gathered(loop, symbol, reduction.op, mine)
         return loop
 
     return map_loops(fn, rule)
