@@ -34,12 +34,12 @@ from appyc.passes.node_builders import (
     ceiling_quotient,
     integer,
     is_simple,
+    iterations_of,
     let,
     over_elements,
     plus,
     product_of_all,
     scaled,
-    trip_count,
     zero,
 )
 from appyc.passes.pass_context import PassContext
@@ -120,7 +120,9 @@ class _Expander:
         before: list[Stmt] = []
         axes: dict[Symbol, _Axis] = {}
         for x in dict.fromkeys(x for _, path in found for x in path):
-            axes[x.var] = _Axis(x, self._count(x, before), self._named("start", x.lo, before))
+            axes[x.var] = _Axis(
+                x, self._named("count", iterations_of(x), before), self._named("start", x.lo, before)
+            )
         count, start = axes[loop.var].count, axes[loop.var].first
         sizes = [self._bytes(alloc, path, axes, before) for alloc, path in found]
         loc = loop.loc
@@ -140,10 +142,6 @@ class _Expander:
         inner.append(replace(loop, lo=lo, hi=hi))
         parts = ceiling_quotient(count, most)
         return (*before, For(part, integer(0, loc), parts, 1, tuple(inner), loc=loc))
-
-    def _count(self, loop: For, out: list[Stmt]) -> Expr:
-        trips = trip_count(loop.lo, loop.hi, loop.step)
-        return self._named("count", Binary("max", trips, integer(0, loop.loc), loc=loop.loc), out)
 
     def _bytes(self, alloc: Alloc, path: tuple[For, ...], axes: dict[Symbol, _Axis], out: list[Stmt]) -> Expr:
         """The bytes that one iteration of the outermost loop needs; at least 1."""

@@ -37,10 +37,10 @@ from appyc.passes.node_builders import (
     integer,
     is_simple,
     iteration,
+    iterations_of,
     less,
     let,
     product_of_all,
-    trip_count,
 )
 
 GRID_LANES = 1024
@@ -151,10 +151,7 @@ class GridKernel:
 
     def _axis(self, loop: For) -> Axis:
         lo = loop.lo if is_simple(loop.lo) else self._on_host(f"{loop.var.name}_start", loop.lo)
-        trips = trip_count(lo, loop.hi, loop.step)
-        count = self._on_host(
-            f"{loop.var.name}_count", Binary("max", trips, integer(0, loop.loc), loc=loop.loc)
-        )
+        count = self._on_host(f"{loop.var.name}_count", iterations_of(replace(loop, lo=lo)))
         return Axis(loop, lo, count, self.names.fresh(f"{loop.var.name}_number", DType.INT64))
 
     def _lanes(self, axes: list[Axis]) -> Expr:

@@ -56,7 +56,7 @@ from appyc.ir.visit import (
     walk,
 )
 from appyc.passes.checks.check_parallel import rounds_differently
-from appyc.passes.node_builders import fresh_variables, integer, most_trips, trip_count
+from appyc.passes.node_builders import fresh_variables, integer, iterations_of, most_trips
 from appyc.passes.parallelise.plain_loops import is_asked, is_plain
 from appyc.passes.pass_context import PassContext
 
@@ -163,7 +163,6 @@ def _work(inner: For, outer: For) -> Expr | None:
         bounds = (loop.lo, loop.hi)
         if any(may_raise(b) or scalars_read(b) & changing or arrays_read(b) & written for b in bounds):
             return None if loop is inner else work
-        trips = trip_count(loop.lo, loop.hi, loop.step)
-        work = Binary("*", Binary("max", trips, integer(0, loop.loc), loc=loop.loc), work, loc=loop.loc)
+        work = Binary("*", iterations_of(loop), work, loc=loop.loc)
         loop = next((s for s in loop.body if isinstance(s, For)), None)
     return work

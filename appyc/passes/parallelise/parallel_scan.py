@@ -55,9 +55,9 @@ from appyc.passes.node_builders import (
     integer,
     is_simple,
     iteration,
+    iterations_of,
     let,
     shifted,
-    trip_count,
 )
 from appyc.passes.parallelise.scan_composition import Totals, rounds_in_products
 from appyc.passes.pass_context import PassContext
@@ -159,8 +159,7 @@ class _Chunked:
         lo: Expr = loop.lo
         if not is_simple(lo) or scalars_read(lo) & scalars_written(loop.body):
             lo = let("start", lo, self.names, self.before)
-        trips = Binary("max", trip_count(lo, loop.hi, loop.step), integer(0, loc), loc=loc)
-        count = let("count", trips, self.names, self.before)
+        count = let("count", iterations_of(replace(loop, lo=lo)), self.names, self.before)
         inside: list[Stmt] = []
         self._rounds(lo, count, inside)
         for scan in loop.scans:

@@ -13,7 +13,7 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Binary, Break, Continue, Expr, For, Function, If, Stmt, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import map_loops, scalars_written, substitute, walk
-from appyc.passes.node_builders import integer, scaled, shifted, trip_count
+from appyc.passes.node_builders import integer, iterations_of, scaled, shifted, trip_count
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds
 from appyc.passes.pass_context import PassContext
 
@@ -72,8 +72,7 @@ def _without_counters(loop: For, names: NameSupply, ctx: PassContext) -> For | t
             return shifted(Binary("+", Var(start, loc=counter.loc), moved, loc=counter.loc), part)
 
         body, _ = _replaced(loop.body, counter.symbol, closed, 0)
-        trips = Binary("max", trip_count(loop.lo, loop.hi, loop.step), integer(0, loc), loc=loc)
-        end = Binary("+", Var(start, loc=loc), scaled(trips, counter.step), loc=loc)
+        end = Binary("+", Var(start, loc=loc), scaled(iterations_of(loop), counter.step), loc=loc)
         before.append(Assign(start, Var(counter.symbol, loc=loc), loc=loc))
         after.append(Assign(counter.symbol, end, loc=loc))
         loop = replace(loop, body=body)
