@@ -300,14 +300,18 @@ def read_source(fn: FunctionType | MethodType | Snippet) -> Source:
 
 
 def _lambda(snippet: Snippet) -> Source:
-    """The source of a lambda: the only lambda that starts in its line, or one there with the same bytecode."""
+    """The source of a lambda: the only one that starts in its line, or one there with its columns or bytecode."""
     code, first = snippet.code, snippet.first_line
     try:
         module = ast.parse("".join(snippet.lines))
     except SyntaxError:
         module = ast.Module([], [])
     starting = [n for n in ast.walk(module) if isinstance(n, ast.Lambda) and n.lineno == first]
-    found = [n for n in starting if _alike(_code_of(n, code), code)] if len(starting) > 1 else starting
+    found = starting
+    if len(starting) > 1:
+        places = frozenset(code.co_positions())
+        found = [n for n in starting if _place_of(n.body) in places]
+        found = found or [n for n in starting if _alike(_code_of(n, code), code)]
     if not found:
         raise UnsupportedError("the source of this lambda cannot be told from others", Loc(snippet.file, first),
                                hints=("write it as a function with def",))  # fmt: skip
@@ -315,6 +319,11 @@ def _lambda(snippet: Snippet) -> Source:
         "<lambda>", snippet.file, tuple(snippet.lines[first - 1 : found[0].end_lineno]), first, 0,
         lambda_definition(found[0], "<lambda>"), {}, found[0],
     )  # fmt: skip
+
+
+def _place_of(body: ast.expr) -> tuple[int | None, ...]:
+    """The lines and columns of an expression, as code objects have them unless Python leaves them out."""
+    return body.lineno, body.end_lineno, body.col_offset, body.end_col_offset
 
 
 def _code_of(node: ast.Lambda, like: CodeType) -> CodeType:

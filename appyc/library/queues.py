@@ -43,3 +43,16 @@ def drop_front(items, head):
     while len(items) > length:
         items.pop()
     head[0] = 0
+
+
+def bound(most):
+    """The most items of a queue."""
+    if most < 0:
+        raise ValueError("maxlen must be non-negative")
+    return most
+
+
+def leave_room(items, head, most):
+    """Removes the first item where there is no room for another one."""
+    if len(items) - head[0] >= most > 0:
+        pop_left(items, head)

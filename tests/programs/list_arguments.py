@@ -1,5 +1,7 @@
 """Lists as arguments of functions that only look at them; nothing is left to Python."""
 
+import itertools
+from collections import deque
 from functools import partial
 
 import numpy as np
@@ -92,3 +94,42 @@ def tuples_for_functions_and_sorts(points):
     for a, b in sorted(points, key=lambda p: p[1]):
         last = 2 * last + a - b & 1023
     return _weighed(points, 2) + sum(a for a, b in points), last, sorted(points)
+
+
+@PROGRAMS.on(b"12, 3\t4\n", targets=("cpu", "interpret"))
+@PROGRAMS.on([32, 10, 300], targets=("cpu",))
+@PROGRAMS.on(ints(9, lo=0, hi=60, dtype=np.uint8), targets=("cpu", "interpret"))
+def words(data):
+    """Items are looked for among bytes that are written out."""
+    found = 0
+    for i in range(len(data)):
+        if data[i] not in b" ,\t\n" and (i == 0 or data[i - 1] in b" ,\t\n"):
+            found += 1
+    return found
+
+
+@PROGRAMS.on(floats(9), 3)
+@PROGRAMS.on(floats(4), 0)
+@PROGRAMS.on(floats(3), 9)
+@PROGRAMS.on(floats(3), -1, targets=("cpu",))
+def moving_sums(x, size):
+    """A queue with `maxlen` loses its first item to a new one."""
+    window = deque(maxlen=size)
+    out = np.zeros(len(x) + 2)
+    for i in range(len(x)):
+        window.append(x[i])
+        for v in window:
+            out[i] += v
+        if len(window) == window.maxlen:
+            out[i] -= 2 * window[0] + window[-1]
+    return out
+
+
+@PROGRAMS.on(20)
+@PROGRAMS.on(1)
+def triples(n):
+    found = 0
+    for a, b, c in itertools.product(range(1, n), repeat=3):
+        if a * a + b * b == c * c:
+            found += a + b + c
+    return found

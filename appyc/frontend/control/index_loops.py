@@ -55,13 +55,20 @@ def index_space_of(scope: Scope, node: ast.expr) -> IndexSpace | None:
         case ast.Attribute(value=owner, attr="flat"):
             value = expressions.lower_expression(scope, owner)
             return _elements(scope, value, loc) if is_array(value) else None
-        case ast.Call(func=ast.Attribute() | ast.Name() as func, args=args, keywords=[]):
+        case ast.Call(
+            func=ast.Attribute() | ast.Name() as func,
+            args=args,
+            keywords=[] | [ast.keyword(arg="repeat", value=ast.Constant())] as keywords,
+        ):
             callee = expressions.lower_expression(scope, func) if is_outer(scope, func) else None
             obj = callee.obj if isinstance(callee, Opaque) else None
             if obj is np.ndindex:
                 return _indices(scope, args, loc)
             if obj is itertools.product and args:
-                return _pairs(scope, args, loc)
+                times = next((ast.literal_eval(word.value) for word in keywords), 1)
+                return _pairs(scope, args * times, loc) if isinstance(times, int) and times > 0 else None
+            if keywords:
+                return None
             if obj is np.ndenumerate and len(args) == 1:
                 value = expressions.lower_expression(scope, args[0])
                 return _numbered(_elements(scope, value, loc)) if is_array(value) else None

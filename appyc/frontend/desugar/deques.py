@@ -11,7 +11,8 @@ The functions are those of `appyc.library.queues`.
 Requires: each binding of the name makes a deque (`deque()`, `deque([a, b])`, `deque(items)`), and each other use is one
 that a rule replaces.
 
-Does not handle: `appendleft`, `rotate` and `maxlen`; loops over a queue that change it; nested functions.
+Does not handle: `appendleft` and `rotate`; loops over a queue that change it; nested functions; what extends or returns
+a queue with `maxlen`.
 """
 
 # ruff: noqa: N802  (names that `ast` gives)
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 import ast
 from collections import deque
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -27,7 +29,7 @@ from appyc.frontend.desugar.building import constant
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.tree import walk
-from appyc.library.queues import drop_front, item_of, pop, pop_left
+from appyc.library.queues import bound, drop_front, item_of, leave_room, pop, pop_left
 
 
 def without_deques(source: Source, value_of: ValueOf) -> Source:
@@ -39,14 +41,17 @@ def _made(value: ast.expr, value_of: ValueOf) -> Kind | None:
     match value:
         case ast.Call(func=func, args=[] | [_], keywords=[]) if value_of(func) is deque:
             return Kind("deque")
+        case ast.Call(func=func, args=[], keywords=[ast.keyword(arg="maxlen")]) if value_of(func) is deque:
+            return Kind("deque", is_bounded=True)
         case _:
             return None
 
 
 class _Deques(Containers):
-    PARTS = ("items", "head")
+    PARTS = ("items", "head", "most")
     STATEMENTS = {  # noqa: RUF012
         "it.append(given)": "items.append(given)",
+        "it.append(last)": "leave_room(items, head, most)\nif most > 0: items.append(last)",
         "it.extend(given)": "items.extend(given)",
         "it.clear()": "items.clear(); head = [0]",
     }
@@ -55,19 +60,39 @@ class _Deques(Containers):
         "it.pop()": "pop(items, head)",
         "it.popleft()": "pop_left(items, head)",
         "it[index]": "item_of(items, head, index)",
+        "it.maxlen": "most",
     }
-    CONSTANTS = {f.__name__: constant(f) for f in (drop_front, item_of, pop, pop_left)}  # noqa: RUF012
+    CONSTANTS = {f.__name__: constant(f) for f in (bound, drop_front, item_of, leave_room, pop, pop_left)}  # noqa: RUF012
     FULL = "len(items) > head[0]"
     RETURNED = "made(items)"
     HINT = (
         "append, extend, popleft, pop and clear are compiled, and to index, measure, run over and return it"
     )
 
+    def takes(self, pattern: str, node: ast.AST, name: str, found: Mapping[str, ast.expr]) -> bool:
+        of_bounded = {
+            "it.append(given)": False,
+            "it.extend(given)": False,
+            "it.append(last)": True,
+            "it.maxlen": True,
+        }
+        return of_bounded.get(pattern, self.kinds[name].is_bounded) == self.kinds[name].is_bounded
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+        names = [name for value in values if (name := self.owner(value)) is not None]
+        return node if any(self.kinds[name].is_bounded for name in names) else super().visit_Return(node)
+
     def as_lists(self, name: str, at: ast.AST) -> list[ast.stmt]:
         return self.statements("drop_front(items, head)", name, at)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         match node:
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.Call(keywords=[ast.keyword(value=most)])
+            ) if name in self.kinds:
+                text = "most = bound(given); items = []; head = [0]"
+                return self.statements(text, name, node, given=self.visit(most))
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(args=args)) if name in self.kinds:
                 given = self.visit(args[0]) if args else ast.List([], ast.Load())
                 text = (

@@ -34,11 +34,13 @@ ValueOf = Callable[[ast.expr], object]
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A class of containers. makes: as in `ReturnedContainer`. start: the value of a missing key, None if it is an
-    error. rows_of: the list of lists that the name is bound to rows of."""
+    error. rows_of: the list of lists that the name is bound to rows of. is_bounded: whether items that are too many
+    leave it."""
 
     makes: str
     start: int | float | None = None
     rows_of: str = ""
+    is_bounded: bool = False
 
     @property
     def is_set(self) -> bool:

@@ -130,6 +130,8 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
     if isinstance(among, ast.List | ast.Set):
         among = ast.copy_location(ast.Tuple(among.elts, ast.Load()), among)
     wanted, found = expressions.lower_operands(scope, [item, among])
+    if isinstance(found, Opaque) and isinstance(found.obj, bytes) and isinstance(wanted, Number):
+        return _among_bytes(scope, wanted, found.obj, loc)
     is_own = isinstance(found, ListValue) and not found.slots.of_tuples
     if (is_own or (is_listed(found) and found.ndim == 1)) and isinstance(wanted, Number):
         return _among_list(scope, wanted, found, loc)
@@ -153,6 +155,20 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
         elif constant_truth(out.expr) is None:
             out = Number(Logical("or", out.expr, same.expr, loc=loc), python=True)
     return out
+
+
+def _among_bytes(scope: Scope, wanted: Number, found: bytes, loc: Loc) -> Number:
+    """Whether the byte is one of those that are written out."""
+    byte = replace(wanted, expr=scope.temp("byte", expressions.as_index(wanted, loc)), python=True)
+    least, most = (arithmetic.python_number(n, loc) for n in (0, 255))
+    for low, high in ((byte, least), (most, byte)):
+        outside = selections.compare("<", low, high, loc)
+        scope.fail_if(outside.expr, "ValueError", "byte must be in range(0, 256)", loc)
+    out = arithmetic.python_number(False, loc).expr
+    for one in dict.fromkeys(found):
+        same = selections.compare("==", byte, arithmetic.python_number(one, loc), loc)
+        out = Logical("or", out, same.expr, loc=loc)
+    return Number(out, python=True)
 
 
 def _among_list(scope: Scope, wanted: Number, found: Value, loc: Loc) -> Number:
