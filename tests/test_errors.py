@@ -737,11 +737,10 @@ def greatest(a):
 
 greatest(np.ones(4))
 """,
-    "list_of_dicts": """
+    "list_comprehension": """
 @appyc.jit(strict=True)
 def doubled(a):
-    b = [{x: 2.0 * x} for x in a]
-    return b[0][1.0]
+    return [[x, 2.0 * x] for x in a][0][1]
 
 doubled(np.ones(4))
 """,
@@ -1631,13 +1630,6 @@ DECORATING = {
 @appyc.jit
 class Grid:
     pass
-""",
-    "jit_of_lambda": """
-def shifts(k):
-    return appyc.jit(strict=True)(lambda x: x + k), appyc.jit(lambda x: x - k)
-
-double = shifts(1)[0]
-double(1)
 """,
     "jit_of_builtin": """
 appyc.jit(len)
