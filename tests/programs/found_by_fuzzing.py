@@ -369,3 +369,28 @@ def an_int_of_32_bits_that_does_not_fit(b, m):
     """The number in the message had 32 bits."""
     w = 1
     b[1] = min(-7, m[w, 1])
+
+
+@PROGRAMS.on(np.ones(6), np.array([0, 1, 2, 3, 1, 0], np.int8), 3)
+def lanes_in_a_loop_with_scalars_of_its_own(a, ix, k):
+    """The loop around the lanes was left with private scalars that are none any more."""
+
+    def last(v):
+        for i in range(1):
+            half = np.float64(2.0 / 4)
+            n = len(v)
+            for _, _ in zip(v, v, strict=True):
+                if 2.0 + v[n - 2] <= v[n - 1] and half < -1.5:
+                    break
+        p = 0
+        for i in range(len(v)):
+            p = p + (p - i) % 97
+        return p % len(v)
+
+    found = 0
+    for i in range(1, len(a)):
+        if ix[i] <= ix[ix[i]] + found <= k:
+            found = last(a[1:])
+        else:
+            ix[1:] = ix[1:]
+    return found

@@ -111,11 +111,11 @@ def vectorise_outer_loops(fn: Function, ctx: PassContext) -> Function:
                 cost = fn.schedule[loop.var].cost
                 decided[loop.var] = LoopSchedule(cost.of_blocks(LANES) if cost is not None else None)
                 return masked
-        if loop.mode is LoopMode.SEQUENTIAL or not made:
+        if not made:
             return loop
         written = scalars_written(loop.body)
         left = tuple(symbol for symbol in loop.private if symbol in written)  # complex ones are split inside
-        new = ordered((written & made) - {*left})
+        new = ordered((written & made) - {*left}) if loop.mode is not LoopMode.SEQUENTIAL else ()
         return replace(loop, private=(*left, *new))
 
     masked = map_loops(fn, rule)
