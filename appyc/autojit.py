@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from appyc.api import JitFunction, recorded_in
-from appyc.compiler.versions import Request, Version
+from appyc.compiler.requests import Request
+from appyc.compiler.versions import Version
 from appyc.errors import (
     CompileError,
     InternalError,

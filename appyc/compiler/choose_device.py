@@ -13,7 +13,7 @@ from types import FunctionType
 from appyc.compiler.analyse import Analysed, analyse
 from appyc.compiler.captured_values import Captured
 from appyc.compiler.forecast import Forecast, Forecaster
-from appyc.compiler.versions import Request
+from appyc.compiler.requests import Request
 from appyc.errors import CompileError
 from appyc.frontend.source import Source
 from appyc.options import Options

@@ -15,9 +15,10 @@ from appyc.analysis.cost.argument_sizes import sizes_of
 from appyc.compiler.captured_values import StaleVersion
 from appyc.compiler.fallback import CALLS_IN_VAIN, Hosted, R, Race, calling_itself, limit_for, warn_of_python
 from appyc.compiler.parameters import call_by_name, recorded_in
+from appyc.compiler.requests import Request
 from appyc.compiler.specialisations import Specialisations
 from appyc.compiler.version_budget import AT_ONCE, PUT_OFF
-from appyc.compiler.versions import Request, Version, is_stored
+from appyc.compiler.versions import Version, is_stored
 from appyc.compiler.waiting import SHORT_CALL, CallForecast
 from appyc.errors import CompileError, DependenceError, LeftToPython, Loc, ReadOnlyArguments
 from appyc.frontend.source import Source
@@ -279,8 +280,8 @@ class CompiledFunction(Specialisations[R]):
         out = call()
         python_wins = race.take(time.perf_counter_ns() - start, of_python=of_python)
         if python_wins:
-            loc = Loc(self._snippet.file, self._snippet.first_line)
-            self._leave(kind, race.limit, CompileError(str(race), loc))
+            error = CompileError(str(race), Loc(self._snippet.file, self._snippet.first_line))
+            self._leave(kind, race.limit, error)
         elif python_wins is not None and race.on_win is not None:
             race.on_win()
         elif python_wins is not None and race.entry is not None:
@@ -370,8 +371,7 @@ class CompiledFunction(Specialisations[R]):
         """
         if waits or self.options.target not in ("auto", "cpu") or self._has_choice():
             return True
-        named = self._given(args, {})
-        wanted = self._request(named)
+        wanted = self._request(named := self._given(args, {}))
         if wanted.target != "cpu" or self._find(wanted, named) is not None:
             return True
         if not begins:

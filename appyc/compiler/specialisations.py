@@ -16,8 +16,9 @@ from appyc.compiler.analyse import Analysed, CompiledFor, analyse
 from appyc.compiler.captured_values import Captured
 from appyc.compiler.fallback import Hosted, R, frames_of_ours, warn_of_defect
 from appyc.compiler.parameters import Parameters, call_by_name
+from appyc.compiler.requests import Request, request
 from appyc.compiler.version_budget import AT_ONCE, VersionBudget
-from appyc.compiler.versions import Job, Request, Version, make_version, request
+from appyc.compiler.versions import Job, Version, make_version
 from appyc.compiler.waiting import Compilations
 from appyc.errors import (
     CompileError,

@@ -309,8 +309,8 @@ def _lambda(snippet: Snippet) -> Source:
     starting = [n for n in ast.walk(module) if isinstance(n, ast.Lambda) and n.lineno == first]
     found = starting
     if len(starting) > 1:
-        places = frozenset(code.co_positions())
-        found = [n for n in starting if _place_of(n.body) in places]
+        spans = frozenset(code.co_positions())
+        found = [n for n in starting if _span_of(n.body) in spans]
         found = found or [n for n in starting if _alike(_code_of(n, code), code)]
     if not found:
         raise UnsupportedError("the source of this lambda cannot be told from others", Loc(snippet.file, first),
@@ -321,7 +321,7 @@ def _lambda(snippet: Snippet) -> Source:
     )  # fmt: skip
 
 
-def _place_of(body: ast.expr) -> tuple[int | None, ...]:
+def _span_of(body: ast.expr) -> tuple[int | None, ...]:
     """The lines and columns of an expression, as code objects have them unless Python leaves them out."""
     return body.lineno, body.end_lineno, body.col_offset, body.end_col_offset
 

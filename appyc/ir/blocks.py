@@ -33,7 +33,7 @@ def map_blocks(stmt: Stmt, rule: Callable[[tuple[Stmt, ...]], tuple[Stmt, ...]])
 def replace_outermost(
     body: tuple[Stmt, ...], rule: Callable[[Stmt], Sequence[Stmt] | None]
 ) -> tuple[Stmt, ...]:
-    """The statements with those of `rule` in place of a statement; where it gives None, the same inside its blocks."""
+    """The statements with those of `rule` instead of a statement; where it gives None, the same inside its blocks."""
     out: list[Stmt] = []
     for stmt in body:
         new = rule(stmt)

@@ -76,7 +76,7 @@ def extreme_at(keys, largest):
 
 
 def put_in_order(items, order):
-    """Puts the items of a list in an order that is used up, one cycle of items that change places after the other."""
+    """Permutes the items of a list in place, by the cycles of the permutation `order`, which is overwritten."""
     for start in range(len(order)):
         at = start
         moved = items[start]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict
 from appyc.compiler.analyse import Analysed
 from appyc.compiler.forecast import Forecast
-from appyc.compiler.versions import Request
+from appyc.compiler.requests import Request
 from appyc.frontend.outline import PythonPart
 from appyc.frontend.source import Source
 from appyc.ir.blocks import blocks_of

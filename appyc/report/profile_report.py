@@ -9,7 +9,7 @@ from types import FunctionType
 from appyc.c_gen.profiled_loops import Row
 from appyc.compiler.analyse import analyse
 from appyc.compiler.profile_run import profile
-from appyc.compiler.versions import Request
+from appyc.compiler.requests import Request
 from appyc.frontend.source import Source
 from appyc.ir.nodes import For
 from appyc.options import Options

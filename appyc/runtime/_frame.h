@@ -64,7 +64,7 @@ typedef struct {
     PyObject *watched;  /* a tuple of (dict or cell, name, value) */
     PyObject *kernel;  /* the Python object it was made from; keeps the code loaded */
     PyObject *checked_kernel;  /* that of `checked`, or None */
-    PyObject *host;         /* called with the leaf arguments in place of `function`, or NULL */
+    PyObject *host;         /* called with the leaf arguments instead of `function`, or NULL */
     PyObject *device_array; /* the class of arrays in a GPU's memory that the host program takes */
     int takes_numpy;        /* whether it takes NumPy's too */
 } Specialisation;

@@ -89,15 +89,15 @@ static int memory_of(PyObject *value, Reached *out)
 /* The same, looked up among the arrays of launches before. */
 static int known_memory(Launcher *self, PyObject *array, Reached *out)
 {
-    KnownArray *place = &self->known[((uintptr_t)array >> 4) % KNOWN_ARRAYS];
-    if (place->array == array) {
-        *out = place->memory;
+    KnownArray *entry = &self->known[((uintptr_t)array >> 4) % KNOWN_ARRAYS];
+    if (entry->array == array) {
+        *out = entry->memory;
         return 1;
     }
     if (!memory_of(array, out))
         return 0;
-    place->memory = *out;
-    Py_XSETREF(place->array, Py_NewRef(array));
+    entry->memory = *out;
+    Py_XSETREF(entry->array, Py_NewRef(array));
     return 1;
 }
 
@@ -357,7 +357,7 @@ static void launcher_dealloc(Launcher *self)
 }
 
 static PyMethodDef launcher_methods[] = {
-    {"forget", (PyCFunction)launcher_forget, METH_NOARGS, "Lets go of the arrays of launches so far."},
+    {"forget", (PyCFunction)launcher_forget, METH_NOARGS, "Drops its references to the arrays of earlier launches."},
     {"pack", (PyCFunction)launcher_pack, METH_VARARGS, "Packed arguments, their divisor, if they are narrow."},
     {NULL},
 };

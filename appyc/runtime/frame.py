@@ -81,7 +81,7 @@ class Kernel:
     built into the code from outside; a call takes the kernel only while it is the same. same: for
     each parameter the number of the one that it is the same array as, mostly its own; () for all. groups: arrays that
     are parts of one, which the dispatcher gives to the kernel as its hidden arguments. alone: no other Python code may
-    run meanwhile. host: what runs in place of machine code; the address is 0 then.
+    run meanwhile. host: what runs instead of machine code; the address is 0 then.
     """
 
     interface: Interface

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from appyc.compiler.analyse import Analysed
-from appyc.compiler.versions import Request
+from appyc.compiler.requests import Request
 from appyc.compiler.waiting import is_live
 from appyc.ir.nodes import Function
 from appyc.ir.visit import arrays_written, loops_of

@@ -9,7 +9,7 @@ from typing import SupportsIndex
 
 from appyc.analysis.cost.argument_sizes import Sized, sizes_of
 from appyc.compiler.disk_cache import disk_cache
-from appyc.compiler.versions import Request
+from appyc.compiler.requests import Request
 from appyc.options import Options, c_compiler, cache_dir
 from appyc.runtime.cache import Cache
 from appyc.runtime.fingerprint import binary_fingerprint, digest

@@ -1,4 +1,4 @@
-"""Objects that a function makes for itself and lets nobody else have: their fields are variables.
+"""Objects that do not escape the function that makes them: their fields are variables.
 
     s = Stats()              ->      s_n = 0; s_mean = 0.0
     for x in row:                    for x in row:

@@ -1,4 +1,4 @@
-"""Scans in the rows of a parallel loop: a few long rows run one after the other, each with its scan in chunks.
+"""Scans in the rows of a parallel loop: a few long rows run in order, each with its scan in chunks.
 
     for i in range(rows):             # parallel          if count >= 32768 * rows:
         t = 0.0                                               for i in range(rows):         # in order
@@ -11,7 +11,7 @@ A row that one program scans uses one multiprocessor, which waits for memory at 
 as long as for a load. Chunks use all of them, but a row takes three launches then, and a copy to the host.
 
 Requires: no loop around it runs in parallel; the rows are equally long, and the loop over them has no reduction. Before
-`count_workers`. Does not handle: several scans in a row, one after the other.
+`count_workers`. Does not handle: several scans in a row.
 """
 
 from __future__ import annotations
