@@ -297,7 +297,7 @@ def test_each_thread_launches_on_its_stream(cupy: Any) -> None:
     usual = driver.launch
 
     def launch(*arguments: Any) -> None:
-        seen.setdefault(threading.get_ident(), set()).add(arguments[8])
+        seen.setdefault(own.ptr, set()).add(arguments[8])
         usual(*arguments)
 
     driver.launch, driver.streams = launch, {0, 1, 2, 3}
@@ -318,7 +318,7 @@ def test_each_thread_launches_on_its_stream(cupy: Any) -> None:
     for thread in threads:
         thread.join()
     assert not failed
-    assert sorted(map(sorted, seen.values())) == [[1], [2], [3]]
+    assert seen == {1: {1}, 2: {2}, 3: {3}}
 
 
 def test_each_gpu_has_its_kernels(cupy: Any) -> None:
