@@ -95,6 +95,9 @@ class _HostEmitter:
         with self.w.block(f"def host({params}):"):
             if any(map(self._may_warn, _host_nodes(self.program))):
                 with self.w.block('with np.errstate(all="ignore"):'):
+                    for p in self.program.params:
+                        if not p.is_array and p.dtype is DType.INT64:  # whose arithmetic wraps around
+                            self.w.line(f"{self.name(p)} = np.int64({self.name(p)})")
                     self.body()
             else:
                 self.body()
