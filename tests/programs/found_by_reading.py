@@ -407,3 +407,17 @@ def every_second_into_few_elements(w, key, sums, n):
     # pragma parallel for
     for i in range(0, n, 2):
         sums[key[i]] += w[i]
+
+
+@PROGRAMS.on(np.arange(2700.0).reshape(300, 9), np.zeros(300), 1500.0)
+def a_search_reads_what_an_inner_iteration_before_has_written(a, b, t):
+    """The loop inside was run without its stores, to learn whether the iteration ends the search."""
+    for i in range(a.shape[0]):
+        s = 0.0
+        for j in range(1, a.shape[1]):
+            s = a[i, j - 1]
+            a[i, j] = s * 0.5
+        if s > t:
+            break
+        b[i] = s
+    return b

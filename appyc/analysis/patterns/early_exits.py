@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.accesses.accesses import READS
 from appyc.analysis.accesses.scalar_flow import exposed
+from appyc.analysis.dependences.array_dataflow import IterationFlow, Sees
 from appyc.analysis.dependences.dependences import Dependences
 from appyc.analysis.dependences.verdicts import Refusal
 from appyc.errors import Loc, Note
@@ -251,12 +252,8 @@ def _is_read_after_a_write(array: Symbol, loop: For, dependences: Dependences) -
     others = frozenset(arrays_written(loop.body) - {array})
     if any(c.source.writes and c.sink.op in READS for c in dependences.conflicts(loop, others)):
         return True
-    mine = [access for access in dependences.found.within(loop) if access.array == array]
-    return any(
-        write.writes and read.op in READS and dependences.may_meet(write, read)
-        for at, write in enumerate(mine)
-        for read in mine[at + 1 :]
-    )
+    flow = IterationFlow(dependences, loop, array)
+    return any(read.op in READS and flow.sees(read) is not Sees.OLD for read in flow.reads)
 
 
 def _notes(symbol: Symbol, read: Loc, loop: For) -> tuple[Note, ...]:
