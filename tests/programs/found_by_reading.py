@@ -421,3 +421,59 @@ def a_search_reads_what_an_inner_iteration_before_has_written(a, b, t):
             break
         b[i] = s
     return b
+
+
+@PROGRAMS.on(floats(300, 8))
+def an_element_is_kept_where_a_branch_continues(x):
+    """Each iteration was said to write all that it reads: what follows `if` was taken for always reached."""
+    n, m = x.shape
+    t = np.zeros(m)
+    y = np.zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            if j > 2:
+                if x[i, j] > 0:
+                    y[i, j] = 1
+                else:
+                    continue
+            t[j] = x[i, j]
+        for j in range(m):
+            y[i, j] += t[j]
+    return t, y
+
+
+@PROGRAMS.on(True)
+@PROGRAMS.on(False)
+def lengths_of_two_branches(c):
+    """The length was that of the last branch, and elements behind the shorter array were written."""
+    if c:
+        a = np.zeros(3)
+    else:
+        a = np.zeros(5)
+    for i in range(5):
+        a[i] = i
+    return a
+
+
+@PROGRAMS.on(0)
+@PROGRAMS.on(1)
+def a_longer_array_from_a_loop_that_may_not_run(k):
+    """As above."""
+    a = np.zeros(3)
+    for i in range(k):
+        a = np.zeros(5)
+    for i in range(5):
+        a[i] = i
+    return a
+
+
+@PROGRAMS.on(1)
+@PROGRAMS.on(2)
+def a_shorter_array_in_the_next_iteration(n):
+    """As above, with the length that the array had before the loop."""
+    a = np.zeros(5)
+    for i in range(n):
+        for j in range(5):
+            a[j] += j
+        a = np.zeros(3)
+    return a

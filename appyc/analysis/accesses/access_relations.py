@@ -29,6 +29,7 @@ from appyc.analysis.accesses.accesses import (
     CheckedIndex,
     FunctionAccesses,
 )
+from appyc.analysis.accesses.held_lengths import lengths_held
 from appyc.analysis.algebra.intervals import Box, reachable_values
 from appyc.analysis.sets.affine_values import Affine
 from appyc.analysis.sets.presburger import MAX_DISJUNCTS, Presburger
@@ -45,6 +46,7 @@ from appyc.ir.nodes import (
     Binary,
     BoundsCheck,
     Break,
+    Continue,
     Draw,
     Expr,
     For,
@@ -64,7 +66,7 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
-from appyc.ir.visit import arrays_written, children, scalars_written, walk
+from appyc.ir.visit import arrays_written, children, scalars_written, statements, walk
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -109,6 +111,7 @@ class AccessCollector:
         for symbol in self.fn.params:
             if not symbol.is_array:
                 self.state.scalars[symbol] = self._parameter(symbol)
+        self.affine.lengths = lengths_held(self.fn)
         self.found.guards += [self._truth(guard.holds) for guard in self.fn.guards]
         for truth in self.found.guards if self.affine.wary else ():
             self.affine.assume(truth.may_hold)
@@ -224,6 +227,7 @@ class AccessCollector:
                 self.statement(stmt, domain)
                 continue
             truth = self._if(stmt, domain)
+            self.doubts += any(_ends_on_some_paths(branch) for branch in (stmt.then, stmt.orelse))
             if never_completes(stmt.then) != never_completes(stmt.orelse):
                 rest = truth.negated() if never_completes(stmt.then) else truth
                 domain, doubt = self._where(domain, rest)
@@ -277,10 +281,18 @@ class AccessCollector:
             self.state.scalars[symbol] = self.affine.unknown(depth)
         self.affine.bound(targets, possible, self.state)
 
+    def _forget_lengths(self, loop: For | While, depth: int) -> None:
+        """Nothing is known of the lengths of arrays that an iteration allocates."""
+        for made in (stmt for stmt in statements(loop.body) if isinstance(stmt, Alloc)):
+            for axis in range(len(made.shape)):
+                self.state.extents[made.array, axis] = self.affine.unknown(depth)
+
     def _alloc(self, stmt: Alloc, domain: isl.Set) -> None:
         for axis, length in enumerate(stmt.shape):
             self.expression(length, domain)
-            self.state.extents[stmt.array, axis] = self._value(length)
+            pieces = self._value(length)
+            known = Value(self.affine.version(), self.affine.depth_of(pieces), pieces)
+            self.state.extents[stmt.array, axis] = known
         if stmt.kept is not None:
             self._resize(stmt, domain)
             return
@@ -321,16 +333,26 @@ class AccessCollector:
         merged = then.copy()
         for symbol in ordered(written):
             one, other = then.scalars.get(symbol), orelse.scalars.get(symbol)
-            if one is not None and other is not None and one.version == other.version:
-                continue
-            new = self.affine.unknown(self.depth)
-            mine, others = self.affine.held(symbol, then), self.affine.held(symbol, orelse)
-            if truth.exact and mine is not None and others is not None:
-                pieces = self._chosen(truth, mine, others)
-                if pieces is not None:
-                    new = Value(new.version, self.affine.depth_of(pieces), pieces)
-            merged.scalars[symbol] = new
+            if one is None or other is None or one.version != other.version:
+                mine, others = self.affine.held(symbol, then), self.affine.held(symbol, orelse)
+                merged.scalars[symbol] = self._met(truth, mine, others)
+        for key in then.extents | orelse.extents:
+            length, its = then.extents.get(key), orelse.extents.get(key)
+            if length is None or its is None:
+                merged.extents[key] = self.affine.unknown(self.depth)
+            elif length.version != its.version:
+                mine, others = self.affine.extent(*key, then), self.affine.extent(*key, orelse)
+                merged.extents[key] = self._met(truth, mine, others)
         return merged
+
+    def _met(self, truth: Truth, then: isl.PwAff | None, orelse: isl.PwAff | None) -> Value:
+        """What holds of a value where both branches meet."""
+        new = self.affine.unknown(self.depth)
+        if truth.exact and then is not None and orelse is not None:
+            pieces = self._chosen(truth, then, orelse)
+            if pieces is not None:
+                return Value(new.version, self.affine.depth_of(pieces), pieces)
+        return new
 
     def _chosen(self, truth: Truth, then: isl.PwAff, orelse: isl.PwAff) -> isl.PwAff | None:
         """The one value or the other; None where that is too much for what is asked of it."""
@@ -382,6 +404,7 @@ class AccessCollector:
     def _while(self, loop: While, domain: isl.Set) -> None:
         outer = self.loops
         self._forget(scalars_written(loop.body), self.depth + 1, self.values.at.get(id(loop), ()))
+        self._forget_lengths(loop, self.depth + 1)
         self.loops = (*outer, loop)
         self.expression(loop.cond, domain)
         inside, _ = self._where(domain, self._truth(loop.cond))
@@ -393,6 +416,7 @@ class AccessCollector:
         written = scalars_written(loop.body)
         if isinstance(loop, For):
             self._forget(written, self.depth + 1, self.values.at.get(id(loop), ()))
+            self._forget_lengths(loop, self.depth + 1)
         outer = self.loops
         self.loops = (*outer, loop)
         self.doubts += doubts
@@ -400,7 +424,13 @@ class AccessCollector:
         self.doubts -= doubts
         self.loops = outer
         self._forget(written, self.depth, self.values.behind.get(id(loop), ()))
+        self._forget_lengths(loop, self.depth)
 
 
 def _has_load(expr: Expr) -> bool:
     return any(isinstance(node, Load) for node in walk(expr))
+
+
+def _ends_on_some_paths(branch: tuple[Stmt, ...]) -> bool:
+    """Whether an iteration may end in a branch, but need not."""
+    return not never_completes(branch) and any(isinstance(s, Continue) for s in own_statements(branch))

@@ -86,21 +86,23 @@ class State:
     """What is known of the scalars, and of the extents of local arrays, at one point."""
 
     scalars: dict[Symbol, Value] = field(default_factory=dict)
-    extents: dict[tuple[Symbol, int], isl.PwAff] = field(default_factory=dict)
+    extents: dict[tuple[Symbol, int], Value] = field(default_factory=dict)
 
     def copy(self) -> State:
-        return State(dict(self.scalars), self.extents)
+        return State(dict(self.scalars), dict(self.extents))
 
 
 class SymbolTable:
     """The names of one function's sets.
 
-    wary: do not trust 64-bit arithmetic on values of unknown size.
+    wary: do not trust 64-bit arithmetic on values of unknown size. lengths: the scalars that always hold
+    the extents of local arrays.
     """
 
     def __init__(self, sets: Presburger, wary: bool) -> None:
         self.sets = sets
         self.wary = wary
+        self.lengths: Mapping[tuple[Symbol, int], Symbol] = {}
         self.names: dict[str, Name] = {}
         self.facts: dict[str, isl.Set] = {}
         self._about: dict[str, list[isl.Set]] = {}
@@ -216,15 +218,21 @@ class SymbolTable:
         return out
 
     def extent(self, array: Symbol, axis: int, state: State) -> isl.PwAff:
-        """The length of an axis: known for local arrays, else a parameter that is not negative."""
+        """The length of an axis, which is not negative: of a local array what it was allocated with, else a
+        parameter."""
         local = state.extents.get((array, axis))
-        if local is not None:
-            return local
-        key = f"{array}#{axis}"
-        if key not in self.names:
+        if local is None:
             origin = Extent(array, axis, loc=GENERATED)
-            pieces = self.named(Name(f"{array.name}.shape[{axis}]", 0, origin, small=True), key)
-            self.know(key, pieces.ge_set(self.sets.constant(0)))
+            return self._length(Name(f"{array.name}.shape[{axis}]", 0, origin, small=True), f"{array}#{axis}")
+        held = self.held(self.lengths[array, axis], state) if (array, axis) in self.lengths else local.pieces
+        if held is not None:
+            return held
+        name = Name(f"{array.name}.shape[{axis}]", local.depth, small=True)
+        return self._length(name, f"{array}#{axis}@{local.version}")
+
+    def _length(self, name: Name, key: str) -> isl.PwAff:
+        if key not in self.names:
+            self.know(key, self.named(name, key).ge_set(self.sets.constant(0)))
         return self.sets.parameter(key)
 
     def sum_of(self, terms: Mapping[Factors, int], written: Expr | None = None) -> isl.PwAff:
