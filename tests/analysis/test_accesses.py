@@ -9,6 +9,7 @@ import pytest
 
 from appyc.analysis.accesses.access_relations import accesses_of
 from appyc.analysis.accesses.accesses import FunctionAccesses
+from appyc.analysis.accesses.held_lengths import lengths_held
 from appyc.analysis.dependences.dependences import Dependences
 from appyc.analysis.sets.conditions import cases_of, condition_of, text_of
 from appyc.analysis.sets.presburger import Presburger
@@ -20,10 +21,12 @@ from appyc.ir.visit import loops_of, rewrite
 from tests.ir_makers import (
     Program,
     add,
+    alloc,
     assign,
     binary,
     cast,
     compare,
+    continue_,
     for_,
     if_,
     load,
@@ -33,6 +36,7 @@ from tests.ir_makers import (
     store,
     sub,
     update,
+    while_,
 )
 
 
@@ -153,6 +157,20 @@ def test_untold_condition_marks_the_accesses_below_it():
     assert [access.approximate for access in found.accesses] == [False, True, False]
 
 
+def test_what_follows_a_branch_that_may_continue_is_not_sure_to_be_reached():
+    c = Case()
+    inner = if_(compare("<", load(c.a, c.i), 0.0), [continue_()])
+    nested = if_(compare("<", c.i, c.k), [inner])
+    stored = store(c.b, [c.i], 1.0)
+    for body in (
+        [nested, stored],
+        [if_(compare("<", c.k, 9), [nested]), stored],
+        [nested, if_(compare(">", c.k, 0), [stored])],
+    ):
+        found = c.accesses(for_(c.i, 0, c.n, body))
+        assert [access.approximate for access in found.accesses] == [False, True]
+
+
 def test_step_restricts_the_iterations():
     c = Case()
     found = c.accesses(for_(c.i, 1, 8, [store(c.a, [c.i], 0.0)], step=3))
@@ -211,3 +229,56 @@ def test_scalars_that_are_set_before_they_are_read_have_no_names():
     inner = for_(j, 0, n, [assign(k, add(i, j)), store(a, [k], 1.0)])
     found = accesses_of(p.function(for_(i, 0, n, [inner])), Presburger())
     assert not any("@" in name for name in found.affine.names)
+
+
+def test_lengths_where_paths_meet():
+    c = Case()
+    t = c.p.array("t", 1)
+    three, five = alloc(t, 3), alloc(t, 5)
+    use = store(t, [0], 1.0)
+
+    def known(*body):
+        found = c.accesses(*body)
+        sets = found.sets
+        lengths = [access.extents[0] for access in found.accesses if access.array == t]
+        return [sets.constant_of(length) for length in lengths]
+
+    cond = compare("<", load(c.a, 0), 0.0)
+    assert known(three, use) == [3]
+    assert known(three, if_(cond, [use, five, use]), use) == [3, 5, None]
+    assert known(if_(cond, [three], [five]), use) == [None]
+    assert known(three, for_(c.i, 0, c.n, [use, five]), use) == [None, None]
+    assert known(five, for_(c.i, 0, c.n, [three, use]), use) == [3, None]
+    assert known(three, while_(cond, [use, five]), use) == [None, None]
+    assert known(three, for_(c.i, 0, c.n, [use]), use) == [3, 3]
+
+
+def test_lengths_that_scalars_hold():
+    c = Case()
+    t, m, k = c.p.array("t", 1), c.p.integer("m"), c.p.integer("q")
+    cond = compare("<", load(c.a, 0), 0.0)
+    made = alloc(t, m)
+
+    def held(*body):
+        return lengths_held(c.p.function(*body))
+
+    new = assign(m, 3)
+    assert held(made) == {(t, 0): m}
+    assert held(made, if_(cond, [new, assign(k, 4), made])) == {(t, 0): m}
+    assert held(made, while_(cond, [new, made])) == {(t, 0): m}
+    assert held(made, new) == {}
+    assert held(made, new, alloc(c.b, m)) == {(c.b, 0): m}
+    assert held(new, assign(k, cast(load(t, 0), DType.INT64)), made) == {}
+    assert held(made, alloc(t, k)) == {}
+    assert held(made, update(m, [], "+", 1)) == {}
+    assert held(made, for_(m, 0, 9, [made])) == {}
+
+
+def test_lengths_that_are_set_once():
+    p = Program()
+    t, m, n = p.array("t", 1), p.local("m", DType.INT64), p.integer("n")
+    cond = compare("<", n, 3)
+    once, made = assign(m, n), alloc(t, m)
+    assert lengths_held(p.function(once, if_(cond, [made]), made)) == {(t, 0): m}
+    assert lengths_held(p.function(once, if_(cond, [made]), once)) == {}
+    assert lengths_held(p.function(while_(cond, [once, if_(cond, [made])]))) == {}

@@ -90,6 +90,13 @@ def test_the_row_above() -> None:
     assert not any(node.checked for node in walk(fn.body) if isinstance(node, Load | Store))
 
 
+def test_an_even_distance_from_the_first_row() -> None:
+    """A number is no square, whose half would be taken off."""
+    f = Flat()
+    body = f.at(add(f.rows(f.n), 100), source=[add(f.rows(f.n), 99)])
+    assert f.verdicts(for_(f.j, 0, f.q, [body])) == {"j": CARRIED}
+
+
 def test_a_message_names_the_element_that_iterations_meet_in() -> None:
     f = Flat()
     _, found = f.judge(f.over(f.at(f.rows(), source=[f.rows(i=sub(f.i, 1))]), lo=1))

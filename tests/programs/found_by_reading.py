@@ -477,3 +477,13 @@ def a_shorter_array_in_the_next_iteration(n):
             a[j] += j
         a = np.zeros(3)
     return a
+
+
+@PROGRAMS.on(np.arange(400.0), 20, 10, 20)
+@PROGRAMS.on(np.arange(400.0), 1, 10, 20)
+def the_element_before_in_a_flat_array(a, m, n, l):
+    """The 100 was taken for none, as if it were a square, and the loop for independent."""
+    for i in range(n):
+        for j in range(l):
+            a[i * m + j + 100] = a[i * m + j + 99] * 0.5 + i
+    return a

@@ -18,7 +18,7 @@ to nodes by counting.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses.accesses import (
@@ -32,6 +32,7 @@ from appyc.analysis.accesses.accesses import (
 from appyc.analysis.accesses.held_lengths import lengths_held
 from appyc.analysis.algebra.intervals import Box, reachable_values
 from appyc.analysis.sets.affine_values import Affine
+from appyc.analysis.sets.joined_states import joined
 from appyc.analysis.sets.presburger import MAX_DISJUNCTS, Presburger
 from appyc.analysis.sets.symbol_table import Name, State, Truth, Value, is_counted
 from appyc.errors import GENERATED
@@ -275,14 +276,12 @@ class AccessCollector:
             new = Value(new.version, self.affine.depth_of(pieces), pieces)
         self.state.scalars[target] = new
 
-    def _forget(self, targets: set[Symbol], depth: int, possible: Sequence[Box]) -> None:
-        """Nothing is known of the scalars but that they are in one of the boxes."""
+    def _forget(self, loop: For | While, depth: int, possible: Mapping[int, Sequence[Box]]) -> None:
+        """Nothing is known of what an iteration sets but that its scalars are in one of the loop's boxes."""
+        targets = scalars_written(loop.body)
         for symbol in ordered(targets):
             self.state.scalars[symbol] = self.affine.unknown(depth)
-        self.affine.bound(targets, possible, self.state)
-
-    def _forget_lengths(self, loop: For | While, depth: int) -> None:
-        """Nothing is known of the lengths of arrays that an iteration allocates."""
+        self.affine.bound(targets, possible.get(id(loop), ()), self.state)
         for made in (stmt for stmt in statements(loop.body) if isinstance(stmt, Alloc)):
             for axis in range(len(made.shape)):
                 self.state.extents[made.array, axis] = self.affine.unknown(depth)
@@ -324,44 +323,9 @@ class AccessCollector:
             self.state = after[1] if never_completes(stmt.then) else after[0]
         else:
             written = scalars_written((*stmt.then, *stmt.orelse))
-            self.state = self._merge(truth, after[0], after[1], written)
+            self.state = joined(self.affine, truth, (after[0], after[1]), written, self.depth)
             self.affine.bound(written, self.values.behind.get(id(stmt), ()), self.state)
         return truth
-
-    def _merge(self, truth: Truth, then: State, orelse: State, written: set[Symbol]) -> State:
-        """What holds of the scalars where both branches meet. written: those that may differ."""
-        merged = then.copy()
-        for symbol in ordered(written):
-            one, other = then.scalars.get(symbol), orelse.scalars.get(symbol)
-            if one is None or other is None or one.version != other.version:
-                mine, others = self.affine.held(symbol, then), self.affine.held(symbol, orelse)
-                merged.scalars[symbol] = self._met(truth, mine, others)
-        for key in then.extents | orelse.extents:
-            length, its = then.extents.get(key), orelse.extents.get(key)
-            if length is None or its is None:
-                merged.extents[key] = self.affine.unknown(self.depth)
-            elif length.version != its.version:
-                mine, others = self.affine.extent(*key, then), self.affine.extent(*key, orelse)
-                merged.extents[key] = self._met(truth, mine, others)
-        return merged
-
-    def _met(self, truth: Truth, then: isl.PwAff | None, orelse: isl.PwAff | None) -> Value:
-        """What holds of a value where both branches meet."""
-        new = self.affine.unknown(self.depth)
-        if truth.exact and then is not None and orelse is not None:
-            pieces = self._chosen(truth, then, orelse)
-            if pieces is not None:
-                return Value(new.version, self.affine.depth_of(pieces), pieces)
-        return new
-
-    def _chosen(self, truth: Truth, then: isl.PwAff, orelse: isl.PwAff) -> isl.PwAff | None:
-        """The one value or the other; None where that is too much for what is asked of it."""
-
-        def choice() -> isl.PwAff | None:
-            pieces = self.sets.choose(truth.may_hold, then, orelse)
-            return pieces if self.sets.is_simple(pieces) else None
-
-        return self.sets.bounded(choice, None)
 
     def _for(self, loop: For, domain: isl.Set) -> None:
         self.expression(loop.lo, domain)
@@ -403,8 +367,7 @@ class AccessCollector:
 
     def _while(self, loop: While, domain: isl.Set) -> None:
         outer = self.loops
-        self._forget(scalars_written(loop.body), self.depth + 1, self.values.at.get(id(loop), ()))
-        self._forget_lengths(loop, self.depth + 1)
+        self._forget(loop, self.depth + 1, self.values.at)
         self.loops = (*outer, loop)
         self.expression(loop.cond, domain)
         inside, _ = self._where(domain, self._truth(loop.cond))
@@ -413,18 +376,15 @@ class AccessCollector:
 
     def _loop_body(self, loop: For | While, domain: isl.Set, doubts: int) -> None:
         """The body, knowing nothing of the scalars that another iteration may have changed."""
-        written = scalars_written(loop.body)
         if isinstance(loop, For):
-            self._forget(written, self.depth + 1, self.values.at.get(id(loop), ()))
-            self._forget_lengths(loop, self.depth + 1)
+            self._forget(loop, self.depth + 1, self.values.at)
         outer = self.loops
         self.loops = (*outer, loop)
         self.doubts += doubts
         self.block(loop.body, domain)
         self.doubts -= doubts
         self.loops = outer
-        self._forget(written, self.depth, self.values.behind.get(id(loop), ()))
-        self._forget_lengths(loop, self.depth)
+        self._forget(loop, self.depth, self.values.behind)
 
 
 def _has_load(expr: Expr) -> bool:

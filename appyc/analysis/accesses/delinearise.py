@@ -177,7 +177,7 @@ class _Parts:
             if rest is not None and len(rest) <= 1:
                 fitting.append((level, rest))
         for level, stride in enumerate(self.strides):
-            if factors == stride.factors * 2 and number % (2 * stride.scale) == 0:
+            if factors and factors == stride.factors * 2 and number % (2 * stride.scale) == 0:
                 half = number // (2 * stride.scale)  # of n*(n - 1)
                 yield [(level, stride.factors, half), (level, (), -half)]
         for level, rest in fitting:
