@@ -24,25 +24,8 @@ from appyc.analysis.patterns.compaction_pattern import packed_arrays
 from appyc.analysis.patterns.scans import LINEAR
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.distributed.combining import COMMUTING, running
+from appyc.ir import nodes as ir
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Assign,
-    Binary,
-    Compare,
-    Const,
-    Expr,
-    For,
-    Function,
-    Guard,
-    If,
-    Intrinsic,
-    Load,
-    Node,
-    Stmt,
-    Symbol,
-    Update,
-    Var,
-)
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, rewrite_all, scalars_read, scalars_written, walk
 from appyc.passes.node_builders import integer
@@ -61,13 +44,13 @@ class BlockScans:
     floats, which must be from SMALL to 1."""
 
     reason: str
-    body: tuple[Stmt, ...]
-    results: tuple[Symbol, ...]
-    parts: dict[Symbol, tuple[str, tuple[int, ...]]]
-    guards: tuple[Guard, ...]
-    factors: tuple[Expr, ...]
+    body: tuple[ir.Stmt, ...]
+    results: tuple[ir.Symbol, ...]
+    parts: dict[ir.Symbol, tuple[str, tuple[int, ...]]]
+    guards: tuple[ir.Guard, ...]
+    factors: tuple[ir.Expr, ...]
 
-    def hold(self, values: Mapping[Symbol, Any]) -> bool:
+    def hold(self, values: Mapping[ir.Symbol, Any]) -> bool:
         """Whether the guards hold."""
         try:
             return all(evaluate(guard.holds, values) for guard in self.guards)
@@ -76,7 +59,7 @@ class BlockScans:
 
 
 def block_scans(
-    legality: Legality, inside: Function, loop: For, handed_on: Collection[Symbol], names: NameSupply
+    legality: Legality, inside: ir.Function, loop: ir.For, handed_on: Collection[ir.Symbol], names: NameSupply
 ) -> BlockScans | None:
     """The scans that a loop's blocks can make in two passes; None where they hand on anything else, or where factors
     of floats change with the iterations. inside: the function with the guards under which no index leaves its array."""
@@ -91,36 +74,36 @@ def block_scans(
     times = {t.factor: names.fresh("times", DType.INT64) for t in totals.guarded if t.factor is not None}
     if (
         totals.largest is not None
-        or any(isinstance(n, Load) for factor in totals.fixed for n in walk(factor))
+        or any(isinstance(n, ir.Load) for factor in totals.fixed for n in walk(factor))
         or any(t.scan.op not in (*COMMUTING, LINEAR) for t in totals.totals)
         or any(factor.dtype not in SMALL for factor in (*times, *totals.fixed))
     ):
         return None
-    results, parts = list[Symbol](), dict[Symbol, tuple[str, tuple[int, ...]]]()
+    results, parts = list[ir.Symbol](), dict[ir.Symbol, tuple[str, tuple[int, ...]]]()
     for t in totals.totals:
         own = [s for s in (t.value, t.factor, times.get(t.factor or t.value)) if s is not None]
         parts[t.scan.symbol] = t.scan.op, tuple(range(len(results), len(results) + len(own)))
         results += own
-    first: list[Stmt] = [
+    first: list[ir.Stmt] = [
         *totals.first(),
-        *(Assign(s, integer(0, loop.loc), loc=loop.loc) for s in times.values()),
+        *(ir.Assign(s, integer(0, loop.loc), loc=loop.loc) for s in times.values()),
     ]
     body = (*first, replace(totals.loop(), body=_scaled(totals.loop().body, times)))
     return BlockScans(verdict.reason, body, tuple(results), parts, inside.guards, tuple(totals.fixed))
 
 
-def _scaled(body: tuple[Stmt, ...], times: Mapping[Symbol, Symbol]) -> tuple[Stmt, ...]:
+def _scaled(body: tuple[ir.Stmt, ...], times: Mapping[ir.Symbol, ir.Symbol]) -> tuple[ir.Stmt, ...]:
     """A product that has become small is multiplied by a power of 2, and how often that was is counted."""
 
-    def rule(node: Node) -> Node | tuple[Node, ...]:
-        if not isinstance(node, Assign) or node.target not in times:
+    def rule(node: ir.Node) -> ir.Node | tuple[ir.Node, ...]:
+        if not isinstance(node, ir.Assign) or node.target not in times:
             return node
-        product, loc = Var(node.target, loc=node.loc), node.loc
-        small = Const(SMALL[node.target.dtype], node.target.dtype, loc=loc)
-        larger = Assign(node.target, Binary("/", product, small, loc=loc), loc=loc)
-        counted = Update(times[node.target], (), "+", integer(1, loc), loc=loc)
-        is_small = Compare("<", Intrinsic("abs", (product,), product.dtype, loc=loc), small, loc=loc)
-        return node, If(is_small, (larger, counted), loc=loc)
+        product, loc = ir.Var(node.target, loc=node.loc), node.loc
+        small = ir.Const(SMALL[node.target.dtype], node.target.dtype, loc=loc)
+        larger = ir.Assign(node.target, ir.Binary("/", product, small, loc=loc), loc=loc)
+        counted = ir.Update(times[node.target], (), "+", integer(1, loc), loc=loc)
+        is_small = ir.Compare("<", ir.Intrinsic("abs", (product,), product.dtype, loc=loc), small, loc=loc)
+        return node, ir.If(is_small, (larger, counted), loc=loc)
 
     return rewrite_all(body, rule)
 

@@ -37,21 +37,8 @@ from appyc.distributed.kernels import (
 )
 from appyc.distributed.plan import Counting
 from appyc.errors import UnsupportedError
+from appyc.ir import nodes as ir
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Assign,
-    Binary,
-    Expr,
-    Extent,
-    Fail,
-    For,
-    Function,
-    Load,
-    Node,
-    Stmt,
-    Symbol,
-    Var,
-)
 from appyc.ir.printer import print_function
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import scalars_read, walk
@@ -81,21 +68,21 @@ class Prepared:
     what `until_break` makes of nests, the values that updates of scalars give, and scans. analysed: the function as
     scans are found in it."""
 
-    fn: Function
-    flow: Mapping[Symbol, LoopScalars]
+    fn: ir.Function
+    flow: Mapping[ir.Symbol, LoopScalars]
     names: NameSupply
     kernels: dict[object, Kernel] = field(default_factory=dict)
-    until: dict[int, tuple[Symbol, Stmt]] = field(default_factory=dict)
-    values: dict[int, Expr] = field(default_factory=dict)
+    until: dict[int, tuple[ir.Symbol, ir.Stmt]] = field(default_factory=dict)
+    values: dict[int, ir.Expr] = field(default_factory=dict)
     scans: dict[int, BlockScans | None] = field(default_factory=dict)
-    analysed: tuple[Legality, Function] | None = None
+    analysed: tuple[Legality, ir.Function] | None = None
 
     @classmethod
-    def of(cls, fn: Function, options: Options) -> Prepared:
+    def of(cls, fn: ir.Function, options: Options) -> Prepared:
         fn = recognise_reductions(fn, PassContext(options))
         return cls(fn, scalars_of(fn), NameSupply.after(fn))
 
-    def scans_of(self, loop: For, handed_on: Collection[Symbol]) -> BlockScans | None:
+    def scans_of(self, loop: ir.For, handed_on: Collection[ir.Symbol]) -> BlockScans | None:
         if id(loop) not in self.scans:
             if self.analysed is None:
                 inside = check_bounds(self.fn, PassContext(Options()))
@@ -113,25 +100,25 @@ class BlockTasks:
 
     prepared: Prepared
     graph: Graph
-    grids: dict[Symbol, Grid]
-    values: dict[Symbol, Any]
+    grids: dict[ir.Symbol, Grid]
+    values: dict[ir.Symbol, Any]
     make: Maker
     options: Options
-    computed: dict[Symbol, Task] = field(default_factory=dict)
+    computed: dict[ir.Symbol, Task] = field(default_factory=dict)
     counting: Counting | None = None
     unseen: list[Key] = field(default_factory=list)
     raising: set[Key] = field(default_factory=set)
 
     @property
-    def fn(self) -> Function:
+    def fn(self) -> ir.Function:
         return self.prepared.fn
 
-    def _set(self, symbol: Symbol, value: Any) -> None:
+    def _set(self, symbol: ir.Symbol, value: Any) -> None:
         for known in (self.values, self.computed):
             known.pop(symbol, None)
         (self.computed if isinstance(value, Task) else self.values)[symbol] = value
 
-    def _number(self, expr: Expr) -> int:
+    def _number(self, expr: ir.Expr) -> int:
         value = self.scalar(expr)
         if isinstance(value, Task):
             (value,) = self._run([value.key])
@@ -149,11 +136,11 @@ class BlockTasks:
             self._set(symbol, other)
         return values[: len(wanted)]
 
-    def scalar(self, expr: Expr) -> Any:
+    def scalar(self, expr: ir.Expr) -> Any:
         """The value of an expression: a number, or the task that computes it, of elements of arrays for one."""
-        if isinstance(expr, Var) and expr.symbol in self.computed:
+        if isinstance(expr, ir.Var) and expr.symbol in self.computed:
             return self.computed[expr.symbol]
-        reads = any(isinstance(n, Load) for n in walk(expr))
+        reads = any(isinstance(n, ir.Load) for n in walk(expr))
         if not reads and not scalars_read(expr) & self.computed.keys():
             try:
                 return self._in_python(expr) if _divides(expr) else evaluate(expr, self.values)
@@ -175,34 +162,34 @@ class BlockTasks:
 
     def kernel(
         self,
-        node: Expr | Stmt,
-        body: tuple[Stmt, ...] = (),
-        loops: Sequence[For] = (),
-        results: tuple[Symbol, ...] = (),
-        reduced: Mapping[Symbol, Combination] = NOTHING,
+        node: ir.Expr | ir.Stmt,
+        body: tuple[ir.Stmt, ...] = (),
+        loops: Sequence[ir.For] = (),
+        results: tuple[ir.Symbol, ...] = (),
+        reduced: Mapping[ir.Symbol, Combination] = NOTHING,
     ) -> Kernel:
         """The kernel of an expression, or of a nest with what `kernel_of` wants to know of it."""
         at = (id(node), *(loop.var for loop in loops), *reduced)
         if at not in self.prepared.kernels:
-            if isinstance(node, Expr):
+            if isinstance(node, ir.Expr):
                 results = (self.prepared.names.fresh("result", node.dtype),)
-                body = (Assign(*results, node, loc=node.loc),)
+                body = (ir.Assign(*results, node, loc=node.loc),)
             self.prepared.kernels[at] = kernel_of(self.fn, body, loops, self.grids, results, reduced)
         return self.prepared.kernels[at]
 
-    def _in_python(self, node: Expr | Fail) -> Any:
+    def _in_python(self, node: ir.Expr | ir.Fail) -> Any:
         """What Python makes of an expression over known numbers. Raises what the program raises."""
         params = tuple(scalars_read(node))
         if missing := [s for s in params if s not in self.values]:
             raise refused(node, f"{missing[0].name!r} may have no value here")
-        arrays = tuple({n.array for n in walk(node) if isinstance(n, Extent)})
-        body, results = ((node,), ()) if isinstance(node, Fail) else ((), (result_of(node),))
+        arrays = tuple({n.array for n in walk(node) if isinstance(n, ir.Extent)})
+        body, results = ((node,), ()) if isinstance(node, ir.Fail) else ((), (result_of(node),))
         fn = replace(self.fn, name=NAME, params=(*arrays, *params), body=body, tree=0 if results else None, guards=(),
                      results=results)  # fmt: skip
         given = (*(self.grids[a] for a in arrays), *(self.values[s] for s in params))
         return function_of(print_function(fn))(*given)
 
-    def _argument(self, symbol: Symbol, at: Node, *, is_set: bool) -> Any:
+    def _argument(self, symbol: ir.Symbol, at: ir.Node, *, is_set: bool) -> Any:
         """What a scalar is: a number, or the key of a task. is_set: it may have no value yet, and none is read."""
         if symbol in self.computed:
             key = self.computed[symbol].key
@@ -214,7 +201,7 @@ class BlockTasks:
         return value.item() if isinstance(value, np.generic) and is_pythons(symbol) else value
 
     def _blocks(
-        self, kernel: Kernel, tiles: Sequence[Tile], at: Stmt, begins: Mapping[Symbol, Key] = NOTHING
+        self, kernel: Kernel, tiles: Sequence[Tile], at: ir.Stmt, begins: Mapping[ir.Symbol, Key] = NOTHING
     ) -> Iterator[Key]:
         """The tasks of blocks that have a result. begins: the tasks that have what scalars are where each begins."""
         for number, (bounds, named) in enumerate(tiles):
@@ -226,7 +213,7 @@ class BlockTasks:
     def _result(self, block: Key, number: int) -> Task:
         return Task(self.graph.add("scalar", operator.getitem, block, number))
 
-    def _parts(self, loop: For, loops: Sequence[For]) -> list[tuple[int, int]]:
+    def _parts(self, loop: ir.For, loops: Sequence[ir.For]) -> list[tuple[int, int]]:
         """The blocks of a loop, one of these: they end where chunks of what it writes end."""
         if scalars_read((loop.lo, loop.hi)) & {other.var for other in loops}:
             low, high = -_FAR, _FAR  # a triangle: blocks outside of it have no result
@@ -238,12 +225,12 @@ class BlockTasks:
         inner = [c for c in self.grids[array].starts[axis] if low < c < high]
         return list(itertools.pairwise([low, *inner, high])) if low < high else []
 
-    def _regions(self, kernel: Kernel, bounds: Bounds) -> dict[Symbol, Region]:
+    def _regions(self, kernel: Kernel, bounds: Bounds) -> dict[ir.Symbol, Region]:
         pairs = zip(kernel.bounds, bounds, strict=True)
         ends = {s: n for names, pair in pairs for s, n in zip(names, pair, strict=True)}
         return kernel.regions.boxes({**self.values, **self.grids, **ends})
 
-    def _tiles(self, kernel: Kernel, loops: Sequence[For], at: Stmt) -> list[Tile]:
+    def _tiles(self, kernel: Kernel, loops: Sequence[ir.For], at: ir.Stmt) -> list[Tile]:
         """The blocks of a nest, and the chunks of large arrays that elements of others name for each. Runs the graph up
         to these."""
         asked, blocks = [], list(itertools.product(*(self._parts(loop, loops) for loop in loops)))
@@ -258,7 +245,7 @@ class BlockTasks:
         ]
 
     def _task(
-        self, kernel: Kernel, bounds: Bounds, at: Node, named: Mapping[Any, list[int]] = NOTHING
+        self, kernel: Kernel, bounds: Bounds, at: ir.Node, named: Mapping[Any, list[int]] = NOTHING
     ) -> Key | None:
         """The task of a block; None where it has no result. named: chunks of large arrays, by array and axis."""
         regions = self._regions(kernel, bounds)
@@ -295,16 +282,16 @@ class BlockTasks:
             self.unseen.append(key)
         return key
 
-    def _numbers(self, kernel: Kernel, boxes: Sequence[Box], bounds: Bounds, at: Node) -> list[Any]:
+    def _numbers(self, kernel: Kernel, boxes: Sequence[Box], bounds: Bounds, at: ir.Node) -> list[Any]:
         """The scalar arguments of a kernel: numbers, and keys of tasks that compute them."""
         scalars = [self._argument(s, at, is_set=kernel.raises or s in kernel.results) for s in kernel.scalars]
         extents = (n for array in kernel.arrays for n in self.grids[array].shape)
         return [*scalars, *extents, *(low for box in boxes for low, _ in box), *itertools.chain(*bounds)]
 
 
-def _divides(expr: Expr) -> bool:
+def _divides(expr: ir.Expr) -> bool:
     """Whether an expression divides Python's integers, which raises where a divisor is 0."""
-    return any(isinstance(n, Binary) and n.trap and n.op in ("//", "%") for n in walk(expr))
+    return any(isinstance(n, ir.Binary) and n.trap and n.op in ("//", "%") for n in walk(expr))
 
 
 def refused(node: Any, reason: str) -> UnsupportedError:

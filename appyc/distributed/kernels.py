@@ -13,25 +13,8 @@ from appyc.analysis.accesses.access_boxes import Regions
 from appyc.analysis.accesses.scalar_flow import exposed, surely_assigned
 from appyc.distributed.chunk_grids import joined
 from appyc.distributed.combining import Combination
+from appyc.ir import nodes as ir
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Binary,
-    BoundsCheck,
-    Expr,
-    Extent,
-    Fail,
-    For,
-    Function,
-    Load,
-    LoopMode,
-    Node,
-    Result,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-)
 from appyc.ir.printer import print_function
 from appyc.ir.types import DType
 from appyc.ir.visit import (
@@ -60,24 +43,24 @@ class Kernel:
     whether it may, by a statement."""
 
     text: str
-    body: tuple[Stmt, ...]
+    body: tuple[ir.Stmt, ...]
     regions: Regions
-    arrays: tuple[Symbol, ...]
-    written: tuple[Symbol, ...]
-    scalars: tuple[Symbol, ...]
-    bounds: tuple[tuple[Symbol, Symbol], ...]
-    results: tuple[Symbol, ...]
-    reduced: Mapping[Symbol, Combination]
+    arrays: tuple[ir.Symbol, ...]
+    written: tuple[ir.Symbol, ...]
+    scalars: tuple[ir.Symbol, ...]
+    bounds: tuple[tuple[ir.Symbol, ir.Symbol], ...]
+    results: tuple[ir.Symbol, ...]
+    reduced: Mapping[ir.Symbol, Combination]
     raises: bool
 
 
 def kernel_of(
-    fn: Function,
-    body: tuple[Stmt, ...],
-    loops: Sequence[For],
-    arrays: Iterable[Symbol],
-    results: tuple[Symbol, ...] = (),
-    reduced: Mapping[Symbol, Combination] = NOTHING,
+    fn: ir.Function,
+    body: tuple[ir.Stmt, ...],
+    loops: Sequence[ir.For],
+    arrays: Iterable[ir.Symbol],
+    results: tuple[ir.Symbol, ...] = (),
+    reduced: Mapping[ir.Symbol, Combination] = NOTHING,
 ) -> Kernel:
     """loops: those of the body that are blocked. arrays: those that live outside of the nest. results: scalars that
     the body computes for the caller; it takes those that it may leave as they are. reduced: arrays of which each block
@@ -100,7 +83,7 @@ def kernel_of(
     flat = tuple(s for pair in ends for s in pair)
     taken = {*exposed(body), *results} - (surely_assigned(body) - exposed(body).keys())
     scalars = tuple(sorted(taken - {*(loop.var for loop in loops_of(body)), *flat}, key=lambda s: s.uid))
-    returned = tuple(result_of(Var(s, loc=fn.loc)) for s in results)
+    returned = tuple(result_of(ir.Var(s, loc=fn.loc)) for s in results)
     tree = tuple(range(len(results))) if results else None
     whole = replace(
         fn, name=NAME, params=(*touched, *scalars, *flat), body=body, results=returned, tree=tree, guards=()
@@ -124,50 +107,54 @@ def kernel_of(
         ends,
         results,
         reduced,
-        any(isinstance(n, Fail) for n in walk(body)),
+        any(isinstance(n, ir.Fail) for n in walk(body)),
     )
 
 
-def is_pythons(scalar: Expr | Symbol) -> bool:
+def is_pythons(scalar: ir.Expr | ir.Symbol) -> bool:
     """Whether kernels take and return it as a number of Python's, as which its type is known too."""
     return scalar.dtype in (DType.BOOL, DType.INT64, DType.FLOAT64, DType.COMPLEX128)
 
 
-def result_of(expr: Expr) -> Result:
+def result_of(expr: ir.Expr) -> ir.Result:
     """Returns a scalar such that a function that takes it knows its type."""
-    return Result(expr, python=is_pythons(expr), loc=expr.loc)
+    return ir.Result(expr, python=is_pythons(expr), loc=expr.loc)
 
 
-def _bounded(node: Node, bounds: dict[Symbol, tuple[Symbol, Symbol]]) -> Node:
-    if not isinstance(node, For):
+def _bounded(node: ir.Node, bounds: dict[ir.Symbol, tuple[ir.Symbol, ir.Symbol]]) -> ir.Node:
+    if not isinstance(node, ir.For):
         return node
     node = replace(
-        node, mode=LoopMode.SEQUENTIAL
+        node, mode=ir.LoopMode.SEQUENTIAL
     )  # which the block's own analysis finds again: text would ask for it
     if node.var not in bounds:
         return node
-    low, high = (Var(s, loc=node.loc) for s in bounds[node.var])
+    low, high = (ir.Var(s, loc=node.loc) for s in bounds[node.var])
     return replace(
-        node, lo=Binary("max", node.lo, low, loc=node.loc), hi=Binary("min", node.hi, high, loc=node.loc)
+        node,
+        lo=ir.Binary("max", node.lo, low, loc=node.loc),
+        hi=ir.Binary("min", node.hi, high, loc=node.loc),
     )
 
 
-def _windowed(node: Node, extents: dict[Any, Symbol], origins: dict[Any, Symbol]) -> Node | tuple[Node, ...]:
-    def moved(array: Symbol, index: tuple[Expr, ...]) -> tuple[Expr, ...]:
+def _windowed(
+    node: ir.Node, extents: dict[Any, ir.Symbol], origins: dict[Any, ir.Symbol]
+) -> ir.Node | tuple[ir.Node, ...]:
+    def moved(array: ir.Symbol, index: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
         if (array, 0) not in origins:
             return index
         return tuple(
-            Binary("-", e, Var(origins[array, k], loc=e.loc), loc=e.loc) for k, e in enumerate(index)
+            ir.Binary("-", e, ir.Var(origins[array, k], loc=e.loc), loc=e.loc) for k, e in enumerate(index)
         )
 
     match node:
-        case Extent(array=array, axis=axis) if (array, axis) in extents:
-            return Var(extents[array, axis], loc=node.loc)
-        case Load() | Store():
+        case ir.Extent(array=array, axis=axis) if (array, axis) in extents:
+            return ir.Var(extents[array, axis], loc=node.loc)
+        case ir.Load() | ir.Store():
             return replace(node, index=moved(node.array, node.index))
-        case Update():
+        case ir.Update():
             return replace(node, index=moved(node.target, node.index))
-        case BoundsCheck():
+        case ir.BoundsCheck():
             return ()  # `Regions` has tested it
         case _:
             return node

@@ -12,28 +12,8 @@ from appyc.distributed.blocking import blocked_loops, is_nest, until_break
 from appyc.distributed.chunk_grids import Grid, Key, Task, whole
 from appyc.distributed.combining import LAST, Combination, arrays_reduced, combinations_of
 from appyc.distributed.dask_arrays import zeros
+from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import is_access
-from appyc.ir.nodes import (
-    OWN_ERRORS,
-    Alloc,
-    Assign,
-    BoundsCheck,
-    Break,
-    Call,
-    Continue,
-    Draw,
-    Fail,
-    For,
-    If,
-    Load,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-    View,
-    While,
-)
 from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk
 from appyc.passes.node_builders import combine
 
@@ -45,35 +25,35 @@ LEAST_BLOCKS = 3
 class Program(BlockTasks):
     """Runs the statements of a program."""
 
-    def block(self, body: tuple[Stmt, ...]) -> Break | Continue | None:
+    def block(self, body: tuple[ir.Stmt, ...]) -> ir.Break | ir.Continue | None:
         """Runs statements. Gives the one by which they leave the loop around them."""
         for stmt in body:
             left = None
             match stmt:
-                case Assign():
+                case ir.Assign():
                     self._set(stmt.target, self.scalar(stmt.value))
-                case Update() if not stmt.target.is_array:
-                    new = combine(stmt.op, Var(stmt.target, loc=stmt.loc), stmt.value)
+                case ir.Update() if not stmt.target.is_array:
+                    new = combine(stmt.op, ir.Var(stmt.target, loc=stmt.loc), stmt.value)
                     self._set(stmt.target, self.scalar(self.prepared.values.setdefault(id(stmt), new)))
-                case For() if not is_nest(stmt, self.grids):
+                case ir.For() if not is_nest(stmt, self.grids):
                     self.repeat(stmt, range(self._number(stmt.lo), self._number(stmt.hi), stmt.step))
-                case While():
-                    while self._number(stmt.cond) and not isinstance(self.block(stmt.body), Break):
+                case ir.While():
+                    while self._number(stmt.cond) and not isinstance(self.block(stmt.body), ir.Break):
                         pass
-                case If() if self._decides(stmt):
+                case ir.If() if self._decides(stmt):
                     left = self.block(stmt.then if self._number(stmt.cond) else stmt.orelse)
-                case Break() | Continue():
+                case ir.Break() | ir.Continue():
                     left = stmt
-                case For() | Store() | Update() | If():
+                case ir.For() | ir.Store() | ir.Update() | ir.If():
                     self._nest(stmt)
-                case Alloc(array=symbol, kept=None):
+                case ir.Alloc(array=symbol, kept=None):
                     shape = tuple(max(self._number(length), 0) for length in stmt.shape)
                     array = zeros(shape, symbol.dtype.numpy, self.grids.values())
                     self.graph.sources.append(array)
                     self.values[symbol] = self.grids[symbol] = Grid(array)
-                case Fail():
+                case ir.Fail():
                     self._in_python(stmt)
-                case BoundsCheck():
+                case ir.BoundsCheck():
                     index, extent = self._number(stmt.index), self._number(stmt.extent)
                     if not -extent <= index < extent:
                         raise IndexError(stmt.site.message.format(value=index, extent=extent))
@@ -83,32 +63,34 @@ class Program(BlockTasks):
                 return left
         return None
 
-    def repeat(self, loop: For, steps: range) -> None:
+    def repeat(self, loop: ir.For, steps: range) -> None:
         """A loop around nests."""
         for step in steps:
             self._set(loop.var, step)
-            if isinstance(self.block(loop.body), Break):
+            if isinstance(self.block(loop.body), ir.Break):
                 break
 
-    def _decides(self, stmt: If) -> bool:
+    def _decides(self, stmt: ir.If) -> bool:
         """Whether the program goes one way: the condition is known, or must be, since there are loops below it."""
         inside = walk((*stmt.then, *stmt.orelse))
-        if any(isinstance(n, For | While | Break | Continue | Fail) for n in inside):
+        if any(isinstance(n, ir.For | ir.While | ir.Break | ir.Continue | ir.Fail) for n in inside):
             return True
-        reads = any(isinstance(n, Load) for n in walk(stmt.cond))
+        reads = any(isinstance(n, ir.Load) for n in walk(stmt.cond))
         return not reads and not scalars_read(stmt.cond) & self.computed.keys()
 
-    def _nest(self, stmt: Stmt) -> None:
+    def _nest(self, stmt: ir.Stmt) -> None:
         for node in walk(stmt):
-            if isinstance(node, View | Call | Draw) or (isinstance(node, Fail) and node.error in OWN_ERRORS):
+            if isinstance(node, ir.View | ir.Call | ir.Draw) or (
+                isinstance(node, ir.Fail) and node.error in ir.OWN_ERRORS
+            ):
                 raise refused(node, f"{type(node).__name__}: this has no form over blocks")
         loops = blocked_loops(stmt, self.grids)
         bounds = [e for n in walk(stmt) if is_access(n) for e in n.index]
         bounds += [e for loop in loops_of(stmt) for e in (loop.lo, loop.hi)]
         for symbol in scalars_read(bounds) & self.computed.keys():  # boxes depend on it
-            self._number(Var(symbol, loc=stmt.loc))
+            self._number(ir.Var(symbol, loc=stmt.loc))
         combined, block = combinations_of(stmt, self.prepared.flow), stmt
-        if isinstance(stmt, For) and leaves_early(stmt):
+        if isinstance(stmt, ir.For) and leaves_early(stmt):
             has_ended, block = self.prepared.until.setdefault(
                 id(stmt), until_break(stmt, self.prepared.names)
             )
@@ -122,14 +104,14 @@ class Program(BlockTasks):
 
     def _tasks(
         self,
-        stmt: Stmt,
-        loops: Sequence[For],
+        stmt: ir.Stmt,
+        loops: Sequence[ir.For],
         combined: Sequence[Combination],
-        reduced: Mapping[Symbol, Combination],
+        reduced: Mapping[ir.Symbol, Combination],
     ) -> None:
         """The tasks of a nest, and of what its blocks combine into."""
         pairs = [(s, start) for c in combined for s, start in zip(c.symbols, c.starts, strict=False)]
-        body = (*(Assign(s, start, loc=stmt.loc) for s, start in pairs), stmt)
+        body = (*(ir.Assign(s, start, loc=stmt.loc) for s, start in pairs), stmt)
         kernel = self.kernel(stmt, body, loops, tuple(s for c in combined for s in c.symbols), reduced)
         if self.counting is not None:
             self.counting.begin(stmt.loc.line, self.graph)
@@ -162,11 +144,11 @@ class Program(BlockTasks):
         self.unseen = []
 
     def _begins(
-        self, stmt: Stmt, loops: Sequence[For], combined: Sequence[Combination], tiles: Sequence[Tile]
-    ) -> dict[Symbol, Key]:
+        self, stmt: ir.Stmt, loops: Sequence[ir.For], combined: Sequence[Combination], tiles: Sequence[Tile]
+    ) -> dict[ir.Symbol, Key]:
         """The tasks that have what scalars are where each block begins, where that can be had before the blocks run."""
         handed_on = [c.symbols[0] for c in combined if c.op is None]
-        if not handed_on or not isinstance(stmt, For) or len(tiles) < LEAST_BLOCKS:
+        if not handed_on or not isinstance(stmt, ir.For) or len(tiles) < LEAST_BLOCKS:
             return {}
         scans = self.prepared.scans_of(stmt, handed_on)
         if scans is None or not scans.hold(self.values) or scalars_read(scans.factors) & self.computed.keys():

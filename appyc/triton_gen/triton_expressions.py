@@ -14,32 +14,9 @@ from typing import assert_never
 import numpy as np
 
 from appyc.errors import InternalError
+from appyc.ir import nodes as ir
 from appyc.ir.affine import LinearForm, linear_form, written
 from appyc.ir.gpu_program import LaneIndex
-from appyc.ir.nodes import (
-    AnyLane,
-    Apart,
-    Ascending,
-    Binary,
-    Call,
-    Cast,
-    Compare,
-    Const,
-    Draw,
-    Expr,
-    Extent,
-    Intrinsic,
-    Likely,
-    Load,
-    Logical,
-    Node,
-    Reduce,
-    Select,
-    Symbol,
-    Unary,
-    Var,
-    Workers,
-)
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import walk
 from appyc.triton_gen.index_scalars import times, wraps_alike
@@ -68,10 +45,10 @@ class ExpressionEmitter:
 
     def __init__(
         self,
-        name: Callable[[Symbol], str],
-        lane_scalars: frozenset[Symbol],
-        indices: Mapping[Symbol, LaneIndex],
-        counts: Mapping[Symbol, int],
+        name: Callable[[ir.Symbol], str],
+        lane_scalars: frozenset[ir.Symbol],
+        indices: Mapping[ir.Symbol, LaneIndex],
+        counts: Mapping[ir.Symbol, int],
     ) -> None:
         self.name = name
         self.lane_scalars = lane_scalars
@@ -81,92 +58,92 @@ class ExpressionEmitter:
         self.scale = max(counts.values(), default=0)
         self.as_index = False
         """Whether the expression at hand may have INDEX as its type."""
-        self.arrays: dict[Symbol, None] = {}
-        self.sizes: dict[tuple[Symbol, str, int], None] = {}
+        self.arrays: dict[ir.Symbol, None] = {}
+        self.sizes: dict[tuple[ir.Symbol, str, int], None] = {}
         self.helpers: set[str] = set()
 
-    def is_varying(self, node: Node) -> bool:
-        return any(isinstance(n, Var) and n.symbol in self.lane_scalars for n in walk(node))
+    def is_varying(self, node: ir.Node) -> bool:
+        return any(isinstance(n, ir.Var) and n.symbol in self.lane_scalars for n in walk(node))
 
-    def expr(self, e: Expr) -> str:
+    def expr(self, e: ir.Expr) -> str:
         match e:
-            case Const():
+            case ir.Const():
                 return typed(e.value, e.dtype)
-            case Var():
+            case ir.Var():
                 name = self.name(e.symbol)
                 return f"{name}.to(tl.int64)" if e.symbol in self.counts and not self.as_index else name
-            case Extent():
+            case ir.Extent():
                 name = self.size(e.array, "n", e.axis)
                 return f"{name}.to(tl.int64)" if self.counts and not self.as_index else name
-            case Load():
+            case ir.Load():
                 return self._load(e, 0)
-            case Unary():
+            case ir.Unary():
                 return self._unary(e)
-            case Binary():
+            case ir.Binary():
                 return self._binary(e)
-            case Compare():
+            case ir.Compare():
                 sizes = [times(side, self.counts) for side in (e.lhs, e.rhs)]
                 known = [size for size in sizes if size is not None]
                 if self.counts and len(known) == 2:
                     self.scale = max(self.scale, *known)
                     return self._of_index(self._compare, e, True)
                 return self._compare(e)
-            case Logical():
+            case ir.Logical():
                 return f"({self.expr(e.lhs)} {'&' if e.op == 'and' else '|'} {self.expr(e.rhs)})"
-            case Select():
+            case ir.Select():
                 return f"tl.where({self.expr(e.cond)}, {self.expr(e.then)}, {self.expr(e.orelse)})"
-            case Cast():
+            case ir.Cast():
                 return self._cast(e)
-            case Intrinsic():
+            case ir.Intrinsic():
                 return self._intrinsic(e)
-            case AnyLane():
+            case ir.AnyLane():
                 return self.call("any_lane", self.expr(e.arg)) if self.is_varying(e.arg) else self.expr(e.arg)
-            case Draw() | Apart() | Ascending() | Workers() | Call():
+            case ir.Draw() | ir.Apart() | ir.Ascending() | ir.Workers() | ir.Call():
                 raise InternalError("triton_gen", f"{type(e).__name__} inside a kernel")
-            case Likely():
+            case ir.Likely():
                 return self.expr(e.arg)
-            case Reduce():
+            case ir.Reduce():
                 raise InternalError("triton_gen", "a tensor expression is left")
             case _:
                 assert_never(e)
 
-    def index(self, e: Expr) -> str:
+    def index(self, e: ir.Expr) -> str:
         """An index, or a part of one, of type INDEX where it may be."""
         return self._of_index(self.expr, e, wraps_alike(e))
 
-    def bare_index(self, e: Expr) -> str:
+    def bare_index(self, e: ir.Expr) -> str:
         return self._of_index(self.bare, e, True)
 
-    def _of_index(self, text: Callable[[Expr], str], e: Expr, as_index: bool) -> str:
+    def _of_index(self, text: Callable[[ir.Expr], str], e: ir.Expr, as_index: bool) -> str:
         before, self.as_index = self.as_index, as_index
         out = text(e)
         self.as_index = before
         return out
 
-    def bare(self, e: Expr) -> str:
+    def bare(self, e: ir.Expr) -> str:
         """The expression where no bracket is needed around it."""
         text = self.expr(e)
-        operation = isinstance(e, Unary | Binary | Compare | Logical)
+        operation = isinstance(e, ir.Unary | ir.Binary | ir.Compare | ir.Logical)
         return text[1:-1] if operation and text.startswith("(") else text
 
     def call(self, helper: str, *args: str) -> str:
         self.helpers.add(helper)
         return f"{helper}({', '.join(args)})"
 
-    def operand(self, e: Expr, beside: Expr) -> str:
+    def operand(self, e: ir.Expr, beside: ir.Expr) -> str:
         """An operand of arithmetic; a literal where the operand beside it gives it the type."""
-        bare = isinstance(e, Const) and e.dtype is DType.INT64 and abs(int(e.value.real)) < 2**31
-        if bare and isinstance(e, Const) and not isinstance(beside, Const):
+        bare = isinstance(e, ir.Const) and e.dtype is DType.INT64 and abs(int(e.value.real)) < 2**31
+        if bare and isinstance(e, ir.Const) and not isinstance(beside, ir.Const):
             return str(e.value) if e.value.real >= 0 else f"({e.value})"
         return self.expr(e)
 
     # ------------------------------------------------------------ memory
 
-    def size(self, array: Symbol, kind: str, axis: int) -> str:
+    def size(self, array: ir.Symbol, kind: str, axis: int) -> str:
         self.sizes.setdefault((array, kind, axis))
         return f"{self.name(array)}_{kind}{axis}"
 
-    def pointer(self, array: Symbol, index: tuple[Expr, ...], part: int, lanes: bool) -> str:
+    def pointer(self, array: ir.Symbol, index: tuple[ir.Expr, ...], part: int, lanes: bool) -> str:
         """The address of an element, or of one part of a complex one; `lanes`: one for every lane,
         even where all are the same."""
         self.arrays.setdefault(array)
@@ -181,7 +158,7 @@ class ExpressionEmitter:
             return f"tl.broadcast_to({text}, (LANES,))"
         return text
 
-    def _offsets(self, array: Symbol, index: tuple[Expr, ...]) -> list[str]:
+    def _offsets(self, array: ir.Symbol, index: tuple[ir.Expr, ...]) -> list[str]:
         """The offset of an element in parts: one for all lanes, one of each lane, and a constant distance along axes:
 
             a[i - 1, j + 2], j = j_base + lane      ->      i * a_n1 + j_base,  lane,  -1 * a_n1,  2
@@ -200,32 +177,36 @@ class ExpressionEmitter:
             self.scale = max(self.scale, self._reach(array, [c for _, c in split], lanes))
         return out + [self._along(array, axis, str(c), len(index)) for axis, (_, c) in enumerate(split) if c]
 
-    def _reach(self, array: Symbol, constants: list[int], lanes: list[tuple[Expr, Expr] | None]) -> int:
+    def _reach(
+        self, array: ir.Symbol, constants: list[int], lanes: list[tuple[ir.Expr, ir.Expr] | None]
+    ) -> int:
         """How many times the size of an array the parts of an offset may be. Where only some lanes act, the first one's
         element may be outside, by as many lanes as there are."""
         rank = len(lanes)
         is_slow = any(of is not None and _sizes_below(array, axis, rank) for axis, of in enumerate(lanes))
         return 2 + sum(map(abs, constants)) + (MOST_LANES if is_slow else 0)
 
-    def _along(self, array: Symbol, axis: int, distance: str, rank: int) -> str:
+    def _along(self, array: ir.Symbol, axis: int, distance: str, rank: int) -> str:
         """The offset of so many steps along an axis."""
         return " * ".join(
             [distance, *(self.size(array, kind, k) for kind, k in _sizes_below(array, axis, rank))]
         )
 
-    def _of_lanes(self, index: Expr) -> tuple[Expr, Expr] | None:
+    def _of_lanes(self, index: ir.Expr) -> tuple[ir.Expr, ir.Expr] | None:
         """An index as a uniform part and a multiple of the lane; None where it is not so, or is uniform."""
         form = linear_form(index)
         match [(term, factor) for term, factor in form.terms.items() if self.is_varying(term)]:
-            case [(Var(symbol=symbol) as var, factor)] if symbol in self.indices:
+            case [(ir.Var(symbol=symbol) as var, factor)] if symbol in self.indices:
                 of = self.indices[symbol]
-                moved: LinearForm[Expr] = LinearForm({Var(of.base, loc=index.loc): factor, var: -factor})
-                lane: LinearForm[Expr] = LinearForm({Var(of.lane, loc=index.loc): factor * of.step})
+                moved: LinearForm[ir.Expr] = LinearForm(
+                    {ir.Var(of.base, loc=index.loc): factor, var: -factor}
+                )
+                lane: LinearForm[ir.Expr] = LinearForm({ir.Var(of.lane, loc=index.loc): factor * of.step})
                 return written(form.plus(moved), index.loc), written(lane, index.loc)
             case _:
                 return None
 
-    def _offset(self, array: Symbol, index: list[Expr]) -> str:
+    def _offset(self, array: ir.Symbol, index: list[ir.Expr]) -> str:
         axes = list(range(len(index)))
         if array.array.layout is Layout.STRIDED:
             return (
@@ -238,7 +219,7 @@ class ExpressionEmitter:
             text = f"({text} * {self.size(array, 'n', k)} + {self.index(index[k])})"
         return text
 
-    def _load(self, e: Load, part: int) -> str:
+    def _load(self, e: ir.Load, part: int) -> str:
         varying = e.mask is not None and self.is_varying(e.mask)
         pointer = self.pointer(e.array, e.index, part, varying)
         if e.mask is None:
@@ -250,7 +231,7 @@ class ExpressionEmitter:
 
     # ------------------------------------------------------------ operators
 
-    def _unary(self, e: Unary) -> str:
+    def _unary(self, e: ir.Unary) -> str:
         if e.op == "~" and e.dtype.kind == "u":  # the interpreter cannot make all ones of these
             return f"({self.expr(e.arg)} ^ {typed((1 << e.dtype.bits) - 1, e.dtype)})"
         if e.op == "~":
@@ -259,7 +240,7 @@ class ExpressionEmitter:
             return f"({self.expr(e.arg)} * {typed(-1.0, e.dtype)})"
         return f"(-{self.expr(e.arg)})"
 
-    def _binary(self, e: Binary) -> str:
+    def _binary(self, e: ir.Binary) -> str:
         lhs, rhs = self.operand(e.lhs, e.rhs), self.operand(e.rhs, e.lhs)
         match e.op:
             case "+" | "-" | "*" if e.dtype is not DType.BOOL:
@@ -283,38 +264,38 @@ class ExpressionEmitter:
             case _:
                 raise InternalError("triton_gen", f"operator {e.op} on {e.dtype}")
 
-    def _division(self, e: Binary) -> str:
+    def _division(self, e: ir.Binary) -> str:
         kind = "divide" if e.op == "//" else "modulo"
         signed = {"i": "signed", "u": "unsigned", "f": "float"}[e.dtype.kind]
         if e.dtype is DType.FLOAT32 and kind == "divide":
             signed = "float32"
         return self.call(f"floor_{kind}_{signed}", self.expr(e.lhs), self.expr(e.rhs))
 
-    def _power(self, e: Binary) -> str:
-        if isinstance(e.rhs, Const) and e.rhs.value == 2 and isinstance(e.lhs, Var):
+    def _power(self, e: ir.Binary) -> str:
+        if isinstance(e.rhs, ir.Const) and e.rhs.value == 2 and isinstance(e.lhs, ir.Var):
             return f"({self.expr(e.lhs)} * {self.expr(e.lhs)})"
         helper = "libdevice.pow" if e.dtype.is_float else self.call("integer_power").removesuffix("()")
         return f"{helper}({self.expr(e.lhs)}, {self.expr(e.rhs)})"
 
-    def _shift(self, e: Binary) -> str:
+    def _shift(self, e: ir.Binary) -> str:
         lhs = self.expr(e.lhs)
-        if isinstance(e.rhs, Const) and 0 <= e.rhs.value.real < e.dtype.bits:
+        if isinstance(e.rhs, ir.Const) and 0 <= e.rhs.value.real < e.dtype.bits:
             return f"({lhs} {e.op} {self.expr(e.rhs)})"
         name = "shift_left" if e.op == "<<" else "shift_right"
         if e.op == ">>" and e.dtype.kind == "u":
             name = "shift_right_unsigned"
         return self.call(name, lhs, self.expr(e.rhs), str(e.dtype.bits))
 
-    def _compare(self, e: Expr) -> str:
-        assert isinstance(e, Compare)
+    def _compare(self, e: ir.Expr) -> str:
+        assert isinstance(e, ir.Compare)
         if e.lhs.dtype is DType.BOOL:  # a one-bit integer is signed: True would be -1
             lhs, rhs = f"{self.expr(e.lhs)}.to(tl.int32)", f"{self.expr(e.rhs)}.to(tl.int32)"
         else:
             lhs, rhs = self.operand(e.lhs, e.rhs), self.operand(e.rhs, e.lhs)
         return f"({lhs} {e.op} {rhs})"
 
-    def _cast(self, e: Cast) -> str:
-        if isinstance(e.arg, Const) and not e.dtype.is_complex and not e.arg.dtype.is_complex:
+    def _cast(self, e: ir.Cast) -> str:
+        if isinstance(e.arg, ir.Const) and not e.dtype.is_complex and not e.arg.dtype.is_complex:
             return typed(np.asarray(e.arg.value).astype(e.dtype.numpy).item(), e.dtype)
         arg, source = self.expr(e.arg), e.arg.dtype
         if e.dtype is source:
@@ -329,9 +310,9 @@ class ExpressionEmitter:
 
     # ------------------------------------------------------------ functions
 
-    def _intrinsic(self, e: Intrinsic) -> str:
+    def _intrinsic(self, e: ir.Intrinsic) -> str:
         arg = e.args[0]
-        if e.name in ("real", "imag") and isinstance(arg, Load):
+        if e.name in ("real", "imag") and isinstance(arg, ir.Load):
             return self._load(arg, int(e.name == "imag"))
         args = [self.expr(a) for a in e.args]
         match e.name:
@@ -359,15 +340,15 @@ class ExpressionEmitter:
                 raise InternalError("triton_gen", f"{e.name} on {arg.dtype}")
 
 
-def _without_constant(index: Expr) -> tuple[Expr, int]:
+def _without_constant(index: ir.Expr) -> tuple[ir.Expr, int]:
     """An index as a sum and the constant that is added to it, which is 0 where it is all that there is."""
-    if index.dtype is not DType.INT64 or isinstance(index, Const):
+    if index.dtype is not DType.INT64 or isinstance(index, ir.Const):
         return index, 0
     form = linear_form(index)
     return written(LinearForm(form.terms), index.loc), form.constant
 
 
-def _sizes_below(array: Symbol, axis: int, rank: int) -> list[tuple[str, int]]:
+def _sizes_below(array: ir.Symbol, axis: int, rank: int) -> list[tuple[str, int]]:
     """The sizes ("n": extents, "s": strides) whose product is the stride of an axis."""
     match array.array.layout:
         case Layout.STRIDED:

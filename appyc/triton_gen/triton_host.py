@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from appyc.errors import InternalError
+from appyc.ir import nodes as ir
 from appyc.ir.expression_printer import constant, is_safe_divisor
 from appyc.ir.gpu_program import (
     Branch,
@@ -29,19 +30,6 @@ from appyc.ir.gpu_program import (
 )
 from appyc.ir.kernel_scalars import bodies_of, free_scalars, scalars_set, walk_host
 from appyc.ir.names import spellings
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Binary,
-    Break,
-    Cast,
-    Continue,
-    Expr,
-    Intrinsic,
-    Node,
-    Symbol,
-    Unary,
-)
 from appyc.ir.printer import expression_printer
 from appyc.ir.product_call import Matrix
 from appyc.ir.schedule import ProductShape
@@ -115,19 +103,19 @@ class _HostEmitter:
         self.w.line("rt.check()")
         self.w.line(f"return [{', '.join(values)}]")
 
-    def _may_warn(self, node: Node) -> bool:
+    def _may_warn(self, node: ir.Node) -> bool:
         """Whether NumPy may warn of an operation: not of integers that are added or multiplied, as long as they fit."""
         match node:
-            case Binary(op, _, rhs):
+            case ir.Binary(op, _, rhs):
                 is_exact = op in _EXACT or (op in ("//", "%") and is_safe_divisor(rhs, self.nonzero))
                 return not (node.dtype is DType.INT64 and is_exact)
-            case Unary():
+            case ir.Unary():
                 return node.dtype not in (DType.INT64, DType.BOOL)
             case _:
-                return isinstance(node, Cast | Intrinsic)
+                return isinstance(node, ir.Cast | ir.Intrinsic)
 
-    def _result(self, value: Expr | Symbol) -> str:
-        return self.name(value) if isinstance(value, Symbol) else self.expr(value)
+    def _result(self, value: ir.Expr | ir.Symbol) -> str:
+        return self.name(value) if isinstance(value, ir.Symbol) else self.expr(value)
 
     def block(self, head: str, body: tuple[ScheduledStmt, ...]) -> None:
         with self.w.block(head):
@@ -136,7 +124,7 @@ class _HostEmitter:
 
     def stmt(self, s: ScheduledStmt) -> None:
         match s:
-            case Assign(target, value):
+            case ir.Assign(target, value):
                 self.w.line(f"{self.name(target)} = {self.expr(value)}")
             case Loop(var, lo, hi, step, body):
                 steps = f"range({self.expr(lo)}, {self.expr(hi)}, {step})"
@@ -147,14 +135,14 @@ class _HostEmitter:
                 self.block(f"if {self.expr(cond)}:", then)
                 if orelse:
                     self.block("else:", orelse)
-            case Break():
+            case ir.Break():
                 self.w.line("break")
-            case Continue():
+            case ir.Continue():
                 self.w.line("continue")
-            case Alloc(array, shape, kept=kept) if kept is not None:
+            case ir.Alloc(array, shape, kept=kept) if kept is not None:
                 name = self.name(array)
                 self.w.line(f"{name} = rt.resized({name}, {self._tuple(shape)}, {self.expr(kept)})")
-            case Alloc(array, shape, zero):
+            case ir.Alloc(array, shape, zero):
                 self.w.line(f'{self.name(array)} = rt.array({self._tuple(shape)}, "{array.dtype}", {zero})')
             case Recorded(number, body):
                 self.block(f"for recording in rt.recorded({number}):", body)
@@ -199,7 +187,7 @@ class _HostEmitter:
         indices = [index for index in (m.first, m.below, m.beside, m.beyond) if index]
         return f"({', '.join([self.name(m.array), *map(self._tuple, indices)])})"
 
-    def _tuple(self, items: tuple[Expr, ...]) -> str:
+    def _tuple(self, items: tuple[ir.Expr, ...]) -> str:
         return f"({', '.join(map(self.expr, items))}{',' * (len(items) == 1)})"
 
     def _argument(self, param: Param) -> str:
@@ -215,7 +203,7 @@ class _HostEmitter:
                 return name
 
 
-def _host_nodes(program: GpuProgram) -> Iterator[Node]:
+def _host_nodes(program: GpuProgram) -> Iterator[ir.Node]:
     """What the host evaluates, and its statements."""
     for stmt in walk_host(program.body):
         inner: dict[str, Any] = dict.fromkeys(bodies_of(stmt), ())
@@ -223,7 +211,7 @@ def _host_nodes(program: GpuProgram) -> Iterator[Node]:
     yield from walk([*program.guards, *program.results])
 
 
-def _host_symbols(stmt: ScheduledStmt) -> list[Symbol]:
+def _host_symbols(stmt: ScheduledStmt) -> list[ir.Symbol]:
     """The symbols that the host knows; a kernel's own stay in the kernel."""
     if isinstance(stmt, Launch):
         arrays = [s for s in symbols_of(stmt.kernel.body) if s.is_array]

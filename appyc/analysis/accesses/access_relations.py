@@ -36,37 +36,10 @@ from appyc.analysis.sets.joined_states import joined
 from appyc.analysis.sets.presburger import MAX_DISJUNCTS, Presburger
 from appyc.analysis.sets.symbol_table import Name, State, Truth, Value, is_counted
 from appyc.errors import GENERATED
+from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import array_of, numbered
 from appyc.ir.blocks import never_completes, own_statements
 from appyc.ir.names import ordered
-from appyc.ir.nodes import (
-    Alloc,
-    Apart,
-    Ascending,
-    Assign,
-    Binary,
-    BoundsCheck,
-    Break,
-    Continue,
-    Draw,
-    Expr,
-    For,
-    ForAll,
-    Function,
-    If,
-    Likely,
-    Load,
-    Logical,
-    Node,
-    Reduce,
-    Select,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-    While,
-)
 from appyc.ir.visit import arrays_written, children, scalars_written, statements, walk
 
 if TYPE_CHECKING:
@@ -74,7 +47,7 @@ if TYPE_CHECKING:
 
 
 def accesses_of(
-    fn: Function, sets: Presburger, wary: bool = False, skip: frozenset[Symbol] = frozenset()
+    fn: ir.Function, sets: Presburger, wary: bool = False, skip: frozenset[ir.Symbol] = frozenset()
 ) -> FunctionAccesses:
     """All accesses of a function, those in bounds, conditions and results included.
 
@@ -83,10 +56,10 @@ def accesses_of(
     return AccessCollector(fn, FunctionAccesses(Affine(sets, arrays_written(fn), wary)), skip).collect()
 
 
-def numbered_accesses(fn: Function, sets: Presburger) -> FunctionAccesses:
+def numbered_accesses(fn: ir.Function, sets: Presburger) -> FunctionAccesses:
     """The accesses under the function's guards, which `by_number` numbers in the same order."""
     found = accesses_of(fn, sets, wary=True)
-    nodes = [node.array if isinstance(node, Alloc) else array_of(node) for node in numbered(fn)]
+    nodes = [node.array if isinstance(node, ir.Alloc) else array_of(node) for node in numbered(fn)]
     assert nodes == [access.array for access in found.accesses], "each node has its own access"
     return found
 
@@ -94,14 +67,16 @@ def numbered_accesses(fn: Function, sets: Presburger) -> FunctionAccesses:
 class AccessCollector:
     """The walk. `domain` is passed down; the state of scalars moves along the program."""
 
-    def __init__(self, fn: Function, found: FunctionAccesses, skip: frozenset[Symbol] = frozenset()) -> None:
+    def __init__(
+        self, fn: ir.Function, found: FunctionAccesses, skip: frozenset[ir.Symbol] = frozenset()
+    ) -> None:
         self.fn, self.found = fn, found
         self.skip = skip
         self.affine = found.affine
         self.sets = found.affine.sets
         self.state = State()
         self.values = reachable_values(fn)
-        self.loops: tuple[For | While, ...] = ()
+        self.loops: tuple[ir.For | ir.While, ...] = ()
         self.doubts = 0  # enclosing conditions and bounds that could not be told
 
     @property
@@ -118,43 +93,43 @@ class AccessCollector:
             self.affine.assume(truth.may_hold)
         self.block(self.fn.body, self.sets.everything)
         for result in self.fn.results:
-            if isinstance(result.value, Symbol):
+            if isinstance(result.value, ir.Symbol):
                 self.found.returned.add(result.value)
             else:
                 self.expression(result.value, self.sets.everything)
         return self.found
 
-    def _parameter(self, symbol: Symbol) -> Value:
+    def _parameter(self, symbol: ir.Symbol) -> Value:
         if not is_counted(symbol.dtype):
             return Value(0, 0)
-        origin = Var(symbol, loc=GENERATED)
+        origin = ir.Var(symbol, loc=GENERATED)
         return Value(0, 0, self.affine.named(Name(symbol.name, 0, origin, small=True), str(symbol)))
 
     # ---- expressions
 
-    def expression(self, expr: Node, domain: isl.Set) -> None:
+    def expression(self, expr: ir.Node, domain: isl.Set) -> None:
         """Records the loads of an expression, each under the condition that it is evaluated."""
         match expr:
-            case Load():
+            case ir.Load():
                 self.access(expr, expr.array, "read", domain)
-            case Likely():
+            case ir.Likely():
                 self.expression(expr.arg, domain)
                 self.found.assumptions.append(Assumption(expr, domain, self._truth(expr.arg)))
-            case Draw():
-                assert isinstance(expr.where, Load)
+            case ir.Draw():
+                assert isinstance(expr.where, ir.Load)
                 self.access(expr.where, expr.generators, DRAW, domain)
                 for arg in expr.args:
                     self.expression(arg, domain)
-            case Apart() | Ascending():
+            case ir.Apart() | ir.Ascending():
                 pass  # what it reads is not written in the loop that it is about, and no pass follows
-            case Reduce():
+            case ir.Reduce():
                 raise AssertionError("tensors are expanded before accesses are asked for")
-            case Logical():
+            case ir.Logical():
                 self.expression(expr.lhs, domain)
                 if _has_load(expr.rhs):
                     truth = self._truth(expr.lhs)
                     self._under(truth if expr.op == "and" else truth.negated(), expr.rhs, domain)
-            case Select():
+            case ir.Select():
                 self.expression(expr.cond, domain)
                 if _has_load(expr.then) or _has_load(expr.orelse):
                     truth = self._truth(expr.cond)
@@ -164,7 +139,7 @@ class AccessCollector:
                 for part in children(expr):
                     self.expression(part, domain)
 
-    def _under(self, truth: Truth, expr: Expr, domain: isl.Set) -> None:
+    def _under(self, truth: Truth, expr: ir.Expr, domain: isl.Set) -> None:
         domain, doubt = self._where(domain, truth)
         self.doubts += doubt
         self.expression(expr, domain)
@@ -182,13 +157,15 @@ class AccessCollector:
             narrowed = narrowed.coalesce()
         return narrowed if narrowed.n_basic_set() <= MAX_DISJUNCTS else None
 
-    def _value(self, expr: Expr) -> isl.PwAff:
+    def _value(self, expr: ir.Expr) -> isl.PwAff:
         return self.affine.value(expr, self.state, self.depth)
 
-    def _truth(self, expr: Expr) -> Truth:
+    def _truth(self, expr: ir.Expr) -> Truth:
         return self.affine.truth(expr, self.state, self.depth)
 
-    def access(self, node: Load | Store | Update, array: Symbol, op: str, domain: isl.Set) -> None:
+    def access(
+        self, node: ir.Load | ir.Store | ir.Update, array: ir.Symbol, op: str, domain: isl.Set
+    ) -> None:
         """Records the loads in the node's parts, then the node itself."""
         self.operands(node, domain)
         if node.mask is not None:
@@ -203,7 +180,7 @@ class AccessCollector:
             Access(
                 array,
                 op,
-                isinstance(node, Update) and node.atomic,
+                isinstance(node, ir.Update) and node.atomic,
                 node.checked,
                 node.loc,
                 self.loops,
@@ -214,17 +191,17 @@ class AccessCollector:
             )
         )
 
-    def operands(self, node: Load | Store | Update, domain: isl.Set) -> None:
-        for part in node.index if isinstance(node, Load) else (*node.index, node.value):
+    def operands(self, node: ir.Load | ir.Store | ir.Update, domain: isl.Set) -> None:
+        for part in node.index if isinstance(node, ir.Load) else (*node.index, node.value):
             self.expression(part, domain)
 
     # ---- statements
 
-    def block(self, body: tuple[Stmt, ...], domain: isl.Set) -> None:
+    def block(self, body: tuple[ir.Stmt, ...], domain: isl.Set) -> None:
         """Statements in order; after `if c: continue` the rest runs only where c fails."""
         doubts = self.doubts
         for stmt in body:
-            if not isinstance(stmt, If):
+            if not isinstance(stmt, ir.If):
                 self.statement(stmt, domain)
                 continue
             truth = self._if(stmt, domain)
@@ -235,58 +212,58 @@ class AccessCollector:
                 self.doubts += doubt
         self.doubts = doubts
 
-    def statement(self, stmt: Stmt, domain: isl.Set) -> None:
+    def statement(self, stmt: ir.Stmt, domain: isl.Set) -> None:
         match stmt:
-            case Assign():
+            case ir.Assign():
                 self.expression(stmt.value, domain)
                 self._assign(stmt.target, stmt.value)
-            case Store():
+            case ir.Store():
                 self.access(stmt, stmt.array, "write", domain)
-            case Update():
+            case ir.Update():
                 if stmt.target.is_array:
                     self.access(stmt, stmt.target, stmt.op, domain)
                 else:
                     self.expression(stmt.value, domain)
-                    before = Var(stmt.target, loc=stmt.loc)
-                    self._assign(stmt.target, Binary(stmt.op, before, stmt.value, loc=stmt.loc))
-            case For():
+                    before = ir.Var(stmt.target, loc=stmt.loc)
+                    self._assign(stmt.target, ir.Binary(stmt.op, before, stmt.value, loc=stmt.loc))
+            case ir.For():
                 self._for(stmt, domain)
-            case While():
+            case ir.While():
                 self._while(stmt, domain)
-            case If():
+            case ir.If():
                 self._if(stmt, domain)
-            case Alloc():
+            case ir.Alloc():
                 self._alloc(stmt, domain)
-            case BoundsCheck():
+            case ir.BoundsCheck():
                 self.bounds_check(stmt, domain)
-            case ForAll():
+            case ir.ForAll():
                 raise AssertionError("tensors are expanded before accesses are asked for")
             case _:
                 self.expression(stmt, domain)
 
-    def bounds_check(self, stmt: BoundsCheck, domain: isl.Set) -> None:
+    def bounds_check(self, stmt: ir.BoundsCheck, domain: isl.Set) -> None:
         self.expression(stmt, domain)
         index, extent = self._value(stmt.index), self._value(stmt.extent)
         self.found.checked_indices.append(CheckedIndex(stmt, domain, index, extent, self.doubts > 0))
 
-    def _assign(self, target: Symbol, value: Expr) -> None:
+    def _assign(self, target: ir.Symbol, value: ir.Expr) -> None:
         new = self.affine.unknown(self.depth)
         if is_counted(target.dtype):
             pieces = self._value(value)
             new = Value(new.version, self.affine.depth_of(pieces), pieces)
         self.state.scalars[target] = new
 
-    def _forget(self, loop: For | While, depth: int, possible: Mapping[int, Sequence[Box]]) -> None:
+    def _forget(self, loop: ir.For | ir.While, depth: int, possible: Mapping[int, Sequence[Box]]) -> None:
         """Nothing is known of what an iteration sets but that its scalars are in one of the loop's boxes."""
         targets = scalars_written(loop.body)
         for symbol in ordered(targets):
             self.state.scalars[symbol] = self.affine.unknown(depth)
         self.affine.bound(targets, possible.get(id(loop), ()), self.state)
-        for made in (stmt for stmt in statements(loop.body) if isinstance(stmt, Alloc)):
+        for made in (stmt for stmt in statements(loop.body) if isinstance(stmt, ir.Alloc)):
             for axis in range(len(made.shape)):
                 self.state.extents[made.array, axis] = self.affine.unknown(depth)
 
-    def _alloc(self, stmt: Alloc, domain: isl.Set) -> None:
+    def _alloc(self, stmt: ir.Alloc, domain: isl.Set) -> None:
         for axis, length in enumerate(stmt.shape):
             self.expression(length, domain)
             pieces = self._value(length)
@@ -297,7 +274,7 @@ class AccessCollector:
             return
         self.found.allocated[stmt.array] = (self.loops, len(self.found.accesses))
 
-    def _resize(self, stmt: Alloc, domain: isl.Set) -> None:
+    def _resize(self, stmt: ir.Alloc, domain: isl.Set) -> None:
         """Records that an array is resized, as an access to any of its elements."""
         anywhere = self.affine.unknown(self.depth)
         where = self.affine.named(Name(stmt.array.name, anywhere.depth), f"{stmt.array}@{anywhere.version}")
@@ -306,7 +283,7 @@ class AccessCollector:
             Access(stmt.array, RESIZE, False, False, stmt.loc, self.loops, domain, (where,), (extent,), True)
         )
 
-    def _if(self, stmt: If, domain: isl.Set) -> Truth:
+    def _if(self, stmt: ir.If, domain: isl.Set) -> Truth:
         """Both branches, and what the scalars are after them. Returns where the condition held."""
         self.expression(stmt.cond, domain)
         truth = self._truth(stmt.cond)
@@ -327,7 +304,7 @@ class AccessCollector:
             self.affine.bound(written, self.values.behind.get(id(stmt), ()), self.state)
         return truth
 
-    def _for(self, loop: For, domain: isl.Set) -> None:
+    def _for(self, loop: ir.For, domain: isl.Set) -> None:
         self.expression(loop.lo, domain)
         self.expression(loop.hi, domain)
         lo, hi = self._value(loop.lo), self._value(loop.hi)
@@ -359,13 +336,13 @@ class AccessCollector:
             passed = self.sets.modulo(var.sub(lo), abs(loop.step))
             inside = inside.intersect(passed.eq_set(self.sets.constant(0)))
         self.found.ranges[loop.var] = inside
-        cut = any(isinstance(stmt, Break) for stmt in own_statements(loop.body))
+        cut = any(isinstance(stmt, ir.Break) for stmt in own_statements(loop.body))
         self.state.scalars[loop.var] = Value(self.affine.version(), self.depth + 1, var)
         self._loop_body(loop, domain.intersect(inside), doubts=int(cut))
         if loop.clauses is not None and loop.clauses.condition is not None:
             self.expression(loop.clauses.condition, domain)
 
-    def _while(self, loop: While, domain: isl.Set) -> None:
+    def _while(self, loop: ir.While, domain: isl.Set) -> None:
         outer = self.loops
         self._forget(loop, self.depth + 1, self.values.at)
         self.loops = (*outer, loop)
@@ -374,9 +351,9 @@ class AccessCollector:
         self.loops = outer
         self._loop_body(loop, inside, doubts=1)
 
-    def _loop_body(self, loop: For | While, domain: isl.Set, doubts: int) -> None:
+    def _loop_body(self, loop: ir.For | ir.While, domain: isl.Set, doubts: int) -> None:
         """The body, knowing nothing of the scalars that another iteration may have changed."""
-        if isinstance(loop, For):
+        if isinstance(loop, ir.For):
             self._forget(loop, self.depth + 1, self.values.at)
         outer = self.loops
         self.loops = (*outer, loop)
@@ -387,10 +364,10 @@ class AccessCollector:
         self._forget(loop, self.depth, self.values.behind)
 
 
-def _has_load(expr: Expr) -> bool:
-    return any(isinstance(node, Load) for node in walk(expr))
+def _has_load(expr: ir.Expr) -> bool:
+    return any(isinstance(node, ir.Load) for node in walk(expr))
 
 
-def _ends_on_some_paths(branch: tuple[Stmt, ...]) -> bool:
+def _ends_on_some_paths(branch: tuple[ir.Stmt, ...]) -> bool:
     """Whether an iteration may end in a branch, but need not."""
-    return not never_completes(branch) and any(isinstance(s, Continue) for s in own_statements(branch))
+    return not never_completes(branch) and any(isinstance(s, ir.Continue) for s in own_statements(branch))

@@ -10,13 +10,7 @@ from appyc.analysis.sets.affine_values import Affine
 from appyc.analysis.sets.presburger import Presburger
 from appyc.analysis.sets.symbol_table import Truth
 from appyc.errors import Loc
-from appyc.ir.nodes import (
-    BoundsCheck,
-    For,
-    Likely,
-    Symbol,
-    While,
-)
+from appyc.ir import nodes as ir
 
 if TYPE_CHECKING:
     import islpy as isl
@@ -42,12 +36,12 @@ class Access:
     negative one is counted from the end.
     """
 
-    array: Symbol
+    array: ir.Symbol
     op: str
     atomic: bool
     checked: bool
     loc: Loc
-    loops: tuple[For | While, ...]
+    loops: tuple[ir.For | ir.While, ...]
     domain: isl.Set
     index: tuple[isl.PwAff, ...]
     extents: tuple[isl.PwAff, ...]
@@ -78,7 +72,7 @@ class Access:
 class CheckedIndex:
     """A `BoundsCheck`: the iterations that make it, or more (`approximate`), the index and the extent."""
 
-    node: BoundsCheck
+    node: ir.BoundsCheck
     domain: isl.Set
     index: isl.PwAff
     extent: isl.PwAff
@@ -89,7 +83,7 @@ class CheckedIndex:
 class Assumption:
     """A `Likely` node, the iterations that evaluate it, and where it holds among them."""
 
-    node: Likely
+    node: ir.Likely
     domain: isl.Set
     truth: Truth
 
@@ -111,16 +105,16 @@ class FunctionAccesses:
     affine: Affine
     accesses: list[Access] = field(default_factory=list)
     checked_indices: list[CheckedIndex] = field(default_factory=list)
-    variables: dict[Symbol, str] = field(default_factory=dict)
-    allocated: dict[Symbol, tuple[tuple[For | While, ...], int]] = field(default_factory=dict)
-    returned: set[Symbol] = field(default_factory=set)
+    variables: dict[ir.Symbol, str] = field(default_factory=dict)
+    allocated: dict[ir.Symbol, tuple[tuple[ir.For | ir.While, ...], int]] = field(default_factory=dict)
+    returned: set[ir.Symbol] = field(default_factory=set)
     assumptions: list[Assumption] = field(default_factory=list)
-    around: dict[Symbol, tuple[For | While, ...]] = field(default_factory=dict)
-    ranges: dict[Symbol, isl.Set] = field(default_factory=dict)
-    limits: dict[Symbol, tuple[list[isl.PwAff], list[isl.PwAff]]] = field(default_factory=dict)
-    entries: dict[Symbol, isl.Set] = field(default_factory=dict)
+    around: dict[ir.Symbol, tuple[ir.For | ir.While, ...]] = field(default_factory=dict)
+    ranges: dict[ir.Symbol, isl.Set] = field(default_factory=dict)
+    limits: dict[ir.Symbol, tuple[list[isl.PwAff], list[isl.PwAff]]] = field(default_factory=dict)
+    entries: dict[ir.Symbol, isl.Set] = field(default_factory=dict)
     guards: list[Truth] = field(default_factory=list)
-    by_loop: dict[Symbol, list[Access]] = field(default_factory=dict)
+    by_loop: dict[ir.Symbol, list[Access]] = field(default_factory=dict)
 
     @property
     def guarded(self) -> isl.Set:
@@ -131,20 +125,20 @@ class FunctionAccesses:
     def sets(self) -> Presburger:
         return self.affine.sets
 
-    def within(self, loop: For) -> list[Access]:
+    def within(self, loop: ir.For) -> list[Access]:
         """The accesses in a loop's body, once all accesses are known."""
         if not self.by_loop:
             for access in self.accesses:
                 for around in access.loops:
-                    if isinstance(around, For):
+                    if isinstance(around, ir.For):
                         self.by_loop.setdefault(around.var, []).append(access)
         return self.by_loop.get(loop.var, [])
 
-    def number_of(self, access: Access, loop: For) -> int:
+    def number_of(self, access: Access, loop: ir.For) -> int:
         """The number of an access among those in a loop's body."""
         return next(number for number, other in enumerate(self.within(loop)) if other is access)
 
-    def is_in(self, loop: For, loops: tuple[For | While, ...]) -> bool:
+    def is_in(self, loop: ir.For, loops: tuple[ir.For | ir.While, ...]) -> bool:
         """Whether the loop, identified by its variable, is one of these enclosing loops."""
         depth = len(self.around[loop.var])
-        return len(loops) > depth and isinstance(at := loops[depth], For) and at.var == loop.var
+        return len(loops) > depth and isinstance(at := loops[depth], ir.For) and at.var == loop.var

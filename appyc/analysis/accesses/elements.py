@@ -14,21 +14,10 @@ from dataclasses import dataclass
 
 from appyc.analysis.accesses.accesses import Access
 from appyc.analysis.dependences.dependences import Dependences
+from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import AccessNode, array_of, is_access, numbered
 from appyc.ir.blocks import own_statements
 from appyc.ir.invariance import evaluated_always
-from appyc.ir.nodes import (
-    Alloc,
-    Break,
-    Continue,
-    Expr,
-    For,
-    Load,
-    Node,
-    Symbol,
-    Update,
-    Var,
-)
 from appyc.ir.visit import arrays_written, scalars_written, walk
 
 
@@ -43,15 +32,15 @@ class FixedElement:
 
     at: AccessNode
     ops: frozenset[str]
-    nest: tuple[For, ...]
+    nest: tuple[ir.For, ...]
     others: tuple[AccessNode, ...]
 
     @property
-    def array(self) -> Symbol:
+    def array(self) -> ir.Symbol:
         return array_of(self.at)
 
     @property
-    def index(self) -> tuple[Expr, ...]:
+    def index(self) -> tuple[ir.Expr, ...]:
         return self.at.index
 
     @property
@@ -59,18 +48,18 @@ class FixedElement:
         """The one operator by which the loop combines into the element, where it does nothing else."""
         return next(iter(self.ops)) if len(self.ops) == 1 and not self.ops & {"read", "write"} else None
 
-    def is_touched_by(self, node: Node) -> bool:
+    def is_touched_by(self, node: ir.Node) -> bool:
         return is_access(node) and (array_of(node), node.index) == (self.array, self.index)
 
 
-def fixed_elements(loop: For) -> list[FixedElement]:
+def fixed_elements(loop: ir.For) -> list[FixedElement]:
     """The elements that every iteration touches and some write, in the order of their first touch.
 
     By the text alone: whether `others` may be the same element is for `stands_apart` to say.
     """
-    changing = {n.var for n in walk(loop) if isinstance(n, For)} | scalars_written(loop.body)
+    changing = {n.var for n in walk(loop) if isinstance(n, ir.For)} | scalars_written(loop.body)
     written = arrays_written(loop.body)
-    own = {n.array for n in walk(loop.body) if isinstance(n, Alloc)}
+    own = {n.array for n in walk(loop.body) if isinstance(n, ir.Alloc)}
     touches = [node for node in numbered(loop.body) if is_access(node)]
     found: list[FixedElement] = []
     for node, nest in _surely_touched(loop, (loop,), changing, written):
@@ -83,40 +72,40 @@ def fixed_elements(loop: For) -> list[FixedElement]:
         same = [t for t in touches if array_of(t) == array_of(node)]
         mine = [t for t in same if t.index == node.index]
         ops = frozenset(map(_op, mine))
-        is_special = any(t.mask is not None or (isinstance(t, Update) and t.atomic) for t in mine)
+        is_special = any(t.mask is not None or (isinstance(t, ir.Update) and t.atomic) for t in mine)
         if ops != {"read"} and not is_special:
             others = tuple(t for t in same if t.index != node.index)
             found.append(FixedElement(node, ops, nest, others))
     return found
 
 
-def stands_apart(loop: For, element: FixedElement, dependences: Dependences) -> bool:
+def stands_apart(loop: ir.For, element: FixedElement, dependences: Dependences) -> bool:
     """Whether no other access in the loop touches the element: it has no alias there."""
     access = _accesses(loop, dependences)
     mine = access[id(element.at)]
     return not any(dependences.may_ever_meet(loop, mine, access[id(other)]) for other in element.others)
 
 
-def exists_before(loop: For, element: FixedElement, dependences: Dependences) -> bool:
+def exists_before(loop: ir.For, element: FixedElement, dependences: Dependences) -> bool:
     """Whether the element is in bounds wherever the loop is reached, even if the loop has no iterations."""
     return dependences.exists_before(loop, _accesses(loop, dependences)[id(element.at)])
 
 
-def _is_fixed(expr: Expr, changing: set[Symbol], written: set[Symbol]) -> bool:
+def _is_fixed(expr: ir.Expr, changing: set[ir.Symbol], written: set[ir.Symbol]) -> bool:
     """Whether an expression is invariant as long as only these scalars and arrays change."""
     return not any(
-        (isinstance(n, Var) and n.symbol in changing) or (isinstance(n, Load) and n.array in written)
+        (isinstance(n, ir.Var) and n.symbol in changing) or (isinstance(n, ir.Load) and n.array in written)
         for n in walk(expr)
     )
 
 
 def _op(node: AccessNode) -> str:
-    if isinstance(node, Update):
+    if isinstance(node, ir.Update):
         return node.op
-    return "read" if isinstance(node, Load) else "write"
+    return "read" if isinstance(node, ir.Load) else "write"
 
 
-def _accesses(loop: For, dependences: Dependences) -> dict[int, Access]:
+def _accesses(loop: ir.For, dependences: Dependences) -> dict[int, Access]:
     """The access of each node in the loop's body that touches an array, by the node's identity."""
     accesses = dependences.found.within(loop)
     return {id(node): access for node, access in zip(numbered(loop.body), accesses, strict=True)}
@@ -126,13 +115,13 @@ def _accesses(loop: For, dependences: Dependences) -> dict[int, Access]:
 
 
 def _surely_touched(
-    loop: For, nest: tuple[For, ...], changing: set[Symbol], written: set[Symbol]
-) -> Iterator[tuple[AccessNode, tuple[For, ...]]]:
+    loop: ir.For, nest: tuple[ir.For, ...], changing: set[ir.Symbol], written: set[ir.Symbol]
+) -> Iterator[tuple[AccessNode, tuple[ir.For, ...]]]:
     """What every iteration touches, given that the loops of the nest all run."""
     for stmt in loop.body:
         yield from ((node, nest) for node in evaluated_always(stmt) if is_access(node))
-        if isinstance(stmt, For):
+        if isinstance(stmt, ir.For):
             if all(_is_fixed(bound, changing, written) for bound in (stmt.lo, stmt.hi)):
                 yield from _surely_touched(stmt, (*nest, stmt), changing, written)
-        elif any(isinstance(n, Break | Continue) for n in own_statements((stmt,))):
+        elif any(isinstance(n, ir.Break | ir.Continue) for n in own_statements((stmt,))):
             return

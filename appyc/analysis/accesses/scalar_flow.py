@@ -17,32 +17,7 @@ from functools import cached_property
 from typing import TypeAlias, assert_never
 
 from appyc.errors import Loc
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    BoundsCheck,
-    Break,
-    Clauses,
-    Compare,
-    Const,
-    Continue,
-    Expr,
-    Fail,
-    For,
-    ForAll,
-    Function,
-    If,
-    Load,
-    Logical,
-    Node,
-    Reduction,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-    While,
-)
+from appyc.ir import nodes as ir
 from appyc.ir.visit import children, loops_of, scalars_read, scalars_written, statements, walk
 
 
@@ -54,7 +29,7 @@ class CarriedScalar:
     read: the read of a value from an earlier iteration; None where the value is read after the loop.
     """
 
-    symbol: Symbol
+    symbol: ir.Symbol
     write: Loc
     read: Loc | None
 
@@ -63,54 +38,54 @@ class CarriedScalar:
 class LoopScalars:
     """The scalars that a loop writes, by class, each class in order of their first write."""
 
-    private: tuple[Symbol, ...]
-    last: tuple[Symbol, ...]
-    reductions: tuple[Reduction, ...]
+    private: tuple[ir.Symbol, ...]
+    last: tuple[ir.Symbol, ...]
+    reductions: tuple[ir.Reduction, ...]
     carried: tuple[CarriedScalar, ...]
 
 
-class ScalarClasses(Mapping[Symbol, LoopScalars]):
+class ScalarClasses(Mapping[ir.Symbol, LoopScalars]):
     """The classes of the scalars of a function's `for` loops, by its variable; each is found when it is asked for."""
 
-    def __init__(self, fn: Function) -> None:
+    def __init__(self, fn: ir.Function) -> None:
         self._fn = fn
         self._loops = {loop.var: loop for loop in loops_of(fn.body)}
         self._flows: _Flows = {}
-        self._known: dict[Symbol, LoopScalars] = {}
+        self._known: dict[ir.Symbol, LoopScalars] = {}
 
     @cached_property
-    def _live(self) -> dict[Symbol, frozenset[Symbol]]:
+    def _live(self) -> dict[ir.Symbol, frozenset[ir.Symbol]]:
         return _live_after(self._fn)
 
-    def __getitem__(self, var: Symbol) -> LoopScalars:
+    def __getitem__(self, var: ir.Symbol) -> LoopScalars:
         known = self._known.get(var)
         if known is None:
             loop = self._loops[var]
             known = self._known[var] = _classify(loop, self._live[var], _inside(loop, self._flows))
         return known
 
-    def __iter__(self) -> Iterator[Symbol]:
+    def __iter__(self) -> Iterator[ir.Symbol]:
         return iter(self._loops)
 
     def __len__(self) -> int:
         return len(self._loops)
 
 
-def scalars_of(fn: Function) -> Mapping[Symbol, LoopScalars]:
+def scalars_of(fn: ir.Function) -> Mapping[ir.Symbol, LoopScalars]:
     """The classes of the scalars of every `for` loop, by its variable."""
     return ScalarClasses(fn)
 
 
-def _classify(loop: For, live_after: frozenset[Symbol], flow: _Flow) -> LoopScalars:
+def _classify(loop: ir.For, live_after: frozenset[ir.Symbol], flow: _Flow) -> LoopScalars:
     always = flow.completing
-    private: list[Symbol] = []
-    last: list[Symbol] = []
-    reductions: list[Reduction] = []
+    private: list[ir.Symbol] = []
+    last: list[ir.Symbol] = []
+    reductions: list[ir.Reduction] = []
     carried: list[CarriedScalar] = []
     operators = _only_operators(loop.body)
     for symbol, write in _writes(loop.body).items():
         if symbol in operators:
-            reductions.append(Reduction(operators[symbol], symbol))
+            reductions.append(ir.Reduction(operators[symbol], symbol))
         elif symbol in flow.exposed:
             carried.append(CarriedScalar(symbol, write, flow.exposed[symbol]))
         elif symbol not in live_after:
@@ -123,25 +98,25 @@ def _classify(loop: For, live_after: frozenset[Symbol], flow: _Flow) -> LoopScal
     return LoopScalars(tuple(private), tuple(last), tuple(reductions), tuple(carried))
 
 
-def _writes(body: Iterable[Stmt]) -> dict[Symbol, Loc]:
-    out: dict[Symbol, Loc] = {}
+def _writes(body: Iterable[ir.Stmt]) -> dict[ir.Symbol, Loc]:
+    out: dict[ir.Symbol, Loc] = {}
     for node in statements(body):
-        if isinstance(node, Assign) or (isinstance(node, Update) and not node.target.is_array):
+        if isinstance(node, ir.Assign) or (isinstance(node, ir.Update) and not node.target.is_array):
             out.setdefault(node.target, node.loc)
     return out
 
 
-def _only_operators(body: tuple[Stmt, ...]) -> dict[Symbol, str]:
+def _only_operators(body: tuple[ir.Stmt, ...]) -> dict[ir.Symbol, str]:
     """The reductions of the body: the operator of each scalar that occurs only in updates by that operator."""
-    operators: dict[Symbol, set[str]] = {}
-    elsewhere: set[Symbol] = set()
+    operators: dict[ir.Symbol, set[str]] = {}
+    elsewhere: set[ir.Symbol] = set()
     for node in walk(body):
         match node:
-            case Update(target=target) if not target.is_array:
+            case ir.Update(target=target) if not target.is_array:
                 operators.setdefault(target, set()).add(node.op)
-            case Assign(target=target):
+            case ir.Assign(target=target):
                 elsewhere.add(target)
-            case Var(symbol=symbol):
+            case ir.Var(symbol=symbol):
                 elsewhere.add(symbol)
     return {s: ops.pop() for s, ops in operators.items() if len(ops) == 1 and s not in elsewhere}
 
@@ -159,13 +134,13 @@ class _Flow:
     leaves the enclosing loop.
     """
 
-    exposed: dict[Symbol, Loc] = field(default_factory=dict)
-    always: set[Symbol] | None = field(default_factory=set)
-    leaving: set[Symbol] | None = None
+    exposed: dict[ir.Symbol, Loc] = field(default_factory=dict)
+    always: set[ir.Symbol] | None = field(default_factory=set)
+    leaving: set[ir.Symbol] | None = None
     may_break: bool = False
 
     @property
-    def completing(self) -> set[Symbol] | None:
+    def completing(self) -> set[ir.Symbol] | None:
         """What is assigned on every path that ends an iteration, those by `continue` among them."""
         return _meet(self.always, self.leaving)
 
@@ -174,23 +149,23 @@ _Flows: TypeAlias = dict[int, _Flow]
 """The flow through one iteration of each loop asked about so far, by the loop's `id`."""
 
 
-def exposed(body: tuple[Stmt, ...]) -> dict[Symbol, Loc]:
+def exposed(body: tuple[ir.Stmt, ...]) -> dict[ir.Symbol, Loc]:
     """The upward-exposed scalars: those that an iteration reads before it surely assigns them, and where."""
     return _block_flow(body, {}).exposed
 
 
-def surely_assigned(body: tuple[Stmt, ...]) -> frozenset[Symbol]:
+def surely_assigned(body: tuple[ir.Stmt, ...]) -> frozenset[ir.Symbol]:
     """The scalars that an iteration assigns on every path to its end."""
     return frozenset(_block_flow(body, {}).completing or ())
 
 
-def _meet(one: set[Symbol] | None, other: set[Symbol] | None) -> set[Symbol] | None:
+def _meet(one: set[ir.Symbol] | None, other: set[ir.Symbol] | None) -> set[ir.Symbol] | None:
     if one is None or other is None:
         return other if one is None else one
     return one & other
 
 
-def _inside(loop: For | While, known: _Flows) -> _Flow:
+def _inside(loop: ir.For | ir.While, known: _Flows) -> _Flow:
     """The flow through an iteration. What is assigned before the loop changes nothing in it but what is exposed."""
     flow = known.get(id(loop))
     if flow is None:
@@ -198,10 +173,10 @@ def _inside(loop: For | While, known: _Flows) -> _Flow:
     return flow
 
 
-def _block_flow(body: tuple[Stmt, ...], known: _Flows, holds: Expr | None = None) -> _Flow:
+def _block_flow(body: tuple[ir.Stmt, ...], known: _Flows, holds: ir.Expr | None = None) -> _Flow:
     """holds: a condition that is true where the block begins."""
     flow = _Flow()
-    if holds is not None and not any(isinstance(stmt, For) for stmt in body):
+    if holds is not None and not any(isinstance(stmt, ir.For) for stmt in body):
         holds = None
     for stmt in body:
         if flow.always is None:
@@ -213,19 +188,19 @@ def _block_flow(body: tuple[Stmt, ...], known: _Flows, holds: Expr | None = None
 
 
 def _statement_flow(
-    stmt: Stmt, flow: _Flow, assigned: set[Symbol], known: _Flows, holds: Expr | None
+    stmt: ir.Stmt, flow: _Flow, assigned: set[ir.Symbol], known: _Flows, holds: ir.Expr | None
 ) -> None:
     match stmt:
-        case Assign():
+        case ir.Assign():
             _reads(stmt.value, flow, assigned)
             assigned.add(stmt.target)
-        case Update():
+        case ir.Update():
             _reads(stmt, flow, assigned)
             if not stmt.target.is_array and stmt.target not in assigned:
                 flow.exposed.setdefault(stmt.target, stmt.loc)
-        case Store() | Alloc() | ForAll() | BoundsCheck():
+        case ir.Store() | ir.Alloc() | ir.ForAll() | ir.BoundsCheck():
             _reads(stmt, flow, assigned)
-        case If():
+        case ir.If():
             _reads(stmt.cond, flow, assigned)
             then, orelse = _block_flow(stmt.then, known, stmt.cond), _block_flow(stmt.orelse, known)
             for branch in (then, orelse):
@@ -234,7 +209,7 @@ def _statement_flow(
                 if branch.leaving is not None:
                     flow.leaving = _meet(flow.leaving, assigned | branch.leaving)
             _pass_on(flow, _meet(then.always, orelse.always))
-        case For():
+        case ir.For():
             _reads(stmt.lo, flow, assigned)
             _reads(stmt.hi, flow, assigned)
             _reads_of_clauses(stmt.clauses, flow, assigned)
@@ -242,16 +217,16 @@ def _statement_flow(
             _expose(inner, flow, assigned)
             if (_surely_runs(stmt) or _says_that_it_runs(holds, stmt)) and not inner.may_break:
                 _pass_on(flow, inner.completing)
-        case While():
+        case ir.While():
             _reads(stmt.cond, flow, assigned)
             _expose(_inside(stmt, known), flow, assigned)
-        case Break():
+        case ir.Break():
             flow.may_break = True
             flow.always = None
-        case Continue():
+        case ir.Continue():
             flow.leaving = _meet(flow.leaving, assigned)
             flow.always = None
-        case Fail():
+        case ir.Fail():
             for number in stmt.values:
                 _reads(number, flow, assigned)
             flow.always = None
@@ -259,14 +234,14 @@ def _statement_flow(
             assert_never(stmt)
 
 
-def _expose(inner: _Flow, flow: _Flow, assigned: set[Symbol]) -> None:
+def _expose(inner: _Flow, flow: _Flow, assigned: set[ir.Symbol]) -> None:
     """What a block inside reads of what was there before it."""
     for symbol, loc in inner.exposed.items():
         if symbol not in assigned:
             flow.exposed.setdefault(symbol, loc)
 
 
-def _pass_on(flow: _Flow, always: set[Symbol] | None) -> None:
+def _pass_on(flow: _Flow, always: set[ir.Symbol] | None) -> None:
     """Behind a block inside, on each path of which these are assigned; None: no path gets there."""
     if always is None or flow.always is None:
         flow.always = None
@@ -274,35 +249,35 @@ def _pass_on(flow: _Flow, always: set[Symbol] | None) -> None:
         flow.always |= always
 
 
-def _reads(node: Node, flow: _Flow, assigned: set[Symbol]) -> None:
+def _reads(node: ir.Node, flow: _Flow, assigned: set[ir.Symbol]) -> None:
     for part in walk(node):
-        if isinstance(part, Var) and part.symbol not in assigned:
+        if isinstance(part, ir.Var) and part.symbol not in assigned:
             flow.exposed.setdefault(part.symbol, part.loc)
 
 
-def _reads_of_clauses(clauses: Clauses | None, flow: _Flow, assigned: set[Symbol]) -> None:
+def _reads_of_clauses(clauses: ir.Clauses | None, flow: _Flow, assigned: set[ir.Symbol]) -> None:
     if clauses is not None:
         for part in children(clauses):
             _reads(part, flow, assigned)
 
 
-def _surely_runs(loop: For) -> bool:
+def _surely_runs(loop: ir.For) -> bool:
     """Whether the loop has an iteration whatever the parameters are."""
     match loop.lo, loop.hi:
-        case Const(value=int(lo)), Const(value=int(hi)):
+        case ir.Const(value=int(lo)), ir.Const(value=int(hi)):
             return lo < hi if loop.step > 0 else lo > hi
         case _:
             return False
 
 
-def _says_that_it_runs(holds: Expr | None, loop: For) -> bool:
+def _says_that_it_runs(holds: ir.Expr | None, loop: ir.For) -> bool:
     """Whether the condition is `lo < hi` of the loop itself, or demands it."""
     match holds:
-        case Logical(op="and", lhs=lhs, rhs=rhs):
+        case ir.Logical(op="and", lhs=lhs, rhs=rhs):
             return _says_that_it_runs(lhs, loop) or _says_that_it_runs(rhs, loop)
-        case Compare(op=op, lhs=lhs, rhs=rhs):
+        case ir.Compare(op=op, lhs=lhs, rhs=rhs):
             same = (op, lhs, rhs) == ("<" if loop.step > 0 else ">", loop.lo, loop.hi)
-            return same and not any(isinstance(n, Load) for n in walk(holds))
+            return same and not any(isinstance(n, ir.Load) for n in walk(holds))
         case _:
             return False
 
@@ -310,10 +285,10 @@ def _says_that_it_runs(holds: Expr | None, loop: For) -> bool:
 # ---------------------------------------------------------------- after the loop
 
 
-def _live_after(fn: Function) -> dict[Symbol, frozenset[Symbol]]:
+def _live_after(fn: ir.Function) -> dict[ir.Symbol, frozenset[ir.Symbol]]:
     """The live-out scalars of each loop: those whose value at its end may be read, after it or by the next
     iteration of an enclosing loop."""
-    results = [result.value for result in fn.results if not isinstance(result.value, Symbol)]
+    results = [result.value for result in fn.results if not isinstance(result.value, ir.Symbol)]
     walker = _Liveness()
     walker.block(fn.body, frozenset(scalars_read(results)), _Exits(frozenset(), frozenset()))
     return walker.after
@@ -323,8 +298,8 @@ def _live_after(fn: Function) -> dict[Symbol, frozenset[Symbol]]:
 class _Exits:
     """What is live where `break` and `continue` lead."""
 
-    on_break: frozenset[Symbol]
-    on_continue: frozenset[Symbol]
+    on_break: frozenset[ir.Symbol]
+    on_continue: frozenset[ir.Symbol]
 
 
 class _Liveness:
@@ -337,51 +312,53 @@ class _Liveness:
     """
 
     def __init__(self) -> None:
-        self.after: dict[Symbol, frozenset[Symbol]] = {}
-        self._needed: dict[int, frozenset[Symbol]] = {}
+        self.after: dict[ir.Symbol, frozenset[ir.Symbol]] = {}
+        self._needed: dict[int, frozenset[ir.Symbol]] = {}
         self._recording = True
 
-    def block(self, body: tuple[Stmt, ...], live: frozenset[Symbol], exits: _Exits) -> frozenset[Symbol]:
+    def block(
+        self, body: tuple[ir.Stmt, ...], live: frozenset[ir.Symbol], exits: _Exits
+    ) -> frozenset[ir.Symbol]:
         for stmt in reversed(body):
             live = self.statement(stmt, live, exits)
         return live
 
-    def statement(self, stmt: Stmt, live: frozenset[Symbol], exits: _Exits) -> frozenset[Symbol]:
+    def statement(self, stmt: ir.Stmt, live: frozenset[ir.Symbol], exits: _Exits) -> frozenset[ir.Symbol]:
         """What is live before the statement, given what is live after it."""
         match stmt:
-            case Assign():
+            case ir.Assign():
                 return (live - {stmt.target}) | scalars_read(stmt.value)
-            case Store() | Update() | Alloc() | ForAll() | BoundsCheck():
+            case ir.Store() | ir.Update() | ir.Alloc() | ir.ForAll() | ir.BoundsCheck():
                 return live | scalars_read(stmt)
-            case If():
+            case ir.If():
                 then = self.block(stmt.then, live, exits)
                 orelse = self.block(stmt.orelse, live, exits)
                 return then | orelse | scalars_read(stmt.cond)
-            case For():
+            case ir.For():
                 if self._recording:
                     self.after[stmt.var] = live
                 return _reads_before(stmt) | self._loop(stmt, live, frozenset())
-            case While():
+            case ir.While():
                 return self._loop(stmt, live, frozenset(scalars_read(stmt.cond)))
-            case Break():
+            case ir.Break():
                 return exits.on_break
-            case Continue():
+            case ir.Continue():
                 return exits.on_continue
-            case Fail():
+            case ir.Fail():
                 return frozenset(scalars_read(stmt))
             case _:
                 assert_never(stmt)
 
     def _loop(
-        self, loop: For | While, after: frozenset[Symbol], head: frozenset[Symbol]
-    ) -> frozenset[Symbol]:
+        self, loop: ir.For | ir.While, after: frozenset[ir.Symbol], head: frozenset[ir.Symbol]
+    ) -> frozenset[ir.Symbol]:
         """What is live at the head of a loop, which tests `head` before every iteration."""
         live = after | head | self._needs(loop)
         if self._recording:
             self.block(loop.body, live, _Exits(after, live))
         return live
 
-    def _needs(self, loop: For | While) -> frozenset[Symbol]:
+    def _needs(self, loop: ir.For | ir.While) -> frozenset[ir.Symbol]:
         """The upward-exposed scalars of an iteration, which it reads before it assigns them."""
         known = self._needed.get(id(loop))
         if known is None:
@@ -392,8 +369,8 @@ class _Liveness:
         return known
 
 
-def _reads_before(loop: For) -> frozenset[Symbol]:
-    parts: list[Expr] = [loop.lo, loop.hi]
+def _reads_before(loop: ir.For) -> frozenset[ir.Symbol]:
+    parts: list[ir.Expr] = [loop.lo, loop.hi]
     if loop.clauses is not None and loop.clauses.condition is not None:
         parts.append(loop.clauses.condition)
     return frozenset(scalars_read(parts))

@@ -21,34 +21,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from appyc.ir import nodes as ir
 from appyc.ir.blocks import blocks_of
 from appyc.ir.integers import Range, is_within, limits, range_of, range_of_binary
-from appyc.ir.nodes import (
-    MIRRORED,
-    NEGATED,
-    Assign,
-    Break,
-    Compare,
-    Const,
-    Continue,
-    Expr,
-    Fail,
-    For,
-    Function,
-    If,
-    Likely,
-    Logical,
-    Node,
-    Stmt,
-    Symbol,
-    Update,
-    Var,
-    While,
-)
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_written, statements, walk
 
-Box = dict[Symbol, Range]
+Box = dict[ir.Symbol, Range]
 """Bounds of variables; one that is not in it may have any value of its type. Of an array those of its extents."""
 
 INT64 = limits(DType.INT64)
@@ -76,7 +55,7 @@ def cut(a: Range, b: Range) -> Range | None:
     return (low, high) if low <= high else None
 
 
-def with_bounds(box: Box, symbol: Symbol, bounds: Range | None) -> Box:
+def with_bounds(box: Box, symbol: ir.Symbol, bounds: Range | None) -> Box:
     """The box with other bounds of a variable; None, or what exceeds its type, where it may have any value."""
     whole = limits(symbol.dtype)
     if bounds is not None and bounds != whole and is_within(bounds, whole):
@@ -84,7 +63,7 @@ def with_bounds(box: Box, symbol: Symbol, bounds: Range | None) -> Box:
     return without(box, (symbol,))
 
 
-def without(box: Box, symbols: Iterable[Symbol]) -> Box:
+def without(box: Box, symbols: Iterable[ir.Symbol]) -> Box:
     """The box in which some variables may have any value."""
     known = [s for s in symbols if s in box]
     if known:
@@ -130,27 +109,27 @@ def widened(old: Box, new: Box, steps: Sequence[int]) -> Box:
     return out
 
 
-def narrowed(cond: Expr, holds: bool, box: Box) -> Box | None:
+def narrowed(cond: ir.Expr, holds: bool, box: Box) -> Box | None:
     """A box with what a condition says where it holds, or fails; None where it never does."""
     fails, may_hold = range_of(cond, box)
     if holds > may_hold or holds < fails:
         return None
     match cond:
-        case Likely(arg=arg):
+        case ir.Likely(arg=arg):
             return narrowed(arg, holds, box)
-        case Logical(op=op, lhs=lhs, rhs=rhs) if (op == "and") == holds:
+        case ir.Logical(op=op, lhs=lhs, rhs=rhs) if (op == "and") == holds:
             left = narrowed(lhs, holds, box)
             return None if left is None else narrowed(rhs, holds, left)
-        case Compare(op=op, lhs=Var(symbol=symbol), rhs=other):
-            return _compared(box, symbol, op if holds else NEGATED[op], other)
-        case Compare(op=op, lhs=other, rhs=Var(symbol=symbol)):
-            turned = MIRRORED[op]
-            return _compared(box, symbol, turned if holds else NEGATED[turned], other)
+        case ir.Compare(op=op, lhs=ir.Var(symbol=symbol), rhs=other):
+            return _compared(box, symbol, op if holds else ir.NEGATED[op], other)
+        case ir.Compare(op=op, lhs=other, rhs=ir.Var(symbol=symbol)):
+            turned = ir.MIRRORED[op]
+            return _compared(box, symbol, turned if holds else ir.NEGATED[turned], other)
         case _:
             return box
 
 
-def _compared(box: Box, symbol: Symbol, op: str, other: Expr) -> Box | None:
+def _compared(box: Box, symbol: ir.Symbol, op: str, other: ir.Expr) -> Box | None:
     """What `symbol op other` says of the variable; None where it cannot be."""
     if not (is_integer(symbol.dtype) and is_integer(other.dtype)):
         return box
@@ -192,17 +171,17 @@ class Intervals:
     """
 
     def __init__(
-        self, ended: Mapping[int, set[Symbol]], steps: Sequence[int], work: int, most: int = 1
+        self, ended: Mapping[int, set[ir.Symbol]], steps: Sequence[int], work: int, most: int = 1
     ) -> None:
         self.ended, self.steps, self.most, self.work = ended, steps, most, work
         self.at: dict[int, list[Box]] = {}
         self.behind: dict[int, list[Box]] = {}
         self.jumps = _Jumps()
 
-    def bounds(self, expr: Expr, box: Mapping[Symbol, Range]) -> Range:
+    def bounds(self, expr: ir.Expr, box: Mapping[ir.Symbol, Range]) -> Range:
         return range_of(expr, box) if is_integer(expr.dtype) else INT64
 
-    def block(self, body: tuple[Stmt, ...], boxes: list[Box]) -> list[Box]:
+    def block(self, body: tuple[ir.Stmt, ...], boxes: list[Box]) -> list[Box]:
         """The boxes behind some statements; none where their end is never reached."""
         for stmt in body:
             if not boxes:
@@ -213,38 +192,38 @@ class Intervals:
                 boxes = distinct(without(box, ended) for box in boxes)
         return boxes
 
-    def statement(self, stmt: Stmt, boxes: list[Box]) -> list[Box]:
+    def statement(self, stmt: ir.Stmt, boxes: list[Box]) -> list[Box]:
         match stmt:
-            case Assign(target=target) if is_integer(target.dtype) and not target.is_array:
+            case ir.Assign(target=target) if is_integer(target.dtype) and not target.is_array:
                 return distinct(with_bounds(box, target, self.assigned(stmt, box)) for box in boxes)
-            case Update(target=target) if is_integer(target.dtype) and not target.is_array:
+            case ir.Update(target=target) if is_integer(target.dtype) and not target.is_array:
                 return distinct(with_bounds(box, target, self._updated(stmt, box)) for box in boxes)
-            case If():
+            case ir.If():
                 then = self.block(stmt.then, _where(stmt.cond, True, boxes))
                 orelse = self.block(stmt.orelse, _where(stmt.cond, False, boxes))
                 return self._note_behind(stmt, self.limited([*then, *orelse]))
-            case For() | While():
+            case ir.For() | ir.While():
                 return self._note_behind(stmt, self.loop(stmt, boxes))
-            case Break() | Continue():
-                (self.jumps.breaks if isinstance(stmt, Break) else self.jumps.continues).extend(boxes)
+            case ir.Break() | ir.Continue():
+                (self.jumps.breaks if isinstance(stmt, ir.Break) else self.jumps.continues).extend(boxes)
                 return []
-            case Fail():
+            case ir.Fail():
                 return []
             case _:
                 return boxes
 
-    def assigned(self, stmt: Assign, box: Box) -> Range:
+    def assigned(self, stmt: ir.Assign, box: Box) -> Range:
         return self.bounds(stmt.value, box)
 
-    def _updated(self, stmt: Update, box: Box) -> Range | None:
+    def _updated(self, stmt: ir.Update, box: Box) -> Range | None:
         before = box.get(stmt.target, limits(stmt.target.dtype))
         return range_of_binary(stmt.op, before, self.bounds(stmt.value, box))
 
-    def loop(self, loop: For | While, boxes: list[Box]) -> list[Box]:
+    def loop(self, loop: ir.For | ir.While, boxes: list[Box]) -> list[Box]:
         """The boxes behind a loop, by iteration up to a fix-point of those at its head."""
         outer, self.jumps = self.jumps, _Jumps()
-        inside = self.iterations(loop, boxes) if isinstance(loop, For) else None
-        if isinstance(loop, For):
+        inside = self.iterations(loop, boxes) if isinstance(loop, ir.For) else None
+        if isinstance(loop, ir.For):
             boxes = [with_bounds(box, loop.var, None) for box in boxes]
         new = seen = self.limited([*boxes, *self.at.get(id(loop), ())])
         after: list[Box] = []
@@ -255,7 +234,7 @@ class Intervals:
                 self.block(loop.body, self.entered(loop, self.at_head(loop, new), inside))
                 + self.jumps.continues
             )
-            if isinstance(loop, For):
+            if isinstance(loop, ir.For):
                 after = [with_bounds(box, loop.var, None) for box in after]
             both = distinct([*seen, *after])
             if len(both) > self.most or rounds:
@@ -265,25 +244,25 @@ class Intervals:
             seen, new = both, [box for box in both if box not in seen]
         self.at[id(loop)] = seen
         ends = self.limited([*boxes, *after]) if rounds else seen
-        if isinstance(loop, While):
+        if isinstance(loop, ir.While):
             ends = _where(loop.cond, False, self.at_head(loop, ends))
         left = self.limited([*ends, *self.jumps.breaks])
         self.jumps = outer
         return left
 
-    def at_head(self, loop: For | While, boxes: list[Box]) -> list[Box]:
+    def at_head(self, loop: ir.For | ir.While, boxes: list[Box]) -> list[Box]:
         """The boxes that a loop lets pass at its head, where a subclass knows of a test there."""
         return boxes
 
-    def iterations(self, loop: For, boxes: list[Box]) -> Range:
+    def iterations(self, loop: ir.For, boxes: list[Box]) -> Range:
         """The least and the greatest value of a loop's variable, in the wrong order where it has none."""
         first = hull_of_ranges(self.bounds(loop.lo, box) for box in boxes)
         end = hull_of_ranges(self.bounds(loop.hi, box) for box in boxes)
         return (first[0], end[1] - 1) if loop.step > 0 else (end[0] + 1, first[1])
 
-    def entered(self, loop: For | While, boxes: list[Box], inside: Range | None) -> list[Box]:
+    def entered(self, loop: ir.For | ir.While, boxes: list[Box], inside: Range | None) -> list[Box]:
         """Of the boxes at a loop's head those in which an iteration begins. inside: as `iterations` says."""
-        if isinstance(loop, While):
+        if isinstance(loop, ir.While):
             return _where(loop.cond, True, boxes)
         if inside is None or inside[0] > inside[1]:
             return []
@@ -293,7 +272,7 @@ class Intervals:
         boxes = distinct(boxes)
         return boxes if len(boxes) <= self.most else [hull_of(boxes)]
 
-    def _note_behind(self, stmt: Stmt, boxes: list[Box]) -> list[Box]:
+    def _note_behind(self, stmt: ir.Stmt, boxes: list[Box]) -> list[Box]:
         """Adds boxes behind a statement, which is reached several times inside a loop."""
         self.behind[id(stmt)] = self.limited([*self.behind.get(id(stmt), ()), *boxes])
         return boxes
@@ -304,23 +283,23 @@ def hull_of_ranges(ranges: Iterable[Range]) -> Range:
     return min(lows), max(highs)
 
 
-def _where(cond: Expr, holds: bool, boxes: Iterable[Box]) -> list[Box]:
+def _where(cond: ir.Expr, holds: bool, boxes: Iterable[Box]) -> list[Box]:
     """The boxes in which a condition may hold, or fail, with what that says of their variables."""
     return distinct(box for each in boxes if (box := narrowed(cond, holds, each)) is not None)
 
 
-def last_occurrences(fn: Function) -> dict[int, set[Symbol]]:
+def last_occurrences(fn: ir.Function) -> dict[int, set[ir.Symbol]]:
     """The scalars that occur in a statement, by its `id`, and neither behind it in its block nor outside that block."""
     left = Counter(symbol for stmt in statements(fn.body) for symbol in _occurring(stmt))
     left.update(fn.params)  # a loop's next iteration reads what the one before has not set
     left.update(
-        symbol for result in fn.results if isinstance(result.value, Node) for symbol in _read(result.value)
+        symbol for result in fn.results if isinstance(result.value, ir.Node) for symbol in _read(result.value)
     )
-    out: dict[int, set[Symbol]] = {}
+    out: dict[int, set[ir.Symbol]] = {}
 
-    def block(body: tuple[Stmt, ...]) -> Counter[Symbol]:
+    def block(body: tuple[ir.Stmt, ...]) -> Counter[ir.Symbol]:
         """How often scalars occur that do so elsewhere, too."""
-        found: Counter[Symbol] = Counter()
+        found: Counter[ir.Symbol] = Counter()
         for stmt in body:
             inside = Counter(_occurring(stmt))
             for inner in blocks_of(stmt):
@@ -336,30 +315,30 @@ def last_occurrences(fn: Function) -> dict[int, set[Symbol]]:
     return out
 
 
-def _occurring(stmt: Node) -> Iterator[Symbol]:
+def _occurring(stmt: ir.Node) -> Iterator[ir.Symbol]:
     """The scalars that a statement names itself, outside the blocks in it."""
     match stmt:
-        case If() | While():
+        case ir.If() | ir.While():
             yield from _read(stmt.cond)
-        case For():
+        case ir.For():
             yield stmt.var
             yield from _read((stmt.lo, stmt.hi))
         case _:
-            if isinstance(stmt, Assign | Update):
+            if isinstance(stmt, ir.Assign | ir.Update):
                 yield stmt.target
             yield from _read(stmt)
 
 
-def _read(node: Node | Iterable[Node]) -> Iterator[Symbol]:
-    return (part.symbol for part in walk(node) if isinstance(part, Var))
+def _read(node: ir.Node | Iterable[ir.Node]) -> Iterator[ir.Symbol]:
+    return (part.symbol for part in walk(node) if isinstance(part, ir.Var))
 
 
-def setting_integers(nodes: Iterable[Node]) -> frozenset[int]:
+def setting_integers(nodes: Iterable[ir.Node]) -> frozenset[int]:
     """The loops and branches among some nodes, by `id`, that may change an integer scalar."""
     return frozenset(
         id(n)
         for n in nodes
-        if isinstance(n, For | While | If) and any(is_integer(s.dtype) for s in scalars_written(n))
+        if isinstance(n, ir.For | ir.While | ir.If) and any(is_integer(s.dtype) for s in scalars_written(n))
     )
 
 
@@ -369,23 +348,23 @@ def setting_integers(nodes: Iterable[Node]) -> frozenset[int]:
 class _Reachable(Intervals):
     """Passes over loops and branches that change no integer, and says nothing of them."""
 
-    def __init__(self, fn: Function) -> None:
+    def __init__(self, fn: ir.Function) -> None:
         nodes = list(walk(fn.body))
-        constants = {int(n.value) for n in nodes if isinstance(n, Const) and isinstance(n.value, int)}
+        constants = {int(n.value) for n in nodes if isinstance(n, ir.Const) and isinstance(n.value, int)}
         steps = sorted({c + d for c in constants for d in (-1, 0, 1)})
         super().__init__(last_occurrences(fn), steps, WORK * (len(nodes) + MAX_BOXES), MAX_BOXES)
         self.moving = setting_integers(nodes)
 
-    def statement(self, stmt: Stmt, boxes: list[Box]) -> list[Box]:
-        if isinstance(stmt, For | While) and id(stmt) not in self.moving:
+    def statement(self, stmt: ir.Stmt, boxes: list[Box]) -> list[Box]:
+        if isinstance(stmt, ir.For | ir.While) and id(stmt) not in self.moving:
             return boxes
         return super().statement(stmt, boxes)
 
-    def _note_behind(self, stmt: Stmt, boxes: list[Box]) -> list[Box]:
+    def _note_behind(self, stmt: ir.Stmt, boxes: list[Box]) -> list[Box]:
         return super()._note_behind(stmt, boxes) if id(stmt) in self.moving else boxes
 
 
-def reachable_values(fn: Function) -> Intervals:
+def reachable_values(fn: ir.Function) -> Intervals:
     """The boxes of a function at its loops and behind branches, as far as they change integers."""
     found = _Reachable(fn)
     found.block(fn.body, [{}])

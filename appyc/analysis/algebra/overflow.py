@@ -18,27 +18,10 @@ from dataclasses import dataclass, field
 from appyc.analysis.accesses.scalar_flow import exposed
 from appyc.analysis.algebra.integer_syntax import IntegerSyntax, added_in
 from appyc.analysis.algebra.intervals import INT64, Box, Intervals, cut, hull, is_integer, narrowed
+from appyc.ir import nodes as ir
 from appyc.ir.blocks import own_statements
 from appyc.ir.integers import Range, is_within, range_of, range_of_binary
 from appyc.ir.names import ordered
-from appyc.ir.nodes import (
-    Assign,
-    Binary,
-    Break,
-    Cast,
-    Const,
-    Expr,
-    For,
-    Function,
-    If,
-    Logical,
-    Node,
-    Select,
-    Stmt,
-    Symbol,
-    Unary,
-    While,
-)
 from appyc.ir.raising import GROWING
 from appyc.ir.types import DType
 from appyc.ir.visit import children, scalars_written
@@ -91,9 +74,9 @@ class OverflowAnalysis(Intervals):
 
     def __init__(
         self,
-        fn: Function,
+        fn: ir.Function,
         syntax: IntegerSyntax,
-        known: Mapping[Symbol, Range],
+        known: Mapping[ir.Symbol, Range],
         *,
         leaves: bool,
         assumes: bool,
@@ -131,7 +114,7 @@ class OverflowAnalysis(Intervals):
             self.traps, self.at, self.tests = {}, {}, 0
             boxes = self.block(self.fn.body, [dict(self.known)])
             for result in self.fn.results:
-                if not isinstance(result.value, Symbol):
+                if not isinstance(result.value, ir.Symbol):
                     self.memo = {}
                     self._look(result.value, boxes[0] if boxes else {})
             grown = [s for s, c in self.counters.items() if c.bounds() != before[s]]
@@ -139,39 +122,39 @@ class OverflowAnalysis(Intervals):
             for symbol in grown if rounds % COUNTER_ROUNDS == 0 else ():
                 del self.counters[symbol]
 
-    def bounds(self, expr: Expr, box: Mapping[Symbol, Range]) -> Range:
+    def bounds(self, expr: ir.Expr, box: Mapping[ir.Symbol, Range]) -> Range:
         return range_of(expr, box, self.memo) if is_integer(expr.dtype) else INT64
 
     # ------------------------------------------------------------ statements
 
-    def statement(self, stmt: Stmt, boxes: list[Box]) -> list[Box]:
+    def statement(self, stmt: ir.Stmt, boxes: list[Box]) -> list[Box]:
         self.memo = {}
         (box,) = boxes
         match stmt:
-            case For() | While() if id(stmt) not in self.growing and id(stmt) not in self.moving:
+            case ir.For() | ir.While() if id(stmt) not in self.growing and id(stmt) not in self.moving:
                 return boxes
-            case If():
+            case ir.If():
                 self._look(stmt.cond, box)
-            case For():
+            case ir.For():
                 self._look(stmt.lo, box)
                 self._look(stmt.hi, box)
-            case While():
+            case ir.While():
                 pass  # its condition belongs to an iteration
-            case Assign():
+            case ir.Assign():
                 self._look(stmt.value, box, counts=self._counted(stmt, box))
             case _:
                 for part in children(stmt):
                     self._look(part, box)
         return super().statement(stmt, boxes)
 
-    def assigned(self, stmt: Assign, box: Box) -> Range:
+    def assigned(self, stmt: ir.Assign, box: Box) -> Range:
         found = self.bounds(stmt.value, box)
         if (counter := self.counters.get(stmt.target)) is not None and is_within(counter.bounds(), INT64):
             # The exact sum, cut to what the counter can be.
             return cut(self._exact(stmt.value, box) or found, counter.bounds()) or found
         return found
 
-    def _counted(self, stmt: Assign, box: Box) -> Range | None:
+    def _counted(self, stmt: ir.Assign, box: Box) -> Range | None:
         """The bounds of what a counter may be, noting what this statement does to it."""
         counter = self.counters.get(stmt.target)
         if counter is None:
@@ -189,7 +172,7 @@ class OverflowAnalysis(Intervals):
 
     # ------------------------------------------------------------ loops
 
-    def loop(self, loop: For | While, boxes: list[Box]) -> list[Box]:
+    def loop(self, loop: ir.For | ir.While, boxes: list[Box]) -> list[Box]:
         if id(loop) in self.tested or not self._may_test(loop):
             after = self._loop(loop, boxes)
         else:
@@ -204,10 +187,10 @@ class OverflowAnalysis(Intervals):
         self.tests += sum(1 + (low > INT64[0]) for low, _ in bounds.values())
         return after if self.leaves else self.limited([*after, *self._careful(loop, boxes)])
 
-    def _loop(self, loop: For | While, boxes: list[Box]) -> list[Box]:
+    def _loop(self, loop: ir.For | ir.While, boxes: list[Box]) -> list[Box]:
         """The analysis of a loop under the bounds that it tests."""
         trips = MOST_RUNS
-        if isinstance(loop, For):
+        if isinstance(loop, ir.For):
             least, greatest = self.iterations(loop, boxes)
             trips = max(0, (greatest - least) // abs(loop.step) + 1)
         self.trips.append(trips)
@@ -216,7 +199,7 @@ class OverflowAnalysis(Intervals):
         self.memo = {}
         return after
 
-    def _careful(self, loop: For | While, boxes: list[Box]) -> list[Box]:
+    def _careful(self, loop: ir.For | ir.While, boxes: list[Box]) -> list[Box]:
         """The analysis of the copy of a loop that goes on where a tested bound does not hold."""
         outer = self.at, self.tested, self.copy, self.assumes
         self.at, self.tested = {}, {**self.tested, id(loop): {}}
@@ -225,22 +208,22 @@ class OverflowAnalysis(Intervals):
         self.at, self.tested, self.copy, self.assumes = outer
         return after
 
-    def at_head(self, loop: For | While, boxes: list[Box]) -> list[Box]:
+    def at_head(self, loop: ir.For | ir.While, boxes: list[Box]) -> list[Box]:
         known = {**self._counter_bounds(loop), **self.tested.get(id(loop), {})}
         return [{**box, **{s: cut(box.get(s, INT64), r) or r for s, r in known.items()}} for box in boxes]
 
-    def _counter_bounds(self, loop: For | While) -> Box:
+    def _counter_bounds(self, loop: ir.For | ir.While) -> Box:
         """The bounds of the counters that a loop adds to: widening goes beyond them."""
         added = {s: self.counters[s].bounds() for s in scalars_written(loop.body) if s in self.counters}
         return {s: found for s, found in added.items() if is_within(found, INT64)}
 
-    def entered(self, loop: For | While, boxes: list[Box], inside: Range | None) -> list[Box]:
-        if isinstance(loop, While):
+    def entered(self, loop: ir.For | ir.While, boxes: list[Box], inside: Range | None) -> list[Box]:
+        if isinstance(loop, ir.While):
             self.memo = {}
             self._look(loop.cond, boxes[0])
         return super().entered(loop, boxes, inside)
 
-    def _may_test(self, loop: For | While) -> bool:
+    def _may_test(self, loop: ir.For | ir.While) -> bool:
         """Whether the loop can be left where a scalar is beyond its bounds."""
         if not self.assumes or self.work < self.most_work // 2:
             return False
@@ -248,7 +231,7 @@ class OverflowAnalysis(Intervals):
 
     def _choose(
         self,
-        loop: For | While,
+        loop: ir.For | ir.While,
         boxes: list[Box],
         traps: dict[Occurrence, bool],
         at: dict[int, list[Box]],
@@ -258,7 +241,7 @@ class OverflowAnalysis(Intervals):
         tests: as they were before the loop, which they are again afterwards. A sum of a `for` is none of them: a test
         of what iterations before have added would carry a dependence, and an addition that traps is a reduction."""
         (head,) = self.at_head(loop, self.at[id(loop)])
-        sums = self.sums if isinstance(loop, For) else frozenset()
+        sums = self.sums if isinstance(loop, ir.For) else frozenset()
         wide = [
             s for s in ordered((scalars_written(loop.body) & exposed((loop,)).keys()) - sums)
             if s.dtype is DType.INT64 and not is_within(head.get(s, INT64), TESTED[-1])
@@ -288,57 +271,57 @@ class OverflowAnalysis(Intervals):
 
     # ------------------------------------------------------------ expressions
 
-    def _exact(self, expr: Expr, box: Box) -> Range | None:
-        if isinstance(expr, Binary) and is_integer(expr.dtype):
+    def _exact(self, expr: ir.Expr, box: Box) -> Range | None:
+        if isinstance(expr, ir.Binary) and is_integer(expr.dtype):
             return range_of_binary(expr.op, self.bounds(expr.lhs, box), self.bounds(expr.rhs, box))
         return None
 
-    def _mark(self, e: Expr, *, fits: bool) -> None:
+    def _mark(self, e: ir.Expr, *, fits: bool) -> None:
         key = id(e), self.copy
         self.traps[key] = not fits or self.traps.get(key, False)
 
-    def _look(self, e: Node, box: Box, *, ring: bool = False, counts: Range | None = None) -> None:
+    def _look(self, e: ir.Node, box: Box, *, ring: bool = False, counts: Range | None = None) -> None:
         """Marks the operations of an expression. ring: only its last bits are used, which are right if it wraps.
         counts: it adds to a counter that stays within these bounds."""
         if id(e) not in self.growing:
             return
         match e:
-            case Binary(op="&" | "%" as op, lhs=lhs, rhs=rhs) if e.dtype is DType.INT64 and (
+            case ir.Binary(op="&" | "%" as op, lhs=lhs, rhs=rhs) if e.dtype is DType.INT64 and (
                 _cuts(op, rhs) or (op == "&" and _cuts(op, lhs))
             ):
                 is_left = not _cuts(op, rhs)
                 self._look(lhs, box, ring=not is_left)
                 self._look(rhs, box, ring=is_left)
-            case Cast(arg=arg) if (
+            case ir.Cast(arg=arg) if (
                 arg.dtype is DType.INT64 and e.dtype.is_integer and e.dtype is not DType.INT64
             ):
                 self._look(arg, box, ring=True)
-            case Binary(op=op) if op in _RING and ring:
+            case ir.Binary(op=op) if op in _RING and ring:
                 self._look(e.lhs, box, ring=True)
                 self._look(e.rhs, box, ring=op != "<<")
                 self._mark(e, fits=True)
-            case Unary() if ring:
+            case ir.Unary() if ring:
                 self._look(e.arg, box, ring=True)
-            case Binary():
+            case ir.Binary():
                 self._look(e.lhs, box)
                 self._look(e.rhs, box)
                 if e.python and e.dtype is DType.INT64:
                     self._check(e, box, counts)
-            case Unary(op="-", python=True) if self.bounds(e.arg, box)[0] == INT64[0]:
+            case ir.Unary(op="-", python=True) if self.bounds(e.arg, box)[0] == INT64[0]:
                 self._look(e.arg, box)
                 self._mark(e, fits=False)
-            case Select(cond=cond, then=then, orelse=orelse):
+            case ir.Select(cond=cond, then=then, orelse=orelse):
                 self._look(cond, box)
                 self._look_where(cond, True, then, box)
                 self._look_where(cond, False, orelse, box)
-            case Logical(op=op, lhs=lhs, rhs=rhs):
+            case ir.Logical(op=op, lhs=lhs, rhs=rhs):
                 self._look(lhs, box)
                 self._look_where(lhs, op == "and", rhs, box)
             case _:
                 for part in children(e):
                     self._look(part, box)
 
-    def _look_where(self, cond: Expr, holds: bool, e: Expr, box: Box) -> None:
+    def _look_where(self, cond: ir.Expr, holds: bool, e: ir.Expr, box: Box) -> None:
         """The same for a part that is evaluated where a condition holds, or fails."""
         inside = narrowed(cond, holds, box)
         if inside is not None:
@@ -346,7 +329,7 @@ class OverflowAnalysis(Intervals):
             self._look(e, inside)
             self.memo = outer
 
-    def _check(self, e: Binary, box: Box, counts: Range | None) -> None:
+    def _check(self, e: ir.Binary, box: Box, counts: Range | None) -> None:
         """Marks an operation on Python ints."""
         if e.op == "//":
             lhs, rhs = self.bounds(e.lhs, box), self.bounds(e.rhs, box)
@@ -356,13 +339,13 @@ class OverflowAnalysis(Intervals):
             self._mark(e, fits=counts is not None or (exact is not None and is_within(exact, INT64)))
 
 
-def leaves_by_condition(loop: For | While) -> bool:
+def leaves_by_condition(loop: ir.For | ir.While) -> bool:
     """Whether a loop is a `while` that ends only where its condition fails."""
-    return isinstance(loop, While) and not any(isinstance(s, Break) for s in own_statements(loop.body))
+    return isinstance(loop, ir.While) and not any(isinstance(s, ir.Break) for s in own_statements(loop.body))
 
 
-def _cuts(op: str, mask: Expr) -> bool:
+def _cuts(op: str, mask: ir.Expr) -> bool:
     """Whether `x & mask` or `x % mask` is made of the last bits of x."""
-    if not isinstance(mask, Const) or not isinstance(mask.value, int) or mask.value <= 0:
+    if not isinstance(mask, ir.Const) or not isinstance(mask.value, int) or mask.value <= 0:
         return False
     return op == "&" or mask.value & (mask.value - 1) == 0

@@ -24,28 +24,9 @@ from appyc.analysis.algebra.amounts import NONE, number, product, total, trips_b
 from appyc.analysis.algebra.strides import Pace, Strides
 from appyc.analysis.cost.lane_forecast import lanes_of
 from appyc.errors import GENERATED
+from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import array_of, is_access
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Binary,
-    Const,
-    Expr,
-    Extent,
-    For,
-    If,
-    Intrinsic,
-    Load,
-    LoopMode,
-    Node,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-    While,
-)
 from appyc.ir.schedule import LoopCost
 from appyc.ir.types import DType
 from appyc.ir.visit import children, scalars_written, substitute, walk
@@ -81,9 +62,9 @@ _CHEAP = frozenset({"abs", "sign", "floor", "ceil", "trunc", "rint", "isnan", "i
 class Counts:
     """As the fields of LoopCost."""
 
-    vector: Expr = NONE
-    scalar: Expr = NONE
-    gathers: Expr = NONE
+    vector: ir.Expr = NONE
+    scalar: ir.Expr = NONE
+    gathers: ir.Expr = NONE
 
     def plus(self, other: Counts) -> Counts:
         return Counts(
@@ -92,13 +73,13 @@ class Counts:
             total(self.gathers, other.gathers),
         )
 
-    def times(self, factor: Expr) -> Counts:
+    def times(self, factor: ir.Expr) -> Counts:
         return Counts(
             product(factor, self.vector), product(factor, self.scalar), product(factor, self.gathers)
         )
 
 
-def cost_of(loop: For, around: Mapping[Symbol, Expr] | None = None) -> LoopCost:
+def cost_of(loop: ir.For, around: Mapping[ir.Symbol, ir.Expr] | None = None) -> LoopCost:
     """The estimate for a loop; its expressions read nothing that the loop changes.
 
     around: values for the variables of loops around it, where they are not to be read either.
@@ -109,13 +90,13 @@ def cost_of(loop: For, around: Mapping[Symbol, Expr] | None = None) -> LoopCost:
     return LoopCost(counts.vector, counts.scalar, counts.gathers, once, each)
 
 
-def traffic_of(loop: For) -> dict[Symbol, Expr]:
+def traffic_of(loop: ir.For) -> dict[ir.Symbol, ir.Expr]:
     """The memory traffic of a loop: the bytes of each array, each element once, and twice if it is written."""
     counter = _Counter(loop, {})
     counter.body(loop.body, (loop,))
     trips = trips_of(loop, {})
-    out: dict[Symbol, Expr] = {}
-    touched_by_array: dict[Symbol, list[ArrayAccess]] = {}
+    out: dict[ir.Symbol, ir.Expr] = {}
+    touched_by_array: dict[ir.Symbol, list[ArrayAccess]] = {}
     for one in counter.touched:
         touched_by_array.setdefault(one.array, []).append(one)
     for array, touched in touched_by_array.items():
@@ -124,17 +105,17 @@ def traffic_of(loop: For) -> dict[Symbol, Expr]:
     return out
 
 
-def bytes_moved(*loops: For) -> Expr:
+def bytes_moved(*loops: ir.For) -> ir.Expr:
     """The memory traffic of loops, of all arrays together."""
-    sizes: list[Expr] = [size for loop in loops for size in traffic_of(loop).values()]
-    return reduce(total, sizes, cast(Expr, NONE))
+    sizes: list[ir.Expr] = [size for loop in loops for size in traffic_of(loop).values()]
+    return reduce(total, sizes, cast(ir.Expr, NONE))
 
 
-def operations_of(expr: Expr) -> tuple[float, float]:
+def operations_of(expr: ir.Expr) -> tuple[float, float]:
     """The operations that an expression is: those done in lanes, and those done one by one."""
     in_lanes, alone = 0.0, 0.0
     for part in dict.fromkeys(_computed(expr)):
-        if isinstance(part, Load):
+        if isinstance(part, ir.Load):
             continue
         lanes, one = _weights(part)
         if lanes is None:
@@ -144,54 +125,56 @@ def operations_of(expr: Expr) -> tuple[float, float]:
     return in_lanes, alone
 
 
-def trips_of(loop: For, around: Mapping[Symbol, Expr]) -> Expr:
+def trips_of(loop: ir.For, around: Mapping[ir.Symbol, ir.Expr]) -> ir.Expr:
     """The trip count of a loop, for values of the variables of those around it."""
     bounds = _bounds(loop, around, frozenset())
     return number(UNKNOWN_TRIPS) if bounds is None else trips_between(*bounds, loop.step)
 
 
-def with_middle(loop: For, around: Mapping[Symbol, Expr]) -> dict[Symbol, Expr]:
+def with_middle(loop: ir.For, around: Mapping[ir.Symbol, ir.Expr]) -> dict[ir.Symbol, ir.Expr]:
     """The values, with that of the loop's own variable in the middle of its range, where it is known."""
     bounds = _bounds(loop, around, frozenset())
     return {**around, loop.var: _middle(*bounds)} if bounds is not None else dict(around)
 
 
 def _bounds(
-    loop: For, around: Mapping[Symbol, Expr], unknown: Collection[Symbol]
-) -> tuple[Expr, Expr] | None:
+    loop: ir.For, around: Mapping[ir.Symbol, ir.Expr], unknown: Collection[ir.Symbol]
+) -> tuple[ir.Expr, ir.Expr] | None:
     """The bounds, if their values are there before anything in `unknown` is, and cannot fail to be."""
     lo, hi = (substitute(bound, dict(around)) for bound in (loop.lo, loop.hi))
     for node in walk((lo, hi)):
-        if isinstance(node, Load | Intrinsic) or (isinstance(node, Binary) and node.trap):
+        if isinstance(node, ir.Load | ir.Intrinsic) or (isinstance(node, ir.Binary) and node.trap):
             return None
-        if (isinstance(node, Var) and node.symbol in unknown) or (
-            isinstance(node, Extent) and node.array in unknown
+        if (isinstance(node, ir.Var) and node.symbol in unknown) or (
+            isinstance(node, ir.Extent) and node.array in unknown
         ):
             return None
     return lo, hi
 
 
-def _middle(lo: Expr, hi: Expr) -> Expr:
-    two = Const(2, DType.INT64, loc=GENERATED)
-    return Binary("//", Binary("+", lo, hi, loc=GENERATED), two, loc=GENERATED)
+def _middle(lo: ir.Expr, hi: ir.Expr) -> ir.Expr:
+    two = ir.Const(2, DType.INT64, loc=GENERATED)
+    return ir.Binary("//", ir.Binary("+", lo, hi, loc=GENERATED), two, loc=GENERATED)
 
 
 class _Counter:
     """One walk over a loop nest: the counts, the trip counts of its loops, the accesses in it."""
 
-    def __init__(self, loop: For, around: Mapping[Symbol, Expr]) -> None:
+    def __init__(self, loop: ir.For, around: Mapping[ir.Symbol, ir.Expr]) -> None:
         self.strides = Strides.of(loop)
-        self.trips: dict[Symbol, Expr] = {}
+        self.trips: dict[ir.Symbol, ir.Expr] = {}
         self.touched: list[ArrayAccess] = []
-        made = {n.array for n in walk(loop) if isinstance(n, Alloc)}
-        self._inside = scalars_written(loop.body) | made | {n.var for n in walk(loop) if isinstance(n, For)}
+        made = {n.array for n in walk(loop) if isinstance(n, ir.Alloc)}
+        self._inside = (
+            scalars_written(loop.body) | made | {n.var for n in walk(loop) if isinstance(n, ir.For)}
+        )
         self._middle = dict(around)
         """Loop variables at the middle of their ranges, where these are known."""
-        self._lanes: dict[Symbol, For | None] = {}
+        self._lanes: dict[ir.Symbol, ir.For | None] = {}
         """The loop that becomes lanes around the statements of a loop, by the latter's variable."""
         self._enter(loop)
 
-    def _enter(self, loop: For) -> Expr:
+    def _enter(self, loop: ir.For) -> ir.Expr:
         """The trip count of a loop, whose variable then has a value for the bounds of loops inside."""
         bounds = _bounds(loop, self._middle, self._inside)
         if bounds is None:
@@ -200,7 +183,7 @@ class _Counter:
         self.trips[loop.var] = trips_between(*bounds, loop.step)
         return self.trips[loop.var]
 
-    def body(self, body: tuple[Stmt, ...], around: tuple[For, ...]) -> Counts:
+    def body(self, body: tuple[ir.Stmt, ...], around: tuple[ir.For, ...]) -> Counts:
         """around: the loops that the statements are in, from the one asked about inwards."""
         inner = around[-1].var
         if inner not in self._lanes:
@@ -211,38 +194,38 @@ class _Counter:
             counts = counts.plus(self._statement(stmt, around, lanes))
         return counts
 
-    def _statement(self, stmt: Stmt, around: tuple[For, ...], lanes: For | None) -> Counts:
+    def _statement(self, stmt: ir.Stmt, around: tuple[ir.For, ...], lanes: ir.For | None) -> Counts:
         match stmt:
-            case For():
+            case ir.For():
                 trips = self._enter(stmt)
                 below = self.body(stmt.body, (*around, stmt)).times(trips)
                 return below.plus(Counts(scalar=number(LOOP_START)))
-            case While():
+            case ir.While():
                 inner = self._single(stmt.cond, around, None).plus(self.body(stmt.body, around))
                 return inner.times(number(UNKNOWN_TRIPS))
-            case If():
+            case ir.If():
                 condition = self._single(stmt.cond, around, lanes)
                 return condition.plus(self.body(stmt.then, around)).plus(self.body(stmt.orelse, around))
             case _:
                 return self._single(stmt, around, lanes)
 
-    def _single(self, node: Stmt | Expr, around: tuple[For, ...], lanes: For | None) -> Counts:
+    def _single(self, node: ir.Stmt | ir.Expr, around: tuple[ir.For, ...], lanes: ir.For | None) -> Counts:
         """A statement without others in it, or a condition."""
         vector, scalar, gathers = 0.0, 0.0, 0.0
         # What an iteration of a loop in order does waits for what the one before did.
-        waiting = CHAIN if around[-1].mode is LoopMode.SEQUENTIAL and around[-1] is not around[0] else 1
+        waiting = CHAIN if around[-1].mode is ir.LoopMode.SEQUENTIAL and around[-1] is not around[0] else 1
         moving = self.strides.moving_parts(node, frozenset({(lanes or around[-1]).var}))
         # An element that is read twice is loaded once.
         for part in dict.fromkeys(_computed(node)):
             in_lanes, alone = _weights(part)
             if is_access(part):
                 array, index = array_of(part), part.index
-                self.touched.append(ArrayAccess(array, index, isinstance(part, Store | Update)))
+                self.touched.append(ArrayAccess(array, index, isinstance(part, ir.Store | ir.Update)))
                 pace = self.strides.pace(array, index, lanes or around[-1])
                 if pace is Pace.STILL:
                     continue  # the C compiler keeps it in a register
                 gathers += _LINES.get(pace, 0)
-            elif not (isinstance(part, Update) or id(part) in moving):
+            elif not (isinstance(part, ir.Update) or id(part) in moving):
                 continue  # nor is it computed again
             elif lanes is None:
                 alone *= waiting
@@ -253,22 +236,22 @@ class _Counter:
         return Counts(number(vector), number(scalar), number(gathers))
 
 
-def _computed(node: Node) -> Iterator[Node]:
+def _computed(node: ir.Node) -> Iterator[ir.Node]:
     """The parts of a statement or an expression that take time. Of indices, what is read or divided
     for them: sums and products are part of an access."""
     match node:
-        case Var() | Const() | Extent():
+        case ir.Var() | ir.Const() | ir.Extent():
             return
-        case Load() | Store() | Update():
+        case ir.Load() | ir.Store() | ir.Update():
             yield node
             for index in node.index:
                 yield from (
-                    n for n in walk(index) if isinstance(n, Load) or getattr(n, "op", "") in ("//", "%")
+                    n for n in walk(index) if isinstance(n, ir.Load) or getattr(n, "op", "") in ("//", "%")
                 )
-            if not isinstance(node, Load):
+            if not isinstance(node, ir.Load):
                 yield from _computed(node.value)
             return
-        case Assign():
+        case ir.Assign():
             pass
         case _:
             yield node
@@ -276,27 +259,27 @@ def _computed(node: Node) -> Iterator[Node]:
         yield from _computed(child)
 
 
-def _weights(node: Node) -> tuple[float | None, float]:
+def _weights(node: ir.Node) -> tuple[float | None, float]:
     """The operations that a node is: in lanes (None: there are no lanes for it), and one by one."""
     match node:
-        case Binary():
+        case ir.Binary():
             return _DEAR.get(node.op, (1, 1))
-        case Intrinsic():
+        case ir.Intrinsic():
             if node.name in VECTOR_FUNCTIONS and node.dtype.is_float:
                 return CALL_IN_LANES, CALL
             return _DEAR.get(node.name, (1, 1) if node.name in _CHEAP else (None, CALL))
-        case Update():
+        case ir.Update():
             return 2, 2
         case _:
             return 1, 1
 
 
-def _width(node: Node) -> float:
+def _width(node: ir.Node) -> float:
     """Bytes of a value, by those of a double."""
     match node:
-        case Store():
+        case ir.Store():
             return node.array.dtype.itemsize / 8
-        case Update():
+        case ir.Update():
             return node.target.dtype.itemsize / 8
         case _:
             return max(node.dtype.itemsize, 1) / 8  # type: ignore[attr-defined,no-any-return]

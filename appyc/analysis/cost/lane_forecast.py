@@ -7,33 +7,19 @@ exit, and its accesses have small strides.
 from __future__ import annotations
 
 from appyc.analysis.algebra.strides import Pace, Strides
+from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import array_of, is_access
-from appyc.ir.nodes import (
-    Alloc,
-    BoundsCheck,
-    Break,
-    Call,
-    Draw,
-    Fail,
-    For,
-    LoopMode,
-    Stmt,
-    Store,
-    Update,
-    Var,
-    While,
-)
 from appyc.ir.visit import scalars_written, walk
 
 MAX_STATEMENTS = 12
 """In lanes around other loops: what is more needs more registers than there are."""
 
 
-def lanes_of(around: tuple[For, ...], strides: Strides) -> For | None:
+def lanes_of(around: tuple[ir.For, ...], strides: Strides) -> ir.For | None:
     """The loop, of those around an innermost statement, that becomes lanes; None where none does."""
-    best: tuple[int, For] | None = None
+    best: tuple[int, ir.For] | None = None
     for loop in reversed(around):  # inner ones first: they win where they are as good
-        if loop.mode is LoopMode.SEQUENTIAL or not _is_straight(loop):
+        if loop.mode is ir.LoopMode.SEQUENTIAL or not _is_straight(loop):
             continue
         far = _far_accesses(loop, strides)
         if loop is not around[-1] and (far or not _may_be_around(loop)):
@@ -43,36 +29,38 @@ def lanes_of(around: tuple[For, ...], strides: Strides) -> For | None:
     return None if best is None else best[1]
 
 
-def _is_straight(loop: For) -> bool:
+def _is_straight(loop: ir.For) -> bool:
     for node in walk(loop.body):
-        if isinstance(node, While | Alloc | Fail | BoundsCheck | Break | Draw | Call):
+        if isinstance(node, ir.While | ir.Alloc | ir.Fail | ir.BoundsCheck | ir.Break | ir.Draw | ir.Call):
             return False
-        if (isinstance(node, Update) and node.atomic) or (is_access(node) and node.checked):
+        if (isinstance(node, ir.Update) and node.atomic) or (is_access(node) and node.checked):
             return False
     return not any(r.op in ("and", "or") for r in loop.reductions)  # C compilers leave these alone
 
 
-def _may_be_around(loop: For) -> bool:
+def _may_be_around(loop: ir.For) -> bool:
     """Whether the loop may become lanes around the loops inside it."""
     if loop.step != 1 or loop.last or loop.safelen is not None or loop.in_step:
         return False
     if any(r.op != "+" or r.symbol.is_array for r in loop.reductions):
         return False
     nodes = list(walk(loop.body))
-    written = {n.array for n in nodes if isinstance(n, Store)} | scalars_written(loop.body)
-    written |= {n.target for n in nodes if isinstance(n, Update)}
-    bounds = [n for n in nodes if isinstance(n, For)]
+    written = {n.array for n in nodes if isinstance(n, ir.Store)} | scalars_written(loop.body)
+    written |= {n.target for n in nodes if isinstance(n, ir.Update)}
+    bounds = [n for n in nodes if isinstance(n, ir.For)]
     return (
         len({s.dtype for s in written}) == 1
         and all(s.dtype.is_float for s in written)
-        and sum(isinstance(n, Stmt) for n in nodes) <= MAX_STATEMENTS
-        and not any(isinstance(n, Var) and n.symbol == loop.var for b in bounds for n in walk((b.lo, b.hi)))
+        and sum(isinstance(n, ir.Stmt) for n in nodes) <= MAX_STATEMENTS
+        and not any(
+            isinstance(n, ir.Var) and n.symbol == loop.var for b in bounds for n in walk((b.lo, b.hi))
+        )
     )
 
 
-def _far_accesses(loop: For, strides: Strides) -> int:
+def _far_accesses(loop: ir.For, strides: Strides) -> int:
     return sum(
         strides.pace(array_of(node), node.index, loop) in (Pace.FAR, Pace.ANYWHERE)
         for node in walk(loop.body)
-        if is_access(node) and not isinstance(node, Store)
+        if is_access(node) and not isinstance(node, ir.Store)
     )

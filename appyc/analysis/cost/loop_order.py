@@ -23,20 +23,8 @@ from itertools import combinations
 
 from appyc.analysis.algebra.strides import Pace, Strides
 from appyc.analysis.dependences.bands import Band, Order
+from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import array_of, repeated_accesses
-from appyc.ir.nodes import (
-    Assign,
-    Binary,
-    Expr,
-    For,
-    Load,
-    Stmt,
-    Store,
-    Symbol,
-    Unary,
-    Update,
-    Var,
-)
 from appyc.ir.types import Layout
 from appyc.ir.visit import arrays_written, loops_of, scalars_read, scalars_written, walk
 
@@ -97,7 +85,7 @@ class OrderCosts:
     def _touches(self) -> list[_Touch]:
         # A store counts for two: a line that is not in the cache is read before, and written back.
         return [
-            _Touch(array_of(access), access.index, times if isinstance(access, Load) else 2 * times)
+            _Touch(array_of(access), access.index, times if isinstance(access, ir.Load) else 2 * times)
             for stmt in self._body
             for access, times in repeated_accesses(stmt)
             if access.index
@@ -108,15 +96,15 @@ class OrderCosts:
         return Strides.of(self.band.loops[0])
 
     @cached_property
-    def _body(self) -> tuple[Stmt, ...]:
+    def _body(self) -> tuple[ir.Stmt, ...]:
         return self.band.loops[-1].body
 
     @cached_property
-    def _loops_inside(self) -> list[For]:
+    def _loops_inside(self) -> list[ir.For]:
         return loops_of(self._body)
 
     @cached_property
-    def _written(self) -> set[Symbol]:
+    def _written(self) -> set[ir.Symbol]:
         return scalars_written(self._body)
 
     @cached_property
@@ -127,7 +115,7 @@ class OrderCosts:
     def _total(self) -> int:
         return sum(touch.weight for touch in self._touches)
 
-    def _var(self, number: int) -> Symbol:
+    def _var(self, number: int) -> ir.Symbol:
         return self.band.loops[number].var
 
     def _moved(self, loop: int, how: Iterable[Pace]) -> int:
@@ -141,7 +129,7 @@ class OrderCosts:
         """The loops whose iterations may become lanes."""
         found: list[int] = []
         last = len(order) - 1
-        if self._adds_up(order, last) and not any(isinstance(node, For) for node in self._body):
+        if self._adds_up(order, last) and not any(isinstance(node, ir.For) for node in self._body):
             found.append(order[last])
         while last > 0 and not self._is_free(order, last):
             last -= 1
@@ -172,8 +160,10 @@ class OrderCosts:
             and all(self._is_side_by_side(touch, var) for touch in self._touches)
         )
 
-    def _is_side_by_side(self, touch: _Touch, var: Symbol) -> bool:
-        if touch.array.array.layout is Layout.STRIDED or any(isinstance(n, Load) for n in walk(touch.index)):
+    def _is_side_by_side(self, touch: _Touch, var: ir.Symbol) -> bool:
+        if touch.array.array.layout is Layout.STRIDED or any(
+            isinstance(n, ir.Load) for n in walk(touch.index)
+        ):
             return False
         if scalars_read(touch.index) & self._written:
             return False
@@ -201,28 +191,28 @@ class OrderCosts:
 class _Touch:
     """One access, and how often it runs in one iteration of the band."""
 
-    array: Symbol
-    index: tuple[Expr, ...]
+    array: ir.Symbol
+    index: tuple[ir.Expr, ...]
     weight: int
 
     @property
-    def slow_to_fast(self) -> tuple[Expr, ...]:
+    def slow_to_fast(self) -> tuple[ir.Expr, ...]:
         """The indices in the order of memory, the one whose steps are longest first."""
         return self.index[::-1] if self.array.array.layout is Layout.F else self.index
 
 
-def is_arithmetic(body: tuple[Stmt, ...]) -> bool:
+def is_arithmetic(body: tuple[ir.Stmt, ...]) -> bool:
     """Whether the statements do sums and products of one type of float, and nothing else."""
     dtypes = {symbol.dtype for symbol in arrays_written(body) | scalars_written(body)}
     if len(dtypes) != 1 or not next(iter(dtypes)).is_float:
         return False
     for stmt in body:
         match stmt:
-            case Assign() | Store() | Update():
-                operator = stmt.op if isinstance(stmt, Update) else "+"
+            case ir.Assign() | ir.Store() | ir.Update():
+                operator = stmt.op if isinstance(stmt, ir.Update) else "+"
                 if operator not in _VECTOR_OPS or not is_sum(stmt.value):
                     return False
-            case For():
+            case ir.For():
                 if not is_arithmetic(stmt.body):
                     return False
             case _:
@@ -230,15 +220,15 @@ def is_arithmetic(body: tuple[Stmt, ...]) -> bool:
     return True
 
 
-def is_sum(value: Expr) -> bool:
+def is_sum(value: ir.Expr) -> bool:
     """Whether a value is sums and products of elements and scalars of one type of float."""
     dtype = value.dtype
     match value:
-        case Binary(op=op, lhs=lhs, rhs=rhs):
+        case ir.Binary(op=op, lhs=lhs, rhs=rhs):
             return op in _VECTOR_OPS and is_sum(lhs) and is_sum(rhs)
-        case Unary(op="-", arg=arg):
+        case ir.Unary(op="-", arg=arg):
             return is_sum(arg)
-        case Load() | Var():
+        case ir.Load() | ir.Var():
             return dtype.is_float
         case _:
-            return dtype.is_float and not any(isinstance(n, Load | Var) for n in walk(value))
+            return dtype.is_float and not any(isinstance(n, ir.Load | ir.Var) for n in walk(value))

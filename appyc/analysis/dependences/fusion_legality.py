@@ -13,22 +13,9 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.accesses.scalar_flow import scalars_of
 from appyc.analysis.accesses.syntactic_effects import Texts, Touched, has_effect_itself
+from appyc.ir import nodes as ir
 from appyc.ir.affine import are_equal, operands
 from appyc.ir.names import ordered
-from appyc.ir.nodes import (
-    Break,
-    Clauses,
-    Compare,
-    Continue,
-    Expr,
-    Extent,
-    For,
-    Function,
-    Guard,
-    If,
-    Stmt,
-    Symbol,
-)
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import rewrite, scalars_read, scalars_written, symbols_of, walk
 
@@ -46,13 +33,13 @@ class EqualExtents:
     first: the representative of each length that is equal to another one.
     """
 
-    first: dict[Extent, Extent]
+    first: dict[ir.Extent, ir.Extent]
 
     @classmethod
-    def of(cls, guards: tuple[Guard, ...]) -> EqualExtents:
-        first: dict[Extent, Extent] = {}
+    def of(cls, guards: tuple[ir.Guard, ...]) -> EqualExtents:
+        first: dict[ir.Extent, ir.Extent] = {}
 
-        def leader(extent: Extent) -> Extent:
+        def leader(extent: ir.Extent) -> ir.Extent:
             while extent in first:
                 extent = first[extent]
             return extent
@@ -60,7 +47,7 @@ class EqualExtents:
         for guard in guards:
             for part in operands(guard.holds, "and", "&"):
                 match part:
-                    case Compare("==", Extent() as lhs, Extent() as rhs):
+                    case ir.Compare("==", ir.Extent() as lhs, ir.Extent() as rhs):
                         one, other = leader(lhs), leader(rhs)
                         if one != other:
                             first[other] = one
@@ -68,15 +55,15 @@ class EqualExtents:
                         pass
         return cls({extent: leader(extent) for extent in first})
 
-    def same(self, one: Expr, other: Expr) -> bool:
+    def same(self, one: ir.Expr, other: ir.Expr) -> bool:
         """Whether two expressions are equal, with equal lengths substituted and sums compared by their terms."""
         return one == other or are_equal(self._named(one), self._named(other))
 
-    def _named(self, expr: Expr) -> Expr:
-        return rewrite(expr, lambda n: self.first.get(n, n) if isinstance(n, Extent) else n)
+    def _named(self, expr: ir.Expr) -> ir.Expr:
+        return rewrite(expr, lambda n: self.first.get(n, n) if isinstance(n, ir.Extent) else n)
 
 
-def why_not_joined(first: For, second: For, equal: EqualExtents, texts: Texts) -> str | None:
+def why_not_joined(first: ir.For, second: ir.For, equal: EqualExtents, texts: Texts) -> str | None:
     """The syntactic reason against the fusion of two loops; None if there is none."""
     if first.step != second.step or not (equal.same(first.lo, second.lo) and equal.same(first.hi, second.hi)):
         return RANGES
@@ -95,7 +82,7 @@ def why_not_joined(first: For, second: For, equal: EqualExtents, texts: Texts) -
     return None
 
 
-def left_behind(first: For, second: For) -> Symbol | None:
+def left_behind(first: ir.For, second: ir.For) -> ir.Symbol | None:
     """A scalar that flows from the first loop into the second, which makes fusion illegal; None if there is none.
 
     Two reductions of one scalar by the same operator are legal. A dependence of the first loop on
@@ -115,12 +102,12 @@ def left_behind(first: For, second: For) -> Symbol | None:
     return None
 
 
-def has_effects(body: tuple[Stmt, ...]) -> bool:
+def has_effects(body: tuple[ir.Stmt, ...]) -> bool:
     """Whether the body has side effects, which an early end of another loop must not reorder."""
     return any(has_effect_itself(n) for n in walk(body))
 
 
-def do_clauses_agree(first: For, second: For) -> bool:
+def do_clauses_agree(first: ir.For, second: ir.For) -> bool:
     """Whether the pragmas of two loops, or that of one, can be the fused loop's.
 
     A loop without a pragma agrees with a plain `parallel for`: nothing is lost, since the fused
@@ -132,11 +119,11 @@ def do_clauses_agree(first: For, second: For) -> bool:
     if one is None or two is None:
         asked = one or two
         assert asked is not None
-        return _bare(asked) == Clauses("parallel", loc=asked.loc)
+        return _bare(asked) == ir.Clauses("parallel", loc=asked.loc)
     return _bare(one) == _bare(two) and not one.independent
 
 
-def joined_clauses(first: For, second: For) -> Clauses | None:
+def joined_clauses(first: ir.For, second: ir.For) -> ir.Clauses | None:
     """The pragma of the fused loop: the lists of names are concatenated."""
     one, two = first.clauses, second.clauses
     if one is None or two is None:
@@ -151,23 +138,23 @@ def joined_clauses(first: For, second: For) -> Clauses | None:
     )
 
 
-def asks_for_no_more_than_threads(clauses: Clauses | None) -> bool:
+def asks_for_no_more_than_threads(clauses: ir.Clauses | None) -> bool:
     """Whether a loop has no pragma, or a plain `parallel for` without further clauses."""
-    return clauses is None or clauses == Clauses("parallel", loc=clauses.loc)
+    return clauses is None or clauses == ir.Clauses("parallel", loc=clauses.loc)
 
 
-def _bare(clauses: Clauses) -> Clauses:
+def _bare(clauses: ir.Clauses) -> ir.Clauses:
     """The clauses without their lists of names."""
     return replace(clauses, reductions=(), private=(), shared=(), to=(), from_=())
 
 
 def placed(
-    first: For, second: For, between: Sequence[Stmt], texts: Texts
-) -> tuple[list[Stmt], list[Stmt]] | None:
+    first: ir.For, second: ir.For, between: Sequence[ir.Stmt], texts: Texts
+) -> tuple[list[ir.Stmt], list[ir.Stmt]] | None:
     """The statements between the loops, moved before or behind both; None where a statement may move neither way."""
     one, two = texts.of(first).touched, texts.of(second).touched
-    before: list[Stmt] = []
-    behind: list[Stmt] = []
+    before: list[ir.Stmt] = []
+    behind: list[ir.Stmt] = []
     for stmt in between:
         mine = texts.of(stmt).touched
         stays = not may_raise(stmt) and not jumps(stmt)
@@ -180,19 +167,19 @@ def placed(
     return before, behind
 
 
-def jumps(stmt: Stmt) -> bool:
+def jumps(stmt: ir.Stmt) -> bool:
     """Whether a statement may leave an enclosing loop or iteration, so that no other may move across it."""
     match stmt:
-        case Break() | Continue():
+        case ir.Break() | ir.Continue():
             return True
-        case If(then=then, orelse=orelse):
+        case ir.If(then=then, orelse=orelse):
             return any(jumps(s) for s in (*then, *orelse))
         case _:
             return False
 
 
-def alone(*loops: For) -> Function:
+def alone(*loops: ir.For) -> ir.Function:
     """A function of these loops only, with every symbol that they use as a parameter."""
-    bound = {n.var for n in walk(loops) if isinstance(n, For)}
+    bound = {n.var for n in walk(loops) if isinstance(n, ir.For)}
     params = tuple(s for s in symbols_of(loops) if s not in bound)
-    return Function("joined", params, loops, loc=loops[0].loc)
+    return ir.Function("joined", params, loops, loc=loops[0].loc)

@@ -22,42 +22,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from appyc.ir import nodes as ir
 from appyc.ir.affine import LinearForm, linear_form, offset_from, written
 from appyc.ir.array_accesses import accesses_in
 from appyc.ir.invariance import is_invariant
-from appyc.ir.nodes import (
-    Apart,
-    Ascending,
-    Assign,
-    Binary,
-    Cast,
-    Const,
-    Expr,
-    Extent,
-    For,
-    IterationIndex,
-    Load,
-    Symbol,
-    Update,
-    Var,
-)
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, loops_of, scalars_written, substitute, walk
 
-Look: TypeAlias = Apart | Ascending
+Look: TypeAlias = ir.Apart | ir.Ascending
 
 
-def inspections(loop: For, *, optional: bool = False) -> dict[Symbol, Look]:
+def inspections(loop: ir.For, *, optional: bool = False) -> dict[ir.Symbol, Look]:
     """Arrays written in the loop, with the condition under which the loop carries no dependence on them.
 
     Index arrays are one-dimensional and not written in the loop; they are indexed by the loop's
     variable plus a loop-invariant offset. There is no condition where the loop's bounds are read
     from arrays, or where no access is indirect. optional: as in `Apart`.
     """
-    if any(isinstance(n, Load) for bound in (loop.lo, loop.hi) for n in walk(bound)):
+    if any(isinstance(n, ir.Load) for bound in (loop.lo, loop.hi) for n in walk(bound)):
         return {}
     found = _Loop.of(loop)
-    out: dict[Symbol, Look] = {}
+    out: dict[ir.Symbol, Look] = {}
     for array in found.written:
         for axis in range(array.array.ndim):
             look = found.segments(array, axis) or found.apart(array, axis, optional)
@@ -67,11 +52,11 @@ def inspections(loop: For, *, optional: bool = False) -> dict[Symbol, Look]:
     return out
 
 
-def condition_text(looks: dict[Symbol, Look]) -> str:
+def condition_text(looks: dict[ir.Symbol, Look]) -> str:
     """The inspected conditions as a text for messages: `the values that it reads in 'idx' are distinct`."""
     said: dict[str, set[str]] = {}
     for array, look in looks.items():
-        if isinstance(look, Ascending):
+        if isinstance(look, ir.Ascending):
             said.setdefault("the values that it reads in {} ascend", set()).add(look.array.name)
         elif look.reads or len(look.writes) > 1:
             text = f"no iteration touches an element of '{array.name}' that another one writes, by the values in {{}}"
@@ -83,7 +68,7 @@ def condition_text(looks: dict[Symbol, Look]) -> str:
     )
 
 
-def names_of(look: Apart) -> set[str]:
+def names_of(look: ir.Apart) -> set[str]:
     """The index arrays that are inspected."""
     return {p.array.name for p in (*look.writes, *look.reads) if p.array is not None}
 
@@ -96,24 +81,24 @@ class _Loop:
     changed: scalars that are not loop-invariant, the loops' variables included.
     """
 
-    loop: For
-    written: set[Symbol]
-    known: dict[Symbol, Expr]
-    changed: set[Symbol]
+    loop: ir.For
+    written: set[ir.Symbol]
+    known: dict[ir.Symbol, ir.Expr]
+    changed: set[ir.Symbol]
 
     @classmethod
-    def of(cls, loop: For) -> _Loop:
-        times = Counter(n.target for n in walk(loop.body) if isinstance(n, Assign | Update))
-        seen: set[Symbol] = set()
-        known: dict[Symbol, Expr] = {}
+    def of(cls, loop: ir.For) -> _Loop:
+        times = Counter(n.target for n in walk(loop.body) if isinstance(n, ir.Assign | ir.Update))
+        seen: set[ir.Symbol] = set()
+        known: dict[ir.Symbol, ir.Expr] = {}
         for stmt in loop.body:
-            if isinstance(stmt, Assign) and times[stmt.target] == 1 and stmt.target not in seen:
+            if isinstance(stmt, ir.Assign) and times[stmt.target] == 1 and stmt.target not in seen:
                 known[stmt.target] = substitute(stmt.value, known)
-            seen |= {n.symbol for n in walk(stmt) if isinstance(n, Var)}
+            seen |= {n.symbol for n in walk(stmt) if isinstance(n, ir.Var)}
         variables = {inner.var for inner in loops_of(loop)}
         return cls(loop, arrays_written(loop.body), known, scalars_written(loop.body) | variables)
 
-    def _accesses(self, array: Symbol, axis: int) -> Iterator[tuple[bool, Expr]]:
+    def _accesses(self, array: ir.Symbol, axis: int) -> Iterator[tuple[bool, ir.Expr]]:
         """Whether it writes, and the index on this axis, for each access."""
         for accessed, index, writes in accesses_in(self.loop.body):
             if accessed == array:
@@ -121,9 +106,9 @@ class _Loop:
 
     # ---- indices named one by one
 
-    def apart(self, array: Symbol, axis: int, optional: bool) -> Apart | None:
-        writes: dict[IterationIndex, None] = {}
-        reads: dict[IterationIndex, None] = {}
+    def apart(self, array: ir.Symbol, axis: int, optional: bool) -> ir.Apart | None:
+        writes: dict[ir.IterationIndex, None] = {}
+        reads: dict[ir.IterationIndex, None] = {}
         for is_write, index in self._accesses(array, axis):
             touched = self._iteration_index(index)
             if touched is None:
@@ -133,20 +118,22 @@ class _Loop:
         if not any(touched.array is not None for touched in (*writes, *reads)):
             return None
         loop = self.loop
-        extent = Extent(array, axis, loc=loop.loc)
-        return Apart(loop.lo, loop.hi, loop.step, tuple(writes), tuple(reads), extent, optional, loc=loop.loc)
+        extent = ir.Extent(array, axis, loc=loop.loc)
+        return ir.Apart(
+            loop.lo, loop.hi, loop.step, tuple(writes), tuple(reads), extent, optional, loc=loop.loc
+        )
 
-    def _iteration_index(self, index: Expr) -> IterationIndex | None:
+    def _iteration_index(self, index: ir.Expr) -> ir.IterationIndex | None:
         index, holds_all = _unwrapped(index)
-        if not isinstance(index, Load):
+        if not isinstance(index, ir.Load):
             offset = self._offset(index)
-            return None if offset is None else IterationIndex(None, offset, loc=index.loc)
+            return None if offset is None else ir.IterationIndex(None, offset, loc=index.loc)
         if not self._is_index_array(index) or not (holds_all or index.dtype is not DType.UINT64):
             return None
         offset = self._offset(index.index[0])
-        return None if offset is None else IterationIndex(index.array, offset, loc=index.loc)
+        return None if offset is None else ir.IterationIndex(index.array, offset, loc=index.loc)
 
-    def _is_index_array(self, load: Load) -> bool:
+    def _is_index_array(self, load: ir.Load) -> bool:
         array = load.array
         return (
             array not in self.written
@@ -155,7 +142,7 @@ class _Loop:
             and load.mask is None
         )
 
-    def _offset(self, index: Expr) -> Expr | None:
+    def _offset(self, index: ir.Expr) -> ir.Expr | None:
         """The offset of an index from the loop's variable; None if it has no loop-invariant one."""
         rest = offset_from(index, self.loop.var)
         if rest is None or not is_invariant(rest.terms, self.changed):
@@ -164,12 +151,12 @@ class _Loop:
 
     # ---- indices in segments, one segment an iteration
 
-    def segments(self, array: Symbol, axis: int) -> Ascending | None:
+    def segments(self, array: ir.Symbol, axis: int) -> ir.Ascending | None:
         """`ptr` where each access is in the segment from ptr[i + c] to ptr[i + c + 1]."""
         inner = {n.var: n for n in loops_of(self.loop.body)}
-        found: set[tuple[Symbol, Expr]] = set()
+        found: set[tuple[ir.Symbol, ir.Expr]] = set()
         for _, index in self._accesses(array, axis):
-            around = inner.get(index.symbol) if isinstance(index, Var) else None
+            around = inner.get(index.symbol) if isinstance(index, ir.Var) else None
             segment = None if around is None else self._segment(around)
             if segment is None:
                 return None
@@ -181,14 +168,14 @@ class _Loop:
             written(linear_form(bound).plus(linear_form(offset)), bound.loc)
             for bound in (self.loop.lo, self.loop.hi)
         )
-        return Ascending(pointers, lo, hi, loc=self.loop.loc)
+        return ir.Ascending(pointers, lo, hi, loc=self.loop.loc)
 
-    def _segment(self, inner: For) -> tuple[Symbol, Expr] | None:
+    def _segment(self, inner: ir.For) -> tuple[ir.Symbol, ir.Expr] | None:
         """ptr and c where the loop runs within ptr[i + c] to ptr[i + c + 1], if these ascend."""
         lo, hi = (substitute(bound, self.known) for bound in (inner.lo, inner.hi))
         if inner.step < 1:
             return None
-        for load in (n for n in walk(lo) if isinstance(n, Load)):
+        for load in (n for n in walk(lo) if isinstance(n, ir.Load)):
             first = self._element(load)
             if first is None:
                 continue
@@ -199,19 +186,19 @@ class _Loop:
                 return first
         return None
 
-    def _is_bound(self, bound: Expr, ends: tuple[object, object], either: str, both: str) -> bool:
+    def _is_bound(self, bound: ir.Expr, ends: tuple[object, object], either: str, both: str) -> bool:
         """Whether a bound stays within the segment: at or after its start (`either` is "max"),
         or at or before its end ("min")."""
         match _unwrapped(bound)[0]:
-            case Load() as load:
+            case ir.Load() as load:
                 return self._element(load) in ends
-            case Binary(op=op, lhs=lhs, rhs=rhs) if op in (either, both):
+            case ir.Binary(op=op, lhs=lhs, rhs=rhs) if op in (either, both):
                 sides = [self._is_bound(side, ends, either, both) for side in (lhs, rhs)]
                 return any(sides) if op == either else all(sides)
             case _:
                 return False
 
-    def _element(self, load: Load) -> tuple[Symbol, Expr] | None:
+    def _element(self, load: ir.Load) -> tuple[ir.Symbol, ir.Expr] | None:
         """`ptr` and c of ptr[i + c]."""
         if not self._is_index_array(load) or load.dtype is DType.UINT64:
             return None
@@ -219,15 +206,15 @@ class _Loop:
         return None if offset is None else (load.array, offset)
 
 
-def _unwrapped(index: Expr) -> tuple[Expr, bool]:
+def _unwrapped(index: ir.Expr) -> tuple[ir.Expr, bool]:
     """The index without conversions that keep its value; whether one of them kept a large unsigned
     number from wrapping to a negative one."""
     kept = False
     while True:
         match index:
-            case Cast(arg=arg, dtype=DType.INT64) if arg.dtype.is_integer:
+            case ir.Cast(arg=arg, dtype=DType.INT64) if arg.dtype.is_integer:
                 index = arg
-            case Binary(op="min", lhs=lhs, rhs=Const()) if lhs.dtype is DType.UINT64:
+            case ir.Binary(op="min", lhs=lhs, rhs=ir.Const()) if lhs.dtype is DType.UINT64:
                 index, kept = lhs, True
             case _:
                 return index, kept

@@ -23,23 +23,8 @@ from appyc.analysis.dependences.array_dataflow import IterationFlow, Sees
 from appyc.analysis.dependences.dependences import Dependences
 from appyc.analysis.dependences.verdicts import Refusal
 from appyc.errors import Loc, Note
+from appyc.ir import nodes as ir
 from appyc.ir.blocks import own_statements, rewrite_own_statements
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Binary,
-    Break,
-    Continue,
-    Draw,
-    Fail,
-    For,
-    If,
-    Load,
-    Stmt,
-    Symbol,
-    Update,
-    While,
-)
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import arrays_written, scalars_read, scalars_written, walk
 
@@ -52,26 +37,26 @@ class EarlyExit:
     """The three parts of an iteration, as above. In `test`, `Break` says that the iteration leaves;
     `rest` may hold `Continue`; `leaving` has no jumps, but may raise."""
 
-    test: tuple[Stmt, ...]
-    rest: tuple[Stmt, ...]
-    leaving: tuple[Stmt, ...]
+    test: tuple[ir.Stmt, ...]
+    rest: tuple[ir.Stmt, ...]
+    leaving: tuple[ir.Stmt, ...]
 
 
-def leaves_early(loop: For) -> bool:
+def leaves_early(loop: ir.For) -> bool:
     """Whether the loop may have an early exit, before the end of its range."""
-    return any(isinstance(stmt, Break) for stmt in own_statements(loop.body))
+    return any(isinstance(stmt, ir.Break) for stmt in own_statements(loop.body))
 
 
-def early_exit(loop: For, dependences: Dependences, *, with_loops: bool = False) -> EarlyExit | Refusal:
+def early_exit(loop: ir.For, dependences: Dependences, *, with_loops: bool = False) -> EarlyExit | Refusal:
     """The parts of a loop that `leaves_early` or may raise, or why it is no search. with_loops: a test may have `while`
     loops, as few iterations are tested that Python would not get to."""
-    if any(isinstance(node, Alloc) for node in walk(loop.body)):
+    if any(isinstance(node, ir.Alloc) for node in walk(loop.body)):
         return Refusal("each iteration makes an array")
     tail = _in_tails(loop.body, MAX_SIZE)
     if tail is None:
         return Refusal("the conditions under which it ends are too long")
     # A `continue` in front of a `break` goes round it, which only the tails show.
-    goes_round = any(isinstance(stmt, Continue) for stmt in own_statements(loop.body))
+    goes_round = any(isinstance(stmt, ir.Continue) for stmt in own_statements(loop.body))
     rest = _rest(tail if goes_round else loop.body)
     if rest is None:
         return Refusal("its first iteration is its last")
@@ -80,7 +65,7 @@ def early_exit(loop: For, dependences: Dependences, *, with_loops: bool = False)
     return EarlyExit(test, rest, _straight(tail)) if refusal is None else refusal
 
 
-def carries_its_exit(loop: For) -> bool:
+def carries_its_exit(loop: ir.For) -> bool:
     """Whether what ends a loop that `leaves_early` is a loop-carried scalar."""
     tail = _in_tails(loop.body, MAX_SIZE)
     return tail is None or _carried(_test(tail), loop) is not None
@@ -89,17 +74,17 @@ def carries_its_exit(loop: For) -> bool:
 # ---------------------------------------------------------------- the parts
 
 
-def _in_tails(body: tuple[Stmt, ...], size: int) -> tuple[Stmt, ...] | None:
+def _in_tails(body: tuple[ir.Stmt, ...], size: int) -> tuple[ir.Stmt, ...] | None:
     """The body with nothing behind a statement that may jump: each path ends where it leaves.
 
     None where the result would have more than `size` nodes.
     """
-    out: list[Stmt] = []
+    out: list[ir.Stmt] = []
     for number, stmt in enumerate(body):
         match stmt:
-            case Break() | Fail() | Continue():
+            case ir.Break() | ir.Fail() | ir.Continue():
                 return (*out, stmt)
-            case If() if _jumps(stmt):
+            case ir.If() if _jumps(stmt):
                 behind = body[number + 1 :]
                 then = _in_tails((*stmt.then, *behind), size)
                 orelse = _in_tails((*stmt.orelse, *behind), size)
@@ -111,20 +96,20 @@ def _in_tails(body: tuple[Stmt, ...], size: int) -> tuple[Stmt, ...] | None:
     return tuple(out)
 
 
-def _jumps(stmt: If) -> bool:
-    return any(isinstance(s, Break | Continue | Fail) for s in own_statements((stmt,)))
+def _jumps(stmt: ir.If) -> bool:
+    return any(isinstance(s, ir.Break | ir.Continue | ir.Fail) for s in own_statements((stmt,)))
 
 
-def _rest(body: tuple[Stmt, ...]) -> tuple[Stmt, ...] | None:
+def _rest(body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...] | None:
     """The statements of an iteration that does not leave; None if each one does."""
-    out: list[Stmt] = []
+    out: list[ir.Stmt] = []
     for stmt in body:
         match stmt:
-            case Break() | Fail():
+            case ir.Break() | ir.Fail():
                 return None
-            case Continue():
+            case ir.Continue():
                 return (*out, stmt)
-            case If():
+            case ir.If():
                 then, orelse = _rest(stmt.then), _rest(stmt.orelse)
                 if then is not None and orelse is not None:
                     out.append(replace(stmt, then=then, orelse=orelse))
@@ -137,33 +122,37 @@ def _rest(body: tuple[Stmt, ...]) -> tuple[Stmt, ...] | None:
     return tuple(out)
 
 
-def _straight(tail: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+def _straight(tail: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
     """A body with its jumps in tails, where they change nothing, without them."""
-    return rewrite_own_statements(tail, lambda stmt: () if isinstance(stmt, Break | Continue) else (stmt,))
+    return rewrite_own_statements(
+        tail, lambda stmt: () if isinstance(stmt, ir.Break | ir.Continue) else (stmt,)
+    )
 
 
-def _ending(tail: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+def _ending(tail: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
     """A body with its jumps in tails: what raises leaves, what goes on is nothing."""
 
-    def rule(stmt: Stmt) -> tuple[Stmt, ...]:
+    def rule(stmt: ir.Stmt) -> tuple[ir.Stmt, ...]:
         return (
-            () if isinstance(stmt, Continue) else (Break(loc=stmt.loc) if isinstance(stmt, Fail) else stmt,)
+            ()
+            if isinstance(stmt, ir.Continue)
+            else (ir.Break(loc=stmt.loc) if isinstance(stmt, ir.Fail) else stmt,)
         )
 
     return rewrite_own_statements(tail, rule)
 
 
-def _test(tail: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+def _test(tail: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
     """Of a body with its jumps in tails, what decides whether it leaves."""
     return _slice(_ending(tail), frozenset(), effects=False)
 
 
-def what_shows(body: tuple[Stmt, ...], live: frozenset[Symbol]) -> tuple[Stmt, ...]:
+def what_shows(body: tuple[ir.Stmt, ...], live: frozenset[ir.Symbol]) -> tuple[ir.Stmt, ...]:
     """Of a body what can be told from outside: effects, and what sets the scalars in `live`."""
     return _slice(body, live, effects=True)
 
 
-def _slice(body: tuple[Stmt, ...], wanted: frozenset[Symbol], *, effects: bool) -> tuple[Stmt, ...]:
+def _slice(body: tuple[ir.Stmt, ...], wanted: frozenset[ir.Symbol], *, effects: bool) -> tuple[ir.Stmt, ...]:
     """The statements that jump or set `wanted` scalars, those that have `effects` too if asked
     for, and those that set what these read."""
     needed = set(wanted)
@@ -175,23 +164,23 @@ def _slice(body: tuple[Stmt, ...], wanted: frozenset[Symbol], *, effects: bool) 
         needed |= more
 
 
-def _part(body: tuple[Stmt, ...], needed: set[Symbol], effects: bool) -> tuple[Stmt, ...]:
-    out: list[Stmt] = []
+def _part(body: tuple[ir.Stmt, ...], needed: set[ir.Symbol], effects: bool) -> tuple[ir.Stmt, ...]:
+    out: list[ir.Stmt] = []
     for stmt in body:
         match stmt:
-            case If(cond, then, orelse):
+            case ir.If(cond, then, orelse):
                 then, orelse = _part(then, needed, effects), _part(orelse, needed, effects)
                 keep = bool(then or orelse) or (effects and may_raise(cond))
                 stmt = replace(stmt, then=then, orelse=orelse)
-            case For() | While():
+            case ir.For() | ir.While():
                 stmt = replace(stmt, body=_part(stmt.body, needed, effects))
                 # A loop inside is kept for what it sets, not for its jumps.
                 own = own_statements(stmt.body)
-                keep = any(not isinstance(s, If | Break | Continue) for s in own)
+                keep = any(not isinstance(s, ir.If | ir.Break | ir.Continue) for s in own)
                 keep |= effects and may_raise(stmt)
-            case Assign() | Update() if not stmt.target.is_array:
+            case ir.Assign() | ir.Update() if not stmt.target.is_array:
                 keep = stmt.target in needed or (effects and may_raise(stmt))
-            case Break() | Continue():
+            case ir.Break() | ir.Continue():
                 keep = True
             case _:
                 keep = effects
@@ -203,17 +192,17 @@ def _part(body: tuple[Stmt, ...], needed: set[Symbol], effects: bool) -> tuple[S
 # ---------------------------------------------------------------- why not
 
 
-def _why_not_ahead(test: tuple[Stmt, ...], with_loops: bool) -> Refusal | None:
+def _why_not_ahead(test: tuple[ir.Stmt, ...], with_loops: bool) -> Refusal | None:
     """What keeps a test from being had for an iteration that the loop may never get to."""
     for node in walk(test):
         match node:
-            case While() if not with_loops:
+            case ir.While() if not with_loops:
                 what = "a loop in it may never end where Python would not get to"
-            case Load(checked=True) | Binary(trap=True):
+            case ir.Load(checked=True) | ir.Binary(trap=True):
                 what = "it may raise in an iteration that Python would not get to"
-            case Draw():
+            case ir.Draw():
                 what = "it draws a number, which Python would not"
-            case For() if any(isinstance(n, Fail) for n in walk(node.body)):
+            case ir.For() if any(isinstance(n, ir.Fail) for n in walk(node.body)):
                 what = "it may raise in an iteration that Python would not get to"
             case _:
                 continue
@@ -221,7 +210,7 @@ def _why_not_ahead(test: tuple[Stmt, ...], with_loops: bool) -> Refusal | None:
     return None
 
 
-def _carried(test: tuple[Stmt, ...], loop: For) -> Refusal | None:
+def _carried(test: tuple[ir.Stmt, ...], loop: ir.For) -> Refusal | None:
     """The scalar in which the test of an iteration learns from iterations before it."""
     written = scalars_written(loop.body)
     for symbol, loc in exposed(test).items():
@@ -233,11 +222,11 @@ def _carried(test: tuple[Stmt, ...], loop: For) -> Refusal | None:
     return None
 
 
-def _written(test: tuple[Stmt, ...], loop: For, dependences: Dependences) -> Refusal | None:
+def _written(test: tuple[ir.Stmt, ...], loop: ir.For, dependences: Dependences) -> Refusal | None:
     """The element that a test may find changed by the loop; one that is written later is no matter."""
     stored = arrays_written(loop.body)
     for node in walk(test):
-        if not isinstance(node, Load) or node.array not in stored:
+        if not isinstance(node, ir.Load) or node.array not in stored:
             continue
         if _is_read_after_a_write(node.array, loop, dependences):
             return Refusal(
@@ -247,7 +236,7 @@ def _written(test: tuple[Stmt, ...], loop: For, dependences: Dependences) -> Ref
     return None
 
 
-def _is_read_after_a_write(array: Symbol, loop: For, dependences: Dependences) -> bool:
+def _is_read_after_a_write(array: ir.Symbol, loop: ir.For, dependences: Dependences) -> bool:
     """Whether some read of an array in the loop may see what the loop has written."""
     others = frozenset(arrays_written(loop.body) - {array})
     if any(c.source.writes and c.sink.op in READS for c in dependences.conflicts(loop, others)):
@@ -256,15 +245,15 @@ def _is_read_after_a_write(array: Symbol, loop: For, dependences: Dependences) -
     return any(read.op in READS and flow.sees(read) is not Sees.OLD for read in flow.reads)
 
 
-def _notes(symbol: Symbol, read: Loc, loop: For) -> tuple[Note, ...]:
+def _notes(symbol: ir.Symbol, read: Loc, loop: ir.For) -> tuple[Note, ...]:
     name = symbol.name
     for node in walk(loop.body):
-        if isinstance(node, Assign | Update) and node.target == symbol:
+        if isinstance(node, ir.Assign | ir.Update) and node.target == symbol:
             if node.loc == read:
                 return (Note(read, f"'{name}' is read and assigned here"),)
             return (Note(read, f"'{name}' is read here"), Note(node.loc, "and assigned here"))
     return ()
 
 
-def exit_loc(loop: For) -> Loc:
-    return next(stmt.loc for stmt in own_statements(loop.body) if isinstance(stmt, Break))
+def exit_loc(loop: ir.For) -> Loc:
+    return next(stmt.loc for stmt in own_statements(loop.body) if isinstance(stmt, ir.Break))

@@ -26,24 +26,9 @@ from appyc.analysis.patterns.product_terms import (
     one_of,
     terms_of,
 )
+from appyc.ir import nodes as ir
 from appyc.ir.affine import coefficient
 from appyc.ir.blocks import perfect_nest
-from appyc.ir.nodes import (
-    Assign,
-    Binary,
-    Cast,
-    Const,
-    Expr,
-    For,
-    Load,
-    Node,
-    Stmt,
-    Store,
-    Symbol,
-    Unary,
-    Update,
-    Var,
-)
 from appyc.ir.raising import may_raise
 from appyc.ir.schedule import Operand, Product, ProductShape
 from appyc.ir.visit import loops_of, rewrite, scalars_read, scalars_written, substitute, walk
@@ -52,7 +37,7 @@ MAX_STATEMENTS = 8
 """Statements of a loop that adds up products: the values of some are put into others."""
 
 
-def product_of(loop: For, *, apart: bool = False, of_sums: bool = False) -> Product | None:
+def product_of(loop: ir.For, *, apart: bool = False, of_sums: bool = False) -> Product | None:
     """The product that a nest is, all of it; None where it is something else, or something more.
 
     apart: whether it is known that what the nest adds to is no element that it multiplies, in one array or not.
@@ -66,11 +51,11 @@ def product_of(loop: For, *, apart: bool = False, of_sums: bool = False) -> Prod
     return _by_sums(chain[0], chain[1], of_sums)
 
 
-def stack_of(loop: For) -> Product | None:
+def stack_of(loop: ir.For) -> Product | None:
     """The products that a loop around one makes, with matrices at steps of one size each; None for any other loop."""
     if (
         len(loop.body) != 1
-        or not isinstance(inner := loop.body[0], For)
+        or not isinstance(inner := loop.body[0], ir.For)
         or loop.step != 1
         or may_raise(loop.lo)
     ):
@@ -91,51 +76,56 @@ def stack_of(loop: For) -> Product | None:
     return replace(product, stack=loop.var)
 
 
-def added_up(loop: For) -> tuple[Update, ...]:
+def added_up(loop: ir.For) -> tuple[ir.Update, ...]:
     """The updates of a loop by products, with the definitions of its scalars substituted into them; none where the
     loop does anything else."""
     if len(loop.body) > MAX_STATEMENTS:
         return ()
-    values: dict[Symbol, Expr] = {}
-    found: list[Update] = []
+    values: dict[ir.Symbol, ir.Expr] = {}
+    found: list[ir.Update] = []
     for stmt in loop.body:
         match stmt:
-            case Assign() if stmt.target not in values:
+            case ir.Assign() if stmt.target not in values:
                 values[stmt.target] = substitute(stmt.value, values)
-            case Update(op="+", atomic=False, mask=None) if stmt.value.dtype in DTYPES:
+            case ir.Update(op="+", atomic=False, mask=None) if stmt.value.dtype in DTYPES:
                 found.append(replace(stmt, value=substitute(stmt.value, values)) if values else stmt)
-            case Store(mask=None) if stmt.value.dtype in DTYPES:
+            case ir.Store(mask=None) if stmt.value.dtype in DTYPES:
                 added = _added(stmt, substitute(stmt.value, values))
                 if added is None:
                     return ()
-                found.append(Update(stmt.array, stmt.index, "+", added, checked=stmt.checked, loc=stmt.loc))
+                found.append(
+                    ir.Update(stmt.array, stmt.index, "+", added, checked=stmt.checked, loc=stmt.loc)
+                )
             case _:
                 return ()
     unknown = values.keys() & (scalars_read(found) | {update.target for update in found})
     return () if unknown else tuple(found)
 
 
-def _added(store: Store, value: Expr) -> Expr | None:
+def _added(store: ir.Store, value: ir.Expr) -> ir.Expr | None:
     """What a store adds to the element that it writes."""
     match value:
-        case Binary(op="+", lhs=Load() as old, rhs=added) | Binary(op="+", lhs=added, rhs=Load() as old) if (
-            _is_place(old, store)
-        ):
+        case (
+            ir.Binary(op="+", lhs=ir.Load() as old, rhs=added)
+            | ir.Binary(op="+", lhs=added, rhs=ir.Load() as old)
+        ) if _is_place(old, store):
             return added
-        case Binary(op="-", lhs=Load() as old, rhs=taken) if _is_place(old, store):
-            return Unary("-", taken, loc=taken.loc)
+        case ir.Binary(op="-", lhs=ir.Load() as old, rhs=taken) if _is_place(old, store):
+            return ir.Unary("-", taken, loc=taken.loc)
         case _:
             return None
 
 
-def _is_place(load: Load, store: Store) -> bool:
+def _is_place(load: ir.Load, store: ir.Store) -> bool:
     return (load.array, load.index, load.mask) == (store.array, store.index, None)
 
 
 # ---------------------------------------------------------------- the two forms
 
 
-def _into_elements(nest: tuple[For, For, For], update: Update, apart: bool, of_sums: bool) -> Product | None:
+def _into_elements(
+    nest: tuple[ir.For, ir.For, ir.For], update: ir.Update, apart: bool, of_sums: bool
+) -> Product | None:
     """`C[i, j] += scale * A[i, k] * B[k, j]`, with the three loops in any order."""
     along = [loop for loop in nest if depends_on(update.index, loop)]
     if len(along) != 2 or not is_one_place_each(update.index, along, nest):
@@ -157,10 +147,10 @@ def _into_elements(nest: tuple[For, For, For], update: Update, apart: bool, of_s
     return replace(product, exchanged=exchanged)
 
 
-def _by_sums(rows: For, columns: For, of_sums: bool) -> Product | None:
+def _by_sums(rows: ir.For, columns: ir.For, of_sums: bool) -> Product | None:
     """A sum for each pair of row and column, stored when it is complete."""
-    sums = [stmt for stmt in columns.body if isinstance(stmt, For)]
-    stores = [stmt for stmt in columns.body if isinstance(stmt, Store)]
+    sums = [stmt for stmt in columns.body if isinstance(stmt, ir.For)]
+    stores = [stmt for stmt in columns.body if isinstance(stmt, ir.Store)]
     if len(sums) != 1 or not stores:
         return None
     summed, last = sums[0], stores[-1]
@@ -178,7 +168,7 @@ def _by_sums(rows: For, columns: For, of_sums: bool) -> Product | None:
     if last.array in (terms[0].left.array, terms[0].right.array):
         return None
     stored = _value_stored(columns.body, summed, update.target, last)
-    loaded = Load(last.array, last.index, checked=False, loc=last.loc)
+    loaded = ir.Load(last.array, last.index, checked=False, loc=last.loc)
     parts = None if stored is None else _Parts(update.target, loaded, nest).of(stored)
     if parts is None or parts.total is None or parts.has_rest:
         return None
@@ -188,7 +178,7 @@ def _by_sums(rows: For, columns: For, of_sums: bool) -> Product | None:
     return replace(product, exchanged=exchanged)
 
 
-def _are_exchanged(terms: list[Term], rows: For, columns: For, shape: ProductShape) -> bool:
+def _are_exchanged(terms: list[Term], rows: ir.For, columns: ir.For, shape: ProductShape) -> bool:
     """Whether two terms are one product and its transpose, in a triangle: each reads by rows what the other reads by
     columns."""
     if (
@@ -198,25 +188,25 @@ def _are_exchanged(terms: list[Term], rows: For, columns: For, shape: ProductSha
     ):
         return False
     one, other = terms
-    to_rows = substitute(one.right, {columns.var: Var(rows.var, loc=rows.loc)})
-    to_columns = substitute(one.left, {rows.var: Var(columns.var, loc=columns.loc)})
+    to_rows = substitute(one.right, {columns.var: ir.Var(rows.var, loc=rows.loc)})
+    to_columns = substitute(one.left, {rows.var: ir.Var(columns.var, loc=columns.loc)})
     return (to_rows, to_columns) == (other.left, other.right)
 
 
 def _product(
-    nest: tuple[For, For, For],
+    nest: tuple[ir.For, ir.For, ir.For],
     shape: ProductShape,
     target: Operand,
     term: Term,
-    scale: Expr | None,
-    keep: Expr | None,
+    scale: ir.Expr | None,
+    keep: ir.Expr | None,
 ) -> Product:
     left, right = (Operand(load.array, load.index, loc=load.loc) for load in (term.left, term.right))
     rows, columns, summed = (loop.var for loop in nest)
     return Product(rows, columns, summed, target, left, right, scale, keep, shape, loc=nest[0].loc)
 
 
-def _shape(rows: For, columns: For, summed: For, of_sums: bool) -> ProductShape | None:
+def _shape(rows: ir.For, columns: ir.For, summed: ir.For, of_sums: bool) -> ProductShape | None:
     """Which elements the nest computes; None where bounds go with anything else than columns, or with `of_sums` the
     sum, with rows."""
     nest = (rows, columns, summed)
@@ -232,7 +222,7 @@ def _shape(rows: For, columns: For, summed: For, of_sums: bool) -> ProductShape 
 
 
 def _cut(
-    loop: For, rows: For, nest: tuple[For, ...], shapes: tuple[ProductShape, ProductShape]
+    loop: ir.For, rows: ir.For, nest: tuple[ir.For, ...], shapes: tuple[ProductShape, ProductShape]
 ) -> ProductShape | None:
     """Which bound of a loop goes with the row, by one in each."""
     match _slope(loop.lo, "max", rows, nest), _slope(loop.hi, "min", rows, nest):
@@ -244,35 +234,37 @@ def _cut(
             return None
 
 
-def _slope(bound: Expr, limit: str, rows: For, nest: tuple[For, ...]) -> int | None:
+def _slope(bound: ir.Expr, limit: str, rows: ir.For, nest: tuple[ir.For, ...]) -> int | None:
     """By how much a bound grows with the row, up to a limit if it has one; None where anything else is in it."""
     match bound:
-        case Binary(op=op, lhs=lhs, rhs=rhs) if op == limit:
+        case ir.Binary(op=op, lhs=lhs, rhs=rhs) if op == limit:
             slopes = {_slope(part, "", rows, nest) for part in (lhs, rhs)}
             return None if None in slopes else max(slope or 0 for slope in slopes)
         case _:
-            others = [n for n in walk(bound) if not (isinstance(n, Var) and n.symbol == rows.var)]
-            is_plain = all(is_fixed(n, nest) for n in others if isinstance(n, Var | Load))
+            others = [n for n in walk(bound) if not (isinstance(n, ir.Var) and n.symbol == rows.var)]
+            is_plain = all(is_fixed(n, nest) for n in others if isinstance(n, ir.Var | ir.Load))
             return coefficient(bound, rows.var) if is_plain else None
 
 
-def _has_fixed_bounds(loops: tuple[For, ...], nest: tuple[For, ...] | None = None) -> bool:
+def _has_fixed_bounds(loops: tuple[ir.For, ...], nest: tuple[ir.For, ...] | None = None) -> bool:
     return all(is_fixed((loop.lo, loop.hi), nest or loops) for loop in loops)
 
 
-def _value_stored(body: tuple[Stmt, ...], summed: For, total: Symbol, last: Store) -> Expr | None:
+def _value_stored(
+    body: tuple[ir.Stmt, ...], summed: ir.For, total: ir.Symbol, last: ir.Store
+) -> ir.Expr | None:
     """What statements in a row leave in one element, in terms of the sum (a read of `total`), of what was in the
     element before and of what does not change; None where they do anything else.
 
     The element is the last store's; no other may be touched in its array, nor written in any.
     """
-    loaded = Load(last.array, last.index, checked=False, loc=last.loc)
-    scalars: dict[Symbol, Expr] = {}
-    element: Expr = loaded
+    loaded = ir.Load(last.array, last.index, checked=False, loc=last.loc)
+    scalars: dict[ir.Symbol, ir.Expr] = {}
+    element: ir.Expr = loaded
 
-    def now(value: Expr) -> Expr:
-        def rule(node: Node) -> Node:
-            if isinstance(node, Var):
+    def now(value: ir.Expr) -> ir.Expr:
+        def rule(node: ir.Node) -> ir.Node:
+            if isinstance(node, ir.Var):
                 return scalars.get(node.symbol, node)
             return element if node == loaded else node
 
@@ -280,19 +272,19 @@ def _value_stored(body: tuple[Stmt, ...], summed: For, total: Symbol, last: Stor
 
     for stmt in body:
         match stmt:
-            case Assign():
+            case ir.Assign():
                 scalars[stmt.target] = now(stmt.value)
-            case For() if stmt is summed:
+            case ir.For() if stmt is summed:
                 start = scalars.get(total)
                 if start is None:
                     return None
                 for symbol in scalars_written(summed.body):
                     scalars.pop(symbol, None)  # its value is then unknown
-                scalars[total] = Binary("+", start, Var(total, loc=stmt.loc), loc=stmt.loc)
-            case Store(mask=None) if (stmt.array, stmt.index) == (last.array, last.index):
+                scalars[total] = ir.Binary("+", start, ir.Var(total, loc=stmt.loc), loc=stmt.loc)
+            case ir.Store(mask=None) if (stmt.array, stmt.index) == (last.array, last.index):
                 element = now(stmt.value)
-            case Update(mask=None, atomic=False) if (stmt.target, stmt.index) == (last.array, last.index):
-                element = Binary(stmt.op, element, now(stmt.value), loc=stmt.loc)
+            case ir.Update(mask=None, atomic=False) if (stmt.target, stmt.index) == (last.array, last.index):
+                element = ir.Binary(stmt.op, element, now(stmt.value), loc=stmt.loc)
             case _:
                 return None
     return element
@@ -302,8 +294,8 @@ def _value_stored(body: tuple[Stmt, ...], summed: For, total: Symbol, last: Stor
 class _Linear:
     """total * (the sum) + old * (the element's value before) + something, where there is a rest."""
 
-    total: Expr | None = None
-    old: Expr | None = None
+    total: ir.Expr | None = None
+    old: ir.Expr | None = None
     has_rest: bool = False
 
 
@@ -311,42 +303,42 @@ class _Linear:
 class _Parts:
     """Takes a value apart into multiples of a sum and of an element."""
 
-    total: Symbol
-    loaded: Load
-    nest: tuple[For, ...]
+    total: ir.Symbol
+    loaded: ir.Load
+    nest: tuple[ir.For, ...]
 
-    def of(self, value: Expr) -> _Linear | None:
+    def of(self, value: ir.Expr) -> _Linear | None:
         one = one_of(value)
         match value:
-            case Var() if value.symbol == self.total:
+            case ir.Var() if value.symbol == self.total:
                 return _Linear(total=one)
-            case Load() if value == self.loaded:
+            case ir.Load() if value == self.loaded:
                 return _Linear(old=one)
-            case Const(value=0) | Cast(arg=Const(value=0)):
+            case ir.Const(value=0) | ir.Cast(arg=ir.Const(value=0)):
                 return _Linear()
-            case Unary(op="-"):
-                return self._scaled(value.arg, Const(-one.value, value.dtype, loc=value.loc))
-            case Binary(op="+" | "-"):
+            case ir.Unary(op="-"):
+                return self._scaled(value.arg, ir.Const(-one.value, value.dtype, loc=value.loc))
+            case ir.Binary(op="+" | "-"):
                 return self._sum(value)
-            case Binary(op="*") if is_fixed(value.rhs, self.nest):
+            case ir.Binary(op="*") if is_fixed(value.rhs, self.nest):
                 return self._scaled(value.lhs, value.rhs)
-            case Binary(op="*") if is_fixed(value.lhs, self.nest):
+            case ir.Binary(op="*") if is_fixed(value.lhs, self.nest):
                 return self._scaled(value.rhs, value.lhs)
             case _:
                 return _Linear(has_rest=True)
 
-    def _scaled(self, value: Expr, factor: Expr) -> _Linear | None:
+    def _scaled(self, value: ir.Expr, factor: ir.Expr) -> _Linear | None:
         found = self.of(value)
         if found is None or found.has_rest:
             return found
         total = None if found.total is None else _times(found.total, factor)
         return _Linear(total, None if found.old is None else _times(found.old, factor))
 
-    def _sum(self, value: Binary) -> _Linear | None:
+    def _sum(self, value: ir.Binary) -> _Linear | None:
         one = self.of(value.lhs)
         other = self.of(value.rhs)
         if value.op == "-":
-            other = self.of(Unary("-", value.rhs, loc=value.loc))
+            other = self.of(ir.Unary("-", value.rhs, loc=value.loc))
         if one is None or other is None:
             return None
         if (one.total and other.total) or (one.old and other.old):
@@ -354,11 +346,11 @@ class _Parts:
         return _Linear(one.total or other.total, one.old or other.old, one.has_rest or other.has_rest)
 
 
-def _times(factor: Expr, other: Expr | None) -> Expr:
+def _times(factor: ir.Expr, other: ir.Expr | None) -> ir.Expr:
     if other is None or _is_one(other):
         return factor
-    return other if _is_one(factor) else Binary("*", factor, other, loc=factor.loc)
+    return other if _is_one(factor) else ir.Binary("*", factor, other, loc=factor.loc)
 
 
-def _is_one(value: Expr) -> bool:
-    return isinstance(value, Const) and value.value == 1
+def _is_one(value: ir.Expr) -> bool:
+    return isinstance(value, ir.Const) and value.value == 1

@@ -19,28 +19,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import array_of, is_access
 from appyc.ir.names import ordered
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Binary,
-    Break,
-    Const,
-    Continue,
-    Expr,
-    Fail,
-    For,
-    If,
-    Load,
-    Node,
-    Stmt,
-    Symbol,
-    Unary,
-    Update,
-    Var,
-    While,
-)
 from appyc.ir.raising import may_raise
 from appyc.ir.schedule import Scan
 from appyc.ir.types import DType
@@ -49,10 +30,10 @@ from appyc.ir.visit import arrays_written, children, rewrite_all, scalars_read, 
 LINEAR = "linear"
 
 
-def scans_of(loop: For, symbols: Iterable[Symbol]) -> tuple[Scan, ...] | None:
+def scans_of(loop: ir.For, symbols: Iterable[ir.Symbol]) -> tuple[Scan, ...] | None:
     """The scans of a loop, one for each loop-carried scalar; None where one of these is no scan."""
     carried = frozenset(symbols)
-    if any(isinstance(n, While | Break | Continue | Alloc | Fail) for n in walk(loop.body)):
+    if any(isinstance(n, ir.While | ir.Break | ir.Continue | ir.Alloc | ir.Fail) for n in walk(loop.body)):
         return None  # which iterations run, or how far, is not known beforehand
     scans: list[Scan] = []
     for symbol in ordered(carried):
@@ -73,13 +54,13 @@ def scans_of(loop: For, symbols: Iterable[Symbol]) -> tuple[Scan, ...] | None:
 class Linear:
     """`factor * symbol + value`. None stands for a factor of 1, and for a value of 0."""
 
-    factor: Expr | None
-    value: Expr | None
+    factor: ir.Expr | None
+    value: ir.Expr | None
 
 
-def step_of(stmt: Assign | Update) -> Linear | None:
+def step_of(stmt: ir.Assign | ir.Update) -> Linear | None:
     """A change of a scalar as a linear one; None where it is none."""
-    if isinstance(stmt, Update):
+    if isinstance(stmt, ir.Update):
         if stmt.op == "+":
             return Linear(None, stmt.value)
         return Linear(stmt.value, None) if stmt.op == "*" else None
@@ -87,49 +68,51 @@ def step_of(stmt: Assign | Update) -> Linear | None:
         return linear_in(stmt.value, stmt.target)
     if not stmt.target.dtype.is_integer:
         return None  # of floats, 0 times an infinity would be carried on
-    return Linear(Const(0, stmt.target.dtype, loc=stmt.loc), stmt.value)
+    return Linear(ir.Const(0, stmt.target.dtype, loc=stmt.loc), stmt.value)
 
 
-def linear_in(expr: Expr, symbol: Symbol) -> Linear | None:
+def linear_in(expr: ir.Expr, symbol: ir.Symbol) -> Linear | None:
     """An expression that reads a scalar as a linear function of it; None where it is none."""
     match expr:
-        case Var(symbol=read) if read == symbol:
+        case ir.Var(symbol=read) if read == symbol:
             return Linear(None, None)
-        case Unary(op="-"):
+        case ir.Unary(op="-"):
             inner = linear_in(expr.arg, symbol)
             return None if inner is None else _each(inner, expr, lambda e: replace(expr, arg=e))
-        case Binary(trap=True) if expr.dtype is DType.INT64:
+        case ir.Binary(trap=True) if expr.dtype is DType.INT64:
             return None
-        case Binary(op="+" | "-"):
+        case ir.Binary(op="+" | "-"):
             return _sum(expr, symbol)
-        case Binary(op="*") if symbol not in scalars_read(expr.rhs):
+        case ir.Binary(op="*") if symbol not in scalars_read(expr.rhs):
             return _product(linear_in(expr.lhs, symbol), expr.rhs, expr)
-        case Binary(op="*") if symbol not in scalars_read(expr.lhs):
+        case ir.Binary(op="*") if symbol not in scalars_read(expr.lhs):
             return _product(linear_in(expr.rhs, symbol), expr.lhs, expr)
-        case Binary(op="/") if symbol not in scalars_read(expr.rhs):
+        case ir.Binary(op="/") if symbol not in scalars_read(expr.rhs):
             inner = linear_in(expr.lhs, symbol)
             return None if inner is None else _each(inner, expr, lambda e: replace(expr, lhs=e))
         case _:
             return None
 
 
-def _each(inner: Linear, expr: Expr, wrap: Callable[[Expr], Expr]) -> Linear:
+def _each(inner: Linear, expr: ir.Expr, wrap: Callable[[ir.Expr], ir.Expr]) -> Linear:
     return Linear(wrap(_factor(inner, expr)), None if inner.value is None else wrap(inner.value))
 
 
-def _factor(part: Linear, expr: Expr) -> Expr:
+def _factor(part: Linear, expr: ir.Expr) -> ir.Expr:
     one: dict[str, int | float | complex] = {"i": 1, "u": 1, "f": 1.0, "c": 1 + 0j}
-    return part.factor if part.factor is not None else Const(one[expr.dtype.kind], expr.dtype, loc=expr.loc)
+    return (
+        part.factor if part.factor is not None else ir.Const(one[expr.dtype.kind], expr.dtype, loc=expr.loc)
+    )
 
 
-def _product(inner: Linear | None, by: Expr, expr: Binary) -> Linear | None:
+def _product(inner: Linear | None, by: ir.Expr, expr: ir.Binary) -> Linear | None:
     if inner is None:
         return None
     factor, value = (None if e is None else replace(expr, lhs=e, rhs=by) for e in (inner.factor, inner.value))
     return Linear(by if factor is None else factor, value)
 
 
-def _sum(expr: Binary, symbol: Symbol) -> Linear | None:
+def _sum(expr: ir.Binary, symbol: ir.Symbol) -> Linear | None:
     in_lhs, in_rhs = (symbol in scalars_read(side) for side in (expr.lhs, expr.rhs))
     lhs = linear_in(expr.lhs, symbol) if in_lhs else None
     rhs = linear_in(expr.rhs, symbol) if in_rhs else None
@@ -137,18 +120,18 @@ def _sum(expr: Binary, symbol: Symbol) -> Linear | None:
         return None
     minus = expr.op == "-"
     if lhs is not None and rhs is not None:
-        factor: Expr | None = replace(expr, lhs=_factor(lhs, expr), rhs=_factor(rhs, expr))
+        factor: ir.Expr | None = replace(expr, lhs=_factor(lhs, expr), rhs=_factor(rhs, expr))
     elif lhs is not None:
         factor = lhs.factor
     else:
         assert rhs is not None
-        factor = Unary("-", _factor(rhs, expr), loc=expr.loc) if minus else rhs.factor
+        factor = ir.Unary("-", _factor(rhs, expr), loc=expr.loc) if minus else rhs.factor
     left = lhs.value if lhs is not None else expr.lhs
     right = rhs.value if rhs is not None else expr.rhs
     if right is None:
         return Linear(factor, left)
     if left is None:
-        return Linear(factor, Unary("-", right, loc=expr.loc) if minus else right)
+        return Linear(factor, ir.Unary("-", right, loc=expr.loc) if minus else right)
     return Linear(factor, replace(expr, lhs=left, rhs=right))
 
 
@@ -158,13 +141,13 @@ def _kinds(step: Linear) -> set[str]:
     return {"*"} if step.value is None else {LINEAR}
 
 
-def _operator(loop: For, symbol: Symbol, carried: frozenset[Symbol]) -> str | None:
+def _operator(loop: ir.For, symbol: ir.Symbol, carried: frozenset[ir.Symbol]) -> str | None:
     """The operator of the scan that all changes of a scalar make, None where they make none."""
     ops: set[str] = set()
     for node in walk(loop.body):
-        if not isinstance(node, Assign | Update) or node.target != symbol:
+        if not isinstance(node, ir.Assign | ir.Update) or node.target != symbol:
             continue
-        if isinstance(node, Update):
+        if isinstance(node, ir.Update):
             if scalars_read(node.value) & carried:
                 return None
             ops.add(node.op)
@@ -185,7 +168,7 @@ def _operator(loop: For, symbol: Symbol, carried: frozenset[Symbol]) -> str | No
 # ---------------------------------------------------------------- the part of a body that steps take
 
 
-def steps_of(body: tuple[Stmt, ...], symbols: Iterable[Symbol]) -> tuple[Stmt, ...]:
+def steps_of(body: tuple[ir.Stmt, ...], symbols: Iterable[ir.Symbol]) -> tuple[ir.Stmt, ...]:
     """The statements that change these scalars, with what those need: conditions, and other scalars."""
     needed = frozenset(symbols)
     while True:
@@ -196,30 +179,30 @@ def steps_of(body: tuple[Stmt, ...], symbols: Iterable[Symbol]) -> tuple[Stmt, .
         needed = more
 
 
-def _kept(body: tuple[Stmt, ...], needed: frozenset[Symbol]) -> tuple[Stmt, ...]:
-    def rule(node: Node) -> Node | tuple[Node, ...]:
+def _kept(body: tuple[ir.Stmt, ...], needed: frozenset[ir.Symbol]) -> tuple[ir.Stmt, ...]:
+    def rule(node: ir.Node) -> ir.Node | tuple[ir.Node, ...]:
         match node:
-            case Assign() | Update() if node.target in needed and not node.target.is_array:
+            case ir.Assign() | ir.Update() if node.target in needed and not node.target.is_array:
                 return node
-            case If(then=(_, *_)) | If(orelse=(_, *_)) | For(body=(_, *_)):
+            case ir.If(then=(_, *_)) | ir.If(orelse=(_, *_)) | ir.For(body=(_, *_)):
                 return node
             case _:
-                return () if isinstance(node, Stmt) else node
+                return () if isinstance(node, ir.Stmt) else node
 
     return rewrite_all(body, rule)
 
 
-def _reads_carried(steps: tuple[Stmt, ...], carried: frozenset[Symbol]) -> bool:
+def _reads_carried(steps: tuple[ir.Stmt, ...], carried: frozenset[ir.Symbol]) -> bool:
     """Whether what the steps need depends on what a carried scalar holds; the steps themselves apart."""
     for node in walk(steps):
         match node:
-            case Assign() | Update() if node.target in carried:
+            case ir.Assign() | ir.Update() if node.target in carried:
                 continue
-            case Assign() | Update():
+            case ir.Assign() | ir.Update():
                 read = scalars_read(node.value)
-            case If():
+            case ir.If():
                 read = scalars_read(node.cond)
-            case For():
+            case ir.For():
                 read = scalars_read((node.lo, node.hi))
             case _:
                 continue
@@ -228,26 +211,26 @@ def _reads_carried(steps: tuple[Stmt, ...], carried: frozenset[Symbol]) -> bool:
     return False
 
 
-def _reads_what_was_written(body: tuple[Stmt, ...], steps: tuple[Stmt, ...]) -> bool:
+def _reads_what_was_written(body: tuple[ir.Stmt, ...], steps: tuple[ir.Stmt, ...]) -> bool:
     """Whether the steps read elements that their own iteration may have written before: the steps
     alone would read what was there. That other iterations do not write them is not asked here."""
-    reads = {id(n) for n in walk(steps) if isinstance(n, Load)}
-    written: set[Symbol] = set()
+    reads = {id(n) for n in walk(steps) if isinstance(n, ir.Load)}
+    written: set[ir.Symbol] = set()
     for node in in_order(body):
-        if isinstance(node, For):
+        if isinstance(node, ir.For):
             written |= arrays_written(node.body)  # by an earlier turn of this inner loop
-        elif isinstance(node, Load) and id(node) in reads and node.array in written:
+        elif isinstance(node, ir.Load) and id(node) in reads and node.array in written:
             return True
-        elif is_access(node) and not isinstance(node, Load):
+        elif is_access(node) and not isinstance(node, ir.Load):
             written.add(array_of(node))
     return False
 
 
-def in_order(nodes: Iterable[Node]) -> Iterator[Node]:
+def in_order(nodes: Iterable[ir.Node]) -> Iterator[ir.Node]:
     """The nodes and all below in the order in which they are evaluated; a loop comes before what is in it."""
     for node in nodes:
-        if isinstance(node, For):
+        if isinstance(node, ir.For):
             yield node
         yield from in_order(children(node))
-        if not isinstance(node, For):
+        if not isinstance(node, ir.For):
             yield node

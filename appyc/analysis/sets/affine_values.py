@@ -20,24 +20,8 @@ from typing import TYPE_CHECKING
 
 from appyc.analysis.sets.presburger import Presburger
 from appyc.analysis.sets.symbol_table import SMALL, Name, State, SymbolTable, Truth, is_counted
+from appyc.ir import nodes as ir
 from appyc.ir.affine import LinearForm
-from appyc.ir.nodes import (
-    Binary,
-    Cast,
-    Compare,
-    Const,
-    Draw,
-    Expr,
-    Extent,
-    Intrinsic,
-    Likely,
-    Load,
-    Logical,
-    Select,
-    Symbol,
-    Unary,
-    Var,
-)
 from appyc.ir.types import DType
 from appyc.ir.visit import walk
 
@@ -61,7 +45,7 @@ class Affine(SymbolTable):
     def __init__(
         self,
         sets: Presburger,
-        written: set[Symbol],
+        written: set[ir.Symbol],
         wary: bool = False,
         refused: frozenset[int] | None = None,
     ) -> None:
@@ -69,48 +53,48 @@ class Affine(SymbolTable):
         self.refused = refused
         self.combined: set[str] = set()
         self._written = written
-        self._opaque: dict[tuple[Expr, tuple[int, ...]], isl.PwAff] = {}
+        self._opaque: dict[tuple[ir.Expr, tuple[int, ...]], isl.PwAff] = {}
 
-    def value(self, expr: Expr, state: State, depth: int) -> isl.PwAff:
+    def value(self, expr: ir.Expr, state: State, depth: int) -> isl.PwAff:
         """The value of an integer expression; an opaque parameter where it is not affine, or too hard to tell."""
-        if isinstance(expr, Const | Var | Extent):
+        if isinstance(expr, ir.Const | ir.Var | ir.Extent):
             exact = self._exact(expr, state, depth)
         else:
             exact = self.sets.bounded(lambda: self._simple(expr, state, depth), None)
         return exact if exact is not None else self._as_opaque(expr, state, depth)
 
-    def _simple(self, expr: Expr, state: State, depth: int) -> isl.PwAff | None:
+    def _simple(self, expr: ir.Expr, state: State, depth: int) -> isl.PwAff | None:
         exact = self._exact(expr, state, depth)
         return exact if exact is not None and self.sets.is_simple(exact) and self.fits(exact) else None
 
-    def _exact(self, expr: Expr, state: State, depth: int) -> isl.PwAff | None:
+    def _exact(self, expr: ir.Expr, state: State, depth: int) -> isl.PwAff | None:
         match expr:
-            case Const():
+            case ir.Const():
                 return self._constant(expr)
-            case Var():
+            case ir.Var():
                 return self.held(expr.symbol, state)
-            case Extent():
+            case ir.Extent():
                 return self.extent(expr.array, expr.axis, state)
-            case Unary("-", arg) if expr.dtype is DType.INT64:
+            case ir.Unary("-", arg) if expr.dtype is DType.INT64:
                 value = self.value(arg, state, depth)
                 return value.neg() if self._adds_up(value) else None
-            case Binary():
+            case ir.Binary():
                 return self._binary(expr, state, depth)
-            case Cast(arg=arg) if arg.dtype is DType.BOOL and is_counted(expr.dtype):
+            case ir.Cast(arg=arg) if arg.dtype is DType.BOOL and is_counted(expr.dtype):
                 truth = self.truth(arg, state, depth)
                 one, zero = self.sets.constant(1), self.sets.constant(0)
                 return self.sets.choose(truth.may_hold, one, zero) if truth.exact else None
-            case Cast(arg=arg) if _holds(expr.dtype, arg.dtype):
+            case ir.Cast(arg=arg) if _holds(expr.dtype, arg.dtype):
                 return self.value(arg, state, depth)
-            case Select():
+            case ir.Select():
                 return self._select(expr, state, depth)
-            case Intrinsic("abs", (arg,)) if expr.dtype is DType.INT64:
+            case ir.Intrinsic("abs", (arg,)) if expr.dtype is DType.INT64:
                 value = self.value(arg, state, depth)
                 return value.max(value.neg()) if self._adds_up(value) else None
             case _:
                 return None
 
-    def _binary(self, expr: Binary, state: State, depth: int) -> isl.PwAff | None:
+    def _binary(self, expr: ir.Binary, state: State, depth: int) -> isl.PwAff | None:
         if expr.op in ("min", "max", "minimum", "maximum") and is_counted(expr.dtype):
             lhs, rhs = self.value(expr.lhs, state, depth), self.value(expr.rhs, state, depth)
             return lhs.min(rhs) if expr.op.startswith("min") else lhs.max(rhs)
@@ -129,7 +113,7 @@ class Affine(SymbolTable):
         factor = self.sets.constant_of(lhs)
         return self._product(expr, lhs, rhs, state) if factor is None else self._by_constant("*", rhs, factor)
 
-    def _remainder(self, expr: Binary, base: isl.PwAff, state: State, depth: int) -> isl.PwAff:
+    def _remainder(self, expr: ir.Binary, base: isl.PwAff, state: State, depth: int) -> isl.PwAff:
         """A remainder by a value that is no constant: a name, from 0 to below the value where that is positive."""
         value = self._as_opaque(expr, state, depth)
         (name,) = self.sets.names(value)
@@ -141,7 +125,7 @@ class Affine(SymbolTable):
             self.know(name, inside.union(base.le_set(zero)))
         return value
 
-    def _product(self, expr: Binary, lhs: isl.PwAff, rhs: isl.PwAff, state: State) -> isl.PwAff | None:
+    def _product(self, expr: ir.Binary, lhs: isl.PwAff, rhs: isl.PwAff, state: State) -> isl.PwAff | None:
         """A sum of named products; None where one of the values is no sum."""
         one, two = self._factor(expr.lhs, lhs, rhs, state), self._factor(expr.rhs, rhs, lhs, state)
         if one is None or two is None or (self.wary and not (one.terms and two.terms)):
@@ -156,7 +140,9 @@ class Affine(SymbolTable):
                 return None
         return self.sum_of(terms, expr if self._is_fixed(expr, state) else None)
 
-    def _factor(self, expr: Expr, value: isl.PwAff, other: isl.PwAff, state: State) -> LinearForm[str] | None:
+    def _factor(
+        self, expr: ir.Expr, value: isl.PwAff, other: isl.PwAff, state: State
+    ) -> LinearForm[str] | None:
         """A value that is multiplied by another, as a sum. One that is fixed for the call, while
         the other moves, is kept whole: the `n - 2` of `i*(n - 2) + j` is the length of a row."""
         numbers = self.sets.linear_of(value)
@@ -195,7 +181,7 @@ class Affine(SymbolTable):
             return self.sets.modulo(value, number)
         return None
 
-    def _constant(self, expr: Const) -> isl.PwAff | None:
+    def _constant(self, expr: ir.Const) -> isl.PwAff | None:
         if isinstance(expr.value, complex | float) or abs(expr.value) > SMALL:
             return None
         return self.sets.constant(int(expr.value))
@@ -211,10 +197,10 @@ class Affine(SymbolTable):
         self.combined |= names - large
         return True
 
-    def is_assumed(self, cond: Expr) -> bool:
-        return isinstance(cond, Likely) and self.refused is not None and id(cond) not in self.refused
+    def is_assumed(self, cond: ir.Expr) -> bool:
+        return isinstance(cond, ir.Likely) and self.refused is not None and id(cond) not in self.refused
 
-    def _select(self, expr: Select, state: State, depth: int) -> isl.PwAff | None:
+    def _select(self, expr: ir.Select, state: State, depth: int) -> isl.PwAff | None:
         if not is_counted(expr.dtype):
             return None
         if self.is_assumed(expr.cond):
@@ -225,15 +211,15 @@ class Affine(SymbolTable):
         then, orelse = self.value(expr.then, state, depth), self.value(expr.orelse, state, depth)
         return self.sets.choose(truth.may_hold, then, orelse)
 
-    def _as_opaque(self, expr: Expr, state: State, depth: int) -> isl.PwAff:
+    def _as_opaque(self, expr: ir.Expr, state: State, depth: int) -> isl.PwAff:
         small = expr.dtype.bits < 64
         parts = list(walk(expr))
         moving = any(
-            (isinstance(part, Load) and part.array in self._written)
-            or (isinstance(part, Extent) and (part.array, part.axis) in state.extents)
+            (isinstance(part, ir.Load) and part.array in self._written)
+            or (isinstance(part, ir.Extent) and (part.array, part.axis) in state.extents)
             for part in parts
         )
-        read = [part.symbol for part in parts if isinstance(part, Var)]
+        read = [part.symbol for part in parts if isinstance(part, ir.Var)]
         known = [state.scalars[symbol] for symbol in read if symbol in state.scalars]
         if moving or len(known) < len(read):
             return self._new_opaque(depth, None, small)
@@ -244,61 +230,61 @@ class Affine(SymbolTable):
             self._opaque[key] = self._new_opaque(inner, origin, small or origin is not None)
         return self._opaque[key]
 
-    def _is_fixed(self, expr: Expr, state: State) -> bool:
+    def _is_fixed(self, expr: ir.Expr, state: State) -> bool:
         """Whether the expression has the same value at the start of the function."""
         for part in walk(expr):
             match part:
-                case Var():
+                case ir.Var():
                     if part.symbol not in state.scalars or state.scalars[part.symbol].version != 0:
                         return False
-                case Extent():
+                case ir.Extent():
                     if (part.array, part.axis) in state.extents:
                         return False
-                case Load() | Select() | Intrinsic() | Draw() | Binary(trap=True):
+                case ir.Load() | ir.Select() | ir.Intrinsic() | ir.Draw() | ir.Binary(trap=True):
                     return False
         return True
 
-    def _new_opaque(self, depth: int, origin: Expr | None, small: bool) -> isl.PwAff:
+    def _new_opaque(self, depth: int, origin: ir.Expr | None, small: bool) -> isl.PwAff:
         return self.named(Name("?", depth, origin, small=small), f"?{self.version()}")
 
     # ---- conditions
 
-    def truth(self, expr: Expr, state: State, depth: int) -> Truth:
+    def truth(self, expr: ir.Expr, state: State, depth: int) -> Truth:
         """Where a condition may hold and may fail; everywhere, where that cannot be told."""
         found = self.sets.bounded(lambda: self._truth(expr, state, depth), None)
         return found if found is not None else Truth(self.sets.everything, self.sets.everything, False)
 
-    def _truth(self, expr: Expr, state: State, depth: int) -> Truth:
+    def _truth(self, expr: ir.Expr, state: State, depth: int) -> Truth:
         match expr:
-            case Const():
+            case ir.Const():
                 everything, nothing = self.sets.everything, self.sets.nothing
                 return Truth(everything, nothing, True) if expr.value else Truth(nothing, everything, True)
-            case Compare() if is_counted(expr.lhs.dtype) and is_counted(expr.rhs.dtype):
+            case ir.Compare() if is_counted(expr.lhs.dtype) and is_counted(expr.rhs.dtype):
                 return self._compare(expr, state, depth)
-            case Logical():
+            case ir.Logical():
                 lhs, rhs = self.truth(expr.lhs, state, depth), self.truth(expr.rhs, state, depth)
                 return _both(lhs, rhs) if expr.op == "and" else _either(lhs, rhs)
-            case Binary() if expr.dtype is DType.BOOL and expr.op in ("&", "|"):
+            case ir.Binary() if expr.dtype is DType.BOOL and expr.op in ("&", "|"):
                 lhs, rhs = self.truth(expr.lhs, state, depth), self.truth(expr.rhs, state, depth)
                 return _both(lhs, rhs) if expr.op == "&" else _either(lhs, rhs)
-            case Unary() if expr.op == "~" and expr.dtype is DType.BOOL:
+            case ir.Unary() if expr.op == "~" and expr.dtype is DType.BOOL:
                 return self.truth(expr.arg, state, depth).negated()
-            case Likely() if self.is_assumed(expr):
+            case ir.Likely() if self.is_assumed(expr):
                 return Truth(self.sets.everything, self.sets.nothing, True)
-            case Var(symbol=symbol) if (known := state.scalars.get(symbol)) is not None:
+            case ir.Var(symbol=symbol) if (known := state.scalars.get(symbol)) is not None:
                 flag = self.named(Name(symbol.name, known.depth, small=True), f"{symbol}@{known.version}")
                 zero = flag.eq_set(self.sets.constant(0))
                 return Truth(zero.complement(), zero, True)
-            case Likely():
+            case ir.Likely():
                 return self.truth(expr.arg, state, depth)
-            case Cast() if expr.dtype is DType.BOOL and is_counted(expr.arg.dtype):
+            case ir.Cast() if expr.dtype is DType.BOOL and is_counted(expr.arg.dtype):
                 value = self.value(expr.arg, state, depth)
                 zero = value.eq_set(self.sets.constant(0))
                 return Truth(zero.complement(), zero, True)
             case _:
                 return Truth(self.sets.everything, self.sets.everything, False)
 
-    def _compare(self, expr: Compare, state: State, depth: int) -> Truth:
+    def _compare(self, expr: ir.Compare, state: State, depth: int) -> Truth:
         lhs, rhs = self.value(expr.lhs, state, depth), self.value(expr.rhs, state, depth)
         not_above = self.sets.not_above
         match expr.op:

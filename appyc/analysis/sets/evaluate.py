@@ -8,21 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from appyc.analysis.cost.argument_sizes import Sized
-from appyc.ir.nodes import (
-    Binary,
-    Cast,
-    Compare,
-    Const,
-    Expr,
-    Extent,
-    Likely,
-    Load,
-    Logical,
-    Select,
-    Symbol,
-    Unary,
-    Var,
-)
+from appyc.ir import nodes as ir
 from appyc.ir.types import DType
 
 Number: TypeAlias = Any
@@ -44,44 +30,44 @@ _COMPARE: dict[str, Callable[[Number, Number], Number]] = {
 }  # fmt: skip
 
 
-def evaluate(expr: Expr, known: Mapping[Symbol, Any]) -> Number:
+def evaluate(expr: ir.Expr, known: Mapping[ir.Symbol, Any]) -> Number:
     """The value of an expression over integers. Raises LookupError where it needs what is not known.
 
     A scalar that is known as an array has a value for each iteration, and so has the result.
     An element that does not exist reads as NOWHERE.
     """
     match expr:
-        case Const():
+        case ir.Const():
             return expr.value
-        case Var():
+        case ir.Var():
             return known[expr.symbol]
-        case Extent():
+        case ir.Extent():
             return known[expr.array].shape[expr.axis]
-        case Load():
+        case ir.Load():
             array = known[expr.array]
             if isinstance(array, Sized):
                 raise LookupError(f"the elements of {expr.array.name}")
             return element_of(array, [evaluate(part, known) for part in expr.index])
-        case Unary():
+        case ir.Unary():
             arg = evaluate(expr.arg, known)
             if expr.op == "-":
                 return np.negative(arg)
             return np.logical_not(arg) if expr.dtype is DType.BOOL else np.invert(arg)
-        case Binary():
+        case ir.Binary():
             if expr.op not in _BINARY:
                 raise LookupError(expr.op)
             return _BINARY[expr.op](evaluate(expr.lhs, known), evaluate(expr.rhs, known))
-        case Compare():
+        case ir.Compare():
             return _COMPARE[expr.op](evaluate(expr.lhs, known), evaluate(expr.rhs, known))
-        case Logical():
+        case ir.Logical():
             combine = np.logical_and if expr.op == "and" else np.logical_or
             return combine(evaluate(expr.lhs, known), evaluate(expr.rhs, known))
-        case Select():
+        case ir.Select():
             parts = (evaluate(part, known) for part in (expr.cond, expr.then, expr.orelse))
             return np.where(*parts)
-        case Cast():
+        case ir.Cast():
             return np.asarray(evaluate(expr.arg, known)).astype(expr.dtype.numpy)[()]
-        case Likely():
+        case ir.Likely():
             return evaluate(expr.arg, known)
         case _:
             raise LookupError(type(expr).__name__)

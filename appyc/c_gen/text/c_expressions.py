@@ -15,33 +15,7 @@ from appyc.c_gen.text.c_operators import combine, narrowed, power
 from appyc.c_gen.text.c_types import c_type, constant, storage_type
 from appyc.c_gen.text.coalesced_subscripts import coalesced_position
 from appyc.errors import InternalError, Loc
-from appyc.ir.nodes import (
-    CHAINS,
-    AnyLane,
-    Apart,
-    Ascending,
-    Binary,
-    Call,
-    Cast,
-    Compare,
-    Const,
-    Draw,
-    Expr,
-    Extent,
-    For,
-    Intrinsic,
-    IterationIndex,
-    Likely,
-    Load,
-    Logical,
-    Reduce,
-    Reduction,
-    Select,
-    Symbol,
-    Unary,
-    Var,
-    Workers,
-)
+from appyc.ir import nodes as ir
 from appyc.ir.raising import (
     CHECKED,
     can_fault,
@@ -62,49 +36,49 @@ _TRAP_MESSAGES = {
 }
 
 
-def expression(ctx: FunctionContext, expr: Expr) -> str:
+def expression(ctx: FunctionContext, expr: ir.Expr) -> str:
     """The C text of an expression, in parentheses unless it is a single term."""
     match expr:
-        case Const():
+        case ir.Const():
             return constant(expr.value, expr.dtype)
-        case Var():
+        case ir.Var():
             return ctx.name(expr.symbol)
-        case Extent():
+        case ir.Extent():
             return ctx.extent(expr.array, expr.axis)
-        case Load():
+        case ir.Load():
             return _load(ctx, expr)
-        case Unary():
+        case ir.Unary():
             return _unary(ctx, expr)
-        case Binary():
+        case ir.Binary():
             return _binary(ctx, expr)
-        case Compare():
+        case ir.Compare():
             return _compare(ctx, expr)
-        case Logical():
+        case ir.Logical():
             op = "&&" if expr.op == "and" else "||"
             return f"({expression(ctx, expr.lhs)} {op} {expression(ctx, expr.rhs)})"
-        case Select():
+        case ir.Select():
             cond, then, orelse = (expression(ctx, e) for e in (expr.cond, expr.then, expr.orelse))
             return f"({cond} ? {then} : {orelse})"
-        case Cast():
+        case ir.Cast():
             return f"({c_type(expr.dtype)}){_wide(ctx, expr)}({expression(ctx, expr.arg)})"
-        case Intrinsic():
+        case ir.Intrinsic():
             return _sequenced(ctx, expr.args, lambda args: _function(ctx, expr, args))
-        case Draw():
+        case ir.Draw():
             where = _generator(ctx, expr)
             return _sequenced(ctx, expr.args, lambda args: draw(ctx, expr.name, [where, *args]))
-        case AnyLane():
+        case ir.AnyLane():
             return expression(ctx, expr.arg)  # here a lane is an iteration of its own
-        case Apart():
+        case ir.Apart():
             return _apart(ctx, expr)
-        case Ascending():
+        case ir.Ascending():
             return _ascending(ctx, expr)
-        case Workers():
-            return str(CHAINS) if ctx.in_piece else f"({CHAINS} * threads)"
-        case Likely():
+        case ir.Workers():
+            return str(ir.CHAINS) if ctx.in_piece else f"({ir.CHAINS} * threads)"
+        case ir.Likely():
             return f"__builtin_expect({expression(ctx, expr.arg)}, 1)"
-        case Call():
+        case ir.Call():
             raise InternalError("c_gen", "a call is a part of a larger expression")
-        case Reduce():
+        case ir.Reduce():
             raise InternalError("c_gen", "a tensor expression is left")
         case _:
             assert_never(expr)
@@ -112,7 +86,7 @@ def expression(ctx: FunctionContext, expr: Expr) -> str:
 
 def _sequenced(
     ctx: FunctionContext,
-    operands: Sequence[Expr],
+    operands: Sequence[ir.Expr],
     operation: Callable[[list[str]], str],
     raises: bool = False,
 ) -> str:
@@ -134,7 +108,7 @@ def _sequenced(
     return f"({{ {declared}{value}; }})" if declared else value
 
 
-def _generator(ctx: FunctionContext, expr: Draw) -> str:
+def _generator(ctx: FunctionContext, expr: ir.Draw) -> str:
     return (
         f"&{ctx.generator(expr.generators)}"
         if expr.generators in ctx.generators
@@ -147,7 +121,7 @@ def draw(ctx: FunctionContext, name: str, operands: Sequence[str]) -> str:
     return f"{ctx.module.helpers.plain(name)}((struct generator *){', '.join(operands)})"
 
 
-def element(ctx: FunctionContext, array: Symbol, positions: Sequence[str]) -> str:
+def element(ctx: FunctionContext, array: ir.Symbol, positions: Sequence[str]) -> str:
     """An array's element, as something that can be assigned to."""
     data = ctx.name(array)
     names = ctx.module.names
@@ -168,7 +142,7 @@ def element(ctx: FunctionContext, array: Symbol, positions: Sequence[str]) -> st
     return f"{data}[{offset[1:-1] if len(positions) > 1 else offset}]"
 
 
-def element_at(ctx: FunctionContext, array: Symbol, index: Sequence[Expr]) -> str:
+def element_at(ctx: FunctionContext, array: ir.Symbol, index: Sequence[ir.Expr]) -> str:
     """An array's element at indices that are in range."""
     position = coalesced_position(array, index)
     if position is None:
@@ -180,7 +154,7 @@ def element_at(ctx: FunctionContext, array: Symbol, index: Sequence[Expr]) -> st
     return f"(&{row})[{expression(ctx, at)}]"
 
 
-def _wide(ctx: FunctionContext, cast: Cast) -> str:
+def _wide(ctx: FunctionContext, cast: ir.Cast) -> str:
     """The intermediate cast from a float to a narrow integer: -2.0 becomes 254 in uint8, as in NumPy. In C the direct
     cast is undefined, and compilers make use of that in loops."""
     if not cast.arg.dtype.is_float or not cast.dtype.is_integer:
@@ -192,7 +166,7 @@ def _wide(ctx: FunctionContext, cast: Cast) -> str:
     return "(int64_t)" if cast.dtype is DType.UINT32 else ""
 
 
-def _apart(ctx: FunctionContext, expr: Apart) -> str:
+def _apart(ctx: FunctionContext, expr: ir.Apart) -> str:
     """A call of the inspector with the elements written and the elements read; an empty list gets a dummy entry."""
     inspector = ctx.module.helpers.plain("apart")
     writes, reads = (
@@ -207,7 +181,7 @@ def _apart(ctx: FunctionContext, expr: Apart) -> str:
     )
 
 
-def _iteration_index(ctx: FunctionContext, index: IterationIndex) -> str:
+def _iteration_index(ctx: FunctionContext, index: ir.IterationIndex) -> str:
     array, offset = index.array, expression(ctx, index.offset)
     dtype = DType.INT64 if array is None else array.dtype
     mark, touched = (ctx.module.helpers.typed(name, dtype) for name in ("mark", "touched"))
@@ -217,14 +191,14 @@ def _iteration_index(ctx: FunctionContext, index: IterationIndex) -> str:
     return f"{{{data}, {stride}, {ctx.extent(array, 0)}, {offset}, {mark}, {touched}}}"
 
 
-def _ascending(ctx: FunctionContext, expr: Ascending) -> str:
+def _ascending(ctx: FunctionContext, expr: ir.Ascending) -> str:
     inspector = ctx.module.helpers.typed("ascending", expr.array.dtype)
     lo, hi = (expression(ctx, e) for e in (expr.lo, expr.hi))
     data, stride = _bytes_of(ctx, expr.array)
     return f"{inspector}({data}, {stride}, {ctx.extent(expr.array, 0)}, {lo}, {hi})"
 
 
-def _bytes_of(ctx: FunctionContext, array: Symbol) -> tuple[str, str]:
+def _bytes_of(ctx: FunctionContext, array: ir.Symbol) -> tuple[str, str]:
     """A vector's address, and its stride in bytes."""
     strided = array.array.layout is Layout.STRIDED
     stride = ctx.module.names.stride(array, 0) if strided else str(array.dtype.itemsize)
@@ -232,7 +206,7 @@ def _bytes_of(ctx: FunctionContext, array: Symbol) -> tuple[str, str]:
 
 
 def checked_positions(
-    ctx: FunctionContext, array: Symbol, index: Sequence[Expr], loc: Loc, *, stored: bool = False
+    ctx: FunctionContext, array: ir.Symbol, index: Sequence[ir.Expr], loc: Loc, *, stored: bool = False
 ) -> list[tuple[str, str]]:
     """Names with their texts, in order. The last are `position0`, ..., the checked indices (-1: out of range)."""
     out = []
@@ -254,7 +228,7 @@ def checked_positions(
     return out
 
 
-def _load(ctx: FunctionContext, load: Load) -> str:
+def _load(ctx: FunctionContext, load: ir.Load) -> str:
     zero = constant(0, load.dtype)
     if not load.checked or not load.index:
         value = _value(load.array, element_at(ctx, load.array, load.index))
@@ -271,29 +245,29 @@ def _load(ctx: FunctionContext, load: Load) -> str:
     return f"({expression(ctx, load.mask)} ? {value} : {zero})"
 
 
-def _value(array: Symbol, text: str) -> str:
+def _value(array: ir.Symbol, text: str) -> str:
     return f"({text} != 0)" if array.dtype is DType.BOOL else text
 
 
-def _unary(ctx: FunctionContext, expr: Unary) -> str:
+def _unary(ctx: FunctionContext, expr: ir.Unary) -> str:
     arg = expression(ctx, expr.arg)
     if expr.op == "~" and expr.dtype is DType.BOOL:
         return f"(!{arg})"
     return narrowed(f"({expr.op}{arg})", expr.dtype)
 
 
-def _compare(ctx: FunctionContext, expr: Compare) -> str:
+def _compare(ctx: FunctionContext, expr: ir.Compare) -> str:
     if expr.lhs.dtype.is_complex and expr.op not in ("==", "!="):
         raise InternalError("c_gen", f"complex numbers have no order for {expr.op!r}")
     return _sequenced(ctx, (expr.lhs, expr.rhs), lambda texts: f"({texts[0]} {expr.op} {texts[1]})")
 
 
-def _binary(ctx: FunctionContext, expr: Binary) -> str:
+def _binary(ctx: FunctionContext, expr: ir.Binary) -> str:
     raises = divisor_may_be_zero(expr) or exponent_may_be_negative(expr)
     return _sequenced(ctx, (expr.lhs, expr.rhs), lambda texts: _operator(ctx, expr, *texts), raises)
 
 
-def _operator(ctx: FunctionContext, expr: Binary, lhs: str, rhs: str) -> str:
+def _operator(ctx: FunctionContext, expr: ir.Binary, lhs: str, rhs: str) -> str:
     dtype = expr.dtype
     if divisor_may_be_zero(expr):
         message = _TRAP_MESSAGES[expr.op, dtype.is_float]
@@ -307,7 +281,7 @@ def _operator(ctx: FunctionContext, expr: Binary, lhs: str, rhs: str) -> str:
         return checked(ctx, expr.op, lhs, rhs, expr.loc)
     if expr.op == "**":
         return power(ctx, expr, lhs, rhs)
-    if isinstance(expr.rhs, Const) and isinstance(expr.rhs.value, int) and dtype.is_integer:
+    if isinstance(expr.rhs, ir.Const) and isinstance(expr.rhs.value, int) and dtype.is_integer:
         number = int(expr.rhs.value)
         if expr.op in ("<<", ">>") and 0 <= number < dtype.bits:
             return narrowed(f"({lhs} {expr.op} {number})", dtype)
@@ -325,7 +299,9 @@ def checked(ctx: FunctionContext, op: str, lhs: str, rhs: str, loc: Loc) -> str:
     return f"{function}({lhs}, {rhs}, {ctx.module.overflow_fault(loc)}, fault, &failed)"
 
 
-def emit_combined(ctx: FunctionContext, reduction: Reduction, part: str, loop: For, head: str = "") -> None:
+def emit_combined(
+    ctx: FunctionContext, reduction: ir.Reduction, part: str, loop: ir.For, head: str = ""
+) -> None:
     """Writes that a reduction's scalar takes up a partial result. head: the loop over these."""
     symbol, name = reduction.symbol, ctx.name(reduction.symbol)
     traps = symbol in trapping_sums(loop.body)
@@ -337,9 +313,9 @@ def emit_combined(ctx: FunctionContext, reduction: Reduction, part: str, loop: F
         ctx.leave_if_failed()
 
 
-def _part(ctx: FunctionContext, name: str, number: Expr) -> str:
+def _part(ctx: FunctionContext, name: str, number: ir.Expr) -> str:
     """A part of a complex number; of one that is read under a mask, it is the part that has it: lanes read floats."""
-    if isinstance(number, Load) and number.mask is not None:
+    if isinstance(number, ir.Load) and number.mask is not None:
         there = expression(ctx, replace(number, mask=None))
         return f"({expression(ctx, number.mask)} ? __{name}__ ({there}) : {constant(0, number.dtype.part)})"
     return f"(__{name}__ ({expression(ctx, number)}))"
@@ -355,7 +331,7 @@ _COMPLEX_FUNCTIONS = {
 }
 
 
-def _function(ctx: FunctionContext, expr: Intrinsic, args: list[str]) -> str:
+def _function(ctx: FunctionContext, expr: ir.Intrinsic, args: list[str]) -> str:
     helpers = ctx.module.helpers
     dtype = expr.args[0].dtype
     first = args[0]

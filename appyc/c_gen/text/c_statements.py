@@ -15,73 +15,56 @@ from appyc.c_gen.text.c_expressions import checked, checked_positions, draw, ele
 from appyc.c_gen.text.c_operators import combine
 from appyc.c_gen.text.c_types import c_type, storage_type
 from appyc.errors import InternalError
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    BoundsCheck,
-    Break,
-    Call,
-    Continue,
-    Draw,
-    Fail,
-    For,
-    ForAll,
-    If,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    While,
-)
+from appyc.ir import nodes as ir
 from appyc.ir.raising import can_fault
 from appyc.ir.types import DType
 
 
-def emit_statements(ctx: FunctionContext, body: tuple[Stmt, ...]) -> None:
+def emit_statements(ctx: FunctionContext, body: tuple[ir.Stmt, ...]) -> None:
     for stmt in body:
         emit_statement(ctx, stmt)
 
 
-def emit_statement(ctx: FunctionContext, stmt: Stmt) -> None:
+def emit_statement(ctx: FunctionContext, stmt: ir.Stmt) -> None:
     writer = ctx.writer
     match stmt:
-        case Assign(value=Draw() as drawn) if can_fault(drawn):
+        case ir.Assign(value=ir.Draw() as drawn) if can_fault(drawn):
             _emit_checked_draw(ctx, stmt.target, drawn)
-        case Assign(value=Call() as call):
+        case ir.Assign(value=ir.Call() as call):
             emit_call(ctx, stmt, call)
-        case Assign():
+        case ir.Assign():
             writer.line(f"{ctx.name(stmt.target)} = {expression(ctx, stmt.value)};")
             if can_fault(stmt.value):
                 ctx.leave_if_failed()
-        case Store():
+        case ir.Store():
             _emit_masked(ctx, stmt)
-        case Update() if stmt.index or stmt.target.is_array:
+        case ir.Update() if stmt.index or stmt.target.is_array:
             _emit_masked(ctx, stmt)
-        case Update():
+        case ir.Update():
             _emit_scalar_update(ctx, stmt)
-        case For():
+        case ir.For():
             emit_loop(ctx, stmt, emit_statements)
-        case While():
+        case ir.While():
             _emit_while(ctx, stmt)
-        case If():
+        case ir.If():
             _emit_if(ctx, stmt)
-        case Break():
+        case ir.Break():
             writer.line("break;")
-        case Continue():
+        case ir.Continue():
             writer.line("continue;")
-        case Alloc():
+        case ir.Alloc():
             _emit_alloc(ctx, stmt)
-        case ForAll():
+        case ir.ForAll():
             raise InternalError("c_gen", "a tensor statement is left")
-        case Fail():
+        case ir.Fail():
             ctx.fail(stmt.site, [expression(ctx, word) for word in stmt.values])
-        case BoundsCheck():
+        case ir.BoundsCheck():
             _emit_bounds_check(ctx, stmt)
         case _:
             assert_never(stmt)
 
 
-def _emit_bounds_check(ctx: FunctionContext, stmt: BoundsCheck) -> None:
+def _emit_bounds_check(ctx: FunctionContext, stmt: ir.BoundsCheck) -> None:
     index, extent = expression(ctx, stmt.index), expression(ctx, stmt.extent)
     if ctx.leaves_fast_loop:
         ctx.writer.line(f"if (__builtin_expect((uint64_t)({index}) >= (uint64_t)({extent}), 0)) break;")
@@ -91,7 +74,7 @@ def _emit_bounds_check(ctx: FunctionContext, stmt: BoundsCheck) -> None:
     ctx.leave_if_failed()
 
 
-def _emit_checked_draw(ctx: FunctionContext, target: Symbol, drawn: Draw) -> None:
+def _emit_checked_draw(ctx: FunctionContext, target: ir.Symbol, drawn: ir.Draw) -> None:
     """Nothing is drawn once a check has failed: which generator, and what it is given, come first."""
     operands = (drawn.where, *drawn.args)
     names = [f"operand{number}" for number in range(len(operands))]
@@ -105,7 +88,7 @@ def _emit_checked_draw(ctx: FunctionContext, target: Symbol, drawn: Draw) -> Non
 # ---------------------------------------------------------------- elements
 
 
-def _emit_masked(ctx: FunctionContext, stmt: Store | Update) -> None:
+def _emit_masked(ctx: FunctionContext, stmt: ir.Store | ir.Update) -> None:
     if stmt.mask is None:
         _emit_element(ctx, stmt)
         return
@@ -113,30 +96,30 @@ def _emit_masked(ctx: FunctionContext, stmt: Store | Update) -> None:
         _emit_element(ctx, stmt)
 
 
-def _emit_element(ctx: FunctionContext, stmt: Store | Update) -> None:
-    array = stmt.array if isinstance(stmt, Store) else stmt.target
+def _emit_element(ctx: FunctionContext, stmt: ir.Store | ir.Update) -> None:
+    array = stmt.array if isinstance(stmt, ir.Store) else stmt.target
     if not can_fault(stmt):
         target = ctx.lines.get(array) or element_at(ctx, array, stmt.index)
         _emit_write(ctx, stmt, target, expression(ctx, stmt.value))
         return
     # As in Python, a store's value is first, and an update's element. Nothing is written once a check has failed.
     if stmt.checked:
-        is_store = isinstance(stmt, Store)  # an update reads its element first
+        is_store = isinstance(stmt, ir.Store)  # an update reads its element first
         positions = checked_positions(ctx, array, stmt.index, stmt.loc, stored=is_store)
     else:
         positions = [(f"position{a}", expression(ctx, i)) for a, i in enumerate(stmt.index)]
     declared = [f"const int64_t {name} = {text};" for name, text in positions]
     value = f"const {c_type(array.dtype)} value = {expression(ctx, stmt.value)};"
     with ctx.writer.block():
-        for line in (value, *declared) if isinstance(stmt, Store) else (*declared, value):
+        for line in (value, *declared) if isinstance(stmt, ir.Store) else (*declared, value):
             ctx.writer.line(line)
         ctx.leave_if_failed()
         names = [name for name, _ in positions[len(positions) - len(stmt.index) :]]
         _emit_write(ctx, stmt, element(ctx, array, names), "value")
 
 
-def _emit_write(ctx: FunctionContext, stmt: Store | Update, target: str, value: str) -> None:
-    if isinstance(stmt, Store):
+def _emit_write(ctx: FunctionContext, stmt: ir.Store | ir.Update, target: str, value: str) -> None:
+    if isinstance(stmt, ir.Store):
         ctx.writer.line(f"{target} = {value};")
     elif stmt.atomic and ctx.in_piece and stmt.target not in ctx.copied:
         _emit_atomic(ctx, stmt, target, value)
@@ -148,7 +131,7 @@ def _emit_write(ctx: FunctionContext, stmt: Store | Update, target: str, value: 
             ctx.writer.line(f"*slot = {combine(ctx, stmt.op, stmt.target.dtype, '(*slot)', value)};")
 
 
-def _has_compound_assignment(stmt: Update) -> bool:
+def _has_compound_assignment(stmt: ir.Update) -> bool:
     """True where C's `op=` does what the IR's operator does."""
     dtype = stmt.target.dtype
     if dtype is DType.BOOL or (dtype.is_complex and stmt.op == "*"):
@@ -156,7 +139,7 @@ def _has_compound_assignment(stmt: Update) -> bool:
     return stmt.op in ("+", "*", "&", "|", "^")
 
 
-def _emit_atomic(ctx: FunctionContext, stmt: Update, target: str, value: str) -> None:
+def _emit_atomic(ctx: FunctionContext, stmt: ir.Update, target: str, value: str) -> None:
     dtype = stmt.target.dtype
     writer = ctx.writer
     if _has_compound_assignment(stmt) and not dtype.is_complex:
@@ -181,7 +164,7 @@ def _emit_atomic(ctx: FunctionContext, stmt: Update, target: str, value: str) ->
         )
 
 
-def _emit_scalar_update(ctx: FunctionContext, stmt: Update) -> None:
+def _emit_scalar_update(ctx: FunctionContext, stmt: ir.Update) -> None:
     name = ctx.name(stmt.target)
     value = expression(ctx, stmt.value)
     if stmt.atomic and stmt.target in ctx.behind_pointer:
@@ -199,7 +182,7 @@ def _emit_scalar_update(ctx: FunctionContext, stmt: Update) -> None:
 # ---------------------------------------------------------------- control flow
 
 
-def _emit_while(ctx: FunctionContext, stmt: While) -> None:
+def _emit_while(ctx: FunctionContext, stmt: ir.While) -> None:
     cond = expression(ctx, stmt.cond)
     writer = ctx.writer
     writer.line(f"/* {ctx.location(stmt.loc)} */")
@@ -214,7 +197,7 @@ def _emit_while(ctx: FunctionContext, stmt: While) -> None:
         emit_statements(ctx, stmt.body)
 
 
-def _emit_if(ctx: FunctionContext, stmt: If) -> None:
+def _emit_if(ctx: FunctionContext, stmt: ir.If) -> None:
     cond = expression(ctx, stmt.cond)
     if can_fault(stmt.cond):
         name = ctx.module.names.fresh("holds")
@@ -228,7 +211,7 @@ def _emit_if(ctx: FunctionContext, stmt: If) -> None:
             emit_statements(ctx, stmt.orelse)
 
 
-def _emit_alloc(ctx: FunctionContext, stmt: Alloc) -> None:
+def _emit_alloc(ctx: FunctionContext, stmt: ir.Alloc) -> None:
     """A loop may come here again, and takes the memory of the last time if that is large enough."""
     writer, helpers, array = ctx.writer, ctx.module.helpers, stmt.array
     if stmt.in_frame:
@@ -245,7 +228,7 @@ def _emit_alloc(ctx: FunctionContext, stmt: Alloc) -> None:
         ctx.leave_if_failed()
     if extents:
         with writer.block(f"if ({' || '.join(f'{name} < 0' for name in extents)})"):
-            ctx.fail(Fail("ValueError", "negative dimensions are not allowed", loc=stmt.loc).site)
+            ctx.fail(ir.Fail("ValueError", "negative dimensions are not allowed", loc=stmt.loc).site)
     sizes = f"(int64_t[]){{{', '.join([*extents, str(array.dtype.itemsize)])}}}"
     allocate = helpers.plain("allocate_again" if stmt.kept is None else "resize")
     zero = "true" if stmt.zero else "false"
@@ -253,4 +236,4 @@ def _emit_alloc(ctx: FunctionContext, stmt: Alloc) -> None:
     name = ctx.name(array)
     writer.line(f"{name} = {allocate}({name}, &{name}_held, {sizes}, {len(extents) + 1}, {last});")
     with writer.block(f"if (!{name})"):
-        ctx.fail(Fail("MemoryError", f"cannot allocate '{array.name}'", loc=stmt.loc).site)
+        ctx.fail(ir.Fail("MemoryError", f"cannot allocate '{array.name}'", loc=stmt.loc).site)

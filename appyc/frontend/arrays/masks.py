@@ -14,21 +14,7 @@ from appyc.errors import Loc
 from appyc.frontend.expressions.arithmetic import cast, integer, truth_of
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import ArrayRef, Masked, Number, Tensor, Value
-from appyc.ir.nodes import (
-    Binary,
-    Compare,
-    Const,
-    Expr,
-    Extent,
-    ForAll,
-    Load,
-    Logical,
-    Reduce,
-    Select,
-    Symbol,
-    Unary,
-    Var,
-)
+from appyc.ir import nodes as ir
 from appyc.ir.types import DType
 from appyc.ir.visit import rename, substitute, walk
 
@@ -48,8 +34,8 @@ def gathered(scope: Scope, masked: Masked, loc: Loc) -> Tensor:
     tensor = masked.tensor
     axis = scope.supply.fresh("i", DType.INT64)
     length, arrays = chosen_indices(scope, masked, loc)
-    at: dict[Symbol, Expr] = {
-        old: Load(array, (Var(axis, loc=loc),), checked=False, loc=loc)
+    at: dict[ir.Symbol, ir.Expr] = {
+        old: ir.Load(array, (ir.Var(axis, loc=loc),), checked=False, loc=loc)
         for old, array in zip(masked.chosen, arrays, strict=True)
     }
     last = masked.first + masked.rank
@@ -61,12 +47,12 @@ def gathered(scope: Scope, masked: Masked, loc: Loc) -> Tensor:
     )
 
 
-def chosen_indices(scope: Scope, masked: Masked, loc: Loc) -> tuple[Expr, list[Symbol]]:
+def chosen_indices(scope: Scope, masked: Masked, loc: Loc) -> tuple[ir.Expr, list[ir.Symbol]]:
     """The number of chosen elements, and their indices along each of the mask's axes: np.nonzero."""
     masked = repeatable(scope, masked, loc)
     length = counted(scope, masked, loc)
     return length, [
-        collected(scope, masked, Var(axis, loc=loc), length, "indices", loc) for axis in masked.chosen
+        collected(scope, masked, ir.Var(axis, loc=loc), length, "indices", loc) for axis in masked.chosen
     ]
 
 
@@ -77,27 +63,29 @@ def nonzero(scope: Scope, tensor: Tensor, loc: Loc) -> list[ArrayRef]:
     return [ArrayRef(array, shape=(length,)) for array in arrays]
 
 
-def counted(scope: Scope, masked: Masked, loc: Loc) -> Var:
+def counted(scope: Scope, masked: Masked, loc: Loc) -> ir.Var:
     """The number of chosen elements."""
     axes, extents, (holds,) = _renamed(scope, masked, [masked.holds])
     one = cast(holds, DType.INT64)
-    return scope.temp("count", Reduce("+", axes, extents, one, integer(0, loc), loc=loc))
+    return scope.temp("count", ir.Reduce("+", axes, extents, one, integer(0, loc), loc=loc))
 
 
-def collected(scope: Scope, masked: Masked, element: Expr, length: Expr, name: str, loc: Loc) -> Symbol:
+def collected(
+    scope: Scope, masked: Masked, element: ir.Expr, length: ir.Expr, name: str, loc: Loc
+) -> ir.Symbol:
     """A new array of what an expression of the mask's axes is where the mask holds."""
     array = scope.new_array(name, element.dtype, (length,), loc)
     axes, extents, (holds, value) = _renamed(scope, masked, [masked.holds, element])
     position = scope.supply.fresh("position", DType.INT64)
-    at = (Var(position, loc=loc),)
+    at = (ir.Var(position, loc=loc),)
     # There are as many as have been counted: the mask is `repeatable`.
-    scope.emit(ForAll(axes, extents, array, at, value, holds, position, checked=False, loc=loc))
+    scope.emit(ir.ForAll(axes, extents, array, at, value, holds, position, checked=False, loc=loc))
     return array
 
 
 def _renamed(
-    scope: Scope, masked: Masked, exprs: Sequence[Expr]
-) -> tuple[tuple[Symbol, ...], tuple[Expr, ...], list[Expr]]:
+    scope: Scope, masked: Masked, exprs: Sequence[ir.Expr]
+) -> tuple[tuple[ir.Symbol, ...], tuple[ir.Expr, ...], list[ir.Expr]]:
     """The mask's axes anew, for one statement, and the expressions over them."""
     new = {axis: scope.supply.fresh(axis.name, axis.type) for axis in masked.chosen}
     extents = masked.tensor.extents[masked.first : masked.first + masked.rank]
@@ -113,16 +101,16 @@ def repeatable(scope: Scope, masked: Masked, loc: Loc) -> Masked:
         return masked
     axes, extents, (holds,) = _renamed(scope, masked, [masked.holds])
     array = scope.new_array("mask", DType.BOOL, extents, loc)
-    scope.emit(ForAll(axes, extents, array, tuple(Var(axis, loc=loc) for axis in axes), holds, loc=loc))
-    index = tuple(Var(axis, loc=loc) for axis in masked.chosen)
-    return replace(masked, holds=Load(array, index, checked=False, loc=loc))
+    scope.emit(ir.ForAll(axes, extents, array, tuple(ir.Var(axis, loc=loc) for axis in axes), holds, loc=loc))
+    index = tuple(ir.Var(axis, loc=loc) for axis in masked.chosen)
+    return replace(masked, holds=ir.Load(array, index, checked=False, loc=loc))
 
 
 def _is_exact(node: object) -> bool:
     match node:
-        case Load() | Var() | Const() | Extent() | Compare() | Logical() | Select():
+        case ir.Load() | ir.Var() | ir.Const() | ir.Extent() | ir.Compare() | ir.Logical() | ir.Select():
             return True
-        case Unary() | Binary():
+        case ir.Unary() | ir.Binary():
             return node.dtype is DType.BOOL or node.dtype.is_integer
         case _:
             return False

@@ -37,24 +37,7 @@ from appyc.frontend.types.values import (
     is_listed,
     with_parts,
 )
-from appyc.ir.nodes import (
-    Binary,
-    Compare,
-    Const,
-    Expr,
-    Extent,
-    Fail,
-    ForAll,
-    If,
-    Likely,
-    Load,
-    Logical,
-    Select,
-    Stmt,
-    Symbol,
-    Unary,
-    Var,
-)
+from appyc.ir import nodes as ir
 from appyc.ir.types import Container, DType
 from appyc.ir.visit import rename, substitute
 
@@ -74,7 +57,7 @@ def as_tensor(scope: Scope, value: Value, loc: Loc, what: str = "this") -> Tenso
         case ArrayRef():
             extents = value.extents(loc)
             axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in extents)
-            index = (*value.index, *(Var(axis, loc=loc) for axis in axes))
+            index = (*value.index, *(ir.Var(axis, loc=loc) for axis in axes))
             item = element_of(value.symbol, index, loc, checked=bool(value.index))
             return Tensor(axes, extents, item.expr, view=not item.python, python=item.python)
         case Number():
@@ -97,8 +80,8 @@ def is_always_empty(scope: Scope, value: ListValue) -> bool:
 
 def _of_list(scope: Scope, slots: ListSlots, loc: Loc) -> Tensor:
     """What NumPy makes of a list: its items along one axis, those of tuples along another."""
-    axis, count = scope.supply.fresh("i", DType.INT64), scope.temp("count", Var(slots.count, loc=loc))
-    loads = [Load(column, (Var(axis, loc=loc),), checked=False, loc=loc) for column in slots.columns]
+    axis, count = scope.supply.fresh("i", DType.INT64), scope.temp("count", ir.Var(slots.count, loc=loc))
+    loads = [ir.Load(column, (ir.Var(axis, loc=loc),), checked=False, loc=loc) for column in slots.columns]
     if is_always_empty(scope, ListValue(slots)):
         return Tensor((axis,), (count,), cast(loads[0], DType.FLOAT64), python=True)
     if not slots.of_tuples:
@@ -109,8 +92,8 @@ def _of_list(scope: Scope, slots: ListSlots, loc: Loc) -> Tensor:
     across = scope.supply.fresh("k", DType.INT64)
     element = cast(loads[-1], kind)
     for k, load in reversed(list(enumerate(loads[:-1]))):
-        is_it = Compare("==", Var(across, loc=loc), integer(k, loc), loc=loc)
-        element = Select(is_it, cast(load, kind), element, loc=loc)
+        is_it = ir.Compare("==", ir.Var(across, loc=loc), integer(k, loc), loc=loc)
+        element = ir.Select(is_it, cast(load, kind), element, loc=loc)
     return Tensor((axis, across), (count, integer(len(loads), loc)), element)
 
 
@@ -134,9 +117,11 @@ def as_value(tensor: Tensor) -> Value:
     return tensor if tensor.axes else Number(tensor.element, tensor.python)
 
 
-def pinned(scope: Scope, name: str, expr: Expr) -> Expr:
+def pinned(scope: Scope, name: str, expr: ir.Expr) -> ir.Expr:
     """The value as it is now, whatever happens to the variables that it is made of."""
-    stays = isinstance(expr, Const | Extent) or (isinstance(expr, Var) and expr.symbol in scope.fixed)
+    stays = isinstance(expr, ir.Const | ir.Extent) or (
+        isinstance(expr, ir.Var) and expr.symbol in scope.fixed
+    )
     return expr if stays else scope.temp(name, expr)
 
 
@@ -147,9 +132,9 @@ def pinned(scope: Scope, name: str, expr: Expr) -> Expr:
 class Aligned:
     """Tensors over one set of axes: the elements of each at an index of it."""
 
-    axes: tuple[Symbol, ...]
-    extents: tuple[Expr, ...]
-    elements: tuple[Expr, ...]
+    axes: tuple[ir.Symbol, ...]
+    extents: tuple[ir.Expr, ...]
+    elements: tuple[ir.Expr, ...]
 
 
 def broadcast(scope: Scope, tensors: Sequence[Tensor], loc: Loc, error: str = "ValueError") -> Aligned:
@@ -159,7 +144,7 @@ def broadcast(scope: Scope, tensors: Sequence[Tensor], loc: Loc, error: str = "V
     """
     rank = max((t.ndim for t in tensors), default=0)
     axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in range(rank))
-    replaced: list[dict[Symbol, Expr]] = [{} for _ in tensors]
+    replaced: list[dict[ir.Symbol, ir.Expr]] = [{} for _ in tensors]
     extents = []
     for k in range(rank):
         having = [n for n, t in enumerate(tensors) if t.ndim >= rank - k]
@@ -174,50 +159,50 @@ def broadcast(scope: Scope, tensors: Sequence[Tensor], loc: Loc, error: str = "V
 
 
 def _common(
-    scope: Scope, lengths: Sequence[Expr], axis: Symbol, loc: Loc, error: str
-) -> tuple[Expr, list[Expr]]:
+    scope: Scope, lengths: Sequence[ir.Expr], axis: ir.Symbol, loc: Loc, error: str
+) -> tuple[ir.Expr, list[ir.Expr]]:
     """The common length of an axis, and the index along it in each of the tensors that have it."""
     longest = min(lengths, key=lambda e: 2 if is_one(e) else usually_one(e) is not None)
     whole = longest
-    same: dict[Expr, Likely] = {}
+    same: dict[ir.Expr, ir.Likely] = {}
     for extent in lengths:
         if extent == longest or is_one(extent) or extent in same:
             continue
-        if isinstance(extent, Const) and isinstance(longest, Const):
+        if isinstance(extent, ir.Const) and isinstance(longest, ir.Const):
             raise LengthError(
                 f"arrays of lengths {longest.value} and {extent.value} cannot be combined", loc,
                 hints=("axes must have one length, or one of them length 1",),
             )  # fmt: skip
         alone = usually_one(extent) if usually_one(longest) is None else None
-        same[extent] = alone or Likely(Compare("==", extent, longest, loc=loc), loc=loc)
-        fits: Expr = Logical("or", equals(whole, 1, loc), equals(extent, 1, loc), loc=loc)
+        same[extent] = alone or ir.Likely(ir.Compare("==", extent, longest, loc=loc), loc=loc)
+        fits: ir.Expr = ir.Logical("or", equals(whole, 1, loc), equals(extent, 1, loc), loc=loc)
         if whole != longest or alone is not None:
-            fits = Logical("or", Compare("==", extent, whole, loc=loc), fits, loc=loc)
+            fits = ir.Logical("or", ir.Compare("==", extent, whole, loc=loc), fits, loc=loc)
         fail_unless(scope, same[extent], fits, _MISMATCH, loc, error, (whole, extent))
-        longer = Select(equals(whole, 1, loc), extent, whole, loc=loc)
-        whole = scope.temp("n", Select(same[extent], whole, longer, loc=loc))
-    here = Var(axis, loc=loc)
+        longer = ir.Select(equals(whole, 1, loc), extent, whole, loc=loc)
+        whole = scope.temp("n", ir.Select(same[extent], whole, longer, loc=loc))
+    here = ir.Var(axis, loc=loc)
     tests = list(same.values())
-    indices: list[Expr] = []
+    indices: list[ir.Expr] = []
     for extent in lengths:
         if same.get(extent) is not None and same[extent] == usually_one(extent):
-            indices.append(Select(same[extent], integer(0, loc), here, loc=loc))
+            indices.append(ir.Select(same[extent], integer(0, loc), here, loc=loc))
             continue
-        index: Expr = integer(0, loc) if is_one(extent) and not is_one(longest) else here
+        index: ir.Expr = integer(0, loc) if is_one(extent) and not is_one(longest) else here
         indices.append(index if is_one(extent) else stretched(index, extent, tests, loc))
     return whole, indices
 
 
-def stretched(here: Expr, extent: Expr, tests: Sequence[Expr], loc: Loc) -> Expr:
+def stretched(here: ir.Expr, extent: ir.Expr, tests: Sequence[ir.Expr], loc: Loc) -> ir.Expr:
     """The index `here` along an axis of that length, or 0 where a test fails and the length is 1.
 
     `here` occurs in it once: it may be such an expression itself, and so on for every operator around.
     """
     if not tests:
         return here
-    same = reduce(lambda a, b: Logical("and", a, b, loc=loc), tests)
-    moves = Logical("or", same, Compare("!=", extent, integer(1, loc), loc=loc), loc=loc)
-    return Select(moves, here, integer(0, loc), loc=loc)
+    same = reduce(lambda a, b: ir.Logical("and", a, b, loc=loc), tests)
+    moves = ir.Logical("or", same, ir.Compare("!=", extent, integer(1, loc), loc=loc), loc=loc)
+    return ir.Select(moves, here, integer(0, loc), loc=loc)
 
 
 _MISMATCH = "operands could not be broadcast together: an axis has length {value} in one, {extent} in another"
@@ -225,48 +210,48 @@ _MISMATCH = "operands could not be broadcast together: an axis has length {value
 
 def fail_unless(
     scope: Scope,
-    usual: Expr,
-    otherwise: Expr | None,
+    usual: ir.Expr,
+    otherwise: ir.Expr | None,
     message: str,
     loc: Loc,
     error: str = "ValueError",
-    lengths: tuple[Expr, ...] = (),
+    lengths: tuple[ir.Expr, ...] = (),
 ) -> None:
     """Emits the test that raises `error` where neither condition holds, or the one that there is; the first holds in
     nearly every call. lengths: the message's value and extent."""
-    fail: Stmt = Fail(error, message, lengths, loc=loc)
+    fail: ir.Stmt = ir.Fail(error, message, lengths, loc=loc)
     if otherwise is not None:
-        fail = If(negation(otherwise), (fail,), loc=loc)
-    likely = usual if isinstance(usual, Likely) else Likely(usual, loc=loc)
-    scope.emit(If(negation(likely), (fail,), loc=loc))
+        fail = ir.If(negation(otherwise), (fail,), loc=loc)
+    likely = usual if isinstance(usual, ir.Likely) else ir.Likely(usual, loc=loc)
+    scope.emit(ir.If(negation(likely), (fail,), loc=loc))
 
 
-def is_one(extent: Expr) -> bool:
-    return isinstance(extent, Const) and extent.value == 1
+def is_one(extent: ir.Expr) -> bool:
+    return isinstance(extent, ir.Const) and extent.value == 1
 
 
-def mostly_one(length: Expr, loc: Loc) -> Expr:
+def mostly_one(length: ir.Expr, loc: Loc) -> ir.Expr:
     """A length that is 1 in nearly every call, as that of `a[:, k : k + 1]`: the usual version has a 1 for it."""
-    if isinstance(length, Const):
+    if isinstance(length, ir.Const):
         return length
-    return Select(Likely(equals(length, 1, loc), loc=loc), integer(1, loc), length, loc=loc)
+    return ir.Select(ir.Likely(equals(length, 1, loc), loc=loc), integer(1, loc), length, loc=loc)
 
 
-def usually_one(extent: Expr) -> Likely | None:
+def usually_one(extent: ir.Expr) -> ir.Likely | None:
     """The test that such a length is 1; None for any other length."""
     match extent:
-        case Select(cond=Likely() as test, then=Const(value=1)):
+        case ir.Select(cond=ir.Likely() as test, then=ir.Const(value=1)):
             return test
         case _:
             return None
 
 
-def equals(expr: Expr, value: int, loc: Loc) -> Expr:
-    return Compare("==", expr, integer(value, loc), loc=loc)
+def equals(expr: ir.Expr, value: int, loc: Loc) -> ir.Expr:
+    return ir.Compare("==", expr, integer(value, loc), loc=loc)
 
 
-def negation(cond: Expr) -> Expr:
-    return Unary("~", cond, loc=cond.loc)
+def negation(cond: ir.Expr) -> ir.Expr:
+    return ir.Unary("~", cond, loc=cond.loc)
 
 
 # ---------------------------------------------------------------- operations and memory
@@ -287,7 +272,7 @@ def elementwise(
     return as_value(Tensor(shape.axes, shape.extents, make(numbers_of_elements(shape.elements, values)).expr))
 
 
-def numbers_of_elements(elements: Sequence[Expr], values: Sequence[Value]) -> list[Number]:
+def numbers_of_elements(elements: Sequence[ir.Expr], values: Sequence[Value]) -> list[Number]:
     """The elements of values as numbers, of which those of Python's own stay such."""
     pairs = zip(elements, values, strict=True)
     return [replace(v, expr=e) if isinstance(v, Number) else Number(e, python=False) for e, v in pairs]
@@ -299,12 +284,12 @@ def materialise(
     """A new C-contiguous array with the tensor's elements."""
     array = scope.new_array(name, tensor.element.dtype, tensor.extents, loc, container)
     axes, element = renamed(scope, tensor)
-    index = tuple(Var(axis, loc=loc) for axis in axes)
-    scope.emit(ForAll(axes, tensor.extents, array, index, element, loc=loc))
+    index = tuple(ir.Var(axis, loc=loc) for axis in axes)
+    scope.emit(ir.ForAll(axes, tensor.extents, array, index, element, loc=loc))
     return ArrayRef(array, shape=tensor.extents)
 
 
-def renamed(scope: Scope, tensor: Tensor) -> tuple[tuple[Symbol, ...], Expr]:
+def renamed(scope: Scope, tensor: Tensor) -> tuple[tuple[ir.Symbol, ...], ir.Expr]:
     """Axes of its own for one statement: a tensor may be used several times."""
     axes = tuple(scope.supply.fresh(axis.name, axis.type) for axis in tensor.axes)
     own = dict(zip(tensor.axes, axes, strict=True))
@@ -334,7 +319,7 @@ def kept(scope: Scope, tensor: Tensor, name: str, loc: Loc) -> Value:
         return as_value(tensor)
     copy = materialise(scope, tensor, name, loc, Container.LIST if is_listed(tensor) else Container.ARRAY)
     if tensor.unsettled:
-        assert isinstance(tensor.element, Load), "nothing but a view can be one in another shape"
+        assert isinstance(tensor.element, ir.Load), "nothing but a view can be one in another shape"
         scope.keep_equal(tensor.element.array, copy.symbol, name, loc)
     return copy
 
@@ -354,7 +339,7 @@ def held(scope: Scope, value: Value, name: str, loc: Loc) -> Value:
 def settled(scope: Scope, value: Value) -> Value:
     """The value, with numbers too as they are now: what `a, b = b, a` reads before it writes any."""
     match value:
-        case Number(expr=Const()):
+        case Number(expr=ir.Const()):
             return value
         case Number():
             return replace(value, expr=scope.temp("value", value.expr))
@@ -381,18 +366,18 @@ def with_axis(scope: Scope, tensor: Tensor, at: int, loc: Loc) -> Tensor:
     return replace(tensor, axes=tuple(axes), extents=tuple(extents))
 
 
-def divisor(length: Expr, loc: Loc) -> Expr:
+def divisor(length: ir.Expr, loc: Loc) -> ir.Expr:
     """A length as a divisor of indices: at least 1, since an axis of length 0 has no index."""
-    if isinstance(length, Const):
+    if isinstance(length, ir.Const):
         return integer(max(int(length.value.real), 1), loc)
-    return Binary("max", length, integer(1, loc), loc=loc)
+    return ir.Binary("max", length, integer(1, loc), loc=loc)
 
 
-def product(extents: Sequence[Expr], loc: Loc) -> Expr:
+def product(extents: Sequence[ir.Expr], loc: Loc) -> ir.Expr:
     """How many elements there are."""
     one = integer(1, loc)
-    out: Expr = one
+    out: ir.Expr = one
     for extent in extents:
         if extent != one:
-            out = extent if out == one else Binary("*", out, extent, loc=loc)
+            out = extent if out == one else ir.Binary("*", out, extent, loc=loc)
     return out

@@ -29,21 +29,7 @@ from appyc.frontend.arrays.tensors import as_tensor, materialise, renamed
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import ArrayRef, Binding, Conflict, Tensor, TupleSlots, Value, parts_of
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Compare,
-    Const,
-    Expr,
-    ForAll,
-    If,
-    Likely,
-    Load,
-    Logical,
-    Symbol,
-    Unary,
-    Var,
-)
+from appyc.ir import nodes as ir
 from appyc.ir.types import ArrayType, DType
 
 
@@ -56,20 +42,20 @@ class Move:
     source: ArrayRef | Tensor
 
 
-def root(binding: Binding | Value) -> Symbol | None:
+def root(binding: Binding | Value) -> ir.Symbol | None:
     """The array that backs a binding: the array itself, or the base of a view; None for a new value."""
     match binding:
         case ArrayRef():
             return binding.symbol
-        case Tensor(element=Load(array=array), view=True):
+        case Tensor(element=ir.Load(array=array), view=True):
             return array
         case _:
             return None
 
 
-def arrays_of(values: Iterable[Value]) -> frozenset[Symbol]:
+def arrays_of(values: Iterable[Value]) -> frozenset[ir.Symbol]:
     """The arrays that back values, items of tuples and dicts included."""
-    out: set[Symbol] = set()
+    out: set[ir.Symbol] = set()
     for value in values:
         array = root(value)
         out |= arrays_of(parts_of(value)) if array is None else {array}
@@ -90,7 +76,7 @@ def all_leaves(env: Mapping[str, Binding]) -> Iterator[tuple[str, Binding]]:
         yield from leaves(name, binding)
 
 
-def has_other_names(env: Mapping[str, Binding], array: Symbol, name: str) -> bool:
+def has_other_names(env: Mapping[str, Binding], array: ir.Symbol, name: str) -> bool:
     """Whether another name is bound to the array or to a view of it."""
     return any(root(binding) == array and other != name for other, binding in all_leaves(env))
 
@@ -101,7 +87,7 @@ def new_home(scope: Scope, name: str, dtype: DType, ndim: int, loc: Loc) -> Arra
     scope.memory.made.add(symbol)
     scope.memory.homes[symbol] = scope.supply.fresh(f"{name}_is", DType.INT64)
     lengths = (scope.supply.fresh(f"{name}_n", DType.INT64) for _ in range(ndim))
-    return ArrayRef(symbol, shape=tuple(Var(n, loc=loc) for n in lengths))
+    return ArrayRef(symbol, shape=tuple(ir.Var(n, loc=loc) for n in lengths))
 
 
 def start_late(scope: Scope, loc: Loc) -> None:
@@ -110,7 +96,7 @@ def start_late(scope: Scope, loc: Loc) -> None:
         home = new_home(scope, name, dtype, ndim, loc)
         scope.memory.late.add(home.symbol)
         _sized(scope, home, (integer(0, loc),) * ndim, loc)
-        scope.emit(Assign(scope.memory.homes[home.symbol], integer(0, loc), loc=loc))
+        scope.emit(ir.Assign(scope.memory.homes[home.symbol], integer(0, loc), loc=loc))
         scope.env[name] = home
 
 
@@ -171,7 +157,7 @@ _GONE = Conflict("not bound")
 
 def copy_in_parallel(scope: Scope, moves: list[Move], loc: Loc, *, first: bool) -> None:
     """Emits parallel copies. first: the phi storage has no memory on this path yet."""
-    overwritten: set[Symbol] = set()
+    overwritten: set[ir.Symbol] = set()
     settled = []
     for move in moves:
         source = move.source
@@ -182,18 +168,18 @@ def copy_in_parallel(scope: Scope, moves: list[Move], loc: Loc, *, first: bool) 
         overwritten.add(move.home.symbol)
         settled.append((move.home, source))
     origins = [_origin(scope.memory, move, loc) for move in moves]
-    values = [scope.temp("n", origin) if isinstance(origin, Var) else origin for origin in origins]
+    values = [scope.temp("n", origin) if isinstance(origin, ir.Var) else origin for origin in origins]
     for (home, source), value in zip(settled, values, strict=True):
         _copy(scope, home, as_tensor(scope, source, loc), loc, first=first)
-        scope.emit(Assign(scope.memory.homes[home.symbol], value, loc=loc))
+        scope.emit(ir.Assign(scope.memory.homes[home.symbol], value, loc=loc))
 
 
-def _origin(memory: Memory, move: Move, loc: Loc) -> Expr:
+def _origin(memory: Memory, move: Move, loc: Loc) -> ir.Expr:
     """The number of the caller's array that the phi storage is a copy of after the move; 0 for no such array."""
     array = root(move.source)
     if array is not None and _is_whole(move.source):
         if array in memory.homes:
-            return Var(memory.homes[array], loc=loc)
+            return ir.Var(memory.homes[array], loc=loc)
         if array in memory.outside:
             return integer(memory.outside.index(array) + 1, loc)
     return integer(0, loc)
@@ -205,23 +191,23 @@ def _copy(scope: Scope, home: ArrayRef, source: Tensor, loc: Loc, *, first: bool
         _sized(scope, home, source.extents, loc)
     elif different := [pair for pair in zip(source.extents, home.shape, strict=True) if pair[0] != pair[1]]:
         # Memory is reallocated only where a length changes, which is unlikely.
-        tests: list[Expr] = [Compare("==", extent, n, loc=loc) for extent, n in different]
-        same = reduce(lambda a, b: Logical("and", a, b, loc=loc), tests)
-        same = same if home.symbol in scope.memory.late else Likely(same, loc=loc)
+        tests: list[ir.Expr] = [ir.Compare("==", extent, n, loc=loc) for extent, n in different]
+        same = reduce(lambda a, b: ir.Logical("and", a, b, loc=loc), tests)
+        same = same if home.symbol in scope.memory.late else ir.Likely(same, loc=loc)
         with scope.collect() as grown:
             _sized(scope, home, source.extents, loc)
-        scope.emit(If(Unary("~", same, loc=loc), tuple(grown), loc=loc))
+        scope.emit(ir.If(ir.Unary("~", same, loc=loc), tuple(grown), loc=loc))
     axes, element = renamed(scope, source)
-    index = tuple(Var(axis, loc=loc) for axis in axes)
-    scope.emit(ForAll(axes, home.shape, home.symbol, index, element, loc=loc))
+    index = tuple(ir.Var(axis, loc=loc) for axis in axes)
+    scope.emit(ir.ForAll(axes, home.shape, home.symbol, index, element, loc=loc))
 
 
-def _sized(scope: Scope, home: ArrayRef, extents: tuple[Expr, ...], loc: Loc) -> None:
+def _sized(scope: Scope, home: ArrayRef, extents: tuple[ir.Expr, ...], loc: Loc) -> None:
     """Allocates phi storage of these lengths."""
     assert home.shape is not None
     alone = len(extents) == 1
-    kept = [n if alone or isinstance(n, Const) else scope.temp("n", n) for n in extents]
+    kept = [n if alone or isinstance(n, ir.Const) else scope.temp("n", n) for n in extents]
     for length, extent in zip(home.shape, kept, strict=True):
-        assert isinstance(length, Var)
-        scope.emit(Assign(length.symbol, extent, loc=loc))
-    scope.emit(Alloc(home.symbol, home.shape, zero=False, loc=loc))
+        assert isinstance(length, ir.Var)
+        scope.emit(ir.Assign(length.symbol, extent, loc=loc))
+    scope.emit(ir.Alloc(home.symbol, home.shape, zero=False, loc=loc))

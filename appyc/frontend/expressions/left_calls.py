@@ -9,29 +9,13 @@ from appyc.frontend.control.phi_storage import all_leaves
 from appyc.frontend.expressions.arithmetic import truth_of
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Slot
-from appyc.ir.nodes import (
-    Binary,
-    Cast,
-    Compare,
-    Const,
-    Expr,
-    Extent,
-    Fail,
-    For,
-    If,
-    Likely,
-    Stmt,
-    Symbol,
-    Unary,
-    Var,
-    While,
-)
+from appyc.ir import nodes as ir
 from appyc.ir.visit import arrays_written, scalars_read, walk
 
 DIVISION = "a division by zero"
 
 
-def leave_unless(scope: Scope, cond: Expr, why: str, loc: Loc) -> None:
+def leave_unless(scope: Scope, cond: ir.Expr, why: str, loc: Loc) -> None:
     """Emits a guard: where the condition does not hold, the call is left to Python."""
     test = _test(cond, why, loc)
     if _is_of_call(scope, cond):
@@ -40,7 +24,7 @@ def leave_unless(scope: Scope, cond: Expr, why: str, loc: Loc) -> None:
         scope.block.append(test)
 
 
-def leave_on_zero(scope: Scope, divisor: Expr, loc: Loc) -> None:
+def leave_on_zero(scope: Scope, divisor: ir.Expr, loc: Loc) -> None:
     """Emits such a guard for the divisor of a number that may be Python's own, as a sum over nothing is. It stands
     in no loop, and `settled_calls` removes it behind stores: there the quotient is NumPy's."""
     test = _test(truth_of(divisor), DIVISION, loc)
@@ -52,24 +36,26 @@ def leave_on_zero(scope: Scope, divisor: Expr, loc: Loc) -> None:
         scope.block.append(test)
 
 
-def _test(cond: Expr, why: str, loc: Loc) -> If:
-    fail = Fail(LeftToPython.__name__, why, loc=loc)
-    return If(Unary("~", Likely(cond, loc=loc), loc=loc), (fail,), loc=loc)
+def _test(cond: ir.Expr, why: str, loc: Loc) -> ir.If:
+    fail = ir.Fail(LeftToPython.__name__, why, loc=loc)
+    return ir.If(ir.Unary("~", ir.Likely(cond, loc=loc), loc=loc), (fail,), loc=loc)
 
 
-def settled_calls(body: tuple[Stmt, ...], given: frozenset[Symbol]) -> tuple[Stmt, ...]:
+def settled_calls(body: tuple[ir.Stmt, ...], given: frozenset[ir.Symbol]) -> tuple[ir.Stmt, ...]:
     """The statements, of which none leaves the call to Python after a store into one of the given arrays.
 
     Raises UnsupportedError where one does, and the result depends on it."""
     return _settled(body, frozenset(s for s in given if not (s.is_array and s.array.is_list)), set())
 
 
-def _settled(body: tuple[Stmt, ...], given: frozenset[Symbol], stored: set[Symbol]) -> tuple[Stmt, ...]:
+def _settled(
+    body: tuple[ir.Stmt, ...], given: frozenset[ir.Symbol], stored: set[ir.Symbol]
+) -> tuple[ir.Stmt, ...]:
     """stored: the given arrays that may have been stored into before, and then behind the statements."""
-    out: list[Stmt] = []
+    out: list[ir.Stmt] = []
     for stmt in body:
         match stmt:
-            case If(then=(Fail(error=LeftToPython.__name__, message=why),)) if stored:
+            case ir.If(then=(ir.Fail(error=LeftToPython.__name__, message=why),)) if stored:
                 if why != DIVISION:
                     raise UnsupportedError(
                         "a name has another type after an iteration of this loop than before it; where there is none, "
@@ -77,11 +63,11 @@ def _settled(body: tuple[Stmt, ...], given: frozenset[Symbol], stored: set[Symbo
                         "by then", stmt.loc, hints=("use two names, so that each has one meaning",),
                     )  # fmt: skip
                 continue
-            case If(then=then, orelse=orelse):
+            case ir.If(then=then, orelse=orelse):
                 ends = stored.copy()
                 stmt = replace(stmt, then=_settled(then, given, stored), orelse=_settled(orelse, given, ends))
                 stored |= ends
-            case For(body=inner) | While(body=inner):
+            case ir.For(body=inner) | ir.While(body=inner):
                 stored |= arrays_written(inner) & given  # an earlier iteration may have stored
                 stmt = replace(stmt, body=_settled(inner, given, stored))
             case _:
@@ -90,17 +76,17 @@ def _settled(body: tuple[Stmt, ...], given: frozenset[Symbol], stored: set[Symbo
     return tuple(out)
 
 
-def _is_of_call(scope: Scope, cond: Expr) -> bool:
+def _is_of_call(scope: Scope, cond: ir.Expr) -> bool:
     """Whether the condition depends only on the arguments, through arithmetic that cannot raise."""
     for node in walk(cond):
         match node:
-            case Const() | Compare() | Cast() | Unary():
+            case ir.Const() | ir.Compare() | ir.Cast() | ir.Unary():
                 continue
-            case Var(symbol=symbol) if symbol in scope.fixed:
+            case ir.Var(symbol=symbol) if symbol in scope.fixed:
                 continue
-            case Extent(array=array) if array not in scope.memory.made:
+            case ir.Extent(array=array) if array not in scope.memory.made:
                 continue
-            case Binary(op="+" | "-" | "*" | "min" | "max"):
+            case ir.Binary(op="+" | "-" | "*" | "min" | "max"):
                 continue
             case _:
                 return False

@@ -49,23 +49,8 @@ from appyc.frontend.types.values import (
     parts_of,
     with_parts,
 )
+from appyc.ir import nodes as ir
 from appyc.ir.names import of_function, unused
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Call,
-    Expr,
-    Fail,
-    For,
-    Function,
-    Load,
-    Result,
-    Stmt,
-    Store,
-    Symbol,
-    Var,
-    View,
-)
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import arrays_written, scalars_written, walk
 
@@ -78,7 +63,7 @@ MAX_PARAMETERS = 4096
 Kind: TypeAlias = Any
 """The type of an argument, or the identity of an object; of a tuple, dict or optional number such a value of kinds."""
 
-Lowered: TypeAlias = tuple[Sequence[Stmt], Value, Scope]
+Lowered: TypeAlias = tuple[Sequence[ir.Stmt], Value, Scope]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +82,7 @@ class Called:
     name: str
     key: object
     around: Mapping[str, Value]
-    lower: Callable[[Mapping[str, Value], frozenset[Symbol]], Lowered]
+    lower: Callable[[Mapping[str, Value], frozenset[ir.Symbol]], Lowered]
 
 
 def lower_recursive(scope: Scope, called: Called, arguments: Mapping[str, Value], loc: Loc) -> Value:
@@ -126,19 +111,19 @@ def lower_recursive(scope: Scope, called: Called, arguments: Mapping[str, Value]
     ]
     start, one = (integer(0, loc),), (integer(1, loc),)
     for array in arrays:
-        scope.emit(Alloc(array, one, zero=False, in_frame=True, loc=loc))
+        scope.emit(ir.Alloc(array, one, zero=False, in_frame=True, loc=loc))
     args = [
-        replace(arg, written=number in callees.known.written[key]) if isinstance(arg, View) else arg
+        replace(arg, written=number in callees.known.written[key]) if isinstance(arg, ir.View) else arg
         for number, arg in enumerate(flat.args)
     ]
     dtype = numbers[0].dtype if numbers else DType.INT64
     target = scope.supply.fresh(made.name, dtype)
-    out = (View(array, start, one, one, loc=loc) for array in arrays)
-    scope.emit(Assign(target, Call(made.name, (*args, *out), dtype, loc=loc), loc=loc))
-    for stored in {arg.array for arg in args if isinstance(arg, View) and arg.written} | made.stored:
+    out = (ir.View(array, start, one, one, loc=loc) for array in arrays)
+    scope.emit(ir.Assign(target, ir.Call(made.name, (*args, *out), dtype, loc=loc), loc=loc))
+    for stored in {arg.array for arg in args if isinstance(arg, ir.View) and arg.written} | made.stored:
         scope.memory.store(stored, loc)
-    more = (scope.temp(made.name, Load(array, start, checked=False, loc=loc)) for array in arrays)
-    returned = [Var(target, loc=loc), *more]
+    more = (scope.temp(made.name, ir.Load(array, start, checked=False, loc=loc)) for array in arrays)
+    returned = [ir.Var(target, loc=loc), *more]
     values = iter([Number(v, t.python, t.either) for v, t in zip(returned, numbers, strict=False)])
     return _built(result, values, flat.leaves)
 
@@ -153,7 +138,7 @@ class _Flat:
     scope: Scope
     name: str
     loc: Loc
-    args: list[Expr | View] = field(default_factory=list)
+    args: list[ir.Expr | ir.View] = field(default_factory=list)
     leaves: list[Value] = field(default_factory=list)
 
     def kind(self, value: Value) -> Kind:
@@ -167,11 +152,11 @@ class _Flat:
                 self._add(view, value)
                 return type_
             case ListValue(slots=slots):
-                if any(isinstance(arg, View) and arg.array in slots.columns for arg in self.args):
+                if any(isinstance(arg, ir.View) and arg.array in slots.columns for arg in self.args):
                     raise _not_passed("a list as two arguments", self.loc)
                 for column in slots.columns:
-                    self._add(View(column, loc=self.loc), value)
-                self._add(Var(slots.count, loc=self.loc), value)
+                    self._add(ir.View(column, loc=self.loc), value)
+                self._add(ir.Var(slots.count, loc=self.loc), value)
                 return ListKind(slots.kinds, slots.of_tuples)
             case Opaque(obj=LocalFunction() as fn) if len(fn.home.calls) > 1:
                 raise UnsupportedError("a function that a recursive one defines cannot be an argument", self.loc,
@@ -185,20 +170,20 @@ class _Flat:
             case _:
                 raise _not_passed(describe(value), self.loc)
 
-    def _add(self, arg: Expr | View, value: Value) -> None:
+    def _add(self, arg: ir.Expr | ir.View, value: Value) -> None:
         self.args.append(arg)
         self.leaves.append(value)
 
-    def _view(self, value: ArrayRef | Tensor) -> tuple[View, ArrayType]:
+    def _view(self, value: ArrayRef | Tensor) -> tuple[ir.View, ArrayType]:
         scope, loc = self.scope, self.loc
         if isinstance(value, ArrayRef) and not value.index:
             kind = value.symbol.array
-            return View(value.symbol, loc=loc), replace(kind, readonly=False)
+            return ir.View(value.symbol, loc=loc), replace(kind, readonly=False)
         tensor = as_tensor(scope, value, loc)
         refuse_lists([tensor], loc)
         if not tensor.view:
             copy = materialise(scope, tensor, "argument", loc).symbol
-            return View(copy, loc=loc), copy.array
+            return ir.View(copy, loc=loc), copy.array
         if tensor.unsettled or (shown := returned_view(scope, tensor, loc)) is None:
             raise UnsupportedError(f"this view of an array cannot be passed to {self.name}, which is recursive", loc,
                                    hints=("make it a copy: x.copy()",))  # fmt: skip
@@ -210,7 +195,7 @@ class _Flat:
         along = [integer(int(k == rank - 1), loc) for k in range(rank)]
         in_order = array.array.layout is Layout.C and shown.ndim == 1 and steps == along
         layout = Layout.C if in_order else Layout.STRIDED
-        view = View(array, tuple(first), tuple(shape), tuple(steps), loc=loc)
+        view = ir.View(array, tuple(first), tuple(shape), tuple(steps), loc=loc)
         return view, ArrayType(array.dtype, shown.ndim, layout)
 
 
@@ -251,12 +236,12 @@ def _kind_around(value: Value, loc: Loc) -> Kind:
             raise _not_passed(describe(value), loc)
 
 
-def _received(scope: Scope, name: str, value: Value, kind: Kind, params: list[Symbol], loc: Loc) -> Value:
+def _received(scope: Scope, name: str, value: Value, kind: Kind, params: list[ir.Symbol], loc: Loc) -> Value:
     """An argument's value inside the callee, made of new parameters, which are added to `params`."""
     match kind:
         case NumberType(dtype=dtype):
             params.append(scope.supply.fresh(name, dtype))
-            return Number(Var(params[-1], loc=loc), kind.python, kind.either)
+            return Number(ir.Var(params[-1], loc=loc), kind.python, kind.either)
         case ArrayType():
             params.append(scope.supply.fresh(name, kind))
             return ArrayRef(params[-1])
@@ -284,7 +269,7 @@ def _make(
     scope: Scope, made: Made, called: Called, arguments: Mapping[str, Value], kinds: Sequence[Kind], loc: Loc
 ) -> None:
     """Lowers the callee, and records its result type and the parameters that it stores into."""
-    params: list[Symbol] = []
+    params: list[ir.Symbol] = []
     values = {
         name: _received(scope, name, value, kind, params, loc)
         for (name, value), kind in zip(arguments.items(), kinds, strict=True)
@@ -302,20 +287,20 @@ def _make(
     ]
     start = (integer(0, loc),)
     stores = (
-        Store(array, start, n.expr, checked=False, loc=loc)
+        ir.Store(array, start, n.expr, checked=False, loc=loc)
         for array, n in zip(arrays, numbers[1:], strict=True)
     )
     first = numbers[0] if numbers else Number(const(0, DType.INT64, loc), python=True)
-    made.function = Function(
+    made.function = ir.Function(
         made.name,
         (*params, *arrays),
         (*statements, *stores),
-        (Result(first.expr, first.python, loc=loc),),
+        (ir.Result(first.expr, first.python, loc=loc),),
         tree=0,
         loc=inner.loc(inner.source.ast),
     )
     written = arrays_written(statements)
-    own = {n.array for n in walk(statements) if isinstance(n, Alloc)}
+    own = {n.array for n in walk(statements) if isinstance(n, ir.Alloc)}
     made.stored = frozenset((written | {array for array, _ in inner.memory.stores}) - own - {*params})
     if inner.result is not None or inner.live:
         scope.callees.learn(
@@ -323,18 +308,18 @@ def _make(
         )
 
 
-def _refuse(statements: Sequence[Stmt]) -> None:
+def _refuse(statements: Sequence[ir.Stmt]) -> None:
     for node in walk(statements):
-        asked = node.clauses if isinstance(node, For) else None
+        asked = node.clauses if isinstance(node, ir.For) else None
         if asked is not None and asked.request in ("parallel", "simd"):
             raise UnsupportedError("a loop inside a recursive function cannot run in parallel", node.loc,
                                    hints=("leave the pragma out",))  # fmt: skip
-        if isinstance(node, Fail) and node.error == "LeftToPython":
+        if isinstance(node, ir.Fail) and node.error == "LeftToPython":
             raise UnsupportedError("types change in a loop of a recursive function", node.loc,
                                    hints=("start with numbers of the types that follow",))  # fmt: skip
 
 
-def _shape(value: Value, params: Sequence[Symbol], name: str, loc: Loc) -> Shape:
+def _shape(value: Value, params: Sequence[ir.Symbol], name: str, loc: Loc) -> Shape:
     """The type of a returned value. Raises UnsupportedError for values that a callee cannot return."""
     match value:
         case Number():

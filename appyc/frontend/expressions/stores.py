@@ -32,26 +32,19 @@ from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.values import ArrayRef, Masked, Number, Tensor, TupleValue, Value
 from appyc.frontend.types.weak_ints import require_all_fit
-from appyc.ir.nodes import (
-    Compare,
-    Const,
-    Expr,
-    Fail,
-    ForAll,
-    If,
-    Intrinsic,
-    Likely,
-    Load,
-    Select,
-    Symbol,
-    Var,
-)
+from appyc.ir import nodes as ir
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, rename, substitute
 
 
 def assign(
-    scope: Scope, target: Value, value: Value, loc: Loc, *, op: str | None = None, where: Expr | None = None
+    scope: Scope,
+    target: Value,
+    value: Value,
+    loc: Loc,
+    *,
+    op: str | None = None,
+    where: ir.Expr | None = None,
 ) -> None:
     """`target[...] = value`: the value is broadcast to the target's shape, and converted to its type.
 
@@ -86,7 +79,7 @@ def _refuse_own_rows(scope: Scope, target: Tensor, value: TupleValue, loc: Loc) 
         )  # fmt: skip
 
 
-def index_in(scope: Scope, source: Tensor, target: Tensor, loc: Loc) -> dict[Symbol, Expr]:
+def index_in(scope: Scope, source: Tensor, target: Tensor, loc: Loc) -> dict[ir.Symbol, ir.Expr]:
     """The source's axes as index expressions over the axes of the `target` that it is broadcast to."""
     offset = target.ndim - source.ndim
     for k, axis in enumerate(source.axes):
@@ -115,7 +108,7 @@ def _assign_chosen(scope: Scope, target: Masked, value: Value, loc: Loc, op: str
         _store_in_turn(scope, target, source, loc, op)
         return
     tensor = target.tensor
-    at: dict[Symbol, Expr] = {}
+    at: dict[ir.Symbol, ir.Expr] = {}
     for k, (axis, extent) in enumerate(zip(source.axes, source.extents, strict=True)):
         own = offset + k if offset + k < target.first else offset + k + target.rank - 1
         at[axis] = _stretched_index(scope, extent, tensor.extents[own], tensor.axes[own], loc)
@@ -133,14 +126,14 @@ def _store_in_turn(scope: Scope, target: Masked, source: Tensor, loc: Loc, op: s
     target = repeatable(scope, target, loc)
     count, length = counted(scope, target, loc), source.extents[0]
     alone = equals(length, 1, loc)
-    fits = Compare("==", length, count, loc=loc)
+    fits = ir.Compare("==", length, count, loc=loc)
     message = "NumPy boolean array indexing assignment: as many values are needed as the mask is true"
-    wrong = If(negation(alone), (Fail("ValueError", message, loc=loc),), loc=loc)
-    scope.emit(If(negation(fits), (wrong,), loc=loc))
+    wrong = ir.If(negation(alone), (ir.Fail("ValueError", message, loc=loc),), loc=loc)
+    scope.emit(ir.If(negation(fits), (wrong,), loc=loc))
     if source.view:  # it may alias the target, and is read in another order
         source = as_tensor(scope, materialise(scope, source, "values", loc), loc)
     position = scope.supply.fresh("position", DType.INT64)
-    at = Select(alone, integer(0, loc), Var(position, loc=loc), loc=loc)
+    at = ir.Select(alone, integer(0, loc), ir.Var(position, loc=loc), loc=loc)
     element = substitute(source.element, {source.axes[0]: at})
     _store(scope, target.tensor, element, loc, where=target.holds, position=position, op=op)
 
@@ -148,11 +141,11 @@ def _store_in_turn(scope: Scope, target: Masked, source: Tensor, loc: Loc, op: s
 def _store(
     scope: Scope,
     target: Tensor,
-    element: Expr,
+    element: ir.Expr,
     loc: Loc,
     *,
-    where: Expr | None = None,
-    position: Symbol | None = None,
+    where: ir.Expr | None = None,
+    position: ir.Symbol | None = None,
     op: str | None = None,
 ) -> None:
     """Emits the store of `element`, an expression over the axes of `target`, to each element of `target`."""
@@ -161,7 +154,7 @@ def _store(
     refuse_read_only(array, loc)
     stored = converted(element, array, loc)
     scope.memory.store(array, loc)
-    stmt = ForAll(
+    stmt = ir.ForAll(
         target.axes, target.extents, array, element_stored.index, stored, where, position, op, loc=loc
     )
     own = {axis: scope.supply.fresh(axis.name, axis.type) for axis in target.axes}
@@ -170,9 +163,9 @@ def _store(
     scope.emit(rename(stmt, own))  # a tensor may be used several times
 
 
-def stored_element(target: Tensor, loc: Loc) -> Load:
+def stored_element(target: Tensor, loc: Loc) -> ir.Load:
     """The element that a store into a tensor writes. Raises for a new array, and for what may be a copy."""
-    if not isinstance(target.element, Load):
+    if not isinstance(target.element, ir.Load):
         raise TypeInferenceError("this is a new array, and assigning to it would change nothing", loc,
                                  hints=("give it a name first",))  # fmt: skip
     if target.unsettled:
@@ -184,7 +177,7 @@ def stored_element(target: Tensor, loc: Loc) -> Load:
     return target.element
 
 
-def refuse_read_only(array: Symbol, loc: Loc) -> None:
+def refuse_read_only(array: ir.Symbol, loc: Loc) -> None:
     if array.array.readonly:
         raise LengthError(
             f"'{array.name}' is read-only, and this assigns to it", loc,
@@ -192,7 +185,7 @@ def refuse_read_only(array: Symbol, loc: Loc) -> None:
         )  # fmt: skip
 
 
-def refuse_other_type(array: Symbol, value: Number, loc: Loc) -> None:
+def refuse_other_type(array: ir.Symbol, value: Number, loc: Loc) -> None:
     """Raises UnsupportedError for a number of another type than the items of a list, which it would keep."""
     if array.array.is_list and value.type != NumberType(array.dtype, python=True):
         raise UnsupportedError(
@@ -201,7 +194,7 @@ def refuse_other_type(array: Symbol, value: Number, loc: Loc) -> None:
         )  # fmt: skip
 
 
-def converted(value: Expr, array: Symbol, loc: Loc) -> Expr:
+def converted(value: ir.Expr, array: ir.Symbol, loc: Loc) -> ir.Expr:
     """The value in the array's element type, as NumPy's assignment converts it."""
     if value.dtype.is_complex and not array.dtype.is_complex and array.dtype is not DType.BOOL:
         raise TypeInferenceError(
@@ -211,29 +204,29 @@ def converted(value: Expr, array: Symbol, loc: Loc) -> Expr:
     return cast(value, array.dtype)
 
 
-def _stretched_index(scope: Scope, extent: Expr, wanted: Expr, axis: Symbol, loc: Loc) -> Expr:
+def _stretched_index(scope: Scope, extent: ir.Expr, wanted: ir.Expr, axis: ir.Symbol, loc: Loc) -> ir.Expr:
     """The index along an axis of the assigned value for the target's index on `axis`, with broadcasting."""
-    here = Var(axis, loc=loc)
+    here = ir.Var(axis, loc=loc)
     if extent == wanted:
         return here
     if is_one(extent):
         return integer(0, loc)
     message = "could not broadcast input array: an axis of it has length {value}, and of the target {extent}"
-    same = Compare("==", extent, wanted, loc=loc)
+    same = ir.Compare("==", extent, wanted, loc=loc)
     alone = usually_one(extent) if usually_one(wanted) is None and not is_one(wanted) else None
     if alone is not None:
         fail_unless(scope, alone, same, message, loc, lengths=(extent, wanted))
-        return Select(alone, integer(0, loc), here, loc=loc)
-    fits = Likely(same, loc=loc)
+        return ir.Select(alone, integer(0, loc), here, loc=loc)
+    fits = ir.Likely(same, loc=loc)
     fail_unless(scope, fits, equals(extent, 1, loc), message, loc, lengths=(extent, wanted))
-    return Select(fits, here, integer(0, loc), loc=loc)
+    return ir.Select(fits, here, integer(0, loc), loc=loc)
 
 
 def without_leading_ones(scope: Scope, tensor: Tensor, ndim: int, loc: Loc) -> Tensor:
     """The value without leading axes of length 1, which NumPy drops where the target has fewer axes."""
     while tensor.ndim > ndim:
         extent = tensor.extents[0]
-        if isinstance(extent, Const) and not is_one(extent):
+        if isinstance(extent, ir.Const) and not is_one(extent):
             raise LengthError(
                 f"{describe(tensor)} cannot be assigned to {ndim} dimension{'s' if ndim != 1 else ''}", loc,
                 hints=("only axes of length 1 can be left out",),
@@ -245,7 +238,7 @@ def without_leading_ones(scope: Scope, tensor: Tensor, ndim: int, loc: Loc) -> T
     return tensor
 
 
-def stored(scope: Scope, target: Value, value: Value, loc: Loc, *, where: Expr | None = None) -> Value:
+def stored(scope: Scope, target: Value, value: Value, loc: Loc, *, where: ir.Expr | None = None) -> Value:
     """Stores a function's result in its `out` argument, and gives that array.
 
     where: as in `assign`.
@@ -303,6 +296,6 @@ def with_part(scope: Scope, part: ComplexPart, value: Value, loc: Loc) -> Value:
         new, old = numbers
         parts = (new, imaginary_part(old, loc)) if part.name == "real" else (real_part(old, loc), new)
         exprs = tuple(cast(p.expr, kind.part) for p in parts)
-        return Number(Intrinsic("complex", exprs, kind, loc=loc), python=False)
+        return Number(ir.Intrinsic("complex", exprs, kind, loc=loc), python=False)
 
     return elementwise(scope, [value, expressions.lower_expression(scope, part.elements)], make, loc)

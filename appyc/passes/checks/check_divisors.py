@@ -5,22 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from dataclasses import replace
 
+from appyc.ir import nodes as ir
 from appyc.ir.invariance import changed_in, is_invariant
-from appyc.ir.nodes import (
-    Binary,
-    Compare,
-    Draw,
-    Expr,
-    For,
-    Function,
-    Guard,
-    If,
-    Logical,
-    Node,
-    Select,
-    Symbol,
-    While,
-)
 from appyc.ir.raising import divisor_may_be_zero
 from appyc.ir.visit import children, rewrite, scalars_read, walk
 from appyc.passes.checks.guards import asked_in_order
@@ -31,7 +17,7 @@ MAX_DIVISORS = 8
 """So many divisors of a function get a guard."""
 
 
-def check_divisors(fn: Function, ctx: PassContext) -> Function:
+def check_divisors(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """Divisions in loops by what the function is given do not raise: a guard tests the divisor before the loop.
 
     Before:                                   After:
@@ -49,41 +35,41 @@ def check_divisors(fn: Function, ctx: PassContext) -> Function:
     (`if h != 0`), since calls with 0 may be usual there.
     """
     changed = changed_in(fn.body)
-    divisors: dict[Expr, None] = {}
+    divisors: dict[ir.Expr, None] = {}
     for node in _divisions_in_loops(fn.body, frozenset()):
-        if is_invariant(node.rhs, changed) and not any(isinstance(n, Draw) for n in walk(node.rhs)):
+        if is_invariant(node.rhs, changed) and not any(isinstance(n, ir.Draw) for n in walk(node.rhs)):
             divisors[node.rhs] = None
     tested = tuple(divisors)[:MAX_DIVISORS]
     if not tested:
         return fn
 
-    def rule(node: Node) -> Node:
-        if isinstance(node, Binary) and divisor_may_be_zero(node) and node.rhs in tested:
+    def rule(node: ir.Node) -> ir.Node:
+        if isinstance(node, ir.Binary) and divisor_may_be_zero(node) and node.rhs in tested:
             return replace(node, trap=False)
         return node
 
     guards = (
-        Guard(Compare("!=", d, zero(d.dtype, d.loc), loc=d.loc), "a divisor is not zero", loc=d.loc)
+        ir.Guard(ir.Compare("!=", d, zero(d.dtype, d.loc), loc=d.loc), "a divisor is not zero", loc=d.loc)
         for d in tested
     )
     return replace(rewrite(fn, rule), guards=asked_in_order((*fn.guards, *guards)))
 
 
 def _divisions_in_loops(
-    body: tuple[Node, ...], tested: Set[Symbol], inside: bool = False
-) -> Iterator[Binary]:
+    body: tuple[ir.Node, ...], tested: Set[ir.Symbol], inside: bool = False
+) -> Iterator[ir.Binary]:
     """Divisions that may raise, whose divisors have no scalar that a condition around them reads."""
     for node in body:
         if (
             inside
-            and isinstance(node, Binary)
+            and isinstance(node, ir.Binary)
             and divisor_may_be_zero(node)
             and not tested & scalars_read(node.rhs)
         ):
             yield node
-        around = inside or isinstance(node, For | While)
+        around = inside or isinstance(node, ir.For | ir.While)
         match node:
-            case If(cond=first) | Select(cond=first) | Logical(lhs=first):
+            case ir.If(cond=first) | ir.Select(cond=first) | ir.Logical(lhs=first):
                 yield from _divisions_in_loops((first,), tested, around)
                 rest = tuple(part for part in children(node) if part is not first)
                 yield from _divisions_in_loops(rest, tested | scalars_read(first), around)

@@ -5,25 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.analysis.patterns.early_exits import EarlyExit, early_exit
+from appyc.ir import nodes as ir
 from appyc.ir.names import NameSupply, ordered
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Binary,
-    Break,
-    Compare,
-    Continue,
-    Fail,
-    For,
-    Function,
-    If,
-    LoopMode,
-    Reduction,
-    Symbol,
-    Update,
-    Var,
-    While,
-)
 from appyc.ir.raising import may_raise, raises_itself
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType
@@ -42,7 +25,7 @@ FEW = 32
 """Up to this trip count, a sequential loop is faster than lanes behind a test."""
 
 
-def check_in_blocks(fn: Function, ctx: PassContext) -> Function:
+def check_in_blocks(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """In SIMD loops, failed tests are accumulated in a flag, which is read once for each block of iterations.
 
     Before:                              After:
@@ -63,17 +46,17 @@ def check_in_blocks(fn: Function, ctx: PassContext) -> Function:
     they wrote (`early_exits`); loops that may raise for other reasons, too; loops inside a loop that threads share.
     """
     names = NameSupply.after(fn)
-    made: set[Symbol] = set()
-    decided: dict[Symbol, LoopSchedule] = {}
+    made: set[ir.Symbol] = set()
+    decided: dict[ir.Symbol, LoopSchedule] = {}
 
-    def rule(loop: For) -> For:
+    def rule(loop: ir.For) -> ir.For:
         loop = with_private(loop, made)
         if not _is_candidate(loop):
             return loop
         parts = early_exit(loop, ctx.legality(fn).dependences, with_loops=True)
         if not isinstance(parts, EarlyExit) or may_raise(parts.rest):
             return loop
-        size = LONG_BLOCK if any(isinstance(n, While) for n in walk(loop.body)) else BLOCK
+        size = LONG_BLOCK if any(isinstance(n, ir.While) for n in walk(loop.body)) else BLOCK
         new = _in_blocks(loop, parts, size, names)
         made.update(scalars_written(new.body) - scalars_written(loop.body))
         cost = fn.schedule[loop.var].cost
@@ -85,23 +68,26 @@ def check_in_blocks(fn: Function, ctx: PassContext) -> Function:
     return replace(blocked, schedule=fn.schedule.updated(decided)) if decided else blocked
 
 
-def _is_candidate(loop: For) -> bool:
+def _is_candidate(loop: ir.For) -> bool:
     """Whether the iterations may run in any order, and explicit `Fail` statements are all that may raise."""
-    if loop.mode is LoopMode.SEQUENTIAL or loop.step != 1 or loop.scans:
+    if loop.mode is ir.LoopMode.SEQUENTIAL or loop.step != 1 or loop.scans:
         return False
     if loop.in_step or loop.safelen is not None:
         return False
     nodes = list(walk(loop.body))
-    fails = [n for n in nodes if isinstance(n, Fail)]
-    if not fails or any(isinstance(n, While) and any(isinstance(m, Fail) for m in walk(n)) for n in nodes):
+    fails = [n for n in nodes if isinstance(n, ir.Fail)]
+    if not fails or any(
+        isinstance(n, ir.While) and any(isinstance(m, ir.Fail) for m in walk(n)) for n in nodes
+    ):
         return False
     if any(r.symbol.is_array for r in loop.reductions):
         return False
-    if loop.mode is LoopMode.PARALLEL and (loop.last or (loop.clauses is not None and loop.clauses.chunk)):
+    if loop.mode is ir.LoopMode.PARALLEL and (loop.last or (loop.clauses is not None and loop.clauses.chunk)):
         return False
     raising = {id(n) for fail in fails for n in walk(fail)}
     if any(
-        isinstance(n, For | Break | Continue | Alloc) or (raises_itself(n) and id(n) not in raising)
+        isinstance(n, ir.For | ir.Break | ir.Continue | ir.Alloc)
+        or (raises_itself(n) and id(n) not in raising)
         for n in nodes
     ):
         return False
@@ -109,24 +95,24 @@ def _is_candidate(loop: For) -> bool:
     return trips is None or trips > FEW
 
 
-def _in_blocks(loop: For, parts: EarlyExit, size: int, names: NameSupply) -> For:
+def _in_blocks(loop: ir.For, parts: EarlyExit, size: int, names: NameSupply) -> ir.For:
     """The loop over blocks."""
     loc = loop.loc
-    at, end, unfit = (Var(names.fresh(name, DType.INT64), loc=loc) for name in ("at", "end", "unfit"))
+    at, end, unfit = (ir.Var(names.fresh(name, DType.INT64), loc=loc) for name in ("at", "end", "unfit"))
 
-    def part(mode: LoopMode) -> For:
+    def part(mode: ir.LoopMode) -> ir.For:
         """The iterations of a block, with a variable of their own."""
         bare = replace(loop, lo=at, hi=end, mode=mode, clauses=None, private=(), last=(), reductions=())
         return rename(bare, {loop.var: names.fresh(loop.var.name, loop.var.type)})
 
-    tests, work, in_order = part(LoopMode.SIMD), part(LoopMode.SIMD), part(LoopMode.SEQUENTIAL)
-    flag = Update(unfit.symbol, (), "|", integer(1, loc), loc=loc)
+    tests, work, in_order = part(ir.LoopMode.SIMD), part(ir.LoopMode.SIMD), part(ir.LoopMode.SEQUENTIAL)
+    flag = ir.Update(unfit.symbol, (), "|", integer(1, loc), loc=loc)
     own = {s: names.fresh(s.name, s.type) for s in ordered(scalars_written(parts.test))}
     tests = replace(
         tests,
         body=tuple(rename(s, {**own, loop.var: tests.var}) for s in with_breaks(parts.test, (flag,))),
         private=tuple(own.values()),
-        reductions=(Reduction("|", unfit.symbol),),
+        reductions=(ir.Reduction("|", unfit.symbol),),
     )
     written = scalars_written(parts.rest)
     work = replace(
@@ -136,19 +122,19 @@ def _in_blocks(loop: For, parts: EarlyExit, size: int, names: NameSupply) -> For
         last=loop.last,
         reductions=tuple(r for r in loop.reductions if r.symbol in written),
     )
-    failed = Compare("!=", unfit, integer(0, loc), loc=loc)
+    failed = ir.Compare("!=", unfit, integer(0, loc), loc=loc)
     body = (
-        Assign(
+        ir.Assign(
             end.symbol,
-            Binary("min", Binary("+", at, integer(size, loc), loc=loc), loop.hi, loc=loc),
+            ir.Binary("min", ir.Binary("+", at, integer(size, loc), loc=loc), loop.hi, loc=loc),
             loc=loc,
         ),
-        Assign(unfit.symbol, integer(0, loc), loc=loc),
+        ir.Assign(unfit.symbol, integer(0, loc), loc=loc),
         tests,
-        If(failed, (in_order,), (work,), loc=loc),
+        ir.If(failed, (in_order,), (work,), loc=loc),
     )
     blocks = replace(loop, var=at.symbol, step=size, body=body, last=())
-    if loop.mode is LoopMode.PARALLEL:
+    if loop.mode is ir.LoopMode.PARALLEL:
         own_scalars = ordered({end.symbol, unfit.symbol, *own.values()})
         return replace(blocks, private=(*loop.private, *own_scalars))
-    return replace(blocks, mode=LoopMode.SEQUENTIAL, private=(), reductions=(), clauses=None)
+    return replace(blocks, mode=ir.LoopMode.SEQUENTIAL, private=(), reductions=(), clauses=None)

@@ -9,29 +9,10 @@ from appyc.analysis.algebra.integer_syntax import IntegerSyntax
 from appyc.analysis.algebra.intervals import INT64, Box
 from appyc.analysis.algebra.overflow import OverflowAnalysis, leaves_by_condition
 from appyc.errors import LeftToPython
+from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
 from appyc.ir.integers import Range, is_within
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Binary,
-    Cast,
-    Compare,
-    Const,
-    Expr,
-    Extent,
-    Fail,
-    For,
-    Function,
-    Guard,
-    If,
-    Logical,
-    Select,
-    Stmt,
-    Symbol,
-    Unary,
-    Var,
-    While,
-)
 from appyc.ir.raising import overflow_error, traps_overflow
 from appyc.ir.types import DType
 from appyc.ir.visit import map_operands, rename, rewrite, walk
@@ -51,7 +32,7 @@ WORK, ALWAYS = 10, 8_000
 """How often each node of a function may be looked at, on average, to find bounds; how many more in any function."""
 
 
-def trap_overflow(fn: Function, ctx: PassContext) -> Function:
+def trap_overflow(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function for any arguments: where an operation on Python ints may leave 64 bits, it traps.
 
         return n * n + 1        ->      both operations trap
@@ -67,12 +48,12 @@ def trap_overflow(fn: Function, ctx: PassContext) -> Function:
     ).function()
 
 
-def assume_no_overflow(fn: Function, ctx: PassContext) -> Function:
+def assume_no_overflow(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function without traps, for an analysis that takes integers to be unbounded."""
     return rewrite(fn, lambda n: replace(n, trap=False) if traps_overflow(n) else n)
 
 
-def check_integer_overflow(fn: Function, ctx: PassContext) -> Function:
+def check_integer_overflow(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The usual version of a function: guards bound its arguments, loops test the scalars that they carry.
 
     Before:                              After:
@@ -92,7 +73,7 @@ def check_integer_overflow(fn: Function, ctx: PassContext) -> Function:
     if not _has_python_ints(fn):
         return fn
     error, message = overflow_error(fn)
-    leave = Fail(error, message, loc=fn.loc) if error == LeftToPython.__name__ else None
+    leave = ir.Fail(error, message, loc=fn.loc) if error == LeftToPython.__name__ else None
     found = _Search(fn, leaves=leave is not None)
     found.lower()
     found.raise_each()
@@ -103,15 +84,15 @@ class _Search:
     """Looks for the loosest bounds of parameters and extents under which the fewest operations are unproven, then the
     fewest tests are needed."""
 
-    def __init__(self, fn: Function, *, leaves: bool) -> None:
+    def __init__(self, fn: ir.Function, *, leaves: bool) -> None:
         self.fn, self.leaves = fn, leaves
         self.longest = _extents(fn, LONGEST)
-        self.known: dict[Symbol, Range] = {}
+        self.known: dict[ir.Symbol, Range] = {}
         self.syntax = IntegerSyntax.of(fn)
         self.work = WORK * self.syntax.size + ALWAYS
         self.best = self._flow({})
 
-    def _flow(self, known: Mapping[Symbol, Range]) -> OverflowAnalysis:
+    def _flow(self, known: Mapping[ir.Symbol, Range]) -> OverflowAnalysis:
         bounds = {**self.longest, **known}
         found = OverflowAnalysis(self.fn, self.syntax, bounds, leaves=self.leaves, assumes=True)
         self.work -= found.looked_at
@@ -123,7 +104,7 @@ class _Search:
     def _is_done(self) -> bool:
         return self._cost() == (0, 0) or self.work < 0
 
-    def _try(self, known: dict[Symbol, Range], *, is_looser: bool) -> bool:
+    def _try(self, known: dict[ir.Symbol, Range], *, is_looser: bool) -> bool:
         found = self._flow(known)
         cost = found.unproven, found.tests
         if cost < self._cost() or (is_looser and cost == self._cost()):
@@ -144,7 +125,7 @@ class _Search:
                 if not helps:
                     return
 
-    def _helps(self, numbers: Sequence[Symbol]) -> bool:
+    def _helps(self, numbers: Sequence[ir.Symbol]) -> bool:
         """Whether the closest bounds prove more than what is known."""
         closest = LIMITS[-1]
         found = self._flow({**dict.fromkeys(numbers, closest), **_extents(self.fn, closest)})
@@ -163,112 +144,114 @@ class _Marking:
     """Writes into a function what the analysis found of it. leave: where a scalar is beyond the bounds that a loop
     tests; where it is None, a careful copy of the loop goes on."""
 
-    def __init__(self, fn: Function, found: OverflowAnalysis, leave: Fail | None) -> None:
+    def __init__(self, fn: ir.Function, found: OverflowAnalysis, leave: ir.Fail | None) -> None:
         self.fn, self.found, self.leave = fn, found, leave
         self.names = NameSupply.after(fn)
         self.copy = 0
 
-    def function(self) -> Function:
+    def function(self) -> ir.Function:
         results = tuple(
-            r if isinstance(r.value, Symbol) else replace(r, value=self._expr(r.value))
+            r if isinstance(r.value, ir.Symbol) else replace(r, value=self._expr(r.value))
             for r in self.fn.results
         )
         return replace(self.fn, body=self._block(self.fn.body), results=results)
 
-    def _expr(self, e: Expr) -> Expr:
+    def _expr(self, e: ir.Expr) -> ir.Expr:
         new = map_operands(e, self._expr)
         traps = self.found.traps.get((id(e), self.copy))
         match new:
-            case Binary("//") if traps:
-                minus = Binary("-", integer(0, e.loc), new.lhs, True, True, loc=e.loc)
-                is_one = Compare("==", new.rhs, integer(-1, e.loc), loc=e.loc)
-                return Select(is_one, minus, new, loc=e.loc)
-            case Binary(op=op) if traps is not None and op != "//" and new.trap is not traps:
+            case ir.Binary("//") if traps:
+                minus = ir.Binary("-", integer(0, e.loc), new.lhs, True, True, loc=e.loc)
+                is_one = ir.Compare("==", new.rhs, integer(-1, e.loc), loc=e.loc)
+                return ir.Select(is_one, minus, new, loc=e.loc)
+            case ir.Binary(op=op) if traps is not None and op != "//" and new.trap is not traps:
                 return replace(new, trap=traps)
-            case Unary() if traps:
-                return Binary("-", integer(0, e.loc), new.arg, True, True, loc=e.loc)
+            case ir.Unary() if traps:
+                return ir.Binary("-", integer(0, e.loc), new.arg, True, True, loc=e.loc)
             case _:
                 return new
 
-    def _block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    def _block(self, body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
         return tuple(new for stmt in body for new in self._statement(stmt))
 
-    def _statement(self, stmt: Stmt) -> tuple[Stmt, ...]:
+    def _statement(self, stmt: ir.Stmt) -> tuple[ir.Stmt, ...]:
         if (
-            isinstance(stmt, For | While)
+            isinstance(stmt, ir.For | ir.While)
             and (bounds := self.found.tested.get(id(stmt)))
             and id(stmt) != self.copy
         ):
             return self._tested(stmt, bounds)
         return (self._marked(stmt),)
 
-    def _marked(self, stmt: Stmt) -> Stmt:
+    def _marked(self, stmt: ir.Stmt) -> ir.Stmt:
         return map_blocks(map_operands(stmt, self._expr), self._block)
 
-    def _tested(self, loop: For | While, bounds: Box) -> tuple[Stmt, ...]:
+    def _tested(self, loop: ir.For | ir.While, bounds: Box) -> tuple[ir.Stmt, ...]:
         """The loop with the test of its scalars in each iteration."""
         loc = loop.loc
-        fits: Expr | None = None
+        fits: ir.Expr | None = None
         for symbol, ends in bounds.items():
-            fits = both(fits, _is_between(Var(symbol, loc=loc), *ends))
+            fits = both(fits, _is_between(ir.Var(symbol, loc=loc), *ends))
         assert fits is not None
         new = self._marked(loop)
-        assert isinstance(new, For | While)
+        assert isinstance(new, ir.For | ir.While)
         leave = () if self.leave is None else (replace(self.leave, loc=loc),)
-        if isinstance(new, While) and leaves_by_condition(loop):
-            tested = replace(new, cond=Logical("and", fits, new.cond, loc=loc))
-            return tested, If(negated(fits), leave or (self._careful(loop),), loc=loc)
-        body = (If(negated(fits), leave, loc=loc), *new.body)
-        if isinstance(new, For):
+        if isinstance(new, ir.While) and leaves_by_condition(loop):
+            tested = replace(new, cond=ir.Logical("and", fits, new.cond, loc=loc))
+            return tested, ir.If(negated(fits), leave or (self._careful(loop),), loc=loc)
+        body = (ir.If(negated(fits), leave, loc=loc), *new.body)
+        if isinstance(new, ir.For):
             return (replace(new, body=body),)
         # The condition is evaluated where they fit.
-        return (replace(new, cond=Logical("or", negated(fits), new.cond, loc=loc), body=body),)
+        return (replace(new, cond=ir.Logical("or", negated(fits), new.cond, loc=loc), body=body),)
 
-    def _careful(self, loop: For | While) -> Stmt:
+    def _careful(self, loop: ir.For | ir.While) -> ir.Stmt:
         outer, self.copy = self.copy, id(loop)
         new = self._marked(loop)
         self.copy = outer
         return rename(new, fresh_variables(new, self.names))
 
 
-def _is_between(value: Expr, low: int, high: int) -> Expr:
+def _is_between(value: ir.Expr, low: int, high: int) -> ir.Expr:
     """`low <= value <= high` as one comparison, where need be of what wraps to a large number below `low`."""
     loc = value.loc
     if low == INT64[0]:
-        return Compare("<=", value, integer(high, loc), loc=loc)
-    distance = Binary(
-        "-", Cast(value, DType.UINT64, loc=loc), Const(low % 2**64, DType.UINT64, loc=loc), loc=loc
+        return ir.Compare("<=", value, integer(high, loc), loc=loc)
+    distance = ir.Binary(
+        "-", ir.Cast(value, DType.UINT64, loc=loc), ir.Const(low % 2**64, DType.UINT64, loc=loc), loc=loc
     )
-    return Compare("<=", distance, Const(high - low, DType.UINT64, loc=loc), loc=loc)
+    return ir.Compare("<=", distance, ir.Const(high - low, DType.UINT64, loc=loc), loc=loc)
 
 
-def _has_python_ints(fn: Function) -> bool:
-    return any(isinstance(n, Binary | Unary) and n.python for n in walk(fn))
+def _has_python_ints(fn: ir.Function) -> bool:
+    return any(isinstance(n, ir.Binary | ir.Unary) and n.python for n in walk(fn))
 
 
-def _extents(fn: Function, bounds: Range) -> dict[Symbol, Range]:
+def _extents(fn: ir.Function, bounds: Range) -> dict[ir.Symbol, Range]:
     """Bounds of the extents of the function's arrays."""
-    return {n.array: bounds for n in walk(fn) if isinstance(n, Extent)}
+    return {n.array: bounds for n in walk(fn) if isinstance(n, ir.Extent)}
 
 
-def _guarded(fn: Function, known: Mapping[Symbol, Range]) -> Function:
+def _guarded(fn: ir.Function, known: Mapping[ir.Symbol, Range]) -> ir.Function:
     guards = []
     for symbol, (low, high) in known.items():
         if not symbol.is_array:
-            value: Expr = Var(symbol, loc=fn.loc)
+            value: ir.Expr = ir.Var(symbol, loc=fn.loc)
             guards.append(
-                _guard(Logical("and", _compared(">=", value, low), _compared("<=", value, high), loc=fn.loc))
+                _guard(
+                    ir.Logical("and", _compared(">=", value, low), _compared("<=", value, high), loc=fn.loc)
+                )
             )
         elif symbol in fn.params:
-            axes = sorted({n.axis for n in walk(fn) if isinstance(n, Extent) and n.array == symbol})
-            guards += [_guard(_compared("<=", Extent(symbol, axis, loc=fn.loc), high)) for axis in axes]
+            axes = sorted({n.axis for n in walk(fn) if isinstance(n, ir.Extent) and n.array == symbol})
+            guards += [_guard(_compared("<=", ir.Extent(symbol, axis, loc=fn.loc), high)) for axis in axes]
 
     return replace(fn, guards=(*fn.guards, *guards))
 
 
-def _compared(op: str, value: Expr, bound: int) -> Expr:
-    return Compare(op, value, Const(bound, DType.INT64, loc=value.loc), loc=value.loc)
+def _compared(op: str, value: ir.Expr, bound: int) -> ir.Expr:
+    return ir.Compare(op, value, ir.Const(bound, DType.INT64, loc=value.loc), loc=value.loc)
 
 
-def _guard(holds: Expr) -> Guard:
-    return Guard(holds, "integers stay within 64 bits", loc=holds.loc)
+def _guard(holds: ir.Expr) -> ir.Guard:
+    return ir.Guard(holds, "integers stay within 64 bits", loc=holds.loc)

@@ -27,17 +27,7 @@ from appyc.analysis.accesses.assumptions import assumptions_of
 from appyc.analysis.sets.allowance import Allowance
 from appyc.analysis.sets.conditions import condition_of
 from appyc.analysis.sets.presburger import Presburger
-from appyc.ir.nodes import (
-    Compare,
-    Const,
-    Expr,
-    Extent,
-    Function,
-    Guard,
-    Likely,
-    Symbol,
-    Var,
-)
+from appyc.ir import nodes as ir
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite, scalars_read, scalars_written, substitute, walk
 from appyc.passes.checks.guards import GuardWriter, asked_in_order
@@ -55,26 +45,26 @@ LARGE = 1024
 """An extent that a condition keeps below this is taken for one that it fixes."""
 
 
-def guard_assumptions(fn: Function, ctx: PassContext) -> Function:
+def guard_assumptions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function guarded with its `Likely` conditions, which are then known to hold."""
-    if not any(isinstance(n, Likely) for n in walk(fn)):
+    if not any(isinstance(n, ir.Likely) for n in walk(fn)):
         return fn
     known, guards, anywhere = _decide(fn, ctx.allowance)
     # First what is known, as the nodes that were asked about, then what follows from it.
-    fn = rewrite(fn, lambda n: Const(True, DType.BOOL, loc=n.loc) if id(n) in known else n)
+    fn = rewrite(fn, lambda n: ir.Const(True, DType.BOOL, loc=n.loc) if id(n) in known else n)
     fn = rewrite(fn, folded)
     # A length that only a branch set anew which is gone now is the one that it was given first.
     values = known_values(fn)
     tests = [substitute(n.arg, values) for n in anywhere]
     same = _equal_lengths(fn, tests)
-    fn = rewrite(fn, lambda n: same.get(n, n) if isinstance(n, Extent | Var) else n)
+    fn = rewrite(fn, lambda n: same.get(n, n) if isinstance(n, ir.Extent | ir.Var) else n)
     return replace(fn, guards=asked_in_order((*fn.guards, *guards)))
 
 
-_Decided: TypeAlias = tuple[dict[int, Likely], tuple[Guard, ...], tuple[Likely, ...]]
+_Decided: TypeAlias = tuple[dict[int, ir.Likely], tuple[ir.Guard, ...], tuple[ir.Likely, ...]]
 
 
-def _decide(fn: Function, allowance: Allowance) -> _Decided:
+def _decide(fn: ir.Function, allowance: Allowance) -> _Decided:
     """The nodes that need not be asked, by identity, the guards that make it so, and those of the nodes
     whose condition holds in the whole function: in a loop that never runs anything does.
 
@@ -95,7 +85,7 @@ def _decide(fn: Function, allowance: Allowance) -> _Decided:
 
 
 def _guarded(
-    found: FunctionAccesses, asked: dict[int, list[Assumption]], params: Sequence[Symbol]
+    found: FunctionAccesses, asked: dict[int, list[Assumption]], params: Sequence[ir.Symbol]
 ) -> _Decided | frozenset[int]:
     """Guards for all that is asked, or the nodes that none can be stated for, by identity.
 
@@ -103,8 +93,8 @@ def _guarded(
     where these may fail.
     """
     writer = GuardWriter(found.affine, params)
-    known: dict[int, Likely] = {}
-    guards: list[Guard] = []
+    known: dict[int, ir.Likely] = {}
+    guards: list[ir.Guard] = []
     refused: set[int] = set()
     so_far = found.sets.everything
     for key, same in asked.items():
@@ -119,7 +109,7 @@ def _guarded(
                 refused.add(key)
                 continue
             reason = "shapes and bounds are as in nearly every call"
-            guards.append(Guard(condition_of(cases, node.loc), reason, loc=node.loc))
+            guards.append(ir.Guard(condition_of(cases, node.loc), reason, loc=node.loc))
             so_far = so_far.intersect(holds)
         known[key] = node
     if refused:
@@ -148,41 +138,41 @@ def _holds(writer: GuardWriter, so_far: isl.Set, same: list[Assumption]) -> isl.
     return None if out.n_basic_set() > MAX_CASES or affine.in_context(out).is_empty() else out
 
 
-def _equal_lengths(fn: Function, tests: list[Expr]) -> dict[Expr, Extent]:
+def _equal_lengths(fn: ir.Function, tests: list[ir.Expr]) -> dict[ir.Expr, ir.Extent]:
     """One extent for all extents and integer parameters that are guarded to be equal: the first parameter's."""
     written = scalars_written(fn.body)
     order = {s: number for number, s in enumerate(fn.params) if s not in written}
-    first: dict[Expr, Expr] = {}
+    first: dict[ir.Expr, ir.Expr] = {}
 
-    def found(length: Expr) -> Expr:
+    def found(length: ir.Expr) -> ir.Expr:
         while length in first:
             length = first[length]
         return length
 
-    def rank(length: Expr) -> tuple[bool, int, int]:
+    def rank(length: ir.Expr) -> tuple[bool, int, int]:
         """Extents before numbers: they are known not to be negative."""
         match length:
-            case Extent(array=array, axis=axis):
+            case ir.Extent(array=array, axis=axis):
                 return False, order[array], axis
             case _:
                 return True, min(order[s] for s in scalars_read(length)), 0
 
     for test in tests:
-        if isinstance(test, Compare) and test.op == "==" and _are_given(test, order):
+        if isinstance(test, ir.Compare) and test.op == "==" and _are_given(test, order):
             one, other = found(test.lhs), found(test.rhs)
             if one != other:
                 low, high = sorted((one, other), key=rank)
                 first[high] = low
     lengths = {length: found(length) for length in first}
-    return {length: same for length, same in lengths.items() if isinstance(same, Extent)}
+    return {length: same for length, same in lengths.items() if isinstance(same, ir.Extent)}
 
 
-def _are_given(test: Compare, given: Collection[Symbol]) -> bool:
+def _are_given(test: ir.Compare, given: Collection[ir.Symbol]) -> bool:
     """Whether both sides are extents of parameters, or integers that are parameters."""
     sides = (test.lhs, test.rhs)
     return all(
-        side.array in given if isinstance(side, Extent)
-        else isinstance(side, Var) and side.symbol in given and side.dtype is DType.INT64
+        side.array in given if isinstance(side, ir.Extent)
+        else isinstance(side, ir.Var) and side.symbol in given and side.dtype is DType.INT64
         for side in sides
     )  # fmt: skip
 
@@ -196,5 +186,5 @@ def _usual(holds: isl.Set, writer: GuardWriter) -> isl.Set:
     """
     names = writer.affine.names
     sets = writer.affine.sets
-    extents = [name for name in sets.names(holds) if isinstance(names[name].origin, Extent)]
+    extents = [name for name in sets.names(holds) if isinstance(names[name].origin, ir.Extent)]
     return sets.reaching(holds, extents, LARGE)

@@ -25,36 +25,27 @@ from appyc.analysis.accesses.access_relations import numbered_accesses
 from appyc.analysis.accesses.accesses import Access
 from appyc.analysis.sets.conditions import condition_of
 from appyc.analysis.sets.presburger import Presburger
+from appyc.ir import nodes as ir
 from appyc.ir.affine import linear_form
 from appyc.ir.array_accesses import AccessNode, by_number, is_access
-from appyc.ir.nodes import (
-    Const,
-    Expr,
-    Extent,
-    Function,
-    Guard,
-    Node,
-    Symbol,
-    Var,
-)
 from appyc.ir.visit import loops_of, rewrite, walk
 from appyc.passes.checks.guards import GuardWriter, asked_in_order
 from appyc.passes.node_builders import counted_from_end
 from appyc.passes.pass_context import PassContext
 
 
-def wrap_negative_indices(fn: Function, ctx: PassContext) -> Function:
+def wrap_negative_indices(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with such indices as selects, and the guards that they need."""
-    first = {loop.var: int(loop.lo.value.real) for loop in loops_of(fn) if isinstance(loop.lo, Const)}
+    first = {loop.var: int(loop.lo.value.real) for loop in loops_of(fn) if isinstance(loop.lo, ir.Const)}
     if not ctx.options.boundscheck or not any(
         _may_be_negative(index, first) for node in _checked(fn) for index in node.index
     ):
         return fn
     found = numbered_accesses(fn, Presburger(ctx.allowance))
     writer = GuardWriter(found.affine, fn.params)
-    guards: dict[Guard, None] = {}
+    guards: dict[ir.Guard, None] = {}
 
-    def wrapped(access: Access, index: Expr, axis: int) -> Expr:
+    def wrapped(access: Access, index: ir.Expr, axis: int) -> ir.Expr:
         if not _may_be_negative(index, first):
             return index
         value, length = access.index[axis], access.extents[axis]
@@ -68,10 +59,10 @@ def wrap_negative_indices(fn: Function, ctx: PassContext) -> Function:
             return index
         if cases != [[]]:
             reason = f"indices of '{access.array.name}' are in range"
-            guards[Guard(condition_of(cases, access.loc), reason, loc=access.loc)] = None
-        return counted_from_end(index, Extent(access.array, axis, loc=index.loc))
+            guards[ir.Guard(condition_of(cases, access.loc), reason, loc=access.loc)] = None
+        return counted_from_end(index, ir.Extent(access.array, axis, loc=index.loc))
 
-    def counted(number: int, node: AccessNode) -> Node:
+    def counted(number: int, node: AccessNode) -> ir.Node:
         access = found.accesses[number]
         if not node.checked:
             return node
@@ -83,15 +74,15 @@ def wrap_negative_indices(fn: Function, ctx: PassContext) -> Function:
     return replace(new, guards=asked_in_order((*fn.guards, *guards, *writer.sizes([*guards]))))
 
 
-def _checked(fn: Function) -> Iterator[AccessNode]:
+def _checked(fn: ir.Function) -> Iterator[AccessNode]:
     return (n for n in walk(fn.body) if is_access(n) and n.checked)
 
 
-def _may_be_negative(index: Expr, first: dict[Symbol, int]) -> bool:
+def _may_be_negative(index: ir.Expr, first: dict[ir.Symbol, int]) -> bool:
     """Whether an index is less than 0 where each loop variable has its first value. first: those that are constants."""
     form = linear_form(index)
     least = form.constant
     for term, factor in form.terms.items():
-        if isinstance(term, Var) and term.symbol in first and factor > 0:
+        if isinstance(term, ir.Var) and term.symbol in first and factor > 0:
             least += factor * first[term.symbol]
     return bool(form.terms) and least < 0

@@ -8,24 +8,10 @@ from functools import reduce
 from typing import TypeAlias
 
 from appyc.analysis.dependences.verdicts import named
+from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import is_access_to
 from appyc.ir.blocks import blocks_of
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Alloc,
-    Binary,
-    Expr,
-    Extent,
-    For,
-    Function,
-    Load,
-    LoopMode,
-    Node,
-    Stmt,
-    Store,
-    Symbol,
-    Var,
-)
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import loops_of, rewrite_all, scalars_written, symbols_of, walk
 from appyc.passes.gpu.map_gpu import map_nests
@@ -44,13 +30,13 @@ from appyc.passes.node_builders import (
 )
 from appyc.passes.pass_context import PassContext
 
-IndexMap: TypeAlias = Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
+IndexMap: TypeAlias = Callable[[tuple[ir.Expr, ...]], tuple[ir.Expr, ...]]
 
 ROOM = 1 << 28
 """Bytes that the slices of one array may take; with more, the iterations run in several parts."""
 
 
-def expand_allocations(fn: Function, ctx: PassContext) -> Function:
+def expand_allocations(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """Allocations move out of loops that run in parallel.
 
     Before:                                   After:
@@ -83,24 +69,24 @@ def expand_allocations(fn: Function, ctx: PassContext) -> Function:
 class _Axis:
     """A loop that gets an axis, the number of its iterations, and the first value of its variable."""
 
-    loop: For
-    count: Expr
-    first: Expr
+    loop: ir.For
+    count: ir.Expr
+    first: ir.Expr
 
-    def number(self) -> Expr:
+    def number(self) -> ir.Expr:
         loc = self.loop.loc
-        passed: Expr = Binary("-", Var(self.loop.var, loc=loc), self.first, loc=loc)
+        passed: ir.Expr = ir.Binary("-", ir.Var(self.loop.var, loc=loc), self.first, loc=loc)
         if self.loop.step == 1:
             return passed
-        return Binary("//", passed, integer(self.loop.step, loc), loc=loc)
+        return ir.Binary("//", passed, integer(self.loop.step, loc), loc=loc)
 
 
 class _Expander:
-    def __init__(self, fn: Function, ctx: PassContext) -> None:
+    def __init__(self, fn: ir.Function, ctx: PassContext) -> None:
         self.names, self.schedule, self.ctx = NameSupply.after(fn), fn.schedule, ctx
         self.changed = False
 
-    def nest(self, loop: For) -> Sequence[Stmt]:
+    def nest(self, loop: ir.For) -> Sequence[ir.Stmt]:
         """A parallel loop with the allocations before it; as it is where one cannot move."""
         if self.schedule[loop.var].row_lanes is not None:
             return (loop,)
@@ -117,8 +103,8 @@ class _Expander:
         ):
             return (loop,)
         self.changed = True
-        before: list[Stmt] = []
-        axes: dict[Symbol, _Axis] = {}
+        before: list[ir.Stmt] = []
+        axes: dict[ir.Symbol, _Axis] = {}
         for x in dict.fromkeys(x for _, path in found for x in path):
             axes[x.var] = _Axis(
                 x, self._named("count", iterations_of(x), before), self._named("start", x.lo, before)
@@ -126,24 +112,26 @@ class _Expander:
         count, start = axes[loop.var].count, axes[loop.var].first
         sizes = [self._bytes(alloc, path, axes, before) for alloc, path in found]
         loc = loop.loc
-        each = reduce(lambda a, b: Binary("max", a, b, loc=loc), sizes)
-        most = self._named("most", _at_least_one(Binary("//", integer(ROOM, loc), each, loc=loc)), before)
+        each = reduce(lambda a, b: ir.Binary("max", a, b, loc=loc), sizes)
+        most = self._named("most", _at_least_one(ir.Binary("//", integer(ROOM, loc), each, loc=loc)), before)
         part = self.names.fresh("part", DType.INT64)
-        offset = Binary("*", Var(part, loc=loc), most, loc=loc)
-        inner: list[Stmt] = []
+        offset = ir.Binary("*", ir.Var(part, loc=loc), most, loc=loc)
+        inner: list[ir.Stmt] = []
         lo = self._named("first", plus(start, scaled(offset, loop.step)), inner)
-        left = Binary("min", Binary("-", count, offset, loc=loc), most, loc=loc)
+        left = ir.Binary("min", ir.Binary("-", count, offset, loc=loc), most, loc=loc)
         hi = plus(lo, scaled(left, loop.step))
-        held = self._named("held", Binary("min", count, most, loc=loc), before)
+        held = self._named("held", ir.Binary("min", count, most, loc=loc), before)
         axes[loop.var] = _Axis(loop, held, lo)
         for alloc, path in found:
             loop, made = self._with_slices(loop, alloc, [axes[x.var] for x in path])
             before.append(made)
         inner.append(replace(loop, lo=lo, hi=hi))
         parts = ceiling_quotient(count, most)
-        return (*before, For(part, integer(0, loc), parts, 1, tuple(inner), loc=loc))
+        return (*before, ir.For(part, integer(0, loc), parts, 1, tuple(inner), loc=loc))
 
-    def _bytes(self, alloc: Alloc, path: tuple[For, ...], axes: dict[Symbol, _Axis], out: list[Stmt]) -> Expr:
+    def _bytes(
+        self, alloc: ir.Alloc, path: tuple[ir.For, ...], axes: dict[ir.Symbol, _Axis], out: list[ir.Stmt]
+    ) -> ir.Expr:
         """The bytes that one iteration of the outermost loop needs; at least 1."""
         loc = alloc.loc
         sizes = (
@@ -153,12 +141,12 @@ class _Expander:
         )
         return self._named("bytes", _at_least_one(product_of_all(sizes)), out)
 
-    def _named(self, name: str, value: Expr, out: list[Stmt]) -> Expr:
+    def _named(self, name: str, value: ir.Expr, out: list[ir.Stmt]) -> ir.Expr:
         return value if is_simple(value) else let(name, value, self.names, out)
 
     # ------------------------------------------------------------ one allocation
 
-    def _with_slices(self, loop: For, alloc: Alloc, axes: list[_Axis]) -> tuple[For, Alloc]:
+    def _with_slices(self, loop: ir.For, alloc: ir.Alloc, axes: list[_Axis]) -> tuple[ir.For, ir.Alloc]:
         """The loop with the array replaced by slices of one expanded array, and the allocation of that array."""
         old = alloc.array
         kind = ArrayType(old.dtype, old.array.ndim + len(axes))
@@ -166,15 +154,15 @@ class _Expander:
         counts = tuple(axis.count for axis in axes)
         behind = any(is_access_to(node, old) and node.checked for node in walk(loop.body))
 
-        def expanded(index: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        def expanded(index: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
             numbers = tuple(axis.number() for axis in axes)
             return (*index, *numbers) if behind else (*numbers, *index)
 
-        def rule(node: Node) -> Node | tuple[Node, ...]:
+        def rule(node: ir.Node) -> ir.Node | tuple[ir.Node, ...]:
             match node:
-                case Extent(array=array, axis=axis) if array == old:
+                case ir.Extent(array=array, axis=axis) if array == old:
                     return replace(node, array=new, axis=axis if behind else axis + len(axes))
-                case Alloc(array=array) if array == old:
+                case ir.Alloc(array=array) if array == old:
                     return self._zeros(new, node, expanded) if node.zero else ()
                 case _:
                     return contracted(node, old, new, expanded)
@@ -186,34 +174,38 @@ class _Expander:
             f"{named(loop)}: the arrays '{old.name}' of its iterations are slices of one, "
             f"of up to {ROOM >> 20} MiB",
         )
-        return replace(loop, body=body), Alloc(new, shape, zero=False, loc=alloc.loc)
+        return replace(loop, body=body), ir.Alloc(new, shape, zero=False, loc=alloc.loc)
 
-    def _zeros(self, array: Symbol, alloc: Alloc, expanded: IndexMap) -> tuple[Stmt, ...]:
+    def _zeros(self, array: ir.Symbol, alloc: ir.Alloc, expanded: IndexMap) -> tuple[ir.Stmt, ...]:
         """Loops that set a slice to zero."""
         nothing, loc = zero(array.dtype, alloc.loc), alloc.loc
 
-        def store(at: tuple[Expr, ...]) -> tuple[Stmt, ...]:
-            return (Store(array, expanded(at), nothing, checked=False, loc=loc),)
+        def store(at: tuple[ir.Expr, ...]) -> tuple[ir.Stmt, ...]:
+            return (ir.Store(array, expanded(at), nothing, checked=False, loc=loc),)
 
-        return (over_elements(alloc.shape, store, self.names, LoopMode.SIMD),)
+        return (over_elements(alloc.shape, store, self.names, ir.LoopMode.SIMD),)
 
 
-def _allocations(body: Iterable[Stmt], path: tuple[For, ...]) -> Iterator[tuple[Alloc, tuple[For, ...]]]:
+def _allocations(
+    body: Iterable[ir.Stmt], path: tuple[ir.For, ...]
+) -> Iterator[tuple[ir.Alloc, tuple[ir.For, ...]]]:
     """The allocations in statements, with the loops around each that are not sequential."""
     for stmt in body:
-        if isinstance(stmt, Alloc):
+        if isinstance(stmt, ir.Alloc):
             yield stmt, path
-        inner = (*path, stmt) if isinstance(stmt, For) and stmt.mode is not LoopMode.SEQUENTIAL else path
+        inner = (
+            (*path, stmt) if isinstance(stmt, ir.For) and stmt.mode is not ir.LoopMode.SEQUENTIAL else path
+        )
         for block in blocks_of(stmt):
             yield from _allocations(block, inner)
 
 
-def _is_known(value: Expr, inside: set[Symbol]) -> bool:
+def _is_known(value: ir.Expr, inside: set[ir.Symbol]) -> bool:
     """Whether an expression means the same before the loop, in which those symbols are set."""
-    if any(isinstance(n, Load) for n in walk(value)):
+    if any(isinstance(n, ir.Load) for n in walk(value)):
         return False
     return not set(symbols_of(value)) & inside
 
 
-def _at_least_one(value: Expr) -> Expr:
-    return Binary("max", value, integer(1, value.loc), loc=value.loc)
+def _at_least_one(value: ir.Expr) -> ir.Expr:
+    return ir.Binary("max", value, integer(1, value.loc), loc=value.loc)

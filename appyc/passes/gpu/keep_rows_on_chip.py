@@ -30,28 +30,10 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.accesses.uses import uses_of
 from appyc.analysis.dependences.verdicts import named
+from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import is_access_to
 from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Compare,
-    Expr,
-    Extent,
-    For,
-    Function,
-    If,
-    Load,
-    LoopMode,
-    Node,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-    While,
-)
 from appyc.ir.raising import may_raise
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import ArrayType
@@ -75,7 +57,7 @@ SIZES = (1024, 4096)
 """Lanes of programs that hold a row: the next power of two is never far, and a thread has few registers for each."""
 
 
-def keep_rows_on_chip(fn: Function, ctx: PassContext) -> Function:
+def keep_rows_on_chip(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with such nests in three versions."""
     rows = _RowsOnChip(fn, NameSupply.after(fn), ctx, {})
     body = rows.block(fn.body)
@@ -87,36 +69,36 @@ class _Row:
     """A nest that is a chain of loops, and the loops in its innermost body. made: the temporaries from before it
     of which each iteration has a row. own: those that are made inside."""
 
-    nest: For
-    chain: tuple[Symbol, ...]
-    loops: tuple[For, ...]
-    made: tuple[Alloc, ...]
-    own: tuple[Alloc, ...]
+    nest: ir.For
+    chain: tuple[ir.Symbol, ...]
+    loops: tuple[ir.For, ...]
+    made: tuple[ir.Alloc, ...]
+    own: tuple[ir.Alloc, ...]
 
-    def count(self) -> Expr:
+    def count(self) -> ir.Expr:
         loop = self.loops[0]
         return trip_count(loop.lo, loop.hi, loop.step)
 
 
 @dataclass(frozen=True, slots=True)
 class _RowsOnChip:
-    fn: Function
+    fn: ir.Function
     names: NameSupply
     ctx: PassContext
-    decided: dict[Symbol, LoopSchedule]
+    decided: dict[ir.Symbol, LoopSchedule]
 
-    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    def block(self, body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
         """Statements around which no loop runs in parallel."""
-        out: list[Stmt] = []
+        out: list[ir.Stmt] = []
         for stmt in body:
             match stmt:
-                case For() if stmt.mode is not LoopMode.SEQUENTIAL:
+                case ir.For() if stmt.mode is not ir.LoopMode.SEQUENTIAL:
                     self._nest(stmt, out)
                 case _:
                     out.append(map_blocks(stmt, self.block))
         return tuple(out)
 
-    def _nest(self, nest: For, out: list[Stmt]) -> None:
+    def _nest(self, nest: ir.For, out: list[ir.Stmt]) -> None:
         row = _row_of(nest, self._temporaries(nest, out))
         if row is None:
             out.append(nest)
@@ -124,30 +106,30 @@ class _RowsOnChip:
         for alloc in row.made:
             at = out.index(alloc)
             out[at : at + 1] = tested(alloc)
-        stmt: Stmt = nest
-        body: tuple[Stmt, ...] = (*row.made, stmt)
+        stmt: ir.Stmt = nest
+        body: tuple[ir.Stmt, ...] = (*row.made, stmt)
         for lanes in reversed(SIZES):
-            short = Compare("<=", row.count(), integer(lanes, nest.loc), loc=nest.loc)
-            body = (If(short, (self._with_lanes(row, lanes),), body, loc=nest.loc),)
+            short = ir.Compare("<=", row.count(), integer(lanes, nest.loc), loc=nest.loc)
+            body = (ir.If(short, (self._with_lanes(row, lanes),), body, loc=nest.loc),)
         out += body
         self.ctx.remark(
             nest.loc,
             f"{named(nest)}: rows of up to {SIZES[-1]} elements stay in the registers of a program",
         )
 
-    def _temporaries(self, nest: For, before: Sequence[Stmt]) -> list[Alloc]:
+    def _temporaries(self, nest: ir.For, before: Sequence[ir.Stmt]) -> list[ir.Alloc]:
         """Arrays made before the nest, in the same block, that only the nest touches."""
         inside = symbols_of(nest)
-        out: list[Alloc] = []
+        out: list[ir.Alloc] = []
         for number, stmt in enumerate(before):
-            if not isinstance(stmt, Alloc) or stmt.array not in inside or stmt.array.dtype.is_complex:
+            if not isinstance(stmt, ir.Alloc) or stmt.array not in inside or stmt.array.dtype.is_complex:
                 continue
             changed = scalars_read(stmt.shape) & scalars_written(before[number:])
             if not changed and not arrays_read(stmt.shape) and _is_seen_by(nest, stmt.array, self.fn):
                 out.append(stmt)
         return out
 
-    def _with_lanes(self, row: _Row, lanes: int) -> For:
+    def _with_lanes(self, row: _Row, lanes: int) -> ir.For:
         """The nest with a lane for each element of a row, and with fresh loop variables and arrays."""
         fresh = fresh_variables(row.nest, self.names)
         rows = {a.array: self.names.fresh(a.array.name, ArrayType(a.array.dtype, 1)) for a in row.made}
@@ -160,11 +142,13 @@ class _RowsOnChip:
             if (at := row_axes[a.array]) is not None
         )
 
-        def rule(node: Node) -> Node:
+        def rule(node: ir.Node) -> ir.Node:
             match node:
-                case Load() | Store() if node.array in rows and (at := row_axes[node.array]) is not None:
+                case ir.Load() | ir.Store() if (
+                    node.array in rows and (at := row_axes[node.array]) is not None
+                ):
                     return replace(node, array=rows[node.array], index=(node.index[at],))
-                case For() if node.var in row.chain:
+                case ir.For() if node.var in row.chain:
                     body = (*own, *node.body) if node.var == row.chain[-1] else node.body
                     return replace(node, body=body)
                 case _:
@@ -173,25 +157,25 @@ class _RowsOnChip:
         return rename(rewrite(row.nest, rule), fresh)
 
 
-def _is_seen_by(nest: For, array: Symbol, fn: Function) -> bool:
+def _is_seen_by(nest: ir.For, array: ir.Symbol, fn: ir.Function) -> bool:
     """Whether the array is local to the nest: no other statement uses it or its shape, and it is not returned."""
     if any(r.value == array for r in fn.results):
         return False
-    if any(isinstance(n, Extent) and n.array == array for n in walk(fn)):
+    if any(isinstance(n, ir.Extent) and n.array == array for n in walk(fn)):
         return False
     return len(uses_of(fn, array)) == sum(is_access_to(n, array) for n in walk(nest))
 
 
-def _row_of(nest: For, temporaries: Sequence[Alloc]) -> _Row | None:
+def _row_of(nest: ir.For, temporaries: Sequence[ir.Alloc]) -> _Row | None:
     """The nest as a program that has a row in its lanes; None where it cannot be one, or nothing is gained."""
     around = perfect_chain(nest)
     chain, body = tuple(loop.var for loop in around), around[-1].body
-    loops = tuple(stmt for stmt in body if isinstance(stmt, For))
+    loops = tuple(stmt for stmt in body if isinstance(stmt, ir.For))
     if len(loops) < 2 or any(loop.last or loop.clauses is not None for loop in around):
         return None
     inside = {*chain, *scalars_written(nest)}
-    own = tuple(stmt for stmt in body if isinstance(stmt, Alloc))
-    if not all(_is_uniform(stmt) for stmt in body if not isinstance(stmt, For | Alloc)):
+    own = tuple(stmt for stmt in body if isinstance(stmt, ir.Alloc))
+    if not all(_is_uniform(stmt) for stmt in body if not isinstance(stmt, ir.For | ir.Alloc)):
         return None
     first = loops[0]
     if not all(_is_lanes(loop, inside) and _range(loop) == _range(first) for loop in loops):
@@ -203,38 +187,38 @@ def _row_of(nest: For, temporaries: Sequence[Alloc]) -> _Row | None:
     return _Row(nest, chain, loops, made, own) if gains else None
 
 
-def _splits(nest: For, loops: Sequence[For]) -> bool:
+def _splits(nest: ir.For, loops: Sequence[ir.For]) -> bool:
     """Whether nothing but sums is computed, each by a lane of its own that goes along the row: `split_reductions` has
     more lanes, and these load adjacent elements."""
     return map_gpu(nest).lane is not None and not any(arrays_written(loop.body) for loop in loops)
 
 
-def _range(loop: For) -> tuple[Expr, Expr, int]:
+def _range(loop: ir.For) -> tuple[ir.Expr, ir.Expr, int]:
     return loop.lo, loop.hi, loop.step
 
 
-def _is_uniform(stmt: Stmt) -> bool:
+def _is_uniform(stmt: ir.Stmt) -> bool:
     """Whether a statement between the loops is one that all lanes share."""
     match stmt:
-        case Assign() | Store():
+        case ir.Assign() | ir.Store():
             return True
-        case Update():
+        case ir.Update():
             return not stmt.target.is_array
         case _:
             return False
 
 
-def _is_lanes(loop: For, inside: set[Symbol]) -> bool:
+def _is_lanes(loop: ir.For, inside: set[ir.Symbol]) -> bool:
     """Whether lanes may run all of a loop at once, as many as the host knows."""
     if not may_be_lanes(loop) or loop.scans or loop.last or loop.clauses is not None:
         return False
-    if any(isinstance(n, For | While | Alloc) for n in walk(loop.body)):
+    if any(isinstance(n, ir.For | ir.While | ir.Alloc) for n in walk(loop.body)):
         return False
     bounds = (loop.lo, loop.hi)
     return not (may_raise(bounds) or arrays_read(bounds) or scalars_read(bounds) & inside)
 
 
-def _axis(array: Symbol, loops: Sequence[For], chain: Sequence[Symbol], nest: For) -> int | None:
+def _axis(array: ir.Symbol, loops: Sequence[ir.For], chain: Sequence[ir.Symbol], nest: ir.For) -> int | None:
     """The axis of a temporary along the row; None for other arrays. Each iteration of the chain must access its own
     row, each lane its own element, and no other statement of the nest may access the array."""
     found: set[int] = set()
@@ -244,9 +228,9 @@ def _axis(array: Symbol, loops: Sequence[For], chain: Sequence[Symbol], nest: Fo
             if not is_access_to(node, array):
                 continue
             seen += 1
-            if not isinstance(node, Load | Store) or node.checked:
+            if not isinstance(node, ir.Load | ir.Store) or node.checked:
                 return None
-            named = [index.symbol if isinstance(index, Var) else None for index in node.index]
+            named = [index.symbol if isinstance(index, ir.Var) else None for index in node.index]
             if sorted(map(str, named)) != sorted(map(str, (*chain, loop.var))):
                 return None
             found.add(named.index(loop.var))
@@ -254,12 +238,12 @@ def _axis(array: Symbol, loops: Sequence[For], chain: Sequence[Symbol], nest: Fo
     return found.pop() if len(found) == 1 and seen == everywhere else None
 
 
-def _reads_again(loops: Sequence[For], written: set[Symbol]) -> bool:
+def _reads_again(loops: Sequence[ir.For], written: set[ir.Symbol]) -> bool:
     """Whether a loop loads elements along the row that another one has loaded."""
-    seen: set[tuple[Symbol, tuple[Expr, ...]]] = set()
+    seen: set[tuple[ir.Symbol, tuple[ir.Expr, ...]]] = set()
     for loop in loops:
-        here: dict[Symbol, Expr] = {loop.var: Var(loops[0].var, loc=loop.loc)}
-        loads = [n for n in walk(loop.body) if isinstance(n, Load) and n.array not in written]
+        here: dict[ir.Symbol, ir.Expr] = {loop.var: ir.Var(loops[0].var, loc=loop.loc)}
+        loads = [n for n in walk(loop.body) if isinstance(n, ir.Load) and n.array not in written]
         along = [n for n in loads if loop.var in scalars_read(n.index)]
         mine = {(n.array, tuple(substitute(index, here) for index in n.index)) for n in along}
         if mine & seen:

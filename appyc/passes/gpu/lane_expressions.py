@@ -16,35 +16,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from appyc.errors import InternalError, LibraryCallError, Loc
+from appyc.ir import nodes as ir
 from appyc.ir.fault_words import FaultSite, index_error
 from appyc.ir.gpu_program import Fault, ScheduledStmt
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    AnyLane,
-    Apart,
-    Ascending,
-    Assign,
-    Binary,
-    Call,
-    Cast,
-    Compare,
-    Const,
-    Draw,
-    Expr,
-    Extent,
-    For,
-    Intrinsic,
-    Load,
-    Logical,
-    Node,
-    Reduce,
-    Select,
-    Store,
-    Symbol,
-    Update,
-    Var,
-    Workers,
-)
 from appyc.ir.raising import traps_overflow
 from appyc.ir.types import DType
 from appyc.ir.visit import map_operands, scalars_read, walk
@@ -61,16 +36,16 @@ class Where:
     has raised: only accesses depend on it, since nothing else is harmed by what a program computes after a fault.
     """
 
-    mask: Expr | None = None
+    mask: ir.Expr | None = None
     lanes: bool = False
     narrow: bool = False
-    safe: Expr | None = None
+    safe: ir.Expr | None = None
 
-    def only(self, cond: Expr) -> Where:
+    def only(self, cond: ir.Expr) -> Where:
         return replace(self, mask=both(self.mask, cond), narrow=True)
 
     @property
-    def access(self) -> Expr | None:
+    def access(self) -> ir.Expr | None:
         """The lanes that may access memory."""
         return both(self.mask, self.safe)
 
@@ -81,21 +56,21 @@ class ExpressionLowering:
     def __init__(self, names: NameSupply, sites: FaultSites) -> None:
         self.names = names
         self.sites = sites
-        self.varying: set[Symbol] = set()
-        self.alive: Symbol | None = None
+        self.varying: set[ir.Symbol] = set()
+        self.alive: ir.Symbol | None = None
         """Inside a `while`: a bool that a fault clears, because a lane that has read nothing
         may never see the loop's end."""
 
     # ------------------------------------------------------------ facts
 
-    def is_varying(self, node: Node) -> bool:
-        return any(isinstance(n, Var) and n.symbol in self.varying for n in walk(node))
+    def is_varying(self, node: ir.Node) -> bool:
+        return any(isinstance(n, ir.Var) and n.symbol in self.varying for n in walk(node))
 
-    def temp(self, name: str, value: Expr, out: list[ScheduledStmt]) -> Var:
+    def temp(self, name: str, value: ir.Expr, out: list[ScheduledStmt]) -> ir.Var:
         """The value in a new scalar, unless it is one already."""
-        return value if isinstance(value, Var) else self.held(name, value, out)
+        return value if isinstance(value, ir.Var) else self.held(name, value, out)
 
-    def held(self, name: str, value: Expr, out: list[ScheduledStmt]) -> Var:
+    def held(self, name: str, value: ir.Expr, out: list[ScheduledStmt]) -> ir.Var:
         """The value in a new scalar, whatever becomes of those that it reads."""
         found = let(name, value, self.names, out)
         if self.is_varying(value):
@@ -104,28 +79,28 @@ class ExpressionLowering:
 
     # ------------------------------------------------------------ lowering
 
-    def expr(self, e: Expr, where: Where, out: list[ScheduledStmt]) -> Expr:
+    def expr(self, e: ir.Expr, where: Where, out: list[ScheduledStmt]) -> ir.Expr:
         match e:
-            case Load():
+            case ir.Load():
                 return self.load(e, where, out)
-            case Binary():
+            case ir.Binary():
                 return self._binary(e, where, out)
-            case Select():
+            case ir.Select():
                 return self._select(e, where, out)
-            case Logical():
+            case ir.Logical():
                 return self._logical(e, where, out)
-            case Draw():
+            case ir.Draw():
                 raise LibraryCallError("numbers are drawn on the host only", e.loc)
-            case Apart() | Ascending() | Workers() | Call() | Reduce():
+            case ir.Apart() | ir.Ascending() | ir.Workers() | ir.Call() | ir.Reduce():
                 raise InternalError("predicate_lanes", f"{type(e).__name__} inside a kernel")
             case _:
                 return map_operands(e, lambda part: self.expr(part, where, out))
 
-    def load(self, e: Load, where: Where, out: list[ScheduledStmt]) -> Expr:
+    def load(self, e: ir.Load, where: Where, out: list[ScheduledStmt]) -> ir.Expr:
         index, here = self.index(e.array, e.index, e.checked, e.loc, where, out)
         return replace(e, index=index, checked=False, mask=self.access_mask(index, here))
 
-    def access_mask(self, index: tuple[Expr, ...], where: Where) -> Expr | None:
+    def access_mask(self, index: tuple[ir.Expr, ...], where: Where) -> ir.Expr | None:
         """What a load needs as its mask: in lanes that merely lie behind the end of their loop,
         an address that all lanes share is a good one."""
         if where.lanes and not where.narrow and not any(self.is_varying(i) for i in index):
@@ -134,66 +109,66 @@ class ExpressionLowering:
 
     def index(
         self,
-        array: Symbol,
-        index: tuple[Expr, ...],
+        array: ir.Symbol,
+        index: tuple[ir.Expr, ...],
         checked: bool,
         loc: Loc,
         where: Where,
         out: list[ScheduledStmt],
-    ) -> tuple[tuple[Expr, ...], Where]:
+    ) -> tuple[tuple[ir.Expr, ...], Where]:
         """The indices of an access, and who may perform it."""
         lowered = tuple(self.expr(i, where, out) for i in index)
         if not checked:
             return lowered, where
-        safe: list[Expr] = []
+        safe: list[ir.Expr] = []
         for axis, given in enumerate(lowered):
-            extent = Extent(array, axis, loc=loc)
+            extent = ir.Extent(array, axis, loc=loc)
             at, inside = self.in_range(given, extent, index_error(array.name, axis, loc), where, out)
             safe.append(at)
             where = where.only(inside)
         return tuple(safe), where
 
     def in_range(
-        self, given: Expr, extent: Expr, site: FaultSite, where: Where, out: list[ScheduledStmt]
-    ) -> tuple[Expr, Expr]:
+        self, given: ir.Expr, extent: ir.Expr, site: FaultSite, where: Where, out: list[ScheduledStmt]
+    ) -> tuple[ir.Expr, ir.Expr]:
         """The index counted from the start, and whether it lies inside; notes a fault if not."""
         loc = extent.loc
         none = integer(0, loc)
         value = self.temp("index", given, out)
-        from_end = Select(less(value, none), Binary("+", value, extent, loc=loc), value, loc=loc)
+        from_end = ir.Select(less(value, none), ir.Binary("+", value, extent, loc=loc), value, loc=loc)
         at = self.temp("at", from_end, out)
-        inside = Binary("&", Compare(">=", at, none, loc=loc), less(at, extent), loc=loc)
+        inside = ir.Binary("&", ir.Compare(">=", at, none, loc=loc), less(at, extent), loc=loc)
         ok = self.temp("ok", inside, out)
         words = (value, extent)
         self.fault(self.sites.number(site), both(where.mask, negated(ok)) or negated(ok), words, out)
         return at, ok
 
-    def fault(self, site: int, cond: Expr, words: tuple[Expr, ...], out: list[ScheduledStmt]) -> None:
+    def fault(self, site: int, cond: ir.Expr, words: tuple[ir.Expr, ...], out: list[ScheduledStmt]) -> None:
         bad = self.temp("bad", cond, out)
         out.append(Fault(site, bad, words, loc=cond.loc))
         if self.alive is not None:
-            stop: Expr = bad
+            stop: ir.Expr = bad
             if self.is_varying(bad) and self.alive not in self.varying:
-                stop = AnyLane(bad, loc=bad.loc)
-            alive = Var(self.alive, loc=bad.loc)
-            out.append(Assign(self.alive, Binary("&", alive, negated(stop), loc=bad.loc), loc=bad.loc))
+                stop = ir.AnyLane(bad, loc=bad.loc)
+            alive = ir.Var(self.alive, loc=bad.loc)
+            out.append(ir.Assign(self.alive, ir.Binary("&", alive, negated(stop), loc=bad.loc), loc=bad.loc))
 
-    def _binary(self, e: Binary, where: Where, out: list[ScheduledStmt]) -> Expr:
+    def _binary(self, e: ir.Binary, where: Where, out: list[ScheduledStmt]) -> ir.Expr:
         lhs, rhs = self.expr(e.lhs, where, out), self.expr(e.rhs, where, out)
         if traps_overflow(e):
             return self._without_overflow(e, lhs, rhs, where, out)
-        if not e.trap or e.op not in ("/", "//", "%") or (isinstance(rhs, Const) and rhs.value != 0):
+        if not e.trap or e.op not in ("/", "//", "%") or (isinstance(rhs, ir.Const) and rhs.value != 0):
             return replace(e, lhs=lhs, rhs=rhs, trap=False)
         if not is_simple(rhs):
             rhs = self.temp("divisor", rhs, out)
-        wrong: Expr = Compare("==", rhs, zero(rhs.dtype, e.loc), loc=e.loc)
+        wrong: ir.Expr = ir.Compare("==", rhs, zero(rhs.dtype, e.loc), loc=e.loc)
         site = self.sites.add("ZeroDivisionError", _zero_division(e), e.loc)
         self.fault(site, both(where.mask, wrong) or wrong, (), out)
         return replace(e, lhs=lhs, rhs=rhs, trap=False)
 
     def _without_overflow(
-        self, e: Binary, lhs: Expr, rhs: Expr, where: Where, out: list[ScheduledStmt]
-    ) -> Expr:
+        self, e: ir.Binary, lhs: ir.Expr, rhs: ir.Expr, where: Where, out: list[ScheduledStmt]
+    ) -> ir.Expr:
         a, b = (s if is_simple(s) else self.temp("operand", s, out) for s in (lhs, rhs))
         result = self.temp("result", replace(e, lhs=a, rhs=b, trap=False), out)
         wrong = _has_overflown(e, a, b, result)
@@ -201,7 +176,7 @@ class ExpressionLowering:
         self.fault(site, both(where.mask, wrong) or wrong, (), out)
         return result
 
-    def _select(self, e: Select, where: Where, out: list[ScheduledStmt]) -> Expr:
+    def _select(self, e: ir.Select, where: Where, out: list[ScheduledStmt]) -> ir.Expr:
         cond = self.expr(e.cond, where, out)
         if not may_act(e.then) and not may_act(e.orelse):
             then, orelse = self.expr(e.then, where, out), self.expr(e.orelse, where, out)
@@ -211,7 +186,7 @@ class ExpressionLowering:
         orelse = self.expr(e.orelse, where.only(negated(chosen)), out)
         return replace(e, cond=chosen, then=then, orelse=orelse)
 
-    def _logical(self, e: Logical, where: Where, out: list[ScheduledStmt]) -> Expr:
+    def _logical(self, e: ir.Logical, where: Where, out: list[ScheduledStmt]) -> ir.Expr:
         lhs = self.expr(e.lhs, where, out)
         if not may_act(e.rhs):
             return replace(e, lhs=lhs, rhs=self.expr(e.rhs, where, out))
@@ -220,26 +195,26 @@ class ExpressionLowering:
         return replace(e, lhs=first, rhs=self.expr(e.rhs, where.only(decides), out))
 
 
-def is_in_subscript(loop: For) -> bool:
+def is_in_subscript(loop: ir.For) -> bool:
     """Whether the loop variable is in a subscript; it should then have the same value in all lanes."""
-    accesses = (n for n in walk(loop.body) if isinstance(n, Load | Store | Update))
+    accesses = (n for n in walk(loop.body) if isinstance(n, ir.Load | ir.Store | ir.Update))
     return any(loop.var in scalars_read(n.index) for n in accesses)
 
 
-def may_act(e: Expr) -> bool:
+def may_act(e: ir.Expr) -> bool:
     """Whether evaluating an expression reads memory or may raise."""
-    return any(isinstance(n, Load) or (isinstance(n, Binary) and n.trap) for n in walk(e))
+    return any(isinstance(n, ir.Load) or (isinstance(n, ir.Binary) and n.trap) for n in walk(e))
 
 
-def _has_overflown(e: Binary, a: Expr, b: Expr, result: Expr) -> Expr:
+def _has_overflown(e: ir.Binary, a: ir.Expr, b: ir.Expr, result: ir.Expr) -> ir.Expr:
     """Whether `a op b`, wrapped around to int64, is another value. Powers are compared as floats, so that those next to
     the limit count as beyond it."""
 
-    def binary(op: str, lhs: Expr, rhs: Expr) -> Expr:
-        return Binary(op, lhs, rhs, loc=e.loc)
+    def binary(op: str, lhs: ir.Expr, rhs: ir.Expr) -> ir.Expr:
+        return ir.Binary(op, lhs, rhs, loc=e.loc)
 
-    def compared(op: str, lhs: Expr, rhs: Expr) -> Expr:
-        return Compare(op, lhs, rhs, loc=e.loc)
+    def compared(op: str, lhs: ir.Expr, rhs: ir.Expr) -> ir.Expr:
+        return ir.Compare(op, lhs, rhs, loc=e.loc)
 
     none = integer(0, e.loc)
     match e.op:
@@ -248,11 +223,11 @@ def _has_overflown(e: Binary, a: Expr, b: Expr, result: Expr) -> Expr:
         case "-":
             return compared("<", binary("&", binary("^", a, b), binary("^", a, result)), none)
         case "*":
-            divisor = Select(compared("==", a, none), integer(1, e.loc), a, loc=e.loc)
+            divisor = ir.Select(compared("==", a, none), integer(1, e.loc), a, loc=e.loc)
             least = binary(
                 "&", compared("==", a, integer(-1, e.loc)), compared("==", b, integer(-(2**63), e.loc))
             )
-            back = Select(compared("==", a, none), none, b, loc=e.loc)
+            back = ir.Select(compared("==", a, none), none, b, loc=e.loc)
             return binary("|", least, compared("!=", binary("//", result, divisor), back))
         case "<<":
             lost = compared("!=", binary(">>", result, b), a)
@@ -260,12 +235,12 @@ def _has_overflown(e: Binary, a: Expr, b: Expr, result: Expr) -> Expr:
                 "&", compared("!=", a, none), binary("|", compared(">", b, integer(63, e.loc)), lost)
             )
         case _:
-            base, exponent = (Cast(s, DType.FLOAT64, loc=e.loc) for s in (a, b))
-            size = Intrinsic("abs", (binary("**", base, exponent),), DType.FLOAT64, loc=e.loc)
-            return compared(">=", size, Const(2.0**63 * (1 - 2**-40), DType.FLOAT64, loc=e.loc))
+            base, exponent = (ir.Cast(s, DType.FLOAT64, loc=e.loc) for s in (a, b))
+            size = ir.Intrinsic("abs", (binary("**", base, exponent),), DType.FLOAT64, loc=e.loc)
+            return compared(">=", size, ir.Const(2.0**63 * (1 - 2**-40), DType.FLOAT64, loc=e.loc))
 
 
-def _zero_division(e: Binary) -> str:
+def _zero_division(e: ir.Binary) -> str:
     if e.op == "/":
         return "float division by zero" if not e.dtype.is_complex else "complex division by zero"
     if e.op == "%":

@@ -22,31 +22,9 @@ from dataclasses import replace
 from typing import assert_never, cast
 
 from appyc.errors import InternalError, UnsupportedError
+from appyc.ir import nodes as ir
 from appyc.ir.gpu_program import Branch, LaneIndex, LaneReduce, Lanes, Loop, Repeat, ScheduledStmt
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Alloc,
-    AnyLane,
-    Assign,
-    Binary,
-    BoundsCheck,
-    Break,
-    Compare,
-    Continue,
-    Expr,
-    Fail,
-    For,
-    ForAll,
-    If,
-    Load,
-    Select,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-    While,
-)
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
 from appyc.ir.visit import rename, scalar_writes, scalars_read, scalars_written
@@ -74,25 +52,25 @@ class KernelLowering(ExpressionLowering):
     become lanes inside the program; lanes: how many lanes a program has."""
 
     def __init__(
-        self, names: NameSupply, sites: FaultSites, lanes: int, strips: frozenset[Symbol] = frozenset()
+        self, names: NameSupply, sites: FaultSites, lanes: int, strips: frozenset[ir.Symbol] = frozenset()
     ) -> None:
         super().__init__(names, sites)
         self.lanes = lanes
         self.strips = strips
-        self.accumulators: set[Symbol] = set()
+        self.accumulators: set[ir.Symbol] = set()
         """Scalars that inactive lanes must not change."""
         self.counts_alone = False
         """Whether each lane counts its own iterations of a divergent loop, unless its variable is in a subscript."""
-        self.indices: dict[Symbol, LaneIndex] = {}
-        self.unmasked: set[Symbol] = set()
+        self.indices: dict[ir.Symbol, LaneIndex] = {}
+        self.unmasked: set[ir.Symbol] = set()
         """Scalars that inactive lanes may overwrite, as their previous values are dead."""
 
-    def block(self, body: tuple[Stmt, ...], where: Where) -> list[ScheduledStmt]:
+    def block(self, body: tuple[ir.Stmt, ...], where: Where) -> list[ScheduledStmt]:
         """The statements. Behind one that has raised no memory is accessed: its test may be what makes that safe."""
         out: list[ScheduledStmt] = []
         for stmt in body:
             match stmt:
-                case If(cond=cond, then=(*_, Fail()), orelse=()):
+                case ir.If(cond=cond, then=(*_, ir.Fail()), orelse=()):
                     raises = self.held("raises", self.expr(cond, where, out), out)
                     self._if(replace(stmt, cond=raises), where, out)
                     where = replace(where, safe=both(where.safe, negated(raises)))
@@ -100,68 +78,68 @@ class KernelLowering(ExpressionLowering):
                     self.stmt(stmt, where, out)
         return out
 
-    def stmt(self, s: Stmt, where: Where, out: list[ScheduledStmt]) -> None:
+    def stmt(self, s: ir.Stmt, where: Where, out: list[ScheduledStmt]) -> None:
         match s:
-            case Assign():
+            case ir.Assign():
                 self.assign(s.target, self.expr(s.value, where, out), where, out)
-            case Store():
+            case ir.Store():
                 self.store(s, where, out)
-            case Update():
+            case ir.Update():
                 self._update(s, where, out)
-            case For() if not where.lanes and s.var in self.strips:
+            case ir.For() if not where.lanes and s.var in self.strips:
                 self.strip(s, where, out)
-            case For():
+            case ir.For():
                 self._for(s, where, out)
-            case While():
+            case ir.While():
                 self._while(s, where, out)
-            case If():
+            case ir.If():
                 self._if(s, where, out)
-            case Fail():
+            case ir.Fail():
                 words = tuple(self.expr(word, where, out) for word in s.values)
                 self.fault(self.sites.number(s.site), where.mask or truth(True, s.loc), words, out)
-            case BoundsCheck():
+            case ir.BoundsCheck():
                 extent = self.expr(s.extent, where, out)
                 self.in_range(self.expr(s.index, where, out), extent, s.site, where, out)
-            case Alloc():
+            case ir.Alloc():
                 self.allocate(s, out)
-            case ForAll() | Break() | Continue():
+            case ir.ForAll() | ir.Break() | ir.Continue():
                 raise InternalError("predicate_lanes", "a tensor statement or a jump is left")
             case _:
                 assert_never(s)
 
     # ------------------------------------------------------------ scalars and memory
 
-    def allocate(self, s: Alloc, out: list[ScheduledStmt]) -> None:
+    def allocate(self, s: ir.Alloc, out: list[ScheduledStmt]) -> None:
         raise UnsupportedError(f"'{s.array.name}' is allocated inside a loop that runs on the GPU", s.loc,
                                hints=("allocate it before the loop, with one more axis for the index",))  # fmt: skip
 
-    def assign(self, target: Symbol, value: Expr, where: Where, out: list[ScheduledStmt]) -> None:
+    def assign(self, target: ir.Symbol, value: ir.Expr, where: Where, out: list[ScheduledStmt]) -> None:
         partial = where.narrow or target in self.accumulators
         if partial and where.mask is not None and target in self.varying and target not in self.unmasked:
-            value = Select(where.mask, value, Var(target, loc=value.loc), loc=value.loc)
-        out.append(Assign(target, value, loc=value.loc))
+            value = ir.Select(where.mask, value, ir.Var(target, loc=value.loc), loc=value.loc)
+        out.append(ir.Assign(target, value, loc=value.loc))
 
-    def store(self, s: Store, where: Where, out: list[ScheduledStmt]) -> None:
+    def store(self, s: ir.Store, where: Where, out: list[ScheduledStmt]) -> None:
         value = self.expr(s.value, where, out)
         index, here = self.index(s.array, s.index, s.checked, s.loc, where, out)
-        out.append(Store(s.array, index, value, checked=False, mask=here.access, loc=s.loc))
+        out.append(ir.Store(s.array, index, value, checked=False, mask=here.access, loc=s.loc))
 
-    def _update(self, s: Update, where: Where, out: list[ScheduledStmt]) -> None:
+    def _update(self, s: ir.Update, where: Where, out: list[ScheduledStmt]) -> None:
         value = self.expr(s.value, where, out)
         if not s.target.is_array:
-            self.assign(s.target, combine(s.op, Var(s.target, loc=s.loc), value), where, out)
+            self.assign(s.target, combine(s.op, ir.Var(s.target, loc=s.loc), value), where, out)
             return
         index, here = self.index(s.target, s.index, s.checked, s.loc, where, out)
         if s.atomic:
             out.append(replace(s, index=index, value=value, checked=False, mask=here.access))
             return
-        old = Load(s.target, index, checked=False, mask=self.access_mask(index, here), loc=s.loc)
+        old = ir.Load(s.target, index, checked=False, mask=self.access_mask(index, here), loc=s.loc)
         new = combine(s.op, old, value)
-        out.append(Store(s.target, index, new, checked=False, mask=here.access, loc=s.loc))
+        out.append(ir.Store(s.target, index, new, checked=False, mask=here.access, loc=s.loc))
 
     # ------------------------------------------------------------ control flow
 
-    def _if(self, s: If, where: Where, out: list[ScheduledStmt]) -> None:
+    def _if(self, s: ir.If, where: Where, out: list[ScheduledStmt]) -> None:
         cond = self.expr(s.cond, where, out)
         if not self.is_varying(cond):
             then, orelse = (tuple(self.block(body, where)) for body in (s.then, s.orelse))
@@ -171,66 +149,72 @@ class KernelLowering(ExpressionLowering):
         out += self.block(s.then, where.only(taken))
         out += self.block(s.orelse, where.only(negated(taken)))
 
-    def _for(self, s: For, where: Where, out: list[ScheduledStmt]) -> None:
+    def _for(self, s: ir.For, where: Where, out: list[ScheduledStmt]) -> None:
         lo, hi = self.expr(s.lo, where, out), self.expr(s.hi, where, out)
         if not self.is_varying(lo) and not self.is_varying(hi):
             out.append(Loop(s.var, lo, hi, s.step, tuple(self.block(s.body, where)), loc=s.loc))
             return
         is_changed = bool(scalars_read(hi) & scalars_written(s.body))
         end = self.held("end", hi, out) if is_changed else self.temp("end", hi, out)
-        inside = Compare("<" if s.step > 0 else ">", Var(s.var, loc=s.loc), end, loc=s.loc)
+        inside = ir.Compare("<" if s.step > 0 else ">", ir.Var(s.var, loc=s.loc), end, loc=s.loc)
         if not self.is_varying(lo) and not (self.counts_alone and not is_in_subscript(s)):
             self._for_to_furthest(s, lo, end, where, inside, out)
         else:
             self._for_in_step(s, lo, where, inside, out)
 
     def _for_to_furthest(
-        self, s: For, lo: Expr, end: Var, where: Where, inside: Expr, out: list[ScheduledStmt]
+        self, s: ir.For, lo: ir.Expr, end: ir.Var, where: Where, inside: ir.Expr, out: list[ScheduledStmt]
     ) -> None:
-        reached: Expr = end if where.mask is None else Select(where.mask, end, lo, loc=s.loc)
+        reached: ir.Expr = end if where.mask is None else ir.Select(where.mask, end, lo, loc=s.loc)
         furthest = self.names.fresh("furthest", DType.INT64)
         out.append(LaneReduce(furthest, "max" if s.step > 0 else "min", reached, loc=s.loc))
         body = tuple(self.block(s.body, where.only(inside)))
-        out.append(Loop(s.var, lo, Var(furthest, loc=s.loc), s.step, body, loc=s.loc))
+        out.append(Loop(s.var, lo, ir.Var(furthest, loc=s.loc), s.step, body, loc=s.loc))
 
-    def _for_in_step(self, s: For, lo: Expr, where: Where, inside: Expr, out: list[ScheduledStmt]) -> None:
-        var, loc = Var(s.var, loc=s.loc), s.loc
+    def _for_in_step(
+        self, s: ir.For, lo: ir.Expr, where: Where, inside: ir.Expr, out: list[ScheduledStmt]
+    ) -> None:
+        var, loc = ir.Var(s.var, loc=s.loc), s.loc
         self.varying.add(s.var)
-        out.append(Assign(s.var, lo, loc=loc))
+        out.append(ir.Assign(s.var, lo, loc=loc))
         body = self.block(s.body, where.only(inside))
-        body.append(Assign(s.var, Binary("+", var, integer(s.step, loc), loc=loc), loc=loc))
-        out.append(Repeat(AnyLane(both(where.mask, inside) or inside, loc=loc), tuple(body), loc=loc))
+        body.append(ir.Assign(s.var, ir.Binary("+", var, integer(s.step, loc), loc=loc), loc=loc))
+        out.append(Repeat(ir.AnyLane(both(where.mask, inside) or inside, loc=loc), tuple(body), loc=loc))
 
-    def _while(self, s: While, where: Where, out: list[ScheduledStmt]) -> None:
+    def _while(self, s: ir.While, where: Where, out: list[ScheduledStmt]) -> None:
         outermost = self.alive is None
         if outermost and may_raise(s):
             self.alive = self.names.fresh("alive", DType.BOOL)
-            out.append(Assign(self.alive, truth(True, s.loc), loc=s.loc))
+            out.append(ir.Assign(self.alive, truth(True, s.loc), loc=s.loc))
             if where.lanes:
                 self.varying.add(self.alive)
         cond = self._still_running(self.expr(s.cond, where, out))
         live = self.names.fresh("live", DType.BOOL)
-        running = Var(live, loc=s.loc)
-        inner, test, mask = where, cast(Expr, running), None
+        running = ir.Var(live, loc=s.loc)
+        inner, test, mask = where, cast(ir.Expr, running), None
         if where.lanes and (where.narrow or self.is_varying(cond)):
             self.varying.add(live)
-            inner, test = replace(where, mask=running, narrow=True), AnyLane(running, loc=s.loc)
+            inner, test = replace(where, mask=running, narrow=True), ir.AnyLane(running, loc=s.loc)
             mask = where.mask
-        out.append(Assign(live, both(mask, cond) or cond, loc=s.loc))
+        out.append(ir.Assign(live, both(mask, cond) or cond, loc=s.loc))
         body = self.block(s.body, inner)
         again = self._still_running(self.expr(s.cond, inner, body))
-        body.append(Assign(live, Binary("&", running, again, loc=s.loc), loc=s.loc))
+        body.append(ir.Assign(live, ir.Binary("&", running, again, loc=s.loc), loc=s.loc))
         out.append(Repeat(test, tuple(body), loc=s.loc))
         if outermost:
             self.alive = None
 
-    def _still_running(self, cond: Expr) -> Expr:
+    def _still_running(self, cond: ir.Expr) -> ir.Expr:
         """The condition of a `while`, which a fault ends too."""
-        return cond if self.alive is None else Binary("&", cond, Var(self.alive, loc=cond.loc), loc=cond.loc)
+        return (
+            cond
+            if self.alive is None
+            else ir.Binary("&", cond, ir.Var(self.alive, loc=cond.loc), loc=cond.loc)
+        )
 
     # ------------------------------------------------------------ a loop as lanes
 
-    def strip(self, s: For, around: Where, out: list[ScheduledStmt]) -> None:
+    def strip(self, s: ir.For, around: Where, out: list[ScheduledStmt]) -> None:
         everybody, loc = Where(safe=around.safe), s.loc
         lo = self.expr(s.lo, everybody, out)
         if not is_simple(lo):
@@ -239,45 +223,51 @@ class KernelLowering(ExpressionLowering):
         loop, kept = self.as_lanes(s)
         for reduction in s.reductions:
             lane = kept[reduction.symbol]
-            out.append(Assign(lane, identity(reduction.op, lane.dtype, loc), loc=loc))
+            out.append(ir.Assign(lane, identity(reduction.op, lane.dtype, loc), loc=loc))
         base, lane = self.names.fresh("base", DType.INT64), self.names.fresh("lane", DType.INT64)
         self.varying.add(lane)
-        number = Binary("+", Var(base, loc=loc), Var(lane, loc=loc), loc=loc)
+        number = ir.Binary("+", ir.Var(base, loc=loc), ir.Var(lane, loc=loc), loc=loc)
         body: list[ScheduledStmt] = [Lanes(lane, loc=loc)]
-        where = replace(self.enter(loop, lo, Var(base, loc=loc), lane, count, body), safe=around.safe)
-        inside = start_lanes(self, s, kept, where, Var(lane, loc=loc), body) if s.scans else loop.body
+        where = replace(self.enter(loop, lo, ir.Var(base, loc=loc), lane, count, body), safe=around.safe)
+        inside = start_lanes(self, s, kept, where, ir.Var(lane, loc=loc), body) if s.scans else loop.body
         body += self.block(inside, where)
         if s.scans:
-            hand_on(self, s, kept, number, Var(base, loc=loc), count, body)
+            hand_on(self, s, kept, number, ir.Var(base, loc=loc), count, body)
         out.append(Loop(base, integer(0, loc), count, self.lanes, tuple(body), loc=loc))
         self.combine_lanes(s, kept, out)
         if s.last:
             self._keep_last(s, loop, lo, count, kept, out)
 
-    def combine_lanes(self, s: For, kept: dict[Symbol, Symbol], out: list[ScheduledStmt]) -> None:
+    def combine_lanes(self, s: ir.For, kept: dict[ir.Symbol, ir.Symbol], out: list[ScheduledStmt]) -> None:
         """Combines the partial results of a loop's lanes."""
         loc = s.loc
         for reduction in s.reductions:
             total = self.names.fresh(reduction.symbol.name, reduction.symbol.dtype)
-            out.append(LaneReduce(total, reduction.op, Var(kept[reduction.symbol], loc=loc), loc=loc))
-            value = combine(reduction.op, Var(reduction.symbol, loc=loc), Var(total, loc=loc))
-            out.append(Assign(reduction.symbol, value, loc=loc))
+            out.append(LaneReduce(total, reduction.op, ir.Var(kept[reduction.symbol], loc=loc), loc=loc))
+            value = combine(reduction.op, ir.Var(reduction.symbol, loc=loc), ir.Var(total, loc=loc))
+            out.append(ir.Assign(reduction.symbol, value, loc=loc))
 
     def enter(
-        self, loop: For, lo: Expr, first: Expr, lane: Symbol, count: Expr, out: list[ScheduledStmt]
+        self,
+        loop: ir.For,
+        lo: ir.Expr,
+        first: ir.Expr,
+        lane: ir.Symbol,
+        count: ir.Expr,
+        out: list[ScheduledStmt],
     ) -> Where:
         """Sets the loop's variable in each lane to that of the iteration `first + lane`, counted from 0."""
-        here = Var(lane, loc=loop.loc)
+        here = ir.Var(lane, loc=loop.loc)
         self.varying.add(loop.var)
         base = self.temp(f"{loop.var.name}_base", iteration(lo, loop.step, first), out)
-        out.append(Assign(loop.var, iteration(base, loop.step, here), loc=loop.loc))
+        out.append(ir.Assign(loop.var, iteration(base, loop.step, here), loc=loop.loc))
         self.indices[loop.var] = LaneIndex(base.symbol, loop.step, lane)
-        rest = count if first == integer(0, loop.loc) else Binary("-", count, first, loc=loop.loc)
+        rest = count if first == integer(0, loop.loc) else ir.Binary("-", count, first, loc=loop.loc)
         inside = self.temp("inside", less(here, rest), out)
         self.varying |= divergence(loop.body, self.varying)
         return Where(inside, lanes=True)
 
-    def as_lanes(self, loop: For) -> tuple[For, dict[Symbol, Symbol]]:
+    def as_lanes(self, loop: ir.For) -> tuple[ir.For, dict[ir.Symbol, ir.Symbol]]:
         """The loop with scalars of its own for all that it writes, and which stands for which."""
         kept = {s: self.names.fresh(s.name, s.type) for s in dict.fromkeys(scalar_writes(loop.body))}
         self.accumulators |= {kept[r.symbol] for r in loop.reductions}
@@ -286,15 +276,21 @@ class KernelLowering(ExpressionLowering):
         return replace(loop, body=tuple(rename(stmt, kept) for stmt in loop.body)), kept
 
     def _keep_last(
-        self, s: For, loop: For, lo: Expr, count: Expr, kept: dict[Symbol, Symbol], out: list[ScheduledStmt]
+        self,
+        s: ir.For,
+        loop: ir.For,
+        lo: ir.Expr,
+        count: ir.Expr,
+        kept: dict[ir.Symbol, ir.Symbol],
+        out: list[ScheduledStmt],
     ) -> None:
         """The value that a private scalar has after the loop: that of the last iteration, which
         lies in the last strip."""
         loc, body = s.loc, list[ScheduledStmt]()
-        final = iteration(lo, s.step, Binary("-", count, integer(1, loc), loc=loc))
-        is_last = self.temp("is_last", Compare("==", Var(loop.var, loc=loc), final, loc=loc), body)
+        final = iteration(lo, s.step, ir.Binary("-", count, integer(1, loc), loc=loc))
+        is_last = self.temp("is_last", ir.Compare("==", ir.Var(loop.var, loc=loc), final, loc=loc), body)
         for symbol in s.last:
-            value = Select(is_last, Var(kept[symbol], loc=loc), zero(symbol.dtype, loc), loc=loc)
+            value = ir.Select(is_last, ir.Var(kept[symbol], loc=loc), zero(symbol.dtype, loc), loc=loc)
             op = "or" if symbol.dtype is DType.BOOL else "+"
             body.append(LaneReduce(symbol, op, value, loc=loc))
         out.append(Branch(less(integer(0, loc), count), tuple(body), loc=loc))

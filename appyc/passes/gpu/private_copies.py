@@ -37,27 +37,9 @@ from functools import partial
 from typing import TypeAlias
 
 from appyc.analysis.dependences.verdicts import named
+from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply, ordered
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Compare,
-    Expr,
-    Extent,
-    For,
-    Function,
-    If,
-    Load,
-    LoopMode,
-    Reduction,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-    While,
-)
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import rename, scalars_written, substitute, walk
 from appyc.passes.gpu.atomic_updates import turned, why_not_atomic
@@ -89,10 +71,10 @@ FEWEST = 32
 """The fewest of these that are worth it."""
 
 
-Rule: TypeAlias = Callable[[Update, For | None], Update]
+Rule: TypeAlias = Callable[[ir.Update, ir.For | None], ir.Update]
 
 
-def private_copies(fn: Function, ctx: PassContext) -> Function:
+def private_copies(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with a second version of such loops."""
     copier = _Copier(fn, NameSupply.after(fn), ctx)
     body = map_nests(fn.body, lambda nest: copier.versions(nest) if _is_candidate(nest) else (nest,))
@@ -101,90 +83,94 @@ def private_copies(fn: Function, ctx: PassContext) -> Function:
 
 @dataclass(frozen=True, slots=True)
 class _Copier:
-    fn: Function
+    fn: ir.Function
     names: NameSupply
     ctx: PassContext
 
-    def versions(self, loop: For) -> tuple[Stmt, ...]:
+    def versions(self, loop: ir.For) -> tuple[ir.Stmt, ...]:
         """The loop, and the one with copies where these pay."""
         loc, (reduction,) = loop.loc, loop.reductions
         array, is_atomic = reduction.symbol, why_not_atomic(loop, reduction) is None
         if turned(self.fn, loop) is not None or (self.ctx.options.exact and not is_atomic):
             return (loop,)
-        shape = tuple(Extent(array, axis, loc=loc) for axis in range(array.array.ndim))
+        shape = tuple(ir.Extent(array, axis, loc=loc) for axis in range(array.array.ndim))
         size, work = product_of_all(shape), product_of_all([iterations_of(n) for n in perfect_chain(loop)])
         copies = self.names.fresh(array.name, ArrayType(array.dtype, len(shape) + 1))
         # named as the array: an index that is out of range is reported as its own
-        before: tuple[Stmt, ...] = ()
+        before: tuple[ir.Stmt, ...] = ()
         if is_atomic:
-            count: Expr = integer(SPREAD, loc)
+            count: ir.Expr = integer(SPREAD, loc)
             pays = less(binary("*", size, integer(SPREAD * SHARE, loc)), work)
             (updated,) = _redirected((loop,), array, _spread(copies), None, loop.mode)
         else:
             lanes = self.names.fresh("lanes", DType.INT64)
-            count = Var(lanes, loc=loc)
-            pays = Compare(">=", count, integer(FEWEST, loc), loc=loc)
+            count = ir.Var(lanes, loc=loc)
+            pays = ir.Compare(">=", count, integer(FEWEST, loc), loc=loc)
             most = smaller(iterations_of(loop), integer(LANES, loc))
             before = (
-                Assign(lanes, smaller(most, binary("//", work, larger(size, integer(1, loc)))), loc=loc),
+                ir.Assign(lanes, smaller(most, binary("//", work, larger(size, integer(1, loc)))), loc=loc),
             )
             updated = self._in_lanes(loop, array, copies, count)
-        nest = partial(over_elements, names=self.names, mode=LoopMode.PARALLEL)
+        nest = partial(over_elements, names=self.names, mode=ir.LoopMode.PARALLEL)
         start = start_of_sum(reduction.op, array.dtype, loc)
         is_zero = array.dtype.is_integer and start.value == 0
-        made: list[Stmt] = [Alloc(copies, (*shape, count), zero=is_zero, loc=loc)]
+        made: list[ir.Stmt] = [ir.Alloc(copies, (*shape, count), zero=is_zero, loc=loc)]
         if not is_zero:
-            made.append(nest((*shape, count), lambda at: (Store(copies, at, start, checked=False, loc=loc),)))
+            made.append(
+                nest((*shape, count), lambda at: (ir.Store(copies, at, start, checked=False, loc=loc),))
+            )
         made += [updated, nest(shape, lambda at: self._combined(reduction, copies, at, count))]
         self.ctx.remark(
             loc, f"{named(loop)}: where '{array.name}' has few elements, the GPU updates copies of it"
         )
         own = tuple(rename(stmt, fresh_variables(stmt, self.names)) for stmt in made)
-        return (*before, If(pays, own, (loop,), loc=loc))
+        return (*before, ir.If(pays, own, (loop,), loc=loc))
 
-    def _in_lanes(self, loop: For, array: Symbol, copies: Symbol, count: Expr) -> For:
+    def _in_lanes(self, loop: ir.For, array: ir.Symbol, copies: ir.Symbol, count: ir.Expr) -> ir.For:
         """Lanes with a copy each, of which each does every `count`-th iteration in order."""
         loc = loop.loc
-        lane, number = (Var(self.names.fresh(name, DType.INT64), loc=loc) for name in ("lane", "number"))
+        lane, number = (ir.Var(self.names.fresh(name, DType.INT64), loc=loc) for name in ("lane", "number"))
         here = binary("+", binary("*", number, count), lane)
 
-        def rule(update: Update, _: For | None) -> Update:
+        def rule(update: ir.Update, _: ir.For | None) -> ir.Update:
             return replace(update, target=copies, index=(*update.index, lane))
 
-        body = _redirected(loop.body, array, rule, None, LoopMode.SEQUENTIAL)
+        body = _redirected(loop.body, array, rule, None, ir.LoopMode.SEQUENTIAL)
         now = {loop.var: iteration(loop.lo, loop.step, here)}
-        guarded = If(
+        guarded = ir.If(
             less(here, iterations_of(loop)), tuple(substitute(stmt, now) for stmt in body), (), loc=loc
         )
         rounds = ceiling_quotient(iterations_of(loop), count)
-        in_order = For(number.symbol, integer(0, loc), rounds, 1, (guarded,), loc=loc)
+        in_order = ir.For(number.symbol, integer(0, loc), rounds, 1, (guarded,), loc=loc)
         return _parallel(lane.symbol, count, (in_order,))
 
     def _combined(
-        self, reduction: Reduction, copies: Symbol, at: tuple[Expr, ...], count: Expr
-    ) -> tuple[Stmt, ...]:
+        self, reduction: ir.Reduction, copies: ir.Symbol, at: tuple[ir.Expr, ...], count: ir.Expr
+    ) -> tuple[ir.Stmt, ...]:
         """What adds the copies of one element to it."""
         array, op, loc = reduction.symbol, reduction.op, count.loc
         total = self.names.fresh(array.name, array.dtype)
         which = self.names.fresh("copy", DType.INT64)
-        each = Load(copies, (*at, Var(which, loc=loc)), checked=False, loc=loc)
-        added = combine(op, Load(array, at, checked=False, loc=loc), Var(total, loc=loc))
+        each = ir.Load(copies, (*at, ir.Var(which, loc=loc)), checked=False, loc=loc)
+        added = combine(op, ir.Load(array, at, checked=False, loc=loc), ir.Var(total, loc=loc))
         return (
-            Assign(total, start_of_sum(op, array.dtype, loc), loc=loc),
-            For(
-                which, integer(0, loc), count, 1, (Update(total, (), op, each, loc=loc),), LoopMode.SIMD,
-                reductions=(Reduction(op, total),), loc=loc,
+            ir.Assign(total, start_of_sum(op, array.dtype, loc), loc=loc),
+            ir.For(
+                which, integer(0, loc), count, 1, (ir.Update(total, (), op, each, loc=loc),), ir.LoopMode.SIMD,
+                reductions=(ir.Reduction(op, total),), loc=loc,
             ),
-            Store(array, at, added, checked=False, loc=loc),
+            ir.Store(array, at, added, checked=False, loc=loc),
         )  # fmt: skip
 
 
-def _parallel(var: Symbol, count: Expr, body: tuple[Stmt, ...]) -> For:
+def _parallel(var: ir.Symbol, count: ir.Expr, body: tuple[ir.Stmt, ...]) -> ir.For:
     private = ordered(scalars_written(body))
-    return For(var, integer(0, count.loc), count, 1, body, LoopMode.PARALLEL, private=private, loc=count.loc)
+    return ir.For(
+        var, integer(0, count.loc), count, 1, body, ir.LoopMode.PARALLEL, private=private, loc=count.loc
+    )
 
 
-def _is_candidate(loop: For) -> bool:
+def _is_candidate(loop: ir.For) -> bool:
     """Whether a loop does nothing but to update an array, and so that copies can be."""
     if len(loop.reductions) != 1 or loop.last or loop.scans or loop.product is not None:
         return False
@@ -192,37 +178,38 @@ def _is_candidate(loop: For) -> bool:
     if not array.is_array or array.dtype.is_complex:
         return False
     return not any(
-        isinstance(n, While | Alloc) or (isinstance(n, Load) and n.array == array) for n in walk(loop.body)
+        isinstance(n, ir.While | ir.Alloc) or (isinstance(n, ir.Load) and n.array == array)
+        for n in walk(loop.body)
     )
 
 
-def _spread(copies: Symbol) -> Rule:
+def _spread(copies: ir.Symbol) -> Rule:
     """Makes updates atomic ones of the copies, adjacent ones in adjacent iterations of the loop around them."""
 
-    def rule(update: Update, around: For | None) -> Update:
+    def rule(update: ir.Update, around: ir.For | None) -> ir.Update:
         assert around is not None
-        which = binary("&", Var(around.var, loc=update.loc), integer(SPREAD - 1, update.loc))
+        which = binary("&", ir.Var(around.var, loc=update.loc), integer(SPREAD - 1, update.loc))
         return replace(update, target=copies, index=(*update.index, which), atomic=True)
 
     return rule
 
 
 def _redirected(
-    body: tuple[Stmt, ...], array: Symbol, rule: Rule, around: For | None, mode: LoopMode
-) -> tuple[Stmt, ...]:
+    body: tuple[ir.Stmt, ...], array: ir.Symbol, rule: Rule, around: ir.For | None, mode: ir.LoopMode
+) -> tuple[ir.Stmt, ...]:
     """Statements with other updates of an array, in loops of that mode. around: the innermost loop that they are in."""
-    out: list[Stmt] = []
+    out: list[ir.Stmt] = []
     for stmt in body:
-        inside = stmt if isinstance(stmt, For) else around
-        if isinstance(stmt, Update) and stmt.target == array:
+        inside = stmt if isinstance(stmt, ir.For) else around
+        if isinstance(stmt, ir.Update) and stmt.target == array:
             out.append(rule(stmt, around))
             continue
         new = map_blocks(stmt, partial(_redirected, array=array, rule=rule, around=inside, mode=mode))
-        if isinstance(new, For) and new != stmt:
+        if isinstance(new, ir.For) and new != stmt:
             rest = tuple(r for r in new.reductions if r.symbol != array)
             new = (
                 replace(new, mode=mode, private=(), reductions=())
-                if mode is LoopMode.SEQUENTIAL
+                if mode is ir.LoopMode.SEQUENTIAL
                 else replace(new, reductions=rest)
             )
         out.append(new)

@@ -19,23 +19,8 @@ from dataclasses import replace
 from functools import partial
 
 from appyc.analysis.dependences.legality import Legality
+from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks, perfect_nest
-from appyc.ir.nodes import (
-    Assign,
-    Binary,
-    Cast,
-    Const,
-    Expr,
-    Extent,
-    For,
-    Function,
-    Load,
-    Stmt,
-    Symbol,
-    Unary,
-    Var,
-    While,
-)
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import (
     loops_of,
@@ -49,7 +34,7 @@ from appyc.ir.visit import (
 from appyc.passes.pass_context import PassContext
 
 
-def sink_scalars(fn: Function, ctx: PassContext) -> Function:
+def sink_scalars(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with such scalars in the loops that read them."""
     if not ctx.options.on_gpu or not ctx.options.auto or not any(loops_of(fn.body)):
         return fn
@@ -69,22 +54,22 @@ def sink_scalars(fn: Function, ctx: PassContext) -> Function:
 class _Sinking:
     """nests: the free loops of each nest that scalars were moved into, and what was there before."""
 
-    def __init__(self, fn: Function, legality: Legality) -> None:
+    def __init__(self, fn: ir.Function, legality: Legality) -> None:
         self.legality = legality
         self.reads = Counter(scalar_reads(fn))
-        self.reads.update(r.value for r in fn.results if isinstance(r.value, Symbol))
+        self.reads.update(r.value for r in fn.results if isinstance(r.value, ir.Symbol))
         self.writes = Counter([*scalar_writes(fn.body), *fn.params])
-        self.nests: dict[Symbol, tuple[tuple[Symbol, ...], tuple[Stmt, ...]]] = {}
+        self.nests: dict[ir.Symbol, tuple[tuple[ir.Symbol, ...], tuple[ir.Stmt, ...]]] = {}
 
-    def block(self, body: tuple[Stmt, ...], *, in_loop: bool) -> tuple[Stmt, ...]:
-        out: list[Stmt] = []
+    def block(self, body: tuple[ir.Stmt, ...], *, in_loop: bool) -> tuple[ir.Stmt, ...]:
+        out: list[ir.Stmt] = []
         for stmt in body:
-            free = self._free(stmt) if isinstance(stmt, For) else ()
-            if not isinstance(stmt, For) or not free:
-                deeper = in_loop or isinstance(stmt, For | While)
+            free = self._free(stmt) if isinstance(stmt, ir.For) else ()
+            if not isinstance(stmt, ir.For) or not free:
+                deeper = in_loop or isinstance(stmt, ir.For | ir.While)
                 out.append(map_blocks(stmt, partial(self.block, in_loop=deeper)))
                 continue
-            moved: list[Stmt] = []
+            moved: list[ir.Stmt] = []
             while out and self._may_move(out[-1], stmt, moved, in_loop=in_loop):
                 moved.insert(0, out.pop())
             out.append(_with(stmt, len(free), tuple(moved)))
@@ -92,21 +77,21 @@ class _Sinking:
                 self.nests[stmt.var] = free, (*moved, stmt)
         return tuple(out)
 
-    def _free(self, nest: For) -> tuple[Symbol, ...]:
+    def _free(self, nest: ir.For) -> tuple[ir.Symbol, ...]:
         """The loops of a nest, from outside, whose iterations may run in any order."""
-        found: list[Symbol] = []
+        found: list[ir.Symbol] = []
         for loop in perfect_nest(nest):
             if not self.legality.judge(loop).may_run_in_any_order:
                 break
             found.append(loop.var)
         return tuple(found)
 
-    def _may_move(self, stmt: Stmt, nest: For, moved: list[Stmt], *, in_loop: bool) -> bool:
+    def _may_move(self, stmt: ir.Stmt, nest: ir.For, moved: list[ir.Stmt], *, in_loop: bool) -> bool:
         """Whether a statement right before the nest, and before what is moved already, may be moved too."""
-        if not isinstance(stmt, Assign) or self.writes[stmt.target] != 1 or may_raise(stmt):
+        if not isinstance(stmt, ir.Assign) or self.writes[stmt.target] != 1 or may_raise(stmt):
             return False
         inside = Counter(scalar_reads((nest, *moved)))[stmt.target]
-        reads_arrays = any(isinstance(n, Load) for n in walk(stmt.value))
+        reads_arrays = any(isinstance(n, ir.Load) for n in walk(stmt.value))
         bounds = [bound for loop in perfect_nest(nest) for bound in (loop.lo, loop.hi)]
         return (
             0 < inside == self.reads[stmt.target]
@@ -117,15 +102,18 @@ class _Sinking:
         )
 
 
-def _is_cheap(value: Expr) -> bool:
+def _is_cheap(value: ir.Expr) -> bool:
     """Whether it takes all lanes little to compute what one value serves."""
-    return all(isinstance(n, Var | Const | Load | Unary | Binary | Cast | Extent) for n in walk(value))
+    return all(
+        isinstance(n, ir.Var | ir.Const | ir.Load | ir.Unary | ir.Binary | ir.Cast | ir.Extent)
+        for n in walk(value)
+    )
 
 
-def _with(loop: For, levels: int, moved: tuple[Stmt, ...]) -> For:
+def _with(loop: ir.For, levels: int, moved: tuple[ir.Stmt, ...]) -> ir.For:
     """The nest with statements at the beginning of its innermost body, so many loops further in."""
     if levels == 1:
         return replace(loop, body=(*moved, *loop.body))
     inner = loop.body[0]
-    assert isinstance(inner, For)
+    assert isinstance(inner, ir.For)
     return replace(loop, body=(_with(inner, levels - 1, moved),))

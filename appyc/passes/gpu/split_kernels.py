@@ -22,34 +22,10 @@ from itertools import count
 
 from appyc.analysis.accesses.scalar_flow import scalars_of
 from appyc.errors import InternalError, Loc
+from appyc.ir import nodes as ir
 from appyc.ir.gpu_program import Branch, CheckFaults, Fault, GpuProgram, Loop, Multiply, Repeat, ScheduledStmt
 from appyc.ir.kernel_scalars import free_scalars
 from appyc.ir.names import NameSupply, in_ascii, of_function, ordered
-from appyc.ir.nodes import (
-    Alloc,
-    Apart,
-    Ascending,
-    Assign,
-    BoundsCheck,
-    Compare,
-    Expr,
-    Fail,
-    For,
-    ForAll,
-    Function,
-    If,
-    Load,
-    Logical,
-    LoopMode,
-    Result,
-    Stmt,
-    Store,
-    Symbol,
-    Unary,
-    Update,
-    Var,
-    While,
-)
 from appyc.ir.product_call import product_call
 from appyc.ir.raising import may_raise, overflow_error, traps_overflow
 from appyc.ir.schedule import Product
@@ -67,22 +43,22 @@ from appyc.passes.node_builders import combine, less, trip_count, truth
 from appyc.passes.pass_context import PassContext
 
 
-def split_kernels(fn: Function, ctx: PassContext) -> GpuProgram:
+def split_kernels(fn: ir.Function, ctx: PassContext) -> GpuProgram:
     splitter = _Splitter(fn, ctx)
     body = splitter.block(fn.body, in_loop=False)
     results = []
     for result in fn.results:
         value = result.value
-        if not isinstance(value, Symbol):
+        if not isinstance(value, ir.Symbol):
             value = splitter.on_host(value, body)
-        results.append(Result(value, result.python, loc=result.loc))
+        results.append(ir.Result(value, result.python, loc=result.loc))
     return GpuProgram(
         fn.name, fn.params, tuple(body), tuple(results), splitter.sites.table(), fn.guards, loc=fn.loc
     )
 
 
 class _Splitter:
-    def __init__(self, fn: Function, ctx: PassContext) -> None:
+    def __init__(self, fn: ir.Function, ctx: PassContext) -> None:
         self.fn, self.ctx = fn, ctx
         self.names = NameSupply.after(fn)
         self.sites = FaultSites(overflow_error(fn))
@@ -96,59 +72,59 @@ class _Splitter:
         """Symbols that kernels did not bring along."""
 
     def block(
-        self, body: tuple[Stmt, ...], in_loop: bool, private: Collection[Symbol] = ()
+        self, body: tuple[ir.Stmt, ...], in_loop: bool, private: Collection[ir.Symbol] = ()
     ) -> list[ScheduledStmt]:
         """Statements of the host; runs of those that need one program become kernels. private: scalars that each
         run of the block sets before it reads them, and that are dead after it."""
         out: list[ScheduledStmt] = []
-        group: list[Stmt] = []
-        known: set[Symbol] = set()
+        group: list[ir.Stmt] = []
+        known: set[ir.Symbol] = set()
         for stmt in body:
             if self._joins(stmt, group):
                 group.append(stmt)
                 continue
             self._one_program(tuple(group), in_loop, known, out)
             group = []
-            if isinstance(stmt, For) and stmt.product is not None:
+            if isinstance(stmt, ir.For) and stmt.product is not None:
                 out.append(self._multiply(stmt, stmt.product))
-            elif isinstance(stmt, For) and self._becomes_grid(stmt, in_loop):
+            elif isinstance(stmt, ir.For) and self._becomes_grid(stmt, in_loop):
                 out += self._grid(stmt)
             elif _touches_arrays(stmt) and not _has_parallel(stmt):
                 group = [stmt]
             else:
                 self._host_stmt(stmt, in_loop, out)
-                known |= {stmt.target} if isinstance(stmt, Assign) else set()
+                known |= {stmt.target} if isinstance(stmt, ir.Assign) else set()
         self._one_program(tuple(group), in_loop, known, out)
         return join_launches(keep_scalars_on_device(out, self._local(body, out).union(private)))
 
-    def _local(self, body: tuple[Stmt, ...], lowered: list[ScheduledStmt]) -> set[Symbol]:
+    def _local(self, body: tuple[ir.Stmt, ...], lowered: list[ScheduledStmt]) -> set[ir.Symbol]:
         """Scalars that are read only in a block, each time after it has set them."""
         inside, free = Counter(scalar_reads(body)), set(free_scalars(lowered))
         return {s for s in scalars_written(body) if self.reads[s] == inside[s] and s not in free}
 
-    def on_host(self, e: Expr, out: list[ScheduledStmt]) -> Expr:
+    def on_host(self, e: ir.Expr, out: list[ScheduledStmt]) -> ir.Expr:
         """An expression that the host can evaluate: what reads arrays, or may overflow, is computed by a kernel."""
-        if not any(isinstance(n, Load) or traps_overflow(n) for n in walk(e)):
+        if not any(isinstance(n, ir.Load) or traps_overflow(n) for n in walk(e)):
             return e
         value = self.names.fresh("value", e.dtype)
         self.reads[value] += 1
-        self._one_program((Assign(value, e, loc=e.loc),), False, set(), out)
-        return Var(value, loc=e.loc)
+        self._one_program((ir.Assign(value, e, loc=e.loc),), False, set(), out)
+        return ir.Var(value, loc=e.loc)
 
     # ------------------------------------------------------------ which way a statement goes
 
-    def _joins(self, stmt: Stmt, group: list[Stmt]) -> bool:
+    def _joins(self, stmt: ir.Stmt, group: list[ir.Stmt]) -> bool:
         """Whether a statement runs in the kernel of those before it: it touches arrays too, or
         it reads scalars that they set."""
-        if not group or isinstance(stmt, Alloc | Fail | BoundsCheck) or _has_parallel(stmt):
+        if not group or isinstance(stmt, ir.Alloc | ir.Fail | ir.BoundsCheck) or _has_parallel(stmt):
             return False
-        if isinstance(stmt, For) and (stmt.product is not None or self._becomes_grid(stmt, in_loop=True)):
+        if isinstance(stmt, ir.For) and (stmt.product is not None or self._becomes_grid(stmt, in_loop=True)):
             return False
         return _touches_arrays(stmt) or bool(scalars_read(stmt) & scalars_written(group))
 
-    def _becomes_grid(self, loop: For, in_loop: bool) -> bool:
+    def _becomes_grid(self, loop: ir.For, in_loop: bool) -> bool:
         """Outside of host loops a loop that only asks for lanes is worth a grid as well."""
-        if loop.mode is LoopMode.SEQUENTIAL or (in_loop and loop.mode is LoopMode.SIMD):
+        if loop.mode is ir.LoopMode.SEQUENTIAL or (in_loop and loop.mode is ir.LoopMode.SIMD):
             return False
         reason = why_not_parallel(loop, self.fn.schedule[loop.var].row_lanes)
         if reason is not None:
@@ -161,10 +137,10 @@ class _Splitter:
 
     # ------------------------------------------------------------ the ways
 
-    def _grid(self, nest: For) -> list[ScheduledStmt]:
+    def _grid(self, nest: ir.For) -> list[ScheduledStmt]:
         before: list[ScheduledStmt] = []
         bounds = {id(e): self.on_host(e, before) for e in (nest.lo, nest.hi)}
-        ready = For(
+        ready = ir.For(
             nest.var, bounds[id(nest.lo)], bounds[id(nest.hi)], nest.step, nest.body, nest.mode,
             nest.clauses, nest.private, nest.last, nest.reductions, loc=nest.loc,
         )  # fmt: skip
@@ -173,7 +149,7 @@ class _Splitter:
         self._check((nest,), out)
         return out
 
-    def _multiply(self, nest: For, product: Product) -> Multiply:
+    def _multiply(self, nest: ir.For, product: Product) -> Multiply:
         call = product_call(product, nest)
         rows, columns, summed = (trip_count(n.lo, n.hi, n.step) for n in call.sides)
         count = None if call.stack is None else trip_count(call.stack.lo, call.stack.hi, 1)
@@ -190,7 +166,7 @@ class _Splitter:
         )
 
     def _one_program(
-        self, body: tuple[Stmt, ...], in_loop: bool, known: set[Symbol], out: list[ScheduledStmt]
+        self, body: tuple[ir.Stmt, ...], in_loop: bool, known: set[ir.Symbol], out: list[ScheduledStmt]
     ) -> None:
         """known: the scalars that the same iteration has set before, so that it comes from no earlier one."""
         if not body:
@@ -207,85 +183,89 @@ class _Splitter:
         out += finish_kernel(self._name(), lower, lowered, tuple(outputs), body[0].loc)
         self._check(body, out)
 
-    def _check(self, body: tuple[Stmt, ...], out: list[ScheduledStmt]) -> None:
+    def _check(self, body: tuple[ir.Stmt, ...], out: list[ScheduledStmt]) -> None:
         """Asks for faults at once where what a fault left unread could keep a `while` running, and where statements
         that raise may be what makes the accesses of later kernels safe."""
-        raises = any(isinstance(n, Fail) for stmt in body for n in walk(stmt))
+        raises = any(isinstance(n, ir.Fail) for stmt in body for n in walk(stmt))
         if raises or (self.whiles and any(may_raise(stmt) for stmt in body)):
             out.append(CheckFaults(loc=body[0].loc))
 
-    def _host_stmt(self, stmt: Stmt, in_loop: bool, out: list[ScheduledStmt]) -> None:
+    def _host_stmt(self, stmt: ir.Stmt, in_loop: bool, out: list[ScheduledStmt]) -> None:
         match stmt:
-            case Assign(target, value):
-                out.append(Assign(target, self.on_host(value, out), loc=stmt.loc))
-            case Update():
+            case ir.Assign(target, value):
+                out.append(ir.Assign(target, self.on_host(value, out), loc=stmt.loc))
+            case ir.Update():
                 value = self.on_host(stmt.value, out)
                 out.append(
-                    Assign(stmt.target, combine(stmt.op, Var(stmt.target, loc=stmt.loc), value), loc=stmt.loc)
+                    ir.Assign(
+                        stmt.target, combine(stmt.op, ir.Var(stmt.target, loc=stmt.loc), value), loc=stmt.loc
+                    )
                 )
-            case For():
+            case ir.For():
                 lo, hi = self.on_host(stmt.lo, out), self.on_host(stmt.hi, out)
                 private = set(self.scalars[stmt.var].private).difference(self.scalars[stmt.var].last)
                 body = tuple(self.block(stmt.body, True, private))
                 loop = Loop(stmt.var, lo, hi, stmt.step, body, loc=stmt.loc)
                 out += self._hoisted(loop, private, in_loop)
-            case While():
+            case ir.While():
                 self._while(stmt, in_loop, out)
-            case If():
+            case ir.If():
                 cond = self.on_host(stmt.cond, out)
                 then, orelse = self.block(stmt.then, in_loop), self.block(stmt.orelse, in_loop)
                 out.append(Branch(cond, tuple(then), tuple(orelse), loc=stmt.loc))
-            case Alloc():
+            case ir.Alloc():
                 sizes = tuple(self.on_host(size, out) for size in stmt.shape)
                 kept = None if stmt.kept is None else self.on_host(stmt.kept, out)
                 out.append(replace(stmt, shape=sizes, kept=kept))
-            case Fail():
+            case ir.Fail():
                 words = tuple(self.on_host(word, out) for word in stmt.values)
                 site = self.sites.number(stmt.site)
                 out += self._raised(site, words, stmt.loc)
-            case BoundsCheck():
+            case ir.BoundsCheck():
                 index, extent = self.on_host(stmt.index, out), self.on_host(stmt.extent, out)
                 raised = self._raised(self.sites.number(stmt.site), (index, extent), stmt.loc)
-                below = less(index, Unary("-", extent, loc=stmt.loc))
-                outside = Logical("or", below, Compare(">=", index, extent, loc=stmt.loc), loc=stmt.loc)
+                below = less(index, ir.Unary("-", extent, loc=stmt.loc))
+                outside = ir.Logical("or", below, ir.Compare(">=", index, extent, loc=stmt.loc), loc=stmt.loc)
                 out.append(Branch(outside, tuple(raised), (), loc=stmt.loc))
-            case ForAll():
+            case ir.ForAll():
                 raise InternalError("split_kernels", "a tensor statement is left")
             case _:
                 out.append(stmt)
 
-    def _raised(self, site: int, words: tuple[Expr, ...], loc: Loc) -> list[ScheduledStmt]:
+    def _raised(self, site: int, words: tuple[ir.Expr, ...], loc: Loc) -> list[ScheduledStmt]:
         """What raises on the host: what kernels have noted comes first."""
         return [CheckFaults(loc=loc), Fault(site, truth(True, loc), words, loc=loc)]
 
     def _hoisted(
-        self, loop: Loop | Repeat, private: Collection[Symbol], in_loop: bool
+        self, loop: Loop | Repeat, private: Collection[ir.Symbol], in_loop: bool
     ) -> list[ScheduledStmt]:
         users = self.users.difference(private)
         return hoist_launches(loop, users, self.names, None if in_loop else self.recordings)
 
-    def _while(self, stmt: While, in_loop: bool, out: list[ScheduledStmt]) -> None:
+    def _while(self, stmt: ir.While, in_loop: bool, out: list[ScheduledStmt]) -> None:
         cond = self.on_host(stmt.cond, out)
         self.whiles += 1
         body = self.block(stmt.body, in_loop=True)
         self.whiles -= 1
         if cond is not stmt.cond:
-            assert isinstance(cond, Var)
-            body.append(Assign(cond.symbol, self.on_host(stmt.cond, body), loc=stmt.loc))
+            assert isinstance(cond, ir.Var)
+            body.append(ir.Assign(cond.symbol, self.on_host(stmt.cond, body), loc=stmt.loc))
         out += self._hoisted(Repeat(cond, tuple(body), loc=stmt.loc), (), in_loop)
 
 
-def _touches_arrays(stmt: Stmt) -> bool:
-    return any(isinstance(n, Load | Store) or (isinstance(n, Update) and n.index) for n in walk(stmt))
+def _touches_arrays(stmt: ir.Stmt) -> bool:
+    return any(
+        isinstance(n, ir.Load | ir.Store) or (isinstance(n, ir.Update) and n.index) for n in walk(stmt)
+    )
 
 
-def _has_parallel(stmt: Stmt) -> bool:
+def _has_parallel(stmt: ir.Stmt) -> bool:
     """Whether the host has to run a statement's control flow."""
     return any(
-        isinstance(n, Alloc | Apart | Ascending)
+        isinstance(n, ir.Alloc | ir.Apart | ir.Ascending)
         or (
-            isinstance(n, For)
-            and (n.product is not None or (n.mode is LoopMode.PARALLEL and why_not_parallel(n) is None))
+            isinstance(n, ir.For)
+            and (n.product is not None or (n.mode is ir.LoopMode.PARALLEL and why_not_parallel(n) is None))
         )
         for n in walk(stmt)
     )

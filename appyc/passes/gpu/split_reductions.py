@@ -38,25 +38,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from appyc.analysis.dependences.verdicts import named
+from appyc.ir import nodes as ir
 from appyc.ir.blocks import replace_outermost
 from appyc.ir.names import NameSupply, ordered
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Compare,
-    Expr,
-    For,
-    Function,
-    If,
-    Load,
-    LoopMode,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-    While,
-)
 from appyc.ir.raising import may_raise
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import arrays_read, rename, scalars_read, scalars_written, walk
@@ -87,7 +71,7 @@ FEWEST = 8
 """Parts that are worth the second stage, which has a program for each iteration of the nest."""
 
 
-def split_reductions(fn: Function, ctx: PassContext) -> Function:
+def split_reductions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with such nests in two versions."""
     splitter = _Splitter(fn, NameSupply.after(fn), ctx)
     body = replace_outermost(fn.body, splitter.versions)
@@ -98,43 +82,43 @@ def split_reductions(fn: Function, ctx: PassContext) -> Function:
 class _Nest:
     """A chain of loops, and its innermost body: what is before the reduction, the reduction, and what is after."""
 
-    chain: tuple[For, ...]
-    before: tuple[Stmt, ...]
-    loop: For
-    after: tuple[Stmt, ...]
+    chain: tuple[ir.For, ...]
+    before: tuple[ir.Stmt, ...]
+    loop: ir.For
+    after: tuple[ir.Stmt, ...]
     threads: int
     """How many threads an iteration of the chain has."""
 
-    def around(self, body: tuple[Stmt, ...]) -> For:
+    def around(self, body: tuple[ir.Stmt, ...]) -> ir.For:
         """The chain around another body."""
         private = ordered(scalars_written(body))
         for loop in reversed(self.chain):
             body = (replace(loop, body=body, private=private),)
         made = body[0]
-        assert isinstance(made, For)
+        assert isinstance(made, ir.For)
         return made
 
 
 @dataclass(frozen=True, slots=True)
 class _Splitter:
-    fn: Function
+    fn: ir.Function
     names: NameSupply
     ctx: PassContext
 
-    def versions(self, stmt: Stmt) -> tuple[Stmt, ...] | None:
+    def versions(self, stmt: ir.Stmt) -> tuple[ir.Stmt, ...] | None:
         """Both versions of a nest around which no loop runs in parallel; the nest where there is one alone."""
-        if not isinstance(stmt, For) or (stmt.mode is LoopMode.SEQUENTIAL and stmt.product is None):
+        if not isinstance(stmt, ir.For) or (stmt.mode is ir.LoopMode.SEQUENTIAL and stmt.product is None):
             return None
         nests = self._nests(stmt)
         return self._split(nests, stmt) if nests else (stmt,)
 
-    def _nests(self, nest: For) -> tuple[_Nest, ...]:
+    def _nests(self, nest: ir.For) -> tuple[_Nest, ...]:
         """The nest as one for each of its reductions; none where it may not be split."""
         if nest.product is not None or self.fn.schedule[nest.var].row_lanes is not None:
             return ()
         mapping = map_gpu(nest)
         chain, body = mapping.chain, mapping.body
-        loops = [stmt for stmt in body if isinstance(stmt, For)]
+        loops = [stmt for stmt in body if isinstance(stmt, ir.For)]
         if not loops or any(loop.last or loop.reductions or loop.step != 1 for loop in chain):
             return ()
         if not all(map(_is_reduction, loops)):
@@ -145,10 +129,11 @@ class _Splitter:
             return ()
         start = body.index(loops[0])
         if not all(
-            isinstance(stmt, Assign) or (isinstance(stmt, Update) and not stmt.index) for stmt in body[:start]
+            isinstance(stmt, ir.Assign) or (isinstance(stmt, ir.Update) and not stmt.index)
+            for stmt in body[:start]
         ):
             return ()
-        if not all(isinstance(stmt, For | Assign | Update | Store) for stmt in body[start:]):
+        if not all(isinstance(stmt, ir.For | ir.Assign | ir.Update | ir.Store) for stmt in body[start:]):
             return ()
         threads = 1 if mapping.lane is not None else STRIP_THREADS
         ends = [*(body.index(loop) for loop in loops), len(body)]
@@ -158,113 +143,120 @@ class _Splitter:
             for loop, at, end in parts
         )
 
-    def _split(self, nests: Sequence[_Nest], whole: For) -> tuple[Stmt, ...]:
+    def _split(self, nests: Sequence[_Nest], whole: ir.For) -> tuple[ir.Stmt, ...]:
         """Both versions, and the choice between them."""
         loc, chain, first = whole.loc, nests[0].chain, nests[0].loop
-        parts = Var(self.names.fresh("parts", DType.INT64), loc=loc)
+        parts = ir.Var(self.names.fresh("parts", DType.INT64), loc=loc)
         counts = [iterations_of(loop) for loop in chain]
         some = larger(product_of_all(counts), integer(1, loc))
         free = binary("//", integer(LANES // nests[0].threads, loc), some)
         full = binary("//", trip_count(first.lo, first.hi, 1), integer(LEAST * nests[0].threads, loc))
-        split: list[Stmt] = []
+        split: list[ir.Stmt] = []
         for nest in self._with_scalars_in_arrays(nests, counts, split):
-            each = Var(self.names.fresh("each", DType.INT64), loc=loc)
+            each = ir.Var(self.names.fresh("each", DType.INT64), loc=loc)
             length = ceiling_quotient(trip_count(nest.loop.lo, nest.loop.hi, 1), parts)
             shares = {
                 r.symbol: self._array(r.symbol, len(counts) + 1, "_parts") for r in nest.loop.reductions
             }
-            made = (Alloc(array, (*counts, parts), zero=False, loc=loc) for array in shares.values())
+            made = (ir.Alloc(array, (*counts, parts), zero=False, loc=loc) for array in shares.values())
             stages = (
                 self._stage_of_shares(nest, shares, parts, each),
                 self._stage_of_results(nest, shares, parts),
             )
             renamed = (rename(stage, fresh_variables(stage, self.names)) for stage in stages)
-            split += [Assign(each.symbol, length, loc=loc), *made, *renamed]
+            split += [ir.Assign(each.symbol, length, loc=loc), *made, *renamed]
             self.ctx.remark(
                 loc,
                 f"{named(nest.loop)}: its sums are split over programs of the GPU, where there are few of them",
             )
-        several = Compare(">=", parts, integer(FEWEST, loc), loc=loc)
+        several = ir.Compare(">=", parts, integer(FEWEST, loc), loc=loc)
         return (
-            Assign(parts.symbol, smaller(free, full), loc=loc),
-            If(several, tuple(split), (whole,), loc=loc),
+            ir.Assign(parts.symbol, smaller(free, full), loc=loc),
+            ir.If(several, tuple(split), (whole,), loc=loc),
         )
 
-    def _array(self, symbol: Symbol, rank: int, suffix: str = "") -> Symbol:
+    def _array(self, symbol: ir.Symbol, rank: int, suffix: str = "") -> ir.Symbol:
         return self.names.fresh(f"{symbol.name}{suffix}", ArrayType(symbol.dtype, rank))
 
     def _with_scalars_in_arrays(
-        self, nests: Sequence[_Nest], counts: Sequence[Expr], out: list[Stmt]
+        self, nests: Sequence[_Nest], counts: Sequence[ir.Expr], out: list[ir.Stmt]
     ) -> Iterator[_Nest]:
         """The nests, of which each finds the scalars of those before in arrays, which are made in `out`."""
-        arrays: dict[Symbol, Symbol] = {}
+        arrays: dict[ir.Symbol, ir.Symbol] = {}
         for number, nest in enumerate(nests):
             loc, indices = nest.loop.loc, numbers_of(nest.chain)
-            loads = (Assign(s, Load(a, indices, checked=False, loc=loc), loc=loc) for s, a in arrays.items())
+            loads = (
+                ir.Assign(s, ir.Load(a, indices, checked=False, loc=loc), loc=loc) for s, a in arrays.items()
+            )
             before, own = (*loads, *nest.before), scalars_written((nest.loop, *nest.before, *nest.after))
             later = scalars_read(
                 [stmt for other in nests[number + 1 :] for stmt in (other.loop, *other.after)]
             )
             kept = ordered((own | arrays.keys()) & later)
             arrays = {s: self._array(s, len(counts)) for s in kept}
-            out += [Alloc(array, tuple(counts), zero=False, loc=loc) for array in arrays.values()]
-            stores = (Store(a, indices, Var(s, loc=loc), checked=False, loc=loc) for s, a in arrays.items())
+            out += [ir.Alloc(array, tuple(counts), zero=False, loc=loc) for array in arrays.values()]
+            stores = (
+                ir.Store(a, indices, ir.Var(s, loc=loc), checked=False, loc=loc) for s, a in arrays.items()
+            )
             yield replace(nest, before=before, after=(*nest.after, *stores))
 
-    def _stage_of_shares(self, nest: _Nest, shares: dict[Symbol, Symbol], parts: Var, each: Expr) -> For:
+    def _stage_of_shares(
+        self, nest: _Nest, shares: dict[ir.Symbol, ir.Symbol], parts: ir.Var, each: ir.Expr
+    ) -> ir.For:
         """The nest over parts of the reduction, which stores the partial result of each."""
         loop, loc = nest.loop, nest.loop.loc
-        part = Var(self.names.fresh("part", DType.INT64), loc=loc)
+        part = ir.Var(self.names.fresh("part", DType.INT64), loc=loc)
         first = iteration(loop.lo, 1, binary("*", part, each))
         last = smaller(binary("+", first, each), loop.hi)
         index = (*numbers_of(nest.chain), part)
         added_to = {r.symbol for r in loop.reductions}
         read = scalars_read((*nest.before, loop.lo, loop.hi)) | (scalars_read(loop.body) - added_to)
-        body: tuple[Stmt, ...] = (
+        body: tuple[ir.Stmt, ...] = (
             *(
                 s
                 for s in nest.before
-                if not (isinstance(s, Assign) and s.target in shares and s.target not in read)
+                if not (isinstance(s, ir.Assign) and s.target in shares and s.target not in read)
             ),
-            *(Assign(r.symbol, identity(r.op, r.symbol.dtype, loc), loc=loc) for r in loop.reductions),
+            *(ir.Assign(r.symbol, identity(r.op, r.symbol.dtype, loc), loc=loc) for r in loop.reductions),
             replace(loop, lo=first, hi=last, clauses=None),
             *(
-                Store(array, index, Var(symbol, loc=loc), checked=False, loc=loc)
+                ir.Store(array, index, ir.Var(symbol, loc=loc), checked=False, loc=loc)
                 for symbol, array in shares.items()
             ),
         )
         private = ordered(scalars_written(body))
-        over_parts = For(
-            part.symbol, integer(0, loc), parts, 1, body, LoopMode.PARALLEL, private=private, loc=loc
+        over_parts = ir.For(
+            part.symbol, integer(0, loc), parts, 1, body, ir.LoopMode.PARALLEL, private=private, loc=loc
         )
         return nest.around((over_parts,))
 
-    def _stage_of_results(self, nest: _Nest, shares: dict[Symbol, Symbol], parts: Var) -> For:
+    def _stage_of_results(self, nest: _Nest, shares: dict[ir.Symbol, ir.Symbol], parts: ir.Var) -> ir.For:
         """The nest with the reduction replaced by one over the partial results."""
         loop, loc = nest.loop, nest.loop.loc
-        part = Var(self.names.fresh("part", DType.INT64), loc=loc)
+        part = ir.Var(self.names.fresh("part", DType.INT64), loc=loc)
         index = (*numbers_of(nest.chain), part)
-        shared = [(r, Load(shares[r.symbol], index, checked=False, loc=loc)) for r in loop.reductions]
-        updates = tuple(Update(r.symbol, (), r.op, share, loc=loc) for r, share in shared)
-        over_parts = For(
+        shared = [(r, ir.Load(shares[r.symbol], index, checked=False, loc=loc)) for r in loop.reductions]
+        updates = tuple(ir.Update(r.symbol, (), r.op, share, loc=loc) for r, share in shared)
+        over_parts = ir.For(
             part.symbol,
             integer(0, loc),
             parts,
             1,
             updates,
-            LoopMode.SIMD,
+            ir.LoopMode.SIMD,
             reductions=loop.reductions,
             loc=loc,
         )
         return nest.around((*nest.before, over_parts, *nest.after))
 
 
-def _is_reduction(loop: For) -> bool:
+def _is_reduction(loop: ir.For) -> bool:
     """Whether a loop has results that are reductions of scalars, and no other effect."""
     if not may_be_lanes(loop) or not loop.reductions or loop.last or loop.scans or loop.step != 1:
         return False
     if loop.product is not None or any(r.symbol.is_array for r in loop.reductions):
         return False
     return not any(
-        isinstance(n, Store | While | Alloc) or (isinstance(n, Update) and n.index) for n in walk(loop.body)
+        isinstance(n, ir.Store | ir.While | ir.Alloc) or (isinstance(n, ir.Update) and n.index)
+        for n in walk(loop.body)
     )

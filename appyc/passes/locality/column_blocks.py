@@ -7,23 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from appyc.analysis.patterns.column_sums import ColumnSum, Squares
 from appyc.errors import Loc
+from appyc.ir import nodes as ir
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Binary,
-    Cast,
-    Expr,
-    For,
-    Intrinsic,
-    Load,
-    Select,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-)
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import rename, substitute
 from appyc.passes.loop_ops.strip_mine import Strips
@@ -45,13 +30,13 @@ class ColumnBlocks:
     """Builds the tiled loops. partial: for each scalar that is reduced down the columns, an array of partial results,
     one for each block of rows and each column; for deviations, three arrays: a sum, a rest and a spread."""
 
-    columns: For
+    columns: ir.For
     sums: Sequence[ColumnSum]
     names: NameSupply
-    partial: dict[Symbol, tuple[Symbol, ...]] = field(default_factory=dict)
+    partial: dict[ir.Symbol, tuple[ir.Symbol, ...]] = field(default_factory=dict)
 
     @property
-    def rows(self) -> For:
+    def rows(self) -> ir.For:
         """A loop over all rows."""
         return self.sums[0].loop
 
@@ -60,10 +45,10 @@ class ColumnBlocks:
         return self.columns.loc
 
     @property
-    def blocks(self) -> Expr:
+    def blocks(self) -> ir.Expr:
         return trip_count(self.rows.lo, self.rows.hi, ROWS)
 
-    def bounds(self, block: Symbol) -> tuple[Expr, Expr]:
+    def bounds(self, block: ir.Symbol) -> tuple[ir.Expr, ir.Expr]:
         """The first row of a block, and the one behind its last."""
         strips = Strips(self.rows.lo, self.rows.hi, ROWS, block, self.loc)
         return strips.start, smaller(strips.end, self.rows.hi)
@@ -75,21 +60,21 @@ class ColumnBlocks:
 
     # ------------------------------------------------------------ in blocks
 
-    def in_steps(self, block: Symbol, loops: Sequence[For]) -> list[Stmt]:
+    def in_steps(self, block: ir.Symbol, loops: Sequence[ir.For]) -> list[ir.Stmt]:
         """A block, with other loops over its rows, a few rows at a time."""
         first, end = self.bounds(block)
         step = self.names.fresh("step", DType.INT64)
-        lo = Var(step, loc=self.loc)
+        lo = ir.Var(step, loc=self.loc)
         hi = smaller(shifted(lo, STEP), end)
-        body: list[Stmt] = [replace(loop, lo=lo, hi=hi) for loop in loops]
-        clear: list[Stmt] = []
+        body: list[ir.Stmt] = [replace(loop, lo=lo, hi=hi) for loop in loops]
+        clear: list[ir.Stmt] = []
         for one in self.sums:
             always, down = self._added(one, block, lo, hi)
             clear.append(always)
             body.append(down)
-        return [*clear, For(step, first, end, STEP, tuple(body), loc=self.loc)]
+        return [*clear, ir.For(step, first, end, STEP, tuple(body), loc=self.loc)]
 
-    def in_block(self, block: Symbol) -> list[For]:
+    def in_block(self, block: ir.Symbol) -> list[ir.For]:
         """The loops that compute the partial results of a block of rows. Its deviations also give its sum."""
         out = [self._deviations(one, one.squares, block) for one in self.sums if one.squares]
         for one in self.sums:
@@ -103,25 +88,27 @@ class ColumnBlocks:
             if other.squares is None:
                 continue
             target = other.squares.update.target
-            value = substitute(other.squares.value, {other.loop.var: Var(one.loop.var, loc=self.loc)})
+            value = substitute(other.squares.value, {other.loop.var: ir.Var(one.loop.var, loc=self.loc)})
             if [(u.op, u.value, u.target.dtype) for u in one.updates] == [("+", value, target.dtype)]:
                 self.partial[one.updates[0].target] = self.partial[target][:1]
                 return True
         return False
 
-    def allocations(self) -> list[Alloc]:
+    def allocations(self) -> list[ir.Alloc]:
         width = trip_count(self.columns.lo, self.columns.hi, 1)
         arrays = dict.fromkeys(array for arrays in self.partial.values() for array in arrays)
-        return [Alloc(array, (self.blocks, width), zero=False, loc=self.loc) for array in arrays]
+        return [ir.Alloc(array, (self.blocks, width), zero=False, loc=self.loc) for array in arrays]
 
-    def _sums(self, one: ColumnSum, block: Symbol) -> list[For]:
+    def _sums(self, one: ColumnSum, block: ir.Symbol) -> list[ir.For]:
         lo, hi = self.bounds(block)
         if not one.is_arithmetic:
             return list(self._added(one, block, lo, hi))
-        start: dict[Symbol, Expr] = {u.target: start_of_sum(u.op, u.target.dtype, u.loc) for u in one.updates}
+        start: dict[ir.Symbol, ir.Expr] = {
+            u.target: start_of_sum(u.op, u.target.dtype, u.loc) for u in one.updates
+        }
         return [self._in_registers(one, block, (lo, hi), start)]
 
-    def _added(self, one: ColumnSum, block: Symbol, lo: Expr, hi: Expr) -> tuple[For, For]:
+    def _added(self, one: ColumnSum, block: ir.Symbol, lo: ir.Expr, hi: ir.Expr) -> tuple[ir.For, ir.For]:
         """The loop that clears a block's sums, and the loop that adds some rows to them."""
         arrays = self._arrays(one)
         column = self.names.fresh(self.columns.var.name, DType.INT64)
@@ -136,15 +123,19 @@ class ColumnBlocks:
         column, row, body = self._again(one)
         index = self._index(block, column)
         added = tuple(
-            replace(s, target=arrays[s.target], index=index, checked=False) if isinstance(s, Update) else s
+            replace(s, target=arrays[s.target], index=index, checked=False) if isinstance(s, ir.Update) else s
             for s in body
         )
         inside = replace(self._bare, var=column, body=added)
         return always, replace(one.loop, var=row, lo=lo, hi=hi, body=(inside,))
 
     def _in_registers(
-        self, one: ColumnSum, block: Symbol, bounds: tuple[Expr, Expr], start: Mapping[Symbol, Expr] | None
-    ) -> For:
+        self,
+        one: ColumnSum,
+        block: ir.Symbol,
+        bounds: tuple[ir.Expr, ir.Expr],
+        start: Mapping[ir.Symbol, ir.Expr] | None,
+    ) -> ir.For:
         """Some rows, reduced in scalars column by column. start: the start values; None for the partial results."""
         arrays = self._arrays(one)
         column, row, body = self._again(one)
@@ -153,34 +144,34 @@ class ColumnBlocks:
             one.loop, var=row, lo=bounds[0], hi=bounds[1], body=tuple(rename(s, totals) for s in body)
         )
         before = [
-            Assign(
+            ir.Assign(
                 totals[t], self._partial(array, block, column) if start is None else start[t], loc=self.loc
             )
             for t, array in arrays.items()
         ]
         after = [
-            self._stored(array, block, column, Var(totals[t], loc=self.loc)) for t, array in arrays.items()
+            self._stored(array, block, column, ir.Var(totals[t], loc=self.loc)) for t, array in arrays.items()
         ]
         return replace(self._bare, var=column, body=(*before, inner, *after))
 
-    def _arrays(self, one: ColumnSum) -> dict[Symbol, Symbol]:
+    def _arrays(self, one: ColumnSum) -> dict[ir.Symbol, ir.Symbol]:
         return {u.target: self._made(u.target, 1)[0] for u in one.updates}
 
-    def _again(self, one: ColumnSum) -> tuple[Symbol, Symbol, list[Stmt]]:
+    def _again(self, one: ColumnSum) -> tuple[ir.Symbol, ir.Symbol, list[ir.Stmt]]:
         """Variables for columns and rows, and the body of a sum in terms of them."""
         column, row = (self.names.fresh(loop.var.name, DType.INT64) for loop in (self.columns, one.loop))
-        there: dict[Symbol, Expr] = {
-            self.columns.var: Var(column, loc=self.loc),
-            one.loop.var: Var(row, loc=self.loc),
+        there: dict[ir.Symbol, ir.Expr] = {
+            self.columns.var: ir.Var(column, loc=self.loc),
+            one.loop.var: ir.Var(row, loc=self.loc),
         }
         return column, row, [substitute(stmt, there) for stmt in one.loop.body]
 
     @property
-    def _bare(self) -> For:
+    def _bare(self) -> ir.For:
         """The loop over columns for use inside a block, without its pragma."""
         return replace(self.columns, clauses=None)
 
-    def _deviations(self, one: ColumnSum, found: Squares, block: Symbol) -> For:
+    def _deviations(self, one: ColumnSum, found: Squares, block: ir.Symbol) -> ir.For:
         """Sum, deviations from the block's mean, or from 0 where that is not finite, and squares of these."""
         loc, dtype = self.loc, found.update.target.dtype
         arrays = self._made(found.update.target, 3)
@@ -188,52 +179,54 @@ class ColumnBlocks:
         centre, rest, spread = (self.names.fresh(name, dtype) for name in ("centre", "rest", "spread"))
         lo, hi = self.bounds(block)
 
-        def down(*updates: tuple[Symbol, Expr]) -> For:
+        def down(*updates: tuple[ir.Symbol, ir.Expr]) -> ir.For:
             row = self.names.fresh(one.loop.var.name, DType.INT64)
-            there: dict[Symbol, Expr] = {
-                one.loop.var: Var(row, loc=loc),
-                self.columns.var: Var(column, loc=loc),
+            there: dict[ir.Symbol, ir.Expr] = {
+                one.loop.var: ir.Var(row, loc=loc),
+                self.columns.var: ir.Var(column, loc=loc),
             }
-            body = tuple(Update(s, (), "+", substitute(value, there), loc=loc) for s, value in updates)
+            body = tuple(ir.Update(s, (), "+", substitute(value, there), loc=loc) for s, value in updates)
             return replace(one.loop, var=row, lo=lo, hi=hi, body=body)
 
         value = found.value
-        apart = Binary("-", value, Var(centre, loc=loc), loc=loc)
+        apart = ir.Binary("-", value, ir.Var(centre, loc=loc), loc=loc)
         none = start_of_sum("+", dtype, loc)
-        mean = Binary("/", Var(centre, loc=loc), self._count(block, dtype), loc=loc)
-        body: list[Stmt] = [
-            Assign(centre, none, loc=loc),
+        mean = ir.Binary("/", ir.Var(centre, loc=loc), self._count(block, dtype), loc=loc)
+        body: list[ir.Stmt] = [
+            ir.Assign(centre, none, loc=loc),
             down((centre, value)),
-            self._stored(arrays[0], block, column, Var(centre, loc=loc)),
-            Assign(centre, mean, loc=loc),
-            Assign(centre, _where_finite(Var(centre, loc=loc), Var(centre, loc=loc), none), loc=loc),
-            Assign(rest, none, loc=loc),
-            Assign(spread, none, loc=loc),
-            down((rest, apart), (spread, Binary("*", apart, apart, loc=loc))),
-            self._stored(arrays[1], block, column, Var(rest, loc=loc)),
-            self._stored(arrays[2], block, column, Var(spread, loc=loc)),
+            self._stored(arrays[0], block, column, ir.Var(centre, loc=loc)),
+            ir.Assign(centre, mean, loc=loc),
+            ir.Assign(centre, _where_finite(ir.Var(centre, loc=loc), ir.Var(centre, loc=loc), none), loc=loc),
+            ir.Assign(rest, none, loc=loc),
+            ir.Assign(spread, none, loc=loc),
+            down((rest, apart), (spread, ir.Binary("*", apart, apart, loc=loc))),
+            self._stored(arrays[1], block, column, ir.Var(rest, loc=loc)),
+            self._stored(arrays[2], block, column, ir.Var(spread, loc=loc)),
         ]
         return replace(self._bare, var=column, body=tuple(body))
 
     # ------------------------------------------------------------ combination
 
-    def together(self) -> For:
+    def together(self) -> ir.For:
         """The loop over columns, whose loops over rows become loops over blocks that combine partial results."""
         fresh = self.names.fresh(self.columns.var.name, DType.INT64)
-        body: list[Stmt] = list(self.columns.body)
+        body: list[ir.Stmt] = list(self.columns.body)
         for one in self.sums:
             block = self.names.fresh("block", DType.INT64)
             inner = self._combined(one, block)
-            body[one.at] = For(block, integer(0, self.loc), self.blocks, 1, tuple(inner), loc=one.loop.loc)
-        there: Mapping[Symbol, Expr] = {self.columns.var: Var(fresh, loc=self.loc)}
+            body[one.at] = ir.For(block, integer(0, self.loc), self.blocks, 1, tuple(inner), loc=one.loop.loc)
+        there: Mapping[ir.Symbol, ir.Expr] = {self.columns.var: ir.Var(fresh, loc=self.loc)}
         return replace(self.columns, var=fresh, body=tuple(substitute(stmt, dict(there)) for stmt in body))
 
-    def _combined(self, one: ColumnSum, block: Symbol) -> list[Stmt]:
+    def _combined(self, one: ColumnSum, block: ir.Symbol) -> list[ir.Stmt]:
         column = self.columns.var
         found = one.squares
         if found is None:
             return [
-                Update(u.target, (), u.op, self._partial(self.partial[u.target][0], block, column), loc=u.loc)
+                ir.Update(
+                    u.target, (), u.op, self._partial(self.partial[u.target][0], block, column), loc=u.loc
+                )
                 for u in one.updates
             ]
         loc, dtype = found.update.loc, found.update.target.dtype
@@ -241,26 +234,26 @@ class ColumnBlocks:
             self._partial(array, block, column) for array in self.partial[found.update.target]
         )
         count = self._count(block, dtype)
-        mean, moved = (Var(self.names.fresh(name, dtype), loc=loc) for name in ("centre", "moved"))
+        mean, moved = (ir.Var(self.names.fresh(name, dtype), loc=loc) for name in ("centre", "moved"))
 
-        def times(lhs: Expr, rhs: Expr) -> Expr:
-            return Binary("*", lhs, rhs, loc=loc)
+        def times(lhs: ir.Expr, rhs: ir.Expr) -> ir.Expr:
+            return ir.Binary("*", lhs, rhs, loc=loc)
 
         # The squares of a + d, over the block, are those of a, and 2 * d * (sum of a), and count * d * d. A block whose
         # mean is not finite contributes its squares alone, and NaN where the centre is not finite either.
-        twice = times(Binary("+", moved, moved, loc=loc), rest)
-        value = Binary("+", spread, _where_finite(moved, twice, zero(dtype, loc)), loc=loc)
-        apart = Binary("-", found.centre, found.centre, loc=loc)
-        value = Binary("+", value, _where_finite(mean, times(count, times(moved, moved)), apart), loc=loc)
+        twice = times(ir.Binary("+", moved, moved, loc=loc), rest)
+        value = ir.Binary("+", spread, _where_finite(moved, twice, zero(dtype, loc)), loc=loc)
+        apart = ir.Binary("-", found.centre, found.centre, loc=loc)
+        value = ir.Binary("+", value, _where_finite(mean, times(count, times(moved, moved)), apart), loc=loc)
         return [
-            Assign(mean.symbol, Binary("/", total, count, loc=loc), loc=loc),
-            Assign(moved.symbol, Binary("-", mean, found.centre, loc=loc), loc=loc),
+            ir.Assign(mean.symbol, ir.Binary("/", total, count, loc=loc), loc=loc),
+            ir.Assign(moved.symbol, ir.Binary("-", mean, found.centre, loc=loc), loc=loc),
             replace(found.update, value=value),
         ]
 
     # ------------------------------------------------------------ partial results
 
-    def _made(self, target: Symbol, count: int) -> tuple[Symbol, ...]:
+    def _made(self, target: ir.Symbol, count: int) -> tuple[ir.Symbol, ...]:
         if target not in self.partial:
             type_ = ArrayType(target.dtype, 2)
             self.partial[target] = tuple(
@@ -268,20 +261,20 @@ class ColumnBlocks:
             )
         return self.partial[target]
 
-    def _index(self, block: Symbol, column: Symbol) -> tuple[Expr, Expr]:
-        return Var(block, loc=self.loc), trip_count(self.columns.lo, Var(column, loc=self.loc), 1)
+    def _index(self, block: ir.Symbol, column: ir.Symbol) -> tuple[ir.Expr, ir.Expr]:
+        return ir.Var(block, loc=self.loc), trip_count(self.columns.lo, ir.Var(column, loc=self.loc), 1)
 
-    def _stored(self, array: Symbol, block: Symbol, column: Symbol, value: Expr) -> Store:
-        return Store(array, self._index(block, column), value, checked=False, loc=self.loc)
+    def _stored(self, array: ir.Symbol, block: ir.Symbol, column: ir.Symbol, value: ir.Expr) -> ir.Store:
+        return ir.Store(array, self._index(block, column), value, checked=False, loc=self.loc)
 
-    def _partial(self, array: Symbol, block: Symbol, column: Symbol) -> Load:
-        return Load(array, self._index(block, column), checked=False, loc=self.loc)
+    def _partial(self, array: ir.Symbol, block: ir.Symbol, column: ir.Symbol) -> ir.Load:
+        return ir.Load(array, self._index(block, column), checked=False, loc=self.loc)
 
-    def _count(self, block: Symbol, dtype: DType) -> Expr:
+    def _count(self, block: ir.Symbol, dtype: DType) -> ir.Expr:
         lo, hi = self.bounds(block)
-        return Cast(Binary("-", hi, lo, loc=self.loc), dtype, loc=self.loc)
+        return ir.Cast(ir.Binary("-", hi, lo, loc=self.loc), dtype, loc=self.loc)
 
 
-def _where_finite(number: Expr, value: Expr, otherwise: Expr) -> Expr:
+def _where_finite(number: ir.Expr, value: ir.Expr, otherwise: ir.Expr) -> ir.Expr:
     loc = value.loc
-    return Select(Intrinsic("isfinite", (number,), DType.BOOL, loc=loc), value, otherwise, loc=loc)
+    return ir.Select(ir.Intrinsic("isfinite", (number,), DType.BOOL, loc=loc), value, otherwise, loc=loc)

@@ -8,23 +8,9 @@ from dataclasses import dataclass, replace
 from appyc.analysis.patterns.matrix_products import product_of
 from appyc.analysis.patterns.product_sums import ProductSum, memory_of_result
 from appyc.analysis.patterns.product_terms import is_fixed
+from appyc.ir import nodes as ir
 from appyc.ir.machine_model import ENOUGH_APART, ENOUGH_FOR_ALL, FEWEST
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Binary,
-    Compare,
-    Expr,
-    For,
-    If,
-    Load,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-)
 from appyc.ir.product_call import widest
 from appyc.ir.schedule import Operand
 from appyc.ir.types import ArrayType, Layout
@@ -40,54 +26,56 @@ class ProductVersions:
     names: NameSupply
     ctx: PassContext
 
-    def of_sums(self, rows: For, sums: list[ProductSum]) -> If:
+    def of_sums(self, rows: ir.For, sums: list[ProductSum]) -> ir.If:
         """The nest as it was for small products, and with the sums in memory for large ones."""
         columns = rows.body[0]
-        assert isinstance(columns, For)
-        apart: list[Stmt] = []
-        replaced: dict[int, tuple[Stmt, ...]] = {}
-        taken: set[Symbol] = set()
+        assert isinstance(columns, ir.For)
+        apart: list[ir.Stmt] = []
+        replaced: dict[int, tuple[ir.Stmt, ...]] = {}
+        taken: set[ir.Symbol] = set()
         for found in sums:
             memory = memory_of_result(found, (rows, columns))
             if memory is None or memory.array in taken:
                 array = self.names.fresh(found.total.name, ArrayType(found.total.dtype, 2, Layout.C))
                 memory = Operand(array, numbers_of((rows, columns)), loc=found.loop.loc)
                 shape = tuple(trip_count(loop.lo, loop.hi, loop.step) for loop in (rows, columns))
-                apart.append(Alloc(array, shape, zero=False, loc=found.loop.loc))
+                apart.append(ir.Alloc(array, shape, zero=False, loc=found.loop.loc))
             taken.add(memory.array)
             apart += self.computed(rows, columns, found, memory)
-            total = Load(memory.array, memory.index, checked=False, loc=found.loop.loc)
+            total = ir.Load(memory.array, memory.index, checked=False, loc=found.loop.loc)
             instead = replace(found.update, value=total)
             replaced[found.at] = (*replaced.get(found.at, ()), instead)
         body = tuple(s for at, stmt in enumerate(columns.body) for s in replaced.get(at, (stmt,)))
         rest = self.copy(replace(rows, body=(replace(columns, body=body),)))
         large = conjunction([_is_large((rows, columns, found.loop)) for found in sums])
-        return If(large, (*apart, rest), (rows,), loc=rows.loc)
+        return ir.If(large, (*apart, rest), (rows,), loc=rows.loc)
 
-    def computed(self, rows: For, columns: For, found: ProductSum, memory: Operand) -> Iterator[Stmt]:
+    def computed(
+        self, rows: ir.For, columns: ir.For, found: ProductSum, memory: Operand
+    ) -> Iterator[ir.Stmt]:
         """The nests that compute a sum: one for each term."""
         loc, dtype = found.loop.loc, found.update.value.dtype
         array, index = memory.array, memory.index
         for number, term in enumerate(found.terms):
             total = self.names.fresh(found.total.name, dtype)
-            value: Expr = Binary("*", term.left, term.right, loc=loc)
+            value: ir.Expr = ir.Binary("*", term.left, term.right, loc=loc)
             if term.scale is not None:
-                value = Binary("*", term.scale, value, loc=loc)
-            start = Load(array, index, checked=False, loc=loc) if number else zero(dtype, loc)
-            inner: tuple[Stmt, ...] = (
-                Assign(total, start, loc=loc),
-                replace(found.loop, clauses=None, body=(Update(total, (), "+", value, loc=loc),)),
-                Store(array, index, Var(total, loc=loc), checked=False, loc=loc),
+                value = ir.Binary("*", term.scale, value, loc=loc)
+            start = ir.Load(array, index, checked=False, loc=loc) if number else zero(dtype, loc)
+            inner: tuple[ir.Stmt, ...] = (
+                ir.Assign(total, start, loc=loc),
+                replace(found.loop, clauses=None, body=(ir.Update(total, (), "+", value, loc=loc),)),
+                ir.Store(array, index, ir.Var(total, loc=loc), checked=False, loc=loc),
             )
             nest = self.copy(replace(rows, clauses=None, body=(replace(columns, clauses=None, body=inner),)))
             product = product_of(nest, of_sums=True)
             assert product is not None, "what was found as a term is one on its own"
             yield replace(nest, product=product)
 
-    def of_pieces(self, loop: For, pieces: list[tuple[Stmt, ...]]) -> If:
+    def of_pieces(self, loop: ir.For, pieces: list[tuple[ir.Stmt, ...]]) -> ir.If:
         """The loop as it was for small products, and one for each piece for large ones."""
-        apart: list[Stmt] = []
-        tests: list[Expr] = []
+        apart: list[ir.Stmt] = []
+        tests: list[ir.Expr] = []
         for piece in pieces:
             nest = replace(loop, body=piece)
             product = product_of(nest)
@@ -95,32 +83,32 @@ class ProductVersions:
                 tests.append(_is_large(widest(product, nest)))
             part = self.copy(nest)
             apart.append(replace(part, product=product_of(part)))
-        return If(conjunction(tests), tuple(apart), (loop,), loc=loop.loc)
+        return ir.If(conjunction(tests), tuple(apart), (loop,), loc=loop.loc)
 
-    def of_stack(self, loop: For, marked: For) -> Stmt:
+    def of_stack(self, loop: ir.For, marked: ir.For) -> ir.Stmt:
         """The loop as it was, for threads to share, and marked for products that keep all threads busy.
 
         marked: the loop with its products marked, which may be none.
         """
         nests = [n for n in loops_of(marked.body) if n.product is not None]
-        sides: list[For] = []
+        sides: list[ir.For] = []
         for nest in nests:
             assert nest.product is not None
             sides += widest(nest.product, nest)
         if not nests or not is_fixed([e for n in sides for e in (n.lo, n.hi)], loops_of(marked)):
             return loop
         tests = [_is_large(sides[at : at + 3], ENOUGH_FOR_ALL) for at in range(0, len(sides), 3)]
-        return If(conjunction(tests), (self.copy(marked),), (loop,), loc=loop.loc)
+        return ir.If(conjunction(tests), (self.copy(marked),), (loop,), loc=loop.loc)
 
-    def copy(self, loop: For) -> For:
+    def copy(self, loop: ir.For) -> ir.For:
         """The nest with loop variables of its own."""
         return self.ctx.copied(loop, self.names)
 
 
-def _is_large(nest: Sequence[For], least: int = ENOUGH_APART) -> Expr:
+def _is_large(nest: Sequence[ir.For], least: int = ENOUGH_APART) -> ir.Expr:
     """Whether a product is worth a call: no side too short, and multiplications enough."""
     loc = nest[0].loc
     sides = [trip_count(loop.lo, loop.hi, loop.step) for loop in nest]
-    tests: list[Expr] = [Compare(">=", side, integer(FEWEST, loc), loc=loc) for side in sides]
-    work = Binary("*", Binary("*", sides[0], sides[1], loc=loc), sides[2], loc=loc)
-    return conjunction([*tests, Compare(">=", work, integer(least, loc), loc=loc)])
+    tests: list[ir.Expr] = [ir.Compare(">=", side, integer(FEWEST, loc), loc=loc) for side in sides]
+    work = ir.Binary("*", ir.Binary("*", sides[0], sides[1], loc=loc), sides[2], loc=loc)
+    return conjunction([*tests, ir.Compare(">=", work, integer(least, loc), loc=loc)])

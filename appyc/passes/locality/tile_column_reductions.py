@@ -47,16 +47,9 @@ from appyc.analysis.dependences.fusion_legality import (
     has_effects,
 )
 from appyc.analysis.patterns.column_sums import column_sums
+from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Alloc,
-    Compare,
-    For,
-    Function,
-    If,
-    Stmt,
-)
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, arrays_written, walk
 from appyc.passes.locality.column_blocks import ROWS, ColumnBlocks
@@ -70,7 +63,7 @@ REACH = 8
 """How many statements back the search for loops over the same rows extends."""
 
 
-def tile_column_reductions(fn: Function, ctx: PassContext) -> Function:
+def tile_column_reductions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with two versions of such loops: in blocks for many rows, and the original loops."""
     if ctx.options.exact or not ctx.options.auto or ctx.options.on_gpu:
         return fn
@@ -85,24 +78,24 @@ class _ColumnTiling:
     equal: EqualExtents
     ctx: PassContext
 
-    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        out: list[Stmt] = []
+    def block(self, body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
+        out: list[ir.Stmt] = []
         left = list(body)
         while left:
             stmt = left.pop(0)
             match stmt:
-                case For() if not self._in_blocks(out, stmt, left):
-                    inner = any(isinstance(n, For) for s in stmt.body for n in walk(s))
+                case ir.For() if not self._in_blocks(out, stmt, left):
+                    inner = any(isinstance(n, ir.For) for s in stmt.body for n in walk(s))
                     if inner and stmt.clauses is None and not is_free(stmt, self.ctx.trials):
                         stmt = map_blocks(stmt, self.block)
                     out.append(stmt)
-                case For():
+                case ir.For():
                     pass
                 case _:
                     out.append(map_blocks(stmt, self.block))
         return tuple(out)
 
-    def _in_blocks(self, out: list[Stmt], columns: For, left: list[Stmt]) -> bool:
+    def _in_blocks(self, out: list[ir.Stmt], columns: ir.For, left: list[ir.Stmt]) -> bool:
         """Whether the loop was replaced, together with loops before and behind it; the replacement is in `out`.
 
         left: the statements that follow.
@@ -124,24 +117,26 @@ class _ColumnTiling:
                 return True
         return False
 
-    def _before(self, out: list[Stmt], columns: For, rows: For) -> list[For]:
+    def _before(self, out: list[ir.Stmt], columns: ir.For, rows: ir.For) -> list[ir.For]:
         """Loops over the same rows for which a move to just before the columns is legal and pays."""
-        found: list[For] = []
+        found: list[ir.For] = []
         passed: list[Touched] = []
         for stmt in reversed(out[-REACH:]):
             if self._may_pass(stmt, rows, passed) and self._pays(stmt, [*found, columns]):
                 found.insert(0, stmt)
-            elif not isinstance(stmt, Alloc):
+            elif not isinstance(stmt, ir.Alloc):
                 passed.append(Touched.by(stmt))
         return found
 
-    def _behind(self, left: list[Stmt], columns: For, rows: For) -> tuple[list[For], list[Alloc]]:
+    def _behind(
+        self, left: list[ir.Stmt], columns: ir.For, rows: ir.For
+    ) -> tuple[list[ir.For], list[ir.Alloc]]:
         """The loops behind the columns that may legally run before them, and the allocations of their arrays."""
-        found: list[For] = []
-        ready: list[Alloc] = []
+        found: list[ir.For] = []
+        ready: list[ir.Alloc] = []
         passed = [Touched.by(columns)]
         for stmt in left[:REACH]:
-            if isinstance(stmt, Alloc) and all(Touched.by(stmt).is_free_of(other) for other in passed):
+            if isinstance(stmt, ir.Alloc) and all(Touched.by(stmt).is_free_of(other) for other in passed):
                 ready.append(stmt)
             elif self._may_pass(stmt, rows, passed) and self._pays(stmt, [columns]):
                 found.append(stmt)
@@ -150,25 +145,25 @@ class _ColumnTiling:
         needed = {symbol for loop in found for symbol in arrays_written(loop)}
         return found, [alloc for alloc in ready if alloc.array in needed]
 
-    def _may_pass(self, stmt: Stmt, rows: For, passed: Sequence[Touched]) -> TypeGuard[For]:
+    def _may_pass(self, stmt: ir.Stmt, rows: ir.For, passed: Sequence[Touched]) -> TypeGuard[ir.For]:
         """Whether a statement is a loop over the same rows that may be moved past the statements in `passed`."""
-        if not isinstance(stmt, For) or not self._walks(stmt, rows):
+        if not isinstance(stmt, ir.For) or not self._walks(stmt, rows):
             return False
         mine = Touched.by(stmt)
         return all(mine.is_free_of(other) for other in passed)
 
-    def _walks(self, loop: For, rows: For) -> bool:
+    def _walks(self, loop: ir.For, rows: ir.For) -> bool:
         ends = self.equal.same(loop.lo, rows.lo) and self.equal.same(loop.hi, rows.hi)
         asks = asks_for_no_more_than_threads(loop.clauses)
         is_plain = loop.step == 1 and asks and not has_effects(loop.body)
         return (
             ends
             and is_plain
-            and not any(isinstance(n, Alloc) for n in walk(loop))
+            and not any(isinstance(n, ir.Alloc) for n in walk(loop))
             and is_free(loop, self.ctx.trials)
         )
 
-    def _pays(self, loop: For, others: Sequence[For]) -> bool:
+    def _pays(self, loop: ir.For, others: Sequence[ir.For]) -> bool:
         if arrays_written(loop.body) & {a for other in others for a in arrays_read(other.body)}:
             return True
         one = traffic_of(loop)
@@ -180,26 +175,30 @@ class _ColumnTiling:
 
     # ------------------------------------------------------------ the two versions
 
-    def _rewritten(self, columns: For, parts: ColumnBlocks, loops: Sequence[For]) -> If | None:
+    def _rewritten(self, columns: ir.For, parts: ColumnBlocks, loops: Sequence[ir.For]) -> ir.If | None:
         """Both versions; None where blocks would wait for each other."""
         loc = columns.loc
         block = self.names.fresh("block", DType.INT64)
         first, end = parts.bounds(block)
         inside = [replace(self.ctx.copied(loop, self.names), clauses=None) for loop in loops]
-        body: list[Stmt]
+        body: list[ir.Stmt]
         if inside and parts.may_go_in_steps:
             body = parts.in_steps(block, inside)
         else:
             body = [*(replace(loop, lo=first, hi=end) for loop in inside), *parts.in_block(block)]
-        whole = For(block, integer(0, loc), parts.blocks, 1, tuple(body), loc=loc)
+        whole = ir.For(block, integer(0, loc), parts.blocks, 1, tuple(body), loc=loc)
         if not is_free(whole, self.ctx.trials):
             return None
         rows = trip_count(parts.rows.lo, parts.rows.hi, 1)
-        many = Compare(">=", rows, integer(LEAST_ROWS, loc), loc=loc)
-        then: tuple[Stmt, ...] = (*parts.allocations(), whole, self.ctx.copied(parts.together(), self.names))
-        return If(many, then, (*loops, columns), loc=loc)
+        many = ir.Compare(">=", rows, integer(LEAST_ROWS, loc), loc=loc)
+        then: tuple[ir.Stmt, ...] = (
+            *parts.allocations(),
+            whole,
+            self.ctx.copied(parts.together(), self.names),
+        )
+        return ir.If(many, then, (*loops, columns), loc=loc)
 
-    def _tell(self, columns: For, loops: Sequence[For]) -> None:
+    def _tell(self, columns: ir.For, loops: Sequence[ir.For]) -> None:
         text = f"sums of columns are made in blocks of {ROWS} rows, where there are {LEAST_ROWS} or more"
         if loops:
             lines = ", ".join(str(line) for line in sorted({loop.loc.line for loop in loops}))

@@ -6,24 +6,9 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from appyc.analysis.accesses.recomputable import Recomputable
+from appyc.ir import nodes as ir
 from appyc.ir.blocks import own_statements
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    MIRRORED,
-    Assign,
-    Break,
-    Compare,
-    Continue,
-    Expr,
-    Fail,
-    For,
-    Function,
-    If,
-    Stmt,
-    Symbol,
-    Update,
-    Var,
-)
 from appyc.ir.types import DType
 from appyc.ir.visit import (
     loops_of,
@@ -43,7 +28,7 @@ MAX_SIZE = 24
 """Nodes of a value that replaces a scalar; a larger value is not recomputed."""
 
 
-def arg_reductions(fn: Function, ctx: PassContext) -> Function:
+def arg_reductions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """Conditional assignments whose target is live after the loop become reductions of an iteration index.
 
     Before:                                   After:
@@ -72,7 +57,9 @@ def arg_reductions(fn: Function, ctx: PassContext) -> Function:
     Does not handle: what is assigned under an inner condition, or in the `else`; loops with
     `break` or `continue`; assigned scalars that the loop reads elsewhere.
     """
-    if not ctx.options.auto and not any(isinstance(n, For) and n.clauses is not None for n in walk(fn.body)):
+    if not ctx.options.auto and not any(
+        isinstance(n, ir.For) and n.clauses is not None for n in walk(fn.body)
+    ):
         return fn
     names = NameSupply.after(fn)
 
@@ -86,17 +73,17 @@ class Extreme:
     symbols: the value, and these scalars."""
 
     op: str
-    symbols: tuple[Symbol, ...]
+    symbols: tuple[ir.Symbol, ...]
 
 
-def first_extremes(nest: For) -> list[Extreme]:
+def first_extremes(nest: ir.For) -> list[Extreme]:
     """Those of a nest that it reads and sets nowhere else, so that parts of its iterations can search alone."""
     reads, writes = Counter(scalar_reads(nest.body)), Counter(scalar_writes(nest.body))
     out = []
     for loop in loops_of(nest):
         again = Recomputable(loop, MAX_SIZE)
         for stmt in loop.body:
-            if not isinstance(stmt, If) or stmt.orelse or (best := _best_of(stmt, again)) is None:
+            if not isinstance(stmt, ir.If) or stmt.orelse or (best := _best_of(stmt, again)) is None:
                 continue
             moved = _moved(loop, stmt, again, best)
             symbols = (best.symbol, *moved)
@@ -107,17 +94,17 @@ def first_extremes(nest: For) -> list[Extreme]:
     return out
 
 
-def _is_candidate(loop: For) -> bool:
+def _is_candidate(loop: ir.For) -> bool:
     own = own_statements(loop.body)
     if loop.clauses is not None and (loop.clauses.request == "sequential" or loop.clauses.collapse > 1):
         return False
-    return has_fixed_bounds(loop) and not any(isinstance(s, Break | Continue | Fail) for s in own)
+    return has_fixed_bounds(loop) and not any(isinstance(s, ir.Break | ir.Continue | ir.Fail) for s in own)
 
 
-def _rewritten(loop: For, names: NameSupply, ctx: PassContext) -> tuple[Stmt, ...]:
-    before: list[Stmt] = []
-    after: list[Stmt] = []
-    branches = [(number, s) for number, s in enumerate(loop.body) if isinstance(s, If) and not s.orelse]
+def _rewritten(loop: ir.For, names: NameSupply, ctx: PassContext) -> tuple[ir.Stmt, ...]:
+    before: list[ir.Stmt] = []
+    after: list[ir.Stmt] = []
+    branches = [(number, s) for number, s in enumerate(loop.body) if isinstance(s, ir.If) and not s.orelse]
     again = Recomputable(loop, MAX_SIZE) if branches else None
     for number, stmt in branches:
         assert again is not None
@@ -142,24 +129,24 @@ def _rewritten(loop: For, names: NameSupply, ctx: PassContext) -> tuple[Stmt, ..
 class _New:
     """The replacement for the conditional statement, and the new statements before and after the loop."""
 
-    before: list[Stmt]
-    stmt: Stmt
-    after: list[Stmt]
+    before: list[ir.Stmt]
+    stmt: ir.Stmt
+    after: list[ir.Stmt]
 
 
 @dataclass(frozen=True, slots=True)
 class _Best:
     """`if value > symbol: symbol = value; ...`, as a maximum or minimum. strict: the first counts."""
 
-    symbol: Symbol
-    value: Expr
+    symbol: ir.Symbol
+    value: ir.Expr
     op: str
     strict: bool
 
 
-def _best_of(stmt: If, again: Recomputable) -> _Best | None:
+def _best_of(stmt: ir.If, again: Recomputable) -> _Best | None:
     for inner in stmt.then:
-        if not isinstance(inner, Assign):
+        if not isinstance(inner, ir.Assign):
             continue
         relation, target = _relation(stmt.cond, inner), inner.target
         value = again.of(inner.value) if relation is not None else None
@@ -170,25 +157,25 @@ def _best_of(stmt: If, again: Recomputable) -> _Best | None:
     return None
 
 
-def _relation(cond: Expr, assign: Assign) -> str | None:
+def _relation(cond: ir.Expr, assign: ir.Assign) -> str | None:
     """How the assigned value compares with what the scalar held, where that is the condition."""
-    if not isinstance(cond, Compare) or cond.op in ("==", "!="):
+    if not isinstance(cond, ir.Compare) or cond.op in ("==", "!="):
         return None
-    if cond.lhs == assign.value and isinstance(cond.rhs, Var) and cond.rhs.symbol == assign.target:
+    if cond.lhs == assign.value and isinstance(cond.rhs, ir.Var) and cond.rhs.symbol == assign.target:
         return cond.op
-    if cond.rhs == assign.value and isinstance(cond.lhs, Var) and cond.lhs.symbol == assign.target:
-        return MIRRORED[cond.op]
+    if cond.rhs == assign.value and isinstance(cond.lhs, ir.Var) and cond.lhs.symbol == assign.target:
+        return ir.MIRRORED[cond.op]
     return None
 
 
-def _moved(loop: For, stmt: If, again: Recomputable, best: _Best | None) -> dict[Symbol, Expr]:
+def _moved(loop: ir.For, stmt: ir.If, again: Recomputable, best: _Best | None) -> dict[ir.Symbol, ir.Expr]:
     """The scalars that the branch sets and that no statement of the loop reads, with their values."""
-    out: dict[Symbol, Expr] = {}
+    out: dict[ir.Symbol, ir.Expr] = {}
     taken = set()
     if loop.clauses is not None:
         taken = {r.symbol for r in loop.clauses.reductions} | set(loop.clauses.private)
     for inner in stmt.then:
-        if not isinstance(inner, Assign) or (best is not None and inner.target == best.symbol):
+        if not isinstance(inner, ir.Assign) or (best is not None and inner.target == best.symbol):
             continue
         value, target = again.of(inner.value), inner.target
         alone = target not in taken and not again.reads[target] and again.writes[target] == 1
@@ -200,54 +187,56 @@ def _moved(loop: For, stmt: If, again: Recomputable, best: _Best | None) -> dict
 # ---------------------------------------------------------------- what they become
 
 
-def _last_position(loop: For, stmt: If, moved: dict[Symbol, Expr], names: NameSupply) -> _New:
+def _last_position(loop: ir.For, stmt: ir.If, moved: dict[ir.Symbol, ir.Expr], names: NameSupply) -> _New:
     loc = stmt.loc
     last = names.fresh("last", DType.INT64)
-    rest = tuple(s for s in stmt.then if not (isinstance(s, Assign) and s.target in moved))
-    new = replace(stmt, then=(*rest, _noted(loop, last, Var(loop.var, loc=loc), first=False)))
-    found = Compare(">=" if loop.step > 0 else "<=", Var(last, loc=loc), loop.lo, loc=loc)
+    rest = tuple(s for s in stmt.then if not (isinstance(s, ir.Assign) and s.target in moved))
+    new = replace(stmt, then=(*rest, _noted(loop, last, ir.Var(loop.var, loc=loc), first=False)))
+    found = ir.Compare(">=" if loop.step > 0 else "<=", ir.Var(last, loc=loc), loop.lo, loc=loc)
     start = shifted(loop.lo, -1 if loop.step > 0 else 1)
-    return _New([Assign(last, start, loc=loc)], new, [_set(loop, moved, last, found)])
+    return _New([ir.Assign(last, start, loc=loc)], new, [_set(loop, moved, last, found)])
 
 
-def _best_position(loop: For, stmt: If, best: _Best, moved: dict[Symbol, Expr], names: NameSupply) -> _New:
+def _best_position(
+    loop: ir.For, stmt: ir.If, best: _Best, moved: dict[ir.Symbol, ir.Expr], names: NameSupply
+) -> _New:
     loc, dtype = stmt.loc, best.symbol.dtype
     before = names.fresh(f"{best.symbol.name}_before", dtype)
     where = names.fresh("first" if best.strict else "last", DType.INT64)
     var = names.fresh(loop.var.name, DType.INT64)
-    held = Var(best.symbol, loc=loc)
-    here = substitute(best.value, {loop.var: Var(var, loc=loc)})
+    held = ir.Var(best.symbol, loc=loc)
+    here = substitute(best.value, {loop.var: ir.Var(var, loc=loc)})
     forward = loop.step > 0
-    note = _noted(loop, where, Var(var, loc=loc), first=best.strict)
-    find = If(Compare("==", here, held, loc=loc), (note,), loc=loc)
+    note = _noted(loop, where, ir.Var(var, loc=loc), first=best.strict)
+    find = ir.If(ir.Compare("==", here, held, loc=loc), (note,), loc=loc)
     clauses = loop.clauses and replace(loop.clauses, reductions=(), private=())
-    search = For(var, loop.lo, loop.hi, loop.step, (find,), clauses=clauses, loc=loop.loc)
+    search = ir.For(var, loop.lo, loop.hi, loop.step, (find,), clauses=clauses, loc=loop.loc)
     if best.strict:
-        start, found = loop.hi, Compare("<" if forward else ">", Var(where, loc=loc), loop.hi, loc=loc)
+        start, found = loop.hi, ir.Compare("<" if forward else ">", ir.Var(where, loc=loc), loop.hi, loc=loc)
     else:
         moved = moved | {best.symbol: best.value}  # of elements that are equal, 0.0 and -0.0, it has the last
         start = shifted(loop.lo, -1 if forward else 1)
-        found = Compare(">=" if forward else "<=", Var(where, loc=loc), loop.lo, loc=loc)
-    after: tuple[Stmt, ...] = (Assign(where, start, loc=loc), search, _set(loop, moved, where, found))
+        found = ir.Compare(">=" if forward else "<=", ir.Var(where, loc=loc), loop.lo, loc=loc)
+    after: tuple[ir.Stmt, ...] = (ir.Assign(where, start, loc=loc), search, _set(loop, moved, where, found))
     if best.strict:
-        better = Compare(">" if best.op == "max" else "<", held, Var(before, loc=loc), loc=loc)
-        after = (If(better, after, loc=loc),)
-    value = next(s.value for s in stmt.then if isinstance(s, Assign) and s.target == best.symbol)
+        better = ir.Compare(">" if best.op == "max" else "<", held, ir.Var(before, loc=loc), loc=loc)
+        after = (ir.If(better, after, loc=loc),)
+    value = next(s.value for s in stmt.then if isinstance(s, ir.Assign) and s.target == best.symbol)
     return _New(
-        [Assign(before, held, loc=loc)] if best.strict else [],
-        Update(best.symbol, (), best.op, value, loc=loc),
+        [ir.Assign(before, held, loc=loc)] if best.strict else [],
+        ir.Update(best.symbol, (), best.op, value, loc=loc),
         list(after),
     )
 
 
-def _noted(loop: For, position: Symbol, value: Expr, *, first: bool) -> Update:
+def _noted(loop: ir.For, position: ir.Symbol, value: ir.Expr, *, first: bool) -> ir.Update:
     """Notes an iteration: the first one that does so counts, or the last."""
-    return Update(position, (), "min" if first == (loop.step > 0) else "max", value, loc=value.loc)
+    return ir.Update(position, (), "min" if first == (loop.step > 0) else "max", value, loc=value.loc)
 
 
-def _set(loop: For, moved: dict[Symbol, Expr], position: Symbol, found: Expr) -> If:
-    at: Expr = Var(position, loc=found.loc)
+def _set(loop: ir.For, moved: dict[ir.Symbol, ir.Expr], position: ir.Symbol, found: ir.Expr) -> ir.If:
+    at: ir.Expr = ir.Var(position, loc=found.loc)
     assigns = tuple(
-        Assign(symbol, substitute(value, {loop.var: at}), loc=value.loc) for symbol, value in moved.items()
+        ir.Assign(symbol, substitute(value, {loop.var: at}), loc=value.loc) for symbol, value in moved.items()
     )
-    return If(found, assigns, loc=found.loc)
+    return ir.If(found, assigns, loc=found.loc)

@@ -26,24 +26,9 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.dependences.verdicts import Verdict
 from appyc.errors import LeftToPython
+from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Binary,
-    Compare,
-    Expr,
-    Fail,
-    For,
-    Function,
-    If,
-    Load,
-    LoopMode,
-    Node,
-    Stmt,
-    Store,
-    Update,
-    While,
-)
 from appyc.ir.raising import may_raise, overflow_error, traps_overflow
 from appyc.ir.visit import (
     arrays_read,
@@ -67,7 +52,7 @@ FEW = 16
 """Up to this trip count, an innermost loop runs on the calling thread, whatever its work."""
 
 
-def choose_threads(fn: Function, ctx: PassContext) -> Function:
+def choose_threads(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with free loops in mode PARALLEL."""
     if not ctx.options.auto:
         return fn
@@ -83,57 +68,57 @@ class _Choice:
     names: NameSupply
     leaves: bool
 
-    def block(self, body: tuple[Stmt, ...], *, inside: bool) -> tuple[Stmt, ...]:
+    def block(self, body: tuple[ir.Stmt, ...], *, inside: bool) -> tuple[ir.Stmt, ...]:
         """inside: a loop around already runs in parallel."""
         return tuple(self._statement(stmt, inside=inside) for stmt in body)
 
-    def _statement(self, stmt: Stmt, *, inside: bool) -> Stmt:
-        if isinstance(stmt, For):
+    def _statement(self, stmt: ir.Stmt, *, inside: bool) -> ir.Stmt:
+        if isinstance(stmt, ir.For):
             return self._loop(stmt, inside=inside)
         return map_blocks(stmt, lambda block: self.block(block, inside=inside))
 
-    def _loop(self, loop: For, *, inside: bool) -> Stmt:
+    def _loop(self, loop: ir.For, *, inside: bool) -> ir.Stmt:
         raises = any(self._must_be_first(n) for n in walk(loop.body))
         if raises and not loops_of(loop.body) and _is_free(loop, self.ctx, inside=True):
-            return self._shared(loop, LoopMode.SIMD)
+            return self._shared(loop, ir.LoopMode.SIMD)
         # What comes after an iteration that raises must not have happened, unless Python runs the whole call.
         if raises or not _is_free(loop, self.ctx, inside=inside):
-            inside = inside or loop.mode is LoopMode.PARALLEL
+            inside = inside or loop.mode is ir.LoopMode.PARALLEL
             return replace(loop, body=self.block(loop.body, inside=inside))
         if not self.ctx.verdicts[loop.var].arrays:
             return self._shared(loop)
         ordered = replace(loop, body=self.block(loop.body, inside=inside))
-        inner = [n for n in loops_of(ordered.body) if n.mode is LoopMode.PARALLEL]
+        inner = [n for n in loops_of(ordered.body) if n.mode is ir.LoopMode.PARALLEL]
         if not inner:
             return self._shared(loop)
         work = _work(inner[0], loop)
         if work is None:
             return self._shared(loop)
-        enough = Compare(">=", work, integer(INNER_WORK, loop.loc), loc=loop.loc)
-        return If(enough, (ordered,), (self._shared(self._copy(loop)),), loc=loop.loc)
+        enough = ir.Compare(">=", work, integer(INNER_WORK, loop.loc), loc=loop.loc)
+        return ir.If(enough, (ordered,), (self._shared(self._copy(loop)),), loc=loop.loc)
 
-    def _shared(self, loop: For, mode: LoopMode = LoopMode.PARALLEL) -> For:
+    def _shared(self, loop: ir.For, mode: ir.LoopMode = ir.LoopMode.PARALLEL) -> ir.For:
         """The loop on threads, or in lanes."""
         found = self.ctx.verdicts[loop.var]
         body = self.block(loop.body, inside=True)
         return replace(found.applied(loop, mode, found.all_reductions), body=body)
 
-    def _copy(self, loop: For) -> For:
+    def _copy(self, loop: ir.For) -> ir.For:
         """The nest once more, with loop variables, and so verdicts, of its own."""
         fresh = fresh_variables(loop, self.names)
         self.ctx.judge_alike(fresh)
         return rename(loop, fresh)
 
-    def _must_be_first(self, node: Node) -> bool:
+    def _must_be_first(self, node: ir.Node) -> bool:
         """Whether a node raises what must be the first exception in program order."""
-        if isinstance(node, Fail):
+        if isinstance(node, ir.Fail):
             return node.error != LeftToPython.__name__
-        if traps_overflow(node) or (isinstance(node, Update) and node.trap):
+        if traps_overflow(node) or (isinstance(node, ir.Update) and node.trap):
             return not self.leaves
-        return isinstance(node, Binary) and node.trap
+        return isinstance(node, ir.Binary) and node.trap
 
 
-def _is_free(loop: For, ctx: PassContext, *, inside: bool) -> bool:
+def _is_free(loop: ir.For, ctx: PassContext, *, inside: bool) -> bool:
     found = ctx.verdicts.get(loop.var)
     if found is None or not found.may_run_on_threads:
         return False
@@ -147,22 +132,22 @@ def _is_free(loop: For, ctx: PassContext, *, inside: bool) -> bool:
     if any(n.product is not None for n in inner):
         return False  # each product is shared by all threads
     if inside:
-        holds_loops = any(isinstance(n, For | While) for n in statements(loop.body))
+        holds_loops = any(isinstance(n, ir.For | ir.While) for n in statements(loop.body))
         return holds_loops and found.verdict is Verdict.INDEPENDENT
     return not any(map(is_asked, inner))
 
 
-def _work(inner: For, outer: For) -> Expr | None:
+def _work(inner: ir.For, outer: ir.For) -> ir.Expr | None:
     """Operations of one run of a loop inside another, where they are known before that one starts."""
     changing = scalars_written(outer.body) | {n.var for n in loops_of(outer)}
     written = arrays_written(outer.body)
-    operations = sum(isinstance(n, Binary | Load | Store | Update) for n in walk(inner.body))
-    work: Expr = integer(max(operations, 1), inner.loc)
-    loop: For | None = inner
+    operations = sum(isinstance(n, ir.Binary | ir.Load | ir.Store | ir.Update) for n in walk(inner.body))
+    work: ir.Expr = integer(max(operations, 1), inner.loc)
+    loop: ir.For | None = inner
     while loop is not None:
         bounds = (loop.lo, loop.hi)
         if any(may_raise(b) or scalars_read(b) & changing or arrays_read(b) & written for b in bounds):
             return None if loop is inner else work
-        work = Binary("*", iterations_of(loop), work, loc=loop.loc)
-        loop = next((s for s in loop.body if isinstance(s, For)), None)
+        work = ir.Binary("*", iterations_of(loop), work, loc=loop.loc)
+        loop = next((s for s in loop.body if isinstance(s, ir.For)), None)
     return work

@@ -28,25 +28,9 @@ from math import ceil
 from appyc.analysis.dependences.verdicts import named
 from appyc.analysis.patterns.compaction_pattern import packed_arrays
 from appyc.analysis.patterns.scans import LINEAR
+from appyc.ir import nodes as ir
 from appyc.ir.blocks import replace_outermost
 from appyc.ir.names import NameSupply, ordered
-from appyc.ir.nodes import (
-    CHAINS,
-    Alloc,
-    Binary,
-    Clauses,
-    Compare,
-    Expr,
-    For,
-    Function,
-    If,
-    Logical,
-    LoopMode,
-    Stmt,
-    Symbol,
-    Var,
-    Workers,
-)
 from appyc.ir.raising import traps_overflow
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, map_loops, rename, scalars_read, scalars_written, walk
@@ -81,7 +65,7 @@ MAX_NODES = 400
 """A larger body is not written three times."""
 
 
-def parallel_scan(fn: Function, ctx: PassContext) -> Function:
+def parallel_scan(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with scans in chunks; a test at run time selects them for loops that are long enough.
 
     Before:                                   After:
@@ -106,25 +90,25 @@ def parallel_scan(fn: Function, ctx: PassContext) -> Function:
     names = NameSupply.after(fn)
     fn = replace(fn, body=_block(fn.body, ctx, names))
 
-    def rule(loop: For) -> For:
+    def rule(loop: ir.For) -> ir.For:
         sound = loop.var in ctx.parts or not any(rounds_in_products(scan) for scan in loop.scans)
         return loop if sound else replace(loop, scans=())
 
     return map_loops(fn, rule)
 
 
-def _block(body: tuple[Stmt, ...], ctx: PassContext, names: NameSupply) -> tuple[Stmt, ...]:
-    def rule(stmt: Stmt) -> list[Stmt] | None:
-        if not isinstance(stmt, For) or (stmt.mode is LoopMode.SEQUENTIAL and not stmt.scans):
+def _block(body: tuple[ir.Stmt, ...], ctx: PassContext, names: NameSupply) -> tuple[ir.Stmt, ...]:
+    def rule(stmt: ir.Stmt) -> list[ir.Stmt] | None:
+        if not isinstance(stmt, ir.For) or (stmt.mode is ir.LoopMode.SEQUENTIAL and not stmt.scans):
             return None
-        if stmt.mode is not LoopMode.SEQUENTIAL:
+        if stmt.mode is not ir.LoopMode.SEQUENTIAL:
             return [stmt]
         return in_chunks(stmt, ctx, names) if is_wanted(stmt, ctx) else None
 
     return replace_outermost(body, rule)
 
 
-def is_wanted(loop: For, ctx: PassContext) -> bool:
+def is_wanted(loop: ir.For, ctx: PassContext) -> bool:
     """Whether a loop with scans is one to cut into chunks."""
     asked = loop.clauses is not None and loop.clauses.request == "parallel"
     if not asked and (loop.clauses is not None or not ctx.options.auto):
@@ -136,7 +120,7 @@ def is_wanted(loop: For, ctx: PassContext) -> bool:
     return sum(1 for _ in walk(loop.body)) <= MAX_NODES
 
 
-def in_chunks(loop: For, ctx: PassContext, names: NameSupply) -> list[Stmt]:
+def in_chunks(loop: ir.For, ctx: PassContext, names: NameSupply) -> list[ir.Stmt]:
     """What stands for a loop with scans: chunks in parallel where it is long enough, else the loop."""
     return _Chunked(loop, ctx, names).build()
 
@@ -144,68 +128,70 @@ def in_chunks(loop: For, ctx: PassContext, names: NameSupply) -> list[Stmt]:
 class _Chunked:
     """Builds the chunked replacement of one loop."""
 
-    def __init__(self, loop: For, ctx: PassContext, names: NameSupply) -> None:
+    def __init__(self, loop: ir.For, ctx: PassContext, names: NameSupply) -> None:
         self.loop, self.ctx, self.names, self.loc = loop, ctx, names, loop.loc
-        self.before: list[Stmt] = []
+        self.before: list[ir.Stmt] = []
         self.totals = Totals(loop, names)
         self.weight = INNER_TRIPS if loops_of(loop.body) else 1
         self.least = max(MIN_CHUNK // self.weight, 1)
-        own = loop.clauses or Clauses("parallel", loc=loop.loc)
+        own = loop.clauses or ir.Clauses("parallel", loc=loop.loc)
         # The same thread has to come back to a chunk, whose data its cache holds.
         self.clauses = replace(own, schedule="static", chunk=None, reductions=(), private=(), condition=None)
 
-    def build(self) -> list[Stmt]:
+    def build(self) -> list[ir.Stmt]:
         loop, loc = self.loop, self.loc
-        lo: Expr = loop.lo
+        lo: ir.Expr = loop.lo
         if not is_simple(lo) or scalars_read(lo) & scalars_written(loop.body):
             lo = let("start", lo, self.names, self.before)
         count = let("count", iterations_of(replace(loop, lo=lo)), self.names, self.before)
-        inside: list[Stmt] = []
+        inside: list[ir.Stmt] = []
         self._rounds(lo, count, inside)
         for scan in loop.scans:
             how = "a linear recurrence" if scan.op == LINEAR else f"a scan ({scan.op})"
             text = f"{named(loop)} runs in chunks: {how} of '{scan.symbol.name}' links them"
             self.ctx.remark(loc, text)
         shorter = replace(loop, body=_block(loop.body, self.ctx, self.names))
-        return [*self.before, If(self._pays(count), tuple(inside), (shorter,), loc=loc)]
+        return [*self.before, ir.If(self._pays(count), tuple(inside), (shorter,), loc=loc)]
 
     # ------------------------------------------------------------ whether
 
-    def _pays(self, count: Expr) -> Expr:
+    def _pays(self, count: ir.Expr) -> ir.Expr:
         """The run-time condition for chunks: the loop is long enough, and the conditions for soundness hold."""
         loop, loc = self.loop, self.loc
         cost = self.totals.cost()
-        trips = max(2 * CHAINS * self.least, MIN_WORK // (cost.in_order * self.weight))
+        trips = max(2 * ir.CHAINS * self.least, MIN_WORK // (cost.in_order * self.weight))
         asked = loop.clauses is not None
         workers = 2 if asked else max(2, ceil(MARGIN * cost.in_chunks / cost.in_order))
-        out: Expr = Compare(">=", count, integer(trips, loc), loc=loc)
-        needed: list[Expr] = [Compare(">=", Workers(loc=loc), integer(CHAINS * workers, loc), loc=loc)]
+        out: ir.Expr = ir.Compare(">=", count, integer(trips, loc), loc=loc)
+        needed: list[ir.Expr] = [
+            ir.Compare(">=", ir.Workers(loc=loc), integer(ir.CHAINS * workers, loc), loc=loc)
+        ]
         for packed in packed_arrays(loop, loop.scans):
             if packed.checked:  # a negative index counts from the end and may alias a later one
-                start = Var(packed.counter, loc=loc)
-                needed.append(Compare(">=", start, integer(-packed.offset, loc), loc=loc))
+                start = ir.Var(packed.counter, loc=loc)
+                needed.append(ir.Compare(">=", start, integer(-packed.offset, loc), loc=loc))
         needed += self.totals.conditions()
         if loop.clauses is not None and loop.clauses.condition is not None:
             needed.append(loop.clauses.condition)
         for part in needed:
-            out = Logical("and", out, part, loc=loc)
+            out = ir.Logical("and", out, part, loc=loc)
         return out
 
     # ------------------------------------------------------------ rounds
 
-    def _rounds(self, lo: Expr, count: Expr, out: list[Stmt]) -> None:
-        loc, workers = self.loc, Workers(loc=self.loc)
-        share = Binary("max", ceiling_quotient(count, workers), integer(self.least, loc), loc=loc)
+    def _rounds(self, lo: ir.Expr, count: ir.Expr, out: list[ir.Stmt]) -> None:
+        loc, workers = self.loc, ir.Workers(loc=self.loc)
+        share = ir.Binary("max", ceiling_quotient(count, workers), integer(self.least, loc), loc=loc)
         most = max(MAX_CHUNK // self.weight, self.least)
-        size = let("size", Binary("min", share, integer(most, loc), loc=loc), self.names, out)
+        size = let("size", ir.Binary("min", share, integer(most, loc), loc=loc), self.names, out)
         chunks = let("chunks", ceiling_quotient(count, size), self.names, out)
-        width = let("width", Binary("min", chunks, workers, loc=loc), self.names, out)
-        out += [Alloc(array, (width,), zero=False, loc=loc) for array in self.totals.arrays()]
-        body: list[Stmt] = []
+        width = let("width", ir.Binary("min", chunks, workers, loc=loc), self.names, out)
+        out += [ir.Alloc(array, (width,), zero=False, loc=loc) for array in self.totals.arrays()]
+        body: list[ir.Stmt] = []
         number = self._loop_variable("round")
-        first = let("first", Binary("*", Var(number, loc=loc), width, loc=loc), self.names, body)
-        left = Binary("-", chunks, first, loc=loc)
-        here = let("here", Binary("min", width, left, loc=loc), self.names, body)
+        first = let("first", ir.Binary("*", ir.Var(number, loc=loc), width, loc=loc), self.names, body)
+        left = ir.Binary("-", chunks, first, loc=loc)
+        here = let("here", ir.Binary("min", width, left, loc=loc), self.names, body)
         cut = _Cut(lo, self.loop.step, count, size, first)
         body += self._first_pass(cut, here)
         body += self.totals.combine(self._loop_variable("chunk"), here)
@@ -214,39 +200,41 @@ class _Chunked:
             body.append(second)
         else:
             one_by_one = self._copy(replace(self.loop, scans=()), cut.start(integer(0, loc)), cut.start(here))
-            body.append(If(holds, (second,), (one_by_one,), loc=loc))
-        out.append(For(number, integer(0, loc), ceiling_quotient(chunks, width), 1, tuple(body), loc=loc))
+            body.append(ir.If(holds, (second,), (one_by_one,), loc=loc))
+        out.append(ir.For(number, integer(0, loc), ceiling_quotient(chunks, width), 1, tuple(body), loc=loc))
 
-    def _first_pass(self, cut: _Cut, here: Expr) -> list[Stmt]:
+    def _first_pass(self, cut: _Cut, here: ir.Expr) -> list[ir.Stmt]:
         chunk = self._loop_variable("chunk")
         inner = self._copy(self.totals.loop(), *cut.bounds(chunk))
-        body = (*self.totals.first(), inner, *self.totals.stores(Var(chunk, loc=self.loc)))
+        body = (*self.totals.first(), inner, *self.totals.stores(ir.Var(chunk, loc=self.loc)))
         reductions = self.totals.reductions
         combined = {r.symbol for r in reductions}
         private = tuple(s for s in ordered(scalars_written(body)) if s not in combined)
         loop = self._parallel(chunk, here, body, private)
         return [*self.totals.before(), replace(loop, reductions=reductions)]
 
-    def _second_pass(self, cut: _Cut, here: Expr) -> For:
+    def _second_pass(self, cut: _Cut, here: ir.Expr) -> ir.For:
         loop, chunk = self.loop, self._loop_variable("chunk")
         inner = self._copy(loop, *cut.bounds(chunk))
         handed = tuple(scan.symbol for scan in loop.scans)
-        body = (*self.totals.seeds(Var(chunk, loc=self.loc)), inner)
+        body = (*self.totals.seeds(ir.Var(chunk, loc=self.loc)), inner)
         found = self._parallel(chunk, here, body, (*handed, *loop.private))
         return replace(found, last=(*handed, *loop.last), reductions=loop.reductions)
 
-    def _parallel(self, var: Symbol, here: Expr, body: tuple[Stmt, ...], private: tuple[Symbol, ...]) -> For:
-        zero, mode = integer(0, self.loc), LoopMode.PARALLEL
-        return For(var, zero, here, 1, body, mode, self.clauses, private, loc=self.loc)
+    def _parallel(
+        self, var: ir.Symbol, here: ir.Expr, body: tuple[ir.Stmt, ...], private: tuple[ir.Symbol, ...]
+    ) -> ir.For:
+        zero, mode = integer(0, self.loc), ir.LoopMode.PARALLEL
+        return ir.For(var, zero, here, 1, body, mode, self.clauses, private, loc=self.loc)
 
-    def _copy(self, loop: For, lo: Expr, hi: Expr) -> For:
+    def _copy(self, loop: ir.For, lo: ir.Expr, hi: ir.Expr) -> ir.For:
         """The loop between other bounds, with variables of its own."""
         part = replace(loop, lo=lo, hi=hi, clauses=None)
         return rename(part, {n.var: self._loop_variable(n.var.name) for n in loops_of(part)})
 
     # ------------------------------------------------------------ names
 
-    def _loop_variable(self, name: str) -> Symbol:
+    def _loop_variable(self, name: str) -> ir.Symbol:
         symbol = self.names.fresh(name, DType.INT64)
         self.ctx.parts[symbol] = self.loop.var
         return symbol
@@ -257,19 +245,19 @@ class _Cut:
     """A round of chunks: the loop's lower bound, step and number of iterations, the length of a
     chunk, and the number of the round's first one."""
 
-    lo: Expr
+    lo: ir.Expr
     step: int
-    count: Expr
-    size: Expr
-    first: Expr
+    count: ir.Expr
+    size: ir.Expr
+    first: ir.Expr
 
-    def start(self, chunk: Expr) -> Expr:
+    def start(self, chunk: ir.Expr) -> ir.Expr:
         """The loop variable's value where a chunk of the round starts; at the end where there is none."""
         loc = self.lo.loc
-        number = self.first if chunk == integer(0, loc) else Binary("+", self.first, chunk, loc=loc)
-        reached = Binary("min", Binary("*", number, self.size, loc=loc), self.count, loc=loc)
+        number = self.first if chunk == integer(0, loc) else ir.Binary("+", self.first, chunk, loc=loc)
+        reached = ir.Binary("min", ir.Binary("*", number, self.size, loc=loc), self.count, loc=loc)
         return iteration(self.lo, self.step, reached)
 
-    def bounds(self, chunk: Symbol) -> tuple[Expr, Expr]:
-        here: Expr = Var(chunk, loc=self.lo.loc)
+    def bounds(self, chunk: ir.Symbol) -> tuple[ir.Expr, ir.Expr]:
+        here: ir.Expr = ir.Var(chunk, loc=self.lo.loc)
         return self.start(here), self.start(shifted(here, 1))

@@ -5,24 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from appyc.errors import Loc
-from appyc.ir.nodes import (
-    Assign,
-    Binary,
-    Compare,
-    Expr,
-    Function,
-    If,
-    Load,
-    Logical,
-    Node,
-    Select,
-    Stmt,
-    Store,
-    Symbol,
-    Unary,
-    Update,
-    Var,
-)
+from appyc.ir import nodes as ir
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import arrays_read, rewrite, walk
 from appyc.passes.node_builders import zero
@@ -31,7 +14,7 @@ from appyc.passes.pass_context import PassContext
 _COMMUTING = ("+", "*", "&", "|", "^", "minimum", "maximum")
 
 
-def recognise_reductions(fn: Function, ctx: PassContext) -> Function:
+def recognise_reductions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """Assignments that combine a variable with something become `Update`s.
 
     Before:                                   After:
@@ -57,14 +40,14 @@ def recognise_reductions(fn: Function, ctx: PassContext) -> Function:
     Runs after `check_bounds`, so that loads which cannot fail are known as such.
     """
 
-    def rule(node: Node) -> Node | tuple[Node, ...]:
+    def rule(node: ir.Node) -> ir.Node | tuple[ir.Node, ...]:
         match node:
-            case Assign():
+            case ir.Assign():
                 return _rewritten(_Target(node.target, (), True, None), node.value, node)
-            case Store():
+            case ir.Store():
                 target = _Target(node.array, node.index, node.checked, node.mask)
                 return _rewritten(target, node.value, node)
-            case If(then=(Assign() | Store() as only,), orelse=()):
+            case ir.If(then=(ir.Assign() | ir.Store() as only,), orelse=()):
                 return _from_comparison(node, only)
             case _:
                 return node
@@ -73,7 +56,7 @@ def recognise_reductions(fn: Function, ctx: PassContext) -> Function:
     return rewrite(fn, rule)
 
 
-def as_updates(stmt: Assign) -> tuple[Stmt, ...]:
+def as_updates(stmt: ir.Assign) -> tuple[ir.Stmt, ...]:
     """An assignment to a scalar as the updates that it stands for, or as it is."""
     return _updates(_Target(stmt.target, (), True, None), stmt.value, stmt.loc) or (stmt,)
 
@@ -82,66 +65,68 @@ def as_updates(stmt: Assign) -> tuple[Stmt, ...]:
 class _Target:
     """A scalar (no index) or an array element that is written."""
 
-    symbol: Symbol
-    index: tuple[Expr, ...]
+    symbol: ir.Symbol
+    index: tuple[ir.Expr, ...]
     checked: bool
-    mask: Expr | None
+    mask: ir.Expr | None
 
-    def is_read_by(self, expr: Expr) -> bool:
+    def is_read_by(self, expr: ir.Expr) -> bool:
         """Whether an expression is the target's value."""
         if self.index:
-            same = isinstance(expr, Load) and expr.array == self.symbol and expr.index == self.index
+            same = isinstance(expr, ir.Load) and expr.array == self.symbol and expr.index == self.index
             return same and expr.mask in (None, self.mask)  # type: ignore[union-attr]
-        return isinstance(expr, Var) and expr.symbol == self.symbol
+        return isinstance(expr, ir.Var) and expr.symbol == self.symbol
 
-    def is_read_within(self, expr: Expr) -> bool:
-        return any(self.is_read_by(part) for part in walk(expr) if isinstance(part, Var | Load))
+    def is_read_within(self, expr: ir.Expr) -> bool:
+        return any(self.is_read_by(part) for part in walk(expr) if isinstance(part, ir.Var | ir.Load))
 
-    def update(self, op: str, value: Expr, loc: Loc, *, trap: bool = False) -> Update:
-        return Update(
+    def update(self, op: str, value: ir.Expr, loc: Loc, *, trap: bool = False) -> ir.Update:
+        return ir.Update(
             self.symbol, self.index, op, value, checked=self.checked, mask=self.mask, trap=trap, loc=loc
         )
 
 
-def _rewritten(target: _Target, value: Expr, node: Assign | Store) -> Node | tuple[Node, ...]:
+def _rewritten(target: _Target, value: ir.Expr, node: ir.Assign | ir.Store) -> ir.Node | tuple[ir.Node, ...]:
     found = _updates(target, value, node.loc)
     return node if found is None else found
 
 
-def _updates(target: _Target, value: Expr, loc: Loc) -> tuple[Stmt, ...] | None:
+def _updates(target: _Target, value: ir.Expr, loc: Loc) -> tuple[ir.Stmt, ...] | None:
     """The statements that stand for `target = value`; None where it is no update."""
     match value:
-        case Binary(trap=True) if target.index:
+        case ir.Binary(trap=True) if target.index:
             return None
-        case Select():
+        case ir.Select():
             return _from_select(target, value, loc)
-        case Logical():
+        case ir.Logical():
             return _from_logical(target, value, loc)
-        case Binary(op="+" | "-"):
+        case ir.Binary(op="+" | "-"):
             return _from_sum(target, value, loc)
-        case Binary(op="min" | "max") if target.is_read_by(value.lhs):
+        case ir.Binary(op="min" | "max") if target.is_read_by(value.lhs):
             return _one(target, value.op, value.rhs, loc)
-        case Binary(op="min" | "max") if target.is_read_by(value.rhs) and value.dtype.kind in "biu":
+        case ir.Binary(op="min" | "max") if target.is_read_by(value.rhs) and value.dtype.kind in "biu":
             return _one(target, value.op, value.lhs, loc)
-        case Binary() if value.op in _COMMUTING and target.is_read_by(value.lhs):
+        case ir.Binary() if value.op in _COMMUTING and target.is_read_by(value.lhs):
             return _one(target, value.op, value.rhs, loc, trap=value.trap)
-        case Binary() if value.op in _COMMUTING and target.is_read_by(value.rhs):
+        case ir.Binary() if value.op in _COMMUTING and target.is_read_by(value.rhs):
             return _one(target, value.op, value.lhs, loc, trap=value.trap)
         case _:
             return None
 
 
-def _one(target: _Target, op: str, value: Expr, loc: Loc, *, trap: bool = False) -> tuple[Stmt, ...] | None:
+def _one(
+    target: _Target, op: str, value: ir.Expr, loc: Loc, *, trap: bool = False
+) -> tuple[ir.Stmt, ...] | None:
     return None if target.is_read_within(value) else (target.update(op, value, loc, trap=trap),)
 
 
-def _from_sum(target: _Target, value: Binary, loc: Loc) -> tuple[Stmt, ...] | None:
+def _from_sum(target: _Target, value: ir.Binary, loc: Loc) -> tuple[ir.Stmt, ...] | None:
     """`((s + x) - y) + z`: one update for each term, in order, so that rounding stays the same."""
     if value.op == "+" and target.is_read_by(value.rhs):
         return _one(target, "+", value.lhs, loc, trap=value.trap)
-    terms: list[tuple[Expr, bool]] = []
-    rest: Expr = value
-    while isinstance(rest, Binary) and rest.op in ("+", "-") and not (rest.trap and target.index):
+    terms: list[tuple[ir.Expr, bool]] = []
+    rest: ir.Expr = value
+    while isinstance(rest, ir.Binary) and rest.op in ("+", "-") and not (rest.trap and target.index):
         term = rest.rhs if rest.op == "+" else _negative(rest)
         if target.is_read_within(term):
             return None
@@ -155,15 +140,15 @@ def _from_sum(target: _Target, value: Binary, loc: Loc) -> tuple[Stmt, ...] | No
     return None
 
 
-def _negative(difference: Binary) -> Expr:
+def _negative(difference: ir.Binary) -> ir.Expr:
     """What a difference adds."""
     term = difference.rhs
     if not difference.trap:
-        return Unary("-", term, loc=term.loc)
-    return Binary("-", zero(term.dtype, term.loc), term, trap=True, python=True, loc=term.loc)
+        return ir.Unary("-", term, loc=term.loc)
+    return ir.Binary("-", zero(term.dtype, term.loc), term, trap=True, python=True, loc=term.loc)
 
 
-def _from_select(target: _Target, value: Select, loc: Loc) -> tuple[Stmt, ...] | None:
+def _from_select(target: _Target, value: ir.Select, loc: Loc) -> tuple[ir.Stmt, ...] | None:
     op = _comparison_operator(target, value.cond, value.then)
     if op is not None and target.is_read_by(value.orelse):
         return _one(target, op, value.then, loc)
@@ -171,14 +156,14 @@ def _from_select(target: _Target, value: Select, loc: Loc) -> tuple[Stmt, ...] |
         return None  # the element was always touched, and its index tested
     if target.is_read_by(value.orelse):
         inner = _updates(target, value.then, loc)
-        return None if inner is None else (If(value.cond, inner, loc=loc),)
+        return None if inner is None else (ir.If(value.cond, inner, loc=loc),)
     if target.is_read_by(value.then):
         inner = _updates(target, value.orelse, loc)
-        return None if inner is None else (If(value.cond, (), inner, loc=loc),)
+        return None if inner is None else (ir.If(value.cond, (), inner, loc=loc),)
     return None
 
 
-def _from_logical(target: _Target, value: Logical, loc: Loc) -> tuple[Stmt, ...] | None:
+def _from_logical(target: _Target, value: ir.Logical, loc: Loc) -> tuple[ir.Stmt, ...] | None:
     if target.is_read_by(value.rhs):
         return _one(target, value.op, value.lhs, loc)
     if target.is_read_by(value.lhs) and not may_raise(value.rhs):
@@ -186,9 +171,9 @@ def _from_logical(target: _Target, value: Logical, loc: Loc) -> tuple[Stmt, ...]
     return None
 
 
-def _from_comparison(node: If, only: Assign | Store) -> Node:
+def _from_comparison(node: ir.If, only: ir.Assign | ir.Store) -> ir.Node:
     """`if x > best: best = x` is `best = max(best, x)`."""
-    if isinstance(only, Assign):
+    if isinstance(only, ir.Assign):
         target = _Target(only.target, (), True, None)
     else:
         target = _Target(only.array, only.index, only.checked, only.mask)
@@ -198,12 +183,12 @@ def _from_comparison(node: If, only: Assign | Store) -> Node:
     return target.update(op, only.value, only.loc)
 
 
-def _comparison_operator(target: _Target, cond: Expr, value: Expr) -> str | None:
+def _comparison_operator(target: _Target, cond: ir.Expr, value: ir.Expr) -> str | None:
     """ "max" where the condition is `value > target` (or `target < value`), "min" for the reverse."""
     match cond:
-        case Compare(op=">" | ">="):
+        case ir.Compare(op=">" | ">="):
             larger, smaller = cond.lhs, cond.rhs
-        case Compare(op="<" | "<="):
+        case ir.Compare(op="<" | "<="):
             larger, smaller = cond.rhs, cond.lhs
         case _:
             return None

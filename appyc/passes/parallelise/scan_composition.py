@@ -10,27 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from appyc.analysis.patterns.scans import LINEAR, step_of, steps_of
+from appyc.ir import nodes as ir
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply, ordered
-from appyc.ir.nodes import (
-    Assign,
-    Binary,
-    Compare,
-    Const,
-    Expr,
-    For,
-    Intrinsic,
-    Load,
-    Logical,
-    LoopMode,
-    Node,
-    Reduction,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-)
 from appyc.ir.schedule import Scan
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import rewrite_all, scalars_written, walk
@@ -53,18 +35,18 @@ class Total:
     scalar holds where a chunk starts. running: the same, while the chunks are gone through."""
 
     scan: Scan
-    value: Symbol
-    values: Symbol
-    starts: Symbol
-    running: Symbol
-    factor: Symbol | None
-    factors: Symbol | None
+    value: ir.Symbol
+    values: ir.Symbol
+    starts: ir.Symbol
+    running: ir.Symbol
+    factor: ir.Symbol | None
+    factors: ir.Symbol | None
 
 
 class Totals:
     """The totals of all scans of a loop. guarded: note what says whether they are sound."""
 
-    def __init__(self, loop: For, names: NameSupply, guarded: bool = True) -> None:
+    def __init__(self, loop: ir.For, names: NameSupply, guarded: bool = True) -> None:
         self.source, self.loc = loop, loop.loc
         self.totals = tuple(_total(scan, names) for scan in loop.scans)
         self.steps = steps_of(loop.body, (scan.symbol for scan in loop.scans))
@@ -78,64 +60,66 @@ class Totals:
 
     # ------------------------------------------------------------ when it is sound
 
-    def _factors(self, symbol: Symbol) -> list[Expr]:
-        steps = [n for n in walk(self.steps) if isinstance(n, Assign | Update) and n.target == symbol]
+    def _factors(self, symbol: ir.Symbol) -> list[ir.Expr]:
+        steps = [n for n in walk(self.steps) if isinstance(n, ir.Assign | ir.Update) and n.target == symbol]
         found = [step_of(step) for step in steps]
         return [step.factor for step in found if step is not None and step.factor is not None]
 
-    def conditions(self) -> list[Expr]:
+    def conditions(self) -> list[ir.Expr]:
         """The conditions before the loop: no loop-invariant factor is larger than 1."""
-        one = (Const(1.0, f.dtype.part, loc=f.loc) for f in self.fixed)
-        return [Compare("<=", _size(f), limit, loc=f.loc) for f, limit in zip(self.fixed, one, strict=True)]
+        one = (ir.Const(1.0, f.dtype.part, loc=f.loc) for f in self.fixed)
+        return [
+            ir.Compare("<=", _size(f), limit, loc=f.loc) for f, limit in zip(self.fixed, one, strict=True)
+        ]
 
-    def is_sound(self) -> Expr | None:
+    def is_sound(self) -> ir.Expr | None:
         """The condition on the totals of a round for the scan to be sound; None where it always is."""
-        out: Expr | None = None
+        out: ir.Expr | None = None
         if self.bounded is not None:
-            out = Var(self.bounded, loc=self.loc)
+            out = ir.Var(self.bounded, loc=self.loc)
         if self.largest is not None:
-            limit = Const(1.0, self.largest.dtype, loc=self.loc)
-            small = Compare("<=", Var(self.largest, loc=self.loc), limit, loc=self.loc)
-            out = small if out is None else Logical("and", small, out, loc=self.loc)
+            limit = ir.Const(1.0, self.largest.dtype, loc=self.loc)
+            small = ir.Compare("<=", ir.Var(self.largest, loc=self.loc), limit, loc=self.loc)
+            out = small if out is None else ir.Logical("and", small, out, loc=self.loc)
         return out
 
     # ------------------------------------------------------------ the first pass
 
     @property
-    def reductions(self) -> tuple[Reduction, ...]:
+    def reductions(self) -> tuple[ir.Reduction, ...]:
         """What the chunks combine into besides their totals."""
-        return () if self.largest is None else (Reduction("maximum", self.largest),)
+        return () if self.largest is None else (ir.Reduction("maximum", self.largest),)
 
-    def arrays(self) -> list[Symbol]:
+    def arrays(self) -> list[ir.Symbol]:
         return [a for t in self.totals for a in (t.values, t.factors, t.starts) if a is not None]
 
-    def before(self) -> list[Stmt]:
+    def before(self) -> list[ir.Stmt]:
         """The statements before the first pass of a round."""
         if self.largest is None:
             return []
-        return [Assign(self.largest, Const(0.0, self.largest.dtype, loc=self.loc), loc=self.loc)]
+        return [ir.Assign(self.largest, ir.Const(0.0, self.largest.dtype, loc=self.loc), loc=self.loc)]
 
-    def first(self) -> list[Assign]:
+    def first(self) -> list[ir.Assign]:
         """The statements at the start of a chunk in the first pass."""
-        out: list[Assign] = []
+        out: list[ir.Assign] = []
         for t in self.totals:
             op = "+" if t.factor is not None else t.scan.op
-            out.append(Assign(t.value, start_of_sum(op, t.value.dtype, self.loc), loc=self.loc))
+            out.append(ir.Assign(t.value, start_of_sum(op, t.value.dtype, self.loc), loc=self.loc))
             if t.factor is not None:
-                out.append(Assign(t.factor, identity("*", t.factor.dtype, self.loc), loc=self.loc))
+                out.append(ir.Assign(t.factor, identity("*", t.factor.dtype, self.loc), loc=self.loc))
         return out
 
-    def loop(self) -> For:
+    def loop(self) -> ir.For:
         """The first pass over a chunk; its bounds are still those of the whole loop."""
         body = rewrite_all(self.steps, self._onto_totals)
         return self._gathering(replace(self.source, body=body, clauses=None))
 
-    def _gathering(self, loop: For) -> For:
+    def _gathering(self, loop: ir.For) -> ir.For:
         """A loop of the steps with what is known of its scalars now."""
         written = scalars_written(loop.body)
         # The steps of a loop inside may have no factor: then it is a sum.
         sums = [
-            Reduction(t.scan.op if t.factor is None else "+", t.value)
+            ir.Reduction(t.scan.op if t.factor is None else "+", t.value)
             for t in self.totals
             if t.factor not in written
         ]
@@ -156,39 +140,39 @@ class Totals:
             )
         shared = {r.symbol for r in sums} | {scan.symbol for scan in maps}
         private = tuple(s for s in ordered(written) if s not in shared)
-        mode = LoopMode.SEQUENTIAL if maps or not is_plain(loop) else LoopMode.SIMD
+        mode = ir.LoopMode.SEQUENTIAL if maps or not is_plain(loop) else ir.LoopMode.SIMD
         return replace(loop, mode=mode, private=private, last=(), reductions=tuple(sums), scans=tuple(maps))
 
-    def _onto_totals(self, node: Node) -> Node | tuple[Node, ...]:
+    def _onto_totals(self, node: ir.Node) -> ir.Node | tuple[ir.Node, ...]:
         """A step of a scalar as a step of its total."""
-        if isinstance(node, For):
+        if isinstance(node, ir.For):
             return self._gathering(node)
-        if not isinstance(node, Assign | Update):
+        if not isinstance(node, ir.Assign | ir.Update):
             return node
         total = next((t for t in self.totals if t.scan.symbol == node.target), None)
         if total is None:
             return node
-        if total.factor is None and isinstance(node, Update):
+        if total.factor is None and isinstance(node, ir.Update):
             return replace(node, target=total.value)
         step = step_of(node)
         assert step is not None, "assignments are linear steps"
         if total.factor is None:
             value = step.value if total.scan.op == "+" else step.factor
-            return () if value is None else Update(total.value, (), total.scan.op, value, loc=node.loc)
+            return () if value is None else ir.Update(total.value, (), total.scan.op, value, loc=node.loc)
         if step.factor is None:
-            return () if step.value is None else Update(total.value, (), "+", step.value, loc=node.loc)
-        factor = Binary("*", step.factor, Var(total.factor, loc=node.loc), loc=node.loc)
-        out: list[Stmt] = [Assign(total.factor, factor, loc=node.loc)]
-        value = Binary("*", step.factor, Var(total.value, loc=node.loc), loc=node.loc)
+            return () if step.value is None else ir.Update(total.value, (), "+", step.value, loc=node.loc)
+        factor = ir.Binary("*", step.factor, ir.Var(total.factor, loc=node.loc), loc=node.loc)
+        out: list[ir.Stmt] = [ir.Assign(total.factor, factor, loc=node.loc)]
+        value = ir.Binary("*", step.factor, ir.Var(total.value, loc=node.loc), loc=node.loc)
         if self.largest is not None and total in self.guarded and not is_invariant(step.factor, self.moving):
-            out.append(Update(self.largest, (), "maximum", _size(step.factor), loc=node.loc))
+            out.append(ir.Update(self.largest, (), "maximum", _size(step.factor), loc=node.loc))
         if step.value is not None:
-            value = Binary("+", value, step.value, loc=node.loc)
-        return (*out, Assign(total.value, value, loc=node.loc))
+            value = ir.Binary("+", value, step.value, loc=node.loc)
+        return (*out, ir.Assign(total.value, value, loc=node.loc))
 
-    def stores(self, chunk: Expr) -> list[Stmt]:
+    def stores(self, chunk: ir.Expr) -> list[ir.Stmt]:
         """The statements at the end of a chunk in the first pass."""
-        out: list[Stmt] = []
+        out: list[ir.Stmt] = []
         for t in self.totals:
             out.append(_store(t.values, chunk, t.value))
             if t.factor is not None and t.factors is not None:
@@ -197,39 +181,41 @@ class Totals:
 
     # ------------------------------------------------------------ between the passes
 
-    def combine(self, chunk: Symbol, chunks: Expr) -> list[Stmt]:
+    def combine(self, chunk: ir.Symbol, chunks: ir.Expr) -> list[ir.Stmt]:
         """Goes through the chunks of a round, for what the scalars hold where each starts."""
-        loc, here = self.loc, Var(chunk, loc=self.loc)
-        out: list[Stmt] = [Assign(t.running, Var(t.scan.symbol, loc=loc), loc=loc) for t in self.totals]
-        body: list[Stmt] = []
+        loc, here = self.loc, ir.Var(chunk, loc=self.loc)
+        out: list[ir.Stmt] = [
+            ir.Assign(t.running, ir.Var(t.scan.symbol, loc=loc), loc=loc) for t in self.totals
+        ]
+        body: list[ir.Stmt] = []
         for t in self.totals:
-            value = Load(t.values, (here,), checked=False, loc=loc)
+            value = ir.Load(t.values, (here,), checked=False, loc=loc)
             body.append(_store(t.starts, here, t.running))
             if t.factors is None:
-                body.append(Update(t.running, (), t.scan.op, value, loc=loc))
+                body.append(ir.Update(t.running, (), t.scan.op, value, loc=loc))
                 continue
-            factor = Load(t.factors, (here,), checked=False, loc=loc)
-            grown = Binary("*", factor, Var(t.running, loc=loc), loc=loc)
-            body.append(Assign(t.running, Binary("+", grown, value, loc=loc), loc=loc))
-        reductions: tuple[Reduction, ...] = ()
+            factor = ir.Load(t.factors, (here,), checked=False, loc=loc)
+            grown = ir.Binary("*", factor, ir.Var(t.running, loc=loc), loc=loc)
+            body.append(ir.Assign(t.running, ir.Binary("+", grown, value, loc=loc), loc=loc))
+        reductions: tuple[ir.Reduction, ...] = ()
         if self.bounded is not None:
-            reductions = (Reduction("&", self.bounded),)
-            out.append(Assign(self.bounded, truth(True, loc), loc=loc))
+            reductions = (ir.Reduction("&", self.bounded),)
+            out.append(ir.Assign(self.bounded, truth(True, loc), loc=loc))
             for t in self.guarded:
                 limit = LARGEST_START[t.running.dtype.part]
-                size = _size(Var(t.running, loc=loc))
-                known = Compare("<", size, Const(limit, size.dtype, loc=loc), loc=loc)
-                body.append(Update(self.bounded, (), "&", known, loc=loc))
+                size = _size(ir.Var(t.running, loc=loc))
+                known = ir.Compare("<", size, ir.Const(limit, size.dtype, loc=loc), loc=loc)
+                body.append(ir.Update(self.bounded, (), "&", known, loc=loc))
         scans = tuple(Scan(t.scan.op, t.running) for t in self.totals)
-        through = For(
+        through = ir.For(
             chunk, integer(0, loc), chunks, 1, tuple(body), reductions=reductions, scans=scans, loc=loc
         )
         return [*out, through]
 
-    def seeds(self, chunk: Expr) -> list[Stmt]:
+    def seeds(self, chunk: ir.Expr) -> list[ir.Stmt]:
         """The statements at the start of a chunk in the second pass."""
         return [
-            Assign(t.scan.symbol, Load(t.starts, (chunk,), checked=False, loc=self.loc), loc=self.loc)
+            ir.Assign(t.scan.symbol, ir.Load(t.starts, (chunk,), checked=False, loc=self.loc), loc=self.loc)
             for t in self.totals
         ]
 
@@ -240,7 +226,7 @@ class Totals:
         body, steps = operations_of(self.source.body), operations_of(loop.body)
         floats = [scan.op for scan in self.source.scans if scan.symbol.dtype.kind in "fc"]
         waits = sum(WAITS.get(op, 1) for op in floats)
-        return Cost(body + waits, body + (steps // LANES if loop.mode is LoopMode.SIMD else steps))
+        return Cost(body + waits, body + (steps // LANES if loop.mode is ir.LoopMode.SIMD else steps))
 
 
 def rounds_in_products(scan: Scan) -> bool:
@@ -263,9 +249,9 @@ def _total(scan: Scan, names: NameSupply) -> Total:
     )
 
 
-def _size(factor: Expr) -> Expr:
-    return Intrinsic("abs", (factor,), factor.dtype.part, loc=factor.loc)
+def _size(factor: ir.Expr) -> ir.Expr:
+    return ir.Intrinsic("abs", (factor,), factor.dtype.part, loc=factor.loc)
 
 
-def _store(array: Symbol, index: Expr, value: Symbol) -> Store:
-    return Store(array, (index,), Var(value, loc=index.loc), checked=False, loc=index.loc)
+def _store(array: ir.Symbol, index: ir.Expr, value: ir.Symbol) -> ir.Store:
+    return ir.Store(array, (index,), ir.Var(value, loc=index.loc), checked=False, loc=index.loc)

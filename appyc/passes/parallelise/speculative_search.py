@@ -9,35 +9,17 @@ from typing import TypeVar
 from appyc.analysis.accesses.scalar_flow import LoopScalars, exposed, surely_assigned
 from appyc.analysis.dependences.verdicts import Refusal, named
 from appyc.analysis.patterns.early_exits import EarlyExit, early_exit, leaves_early, what_shows
+from appyc.ir import nodes as ir
 from appyc.ir.blocks import blocks_of
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply, ordered
-from appyc.ir.nodes import (
-    Assign,
-    Binary,
-    Compare,
-    Const,
-    Expr,
-    Extent,
-    For,
-    Function,
-    If,
-    Logical,
-    Node,
-    Select,
-    Stmt,
-    Symbol,
-    Update,
-    Var,
-    While,
-)
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, rename, rewrite, scalars_written, substitute, walk, with_loops
 from appyc.passes.node_builders import integer, iteration, most_trips, trip_count, with_breaks
 from appyc.passes.pass_context import PassContext
 
-S = TypeVar("S", bound=Stmt)
+S = TypeVar("S", bound=ir.Stmt)
 
 FIRST_BLOCK = 256
 """Iterations that are tested together at first, in less time than fifty in order."""
@@ -52,7 +34,7 @@ LAST_WORKING_BLOCK = 1 << 18
 """The same where the iterations have work besides the test: its operands are still in a cache after the test."""
 
 
-def speculative_search(fn: Function, ctx: PassContext) -> Function:
+def speculative_search(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """Loops with an early exit become a search by blocks, and a loop that does the work up to the exit.
 
     Before:                                   After:
@@ -85,11 +67,11 @@ def speculative_search(fn: Function, ctx: PassContext) -> Function:
     """
     if not ctx.options.auto and all(loop.clauses is None for loop in loops_of(fn.body)):
         return fn
-    tried: set[Symbol] = set()
+    tried: set[ir.Symbol] = set()
     names = NameSupply.after(fn)
     while candidates := list(_candidates(fn.body, tried, ctx, inside=False)):
         legality = ctx.legality(fn)
-        searches: dict[Symbol, tuple[Stmt, ...]] = {}
+        searches: dict[ir.Symbol, tuple[ir.Stmt, ...]] = {}
         for loop in candidates:
             tried.add(loop.var)
             found = early_exit(loop, legality.dependences)
@@ -105,18 +87,18 @@ def speculative_search(fn: Function, ctx: PassContext) -> Function:
 
 
 def _candidates(
-    body: tuple[Stmt, ...], tried: set[Symbol], ctx: PassContext, *, inside: bool
-) -> Iterator[For]:
+    body: tuple[ir.Stmt, ...], tried: set[ir.Symbol], ctx: PassContext, *, inside: bool
+) -> Iterator[ir.For]:
     """The loops to take next, none in another one: outer loops come first. inside: the block is in a loop."""
     for stmt in body:
-        if isinstance(stmt, For) and stmt.var not in tried and _is_candidate(stmt, ctx, inside=inside):
+        if isinstance(stmt, ir.For) and stmt.var not in tried and _is_candidate(stmt, ctx, inside=inside):
             yield stmt
             continue
         for block in blocks_of(stmt):
-            yield from _candidates(block, tried, ctx, inside=inside or isinstance(stmt, For | While))
+            yield from _candidates(block, tried, ctx, inside=inside or isinstance(stmt, ir.For | ir.While))
 
 
-def _is_candidate(loop: For, ctx: PassContext, *, inside: bool) -> bool:
+def _is_candidate(loop: ir.For, ctx: PassContext, *, inside: bool) -> bool:
     if not leaves_early(loop):
         return False
     if loop.clauses is not None:
@@ -128,7 +110,7 @@ def _is_candidate(loop: For, ctx: PassContext, *, inside: bool) -> bool:
 class _Search:
     """Builds the search that replaces the loop."""
 
-    def __init__(self, loop: For, parts: EarlyExit, scalars: LoopScalars, names: NameSupply) -> None:
+    def __init__(self, loop: ir.For, parts: EarlyExit, scalars: LoopScalars, names: NameSupply) -> None:
         self.loop, self.parts, self.names, self.loc = loop, parts, names, loop.loc
         self.seen = frozenset(
             {*scalars.last, *(r.symbol for r in scalars.reductions), *(c.symbol for c in scalars.carried)}
@@ -138,11 +120,13 @@ class _Search:
             names.fresh(name, DType.INT64) for name in ("at", "end", "first", "reach")
         )
 
-    def build(self) -> tuple[Stmt, ...]:
+    def build(self) -> tuple[ir.Stmt, ...]:
         at, end, first = self._var(self.at), self._var(self.end), self._var(self.first)
         before = [self._assign(self.end, self.loop.lo)]
         hi = self.loop.hi
-        if not (isinstance(hi, Const | Extent | Var) and is_invariant(hi, changed_in(self.loop.body))):
+        if not (
+            isinstance(hi, ir.Const | ir.Extent | ir.Var) and is_invariant(hi, changed_in(self.loop.body))
+        ):
             stop = self.names.fresh("stop", DType.INT64)
             before.append(self._assign(stop, hi))
             hi = self._var(stop)
@@ -154,41 +138,41 @@ class _Search:
             *self._work(at, first),
             self._assign(self.reach, self._longer()),
         )
-        nothing_found = Compare("==", first, end, loc=self.loc)
-        goes_on = Logical("and", nothing_found, self._comes_before(end, hi), loc=self.loc)
-        leave = If(self._comes_before(first, end), self._at(self.parts.leaving, first), loc=self.loc)
-        has_loops = any(isinstance(n, For) for n in walk(self.parts.test))
+        nothing_found = ir.Compare("==", first, end, loc=self.loc)
+        goes_on = ir.Logical("and", nothing_found, self._comes_before(end, hi), loc=self.loc)
+        leave = ir.If(self._comes_before(first, end), self._at(self.parts.leaving, first), loc=self.loc)
+        has_loops = any(isinstance(n, ir.For) for n in walk(self.parts.test))
         reach = (FIRST_LONG_BLOCK if has_loops else FIRST_BLOCK) * self.loop.step
         return (
             *before,
             self._assign(self.first, end),
             self._assign(self.reach, integer(reach, self.loc)),
-            While(goes_on, body, loc=self.loc),
+            ir.While(goes_on, body, loc=self.loc),
             leave,
         )
 
     # ---- blocks
 
-    def _end_of_block(self, hi: Expr) -> Expr:
+    def _end_of_block(self, hi: ir.Expr) -> ir.Expr:
         """Without a sum that could overflow: `at + reach` where that lies before `hi`."""
         at, reach = self._var(self.at), self._var(self.reach)
-        fits = self._comes_before(at, Binary("-", hi, reach, loc=self.loc))
-        return Select(fits, Binary("+", at, reach, loc=self.loc), hi, loc=self.loc)
+        fits = self._comes_before(at, ir.Binary("-", hi, reach, loc=self.loc))
+        return ir.Select(fits, ir.Binary("+", at, reach, loc=self.loc), hi, loc=self.loc)
 
-    def _longer(self) -> Expr:
+    def _longer(self) -> ir.Expr:
         reach = self._var(self.reach)
-        twice = Binary("+", reach, reach, loc=self.loc)
+        twice = ir.Binary("+", reach, reach, loc=self.loc)
         most = integer((LAST_WORKING_BLOCK if self._works() else LAST_BLOCK) * self.loop.step, self.loc)
-        return Binary("min" if self.loop.step > 0 else "max", twice, most, loc=self.loc)
+        return ir.Binary("min" if self.loop.step > 0 else "max", twice, most, loc=self.loc)
 
     # ---- the parts
 
-    def _test(self, lo: Expr, hi: Expr) -> For:
+    def _test(self, lo: ir.Expr, hi: ir.Expr) -> ir.For:
         """The loop that finds the first iteration which leaves. Its scalars are its own: those
         of the program must not see iterations that are not run."""
         own = {s: self.names.fresh(s.name, s.type) for s in ordered(scalars_written(self.parts.test))}
         op = "min" if self.loop.step > 0 else "max"
-        here = Update(self.first, (), op, self._var(self.loop.var), loc=self.loc)
+        here = ir.Update(self.first, (), op, self._var(self.loop.var), loc=self.loc)
         noted = with_breaks(self.parts.test, (here,))
         body = tuple(rename(stmt, own) for stmt in noted)
         clauses = self.loop.clauses
@@ -196,17 +180,17 @@ class _Search:
             clauses = replace(clauses, reductions=(), private=())
         return self._copy(replace(self.loop, lo=lo, hi=hi, body=body, clauses=clauses))
 
-    def _work(self, lo: Expr, hi: Expr) -> tuple[Stmt, ...]:
+    def _work(self, lo: ir.Expr, hi: ir.Expr) -> tuple[ir.Stmt, ...]:
         """What the iterations before `hi` do."""
         if not self.work:
             return ()
         if self._works():
             return (self._copy(replace(self.loop, lo=lo, hi=hi, body=self.work)),)
         step, one = self.loop.step, integer(1, self.loc)
-        last: Expr = Binary("-", hi if step == 1 else trip_count(lo, hi, step), one, loc=self.loc)
+        last: ir.Expr = ir.Binary("-", hi if step == 1 else trip_count(lo, hi, step), one, loc=self.loc)
         if step != 1:
             last = iteration(lo, step, last)
-        return (If(self._comes_before(lo, hi), self._at(self.work, last), loc=self.loc),)
+        return (ir.If(self._comes_before(lo, hi), self._at(self.work, last), loc=self.loc),)
 
     def _works(self) -> bool:
         """Whether iterations before the end have work to do, each of them."""
@@ -216,13 +200,13 @@ class _Search:
         """Whether the work only sets scalars, each in every iteration, so that only the last one is live-out."""
         written = scalars_written(self.work)
         return (
-            all(isinstance(s, Assign | If) for s in walk(self.work) if isinstance(s, Stmt))
+            all(isinstance(s, ir.Assign | ir.If) for s in walk(self.work) if isinstance(s, ir.Stmt))
             and not may_raise(self.work)
             and not written & exposed(self.work).keys()
             and written & self.seen <= surely_assigned(self.work)
         )
 
-    def _at(self, body: tuple[Stmt, ...], number: Expr) -> tuple[Stmt, ...]:
+    def _at(self, body: tuple[ir.Stmt, ...], number: ir.Expr) -> tuple[ir.Stmt, ...]:
         """One iteration, as statements in no loop."""
         return tuple(self._copy(substitute(stmt, {self.loop.var: number})) for stmt in body)
 
@@ -232,8 +216,8 @@ class _Search:
         Of two loops in it with one variable each gets its own, which `fresh_variables` does not do.
         """
 
-        def rule(node: Node) -> Node:
-            if not isinstance(node, For):
+        def rule(node: ir.Node) -> ir.Node:
+            if not isinstance(node, ir.For):
                 return node
             return rename(node, {node.var: self.names.fresh(node.var.name, node.var.type)})
 
@@ -241,11 +225,11 @@ class _Search:
 
     # ---- short makers
 
-    def _var(self, symbol: Symbol) -> Var:
-        return Var(symbol, loc=self.loc)
+    def _var(self, symbol: ir.Symbol) -> ir.Var:
+        return ir.Var(symbol, loc=self.loc)
 
-    def _assign(self, target: Symbol, value: Expr) -> Assign:
-        return Assign(target, value, loc=self.loc)
+    def _assign(self, target: ir.Symbol, value: ir.Expr) -> ir.Assign:
+        return ir.Assign(target, value, loc=self.loc)
 
-    def _comes_before(self, one: Expr, other: Expr) -> Compare:
-        return Compare("<" if self.loop.step > 0 else ">", one, other, loc=self.loc)
+    def _comes_before(self, one: ir.Expr, other: ir.Expr) -> ir.Compare:
+        return ir.Compare("<" if self.loop.step > 0 else ">", one, other, loc=self.loc)

@@ -26,26 +26,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from dataclasses import replace
 
+from appyc.ir import nodes as ir
 from appyc.ir.affine import distance, linear_form
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    MIRRORED,
-    Assign,
-    Binary,
-    Compare,
-    Expr,
-    For,
-    Function,
-    Load,
-    Node,
-    Select,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    While,
-)
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, map_loops, rename, rewrite_all, scalars_read, statements, walk
 from appyc.passes.loop_ops.cut import split, why_not_cut
@@ -63,7 +47,7 @@ BORDER = 4
 """The most iterations of a border, of which no part is worth a loop of its own."""
 
 
-def split_at_conditions(fn: Function, ctx: PassContext) -> Function:
+def split_at_conditions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with such loops cut."""
     if ctx.options.on_gpu or not ctx.options.auto:
         return fn
@@ -77,7 +61,7 @@ def split_at_conditions(fn: Function, ctx: PassContext) -> Function:
     }
     names = NameSupply.after(fn)
 
-    def rule(loop: For) -> Stmt | tuple[Stmt, ...]:
+    def rule(loop: ir.For) -> ir.Stmt | tuple[ir.Stmt, ...]:
         if loop.var in with_products or why_not_cut(loop) is not None:
             return loop
         parts = _cut(fn, loop, names, MAX_CUTS)
@@ -86,7 +70,7 @@ def split_at_conditions(fn: Function, ctx: PassContext) -> Function:
     return map_loops(fn, rule)
 
 
-def _cut(fn: Function, loop: For, names: NameSupply, cuts: int) -> tuple[Stmt, ...]:
+def _cut(fn: ir.Function, loop: ir.For, names: NameSupply, cuts: int) -> tuple[ir.Stmt, ...]:
     """The loop in parts, with the assignments of their bounds."""
     found = _turning_point(loop) if cuts > 0 else None
     if found is None or sum(1 for _ in walk(loop.body)) > MAX_NODES:
@@ -97,66 +81,68 @@ def _cut(fn: Function, loop: For, names: NameSupply, cuts: int) -> tuple[Stmt, .
     first = replace(first, body=_knowing(first.body, cond, holds_before))
     second = replace(second, body=_knowing(second.body, again, not holds_before))
     short = [_is_short(loop.lo, boundary), _is_short(boundary, loop.hi)]
-    if isinstance(cond, Binary):  # the part in which the subscript stays at its bound is short as a rule
+    if isinstance(cond, ir.Binary):  # the part in which the subscript stays at its bound is short as a rule
         short[distance(_chosen(cond, holds_before), loop.var) is not None] = True
     one, other = (0 if is_border else cuts - 1 for is_border in short)
     return (*before, *_cut(fn, first, names, one), *_cut(fn, second, names, other))
 
 
-def _is_short(lo: Expr, hi: Expr) -> bool:
+def _is_short(lo: ir.Expr, hi: ir.Expr) -> bool:
     """Whether a range has a few iterations at most: a border, which is not cut again."""
     length = linear_form(hi).plus(linear_form(lo), -1)
     return not length.terms and length.constant <= BORDER
 
 
-def _turning_point(loop: For) -> tuple[Compare | Binary, Expr, bool] | None:
+def _turning_point(loop: ir.For) -> tuple[ir.Compare | ir.Binary, ir.Expr, bool] | None:
     """A monotonic condition of a select between elements, or a subscript's bound, for which `lhs < rhs` stands; the
     iteration at which it changes, and its value before."""
     moving = changed_in(loop)
     for choice in _choices(loop.body):
         for cond in walk(choice.cond):
-            if isinstance(cond, Compare) and (found := _boundary(cond, loop.var, moving)) is not None:
+            if isinstance(cond, ir.Compare) and (found := _boundary(cond, loop.var, moving)) is not None:
                 return cond, *found
     for clamp in _clamps(loop.body):
-        is_left = Compare("<", clamp.lhs, clamp.rhs, loc=clamp.loc)
+        is_left = ir.Compare("<", clamp.lhs, clamp.rhs, loc=clamp.loc)
         if (found := _boundary(is_left, loop.var, moving)) is not None:
             return clamp, *found
     return None
 
 
-def _choices(body: tuple[Stmt, ...]) -> Iterator[Select]:
+def _choices(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Select]:
     """Selects between elements; in an innermost loop, also selects between subscripts of elements."""
     for node in walk(body):
-        if isinstance(node, Select) and any(isinstance(n, Load) for n in walk((node.then, node.orelse))):
+        if isinstance(node, ir.Select) and any(
+            isinstance(n, ir.Load) for n in walk((node.then, node.orelse))
+        ):
             yield node
-    yield from (n for n in walk(_subscripts(body)) if isinstance(n, Select))
+    yield from (n for n in walk(_subscripts(body)) if isinstance(n, ir.Select))
 
 
-def _clamps(body: tuple[Stmt, ...]) -> Iterator[Binary]:
+def _clamps(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Binary]:
     """The minima and maxima in subscripts, in an innermost loop."""
-    return (n for n in walk(_subscripts(body)) if isinstance(n, Binary) and n.op in ("min", "max"))
+    return (n for n in walk(_subscripts(body)) if isinstance(n, ir.Binary) and n.op in ("min", "max"))
 
 
-def _may_choose(node: Node) -> bool:
-    return isinstance(node, Select) or (isinstance(node, Binary) and node.op in ("min", "max"))
+def _may_choose(node: ir.Node) -> bool:
+    return isinstance(node, ir.Select) or (isinstance(node, ir.Binary) and node.op in ("min", "max"))
 
 
-def _subscripts(body: tuple[Stmt, ...]) -> list[Expr]:
+def _subscripts(body: tuple[ir.Stmt, ...]) -> list[ir.Expr]:
     """The subscripts in the body of an innermost loop, and the values of the scalars in them; none for another loop."""
-    if any(isinstance(n, For | While) for n in statements(body)):
+    if any(isinstance(n, ir.For | ir.While) for n in statements(body)):
         return []
-    found = [index for n in walk(body) if isinstance(n, Load | Store | Update) for index in n.index]
+    found = [index for n in walk(body) if isinstance(n, ir.Load | ir.Store | ir.Update) for index in n.index]
     scalars = scalars_read(found)
-    return found + [n.value for n in statements(body) if isinstance(n, Assign) and n.target in scalars]
+    return found + [n.value for n in statements(body) if isinstance(n, ir.Assign) and n.target in scalars]
 
 
-def _chosen(clamp: Binary, is_left_less: bool) -> Expr:
+def _chosen(clamp: ir.Binary, is_left_less: bool) -> ir.Expr:
     return clamp.lhs if (clamp.op == "min") == is_left_less else clamp.rhs
 
 
-def _boundary(cond: Compare, var: Symbol, moving: Set[Symbol]) -> tuple[Expr, bool] | None:
+def _boundary(cond: ir.Compare, var: ir.Symbol, moving: Set[ir.Symbol]) -> tuple[ir.Expr, bool] | None:
     """The first iteration of the second part, and whether the condition holds in the first part."""
-    for op, side, bound in ((cond.op, cond.lhs, cond.rhs), (MIRRORED[cond.op], cond.rhs, cond.lhs)):
+    for op, side, bound in ((cond.op, cond.lhs, cond.rhs), (ir.MIRRORED[cond.op], cond.rhs, cond.lhs)):
         if op in ("==", "!=") or bound.dtype is not DType.INT64 or not is_invariant(bound, moving):
             continue
         if (more := distance(side, var)) is not None:
@@ -164,14 +150,14 @@ def _boundary(cond: Compare, var: Symbol, moving: Set[Symbol]) -> tuple[Expr, bo
     return None
 
 
-def _knowing(body: tuple[Stmt, ...], cond: Compare | Binary, holds: bool) -> tuple[Stmt, ...]:
+def _knowing(body: tuple[ir.Stmt, ...], cond: ir.Compare | ir.Binary, holds: bool) -> tuple[ir.Stmt, ...]:
     """The statements where the condition is known, with what follows from it."""
 
-    def rule(node: Node) -> Node | tuple[Node, ...]:
+    def rule(node: ir.Node) -> ir.Node | tuple[ir.Node, ...]:
         match node:
-            case Compare() if node == cond:
+            case ir.Compare() if node == cond:
                 return truth(holds, node.loc)
-            case Binary() if node == cond:
+            case ir.Binary() if node == cond:
                 return _chosen(node, holds)
             case _:
                 return folded(node)

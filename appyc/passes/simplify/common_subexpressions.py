@@ -21,28 +21,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.analysis.accesses.set_once import set_once
+from appyc.ir import nodes as ir
 from appyc.ir.blocks import blocks_of
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Binary,
-    Cast,
-    Compare,
-    Const,
-    Expr,
-    Extent,
-    Function,
-    Intrinsic,
-    Likely,
-    Load,
-    Logical,
-    Node,
-    Select,
-    Stmt,
-    Symbol,
-    Unary,
-    Var,
-)
 from appyc.ir.visit import (
     arrays_written,
     loops_of,
@@ -54,39 +34,52 @@ from appyc.ir.visit import (
 )
 from appyc.passes.pass_context import PassContext
 
-_PURE = Var | Extent | Load | Const | Cast | Unary | Binary | Compare | Logical | Select | Intrinsic | Likely
+_PURE = (
+    ir.Var
+    | ir.Extent
+    | ir.Load
+    | ir.Const
+    | ir.Cast
+    | ir.Unary
+    | ir.Binary
+    | ir.Compare
+    | ir.Logical
+    | ir.Select
+    | ir.Intrinsic
+    | ir.Likely
+)
 
 
-def common_subexpressions(fn: Function, ctx: PassContext) -> Function:
+def common_subexpressions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with later scalars read from the first one that has their value."""
     private = {s for loop in loops_of(fn.body) if loop.clauses is not None for s in loop.clauses.private}
     once = set_once(fn.body) - {*fn.params} - private
-    made = {n.array for n in walk(fn.body) if isinstance(n, Alloc)}
+    made = {n.array for n in walk(fn.body) if isinstance(n, ir.Alloc)}
     varying = (scalars_written(fn.body) - once) | arrays_written(fn.body) | made
-    names: dict[Symbol, Expr] = {}
+    names: dict[ir.Symbol, ir.Expr] = {}
 
-    def look(body: tuple[Stmt, ...], known: dict[Expr, Symbol]) -> None:
+    def look(body: tuple[ir.Stmt, ...], known: dict[ir.Expr, ir.Symbol]) -> None:
         """known: the scalars with the values of the blocks around."""
         for stmt in body:
-            if isinstance(stmt, Assign) and stmt.target in once and _is_of_integers(stmt.value):
+            if isinstance(stmt, ir.Assign) and stmt.target in once and _is_of_integers(stmt.value):
                 value = substitute(stmt.value, names)
                 if varying.isdisjoint(symbols_of(value)):
                     first = known.setdefault(value, stmt.target)
                     if first != stmt.target and first.type == stmt.target.type:
-                        names[stmt.target] = Var(first, loc=stmt.loc)
+                        names[stmt.target] = ir.Var(first, loc=stmt.loc)
             for block in blocks_of(stmt):
                 look(block, dict(known))
 
     look(fn.body, {})
-    asked: dict[Likely, Likely] = {}
+    asked: dict[ir.Likely, ir.Likely] = {}
 
-    def rule(node: Node) -> Node:
+    def rule(node: ir.Node) -> ir.Node:
         match node:
-            case Var(symbol=symbol):
+            case ir.Var(symbol=symbol):
                 return names.get(symbol, node)
-            case Assign(target=target) if target in names:
+            case ir.Assign(target=target) if target in names:
                 return replace(node, value=names[target])
-            case Likely():
+            case ir.Likely():
                 return asked.setdefault(node, node)  # as one decision is made for each node
             case _:
                 return node
@@ -94,8 +87,8 @@ def common_subexpressions(fn: Function, ctx: PassContext) -> Function:
     return replace(fn, body=rewrite_all(fn.body, rule)) if names else fn
 
 
-def _is_of_integers(value: Expr) -> bool:
+def _is_of_integers(value: ir.Expr) -> bool:
     """Whether it is an integer that takes computing, of integers."""
-    if isinstance(value, Const | Var | Extent):
+    if isinstance(value, ir.Const | ir.Var | ir.Extent):
         return False
     return all(isinstance(n, _PURE) and n.dtype.kind in "iub" for n in walk(value))

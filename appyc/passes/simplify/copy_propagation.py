@@ -25,22 +25,8 @@ from collections import Counter
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 
+from appyc.ir import nodes as ir
 from appyc.ir.blocks import blocks_of, map_blocks, without_blocks
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Binary,
-    Cast,
-    Const,
-    Expr,
-    Extent,
-    For,
-    Function,
-    Stmt,
-    Symbol,
-    Unary,
-    Var,
-)
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, scalar_writes, statements, substitute, walk
 from appyc.passes.pass_context import PassContext
@@ -52,7 +38,7 @@ MAX_NODES = 32
 """A value in terms of loops is no longer than this: it is computed wherever it is used."""
 
 
-def copy_propagation(fn: Function, ctx: PassContext) -> Function:
+def copy_propagation(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with qualifying scalars replaced by their values."""
     values = known_values(fn)
     if values:
@@ -69,77 +55,79 @@ def copy_propagation(fn: Function, ctx: PassContext) -> Function:
 class _InLoops:
     """The walk that replaces scalars in terms of loop variables. once: scalars that a single statement assigns."""
 
-    changing: frozenset[Symbol]
-    once: frozenset[Symbol]
+    changing: frozenset[ir.Symbol]
+    once: frozenset[ir.Symbol]
 
     def block(
-        self, body: tuple[Stmt, ...], known: Mapping[Symbol, Expr], around: frozenset[Symbol]
-    ) -> tuple[Stmt, ...]:
+        self, body: tuple[ir.Stmt, ...], known: Mapping[ir.Symbol, ir.Expr], around: frozenset[ir.Symbol]
+    ) -> tuple[ir.Stmt, ...]:
         """The rewritten statements. known: the scalars with known values. around: the variables of enclosing loops."""
         here, out = dict(known), []
         for stmt in body:
-            made = {n.array for n in statements(stmt) if isinstance(n, Alloc)} if here else set()
+            made = {n.array for n in statements(stmt) if isinstance(n, ir.Alloc)} if here else set()
             if made:  # lengths that were asked for before are another array's
                 here = {symbol: value for symbol, value in here.items() if not made & _measured(value)}
             new = self._statement(stmt, here, around)
             out.append(new)
-            if isinstance(new, Assign) and new.target in self.once and self._is_known(new.value, around):
+            if isinstance(new, ir.Assign) and new.target in self.once and self._is_known(new.value, around):
                 here[new.target] = new.value
         return tuple(out)
 
-    def _statement(self, stmt: Stmt, known: dict[Symbol, Expr], around: frozenset[Symbol]) -> Stmt:
+    def _statement(
+        self, stmt: ir.Stmt, known: dict[ir.Symbol, ir.Expr], around: frozenset[ir.Symbol]
+    ) -> ir.Stmt:
         own = substitute(without_blocks(stmt), known) if known else stmt
-        around |= {stmt.var} if isinstance(stmt, For) else set()
+        around |= {stmt.var} if isinstance(stmt, ir.For) else set()
         blocks = iter([self.block(block, known, around) for block in blocks_of(stmt)])
         return map_blocks(own, lambda block: next(blocks))
 
-    def _is_known(self, value: Expr, around: frozenset[Symbol]) -> bool:
+    def _is_known(self, value: ir.Expr, around: frozenset[ir.Symbol]) -> bool:
         short = sum(1 for _ in walk(value)) <= MAX_NODES
         return bool(around) and short and _qualifies(value, self.changing - around)
 
 
-def _measured(value: Expr) -> set[Symbol]:
+def _measured(value: ir.Expr) -> set[ir.Symbol]:
     """The arrays whose extents are operands of a value."""
-    return {n.array for n in walk(value) if isinstance(n, Extent)}
+    return {n.array for n in walk(value) if isinstance(n, ir.Extent)}
 
 
-def known_values(fn: Function) -> dict[Symbol, Expr]:
+def known_values(fn: ir.Function) -> dict[ir.Symbol, ir.Expr]:
     """The values of qualifying scalars, in terms of parameters."""
     written = Counter(scalar_writes(fn))
     varying = {*written, *(loop.var for loop in loops_of(fn)), *_made_anew(fn)}
-    values: dict[Symbol, Expr] = {}
+    values: dict[ir.Symbol, ir.Expr] = {}
 
     for node in statements(fn):
         # A parameter has a value before its assignment too.
-        if isinstance(node, Assign) and written[node.target] == 1 and node.target not in fn.params:
+        if isinstance(node, ir.Assign) and written[node.target] == 1 and node.target not in fn.params:
             value = substitute(node.value, values)
             if _qualifies(value, varying):
                 values[node.target] = value
     return values
 
 
-def _made_anew(fn: Function) -> set[Symbol]:
+def _made_anew(fn: ir.Function) -> set[ir.Symbol]:
     """Arrays whose shape may change: those that several statements allocate, or one in a loop."""
-    made = Counter(n.array for n in statements(fn) if isinstance(n, Alloc))
+    made = Counter(n.array for n in statements(fn) if isinstance(n, ir.Alloc))
     return {array for array, times in made.items() if times > 1} | {
-        n.array for loop in loops_of(fn) for n in statements(loop) if isinstance(n, Alloc)
+        n.array for loop in loops_of(fn) for n in statements(loop) if isinstance(n, ir.Alloc)
     }
 
 
-def _qualifies(expr: Expr, varying: Set[Symbol]) -> bool:
+def _qualifies(expr: ir.Expr, varying: Set[ir.Symbol]) -> bool:
     """Whether a value may replace a scalar. varying: scalars, and arrays whose extents, must not be its operands."""
     match expr:
-        case Const():
+        case ir.Const():
             return True
-        case Extent(array=array):
+        case ir.Extent(array=array):
             return array not in varying
-        case Var(symbol=symbol):
+        case ir.Var(symbol=symbol):
             return symbol not in varying
-        case Unary(op="-", arg=arg) | Cast(arg=arg, dtype=DType.INT64):
+        case ir.Unary(op="-", arg=arg) | ir.Cast(arg=arg, dtype=DType.INT64):
             return arg.dtype.is_integer and _qualifies(arg, varying)
-        case Binary(op=op, lhs=lhs, rhs=rhs, trap=False) if expr.dtype is DType.INT64:
+        case ir.Binary(op=op, lhs=lhs, rhs=rhs, trap=False) if expr.dtype is DType.INT64:
             if op in _DIVISIONS:
-                return isinstance(rhs, Const) and rhs.value != 0 and _qualifies(lhs, varying)
+                return isinstance(rhs, ir.Const) and rhs.value != 0 and _qualifies(lhs, varying)
             return op in _OPERATORS and _qualifies(lhs, varying) and _qualifies(rhs, varying)
         case _:
             return False

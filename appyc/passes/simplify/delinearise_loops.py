@@ -27,24 +27,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from appyc.ir import nodes as ir
 from appyc.ir.affine import NO_TERMS, offset_from, terms_with, written
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Binary,
-    Break,
-    Compare,
-    Const,
-    Expr,
-    Extent,
-    For,
-    Function,
-    If,
-    Node,
-    Stmt,
-    Symbol,
-    Var,
-)
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, map_loops, rename, rewrite_all, statements, substitute, walk
 from appyc.passes.node_builders import conjunction, fresh_variables, integer, most_trips
@@ -57,17 +43,17 @@ MAX_LENGTHS = 4
 """The most lengths by which one loop is delinearised: each adds a loop to the nest."""
 
 
-def delinearise_loops(fn: Function, ctx: PassContext) -> Function:
+def delinearise_loops(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with its loops over divided positions delinearised."""
     if ctx.options.on_gpu or not ctx.options.auto:
         return fn
-    if not any(isinstance(n, Binary) and n.op in ("//", "%") for n in walk(fn.body)):
+    if not any(isinstance(n, ir.Binary) and n.op in ("//", "%") for n in walk(fn.body)):
         return fn
     loops = loops_of(fn)
     products = {inner.var for loop in loops if loop.product is not None for inner in loops_of(loop)}
     names = NameSupply.after(fn)
 
-    def rule(loop: For) -> For | If:
+    def rule(loop: ir.For) -> ir.For | ir.If:
         return loop if loop.var in products else _in_rows(loop, names, MAX_LENGTHS)
 
     return map_loops(fn, rule)
@@ -77,11 +63,11 @@ def delinearise_loops(fn: Function, ctx: PassContext) -> Function:
 class _Quotient:
     """`start + i` for the variable i of a loop, divided by `length`. start: None for 0."""
 
-    start: Expr | None
-    length: Expr
+    start: ir.Expr | None
+    length: ir.Expr
 
 
-def _in_rows(loop: For, names: NameSupply, lengths: int) -> For | If:
+def _in_rows(loop: ir.For, names: NameSupply, lengths: int) -> ir.For | ir.If:
     """The loop delinearised by its first length and then by the others; the original loop where it has none."""
     found = _quotients(loop) if lengths > 0 else []
     if not found:
@@ -93,67 +79,77 @@ def _in_rows(loop: For, names: NameSupply, lengths: int) -> For | If:
     if not others:
         return _nested(*_from_the_start(loop, first, names), names, lengths)
     # Arrays that are traversed together nearly always have rows of one length.
-    same = conjunction([Compare("==", other, first.length, loc=loop.loc) for other in others])
+    same = conjunction([ir.Compare("==", other, first.length, loc=loop.loc) for other in others])
     body = rewrite_all(loop.body, lambda node: first.length if node in others else node)
     rows = _nested(*_from_the_start(replace(loop, body=body), first, names), names, lengths)
     apart = rename(loop, fresh_variables(loop, names))
-    return If(same, (rows,), (_nested(*_from_the_start(apart, first, names), names, lengths),), loc=loop.loc)
+    return ir.If(
+        same, (rows,), (_nested(*_from_the_start(apart, first, names), names, lengths),), loc=loop.loc
+    )
 
 
-def _nested(rows: For, inner: For, names: NameSupply, lengths: int) -> For | If:
+def _nested(rows: ir.For, inner: ir.For, names: NameSupply, lengths: int) -> ir.For | ir.If:
     return _in_rows(replace(rows, body=(_in_rows(inner, names, lengths - 1),)), names, lengths - 1)
 
 
-def _from_the_start(loop: For, found: _Quotient, names: NameSupply) -> tuple[For, For]:
+def _from_the_start(loop: ir.For, found: _Quotient, names: NameSupply) -> tuple[ir.For, ir.For]:
     """The loop over rows and the loop over the columns of a row, where the first iteration is at column 0."""
     loc = loop.loc
     row, column = (
-        Var(names.fresh("row", DType.INT64), loc=loc),
-        Var(names.fresh(loop.var.name, DType.INT64), loc=loc),
+        ir.Var(names.fresh("row", DType.INT64), loc=loc),
+        ir.Var(names.fresh(loop.var.name, DType.INT64), loc=loc),
     )
     length = found.length
-    above = Binary("+", loop.hi, Binary("-", length, integer(1, loc), loc=loc), loc=loc)
-    rows: Expr = Binary("//", above, length, loc=loc)
-    before = Binary("*", row, length, loc=loc)
-    last: Expr = Binary("min", length, Binary("-", loop.hi, before, loc=loc), loc=loc)
+    above = ir.Binary("+", loop.hi, ir.Binary("-", length, integer(1, loc), loc=loc), loc=loc)
+    rows: ir.Expr = ir.Binary("//", above, length, loc=loc)
+    before = ir.Binary("*", row, length, loc=loc)
+    last: ir.Expr = ir.Binary("min", length, ir.Binary("-", loop.hi, before, loc=loc), loc=loc)
     match loop.hi, length:
-        case (Binary("*", count, Extent() | Const() as exact), Binary("max", end) | end) if end == exact:
-            rows, last, before = count, exact, Binary("*", row, exact, loc=loc)
+        case (ir.Binary("*", count, ir.Extent() | ir.Const() as exact), ir.Binary("max", end) | end) if (
+            end == exact
+        ):
+            rows, last, before = count, exact, ir.Binary("*", row, exact, loc=loc)
         case _:
             pass
     body = _divided(loop, found, row, column)
-    position = Binary("+", before, column, loc=loc)
+    position = ir.Binary("+", before, column, loc=loc)
     body = tuple(substitute(stmt, {loop.var: position}) for stmt in body)
     inner = replace(loop, var=column.symbol, hi=last, body=body)
-    return For(row.symbol, integer(0, loc), rows, 1, (inner,), loc=loc), inner
+    return ir.For(row.symbol, integer(0, loc), rows, 1, (inner,), loc=loc), inner
 
 
-def _from_anywhere(loop: For, found: _Quotient, names: NameSupply) -> tuple[For, For]:
+def _from_anywhere(loop: ir.For, found: _Quotient, names: NameSupply) -> tuple[ir.For, ir.For]:
     """The loop over rows and the loop over the columns of a row, which keeps the variable of the original loop."""
     loc = loop.loc
-    row, length, here = Var(names.fresh("row", DType.INT64), loc=loc), found.length, Var(loop.var, loc=loc)
+    row, length, here = (
+        ir.Var(names.fresh("row", DType.INT64), loc=loc),
+        found.length,
+        ir.Var(loop.var, loc=loc),
+    )
 
-    def position(bound: Expr) -> Expr:
-        return bound if found.start is None else Binary("+", found.start, bound, loc=loc)
+    def position(bound: ir.Expr) -> ir.Expr:
+        return bound if found.start is None else ir.Binary("+", found.start, bound, loc=loc)
 
-    first = Binary("//", position(loop.lo), length, loc=loc)
-    last = Binary("//", Binary("-", position(loop.hi), integer(1, loc), loc=loc), length, loc=loc)
-    before: Expr = Binary("*", row, length, loc=loc)
+    first = ir.Binary("//", position(loop.lo), length, loc=loc)
+    last = ir.Binary("//", ir.Binary("-", position(loop.hi), integer(1, loc), loc=loc), length, loc=loc)
+    before: ir.Expr = ir.Binary("*", row, length, loc=loc)
     if found.start is not None:
-        before = Binary("-", before, found.start, loc=loc)
-    low = Binary("max", loop.lo, before, loc=loc)
-    high = Binary("min", loop.hi, Binary("+", before, length, loc=loc), loc=loc)
-    body = _divided(loop, found, row, Binary("-", here, before, loc=loc))
+        before = ir.Binary("-", before, found.start, loc=loc)
+    low = ir.Binary("max", loop.lo, before, loc=loc)
+    high = ir.Binary("min", loop.hi, ir.Binary("+", before, length, loc=loc), loc=loc)
+    body = _divided(loop, found, row, ir.Binary("-", here, before, loc=loc))
     inner = replace(loop, lo=low, hi=high, body=body)
-    return For(row.symbol, first, Binary("+", last, integer(1, loc), loc=loc), 1, (inner,), loc=loc), inner
+    return ir.For(
+        row.symbol, first, ir.Binary("+", last, integer(1, loc), loc=loc), 1, (inner,), loc=loc
+    ), inner
 
 
-def _divided(loop: For, found: _Quotient, row: Expr, column: Expr) -> tuple[Stmt, ...]:
+def _divided(loop: ir.For, found: _Quotient, row: ir.Expr, column: ir.Expr) -> tuple[ir.Stmt, ...]:
     """The loop's body with the row instead of quotients of the position, and the column instead of remainders."""
 
-    def rule(node: Node) -> Node:
+    def rule(node: ir.Node) -> ir.Node:
         match node:
-            case Binary(op="//" | "%" as op, rhs=found.length) if _quotient_of(node, loop.var) == found:
+            case ir.Binary(op="//" | "%" as op, rhs=found.length) if _quotient_of(node, loop.var) == found:
                 return row if op == "//" else column
             case _:
                 return node
@@ -161,18 +157,18 @@ def _divided(loop: For, found: _Quotient, row: Expr, column: Expr) -> tuple[Stmt
     return rewrite_all(loop.body, rule)
 
 
-def _quotients(loop: For) -> list[_Quotient]:
+def _quotients(loop: ir.For) -> list[_Quotient]:
     """The positions that the loop divides by lengths; none where delinearisation does not pay, or is not handled."""
     trips = most_trips(loop)
     is_short = trips is not None and trips <= SHORT
     if loop.step != 1 or loop.clauses is not None or is_short:
         return []
-    if any(isinstance(n, Break) for n in statements(loop)):
+    if any(isinstance(n, ir.Break) for n in statements(loop)):
         return []
     moving = changed_in(loop)
     out: list[_Quotient] = []
     for node in walk(loop.body):
-        if isinstance(node, Binary) and node.op in ("//", "%") and node.dtype is DType.INT64:
+        if isinstance(node, ir.Binary) and node.op in ("//", "%") and node.dtype is DType.INT64:
             if not _is_length(node.rhs, loop.hi) or not is_invariant(node.rhs, moving):
                 continue
             found = _quotient_of(node, loop.var)
@@ -181,20 +177,20 @@ def _quotients(loop: For) -> list[_Quotient]:
     return out
 
 
-def _is_length(divisor: Expr, end: Expr) -> bool:
+def _is_length(divisor: ir.Expr, end: ir.Expr) -> bool:
     """Whether a divisor is at least 1, and either may be large or cuts the loop into rows of just that length."""
     match divisor:
-        case Const(value=int(value)):
+        case ir.Const(value=int(value)):
             return value > SHORT or (
-                value > 1 and isinstance(end, Binary) and end.op == "*" and end.rhs == divisor
+                value > 1 and isinstance(end, ir.Binary) and end.op == "*" and end.rhs == divisor
             )
-        case Binary(op="max", rhs=Const(value=1)):
+        case ir.Binary(op="max", rhs=ir.Const(value=1)):
             return True
         case _:
             return False
 
 
-def _quotient_of(node: Binary, var: Symbol) -> _Quotient | None:
+def _quotient_of(node: ir.Binary, var: ir.Symbol) -> _Quotient | None:
     """What a division divides; None where that is not the variable plus an offset."""
     rest = offset_from(node.lhs, var)
     if rest is None or terms_with(rest, frozenset({var})):

@@ -20,36 +20,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from appyc.ir import nodes as ir
 from appyc.ir.names import NameSupply, ordered
-from appyc.ir.nodes import (
-    Assign,
-    Binary,
-    Break,
-    Compare,
-    Continue,
-    For,
-    Function,
-    If,
-    LoopMode,
-    Stmt,
-    Symbol,
-    Var,
-    While,
-)
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_written, substitute, walk
 from appyc.passes.node_builders import integer, negated, truth
 from appyc.passes.pass_context import PassContext
 
 
-def lower_jumps(fn: Function, ctx: PassContext) -> Function:
+def lower_jumps(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function without `Break` and `Continue`."""
-    if not any(isinstance(n, Break | Continue) for n in walk(fn)):
+    if not any(isinstance(n, ir.Break | ir.Continue) for n in walk(fn)):
         return fn
     return replace(fn, body=without_jumps(fn.body, NameSupply.after(fn)))
 
 
-def without_jumps(body: tuple[Stmt, ...], names: NameSupply) -> tuple[Stmt, ...]:
+def without_jumps(body: tuple[ir.Stmt, ...], names: NameSupply) -> tuple[ir.Stmt, ...]:
     """Statements without `Break` and `Continue`; their jumps may only leave loops among them."""
     return _Lowering(names).guarded(body)
 
@@ -58,32 +44,32 @@ class _Lowering:
     def __init__(self, names: NameSupply) -> None:
         self.names = names
 
-    def _loop(self, loop: For | While) -> list[Stmt]:
-        left = self.names.fresh("left", DType.BOOL) if _jumps(loop.body, Break) else None
-        skip = self.names.fresh("skip", DType.BOOL) if _jumps(loop.body, Continue) else None
+    def _loop(self, loop: ir.For | ir.While) -> list[ir.Stmt]:
+        left = self.names.fresh("left", DType.BOOL) if _jumps(loop.body, ir.Break) else None
+        skip = self.names.fresh("skip", DType.BOOL) if _jumps(loop.body, ir.Continue) else None
         flags = [flag for flag in (left, skip) if flag is not None]
-        start = [Assign(flag, truth(False, loop.loc), loc=loop.loc) for flag in flags]
+        start = [ir.Assign(flag, truth(False, loop.loc), loc=loop.loc) for flag in flags]
         body = (*start, *self.guarded(loop.body, left, skip))
         if left is None:
             return [self._owning(replace(loop, body=body))]
         return self._as_while(loop, body, left)
 
     def guarded(
-        self, body: tuple[Stmt, ...], left: Symbol | None = None, skip: Symbol | None = None
-    ) -> tuple[Stmt, ...]:
+        self, body: tuple[ir.Stmt, ...], left: ir.Symbol | None = None, skip: ir.Symbol | None = None
+    ) -> tuple[ir.Stmt, ...]:
         """Statements of a loop body: jumps set flags, which guard the statements behind them."""
-        out: list[Stmt] = []
+        out: list[ir.Stmt] = []
         for number, stmt in enumerate(body):
             match stmt:
-                case Break() | Continue():
-                    flag = left if isinstance(stmt, Break) else skip
+                case ir.Break() | ir.Continue():
+                    flag = left if isinstance(stmt, ir.Break) else skip
                     assert flag is not None
-                    return (*out, Assign(flag, truth(True, stmt.loc), loc=stmt.loc))
-                case For() | While():
+                    return (*out, ir.Assign(flag, truth(True, stmt.loc), loc=stmt.loc))
+                case ir.For() | ir.While():
                     out += self._loop(stmt)
                     continue
-                case If(_, then, orelse):
-                    jumps = _jumps((stmt,), Break) or _jumps((stmt,), Continue)
+                case ir.If(_, then, orelse):
+                    jumps = _jumps((stmt,), ir.Break) or _jumps((stmt,), ir.Continue)
                     new = replace(
                         stmt, then=self.guarded(then, left, skip), orelse=self.guarded(orelse, left, skip)
                     )
@@ -96,51 +82,51 @@ class _Lowering:
                     out.append(stmt)
         return tuple(out)
 
-    def _unless(self, rest: tuple[Stmt, ...], left: Symbol | None, skip: Symbol | None) -> If:
+    def _unless(self, rest: tuple[ir.Stmt, ...], left: ir.Symbol | None, skip: ir.Symbol | None) -> ir.If:
         loc = rest[0].loc
-        goes_on = [negated(Var(flag, loc=loc)) for flag in (left, skip) if flag is not None]
-        cond = goes_on[0] if len(goes_on) == 1 else Binary("&", goes_on[0], goes_on[1], loc=loc)
-        return If(cond, self.guarded(rest, left, skip), loc=loc)
+        goes_on = [negated(ir.Var(flag, loc=loc)) for flag in (left, skip) if flag is not None]
+        cond = goes_on[0] if len(goes_on) == 1 else ir.Binary("&", goes_on[0], goes_on[1], loc=loc)
+        return ir.If(cond, self.guarded(rest, left, skip), loc=loc)
 
-    def _as_while(self, loop: For | While, body: tuple[Stmt, ...], left: Symbol) -> list[Stmt]:
+    def _as_while(self, loop: ir.For | ir.While, body: tuple[ir.Stmt, ...], left: ir.Symbol) -> list[ir.Stmt]:
         """The loop with the flag in its condition; a `for` counts in a variable of its own."""
         loc = loop.loc
         running = self.names.fresh("running", DType.BOOL)
-        state, on = Var(running, loc=loc), negated(Var(left, loc=loc))
-        if isinstance(loop, While):
+        state, on = ir.Var(running, loc=loc), negated(ir.Var(left, loc=loc))
+        if isinstance(loop, ir.While):
             # The condition may read what the body changes, and is not evaluated after a break.
-            again = If(
+            again = ir.If(
                 on,
-                (Assign(running, loop.cond, loc=loc),),
-                (Assign(running, truth(False, loc), loc=loc),),
+                (ir.Assign(running, loop.cond, loc=loc),),
+                (ir.Assign(running, truth(False, loc), loc=loc),),
                 loc=loc,
             )
-            return [Assign(running, loop.cond, loc=loc), While(state, (*body, again), loc=loc)]
+            return [ir.Assign(running, loop.cond, loc=loc), ir.While(state, (*body, again), loc=loc)]
         at, end = self.names.fresh(loop.var.name, DType.INT64), self.names.fresh("end", DType.INT64)
-        inside = Compare("<" if loop.step > 0 else ">", Var(at, loc=loc), Var(end, loc=loc), loc=loc)
-        counted = tuple(substitute(stmt, {loop.var: Var(at, loc=loc)}) for stmt in body)
-        step = Assign(at, Binary("+", Var(at, loc=loc), integer(loop.step, loc), loc=loc), loc=loc)
-        again_for = Assign(running, Binary("&", inside, on, loc=loc), loc=loc)
+        inside = ir.Compare("<" if loop.step > 0 else ">", ir.Var(at, loc=loc), ir.Var(end, loc=loc), loc=loc)
+        counted = tuple(substitute(stmt, {loop.var: ir.Var(at, loc=loc)}) for stmt in body)
+        step = ir.Assign(at, ir.Binary("+", ir.Var(at, loc=loc), integer(loop.step, loc), loc=loc), loc=loc)
+        again_for = ir.Assign(running, ir.Binary("&", inside, on, loc=loc), loc=loc)
         return [
-            Assign(at, loop.lo, loc=loc),
-            Assign(end, loop.hi, loc=loc),
-            Assign(running, inside, loc=loc),
-            While(state, (*counted, step, again_for), loc=loc),
+            ir.Assign(at, loop.lo, loc=loc),
+            ir.Assign(end, loop.hi, loc=loc),
+            ir.Assign(running, inside, loc=loc),
+            ir.While(state, (*counted, step, again_for), loc=loc),
         ]
 
-    def _owning(self, loop: For | While) -> For | While:
+    def _owning(self, loop: ir.For | ir.While) -> ir.For | ir.While:
         """The loop with the flags of its body among its private scalars."""
-        if isinstance(loop, While) or loop.mode is LoopMode.SEQUENTIAL:
+        if isinstance(loop, ir.While) or loop.mode is ir.LoopMode.SEQUENTIAL:
             return loop
         known = {*loop.private, *loop.last, *(r.symbol for r in loop.reductions)}
         new = ordered(scalars_written(loop.body) - known)
         return replace(loop, private=(*loop.private, *new))
 
 
-def _jumps(body: tuple[Stmt, ...], kind: type[Break] | type[Continue]) -> bool:
+def _jumps(body: tuple[ir.Stmt, ...], kind: type[ir.Break] | type[ir.Continue]) -> bool:
     """Whether a jump of this kind leaves the statements, not a loop among them."""
     return any(
         isinstance(stmt, kind)
-        or (isinstance(stmt, If) and (_jumps(stmt.then, kind) or _jumps(stmt.orelse, kind)))
+        or (isinstance(stmt, ir.If) and (_jumps(stmt.then, kind) or _jumps(stmt.orelse, kind)))
         for stmt in body
     )

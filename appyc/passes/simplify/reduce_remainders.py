@@ -20,20 +20,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from appyc.ir import nodes as ir
 from appyc.ir.affine import linear_form
-from appyc.ir.nodes import (
-    Binary,
-    Compare,
-    Const,
-    Expr,
-    Extent,
-    Function,
-    Guard,
-    Node,
-    Select,
-    Symbol,
-    Var,
-)
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_written, symbols_of, walk
 from appyc.passes.checks.guards import asked_in_order
@@ -42,15 +30,15 @@ from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.counted_variables import Ranges, rewrite_in_ranges
 
 
-def reduce_remainders(fn: Function, ctx: PassContext) -> Function:
+def reduce_remainders(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with such remainders as selects, and the guards that they need."""
-    if not any(isinstance(n, Binary) and n.op == "%" for n in walk(fn.body)):
+    if not any(isinstance(n, ir.Binary) and n.op == "%" for n in walk(fn.body)):
         return fn
     fixed = frozenset(fn.params) - scalars_written(fn.body)
-    guards: dict[Guard, None] = {}
+    guards: dict[ir.Guard, None] = {}
 
-    def rule(node: Node, ranges: Ranges) -> Node:
-        if isinstance(node, Binary) and node.op == "%" and node.dtype is DType.INT64:
+    def rule(node: ir.Node, ranges: Ranges) -> ir.Node:
+        if isinstance(node, ir.Binary) and node.op == "%" and node.dtype is DType.INT64:
             return _reduced(node, ranges, fixed, guards)
         return node
 
@@ -58,13 +46,15 @@ def reduce_remainders(fn: Function, ctx: PassContext) -> Function:
     return fn if body == fn.body else replace(fn, body=body, guards=asked_in_order((*fn.guards, *guards)))
 
 
-def _reduced(node: Binary, ranges: Ranges, fixed: frozenset[Symbol], guards: dict[Guard, None]) -> Expr:
+def _reduced(
+    node: ir.Binary, ranges: Ranges, fixed: frozenset[ir.Symbol], guards: dict[ir.Guard, None]
+) -> ir.Expr:
     """The remainder without the division, if its operand is less than one period outside.
 
     fixed: parameters that keep their values. guards: gets new ones.
     """
     base, loc = node.rhs, node.loc
-    if not isinstance(base, Extent | Var):
+    if not isinstance(base, ir.Extent | ir.Var):
         return node
     form = linear_form(node.lhs)
     for counter, factor in form.terms.items():
@@ -77,8 +67,8 @@ def _reduced(node: Binary, ranges: Ranges, fixed: frozenset[Symbol], guards: dic
     for term, factor in form.terms.items():
         if term == counter:
             continue
-        known = ranges.get(term.symbol) if isinstance(term, Var) else None
-        if known is None or not isinstance(known.hi, Const):
+        known = ranges.get(term.symbol) if isinstance(term, ir.Var) else None
+        if known is None or not isinstance(known.hi, ir.Const):
             return node
         ends = (factor * known.lo, factor * (int(known.hi.value.real) - 1))
         low, high = low + min(ends), high + max(ends)
@@ -87,20 +77,20 @@ def _reduced(node: Binary, ranges: Ranges, fixed: frozenset[Symbol], guards: dic
     if least > first + room + 1:  # base is at least this in every iteration
         if not fixed.issuperset(symbols_of(base)):
             return node
-        holds = Compare(">=", base, integer(least, loc), loc=loc)
-        guards[Guard(holds, "an index is less than one period out of range", loc=loc)] = None
+        holds = ir.Compare(">=", base, integer(least, loc), loc=loc)
+        guards[ir.Guard(holds, "an index is less than one period out of range", loc=loc)] = None
     value = node.lhs
     if high > room:
-        outside = Compare(">=", node.lhs, base, loc=loc)
-        value = Select(outside, Binary("-", node.lhs, base, loc=loc), value, loc=loc)
+        outside = ir.Compare(">=", node.lhs, base, loc=loc)
+        value = ir.Select(outside, ir.Binary("-", node.lhs, base, loc=loc), value, loc=loc)
     if first + low < 0:
         value = replace(counted_from_end(node.lhs, base), orelse=value)
     return value
 
 
-def _room(term: Expr, ranges: Ranges, base: Expr) -> tuple[int, int] | None:
+def _room(term: ir.Expr, ranges: Ranges, base: ir.Expr) -> tuple[int, int] | None:
     """The first value of a loop variable, and how far its end is below the base; None if it may leave [0, base)."""
-    known = ranges.get(term.symbol) if isinstance(term, Var) else None
+    known = ranges.get(term.symbol) if isinstance(term, ir.Var) else None
     if known is None or known.lo < 0:
         return None
     beyond = linear_form(known.hi).plus(linear_form(base), -1)

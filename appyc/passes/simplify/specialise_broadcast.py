@@ -19,17 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from appyc.ir.nodes import (
-    Compare,
-    Const,
-    Expr,
-    Extent,
-    Function,
-    Guard,
-    Likely,
-    Node,
-    Symbol,
-)
+from appyc.ir import nodes as ir
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite, walk
 from appyc.passes.pass_context import PassContext
@@ -44,11 +34,11 @@ _MAX_ROUNDS = 8
 """Rounds of folding and propagation: a length may be computed from others in a chain of this many statements."""
 
 
-def specialise_broadcast(fn: Function, ctx: PassContext, units: Units) -> Function:
+def specialise_broadcast(fn: ir.Function, ctx: PassContext, units: Units) -> ir.Function:
     """The version of the function for arguments whose axes of length 1 are exactly these."""
     lengths = {(symbol, axis): (number, axis) in units for number, symbol in enumerate(fn.params)
                if symbol.is_array for axis in range(symbol.array.ndim)}  # fmt: skip
-    asked: set[tuple[Symbol, int]] = set()
+    asked: set[tuple[ir.Symbol, int]] = set()
     out = fn
     for _ in range(_MAX_ROUNDS):
         before = out
@@ -61,37 +51,39 @@ def specialise_broadcast(fn: Function, ctx: PassContext, units: Units) -> Functi
     return replace(out, guards=(*guards, *out.guards))
 
 
-def depends_on_units(fn: Function, units: Units) -> bool:
+def depends_on_units(fn: ir.Function, units: Units) -> bool:
     """Whether the usual version assumes that an axis among `units` is as long as another."""
     ones = {(fn.params[number], axis) for number, axis in units}
     return any(
-        isinstance(node, Likely)
-        and any(isinstance(e, Extent) and (e.array, e.axis) in ones for e in walk((node.arg,)))
+        isinstance(node, ir.Likely)
+        and any(isinstance(e, ir.Extent) and (e.array, e.axis) in ones for e in walk((node.arg,)))
         for node in walk(fn)
     )
 
 
-def _known(node: Node, lengths: Mapping[tuple[Symbol, int], bool], asked: set[tuple[Symbol, int]]) -> Node:
+def _known(
+    node: ir.Node, lengths: Mapping[tuple[ir.Symbol, int], bool], asked: set[tuple[ir.Symbol, int]]
+) -> ir.Node:
     """A length of 1, and what comparing one with another length gives."""
     match node:
-        case Extent(array=array, axis=axis) if lengths.get((array, axis), False):
+        case ir.Extent(array=array, axis=axis) if lengths.get((array, axis), False):
             asked.add((array, axis))
-            return Const(1, DType.INT64, loc=node.loc)
-        case Compare(op="==" | "!=" as op, lhs=lhs, rhs=rhs):
+            return ir.Const(1, DType.INT64, loc=node.loc)
+        case ir.Compare(op="==" | "!=" as op, lhs=lhs, rhs=rhs):
             same = _same(lhs, rhs, lengths, asked)
-            return node if same is None else Const(same == (op == "=="), DType.BOOL, loc=node.loc)
+            return node if same is None else ir.Const(same == (op == "=="), DType.BOOL, loc=node.loc)
         case _:
             return node
 
 
 def _same(
-    a: Expr, b: Expr, lengths: Mapping[tuple[Symbol, int], bool], asked: set[tuple[Symbol, int]]
+    a: ir.Expr, b: ir.Expr, lengths: Mapping[tuple[ir.Symbol, int], bool], asked: set[tuple[ir.Symbol, int]]
 ) -> bool | None:
     """Whether two lengths are equal, where that is known."""
     match a, b:
-        case Const(value=one), Const(value=other):
+        case ir.Const(value=one), ir.Const(value=other):
             return one == other
-        case (Const(value=1), Extent() as length) | (Extent() as length, Const(value=1)):
+        case (ir.Const(value=1), ir.Extent() as length) | (ir.Extent() as length, ir.Const(value=1)):
             if (length.array, length.axis) not in lengths:
                 return None
             asked.add((length.array, length.axis))
@@ -100,7 +92,7 @@ def _same(
             return None
 
 
-def _guard(fn: Function, symbol: Symbol, axis: int, is_unit: bool) -> Guard:
-    length, one = Extent(symbol, axis, loc=fn.loc), Const(1, DType.INT64, loc=fn.loc)
-    test = Compare("==" if is_unit else "!=", length, one, loc=fn.loc)
-    return Guard(test, "axes of length 1 are where they were", loc=fn.loc)
+def _guard(fn: ir.Function, symbol: ir.Symbol, axis: int, is_unit: bool) -> ir.Guard:
+    length, one = ir.Extent(symbol, axis, loc=fn.loc), ir.Const(1, DType.INT64, loc=fn.loc)
+    test = ir.Compare("==" if is_unit else "!=", length, one, loc=fn.loc)
+    return ir.Guard(test, "axes of length 1 are where they were", loc=fn.loc)

@@ -33,25 +33,10 @@ from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass, replace
 
 from appyc.analysis.accesses.uses import Loop, Use, Uses
+from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import is_access_to
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Expr,
-    Extent,
-    For,
-    Function,
-    Load,
-    Node,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-    While,
-)
 from appyc.ir.types import ArrayType
 from appyc.ir.visit import rewrite, scalars_read, walk
 from appyc.passes.checks.lengths import tested
@@ -60,13 +45,13 @@ from appyc.passes.node_builders import zero
 from appyc.passes.pass_context import PassContext
 
 
-def contract_arrays(fn: Function, ctx: PassContext) -> Function:
+def contract_arrays(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with scalars and rows for such arrays."""
-    allocs = [n for n in walk(fn) if isinstance(n, Alloc)]
+    allocs = [n for n in walk(fn) if isinstance(n, ir.Alloc)]
     made = [alloc.array for alloc in allocs]
     names, uses = NameSupply.after(fn), Uses.of(fn)
-    plans: dict[Symbol, _Plan] = {}
-    starts: dict[Symbol, list[Stmt]] = {}
+    plans: dict[ir.Symbol, _Plan] = {}
+    starts: dict[ir.Symbol, list[ir.Stmt]] = {}
     for alloc in allocs:
         old = alloc.array
         plan = _plan(fn, alloc, uses, names) if made.count(old) == 1 else None
@@ -80,17 +65,17 @@ def contract_arrays(fn: Function, ctx: PassContext) -> Function:
             what = "is never stored whole: an iteration has a row of it at a time"
         else:
             if not _starts_with_store(plan.home.body, old):
-                first.insert(0, Assign(plan.memory, zero(old.dtype, alloc.loc), loc=alloc.loc))
+                first.insert(0, ir.Assign(plan.memory, zero(old.dtype, alloc.loc), loc=alloc.loc))
             what = "is never stored: its elements stay in registers"
         ctx.remark(alloc.loc, f"'{old.name}' {what}")
 
-    def rule(node: Node) -> Node | tuple[Node, ...]:
+    def rule(node: ir.Node) -> ir.Node | tuple[ir.Node, ...]:
         match node:
-            case Alloc(array=array) if array in plans:
+            case ir.Alloc(array=array) if array in plans:
                 return tested(node)
-            case Load(array=array) | Store(array=array) | Update(target=array) if array in plans:
+            case ir.Load(array=array) | ir.Store(array=array) | ir.Update(target=array) if array in plans:
                 return contracted(node, array, plans[array].memory, plans[array].kept)
-            case For(var=var) if var in starts:
+            case ir.For(var=var) if var in starts:
                 return replace(node, body=(*starts[var], *node.body))
             case _:
                 return node
@@ -102,15 +87,15 @@ def contract_arrays(fn: Function, ctx: PassContext) -> Function:
 class _Plan:
     """home: the loop whose iterations have an element or a row each, in `memory`. axes: those that are left."""
 
-    home: For
-    memory: Symbol
+    home: ir.For
+    memory: ir.Symbol
     axes: tuple[int, ...]
 
-    def kept(self, of_axes: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    def kept(self, of_axes: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
         return tuple(of_axes[axis] for axis in self.axes)
 
 
-def _plan(fn: Function, alloc: Alloc, known: Uses, names: NameSupply) -> _Plan | None:
+def _plan(fn: ir.Function, alloc: ir.Alloc, known: Uses, names: NameSupply) -> _Plan | None:
     array = alloc.array
     uses = known.by_array.get(array, [])
     if not uses or array in known.sized or any(r.value == array for r in fn.results):
@@ -122,7 +107,7 @@ def _plan(fn: Function, alloc: Alloc, known: Uses, names: NameSupply) -> _Plan |
     home, inside = nest[-1][1], loops[len(nest) :]
     gone, variables = {axis for axis, _ in nest}, {loop.var for _, loop in nest}
     kept = tuple(axis for axis in range(array.array.ndim) if axis not in gone)
-    if all(isinstance(loop, While) for loop in inside) and all(
+    if all(isinstance(loop, ir.While) for loop in inside) and all(
         _is_one(uses, axis, variables) for axis in kept
     ):
         return _Plan(home, names.fresh(array.name, array.dtype), ())
@@ -136,50 +121,50 @@ def _plan(fn: Function, alloc: Alloc, known: Uses, names: NameSupply) -> _Plan |
     return _Plan(home, names.fresh(array.name, ArrayType(array.dtype, len(kept))), kept)
 
 
-def _nest(loops: Sequence[Loop], uses: list[Use]) -> list[tuple[int, For]]:
+def _nest(loops: Sequence[Loop], uses: list[Use]) -> list[tuple[int, ir.For]]:
     """The outer ones of these loops whose variables every use names on an axis, each with that axis. Iterations of the
     next one share what they access."""
-    found: dict[int, For] = {}
+    found: dict[int, ir.For] = {}
     for loop in loops:
-        axis = _axis(loop, uses, found) if isinstance(loop, For) else None
-        if axis is None or not isinstance(loop, For):
+        axis = _axis(loop, uses, found) if isinstance(loop, ir.For) else None
+        if axis is None or not isinstance(loop, ir.For):
             break
         found[axis] = loop
     return list(found.items())
 
 
-def _axis(loop: For, uses: list[Use], taken: Collection[int]) -> int | None:
+def _axis(loop: ir.For, uses: list[Use], taken: Collection[int]) -> int | None:
     """The axis at which every use names the loop's variable."""
-    var = Var(loop.var, loc=loop.loc)
+    var = ir.Var(loop.var, loc=loop.loc)
     for axis in range(len(uses[0].index)):
         if axis not in taken and all(use.index[axis] == var for use in uses):
             return axis
     return None
 
 
-def _is_one(uses: list[Use], axis: int, variables: Set[Symbol]) -> bool:
+def _is_one(uses: list[Use], axis: int, variables: Set[ir.Symbol]) -> bool:
     """Whether every use has one index on an axis, of constants and of these variables."""
     index = uses[0].index[axis]
     changes = any(
-        isinstance(n, Load | Extent) or (isinstance(n, Var) and n.symbol not in variables)
+        isinstance(n, ir.Load | ir.Extent) or (isinstance(n, ir.Var) and n.symbol not in variables)
         for n in walk(index)
     )
     return not changes and all(use.index[axis] == index for use in uses)
 
 
-def _is_read_anew(use: Use, home: For) -> bool:
+def _is_read_anew(use: Use, home: ir.For) -> bool:
     """Whether a loop inside `home` goes over the same elements in each of its iterations."""
     named = scalars_read(use.index)
     depth = next(depth for depth, loop in enumerate(use.around) if loop is home)
     inside = use.around[depth + 1 :]
-    return any(isinstance(loop, For) and loop.var not in named for loop in inside)
+    return any(isinstance(loop, ir.For) and loop.var not in named for loop in inside)
 
 
-def _starts_with_store(body: tuple[Stmt, ...], array: Symbol) -> bool:
+def _starts_with_store(body: tuple[ir.Stmt, ...], array: ir.Symbol) -> bool:
     """Whether the element is written before it is used, on every path."""
     for stmt in body:
-        if isinstance(stmt, Store) and stmt.array == array:
-            return not any(isinstance(n, Load) and n.array == array for n in walk(stmt))
+        if isinstance(stmt, ir.Store) and stmt.array == array:
+            return not any(isinstance(n, ir.Load) and n.array == array for n in walk(stmt))
         if any(is_access_to(n, array) for n in walk(stmt)):
             return False
     return False

@@ -9,34 +9,19 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from appyc.analysis.accesses.scalar_flow import exposed
+from appyc.ir import nodes as ir
 from appyc.ir.affine import LinearForm, are_apart, linear_form
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import (
-    Assign,
-    Binary,
-    Const,
-    Expr,
-    For,
-    Function,
-    If,
-    Load,
-    Node,
-    Select,
-    Stmt,
-    Store,
-    Symbol,
-    Var,
-)
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import map_loops, rewrite, scalar_reads, scalars_written, substitute
 from appyc.passes.node_builders import if_it_runs, shifted
 from appyc.passes.pass_context import PassContext
 
-_Index: TypeAlias = tuple[LinearForm[Expr], ...]
+_Index: TypeAlias = tuple[LinearForm[ir.Expr], ...]
 
 
-def if_conversion(fn: Function, ctx: PassContext) -> Function:
+def if_conversion(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """Loops in which a condition decides what the next iteration reads have no branch on it.
 
     Before:                                   After:
@@ -64,13 +49,13 @@ def if_conversion(fn: Function, ctx: PassContext) -> Function:
     return map_loops(fn, lambda loop: _converted(loop, names, reads))
 
 
-def _converted(loop: For, names: NameSupply, reads: Counter[Symbol]) -> Stmt:
+def _converted(loop: ir.For, names: NameSupply, reads: Counter[ir.Symbol]) -> ir.Stmt:
     if not loop.body or loop.clauses is not None or may_raise(loop.body):
         return loop
     *before, last = loop.body
-    if not isinstance(last, If) or last.orelse or not all(isinstance(stmt, Assign) for stmt in before):
+    if not isinstance(last, ir.If) or last.orelse or not all(isinstance(stmt, ir.Assign) for stmt in before):
         return loop
-    stores = [stmt for stmt in last.then if isinstance(stmt, Store)]
+    stores = [stmt for stmt in last.then if isinstance(stmt, ir.Store)]
     arrays = {store.array for store in stores}
     if len(arrays) != 1:
         return loop
@@ -78,7 +63,7 @@ def _converted(loop: For, names: NameSupply, reads: Counter[Symbol]) -> Stmt:
     moves = all(_is_move(stmt, loads) for stmt in last.then)
     if not moves or scalars_written(loop.body) & {*scalar_reads(loads.values())} or not _are_apart(loads):
         return loop
-    step = shifted(Var(loop.var, loc=loop.loc), loop.step)
+    step = shifted(ir.Var(loop.var, loc=loop.loc), loop.step)
     stored = {_index(store) for store in stores}
     for index, load in loads.items():
         following = substitute(load, {loop.var: step})
@@ -89,73 +74,81 @@ def _converted(loop: For, names: NameSupply, reads: Counter[Symbol]) -> Stmt:
     return loop
 
 
-def _index(node: Load | Store) -> _Index:
+def _index(node: ir.Load | ir.Store) -> _Index:
     return tuple(linear_form(i) for i in node.index)
 
 
-def _loads(*nodes: Node) -> Iterator[Load]:
+def _loads(*nodes: ir.Node) -> Iterator[ir.Load]:
     """The loads that are made in each iteration."""
     for node in nodes:
-        yield from (n for n in evaluated_always(node) if isinstance(n, Load) and n.mask is None)
+        yield from (n for n in evaluated_always(node) if isinstance(n, ir.Load) and n.mask is None)
 
 
-def _are_apart(elements: dict[_Index, Load]) -> bool:
+def _are_apart(elements: dict[_Index, ir.Load]) -> bool:
     """Whether all are different elements: a constant distance on some axis."""
     return all(one == other or are_apart(one, other) for one in elements for other in elements)
 
 
-def _is_move(stmt: Stmt, loads: dict[_Index, Load]) -> bool:
+def _is_move(stmt: ir.Stmt, loads: dict[_Index, ir.Load]) -> bool:
     """Whether a statement assigns or stores what each iteration may compute at the cost of a select."""
     match stmt:
-        case Assign(value=value) | Store(value=value, mask=None):
+        case ir.Assign(value=value) | ir.Store(value=value, mask=None):
             pass
         case _:
             return False
-    if isinstance(stmt, Store) and _index(stmt) not in loads:
+    if isinstance(stmt, ir.Store) and _index(stmt) not in loads:
         return False
     match value:
-        case Const() | Var() | Binary(op="+" | "-", lhs=Var() | Const(), rhs=Var() | Const()):
+        case (
+            ir.Const()
+            | ir.Var()
+            | ir.Binary(op="+" | "-", lhs=ir.Var() | ir.Const(), rhs=ir.Var() | ir.Const())
+        ):
             return True
-        case Load(mask=None):
+        case ir.Load(mask=None):
             return any(value.array == load.array for load in loads.values()) and _index(value) in loads
         case _:
             return False
 
 
-def _carried(loop: For, last: If, load: Load, following: _Index, own: set[Symbol], names: NameSupply) -> Stmt:
+def _carried(
+    loop: ir.For, last: ir.If, load: ir.Load, following: _Index, own: set[ir.Symbol], names: NameSupply
+) -> ir.Stmt:
     """The loop with `load` in a scalar, which each iteration sets to the element that the next one loads.
 
     own: scalars that only the statements under the condition read.
     """
     loc, array = last.loc, load.array
     carried = names.fresh("carried", load.dtype)
-    values: dict[_Index, Expr] = {_index(load): Var(carried, loc=loc)}
+    values: dict[_Index, ir.Expr] = {_index(load): ir.Var(carried, loc=loc)}
 
-    def value(node: Node) -> Node:
-        is_known = isinstance(node, Load) and node.array == array and _index(node) in values
+    def value(node: ir.Node) -> ir.Node:
+        is_known = isinstance(node, ir.Load) and node.array == array and _index(node) in values
         return values[_index(node)] if is_known else node  # type: ignore[arg-type]
 
-    def kept(name: str, expr: Expr) -> Var:
+    def kept(name: str, expr: ir.Expr) -> ir.Var:
         symbol = names.fresh(name, expr.dtype)
-        body.append(Assign(symbol, expr, loc=loc))
-        return Var(symbol, loc=loc)
+        body.append(ir.Assign(symbol, expr, loc=loc))
+        return ir.Var(symbol, loc=loc)
 
-    body: list[Stmt] = [rewrite(stmt, value) for stmt in loop.body[:-1]]
+    body: list[ir.Stmt] = [rewrite(stmt, value) for stmt in loop.body[:-1]]
     holds = kept("holds", rewrite(last.cond, value))
     for other in _loads(*loop.body[:-1], last.cond):
         if other.array == array and _index(other) not in values:
             values[_index(other)] = kept("other", other)
     for stmt in last.then:
-        assert isinstance(stmt, Assign | Store)
+        assert isinstance(stmt, ir.Assign | ir.Store)
         new = rewrite(stmt.value, value)
-        if isinstance(stmt, Assign):
-            old = Var(stmt.target, loc=loc)
+        if isinstance(stmt, ir.Assign):
+            old = ir.Var(stmt.target, loc=loc)
             body.append(
-                Assign(stmt.target, new if stmt.target in own else Select(holds, new, old, loc=loc), loc=loc)
+                ir.Assign(
+                    stmt.target, new if stmt.target in own else ir.Select(holds, new, old, loc=loc), loc=loc
+                )
             )
             continue
-        values[_index(stmt)] = chosen = kept("chosen", Select(holds, new, values[_index(stmt)], loc=loc))
-        body.append(Store(array, stmt.index, chosen, checked=False, loc=loc))
-    body.append(Assign(carried, values[following], loc=loc))
-    first = Assign(carried, substitute(load, {loop.var: loop.lo}), loc=loc)
+        values[_index(stmt)] = chosen = kept("chosen", ir.Select(holds, new, values[_index(stmt)], loc=loc))
+        body.append(ir.Store(array, stmt.index, chosen, checked=False, loc=loc))
+    body.append(ir.Assign(carried, values[following], loc=loc))
+    first = ir.Assign(carried, substitute(load, {loop.var: loop.lo}), loc=loc)
     return if_it_runs(loop, (first, replace(loop, body=tuple(body))))

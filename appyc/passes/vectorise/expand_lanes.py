@@ -28,32 +28,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from appyc.errors import InternalError, Loc
+from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
 from appyc.ir.gpu_program import Branch, LaneReduce, Loop, Repeat, ScheduledStmt
 from appyc.ir.names import NameSupply, ordered
-from appyc.ir.nodes import (
-    Alloc,
-    AnyLane,
-    Assign,
-    Binary,
-    Cast,
-    Compare,
-    Expr,
-    For,
-    If,
-    Load,
-    Logical,
-    LoopMode,
-    Node,
-    Reduction,
-    Select,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    Var,
-    While,
-)
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import (
     arrays_read,
@@ -72,8 +50,13 @@ three steps of a single lane."""
 
 
 def expand_lanes(
-    body: Iterable[ScheduledStmt], lane: Symbol, lanes: int, varying: set[Symbol], names: NameSupply, loc: Loc
-) -> tuple[Stmt, ...]:
+    body: Iterable[ScheduledStmt],
+    lane: ir.Symbol,
+    lanes: int,
+    varying: set[ir.Symbol],
+    names: NameSupply,
+    loc: Loc,
+) -> tuple[ir.Stmt, ...]:
     """The statements as loops of `lane` from 0 to `lanes`. varying: the scalars with one value a lane."""
     loops = _Runs(lane, lanes, varying, names, loc)
     stmts = loops.block(tuple(body), [])
@@ -83,96 +66,98 @@ def expand_lanes(
 class _Runs:
     """Makes the loops."""
 
-    def __init__(self, lane: Symbol, lanes: int, varying: set[Symbol], names: NameSupply, loc: Loc) -> None:
+    def __init__(
+        self, lane: ir.Symbol, lanes: int, varying: set[ir.Symbol], names: NameSupply, loc: Loc
+    ) -> None:
         self.lane, self.lanes, self.varying, self.names, self.loc = lane, lanes, varying, names, loc
 
-    def block(self, body: tuple[ScheduledStmt, ...], run: list[Stmt]) -> tuple[Stmt, ...]:
+    def block(self, body: tuple[ScheduledStmt, ...], run: list[ir.Stmt]) -> tuple[ir.Stmt, ...]:
         """run: what the lanes do after it."""
-        out: list[Stmt] = []
-        gathered: list[Stmt] = []
+        out: list[ir.Stmt] = []
+        gathered: list[ir.Stmt] = []
         for stmt in body:
             match stmt:
-                case Assign() if stmt.target not in self.varying:
+                case ir.Assign() if stmt.target not in self.varying:
                     if not _stands_apart(stmt, gathered):
                         self._close(gathered, out)
                     out.append(replace(stmt, value=_plain(stmt.value)))
-                case Assign() | Store() | Update():
+                case ir.Assign() | ir.Store() | ir.Update():
                     gathered.append(rewrite(stmt, _flags_at_once))
                 case LaneReduce(target, op, value):
-                    start = Assign(target, identity(op, target.dtype, stmt.loc), loc=stmt.loc)
+                    start = ir.Assign(target, identity(op, target.dtype, stmt.loc), loc=stmt.loc)
                     gathered.append(start)
-                    gathered.append(Update(target, (), op, _plain(value), loc=stmt.loc))
+                    gathered.append(ir.Update(target, (), op, _plain(value), loc=stmt.loc))
                     self._close(gathered, out)
                 case Repeat():
                     self._repeat(stmt, gathered, out)
                 case Loop():
                     self._close(gathered, out)
                     inner = self.block(stmt.body, [])
-                    out.append(For(stmt.var, stmt.lo, stmt.hi, stmt.step, inner, loc=stmt.loc))
+                    out.append(ir.For(stmt.var, stmt.lo, stmt.hi, stmt.step, inner, loc=stmt.loc))
                 case Branch():
                     self._close(gathered, out)
                     then, orelse = self.block(stmt.then, []), self.block(stmt.orelse, [])
-                    out.append(If(_plain(stmt.cond), then, orelse, loc=stmt.loc))
+                    out.append(ir.If(_plain(stmt.cond), then, orelse, loc=stmt.loc))
                 case _:
                     raise InternalError("vectorise_outer_loops", f"{type(stmt).__name__} in lanes")
         gathered += run
         self._close(gathered, out)
         return tuple(out)
 
-    def _repeat(self, stmt: Repeat, gathered: list[Stmt], out: list[Stmt]) -> None:
-        if not isinstance(stmt.cond, AnyLane):
+    def _repeat(self, stmt: Repeat, gathered: list[ir.Stmt], out: list[ir.Stmt]) -> None:
+        if not isinstance(stmt.cond, ir.AnyLane):
             self._close(gathered, out)
-            out.append(While(_plain(stmt.cond), self.block(stmt.body, []), loc=stmt.loc))
+            out.append(ir.While(_plain(stmt.cond), self.block(stmt.body, []), loc=stmt.loc))
             return
         loc, goes_on = stmt.loc, _plain(stmt.cond.arg)
         going = self.names.fresh("going", DType.INT64)
-        start = Assign(going, integer(0, loc), loc=loc)
-        count = Update(going, (), "+", Cast(goes_on, DType.INT64, loc=loc), loc=loc)
+        start = ir.Assign(going, integer(0, loc), loc=loc)
+        count = ir.Update(going, (), "+", ir.Cast(goes_on, DType.INT64, loc=loc), loc=loc)
         gathered += [start, count]
         self._close(gathered, out)
-        many = less(integer(FEW, loc), Var(going, loc=loc))
-        out.append(While(many, self.block(stmt.body, [start, count]), loc=loc))
-        rest = While(goes_on, self._alone(stmt.body), loc=loc)
-        each = For(self.lane, integer(0, loc), integer(self.lanes, loc), 1, (rest,), loc=loc)
-        out.append(If(less(integer(0, loc), Var(going, loc=loc)), (each,), loc=loc))
+        many = less(integer(FEW, loc), ir.Var(going, loc=loc))
+        out.append(ir.While(many, self.block(stmt.body, [start, count]), loc=loc))
+        rest = ir.While(goes_on, self._alone(stmt.body), loc=loc)
+        each = ir.For(self.lane, integer(0, loc), integer(self.lanes, loc), 1, (rest,), loc=loc)
+        out.append(ir.If(less(integer(0, loc), ir.Var(going, loc=loc)), (each,), loc=loc))
 
-    def _alone(self, body: tuple[ScheduledStmt, ...]) -> tuple[Stmt, ...]:
+    def _alone(self, body: tuple[ScheduledStmt, ...]) -> tuple[ir.Stmt, ...]:
         """What one lane does by itself."""
-        out: list[Stmt] = []
+        out: list[ir.Stmt] = []
         for stmt in body:
             loc = stmt.loc
             match stmt:
-                case Assign() | Store() | Update():
+                case ir.Assign() | ir.Store() | ir.Update():
                     out.append(rewrite(stmt, _flags_at_once))
                 case LaneReduce(target, _, value):
-                    out.append(Assign(target, _plain(value), loc=loc))
+                    out.append(ir.Assign(target, _plain(value), loc=loc))
                 case Repeat(cond, inner):
-                    goes_on = cond.arg if isinstance(cond, AnyLane) else cond
-                    out.append(While(_plain(goes_on), self._alone(inner), loc=loc))
+                    goes_on = cond.arg if isinstance(cond, ir.AnyLane) else cond
+                    out.append(ir.While(_plain(goes_on), self._alone(inner), loc=loc))
                 case Loop(var, lo, hi, step, inner):
                     again = {var: self.names.fresh(var.name, DType.INT64)}
                     stmts = tuple(rename(s, again) for s in self._alone(inner))
-                    out.append(For(again[var], lo, hi, step, stmts, loc=loc))
+                    out.append(ir.For(again[var], lo, hi, step, stmts, loc=loc))
                 case Branch(cond, then, orelse):
-                    out.append(If(_plain(cond), self._alone(then), self._alone(orelse), loc=loc))
+                    out.append(ir.If(_plain(cond), self._alone(then), self._alone(orelse), loc=loc))
                 case _:
                     raise InternalError("vectorise_outer_loops", f"{type(stmt).__name__} in a lane")
         return tuple(out)
 
-    def _close(self, gathered: list[Stmt], out: list[Stmt]) -> None:
+    def _close(self, gathered: list[ir.Stmt], out: list[ir.Stmt]) -> None:
         """Ends a run: scalars that the lanes combine into are set before its loop."""
         if not gathered:
             return
         loc = self.loc
-        starts = [s for s in gathered if isinstance(s, Assign) and s.target not in self.varying]
+        starts = [s for s in gathered if isinstance(s, ir.Assign) and s.target not in self.varying]
         body = tuple(s for s in gathered if s not in starts)
-        updates = [s for s in body if isinstance(s, Update) and not s.target.is_array]
-        reductions = tuple(Reduction(s.op, s.target) for s in updates)
+        updates = [s for s in body if isinstance(s, ir.Update) and not s.target.is_array]
+        reductions = tuple(ir.Reduction(s.op, s.target) for s in updates)
         private = scalars_written(body) - {r.symbol for r in reductions}
         out += starts
         if body:
             out.append(
-                For(self.lane, integer(0, loc), integer(self.lanes, loc), 1, body, LoopMode.SIMD,
+                ir.For(self.lane, integer(0, loc), integer(self.lanes, loc), 1, body, ir.LoopMode.SIMD,
                     private=ordered(private), reductions=reductions, loc=loc)
             )  # fmt: skip
         gathered.clear()
@@ -181,12 +166,12 @@ class _Runs:
 class _Kept:
     """Gives scalars that one loop over the lanes leaves to another an element for each lane."""
 
-    def __init__(self, loops: _Runs, body: tuple[Stmt, ...]) -> None:
+    def __init__(self, loops: _Runs, body: tuple[ir.Stmt, ...]) -> None:
         self.runs = loops
         self.kept = self._find(body)
 
-    def _find(self, body: tuple[Stmt, ...]) -> dict[Symbol, Symbol]:
-        found = [n for n in statements(body) if isinstance(n, For) and self._is_run(n)]
+    def _find(self, body: tuple[ir.Stmt, ...]) -> dict[ir.Symbol, ir.Symbol]:
+        found = [n for n in statements(body) if isinstance(n, ir.For) and self._is_run(n)]
         own = [self._own(loop) for loop in found]
         uses = Counter(symbol for scalars in own for symbol in scalars)
         carried = {s for loop, scalars in zip(found, own, strict=True) for s in scalars if not _sets(loop, s)}
@@ -199,51 +184,53 @@ class _Kept:
             for s in ordered({s for s in uses if uses[s] > 1 or s in carried})
         }
 
-    def _is_run(self, loop: For) -> bool:
-        return loop.var == self.runs.lane and loop.mode is LoopMode.SIMD
+    def _is_run(self, loop: ir.For) -> bool:
+        return loop.var == self.runs.lane and loop.mode is ir.LoopMode.SIMD
 
-    def _own(self, loop: For) -> set[Symbol]:
+    def _own(self, loop: ir.For) -> set[ir.Symbol]:
         """The scalars of the lanes that a run names."""
         return _scalars(loop.body) & self.runs.varying - {self.runs.lane}
 
-    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    def block(self, body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
         loc, size = self.runs.loc, integer(self.runs.lanes, self.runs.loc)
-        made = tuple(Alloc(array, (size,), zero=True, in_frame=True, loc=loc) for array in self.kept.values())
+        made = tuple(
+            ir.Alloc(array, (size,), zero=True, in_frame=True, loc=loc) for array in self.kept.values()
+        )
         return (*made, *self._block(body))
 
-    def _block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    def _block(self, body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
         return tuple(
             self._own_lane(self._loop(stmt))
-            if isinstance(stmt, For) and stmt.var == self.runs.lane
+            if isinstance(stmt, ir.For) and stmt.var == self.runs.lane
             else map_blocks(stmt, self._block)
             for stmt in body
         )
 
-    def _own_lane(self, loop: For) -> For:
+    def _own_lane(self, loop: ir.For) -> ir.For:
         """The loop with a variable of its own."""
         lane = self.runs.lane
         return rename(loop, {lane: self.runs.names.fresh(lane.name, DType.INT64)})
 
-    def _loop(self, loop: For) -> For:
+    def _loop(self, loop: ir.For) -> ir.For:
         """A run with its scalars taken from their elements before it, and put back after it."""
-        loc, lane = loop.loc, (Var(self.runs.lane, loc=loop.loc),)
-        before: list[Stmt] = []
-        after: list[Stmt] = []
+        loc, lane = loop.loc, (ir.Var(self.runs.lane, loc=loop.loc),)
+        before: list[ir.Stmt] = []
+        after: list[ir.Stmt] = []
         written = scalars_written(loop.body)
         for symbol in ordered(self._own(loop)):
             if symbol not in self.kept:
                 continue
             array = self.kept[symbol]
             if not _sets(loop, symbol):
-                element: Expr = Load(array, lane, checked=False, loc=loc)
+                element: ir.Expr = ir.Load(array, lane, checked=False, loc=loc)
                 if symbol.dtype is DType.BOOL:
-                    element = Compare("!=", element, zero(array.dtype, loc), loc=loc)
-                before.append(Assign(symbol, element, loc=loc))
+                    element = ir.Compare("!=", element, zero(array.dtype, loc), loc=loc)
+                before.append(ir.Assign(symbol, element, loc=loc))
             if symbol in written:
-                value: Expr = Var(symbol, loc=loc)
+                value: ir.Expr = ir.Var(symbol, loc=loc)
                 if symbol.dtype is DType.BOOL:
-                    value = Cast(value, array.dtype, loc=loc)
-                after.append(Store(array, lane, value, checked=False, loc=loc))
+                    value = ir.Cast(value, array.dtype, loc=loc)
+                after.append(ir.Store(array, lane, value, checked=False, loc=loc))
         body = (*before, *loop.body, *after)
         if not self._is_run(loop):
             return replace(loop, body=body)
@@ -251,35 +238,35 @@ class _Kept:
         return replace(loop, body=body, private=ordered(scalars_written(body) - reduced))
 
 
-def _scalars(body: Iterable[Stmt]) -> set[Symbol]:
+def _scalars(body: Iterable[ir.Stmt]) -> set[ir.Symbol]:
     body = tuple(body)
     return scalars_read(body) | scalars_written(body)
 
 
-def _sets(loop: For, symbol: Symbol) -> bool:
+def _sets(loop: ir.For, symbol: ir.Symbol) -> bool:
     """Whether a loop over the lanes sets a scalar before it reads it."""
     first = next(stmt for stmt in loop.body if symbol in _scalars((stmt,)))
-    return isinstance(first, Assign) and first.target == symbol and symbol not in scalars_read(first.value)
+    return isinstance(first, ir.Assign) and first.target == symbol and symbol not in scalars_read(first.value)
 
 
-def _stands_apart(stmt: Assign, run: list[Stmt]) -> bool:
+def _stands_apart(stmt: ir.Assign, run: list[ir.Stmt]) -> bool:
     """Whether what all lanes share may be computed before a run that comes first in the program."""
     return stmt.target not in _scalars(run) and not arrays_read(stmt) & arrays_written(run)
 
 
-def _plain(expr: Expr) -> Expr:
+def _plain(expr: ir.Expr) -> ir.Expr:
     return rewrite(expr, _flags_at_once)
 
 
-def _flags_at_once(node: Node) -> Node:
+def _flags_at_once(node: ir.Node) -> ir.Node:
     """Both sides of `and`, `or` and choices between flags: reads in them have their masks, and C compilers make
     branches of what they may leave out."""
     match node:
-        case Logical(op, lhs, rhs):
-            return Binary("&" if op == "and" else "|", lhs, rhs, loc=node.loc)
-        case Select(cond, then, orelse) if node.dtype is DType.BOOL:
+        case ir.Logical(op, lhs, rhs):
+            return ir.Binary("&" if op == "and" else "|", lhs, rhs, loc=node.loc)
+        case ir.Select(cond, then, orelse) if node.dtype is DType.BOOL:
             sides = (then, cond), (orelse, negated(cond))
-            first, second = (Binary("&", side, where, loc=node.loc) for side, where in sides)
-            return Binary("|", first, second, loc=node.loc)
+            first, second = (ir.Binary("&", side, where, loc=node.loc) for side, where in sides)
+            return ir.Binary("|", first, second, loc=node.loc)
         case _:
             return node

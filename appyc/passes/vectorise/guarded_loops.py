@@ -11,40 +11,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from appyc.ir import nodes as ir
 from appyc.ir.affine import linear_form, slope
 from appyc.ir.array_accesses import bounds_tests, without_check
 from appyc.ir.invariance import is_invariant
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Break,
-    Expr,
-    Fail,
-    For,
-    If,
-    Node,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    While,
-)  # fmt: skip
 from appyc.ir.raising import can_fault
 from appyc.ir.schedule import Guarded
 from appyc.ir.visit import rewrite_all, scalars_read, scalars_written, walk
 from appyc.passes.vectorise.simd_forms import why_not_simd
 
 
-def plan_guarded(loop: For) -> Guarded | None:
+def plan_guarded(loop: ir.For) -> Guarded | None:
     """The fast loop; None where it gains nothing, or could not exit before a side effect."""
     if loop.step < 1 or not can_fault(loop.body):
         return None
-    if any(isinstance(n, For | While | Break | Alloc | Fail) for n in walk(loop.body)):
+    if any(isinstance(n, ir.For | ir.While | ir.Break | ir.Alloc | ir.Fail) for n in walk(loop.body)):
         return None
     written = scalars_written(loop.body)
-    ends: dict[tuple[Expr, Expr], None] = {}
+    ends: dict[tuple[ir.Expr, ir.Expr], None] = {}
 
-    def tested_by_ends(node: Node) -> Node | tuple[Node, ...]:
+    def tested_by_ends(node: ir.Node) -> ir.Node | tuple[ir.Node, ...]:
         tests = bounds_tests(node)
         if not tests or not all(_is_between_its_ends(index, loop.var, written) for index, _ in tests):
             return node
@@ -59,7 +45,7 @@ def plan_guarded(loop: For) -> Guarded | None:
     return Guarded(tuple(ends), lanes)
 
 
-def _is_between_its_ends(index: Expr, var: Symbol, written: set[Symbol]) -> bool:
+def _is_between_its_ends(index: ir.Expr, var: ir.Symbol, written: set[ir.Symbol]) -> bool:
     """Whether an index is the loop variable, times an invariant, plus an invariant."""
     factor = slope(index, var)
     others = [t for t in linear_form(index).terms if var not in scalars_read(t)]
@@ -69,20 +55,20 @@ def _is_between_its_ends(index: Expr, var: Symbol, written: set[Symbol]) -> bool
 class _Order:
     """Whether all tests of an iteration precede its side effects: stores, and assignments to scalars that live on."""
 
-    def __init__(self, loop: For) -> None:
+    def __init__(self, loop: ir.For) -> None:
         self.own = set(loop.private)
         self.lasts = False
 
-    def is_kept(self, body: tuple[Stmt, ...]) -> bool:
+    def is_kept(self, body: tuple[ir.Stmt, ...]) -> bool:
         return all(self._statement(stmt) for stmt in body)
 
-    def _statement(self, stmt: Stmt) -> bool:
-        if isinstance(stmt, If):
+    def _statement(self, stmt: ir.Stmt) -> bool:
+        if isinstance(stmt, ir.If):
             if self.lasts and can_fault(stmt.cond):
                 return False
             return self.is_kept(stmt.then) and self.is_kept(stmt.orelse)
         if self.lasts and can_fault(stmt):
             return False
-        written = stmt.target if isinstance(stmt, Assign | Update) else None
-        self.lasts |= isinstance(stmt, Store) or (written is not None and written not in self.own)
+        written = stmt.target if isinstance(stmt, ir.Assign | ir.Update) else None
+        self.lasts |= isinstance(stmt, ir.Store) or (written is not None and written not in self.own)
         return True

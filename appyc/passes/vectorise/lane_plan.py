@@ -26,23 +26,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from appyc.ir import nodes as ir
 from appyc.ir.affine import offset_from
 from appyc.ir.invariance import is_invariant
-from appyc.ir.nodes import (
-    Assign,
-    Binary,
-    Expr,
-    For,
-    If,
-    Load,
-    LoopMode,
-    Stmt,
-    Store,
-    Symbol,
-    Unary,
-    Update,
-    Var,
-)
 from appyc.ir.raising import can_fault
 from appyc.ir.schedule import OuterLanes
 from appyc.ir.types import DType, Layout
@@ -69,9 +55,9 @@ _OPS = ("+", "-", "*", "/")
 MAX_STATEMENTS = 12
 
 
-def plan_lanes(loop: For) -> OuterLanes | None:
+def plan_lanes(loop: ir.For) -> OuterLanes | None:
     """How a loop becomes lanes (or the rows around lanes), or None where it does not."""
-    found = [(at, s, plan) for at, s in enumerate(loop.body) if isinstance(s, For) and (plan := _plan(s))]
+    found = [(at, s, plan) for at, s in enumerate(loop.body) if isinstance(s, ir.For) and (plan := _plan(s))]
     if not found or not is_independent(loop):
         return _plan(loop)
     at, lanes, plan = found[0]
@@ -83,19 +69,19 @@ def plan_lanes(loop: For) -> OuterLanes | None:
     return replace(plan, rows=loop.var, counts=counts, groups=(GROUPS, 1), singles=(1,), shared=shared)
 
 
-def is_independent(loop: For) -> bool:
+def is_independent(loop: ir.For) -> bool:
     """True where the iterations may be done in any order or in lanes, without a reduction or a last value."""
     return not loop.reductions and _may_stand_side_by_side(loop)
 
 
-def _may_stand_side_by_side(loop: For) -> bool:
+def _may_stand_side_by_side(loop: ir.For) -> bool:
     """The same, but that iterations may combine into scalars."""
-    if loop.mode is LoopMode.SEQUENTIAL or loop.safelen is not None or loop.in_step:
+    if loop.mode is ir.LoopMode.SEQUENTIAL or loop.safelen is not None or loop.in_step:
         return False
     return loop.step == 1 and not loop.last
 
 
-def _can_be_jammed(rows: For, lanes: For) -> bool:
+def _can_be_jammed(rows: ir.For, lanes: ir.For) -> bool:
     """True where the rows of a block can run the inner loops together, at least over a common part."""
     written = scalars_written(lanes.body)
     if not is_invariant(lanes.lo, written) or not is_invariant(lanes.hi, written):
@@ -103,25 +89,25 @@ def _can_be_jammed(rows: For, lanes: For) -> bool:
     if is_block_of(lanes, rows.var):
         return False
     for node in walk(lanes.body):
-        if isinstance(node, If):
+        if isinstance(node, ir.If):
             return False
-        if not isinstance(node, For) or not _has_bounds_of(node, rows.var):
+        if not isinstance(node, ir.For) or not _has_bounds_of(node, rows.var):
             continue
         if node.step != 1 or is_block_of(node, rows.var):
             return False
     return True
 
 
-def is_block_of(loop: For, rows: Symbol) -> bool:
+def is_block_of(loop: ir.For, rows: ir.Symbol) -> bool:
     """True for a loop over a part that is each row's own, as `range(128 * row, min(128 * row + 128, n))`: no two rows
     have anything in common."""
     return all(
-        any(isinstance(n, Binary) and n.op == "*" and rows in scalars_read(n) for n in walk(bound))
+        any(isinstance(n, ir.Binary) and n.op == "*" and rows in scalars_read(n) for n in walk(bound))
         for bound in (loop.lo, loop.hi)
     )
 
 
-def _shared_loads(rows: For, lanes: For) -> int:
+def _shared_loads(rows: ir.For, lanes: ir.For) -> int:
     """How many vectors an iteration of the loop inside the lanes loads that are the same for all rows; 0 where there is
     no such loop, or several, or where rows differ in their bounds."""
     inner = loops_of(lanes.body)
@@ -131,15 +117,15 @@ def _shared_loads(rows: For, lanes: For) -> int:
     changing = {rows.var, lanes.var, *scalars_written(rows.body)}
     if not all(is_invariant(e, changing) for e in (lanes.lo, lanes.hi, loop.lo, loop.hi)):
         return 0
-    return len({n for n in walk(loop.body) if isinstance(n, Load) and _is_for_all(n, rows, lanes, loop)})
+    return len({n for n in walk(loop.body) if isinstance(n, ir.Load) and _is_for_all(n, rows, lanes, loop)})
 
 
-def _is_for_all(load: Load, rows: For, lanes: For, loop: For) -> bool:
+def _is_for_all(load: ir.Load, rows: ir.For, lanes: ir.For, loop: ir.For) -> bool:
     named = scalars_read(load.index)
     return lanes.var in named and loop.var in named and rows.var not in named
 
 
-def _stand_apart(rows: For, at: int) -> bool:
+def _stand_apart(rows: ir.For, at: int) -> bool:
     """True where the statements around the lanes, number `at`, may be done for all rows of a block at a time."""
     parts = (rows.body[:at], rows.body[at : at + 1], rows.body[at + 1 :])
     if any(can_fault(part) for part in parts):
@@ -151,16 +137,16 @@ def _stand_apart(rows: For, at: int) -> bool:
     return all(not written[one] & read[other] for one in range(3) for other in range(3) if one != other)
 
 
-def _has_uneven_rows(rows: For, lanes: For) -> bool:
+def _has_uneven_rows(rows: ir.For, lanes: ir.For) -> bool:
     """True where loops inside the lanes have other bounds in each row: what is not common is written for each."""
     return any(_has_bounds_of(loop, rows.var) for loop in loops_of(lanes.body))
 
 
-def _has_bounds_of(loop: For, symbol: Symbol) -> bool:
+def _has_bounds_of(loop: ir.For, symbol: ir.Symbol) -> bool:
     return symbol in scalars_read((loop.lo, loop.hi))
 
 
-def _plan(loop: For) -> OuterLanes | None:
+def _plan(loop: ir.For) -> OuterLanes | None:
     inner = loops_of(loop.body)
     if not inner or not _may_stand_side_by_side(loop) or can_fault(loop.body):
         return None
@@ -171,7 +157,7 @@ def _plan(loop: For) -> OuterLanes | None:
     dtypes = {symbol.dtype for symbol in written | arrays_written(loop.body)}
     if len(dtypes) != 1 or not (dtype := next(iter(dtypes))).is_float:
         return None
-    if sum(isinstance(n, Stmt) for n in walk(loop.body)) > MAX_STATEMENTS:
+    if sum(isinstance(n, ir.Stmt) for n in walk(loop.body)) > MAX_STATEMENTS:
         return None
     check = LaneCheck(loop.var, written, dtype)
     if not all(check.statement(stmt) for stmt in loop.body):
@@ -179,21 +165,21 @@ def _plan(loop: For) -> OuterLanes | None:
     scattered = tuple(
         (n.array, n.index)
         for n in walk(loop.body)
-        if isinstance(n, Store) and not is_unit_stride(n.array, n.index, loop.var, check.uniform)
+        if isinstance(n, ir.Store) and not is_unit_stride(n.array, n.index, loop.var, check.uniform)
     )
     scalars = tuple(s for s in loop.private if s in written)
     return OuterLanes(loop.var, dtype, scalars, totals, LONE_GROUPS, LONE_SINGLES, scattered)
 
 
-def _totals(loop: For) -> tuple[Symbol, ...] | None:
+def _totals(loop: ir.For) -> tuple[ir.Symbol, ...] | None:
     """The scalars that the loop's iterations add to, and do not read; None where they combine otherwise."""
     symbols = tuple(r.symbol for r in loop.reductions)
     if any(r.op != "+" or r.symbol.is_array for r in loop.reductions):
         return None
-    return None if any(isinstance(n, Var) and n.symbol in symbols for n in walk(loop.body)) else symbols
+    return None if any(isinstance(n, ir.Var) and n.symbol in symbols for n in walk(loop.body)) else symbols
 
 
-def _gains(inner: list[For]) -> bool:
+def _gains(inner: list[ir.For]) -> bool:
     """False where the innermost loops are themselves lanes, with nothing to add up at the end."""
     innermost = [loop for loop in inner if not loops_of(loop.body)]
     return any(why_not_simd(loop) is not None or loop.reductions for loop in innermost)
@@ -203,62 +189,62 @@ def _gains(inner: list[For]) -> bool:
 class LaneCheck:
     """Tests that statements can be written for vectors of `var`'s iterations."""
 
-    var: Symbol
-    scalars: set[Symbol]
+    var: ir.Symbol
+    scalars: set[ir.Symbol]
     dtype: DType
 
-    def statement(self, stmt: Stmt) -> bool:
+    def statement(self, stmt: ir.Stmt) -> bool:
         match stmt:
-            case Assign():
+            case ir.Assign():
                 return self.expression(stmt.value)
-            case Update():
+            case ir.Update():
                 if stmt.atomic or stmt.mask is not None or stmt.op not in _OPS:
                     return False
                 element = not stmt.target.is_array or is_unit_stride(
                     stmt.target, stmt.index, self.var, self.uniform
                 )
                 return element and self.expression(stmt.value)
-            case Store():
+            case ir.Store():
                 varies = any(not self.uniform(i) for i in stmt.index)
                 plain = all(not self.vector_in(i) for i in stmt.index)
                 return stmt.mask is None and varies and plain and self.expression(stmt.value)
-            case For():
+            case ir.For():
                 bounds = self.uniform(stmt.lo) and self.uniform(stmt.hi)
                 invariant = is_invariant(stmt.lo, self.scalars) and is_invariant(stmt.hi, self.scalars)
                 return bounds and invariant and all(self.statement(s) for s in stmt.body)
-            case If():
+            case ir.If():
                 return self.uniform(stmt.cond) and all(self.statement(s) for s in (*stmt.then, *stmt.orelse))
             case _:
                 return False
 
-    def uniform(self, expr: Expr) -> bool:
+    def uniform(self, expr: ir.Expr) -> bool:
         """True for a value that is the same in all lanes."""
         return scalars_read(expr).isdisjoint({self.var, *self.scalars})
 
-    def vector_in(self, expr: Expr) -> bool:
+    def vector_in(self, expr: ir.Expr) -> bool:
         """True where an index needs a lane's own value, or memory."""
         return bool(arrays_read(expr) or scalars_read(expr) & self.scalars)
 
-    def expression(self, expr: Expr) -> bool:
+    def expression(self, expr: ir.Expr) -> bool:
         if expr.dtype is not self.dtype:
             return False
         if self.uniform(expr):
             return True
         match expr:
-            case Var():
+            case ir.Var():
                 return expr.symbol in self.scalars
-            case Load():
+            case ir.Load():
                 return expr.mask is None and is_unit_stride(expr.array, expr.index, self.var, self.uniform)
-            case Unary():
+            case ir.Unary():
                 return expr.op == "-" and self.expression(expr.arg)
-            case Binary():
+            case ir.Binary():
                 return expr.op in _OPS and self.expression(expr.lhs) and self.expression(expr.rhs)
             case _:
                 return False
 
 
 def is_unit_stride(
-    array: Symbol, index: tuple[Expr, ...], var: Symbol, uniform: Callable[[Expr], bool]
+    array: ir.Symbol, index: tuple[ir.Expr, ...], var: ir.Symbol, uniform: Callable[[ir.Expr], bool]
 ) -> bool:
     """True where consecutive values of `var` name consecutive elements."""
     if not index or array.array.layout is Layout.STRIDED:

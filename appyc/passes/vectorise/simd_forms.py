@@ -3,26 +3,9 @@ early exit."""
 
 from __future__ import annotations
 
+from appyc.ir import nodes as ir
 from appyc.ir.affine import linear_form
 from appyc.ir.invariance import is_invariant
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Binary,
-    Break,
-    Const,
-    Expr,
-    Extent,
-    For,
-    Load,
-    LoopMode,
-    Select,
-    Stmt,
-    Symbol,
-    Update,
-    Var,
-    While,
-)
 from appyc.ir.raising import can_fault
 from appyc.ir.single_iterations import flattened
 from appyc.ir.types import DType
@@ -38,9 +21,9 @@ MOST_IN_ORDER = 64
 _EXTREMES = ("min", "max", "minimum", "maximum")
 
 
-def why_not_simd(loop: For) -> str | None:
+def why_not_simd(loop: ir.For) -> str | None:
     """The reason why a loop whose iterations are independent does not become lanes."""
-    if loop.mode is LoopMode.SEQUENTIAL:
+    if loop.mode is ir.LoopMode.SEQUENTIAL:
         return "its iterations depend on each other"
     if loop.in_step:
         return "its lanes keep step, which the C compiler finds out for itself"
@@ -55,18 +38,18 @@ def why_not_simd(loop: For) -> str | None:
         return "it assigns a scalar that is not each iteration's own"
     for node in walk(loop.body):
         match node:
-            case For() | While():
+            case ir.For() | ir.While():
                 return "it holds another loop"
-            case Break() | Alloc():
+            case ir.Break() | ir.Alloc():
                 return "its body leaves the loop or allocates"
-            case Update() if node.atomic:
+            case ir.Update() if node.atomic:
                 return "it updates atomically"
             case _:
                 pass
     return None
 
 
-def accumulates_extremes(loop: For) -> bool:
+def accumulates_extremes(loop: ir.For) -> bool:
     """Whether a SIMD loop consists of minimum and maximum reductions of floats alone."""
     totals = {r.symbol for r in loop.reductions}
     if (
@@ -79,33 +62,35 @@ def accumulates_extremes(loop: For) -> bool:
         return False
     if not all(r.symbol.dtype.is_float and r.op in _EXTREMES for r in loop.reductions):
         return False
-    updates = [stmt for stmt in loop.body if isinstance(stmt, Update)]
+    updates = [stmt for stmt in loop.body if isinstance(stmt, ir.Update)]
     if {u.target for u in updates} != totals or len(updates) != len(totals):
         return False
-    others = [stmt for stmt in loop.body if not isinstance(stmt, Update)]
-    values = [stmt.value for stmt in loop.body if isinstance(stmt, Update | Assign)]
-    return all(isinstance(stmt, Assign) for stmt in others) and not any(
+    others = [stmt for stmt in loop.body if not isinstance(stmt, ir.Update)]
+    values = [stmt.value for stmt in loop.body if isinstance(stmt, ir.Update | ir.Assign)]
+    return all(isinstance(stmt, ir.Assign) for stmt in others) and not any(
         totals & scalars_read(v) for v in values
     )
 
 
-def decides_early(loop: For) -> bool:
+def decides_early(loop: ir.For) -> bool:
     """Whether a SIMD loop consists of `any`, `all` and minima of a matching index alone, which may be decided early."""
     if not loop.reductions or loop.step != 1 or loop.last or why_not_simd(loop) is not None:
         return False
-    updates: list[Update] = []
+    updates: list[ir.Update] = []
     for stmt in loop.body:
         match stmt:
-            case Update(target=target, op="and" | "or") if not target.is_array and stmt.mask is None:
+            case ir.Update(target=target, op="and" | "or") if not target.is_array and stmt.mask is None:
                 updates.append(stmt)
-            case Update(target=target, op="min", value=Select(then=Var(symbol=symbol), orelse=none)) if (
+            case ir.Update(
+                target=target, op="min", value=ir.Select(then=ir.Var(symbol=symbol), orelse=none)
+            ) if (
                 symbol == loop.var
                 and not target.is_array
                 and none.dtype is DType.INT64
                 and is_invariant(none, {loop.var, *scalars_written(loop.body)})
             ):
                 updates.append(stmt)
-            case Assign():
+            case ir.Assign():
                 pass
             case _:
                 return False
@@ -115,41 +100,41 @@ def decides_early(loop: For) -> bool:
     return not any(totals & scalars_read(_value(stmt)) for stmt in loop.body)
 
 
-def in_order_below(loop: For) -> int:
+def in_order_below(loop: ir.For) -> int:
     """The trip count below which a reduction in lanes takes longer than one without; 0 where the C compiler knows the
     trip count, or where nothing is reduced."""
     if not loop.reductions or not linear_form(loop.hi).plus(linear_form(loop.lo), -1).terms:
         return 0
-    narrowest = min((n.dtype.itemsize for n in walk(loop.body) if isinstance(n, Load)), default=8)
+    narrowest = min((n.dtype.itemsize for n in walk(loop.body) if isinstance(n, ir.Load)), default=8)
     return min(SHORT_BYTES // narrowest, MOST_IN_ORDER)
 
 
-def is_flat_at_one(loop: For) -> bool:
+def is_flat_at_one(loop: ir.For) -> bool:
     """Whether iterations of a loop may be lanes where the loops inside it run over an axis of length 1: a reduction of
     rows of one element is a copy then. Lengths of arrays alone decide that, for all iterations at once."""
-    inner = [stmt for stmt in loop.body if isinstance(stmt, For)]
+    inner = [stmt for stmt in loop.body if isinstance(stmt, ir.For)]
     if not inner or loop.step != 1 or loop.safelen is not None or any(n.scans for n in (loop, *inner)):
         return False
     changing = {loop.var, *scalars_written(loop.body)}
     return all(_is_short_at_one(n, changing) for n in inner) and why_not_simd(flattened(loop)) is None
 
 
-def _is_short_at_one(loop: For, changing: set[Symbol]) -> bool:
+def _is_short_at_one(loop: ir.For, changing: set[ir.Symbol]) -> bool:
     if loop.step != 1 or loop.product is not None or not is_invariant(loop.lo, changing):
         return False
     trips = linear_form(loop.hi).plus(linear_form(loop.lo), -1)
     match tuple(trips.terms.items()):
-        case ((Binary(op="max", lhs=trips_or_none, rhs=Const(value=0)), 1),) if not trips.constant:
+        case ((ir.Binary(op="max", lhs=trips_or_none, rhs=ir.Const(value=0)), 1),) if not trips.constant:
             trips = linear_form(trips_or_none)  # of a slice
         case _:
             pass
     match tuple(trips.terms.items()):
-        case ((Extent(), 1),):
+        case ((ir.Extent(), 1),):
             return trips.constant in (0, -1) and is_invariant(loop.hi, changing)
         case _:
             return False
 
 
-def _value(stmt: Stmt) -> Expr:
-    assert isinstance(stmt, Assign | Update)
+def _value(stmt: ir.Stmt) -> ir.Expr:
+    assert isinstance(stmt, ir.Assign | ir.Update)
     return stmt.value

@@ -30,35 +30,11 @@ from appyc.analysis.accesses.set_once import set_once
 from appyc.analysis.algebra.strides import Pace, Strides
 from appyc.analysis.dependences.verdicts import named
 from appyc.analysis.patterns.bit_counts import counts_bits
+from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import accesses_in
 from appyc.ir.gpu_program import LaneReduce, ScheduledStmt
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
 from appyc.ir.names import NameSupply, ordered
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Binary,
-    Break,
-    Compare,
-    Const,
-    Continue,
-    Expr,
-    Fail,
-    For,
-    ForAll,
-    Function,
-    If,
-    Intrinsic,
-    LoopMode,
-    Node,
-    Reduction,
-    Select,
-    Stmt,
-    Symbol,
-    Update,
-    Var,
-    While,
-)
 from appyc.ir.raising import may_raise
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType
@@ -95,13 +71,13 @@ _REDUCED = ("+", "*", "min", "max", "minimum", "maximum", "&", "|", "^")
 _POWERS = (1, 2, 3, 4, -1, -2, 0.5)
 
 
-def vectorise_outer_loops(fn: Function, ctx: PassContext) -> Function:
+def vectorise_outer_loops(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with strips of masked lanes for the loops whose iterations run inner loops in their own ways."""
     names = NameSupply.after(fn)
-    made: set[Symbol] = set()
-    decided: dict[Symbol, LoopSchedule] = {}
+    made: set[ir.Symbol] = set()
+    decided: dict[ir.Symbol, LoopSchedule] = {}
 
-    def rule(loop: For) -> For:
+    def rule(loop: ir.For) -> ir.For:
         if _may_be_masked(loop) and _gains(loop):
             masked = _Masking(loop, names, ctx).masked()
             if masked is not None:
@@ -115,16 +91,16 @@ def vectorise_outer_loops(fn: Function, ctx: PassContext) -> Function:
             return loop
         written = scalars_written(loop.body)
         left = tuple(symbol for symbol in loop.private if symbol in written)  # complex ones are split inside
-        new = ordered((written & made) - {*left}) if loop.mode is not LoopMode.SEQUENTIAL else ()
+        new = ordered((written & made) - {*left}) if loop.mode is not ir.LoopMode.SEQUENTIAL else ()
         return replace(loop, private=(*left, *new))
 
     masked = map_loops(fn, rule)
     return replace(masked, schedule=fn.schedule.updated(decided)) if decided else masked
 
 
-def _may_be_masked(loop: For) -> bool:
+def _may_be_masked(loop: ir.For) -> bool:
     """Whether the iterations are free, and nothing but numbers of their own, elements and sums comes out of them."""
-    if loop.mode is LoopMode.SEQUENTIAL or loop.safelen is not None or loop.in_step or loop.last:
+    if loop.mode is ir.LoopMode.SEQUENTIAL or loop.safelen is not None or loop.in_step or loop.last:
         return False
     if loop.product is not None or loop.scans:
         return False
@@ -140,62 +116,65 @@ def _may_be_masked(loop: For) -> bool:
     if may_raise(loop.body) or not all(_comes_apart(n) for n in walk(loop.body)):
         return False
     return not any(
-        isinstance(n, Alloc | Fail | ForAll) or (isinstance(n, Update) and n.atomic) for n in walk(loop.body)
+        isinstance(n, ir.Alloc | ir.Fail | ir.ForAll) or (isinstance(n, ir.Update) and n.atomic)
+        for n in walk(loop.body)
     )
 
 
-def _comes_apart(node: Node) -> bool:
+def _comes_apart(node: ir.Node) -> bool:
     """Whether an operation on complex numbers keeps its digits where it is done on their parts."""
     match node:
-        case Binary(op="**", rhs=Const(value=power)) if node.dtype.is_complex:
+        case ir.Binary(op="**", rhs=ir.Const(value=power)) if node.dtype.is_complex:
             return power in (1, 2, 3)
-        case Binary(op=op) | Update(op=op) if _is_complex(node):
+        case ir.Binary(op=op) | ir.Update(op=op) if _is_complex(node):
             return op in ("+", "-", "*", "/")
-        case Intrinsic(name=name, args=(number, *_)) if number.dtype.is_complex:
+        case ir.Intrinsic(name=name, args=(number, *_)) if number.dtype.is_complex:
             return name in ("abs", "conj", "exp", "imag", "real", "sqrt")
         case _:
             return True
 
 
-def _is_complex(node: Binary | Update) -> bool:
-    return (node.target if isinstance(node, Update) else node).dtype.is_complex
+def _is_complex(node: ir.Binary | ir.Update) -> bool:
+    return (node.target if isinstance(node, ir.Update) else node).dtype.is_complex
 
 
-def _gains(loop: For) -> bool:
+def _gains(loop: ir.For) -> bool:
     """Whether there is a loop inside that each iteration runs in its own way, and none that is lanes by itself.
 
     Sums and recurrences of floats under loops with equal bounds become lanes without masks (`lane_plan`).
     """
-    inner = [n for n in walk(loop.body) if isinstance(n, For | While)]
-    if any(isinstance(n, For) and n.mode is not LoopMode.SEQUENTIAL for n in inner):
+    inner = [n for n in walk(loop.body) if isinstance(n, ir.For | ir.While)]
+    if any(isinstance(n, ir.For) and n.mode is not ir.LoopMode.SEQUENTIAL for n in inner):
         return False
-    if any(scan.fades for n in inner if isinstance(n, For) for scan in n.scans):
+    if any(scan.fades for n in inner if isinstance(n, ir.For) for scan in n.scans):
         return False  # these run as interleaved chains, which keep their products from becoming subnormal and slow
-    if any(isinstance(n, While) and counts_bits(n) for n in inner):
+    if any(isinstance(n, ir.While) and counts_bits(n) for n in inner):
         return False
-    if any(isinstance(n, While) or any(isinstance(m, Break) for m in walk(n.body)) for n in inner):
+    if any(isinstance(n, ir.While) or any(isinstance(m, ir.Break) for m in walk(n.body)) for n in inner):
         return True
     own = {loop.var, *scalars_written(loop.body)}
     return any(_needs_masks(n, own) for n in inner)
 
 
-def _needs_masks(loop: For | While, own: set[Symbol]) -> bool:
+def _needs_masks(loop: ir.For | ir.While, own: set[ir.Symbol]) -> bool:
     """own: the scalars that iterations around the loop have values of their own of."""
     written = scalars_written(loop.body)
     if arrays_written(loop.body) or not written:
         return False
-    if isinstance(loop, For) and (scalars_read((loop.lo, loop.hi)) & own or arrays_read((loop.lo, loop.hi))):
+    if isinstance(loop, ir.For) and (
+        scalars_read((loop.lo, loop.hi)) & own or arrays_read((loop.lo, loop.hi))
+    ):
         return True
     if any(s.dtype.is_complex for s in written) or len({s.dtype for s in written}) > 1:
         return True
-    return any(isinstance(n, If | Select | Intrinsic | Continue) for n in walk(loop.body))
+    return any(isinstance(n, ir.If | ir.Select | ir.Intrinsic | ir.Continue) for n in walk(loop.body))
 
 
 class _Masking:
-    def __init__(self, loop: For, names: NameSupply, ctx: PassContext) -> None:
+    def __init__(self, loop: ir.For, names: NameSupply, ctx: PassContext) -> None:
         self.loop, self.names, self.ctx = loop, names, ctx
 
-    def masked(self) -> For | None:
+    def masked(self) -> ir.For | None:
         """The loop in strips of lanes; None where its body is not of the kind that gains from it."""
         loop, loc = self.loop, self.loop.loc
         body = without_jumps(loop.body, self.names)
@@ -210,8 +189,8 @@ class _Masking:
             return None
         lane = self.names.fresh("lane", DType.INT64)
         lower = KernelLowering(self.names, FaultSites(), LANES)
-        at = Binary("+", Var(loop.var, loc=loc), scaled(Var(lane, loc=loc), loop.step), loc=loc)
-        inside = Compare("<" if loop.step > 0 else ">", at, loop.hi, loc=loc)
+        at = ir.Binary("+", ir.Var(loop.var, loc=loc), scaled(ir.Var(lane, loc=loc), loop.step), loc=loc)
+        inside = ir.Compare("<" if loop.step > 0 else ">", at, loop.hi, loc=loc)
         lanes, kept = lower.as_lanes(replace(loop, body=tuple(substitute(s, {loop.var: at}) for s in body)))
         lower.counts_alone = True
         lower.unmasked = set_once(lanes.body)
@@ -219,63 +198,63 @@ class _Masking:
         lower.varying |= divergence(lanes.body, lower.varying)
         out: list[ScheduledStmt] = []
         for reduction in loop.reductions:
-            out.append(Assign(kept[reduction.symbol], self._start(reduction), loc=loc))
+            out.append(ir.Assign(kept[reduction.symbol], self._start(reduction), loc=loc))
         out += lower.block(lanes.body, Where(inside, lanes=True))
-        sums: list[Stmt] = []
+        sums: list[ir.Stmt] = []
         for reduction in loop.reductions:
             total = self.names.fresh(reduction.symbol.name, reduction.symbol.dtype)
-            out.append(LaneReduce(total, reduction.op, Var(kept[reduction.symbol], loc=loc), loc=loc))
-            sums.append(Update(reduction.symbol, (), reduction.op, Var(total, loc=loc), loc=loc))
+            out.append(LaneReduce(total, reduction.op, ir.Var(kept[reduction.symbol], loc=loc), loc=loc))
+            sums.append(ir.Update(reduction.symbol, (), reduction.op, ir.Var(total, loc=loc), loc=loc))
         strip = (*expand_lanes(out, lane, LANES, lower.varying, self.names, loc), *sums)
         sums_of = {r.symbol for r in loop.reductions}
         private = ordered(scalars_written(strip) - sums_of)
         return replace(loop, step=loop.step * LANES, body=strip, private=private)
 
-    def _start(self, reduction: Reduction) -> Expr:
+    def _start(self, reduction: ir.Reduction) -> ir.Expr:
         """What a lane combines into first; where combining twice changes nothing, what is there already."""
         symbol, loc = reduction.symbol, self.loop.loc
         if reduction.op in ("+", "*", "^"):
             return start_of_sum(reduction.op, symbol.dtype, loc)
-        return Var(symbol, loc=loc)
+        return ir.Var(symbol, loc=loc)
 
-    def _has_near_accesses(self, body: tuple[Stmt, ...]) -> bool:
+    def _has_near_accesses(self, body: tuple[ir.Stmt, ...]) -> bool:
         """Whether lanes access the same element, or adjacent ones, in every access of the inner loops."""
         strides = Strides.of(replace(self.loop, body=body))
-        inner = [n for n in walk(body) if isinstance(n, For | While)]
+        inner = [n for n in walk(body) if isinstance(n, ir.For | ir.While)]
         paces = (strides.pace(array, index, self.loop) for array, index, _ in accesses_in(inner))
         return not any(pace in (Pace.FAR, Pace.ANYWHERE) for pace in paces)
 
-    def _form(self, node: Node) -> Node:
+    def _form(self, node: ir.Node) -> ir.Node:
         """An operation in the form that vectors have, where that is another one: quotients by powers of two as shifts,
         the size of a complex number, which has been taken apart, without the library."""
         match node:
-            case Binary("//" | "%" as op, lhs, Const(value=by)) if node.dtype.is_integer and _is_power_of_two(
-                by
+            case ir.Binary("//" | "%" as op, lhs, ir.Const(value=by)) if (
+                node.dtype.is_integer and _is_power_of_two(by)
             ):
                 assert isinstance(by, int)
                 other, number = (">>", by.bit_length() - 1) if op == "//" else ("&", by - 1)
-                return Binary(other, lhs, Const(number, node.dtype, loc=node.loc), loc=node.loc)
-            case Intrinsic("hypot") if not self.ctx.options.exact:
+                return ir.Binary(other, lhs, ir.Const(number, node.dtype, loc=node.loc), loc=node.loc)
+            case ir.Intrinsic("hypot") if not self.ctx.options.exact:
                 whole = DType.COMPLEX128 if node.dtype is DType.FLOAT64 else DType.COMPLEX64
-                number_ = Intrinsic("complex", node.args, whole, loc=node.loc)
-                return Intrinsic("abs", (number_,), node.dtype, loc=node.loc)
+                number_ = ir.Intrinsic("complex", node.args, whole, loc=node.loc)
+                return ir.Intrinsic("abs", (number_,), node.dtype, loc=node.loc)
             case _:
                 return node
 
-    def _has_form(self, node: Node) -> bool:
+    def _has_form(self, node: ir.Node) -> bool:
         """Whether C compilers, or C's library, have a form of an operation for vectors."""
         match node:
-            case Intrinsic(name=name):
+            case ir.Intrinsic(name=name):
                 if name in _INLINE:
                     return name != "abs" or not node.args[0].dtype.is_complex or not self.ctx.options.exact
                 suffix = "f" if node.dtype is DType.FLOAT32 else ""
                 return name in VECTOR_FUNCTIONS and name + suffix in self.ctx.vector_functions
-            case Binary(op="//" | "%"):
+            case ir.Binary(op="//" | "%"):
                 return False
-            case Binary(op="/"):
+            case ir.Binary(op="/"):
                 return node.dtype.is_float
-            case Binary(op="**", rhs=rhs):
-                return node.dtype.is_float and isinstance(rhs, Const) and rhs.value in _POWERS
+            case ir.Binary(op="**", rhs=rhs):
+                return node.dtype.is_float and isinstance(rhs, ir.Const) and rhs.value in _POWERS
             case _:
                 return True
 
