@@ -282,3 +282,18 @@ def test_lengths_that_are_set_once():
     assert lengths_held(p.function(once, if_(cond, [made]), made)) == {(t, 0): m}
     assert lengths_held(p.function(once, if_(cond, [made]), once)) == {}
     assert lengths_held(p.function(while_(cond, [once, if_(cond, [made])]))) == {}
+
+
+def test_an_array_that_is_not_allocated_in_each_iteration_is_not_its_own():
+    c = Case()
+    t = c.p.local_array("t", 1)
+    made, cond = alloc(t, 3), compare("==", binary("%", c.i, 7), 0)
+    uses = [update(t, [0], "+", 1.0, atomic=False), store(c.b, [c.i], load(t, 0))]
+
+    def carried(*body):
+        found = c.accesses(*body)
+        (loop,) = loops_of(c.p.function(*body).body)
+        return [conflict for conflict in Dependences(found).conflicts(loop) if conflict.source.array == t]
+
+    assert not carried(for_(c.i, 0, c.n, [made, *uses]))
+    assert carried(made, for_(c.i, 0, c.n, [if_(cond, [made]), *uses]))

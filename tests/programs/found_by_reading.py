@@ -487,3 +487,28 @@ def the_element_before_in_a_flat_array(a, m, n, l):
         for j in range(l):
             a[i * m + j + 100] = a[i * m + j + 99] * 0.5 + i
     return a
+
+
+@PROGRAMS.on(np.arange(40.0) + 1, 5)
+@PROGRAMS.on(np.arange(40.0) + 1, 25)
+def elements_from_both_ends(t, n):
+    """The loop was parallel where the dependences are absent whose conditions did not take too long to compute."""
+    for i in range(n - 1, -1, -2):
+        if i > 1:
+            t[i] += t[i]
+        t[n - 1 - i] = t[i] * 0.5 + t[i]
+    return t
+
+
+@PROGRAMS.on(np.arange(2700.0).reshape(300, 9), np.zeros(300), 1500.0)
+@PROGRAMS.on(np.arange(2700.0).reshape(300, 9), np.zeros(300), 500.0)
+def a_search_whose_inner_loop_may_raise(a, b, t):
+    """Which iteration ends the search is told without the loop inside, which raises before it or never."""
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            if a[i, j] == 700.0:
+                raise ValueError("found")
+        if a[i, 0] > t:
+            break
+        b[i] = a[i, 0]
+    return b

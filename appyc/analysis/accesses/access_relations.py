@@ -272,7 +272,8 @@ class AccessCollector:
         if stmt.kept is not None:
             self._resize(stmt, domain)
             return
-        self.found.allocated[stmt.array] = (self.loops, len(self.found.accesses))
+        is_first = stmt.array not in self.found.allocated
+        self.found.allocated[stmt.array] = (self.loops, len(self.found.accesses)) if is_first else ((), 0)
 
     def _resize(self, stmt: ir.Alloc, domain: isl.Set) -> None:
         """Records that an array is resized, as an access to any of its elements."""

@@ -270,10 +270,13 @@ class Legality:
         """The verdict on a loop that carries a dependence for some parameters only.
 
         testable: these are all its dependences, so that the loop is parallel in a call without them."""
-        sets = [clear for c in conflicts if (clear := self.dependences.clear_of(c)) is not None]
-        clear = self.dependences.sets.bounded(
-            lambda: reduce(lambda a, b: a.intersect(b), sets).coalesce() if sets else None, None
-        )
+        clears = [self.dependences.clear_of(conflict) for conflict in conflicts]
+        sets = [clear for clear in clears if clear is not None]
+        clear = None
+        if len(sets) == len(clears):  # the others would have to be absent, too
+            clear = self.dependences.sets.bounded(
+                lambda: reduce(lambda a, b: a.intersect(b), sets).coalesce(), None
+            )
         if clear is not None and self._is_pointless(clear):
             return self._carried(loop, conflicts[0])
         cases = None if clear is None else self._cases(clear, loop)

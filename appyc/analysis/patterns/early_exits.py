@@ -202,8 +202,6 @@ def _why_not_ahead(test: tuple[ir.Stmt, ...], with_loops: bool) -> Refusal | Non
                 what = "it may raise in an iteration that Python would not get to"
             case ir.Draw():
                 what = "it draws a number, which Python would not"
-            case ir.For() if any(isinstance(n, ir.Fail) for n in walk(node.body)):
-                what = "it may raise in an iteration that Python would not get to"
             case _:
                 continue
         return Refusal(f"its condition cannot be tested ahead: {what}", (Note(node.loc, "here"),))
