@@ -13,16 +13,14 @@ from appyc.ir.nodes import (
     Expr,
     Extent,
     For,
-    Function,
     Load,
     Node,
-    Stmt,
     Store,
     Symbol,
     Update,
     While,
 )
-from appyc.ir.visit import Rule, children, rewrite, rewrite_all, walk
+from appyc.ir.visit import Rule, children, rewrite_all, walk
 
 AccessNode: TypeAlias = Load | Store | Update
 
@@ -37,7 +35,7 @@ def is_numbered(node: Node) -> TypeGuard[AccessNode | Alloc]:
     return is_access(node) or (isinstance(node, Alloc) and node.kept is not None)
 
 
-def numbered(within: Function | tuple[Stmt, ...]) -> list[AccessNode | Alloc]:
+def numbered(nodes: tuple[Node, ...]) -> list[AccessNode | Alloc]:
     """The nodes that count where accesses are numbered, in that order."""
     out: list[AccessNode | Alloc] = []
 
@@ -46,10 +44,7 @@ def numbered(within: Function | tuple[Stmt, ...]) -> list[AccessNode | Alloc]:
             out.append(node)
         return node
 
-    if isinstance(within, tuple):
-        rewrite_all(within, note)
-    else:
-        rewrite(within, note)
+    rewrite_all(nodes, note)
     return out
 
 
@@ -64,7 +59,7 @@ def by_number(new: Callable[[int, AccessNode], Node | tuple[Node, ...]]) -> Rule
     return rule
 
 
-def array_of(access: AccessNode) -> Symbol:
+def array_of(access: AccessNode | Alloc) -> Symbol:
     return access.target if isinstance(access, Update) else access.array
 
 

@@ -59,7 +59,7 @@ def accesses_of(
 def numbered_accesses(fn: ir.Function, sets: Presburger) -> FunctionAccesses:
     """The accesses under the function's guards, which `by_number` numbers in the same order."""
     found = accesses_of(fn, sets, wary=True)
-    nodes = [node.array if isinstance(node, ir.Alloc) else array_of(node) for node in numbered(fn)]
+    nodes = [array_of(node) for node in numbered((fn,))]
     assert nodes == [access.array for access in found.accesses], "each node has its own access"
     return found
 

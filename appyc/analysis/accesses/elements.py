@@ -81,14 +81,14 @@ def fixed_elements(loop: ir.For) -> list[FixedElement]:
 
 def stands_apart(loop: ir.For, element: FixedElement, dependences: Dependences) -> bool:
     """Whether no other access in the loop touches the element: it has no alias there."""
-    access = _accesses(loop, dependences)
+    access = accesses_by_node(loop, dependences)
     mine = access[id(element.at)]
     return not any(dependences.may_ever_meet(loop, mine, access[id(other)]) for other in element.others)
 
 
 def exists_before(loop: ir.For, element: FixedElement, dependences: Dependences) -> bool:
     """Whether the element is in bounds wherever the loop is reached, even if the loop has no iterations."""
-    return dependences.exists_before(loop, _accesses(loop, dependences)[id(element.at)])
+    return dependences.exists_before(loop, accesses_by_node(loop, dependences)[id(element.at)])
 
 
 def _is_fixed(expr: ir.Expr, changing: set[ir.Symbol], written: set[ir.Symbol]) -> bool:
@@ -105,7 +105,7 @@ def _op(node: AccessNode) -> str:
     return "read" if isinstance(node, ir.Load) else "write"
 
 
-def _accesses(loop: ir.For, dependences: Dependences) -> dict[int, Access]:
+def accesses_by_node(loop: ir.For, dependences: Dependences) -> dict[int, Access]:
     """The access of each node in the loop's body that touches an array, by the node's identity."""
     accesses = dependences.found.within(loop)
     return {id(node): access for node, access in zip(numbered(loop.body), accesses, strict=True)}

@@ -35,11 +35,13 @@ def assign_field(scope: Scope, target: ast.Attribute, value: Value, loc: Loc) ->
 
 
 def assigns_list(scope: Scope, target: ast.expr, value: ast.expr, loc: Loc) -> bool:
-    """Whether an assignment gives a list to an object that the function has made, which it then has."""
+    """Assigns a new list to a field of an object that the function has made. False for any other assignment."""
     if not isinstance(target, ast.Attribute) or not is_new_list(value):
         return False
     made = made_object(lower_expression(scope, target.value))
-    return made is not None and assign_list(scope, made, target.attr, value, loc)
+    if made is not None:
+        assign_list(scope, made, target.attr, value, loc)
+    return made is not None
 
 
 def update_field(

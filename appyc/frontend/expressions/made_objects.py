@@ -164,7 +164,7 @@ def assign_made(scope: Scope, made: MadeObject, name: str, value: Value, loc: Lo
     scope.emit(Assign(field.expr.symbol, arithmetic.cast(value.expr, joined.dtype), loc=loc))
 
 
-def assign_list(scope: Scope, made: MadeObject, name: str, value: ast.expr, loc: Loc) -> bool:
+def assign_list(scope: Scope, made: MadeObject, name: str, value: ast.expr, loc: Loc) -> None:
     """`owner.name = [0] * n`, of a new list that keeps its length."""
     is_first = name not in made.fields or (not made.is_whole and made.lists.get(name) == loc)  # lowered again
     if not is_first or name not in made.declared:
@@ -173,4 +173,3 @@ def assign_list(scope: Scope, made: MadeObject, name: str, value: ast.expr, loc:
     own = f"{name}.of"
     bind_shared(scope, own, value, loc)
     made.fields[name] = scope.read(own, loc)
-    return True

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from appyc.ir.blocks import map_blocks
+from appyc.ir.blocks import replace_outermost
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Binary, Compare, For, Function, If, LoopMode, Stmt
 from appyc.ir.visit import loops_of, rename, scalars_read, scalars_written
@@ -34,12 +34,9 @@ def scans_of_few_rows(fn: Function, ctx: PassContext) -> Function:
     """The function with a second version of such loops, which run-time extents select."""
     names = NameSupply.after(fn)
 
-    def block(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        return tuple(map(versioned, body))
-
-    def versioned(stmt: Stmt) -> Stmt:
+    def versioned(stmt: Stmt) -> list[Stmt] | None:
         if not isinstance(stmt, For) or stmt.mode is not LoopMode.PARALLEL:
-            return map_blocks(stmt, block)
+            return None
         scans = [inner for inner in stmt.body if isinstance(inner, For) and inner.scans]
         if (
             len(scans) != 1
@@ -47,10 +44,10 @@ def scans_of_few_rows(fn: Function, ctx: PassContext) -> Function:
             or not is_wanted(scans[0], ctx)
             or not _is_same_in_each(scans[0], stmt)
         ):
-            return stmt
-        return _versions(stmt, scans[0], ctx, names)
+            return [stmt]
+        return [_versions(stmt, scans[0], ctx, names)]
 
-    return replace(fn, body=block(fn.body))
+    return replace(fn, body=replace_outermost(fn.body, versioned))
 
 
 def _is_same_in_each(inner: For, loop: For) -> bool:

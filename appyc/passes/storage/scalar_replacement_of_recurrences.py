@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from appyc.analysis.accesses.elements import accesses_by_node
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Verdict
 from appyc.analysis.patterns.scans import steps_of
@@ -126,8 +127,7 @@ def _recurrences(loop: For, legality: Legality) -> Iterator[tuple[int, tuple[Loa
     """The stores of the body, by their number, whose element the next iteration reads to compute its own such store,
     with these reads."""
     nodes = numbered(loop.body)
-    accesses = legality.dependences.found.within(loop)
-    known = {id(node): access for node, access in zip(nodes, accesses, strict=True)}
+    known = accesses_by_node(loop, legality.dependences)
     moving = scalars_written(loop.body)
     for number, stmt in enumerate(loop.body):
         if not is_access(stmt) or stmt.mask is not None or (isinstance(stmt, Update) and stmt.atomic):
