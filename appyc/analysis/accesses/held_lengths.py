@@ -26,6 +26,8 @@ def lengths_held(fn: Function) -> dict[tuple[Symbol, int], Symbol]:
             scalar = length.symbol if isinstance(length, Var) and made.kept is None else None
             known = held.setdefault((made.array, axis), scalar)
             held[made.array, axis] = scalar if scalar == known else None
+    if not any(held.values()):
+        return {}
     moving = {stmt.var for stmt in statements(fn.body) if isinstance(stmt, For)}
     moving |= {stmt.target for stmt in statements(fn.body) if isinstance(stmt, Update)}
     set_: dict[Symbol, list[tuple[set[Symbol], bool]]] = {}
