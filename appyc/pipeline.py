@@ -38,6 +38,7 @@ from appyc.passes.checks.check_integer_overflow import (
 )
 from appyc.passes.checks.check_parallel import check_parallel
 from appyc.passes.checks.guard_assumptions import guard_assumptions
+from appyc.passes.checks.prove_divisors import prove_divisors
 from appyc.passes.checks.version_loops import version_loops
 from appyc.passes.checks.wrap_negative_indices import wrap_negative_indices
 from appyc.passes.fuse.fuse_loops import fuse_loops
@@ -136,6 +137,7 @@ ANALYSE: tuple[Pass, ...] = (
     dead_code_elimination,  # again: removes the copies that this made dead
     simplify_div_mod,  # after guards have unified equal lengths; before bounds, which need indices without quotients
     reduce_remainders,  # after it: fewer remainders are left; before bounds, which are not known of remainders
+    prove_divisors,  # after copy propagation, for what is left of these; before check_divisors, to save it guards
     check_divisors,  # after both, which need no guard; before bounds, which are not known of quotients that may raise
     substitute_induction,  # before bounds: an index that is a counter becomes a closed form of the loop variables
     peel_wrap_around,  # after it: an induction variable is no wrap-around variable

@@ -134,8 +134,46 @@ def raised(a, k, o, p):
         p[i] = a[i] + 1
 
 
-PROGRAMS = (scaled, named, in_place, under_a_condition, in_both_arms, beside, relied_on, loops_behind, counted, linear,
+def divided(a, k, o, p):
+    for i in range(a.shape[0]):
+        d = float(a[i]) - 1.3
+        p[i] = k / d
+
+
+def divided_in_one_arm(a, k, o, p):
+    for i in range(a.shape[0]):
+        if a[i] > 0.5:
+            p[i] = k / (float(a[i]) - 1.3) + 1.0
+        else:
+            p[i] = -p[i]
+
+
+def divided_by_quotients(a, k, o, p):
+    for i in range(a.shape[0]):
+        p[i] = 1.0 / (2.0 / (float(a[i]) - 1.3) - 4.0)
+        o[i] = (7 * i) % (int(a[i] * 10) - 13) + 20
+
+
+def divided_where_asked(a, k, o, p):
+    for i in range(a.shape[0]):
+        d = float(a[i]) - 1.3
+        p[i] = k / d if k > 50 or 1.0 / (d - 1.0) > -0.5 else d
+
+
+def sum_of_quotients(a, k, o, p):
+    s = 0.0
+    for i in range(a.shape[0]):
+        s += a[i] + 1.0 / (float(a[i]) - 1.3)
+    return s
+
+
+PROGRAMS = (divided, divided_in_one_arm, divided_by_quotients, divided_where_asked, sum_of_quotients,
+            scaled, named, in_place, under_a_condition, in_both_arms, beside, relied_on, loops_behind, counted, linear,
             offsets, summed, summed_behind_tests, summed_beside_what_may_raise, columns, raised)  # fmt: skip
+
+
+LANES = (divided, divided_in_one_arm, divided_by_quotients, sum_of_quotients, scaled, named, under_a_condition,
+         in_both_arms, in_place, counted, linear, offsets)  # fmt: skip
 
 
 @pytest.mark.sampled
@@ -178,9 +216,7 @@ def test_a_product_that_wraps_between_the_ends():
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize(
-    "fn", [scaled, named, under_a_condition, in_both_arms, in_place, counted, linear, offsets]
-)
+@pytest.mark.parametrize("fn", LANES, ids=lambda fn: fn.__name__)
 def test_there_are_lanes(fn):
     f = appyc.jit(fn, cache=False)
     f(np.zeros(N), 1, np.zeros(N, np.uint8), np.zeros(N))

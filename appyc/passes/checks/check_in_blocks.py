@@ -6,12 +6,13 @@ from dataclasses import replace
 
 from appyc.analysis.patterns.early_exits import EarlyExit, early_exit
 from appyc.ir import nodes as ir
+from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply, ordered
-from appyc.ir.raising import may_raise, raises_itself
+from appyc.ir.raising import divisor_may_be_zero, may_raise, raises_itself
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType
-from appyc.ir.visit import map_loops, rename, scalars_written, walk
-from appyc.passes.node_builders import integer, most_trips, with_breaks, with_private
+from appyc.ir.visit import map_loops, map_operands, rename, scalars_written, walk
+from appyc.passes.node_builders import integer, let, most_trips, with_breaks, with_private, zero
 from appyc.passes.pass_context import PassContext
 
 BLOCK = 2048
@@ -41,6 +42,7 @@ def check_in_blocks(fn: ir.Function, ctx: PassContext) -> ir.Function:
                                                          o[i] = int(a[i] * 255)
 
     A block in which a test fails runs sequentially: when it raises, the arrays have the same contents as in Python.
+    A division that may raise is a test of its divisor.
 
     Requires: modes are chosen. Does not handle: tests that depend on what earlier iterations did, or on elements that
     they wrote (`early_exits`); loops that may raise for other reasons, too; loops inside a loop that threads share.
@@ -51,13 +53,14 @@ def check_in_blocks(fn: ir.Function, ctx: PassContext) -> ir.Function:
 
     def rule(loop: ir.For) -> ir.For:
         loop = with_private(loop, made)
-        if not _is_candidate(loop):
+        tested = _with_tests(loop, names)
+        if not _is_candidate(tested):
             return loop
-        parts = early_exit(loop, ctx.legality(fn).dependences, with_loops=True)
+        parts = early_exit(tested, ctx.legality(fn).dependences, with_loops=True)
         if not isinstance(parts, EarlyExit) or may_raise(parts.rest):
             return loop
         size = LONG_BLOCK if any(isinstance(n, ir.While) for n in walk(loop.body)) else BLOCK
-        new = _in_blocks(loop, parts, size, names)
+        new = _in_blocks(tested, parts, loop.body, size, names)
         made.update(scalars_written(new.body) - scalars_written(loop.body))
         cost = fn.schedule[loop.var].cost
         decided[loop.var] = LoopSchedule()
@@ -66,6 +69,41 @@ def check_in_blocks(fn: ir.Function, ctx: PassContext) -> ir.Function:
 
     blocked = map_loops(fn, rule)
     return replace(blocked, schedule=fn.schedule.updated(decided)) if decided else blocked
+
+
+def _with_tests(loop: ir.For, names: NameSupply) -> ir.For:
+    """The loop with a statement that tests the divisor, before each that divides in any case by what may be zero."""
+    if loop.mode is ir.LoopMode.SEQUENTIAL or not any(
+        isinstance(n, ir.Binary) and divisor_may_be_zero(n) for n in walk(loop.body)
+    ):
+        return loop
+
+    def expression(e: ir.Expr, before: list[ir.Stmt]) -> ir.Expr:
+        match e:
+            case ir.Select(cond=cond):
+                return replace(e, cond=expression(cond, before))
+            case ir.Logical(lhs=lhs):
+                return replace(e, lhs=expression(lhs, before))
+        e = map_operands(e, lambda operand: expression(operand, before))
+        if not isinstance(e, ir.Binary) or not divisor_may_be_zero(e):
+            return e
+        divisor = let("divisor", e.rhs, names, before)
+        is_zero = ir.Compare("==", divisor, zero(divisor.dtype, e.loc), loc=e.loc)
+        raises = ir.Fail("ZeroDivisionError", "division by zero", loc=e.loc)
+        before.append(ir.If(is_zero, (raises,), loc=e.loc))
+        return replace(e, rhs=divisor, trap=False)
+
+    def block(body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
+        out = list[ir.Stmt]()
+        for stmt in body:
+            if not isinstance(stmt, ir.While):
+                stmt = map_operands(map_blocks(stmt, block), lambda e: expression(e, out))
+            out.append(stmt)
+        return tuple(out)
+
+    body = block(loop.body)
+    own = ordered(scalars_written(body) - scalars_written(loop.body))
+    return replace(loop, body=body, private=(*loop.private, *own))
 
 
 def _is_candidate(loop: ir.For) -> bool:
@@ -95,17 +133,22 @@ def _is_candidate(loop: ir.For) -> bool:
     return trips is None or trips > FEW
 
 
-def _in_blocks(loop: ir.For, parts: EarlyExit, size: int, names: NameSupply) -> ir.For:
-    """The loop over blocks."""
+def _in_blocks(
+    loop: ir.For, parts: EarlyExit, as_it_was: tuple[ir.Stmt, ...], size: int, names: NameSupply
+) -> ir.For:
+    """The loop over blocks. as_it_was: its body, for a block in which a test fails."""
     loc = loop.loc
     at, end, unfit = (ir.Var(names.fresh(name, DType.INT64), loc=loc) for name in ("at", "end", "unfit"))
 
-    def part(mode: ir.LoopMode) -> ir.For:
+    def part(mode: ir.LoopMode, body: tuple[ir.Stmt, ...] = loop.body) -> ir.For:
         """The iterations of a block, with a variable of their own."""
-        bare = replace(loop, lo=at, hi=end, mode=mode, clauses=None, private=(), last=(), reductions=())
+        bare = replace(
+            loop, lo=at, hi=end, body=body, mode=mode, clauses=None, private=(), last=(), reductions=()
+        )
         return rename(bare, {loop.var: names.fresh(loop.var.name, loop.var.type)})
 
-    tests, work, in_order = part(ir.LoopMode.SIMD), part(ir.LoopMode.SIMD), part(ir.LoopMode.SEQUENTIAL)
+    tests, work = part(ir.LoopMode.SIMD), part(ir.LoopMode.SIMD)
+    in_order = part(ir.LoopMode.SEQUENTIAL, as_it_was)
     flag = ir.Update(unfit.symbol, (), "|", integer(1, loc), loc=loc)
     own = {s: names.fresh(s.name, s.type) for s in ordered(scalars_written(parts.test))}
     tests = replace(

@@ -1,0 +1,258 @@
+"""Bounds of numbers, floats among them, by interval arithmetic without regard to the flow of control.
+
+    x = (i + 0.5) / n           x: any number
+    y = 4.0 / (1.0 + x * x)     the divisor is 1 or more, y is from 0 to 4
+
+A scalar has the hull of all that the function assigns to it, and a condition bounds what it compares where it holds.
+Rounding is monotone, so that bounds of operands, computed with in the same type, are bounds of the result. A NaN is
+within all bounds. The source is R. E. Moore, Interval Analysis (1966).
+
+Does not handle: float32 and complex numbers, elements of float arrays, values that depend on each other in a circle.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from appyc.ir import nodes as ir
+from appyc.ir.integers import is_within, limits, range_of_binary
+from appyc.ir.types import DType
+from appyc.ir.visit import arrays_written, scalars_read, scalars_written, statements, walk
+
+Bounds: TypeAlias = tuple[float, float]
+
+Source: TypeAlias = ir.For | ir.Assign | ir.Update
+"""What gives a scalar its values."""
+
+ANY: Bounds = (-math.inf, math.inf)
+NEVER_NEGATIVE: Bounds = (0, math.inf)
+
+_UNIT = 1 + 1e-12
+"""1, with room for the rounding of library functions."""
+
+FUNCTIONS: Mapping[str, Bounds] = {
+    **dict.fromkeys(("exp", "exp2", "hypot", "abs", "sqrt"), NEVER_NEGATIVE),
+    **dict.fromkeys(("sin", "cos", "tanh", "erf"), (-_UNIT, _UNIT)),
+    "cosh": (2 - _UNIT, math.inf),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What conditions say that hold at a point of the program, by expression. nonzero: expressions that are not 0."""
+
+    bounds: Mapping[ir.Expr, Bounds] = field(default_factory=dict)
+    nonzero: frozenset[ir.Expr] = frozenset()
+
+    def kept_in(self, body: ir.Node | Iterable[ir.Node]) -> Facts:
+        """Those that hold throughout a piece of code, since it changes nothing that they are about."""
+        body = [body] if isinstance(body, ir.Node) else list(body)
+        written = scalars_written(body) | {n.var for n in statements(body) if isinstance(n, ir.For)}
+        stores = bool(arrays_written(body)) or any(isinstance(n, ir.Alloc | ir.Call) for n in walk(body))
+
+        def holds(e: ir.Expr) -> bool:
+            reads_memory = any(isinstance(n, ir.Load | ir.Extent) for n in walk(e))
+            return not (stores and reads_memory) and not scalars_read(e) & written
+
+        return Facts(
+            {e: b for e, b in self.bounds.items() if holds(e)}, frozenset(filter(holds, self.nonzero))
+        )
+
+
+class ValueBounds:
+    """Bounds of the scalars of a function, found when they are asked for."""
+
+    def __init__(self, fn: ir.Function) -> None:
+        self._sources: dict[ir.Symbol, list[Source]] = defaultdict(list)
+        self._found: dict[ir.Symbol, Bounds] = dict.fromkeys(fn.params, ANY)
+        for node in statements(fn):
+            if isinstance(node, ir.For):
+                self._sources[node.var].append(node)
+            elif isinstance(node, ir.Assign | ir.Update):
+                self._sources[node.target].append(node)
+
+    def excludes_zero(self, expr: ir.Expr, facts: Facts) -> bool:
+        """Whether an expression is surely not 0; it may be a NaN."""
+        low, high = self.of(expr, facts)
+        if low > 0 or high < 0 or expr in facts.nonzero:
+            return True
+        match expr:
+            case ir.Cast(arg=arg) if arg.dtype.is_integer and expr.dtype.is_float:
+                return self.excludes_zero(arg, facts)
+            case ir.Unary(op="-", arg=arg) | ir.Intrinsic(name="abs" | "sqrt", args=(arg,)):
+                return self.excludes_zero(arg, facts)
+            case ir.Binary(op="*", python=True):
+                return all(self.excludes_zero(e, facts) for e in (expr.lhs, expr.rhs))
+            case _:
+                return False
+
+    def of(self, expr: ir.Expr, facts: Facts) -> Bounds:
+        """Bounds of an expression of a real type."""
+        low, high = self._of(expr, facts)
+        if expr.dtype.is_integer or expr.dtype is DType.BOOL:
+            least, greatest = limits(expr.dtype)
+            if _may_wrap(expr) and not least <= low <= high <= greatest:
+                low, high = ANY
+            low, high = max(low, least), min(high, greatest)
+        elif expr.dtype is DType.FLOAT64:
+            low, high = float(low), float(high)
+        else:
+            low, high = ANY
+        fact = facts.bounds.get(expr, ANY)
+        return max(low, fact[0]), min(high, fact[1])
+
+    def under(self, cond: ir.Expr, holds: bool, facts: Facts) -> Facts:
+        """The facts behind a condition where it holds, or fails."""
+        match cond:
+            case ir.Likely(arg=arg):
+                return self.under(arg, holds, facts)
+            case ir.Unary(op="~", arg=arg):
+                return self.under(arg, not holds, facts)
+            case ir.Cast(arg=arg, dtype=DType.BOOL):
+                return Facts(facts.bounds, facts.nonzero | {arg}) if holds else facts
+            case ir.Logical(op=op, lhs=lhs, rhs=rhs) if (op == "and") == holds:
+                return self.under(rhs, holds, self.under(lhs, holds, facts))
+            case ir.Compare(op=op, lhs=lhs, rhs=rhs):
+                op = op if holds else ir.NEGATED[op]  # of a NaN, which is within all bounds, either may fail
+                return self._compared(rhs, ir.MIRRORED[op], lhs, self._compared(lhs, op, rhs, facts))
+            case _:
+                return facts
+
+    def _compared(self, expr: ir.Expr, op: str, other: ir.Expr, facts: Facts) -> Facts:
+        """What `expr op other` says of an expression."""
+        if isinstance(expr, ir.Const) or "c" in (expr.dtype.kind, other.dtype.kind):
+            return facts
+        (low, high), (least, greatest) = self.of(expr, facts), self.of(other, facts)
+        match op:
+            case "<" | "<=":
+                high = min(high, greatest)
+            case ">" | ">=":
+                low = max(low, least)
+            case "==":
+                low, high = max(low, least), min(high, greatest)
+        differs = (
+            (op == "<" and greatest <= 0) or (op == ">" and least >= 0)
+            or (op == "!=" and least == greatest == 0)
+        )  # fmt: skip
+        bounds = {**facts.bounds, expr: (low, high)}
+        return Facts(bounds, facts.nonzero | {expr} if differs else facts.nonzero)
+
+    def _of(self, expr: ir.Expr, facts: Facts) -> Bounds:
+        match expr:
+            case ir.Const(value=int() | float() as value) if not math.isnan(value):
+                return value, value
+            case ir.Var(symbol=symbol):
+                return self._of_symbol(symbol)
+            case ir.Extent():
+                return NEVER_NEGATIVE
+            case ir.Cast(arg=arg) if arg.dtype is not DType.FLOAT64 or expr.dtype.is_float:
+                return self.of(arg, facts) if arg.dtype.kind != "c" else ANY
+            case ir.Unary(op="-", arg=arg):
+                low, high = self.of(arg, facts)
+                return -high, -low
+            case ir.Binary(op=op, lhs=lhs, rhs=rhs) if expr.dtype.kind != "c":
+                return self._of_binary(expr, op, self.of(lhs, facts), self.of(rhs, facts))
+            case ir.Select(cond=cond, then=then, orelse=orelse):
+                one = self.of(then, self.under(cond, True, facts))
+                other = self.of(orelse, self.under(cond, False, facts))
+                return min(one[0], other[0]), max(one[1], other[1])
+            case ir.Intrinsic(name="sqrt", args=(arg,)) if arg.dtype is DType.FLOAT64:
+                low, high = (math.sqrt(max(end, 0)) for end in self.of(arg, facts))
+                return low, high
+            case ir.Intrinsic(name=name):
+                return FUNCTIONS.get(name, ANY)
+            case _:
+                return ANY
+
+    def _of_binary(self, expr: ir.Binary, op: str, a: Bounds, b: Bounds) -> Bounds:
+        match op:
+            case "+":
+                return _hull((a[0] + b[0], a[1] + b[1]))
+            case "-":
+                return _hull((a[0] - b[1], a[1] - b[0]))
+            case "*":
+                low, high = _hull(_times(x, y) for x in a for y in b)
+                return (max(low, 0), high) if expr.lhs == expr.rhs else (low, high)
+            case "/" if b[0] > 0 or b[1] < 0:
+                return _hull(x / y if abs(y) < math.inf else 0.0 for x in a for y in b)
+            case "/" if a[0] >= 0 and b[0] >= 0:
+                return NEVER_NEGATIVE
+            case "**" if isinstance(expr.rhs, ir.Const) and expr.rhs.value in (2, 4, 6):
+                return NEVER_NEGATIVE
+            case "max" | "maximum":
+                low = a[0] if op == "max" and _may_be_nan(expr.rhs) else max(a[0], b[0])
+                return low, max(a[1], b[1])
+            case "min" | "minimum":
+                high = a[1] if op == "min" and _may_be_nan(expr.rhs) else min(a[1], b[1])
+                return min(a[0], b[0]), high
+        if not expr.dtype.is_integer:
+            return ANY
+        whole = limits(expr.dtype)
+        ranges = [tuple(int(min(max(end, whole[0]), whole[1])) for end in ends) for ends in (a, b)]
+        (a0, a1), (b0, b1) = ranges
+        found = range_of_binary(op, (a0, a1), (b0, b1))
+        return found if found is not None and is_within(found, whole) else whole
+
+    def _of_symbol(self, symbol: ir.Symbol) -> Bounds:
+        if symbol not in self._found:
+            self._found[symbol] = ANY  # while it is being found, what depends on itself may be anything
+            self._found[symbol] = self._fix_point(symbol)
+        return self._found[symbol]
+
+    def _fix_point(self, symbol: ir.Symbol) -> Bounds:
+        """The hull of what is assigned to a scalar; an end that assignments from itself move is widened to infinity."""
+        own, others = list[Source](), list[Source]()
+        for source in self._sources[symbol]:
+            read = scalars_read((source.lo, source.hi) if isinstance(source, ir.For) else source)
+            (own if symbol in read else others).append(source)
+        if not others:
+            return ANY
+        found = _hull(end for source in others for end in self._of_source(source))
+        known = dict(self._found)  # what is found under an assumption holds only if that does
+        for _ in range(3 if own else 0):
+            self._found = {**known, symbol: found}
+            low, high = _hull(end for source in own for end in self._of_source(source))
+            if found[0] <= low and high <= found[1]:
+                break
+            found = found[0] if found[0] <= low else -math.inf, found[1] if high <= found[1] else math.inf
+        self._found = known
+        return found
+
+    def _of_source(self, source: Source) -> Bounds:
+        nothing = Facts()
+        if isinstance(source, ir.Assign):
+            return self.of(source.value, nothing)
+        if isinstance(source, ir.Update):
+            return ANY
+        low, high = self.of(source.lo, nothing), self.of(source.hi, nothing)
+        return (low[0], high[1] - 1) if source.step > 0 else (high[0] + 1, low[1])
+
+
+def _hull(ends: Iterable[float]) -> Bounds:
+    """Around all ends, of which a NaN stands for any number."""
+    ends = list(ends)
+    return ANY if any(map(math.isnan, ends)) else (min(ends), max(ends))
+
+
+def _times(x: float, y: float) -> float:
+    """A product of ends: what is bounded by infinity is finite, so that 0 times it is 0."""
+    return x * y if x != 0 and y != 0 else 0
+
+
+def _may_wrap(expr: ir.Expr) -> bool:
+    """Whether an integer expression may be outside of the bounds that its operands give, modulo its type's size."""
+    match expr:
+        case ir.Binary() | ir.Unary():
+            return not expr.python
+        case ir.Cast() | ir.Intrinsic():
+            return True
+        case _:
+            return False
+
+
+def _may_be_nan(expr: ir.Expr) -> bool:
+    return expr.dtype.is_float and not isinstance(expr, ir.Const)

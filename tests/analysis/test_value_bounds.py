@@ -1,0 +1,67 @@
+"""Bounds of expressions hold for what Python computes."""
+
+from __future__ import annotations
+
+import math
+
+import hypothesis.strategies as st
+import numpy as np
+from hypothesis import given, settings
+
+from appyc.analysis.algebra.value_bounds import Facts, ValueBounds
+from appyc.distributed.kernels import function_of
+from appyc.ir.nodes import Assign
+from appyc.ir.visit import walk
+from tests.lowering import lowered
+
+SLACK = 1e-11
+"""The room that functions are given around 1."""
+
+
+def _numbers(inner):
+    """Texts of floats, made of others."""
+    pair = st.tuples(inner, inner)
+    return st.one_of(
+        st.tuples(inner, st.sampled_from("+-*"), inner).map(lambda t: f"({t[0]} {t[1]} {t[2]})"),
+        inner.map(lambda e: f"({e} * {e})"),
+        inner.map(lambda e: f"(-{e})"),
+        pair.map(lambda t: f"({t[0]} / (1.5 + abs({t[1]})))"),
+        st.tuples(st.sampled_from(["exp", "cosh", "sin", "tanh"]), inner).map(
+            lambda t: f"math.{t[0]}({t[1]} / (1.0 + abs({t[1]})))"
+        ),
+        inner.map(lambda e: f"math.sqrt(abs({e}))"),
+        st.tuples(st.sampled_from(["max", "min"]), inner, inner).map(lambda t: f"{t[0]}({t[1]}, {t[2]})"),
+        st.tuples(inner, inner, st.sampled_from(["<", ">=", "!=", "=="]), inner).map(
+            lambda t: f"({t[0]} if {t[1]} {t[2]} {t[3]} else {t[1]})"
+        ),
+    )
+
+
+LEAVES = st.sampled_from(
+    ["float(i)", "float(a[i])", "x", "y", "0.5", "-2.0", "float(i * i - 3)", "float(i % 3)"]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.recursive(LEAVES, _numbers, max_leaves=8), st.integers(-4, 3))
+def test_python_computes_what_is_within_them(text, low):
+    function = function_of(
+        f"""
+import math
+def block(a, seen):
+    x, y = 3.0, 0.25
+    for i in range({low}, 7):
+        value = {text}
+        seen[i] = value
+        x = x * 0.5
+        y = y + x * x
+"""
+    )
+    a = np.array([0.0, 1.5, -2.0, math.nan, 1e-200, 4.0, 0.5, -0.25, 3.0, 1e9, -7.0])
+    seen: dict[int, float] = {}
+    function(a, seen)
+    fn = lowered(function, a, np.zeros(11))
+    (assigned,) = (n for n in walk(fn.body) if isinstance(n, Assign) and n.target.name.startswith("value"))
+    least, greatest = ValueBounds(fn).of(assigned.value, Facts())
+    for value in seen.values():
+        assert math.isnan(value) or least - SLACK <= value <= greatest + SLACK, (text, least, greatest)
