@@ -38,7 +38,7 @@ from appyc.passes.checks.check_integer_overflow import (
 )
 from appyc.passes.checks.check_parallel import check_parallel
 from appyc.passes.checks.guard_assumptions import guard_assumptions
-from appyc.passes.checks.prove_divisors import prove_divisors
+from appyc.passes.checks.prove_tests import prove_tests
 from appyc.passes.checks.version_loops import version_loops
 from appyc.passes.checks.wrap_negative_indices import wrap_negative_indices
 from appyc.passes.fuse.fuse_loops import fuse_loops
@@ -94,6 +94,7 @@ from appyc.passes.simplify.copy_propagation import copy_propagation
 from appyc.passes.simplify.dead_code_elimination import dead_code_elimination
 from appyc.passes.simplify.delinearise_loops import delinearise_loops
 from appyc.passes.simplify.expand_tensors import expand_tensors
+from appyc.passes.simplify.hoist_calls import hoist_calls
 from appyc.passes.simplify.lower_jumps import lower_jumps
 from appyc.passes.simplify.normalise_loops import normalise_loops
 from appyc.passes.simplify.peel_wrap_around import peel_wrap_around
@@ -137,12 +138,13 @@ ANALYSE: tuple[Pass, ...] = (
     dead_code_elimination,  # again: removes the copies that this made dead
     simplify_div_mod,  # after guards have unified equal lengths; before bounds, which need indices without quotients
     reduce_remainders,  # after it: fewer remainders are left; before bounds, which are not known of remainders
-    prove_divisors,  # after copy propagation, for what is left of these; before check_divisors, to save it guards
+    prove_tests,  # after copy propagation, for what is left of these; before check_divisors, to save it guards
     check_divisors,  # after both, which need no guard; before bounds, which are not known of quotients that may raise
     substitute_induction,  # before bounds: an index that is a counter becomes a closed form of the loop variables
     peel_wrap_around,  # after it: an induction variable is no wrap-around variable
     wrap_negative_indices,  # after indices are closed forms; before bounds, which proves those of its selects
     check_bounds,  # before all reordering: only accesses that cannot raise may move
+    prove_tests,  # again: conditions on elements, which no longer raise themselves
     dead_code_elimination,  # after it: what was read for its check only is dead
     apply_transforms,  # after check_bounds: what may raise keeps its order; before other passes change the nests
     unroll_loops,  # after checks are hoisted, once for all iterations; before all passes that transform loops
@@ -213,6 +215,7 @@ WITH_CALLS: tuple[Pass, ...] = (
 
 FOR_C: tuple[Pass, ...] = (
     jam_waves,  # before all passes that make lanes: it decides which skewed nests have them
+    hoist_calls,  # before lanes are made of the loops; before tests are, which would call again
     check_in_blocks,  # before passes that make lanes: what may raise has none otherwise
     gather_updates,  # before lanes are built of conditional updates
     compare_magnitudes,  # before complex numbers are taken apart in lanes

@@ -112,14 +112,15 @@ def _range(expr: Expr, known: Mapping[Symbol, Range], memo: dict[int, Range] | N
             low, high = (min(pair) if expr.op == "and" else max(pair) for pair in ends)
             return low, high
         case Compare() if all(s.dtype.is_integer or s.dtype is DType.BOOL for s in (expr.lhs, expr.rhs)):
-            return _range_of_comparison(
+            return range_of_comparison(
                 expr.op, range_of(expr.lhs, known, memo), range_of(expr.rhs, known, memo)
             )
         case _:
             return None
 
 
-def _range_of_comparison(op: str, a: Range, b: Range) -> Range:
+def range_of_comparison(op: str, a: tuple[float, float], b: tuple[float, float]) -> Range:
+    """Whether a comparison always holds, and whether it ever does, of numbers within these bounds."""
     match op:
         case "<":
             return int(a[1] < b[0]), int(a[0] < b[1])
@@ -128,10 +129,10 @@ def _range_of_comparison(op: str, a: Range, b: Range) -> Range:
         case "==":
             return int(a[0] == a[1] == b[0] == b[1]), int(a[0] <= b[1] and b[0] <= a[1])
         case "!=":
-            low, high = _range_of_comparison("==", a, b)
+            low, high = range_of_comparison("==", a, b)
             return 1 - high, 1 - low
         case _:
-            return _range_of_comparison({">": "<", ">=": "<="}[op], b, a)
+            return range_of_comparison({">": "<", ">=": "<="}[op], b, a)
 
 
 def range_of_binary(op: str, a: Range, b: Range) -> Range | None:

@@ -146,7 +146,10 @@ def _resident(function: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(value, tuple | list):
             return type(value)(back(v) for v in value)
         if isinstance(value, dict):
-            return {key: back(v) for key, v in value.items()}
+            out = copy.copy(value)  # of its class, which may be a Counter
+            for key, v in value.items():
+                out[key] = back(v)
+            return out
         if isinstance(value, cupy.ndarray):  # CuPy has arrays without axes where NumPy has numbers
             return cupy.asnumpy(value) if value.ndim else cupy.asnumpy(value)[()]
         return value

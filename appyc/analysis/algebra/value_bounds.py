@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from appyc.ir import nodes as ir
-from appyc.ir.integers import is_within, limits, range_of_binary
+from appyc.ir.integers import is_within, limits, range_of_binary, range_of_comparison
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, scalars_read, scalars_written, statements, walk
 
@@ -105,6 +105,27 @@ class ValueBounds:
         fact = facts.bounds.get(expr, ANY)
         return max(low, fact[0]), min(high, fact[1])
 
+    def is_finite(self, expr: ir.Expr, facts: Facts) -> bool:
+        """Whether a float is surely no NaN and no infinity."""
+        low, high = self.of(expr, facts)
+        if not (-math.inf < low and high < math.inf):
+            return False
+        match expr:
+            case ir.Const():
+                return True
+            case ir.Cast(arg=arg):
+                return arg.dtype.is_integer or arg.dtype is DType.BOOL or self.is_finite(arg, facts)
+            case ir.Unary(op="-", arg=arg):
+                return self.is_finite(arg, facts)
+            case ir.Binary(op="+" | "-" | "*" | "min" | "max" | "minimum" | "maximum", lhs=lhs, rhs=rhs):
+                return self.is_finite(lhs, facts) and self.is_finite(rhs, facts)
+            case ir.Binary(op="/", lhs=lhs, rhs=rhs):
+                return all(self.is_finite(e, facts) for e in (lhs, rhs)) and self.excludes_zero(rhs, facts)
+            case ir.Select(then=then, orelse=orelse):
+                return self.is_finite(then, facts) and self.is_finite(orelse, facts)
+            case _:
+                return False
+
     def under(self, cond: ir.Expr, holds: bool, facts: Facts) -> Facts:
         """The facts behind a condition where it holds, or fails."""
         match cond:
@@ -149,8 +170,27 @@ class ValueBounds:
                 return self._of_symbol(symbol)
             case ir.Extent():
                 return NEVER_NEGATIVE
-            case ir.Cast(arg=arg) if arg.dtype is not DType.FLOAT64 or expr.dtype.is_float:
-                return self.of(arg, facts) if arg.dtype.kind != "c" else ANY
+            case ir.Likely(arg=arg):
+                return self.of(arg, facts)
+            case ir.Cast(arg=arg) if arg.dtype.kind != "c":
+                low, high = self.of(arg, facts)
+                if not arg.dtype.is_float or expr.dtype.is_float:
+                    return low, high
+                truncates = self.is_finite(arg, facts) and expr.dtype is not DType.BOOL
+                return (math.trunc(low), math.trunc(high)) if truncates else ANY
+            case ir.Compare(op=op, lhs=lhs, rhs=rhs) if "c" not in (lhs.dtype.kind, rhs.dtype.kind):
+                never, ever = range_of_comparison(op, self.of(lhs, facts), self.of(rhs, facts))
+                if all(e.dtype.is_integer or self.is_finite(e, facts) for e in (lhs, rhs)):
+                    return never, ever
+                return (never, 1) if op == "!=" else (0, ever)
+            case ir.Logical(op=op, lhs=lhs, rhs=rhs):
+                one = self.of(lhs, facts)
+                other = self.of(rhs, self.under(lhs, op == "and", facts))
+                chosen = min if op == "and" else max
+                return chosen(one[0], other[0]), chosen(one[1], other[1])
+            case ir.Unary(op="~", arg=arg) if arg.dtype is DType.BOOL:
+                low, high = self.of(arg, facts)
+                return 1 - high, 1 - low
             case ir.Unary(op="-", arg=arg):
                 low, high = self.of(arg, facts)
                 return -high, -low

@@ -10,11 +10,11 @@ import pytest
 import appyc
 from appyc import pipeline
 from appyc.ir.printer import print_function
-from appyc.passes.checks.prove_divisors import prove_divisors
+from appyc.passes.checks.prove_tests import prove_tests
 from tests.e2e.harness import run_everywhere
 from tests.lowering import after, lowered
 
-BEFORE = (*pipeline.SIMPLIFY, *pipeline.ANALYSE[: pipeline.ANALYSE.index(prove_divisors)])
+BEFORE = (*pipeline.SIMPLIFY, *pipeline.ANALYSE[: pipeline.ANALYSE.index(prove_tests)])
 
 A = np.array([0.0, 1.0, -2.0, np.nan, 1e-200, np.inf, 0.5])
 K = np.array([0, 1, -1, 3, 2**62, -(2**63), 2**32])
@@ -266,6 +266,6 @@ def test_a_divisor_is_tested_once():
 def test_golden(golden):
     fn = before(squares)
     golden(
-        "loops/proven_divisors.txt",
-        f"{print_function(fn)}\n# after\n\n{print_function(after(fn, prove_divisors))}",
+        "loops/proven_tests.txt",
+        f"{print_function(fn)}\n# after\n\n{print_function(after(fn, prove_tests))}",
     )
