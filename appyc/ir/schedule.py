@@ -230,6 +230,9 @@ class LoopSchedule:
 
     flat_at_one, of a loop around others: where those run over an axis of length 1, iterations of this loop are lanes.
 
+    packed, of loops in lanes: arrays of which an iteration has a whole row, if rows have this length: the loop is
+    compiled for that constant stride, too.
+
     row_lanes, of parallel loops on a GPU: each loop inside has the same iterations, at most so many, and each of these
     has an element of its own of every array that the body allocates. One program runs them, a lane for each iteration,
     with those arrays in registers.
@@ -247,6 +250,7 @@ class LoopSchedule:
     form: Form | None = None
     in_order_below: int = 0
     flat_at_one: bool = False
+    packed: tuple[tuple[Symbol, int], ...] = ()
     row_lanes: int | None = None
     rows_each: int = 1
     batch: int = 1

@@ -92,6 +92,10 @@ class _Tree:
             words.append(f"in order below {decided.in_order_below}")
         if decided.flat_at_one and around is None:
             words.append("flat at one")
+        if decided.packed and around is None:
+            words.append(
+                f"packed {', '.join(f'{self.name(array)} {length}' for array, length in decided.packed)}"
+            )
         if decided.nontemporal:
             words.append(f"nontemporal {', '.join(map(self.name, decided.nontemporal))}")
         if loop.product is not None:

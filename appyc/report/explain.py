@@ -171,8 +171,10 @@ def joined(source: Source, wanted: Request, inner: list[Report], parts: tuple[Py
 def _record(loop: For, depth: int, analysed: Analysed, words: Words) -> LoopRecord:
     found = analysed.context.verdicts.get(loop.var)
     verdict = found.verdict.value if found is not None else "unknown"
-    reason = found.reason if found is not None else "not analysed"
-    hint = ""
+    reason = (
+        found.reason if found is not None else "not analysed, since the function passes arrays to others in C"
+    )
+    hint = "" if found is not None else "loops without such calls are analysed in a function of their own"
     if found is not None and (ways := _ways(found, analysed, words)):
         after = f"after {' and '.join(ways)}"
         reason = f"independent {after}" if found.verdict is Verdict.INDEPENDENT else f"{reason}, {after}"

@@ -92,4 +92,4 @@ def test_sums_of_floats_keep_their_order_with_exact():
 def test_it_runs_before_any_other_pass_changes_a_nest():
     names = [transform.__name__ for transform in pipeline.ANALYSE]
     between = names[names.index("check_bounds") + 1 : names.index("apply_transforms")]
-    assert between == ["dead_code_elimination"]
+    assert between == ["prove_tests", "dead_code_elimination"]

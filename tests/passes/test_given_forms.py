@@ -74,12 +74,14 @@ def test_lines_of_loops_in_a_jammed_nest() -> None:
 
 
 def test_what_a_line_leaves_out_is_not_done() -> None:
-    found = LoopSchedule(form=Simd(), nontemporal=(out,), in_order_below=16, flat_at_one=True)
+    found = LoopSchedule(
+        form=Simd(), nontemporal=(out,), in_order_below=16, flat_at_one=True, packed=((out, 3),)
+    )
     assert without_dropped(i, found, {}) == found
     assert without_dropped(i, found, {i: frozenset({"lanes"})}) == LoopSchedule(form=Simd())
-    some = frozenset({"lanes", "nontemporal out", "flat at one", "in order below 8"})
+    some = frozenset({"lanes", "nontemporal out", "flat at one", "in order below 8", "packed out 3"})
     assert without_dropped(i, found, {i: some}) == LoopSchedule(
-        form=Simd(), nontemporal=(out,), in_order_below=8, flat_at_one=True
+        form=Simd(), nontemporal=(out,), in_order_below=8, flat_at_one=True, packed=((out, 3),)
     )
 
 

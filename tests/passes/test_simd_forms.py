@@ -24,6 +24,7 @@ from appyc.passes.vectorise.simd_forms import (
     decides_early,
     in_order_below,
     is_flat_at_one,
+    packed_rows,
     why_not_simd,
 )
 from tests.ir_makers import (
@@ -221,6 +222,31 @@ def analysed(fn: Callable[..., Any], *args: object) -> list[For]:
     for passes in (pipeline.SIMPLIFY, pipeline.ANALYSE):
         out = pipeline.run(out, passes, context, verify=True)
     return loops_of(out.body)
+
+
+def moved(p, v, o):
+    for i in range(p.shape[0]):
+        p[i, 0] += v[i, 0] - v[i, 1]
+        p[i, 1] += v[i, 1]
+        p[i, 2] += v[i, 0]
+        o[i, 1] = v[0, 0]
+    return p
+
+
+@pytest.mark.parametrize("columns", [(3, 2), (4, 2), (3, 3), (5, 7)])
+def test_rows_of_the_length_that_an_iteration_has_are_packed(columns: tuple[int, int]) -> None:
+    p, v, o = (np.arange(n * 300.0).reshape(300, n) for n in (*columns, 2))
+    (loop,) = analysed(moved, p, v, o)
+    assert [(array.name, length) for array, length in packed_rows(loop)] == [
+        ("p", 3)
+    ]  # v also has a row for all
+    compiled = appyc.jit(target="cpu", strict=True)(moved)
+    np.testing.assert_array_equal(compiled(p.copy(), v, o), moved(p.copy(), v, o))
+    assert "packed p 3" in compiled.source("schedule")
+    assert "p_n1 == 3" in compiled.source("c")
+    assert "packed" not in appyc.jit(schedule=compiled.source("schedule").replace(" packed p 3", ""))(
+        moved
+    ).source("schedule", p, v, o)
 
 
 def test_loops_of_programs() -> None:

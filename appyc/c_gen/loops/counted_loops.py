@@ -4,6 +4,7 @@ other loops), with non-temporal stores, unrolled and jammed, interleaved, or str
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias, assert_never
 
 from appyc.c_gen.c_module import FunctionContext
@@ -17,7 +18,7 @@ from appyc.c_gen.lanes.nontemporal_stores import emit_streams
 from appyc.c_gen.lanes.simd import KEEP_IN_ORDER, declare_scalars, simd_directive, simd_private
 from appyc.c_gen.loops.unlikely_faults import emit_fast_loop
 from appyc.c_gen.text.c_expressions import expression
-from appyc.ir.nodes import For, Stmt
+from appyc.ir.nodes import Extent, For, Stmt
 from appyc.ir.schedule import (
     Accumulators,
     Compaction,
@@ -71,6 +72,15 @@ def _emit_flat_or(
 def _emit_chosen(
     ctx: FunctionContext, loop: For, schedule: LoopSchedule, lo: str, hi: str, body: Body
 ) -> None:
+    if schedule.packed:
+        lengths = (
+            f"{expression(ctx, Extent(a, a.array.ndim - 1, loc=loop.loc))} == {n}" for a, n in schedule.packed
+        )
+        unpacked = replace(schedule, packed=())
+        for head in (f"if ({' && '.join(lengths)})", "else"):
+            with ctx.writer.block(head):
+                _emit_chosen(ctx, loop, unpacked, lo, hi, body)
+        return
     match schedule.form:
         case None:
             _emit_for(ctx, loop, lo, hi, body)

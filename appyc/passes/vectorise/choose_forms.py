@@ -28,6 +28,7 @@ from appyc.passes.vectorise.simd_forms import (
     decides_early,
     in_order_below,
     is_flat_at_one,
+    packed_rows,
     why_not_simd,
 )
 
@@ -48,6 +49,8 @@ def choose_forms(fn: Function, ctx: PassContext) -> Function:
     for loop in loops_of(fn.body):
         form = _plain_form(loop) if loop.var in little else _form(loop, ctx)
         found = replace(fn.schedule[loop.var], form=given_form(loop.var, form, ctx.asked))
+        if found.is_simd and loop.var not in little and _nodes(loop) <= MAX_NODES:
+            found = replace(found, packed=packed_rows(loop))
         if found.is_simd and loop.var in repeated and _nodes(loop) <= MAX_NODES:
             found = replace(found, in_order_below=in_order_below(loop))
         if loop.var not in little and _nodes(loop) <= MAX_NODES:

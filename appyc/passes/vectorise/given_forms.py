@@ -62,6 +62,8 @@ def without_dropped(loop: Symbol, found: LoopSchedule, asked: Asked) -> LoopSche
     if not any(word.startswith("nontemporal") for word in words):
         found = replace(found, nontemporal=())
     found = replace(found, flat_at_one=found.flat_at_one and "flat at one" in words)
+    if not any(word.startswith("packed") for word in words):
+        found = replace(found, packed=())
     below = _numbers("in order below", words) if found.in_order_below else []
     return replace(found, in_order_below=below[0] if below else 0)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from appyc.ir import nodes as ir
 from appyc.ir.affine import linear_form
+from appyc.ir.array_accesses import array_of, is_access
 from appyc.ir.invariance import is_invariant
 from appyc.ir.raising import can_fault
 from appyc.ir.single_iterations import flattened
-from appyc.ir.types import DType
+from appyc.ir.types import DType, Layout
 from appyc.ir.visit import scalars_read, scalars_written, walk
 
 SHORT_BYTES = 128
@@ -17,6 +18,9 @@ elements one by one."""
 
 MOST_IN_ORDER = 64
 """Iterations above which lanes pay for elements of any size."""
+
+MOST_IN_ROW = 8
+"""Elements of a row that vectors are permuted for."""
 
 _EXTREMES = ("min", "max", "minimum", "maximum")
 
@@ -107,6 +111,20 @@ def in_order_below(loop: ir.For) -> int:
         return 0
     narrowest = min((n.dtype.itemsize for n in walk(loop.body) if isinstance(n, ir.Load)), default=8)
     return min(SHORT_BYTES // narrowest, MOST_IN_ORDER)
+
+
+def packed_rows(loop: ir.For) -> tuple[tuple[ir.Symbol, int], ...]:
+    """The arrays of which an iteration has all elements of a row, if rows are this long: `p[i, 0]`, `p[i, 1]`,
+    `p[i, 2]`. Vectors are loaded and permuted then, where each element is gathered if the stride is not known."""
+    columns: dict[ir.Symbol, set[object]] = {}
+    for node in walk(loop.body):
+        if is_access(node) and len(node.index) > 1 and array_of(node).array.layout is Layout.C:
+            last = node.index[-1]
+            is_row = loop.var in scalars_read(node.index[-2])
+            column = last.value if is_row and isinstance(last, ir.Const) else None
+            columns.setdefault(array_of(node), set()).add(column)
+    lengths = {array: len(found) for array, found in columns.items() if found == set(range(len(found)))}
+    return tuple((array, length) for array, length in lengths.items() if 1 < length <= MOST_IN_ROW)
 
 
 def is_flat_at_one(loop: ir.For) -> bool:
