@@ -39,6 +39,7 @@ from appyc.passes.checks.check_integer_overflow import (
 from appyc.passes.checks.check_parallel import check_parallel
 from appyc.passes.checks.guard_assumptions import guard_assumptions
 from appyc.passes.checks.prove_tests import prove_tests
+from appyc.passes.checks.redundant_checks import redundant_checks
 from appyc.passes.checks.version_loops import version_loops
 from appyc.passes.checks.wrap_negative_indices import wrap_negative_indices
 from appyc.passes.fuse.fuse_loops import fuse_loops
@@ -220,6 +221,7 @@ FOR_C: tuple[Pass, ...] = (
     gather_updates,  # before lanes are built of conditional updates
     compare_magnitudes,  # before complex numbers are taken apart in lanes
     vectorise_outer_loops,  # after these, none of which knows its masks
+    redundant_checks,  # after all passes that move accesses, which could move one before the access that was checked
     choose_forms,  # last: what it decides is about the loops as they are
 )
 

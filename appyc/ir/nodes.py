@@ -54,7 +54,7 @@ class Update(Node):
     """`target = target op value` with an op of REDUCTION_OPS; `index` is () for a scalar.
 
     atomic: other iterations may update the same element at the same time. trap: of `+` and `*` on an int64
-    scalar, as in Binary: a result beyond 64 bits ends the call, be it that of some iterations only.
+    scalar, as in Binary: a result beyond 64 bits ends the call, be it that of some iterations only. python: as there.
     """
 
     target: Symbol
@@ -65,6 +65,7 @@ class Update(Node):
     checked: bool = True
     mask: Expr | None = None
     trap: bool = False
+    python: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

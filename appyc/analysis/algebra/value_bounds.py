@@ -7,7 +7,7 @@ A scalar has the hull of all that the function assigns to it, and a condition bo
 Rounding is monotone, so that bounds of operands, computed with in the same type, are bounds of the result. A NaN is
 within all bounds. The source is R. E. Moore, Interval Analysis (1966).
 
-Does not handle: float32 and complex numbers, elements of float arrays, values that depend on each other in a circle.
+Does not handle: float32 and complex numbers, elements of float arrays.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from appyc.ir import nodes as ir
@@ -31,6 +31,9 @@ Source: TypeAlias = ir.For | ir.Assign | ir.Update
 ANY: Bounds = (-math.inf, math.inf)
 NEVER_NEGATIVE: Bounds = (0, math.inf)
 
+EXACT_ROUNDS = 2
+"""How often the bounds of a scalar grow by what is assigned, before an end that grows is infinite."""
+
 _UNIT = 1 + 1e-12
 """1, with room for the rounding of library functions."""
 
@@ -43,10 +46,14 @@ FUNCTIONS: Mapping[str, Bounds] = {
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What conditions say that hold at a point of the program, by expression. nonzero: expressions that are not 0."""
+    """What is known at a point of the program. bounds: of expressions. nonzero: expressions that are not 0. evaluated:
+    those that have been, and have not raised. indices: with the array and the axis that they are valid for, counted
+    from the end where they are negative."""
 
     bounds: Mapping[ir.Expr, Bounds] = field(default_factory=dict)
     nonzero: frozenset[ir.Expr] = frozenset()
+    evaluated: frozenset[ir.Expr] = frozenset()
+    indices: frozenset[tuple[ir.Symbol, int, ir.Expr]] = frozenset()
 
     def kept_in(self, body: ir.Node | Iterable[ir.Node]) -> Facts:
         """Those that hold throughout a piece of code, since it changes nothing that they are about."""
@@ -58,22 +65,59 @@ class Facts:
             reads_memory = any(isinstance(n, ir.Load | ir.Extent) for n in walk(e))
             return not (stores and reads_memory) and not scalars_read(e) & written
 
+        made = {n.array for n in statements(body) if isinstance(n, ir.Alloc)}
         return Facts(
-            {e: b for e, b in self.bounds.items() if holds(e)}, frozenset(filter(holds, self.nonzero))
+            {e: b for e, b in self.bounds.items() if holds(e)},
+            frozenset(filter(holds, self.nonzero)),
+            frozenset(filter(holds, self.evaluated)),
+            frozenset(index for index in self.indices if index[0] not in made and holds(index[2])),
         )
 
 
 class ValueBounds:
-    """Bounds of the scalars of a function, found when they are asked for."""
+    """Bounds of the scalars of a function: the least fix-point, but for ends that move on, which are infinite."""
 
     def __init__(self, fn: ir.Function) -> None:
-        self._sources: dict[ir.Symbol, list[Source]] = defaultdict(list)
-        self._found: dict[ir.Symbol, Bounds] = dict.fromkeys(fn.params, ANY)
+        sources: dict[ir.Symbol, list[Source]] = defaultdict(list)
         for node in statements(fn):
             if isinstance(node, ir.For):
-                self._sources[node.var].append(node)
+                sources[node.var].append(node)
             elif isinstance(node, ir.Assign | ir.Update):
-                self._sources[node.target].append(node)
+                sources[node.target].append(node)
+        self._found: dict[ir.Symbol, Bounds] = {s: ANY for s in scalars_read(fn) if s not in sources}
+        self._found |= dict.fromkeys(fn.params, ANY)
+        changes = dict.fromkeys(sources, 0)
+        while sum(self._grow(symbol, sources[symbol], changes) for symbol in sources):
+            pass
+
+    def _grow(self, symbol: ir.Symbol, sources: list[Source], changes: dict[ir.Symbol, int]) -> bool:
+        """Takes what is assigned to a scalar into its bounds, of those sources whose operands have a value by now."""
+        known = [source for source in sources if _operands(source) <= self._found.keys()]
+        old = self._found.get(symbol)
+        low, high = _hull(
+            end for ends in (old, *map(self._of_source, known)) if ends is not None for end in ends
+        )
+        if not known or (low, high) == old:
+            return False
+        if old is not None and changes[symbol] >= EXACT_ROUNDS:
+            low, high = low if low == old[0] else -math.inf, high if high == old[1] else math.inf
+        changes[symbol] += 1
+        self._found[symbol] = low, high
+        return True
+
+    def _of_source(self, source: Source) -> Bounds:
+        nothing = Facts()
+        match source:
+            case ir.Assign(value=value):
+                return self.of(value, nothing)
+            case ir.Update(target=target, op=op, value=value):
+                if target.is_array or op not in ir.BINARY_OPS:
+                    return ANY
+                old = ir.Var(target, loc=source.loc)
+                return self.of(ir.Binary(op, old, value, python=source.python, loc=source.loc), nothing)
+            case ir.For(lo=lo, hi=hi, step=step):
+                low, high = self.of(lo, nothing), self.of(hi, nothing)
+                return (low[0], high[1] - 1) if step > 0 else (high[0] + 1, low[1])
 
     def excludes_zero(self, expr: ir.Expr, facts: Facts) -> bool:
         """Whether an expression is surely not 0; it may be a NaN."""
@@ -134,7 +178,7 @@ class ValueBounds:
             case ir.Unary(op="~", arg=arg):
                 return self.under(arg, not holds, facts)
             case ir.Cast(arg=arg, dtype=DType.BOOL):
-                return Facts(facts.bounds, facts.nonzero | {arg}) if holds else facts
+                return replace(facts, nonzero=facts.nonzero | {arg}) if holds else facts
             case ir.Logical(op=op, lhs=lhs, rhs=rhs) if (op == "and") == holds:
                 return self.under(rhs, holds, self.under(lhs, holds, facts))
             case ir.Compare(op=op, lhs=lhs, rhs=rhs):
@@ -159,15 +203,15 @@ class ValueBounds:
             (op == "<" and greatest <= 0) or (op == ">" and least >= 0)
             or (op == "!=" and least == greatest == 0)
         )  # fmt: skip
-        bounds = {**facts.bounds, expr: (low, high)}
-        return Facts(bounds, facts.nonzero | {expr} if differs else facts.nonzero)
+        nonzero = facts.nonzero | {expr} if differs else facts.nonzero
+        return replace(facts, bounds={**facts.bounds, expr: (low, high)}, nonzero=nonzero)
 
     def _of(self, expr: ir.Expr, facts: Facts) -> Bounds:
         match expr:
             case ir.Const(value=int() | float() as value) if not math.isnan(value):
                 return value, value
             case ir.Var(symbol=symbol):
-                return self._of_symbol(symbol)
+                return self._found.get(symbol, ANY)
             case ir.Extent():
                 return NEVER_NEGATIVE
             case ir.Likely(arg=arg):
@@ -237,45 +281,15 @@ class ValueBounds:
         found = range_of_binary(op, (a0, a1), (b0, b1))
         return found if found is not None and is_within(found, whole) else whole
 
-    def _of_symbol(self, symbol: ir.Symbol) -> Bounds:
-        if symbol not in self._found:
-            self._found[symbol] = ANY  # while it is being found, what depends on itself may be anything
-            self._found[symbol] = self._fix_point(symbol)
-        return self._found[symbol]
 
-    def _fix_point(self, symbol: ir.Symbol) -> Bounds:
-        """The hull of what is assigned to a scalar; an end that assignments from itself move is widened to infinity."""
-        own, others = list[Source](), list[Source]()
-        for source in self._sources[symbol]:
-            read = scalars_read((source.lo, source.hi) if isinstance(source, ir.For) else source)
-            (own if symbol in read else others).append(source)
-        if not others:
-            return ANY
-        found = _hull(end for source in others for end in self._of_source(source))
-        known = dict(self._found)  # what is found under an assumption holds only if that does
-        for _ in range(3 if own else 0):
-            self._found = {**known, symbol: found}
-            low, high = _hull(end for source in own for end in self._of_source(source))
-            if found[0] <= low and high <= found[1]:
-                break
-            found = found[0] if found[0] <= low else -math.inf, found[1] if high <= found[1] else math.inf
-        self._found = known
-        return found
-
-    def _of_source(self, source: Source) -> Bounds:
-        nothing = Facts()
-        if isinstance(source, ir.Assign):
-            return self.of(source.value, nothing)
-        if isinstance(source, ir.Update):
-            return ANY
-        low, high = self.of(source.lo, nothing), self.of(source.hi, nothing)
-        return (low[0], high[1] - 1) if source.step > 0 else (high[0] + 1, low[1])
+def _operands(source: Source) -> set[ir.Symbol]:
+    return scalars_read((source.lo, source.hi) if isinstance(source, ir.For) else source)
 
 
 def _hull(ends: Iterable[float]) -> Bounds:
     """Around all ends, of which a NaN stands for any number."""
     ends = list(ends)
-    return ANY if any(map(math.isnan, ends)) else (min(ends), max(ends))
+    return (min(ends), max(ends)) if ends and not any(map(math.isnan, ends)) else ANY
 
 
 def _times(x: float, y: float) -> float:

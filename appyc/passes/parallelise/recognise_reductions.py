@@ -80,10 +80,11 @@ class _Target:
     def is_read_within(self, expr: ir.Expr) -> bool:
         return any(self.is_read_by(part) for part in walk(expr) if isinstance(part, ir.Var | ir.Load))
 
-    def update(self, op: str, value: ir.Expr, loc: Loc, *, trap: bool = False) -> ir.Update:
-        return ir.Update(
-            self.symbol, self.index, op, value, checked=self.checked, mask=self.mask, trap=trap, loc=loc
-        )
+    def update(self, op: str, value: ir.Expr, loc: Loc, of: ir.Binary | None = None) -> ir.Update:
+        """of: the operation, if it is one of numbers."""
+        trap, python = (of.trap, of.python) if of is not None else (False, False)
+        return ir.Update(self.symbol, self.index, op, value, checked=self.checked, mask=self.mask, trap=trap,
+                         python=python, loc=loc)  # fmt: skip
 
 
 def _rewritten(target: _Target, value: ir.Expr, node: ir.Assign | ir.Store) -> ir.Node | tuple[ir.Node, ...]:
@@ -107,35 +108,35 @@ def _updates(target: _Target, value: ir.Expr, loc: Loc) -> tuple[ir.Stmt, ...] |
         case ir.Binary(op="min" | "max") if target.is_read_by(value.rhs) and value.dtype.kind in "biu":
             return _one(target, value.op, value.lhs, loc)
         case ir.Binary() if value.op in _COMMUTING and target.is_read_by(value.lhs):
-            return _one(target, value.op, value.rhs, loc, trap=value.trap)
+            return _one(target, value.op, value.rhs, loc, value)
         case ir.Binary() if value.op in _COMMUTING and target.is_read_by(value.rhs):
-            return _one(target, value.op, value.lhs, loc, trap=value.trap)
+            return _one(target, value.op, value.lhs, loc, value)
         case _:
             return None
 
 
 def _one(
-    target: _Target, op: str, value: ir.Expr, loc: Loc, *, trap: bool = False
+    target: _Target, op: str, value: ir.Expr, loc: Loc, of: ir.Binary | None = None
 ) -> tuple[ir.Stmt, ...] | None:
-    return None if target.is_read_within(value) else (target.update(op, value, loc, trap=trap),)
+    return None if target.is_read_within(value) else (target.update(op, value, loc, of),)
 
 
 def _from_sum(target: _Target, value: ir.Binary, loc: Loc) -> tuple[ir.Stmt, ...] | None:
     """`((s + x) - y) + z`: one update for each term, in order, so that rounding stays the same."""
     if value.op == "+" and target.is_read_by(value.rhs):
-        return _one(target, "+", value.lhs, loc, trap=value.trap)
-    terms: list[tuple[ir.Expr, bool]] = []
+        return _one(target, "+", value.lhs, loc, value)
+    terms: list[tuple[ir.Expr, ir.Binary]] = []
     rest: ir.Expr = value
     while isinstance(rest, ir.Binary) and rest.op in ("+", "-") and not (rest.trap and target.index):
         term = rest.rhs if rest.op == "+" else _negative(rest)
         if target.is_read_within(term):
             return None
-        terms.append((term, rest.trap))
+        terms.append((term, rest))
         if target.is_read_by(rest.lhs):
             # All terms but the innermost are evaluated after an update: none may read the element.
             if target.index and target.symbol in arrays_read(term for term, _ in terms[:-1]):
                 return None
-            return tuple(target.update("+", term, loc, trap=trap) for term, trap in reversed(terms))
+            return tuple(target.update("+", term, loc, of) for term, of in reversed(terms))
         rest = rest.lhs
     return None
 
