@@ -242,11 +242,16 @@ def covariance_loops(x, mean, cov):
     n = x.shape[0]
     for i in range(n):
         for j in range(x.shape[1]):
-            mean[j] += x[i, j] / n
+            mean[j] += x[i, j]
+    for j in range(x.shape[1]):
+        mean[j] /= n
     for i in range(n):
         for j in range(x.shape[1]):
             for k in range(x.shape[1]):
-                cov[j, k] += (x[i, j] - mean[j]) * (x[i, k] - mean[k]) / (n - 1.0)
+                cov[j, k] += (x[i, j] - mean[j]) * (x[i, k] - mean[k])
+    for j in range(x.shape[1]):
+        for k in range(x.shape[1]):
+            cov[j, k] /= n - 1.0
 
 
 @native

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from appyc.analysis.patterns.early_exits import leaves_early
 from appyc.distributed.block_scans import SMALL, starts
@@ -21,9 +21,25 @@ LEAST_BLOCKS = 3
 """Of a scan in two passes: two blocks one after the other take no longer."""
 
 
+@dataclass(frozen=True, slots=True)
+class NestPlan:
+    """A nest, and what its tasks are made of. loops: those that are cut. bounds: scalars that say which elements the
+    nest touches. has_ended: whether a block before has ended it. own: scalars that are dead behind it."""
+
+    stmt: ir.Stmt
+    loops: Sequence[ir.For]
+    combined: Sequence[Combination]
+    reduced: Mapping[ir.Symbol, Combination]
+    bounds: set[ir.Symbol]
+    has_ended: ir.Symbol | None
+    own: set[ir.Symbol]
+
+
 @dataclass(slots=True)
 class Program(BlockTasks):
-    """Runs the statements of a program."""
+    """Runs the statements of a program. nests: those that it has come to, by the number of the statement."""
+
+    nests: dict[int, NestPlan] = field(default_factory=dict)
 
     def block(self, body: tuple[ir.Stmt, ...]) -> ir.Break | ir.Continue | None:
         """Runs statements. Gives the one by which they leave the loop around them."""
@@ -35,7 +51,7 @@ class Program(BlockTasks):
                 case ir.Update() if not stmt.target.is_array:
                     new = combine(stmt.op, ir.Var(stmt.target, loc=stmt.loc), stmt.value)
                     self._set(stmt.target, self.scalar(self.prepared.values.setdefault(id(stmt), new)))
-                case ir.For() if not is_nest(stmt, self.grids):
+                case ir.For() if id(stmt) not in self.nests and not is_nest(stmt, self.grids):
                     self.repeat(stmt, range(self._number(stmt.lo), self._number(stmt.hi), stmt.step))
                 case ir.While():
                     while self._number(stmt.cond) and not isinstance(self.block(stmt.body), ir.Break):
@@ -79,6 +95,19 @@ class Program(BlockTasks):
         return not reads and not scalars_read(stmt.cond) & self.computed.keys()
 
     def _nest(self, stmt: ir.Stmt) -> None:
+        nest = self._plan(stmt)
+        for symbol in nest.bounds & self.computed.keys():
+            self._number(ir.Var(symbol, loc=stmt.loc))
+        if nest.has_ended is not None:
+            self._set(nest.has_ended, False)
+        self._tasks(nest.stmt, nest.loops, nest.combined, nest.reduced)
+        for symbol in nest.own:
+            self.values.pop(symbol, None)
+
+    def _plan(self, stmt: ir.Stmt) -> NestPlan:
+        """How a nest becomes tasks, which is the same in each iteration of a loop around it."""
+        if id(stmt) in self.nests:
+            return self.nests[id(stmt)]
         for node in walk(stmt):
             if isinstance(node, ir.View | ir.Call | ir.Draw) or (
                 isinstance(node, ir.Fail) and node.error in ir.OWN_ERRORS
@@ -87,20 +116,17 @@ class Program(BlockTasks):
         loops = blocked_loops(stmt, self.grids)
         bounds = [e for n in walk(stmt) if is_access(n) for e in n.index]
         bounds += [e for loop in loops_of(stmt) for e in (loop.lo, loop.hi)]
-        for symbol in scalars_read(bounds) & self.computed.keys():  # boxes depend on it
-            self._number(ir.Var(symbol, loc=stmt.loc))
-        combined, block = combinations_of(stmt, self.prepared.flow), stmt
+        combined, block, has_ended = combinations_of(stmt, self.prepared.flow), stmt, None
         if isinstance(stmt, ir.For) and leaves_early(stmt):
             has_ended, block = self.prepared.until.setdefault(
                 id(stmt), until_break(stmt, self.prepared.names)
             )
-            self._set(has_ended, False)
             combined.append(Combination((has_ended,)))
         reduced = arrays_reduced(loops[0], self.grids) if loops else {}
         loops = loops[:1] if reduced or any(c.has_order for c in combined) else loops
-        self._tasks(block, loops, combined, reduced)
-        for symbol in scalars_written(block) - {s for c in combined for s in c.symbols}:
-            self.values.pop(symbol, None)
+        own = scalars_written(block) - {s for c in combined for s in c.symbols}
+        self.nests[id(stmt)] = NestPlan(block, loops, combined, reduced, scalars_read(bounds), has_ended, own)
+        return self.nests[id(stmt)]
 
     def _tasks(
         self,

@@ -137,8 +137,8 @@ def test_each_check_stays(fn):
     assert checks(after(fn, redundant_checks)) == checks(fn) >= 2
 
 
-@pytest.mark.parametrize("m", [1, 0, -3, 40])
-@pytest.mark.parametrize("n", [3, 7, 8, 50, -1, -8])
+@pytest.mark.parametrize("m", [1, -3])
+@pytest.mark.parametrize("n", [3, 8, 50, -8])
 @pytest.mark.parametrize("fn", [*FEWER, *LEFT], ids=lambda fn: fn.__name__)
 def test_arrays_hold_what_python_leaves_in_them(fn, n, m):
     run_everywhere(fn, A, K, n, m)
