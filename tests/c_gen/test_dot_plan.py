@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import appyc
 from appyc.ir.nodes import Const, Expr, For, Function, Load, LoopMode, Reduction, Symbol
 from appyc.ir.schedule import Dots
 from appyc.ir.types import ArrayType, DType, Layout
@@ -246,3 +247,24 @@ def test_a_bound_that_differs_between_rows_leaves_the_columns_jammed() -> None:
 def test_the_safe_variant_has_no_vectors() -> None:
     assert "vector_sum_float64" in generate(products(), OPTIONS).text
     assert "vector_float64" not in generate(products(), OPTIONS, sequential=True).text
+
+
+def distances(a, b, out):
+    for i in range(a.shape[0]):
+        for j in range(b.shape[0]):
+            s = a[i, 0] * 0
+            for k in range(a.shape[1]):
+                s += (a[i, k] - b[j, k]) ** 2
+            out[i, j] = s
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_squares_are_jammed_for_any_length(dtype):
+    compiled = appyc.jit(cache=False, target="cpu")(distances)
+    for length in (1, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 50):
+        a, b = (RNG.random((rows, length)).astype(dtype) for rows in (9, 13))
+        out = np.zeros((9, 13), dtype)
+        compiled(a, b, out)
+        exact = ((a[:, None].astype(np.float64) - b[None]) ** 2).sum(axis=2)
+        np.testing.assert_allclose(out, exact, rtol=1e-13 if dtype == np.float64 else 1e-5)
+    assert "vector_sum" in compiled.source("c")

@@ -98,28 +98,30 @@ def _emit_dot(tile: _Tile, loop: For) -> None:
     kind = module.helpers.typed("vector", dtype)
     sums = [r.symbol for r in loop.reductions]
     insides = [_with_vectors(copy, sums) for copy in tile.copies]
-    for inside in insides:
-        for symbol in sums:
-            # -0.0 in all lanes: where there is no iteration, the sum keeps its sign.
-            writer.line(f"{kind} {inside.name(symbol)} = -({kind}){{0}};")
     var, hi = first.name(loop.var), expression(first, loop.hi)
     writer.line(f"enum {{ width = sizeof({kind}) / {dtype.itemsize} }};")
     writer.line(f"int64_t {var} = {expression(first, loop.lo)};")
-    for count in (VECTORS, 1):
-        step = f"{count} * width" if count > 1 else "width"
-        with writer.block(f"for (; {var} + {step} <= {hi}; {var} += {step})"):
-            for number in range(count):
-                with writer.block():
-                    at = f"({var} + {number} * width)" if number else var
-                    here = [replace(inside, renamed={**inside.renamed, loop.var: at}) for inside in insides]
-                    here = [_with_vectors(inside, loop.private, kind) for inside in here]
-                    vectors = Vectors(loop.var, frozenset([*sums, *loop.private]), kind, "width")
-                    for stmt in loop.body:
-                        _emit_vectors(vectors, here, stmt)
     add_up = module.helpers.typed("vector_sum", dtype)
-    for copy, inside in zip(tile.copies, insides, strict=True):
-        for symbol in sums:
-            writer.line(f"{copy.name(symbol)} += {add_up}({inside.name(symbol)});")
+    with writer.block(f"if ({var} + width <= {hi})"):
+        for inside in insides:
+            for symbol in sums:
+                writer.line(f"{kind} {inside.name(symbol)} = -({kind}){{0}};")  # -0.0 changes no number
+        for count in (VECTORS, 1):
+            step = f"{count} * width" if count > 1 else "width"
+            with writer.block(f"for (; {var} + {step} <= {hi}; {var} += {step})"):
+                for number in range(count):
+                    with writer.block():
+                        at = f"({var} + {number} * width)" if number else var
+                        here = [
+                            replace(inside, renamed={**inside.renamed, loop.var: at}) for inside in insides
+                        ]
+                        here = [_with_vectors(inside, loop.private, kind) for inside in here]
+                        vectors = Vectors(loop.var, frozenset([*sums, *loop.private]), kind, "width")
+                        for stmt in loop.body:
+                            _emit_vectors(vectors, here, stmt)
+        for copy, inside in zip(tile.copies, insides, strict=True):
+            for symbol in sums:
+                writer.line(f"{copy.name(symbol)} += {add_up}({inside.name(symbol)});")
     with writer.block(f"for (; {var} < {hi}; {var} += 1)"):
         writer.line(KEEP_IN_ORDER)  # less than a vector
         for copy in tile.copies:

@@ -83,6 +83,8 @@ class Vectors:
                 return self.loaded.get(memory, memory)
             case Unary():
                 return f"({expr.op}{self.text(ctx, expr.arg)})"
+            case Binary(op="**", lhs=base):
+                return f"({{ const {self.kind} base = {self.text(ctx, base)}; base * base; }})"
             case Binary():
                 return f"({self.text(ctx, expr.lhs)} {expr.op} {self.text(ctx, expr.rhs)})"
             case _:

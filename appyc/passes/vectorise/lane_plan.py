@@ -237,6 +237,8 @@ class LaneCheck:
                 return expr.mask is None and is_unit_stride(expr.array, expr.index, self.var, self.uniform)
             case ir.Unary():
                 return expr.op == "-" and self.expression(expr.arg)
+            case ir.Binary(op="**", lhs=base, rhs=ir.Const(value=2)):
+                return self.expression(base)
             case ir.Binary():
                 return expr.op in _OPS and self.expression(expr.lhs) and self.expression(expr.rhs)
             case _:
