@@ -38,25 +38,37 @@ static inline T iabs_D(const T a) { return (T)(a < 0 ? -a : a); }
 static inline T sign_D(const T a) { return a > 0 ? (T)1 : a < 0 ? (T)-1 : a == 0 ? (T)0 : a; }
 
 // As in Python and NumPy: rounded down; 0 where the divisor is 0; the smallest number by -1 wraps.
-//: floordiv_i_D
+// Whether both fit into unsigned numbers of 32 bits, which processors divide in about half of the time of 64 bits.
+//: are_short_D
+static inline bool are_short_D(const T a, const T b) { return sizeof(T) == 8 && ((uint64_t)a | (uint64_t)b) >> 32 == 0; }
+
+//: floordiv_i_D <- are_short
 static inline T floordiv_i_D(const T a, const T b) {
     if (b == 0) return 0;
+    if (are_short_D(a, b)) return (T)((uint32_t)a / (uint32_t)b);
     if (b == -1) return (T)(0 - (U)a);
     return (T)(a / b - ((a % b != 0) & ((a < 0) != (b < 0))));
 }
 
-//: mod_i_D
+//: mod_i_D <- are_short
 static inline T mod_i_D(const T a, const T b) {
     if (b == 0 || b == -1) return 0;
+    if (are_short_D(a, b)) return (T)((uint32_t)a % (uint32_t)b);
     const T rest = (T)(a % b);
     return (T)(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
 }
 
-//: floordiv_u_D
-static inline T floordiv_u_D(const T a, const T b) { return b ? (T)(a / b) : 0; }
+//: floordiv_u_D <- are_short
+static inline T floordiv_u_D(const T a, const T b) {
+    if (b == 0) return 0;
+    return are_short_D(a, b) ? (T)((uint32_t)a / (uint32_t)b) : (T)(a / b);
+}
 
-//: mod_u_D
-static inline T mod_u_D(const T a, const T b) { return b ? (T)(a % b) : 0; }
+//: mod_u_D <- are_short
+static inline T mod_u_D(const T a, const T b) {
+    if (b == 0) return 0;
+    return are_short_D(a, b) ? (T)((uint32_t)a % (uint32_t)b) : (T)(a % b);
+}
 
 //: floordiv_f_D <- fmod floor copysign
 static inline T floordiv_f_D(const T a, const T b) {
