@@ -104,6 +104,7 @@ from appyc.passes.simplify.simplify_div_mod import simplify_div_mod
 from appyc.passes.simplify.substitute_induction import substitute_induction
 from appyc.passes.simplify.unroll_loops import unroll_loops
 from appyc.passes.simplify.while_to_for import while_to_for
+from appyc.passes.simplify.widen_halves import widen_halves
 from appyc.passes.storage.contract_arrays import contract_arrays
 from appyc.passes.storage.dead_store_elimination import dead_store_elimination
 from appyc.passes.storage.elide_zero_fill import elide_zero_fill
@@ -124,6 +125,7 @@ Pass: TypeAlias = Callable[[Function, PassContext], Function]
 SIMPLIFY: tuple[Pass, ...] = (
     check_exact_floats,  # before tensor statements are expanded, which it inspects; what it refuses runs in Python
     expand_tensors,  # before all other passes, which do not know tensor statements
+    widen_halves,  # before all passes that combine, reorder or vectorise operations: they see none of float16
     while_to_for,  # before copy propagation, which resolves the bounds of the new loops
     copy_propagation,  # bounds and indices become functions of the parameters, as all later passes need them
     dead_code_elimination,  # after it: removes the copies that it made dead, and the front end's own

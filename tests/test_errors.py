@@ -1428,13 +1428,13 @@ def inverses(a):
 
 inverses(np.ones(4))
 """,
-    "float16_array": """
+    "longdouble_array": """
 @appyc.jit(strict=True)
 def scale(a):
     for i in range(a.shape[0]):
         a[i] *= 2.0
 
-scale(np.ones(4, np.float16))
+scale(np.ones(4, np.longdouble))
 """,
     "object_array": """
 @appyc.jit(strict=True)
@@ -1522,8 +1522,8 @@ def first(a):
 
 first(np.ma.array([1.0, 2.0]))
 """,
-    "float16_global": """
-WEIGHTS = np.ones(4, np.float16)
+    "longdouble_global": """
+WEIGHTS = np.ones(4, np.longdouble)
 
 @appyc.jit
 def scale(a):

@@ -21,6 +21,7 @@ class DType(Enum):
     UINT16 = "uint16"
     UINT32 = "uint32"
     UINT64 = "uint64"
+    FLOAT16 = "float16"
     FLOAT32 = "float32"
     FLOAT64 = "float64"
     COMPLEX64 = "complex64"

@@ -180,6 +180,7 @@ static int fill_numpy_scalar(const Argument *a, PyObject *value, int64_t *slot, 
     case NPY_UINT: *slot = PyArrayScalar_VAL(value, UInt); return 1;
     case NPY_ULONG: *slot = (int64_t)PyArrayScalar_VAL(value, ULong); return 1;
     case NPY_ULONGLONG: *slot = (int64_t)PyArrayScalar_VAL(value, ULongLong); return 1;
+    case NPY_HALF:
     case NPY_FLOAT:
     case NPY_DOUBLE:
     case NPY_CFLOAT:

@@ -132,6 +132,7 @@ static int pack_number(int code, PyObject *value, char *at)
     switch (code) {
     case 'q': STORE(int64_t, integer_of(value)); break;
     case 'd': STORE(double, PyFloat_AsDouble(value)); break;
+    case 'e': PyFloat_Pack2(PyFloat_AsDouble(value), at, 1); break;
     case 'f': STORE(float, PyFloat_AsDouble(value)); break;
     case '?': STORE(_Bool, PyObject_IsTrue(value) > 0); break;
     case 'Q': STORE(uint64_t, unsigned_of(value)); break;

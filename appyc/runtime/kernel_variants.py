@@ -17,7 +17,7 @@ from appyc.triton_gen.triton_kernel import KernelText, Param
 
 _FORMATS = {
     "i1": "?", "i8": "b", "u8": "B", "i16": "h", "u16": "H", "i32": "i", "u32": "I",
-    "i64": "q", "u64": "Q", "fp32": "f", "fp64": "d",
+    "i64": "q", "u64": "Q", "fp16": "e", "fp32": "f", "fp64": "d",
 }  # fmt: skip
 
 ALIGNMENT = 16

@@ -22,7 +22,7 @@ from appyc.runtime._dispatch import column_types, item_type
 DTYPES: dict[np.dtype[np.generic], DType] = {d.numpy: d for d in DType}
 """Equal dtypes hash alike, so `long` and `long long` of 64 bits both are int64 here."""
 
-_NEAREST = {"float16": "float32", "longdouble": "float64", "clongdouble": "complex128"}
+_NEAREST = {"longdouble": "float64", "clongdouble": "complex128"}
 _LISTED = ", ".join(str(d) for d in DType)
 
 

@@ -26,7 +26,7 @@ from appyc.triton_gen.triton_module import TritonProgram
 Compiled: TypeAlias = Callable[[Sequence[Any]], list[Any]]
 
 _NUMPY_TYPES = {
-    "i1": "bool", "fp32": "float32", "fp64": "float64",
+    "i1": "bool", "fp16": "float16", "fp32": "float32", "fp64": "float64",
     **{f"i{b}": f"int{b}" for b in (8, 16, 32, 64)}, **{f"u{b}": f"uint{b}" for b in (8, 16, 32, 64)},
 }  # fmt: skip
 

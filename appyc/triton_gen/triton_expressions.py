@@ -24,8 +24,7 @@ from appyc.triton_gen.index_scalars import times, wraps_alike
 MOST_LANES = 4096
 
 TYPES = {
-    DType.BOOL: "tl.int1", DType.FLOAT32: "tl.float32", DType.FLOAT64: "tl.float64",
-    **{d: f"tl.{d}" for d in DType if d.is_integer},
+    DType.BOOL: "tl.int1", **{d: f"tl.{d}" for d in DType if d.is_integer or d.is_float},
 }  # fmt: skip
 
 _LIBDEVICE = {

@@ -37,7 +37,7 @@ RESERVED = frozenset(
 )
 
 SIGNATURE = {
-    DType.BOOL: "i1", DType.FLOAT32: "fp32", DType.FLOAT64: "fp64",
+    DType.BOOL: "i1", DType.FLOAT16: "fp16", DType.FLOAT32: "fp32", DType.FLOAT64: "fp64",
     **{d: f"{'u' if d.kind == 'u' else 'i'}{d.bits}" for d in DType if d.is_integer},
 }  # fmt: skip
 

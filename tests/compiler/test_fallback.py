@@ -58,7 +58,11 @@ def total(x):
     [
         (length, [1, 2.0] * 50, r"the length of a list is not compiled\n.*np\.array\(x\)"),
         (first, np.zeros(2, [("x", "f8"), ("y", "i4")]), r"a structured array is not compiled\n.*a\['x'\]"),
-        (total, np.ones(3, np.float16), r"a loop over an array of float16 is not compiled\n.*np\.float32"),
+        (
+            total,
+            np.ones(3, np.longdouble),
+            r"a loop over an array of float128 is not compiled\n.*np\.float64",
+        ),
         (first, np.zeros(2, "M8[D]"), r"an array of datetime64\[D\] is not compiled\n.*np\.int64"),
         (first, np.array([1, "x"], object), r"an array of objects is not compiled"),
         (total, bytearray(b"bytes"), r"a loop over a bytearray is not compiled\n.*numpy\.frombuffer"),
@@ -83,7 +87,7 @@ class Point:
 
 ARGUMENTS = {
     "structured": np.zeros(2, [("x", float)]),
-    "float16": np.ones(2, np.float16),
+    "longdouble": np.ones(2, np.longdouble),
     "datetime64": np.zeros(2, "datetime64[s]"),
     "objects": np.array([Point(), None]),
     "bytes": b"ab",
@@ -164,7 +168,7 @@ def test_defaults_and_keywords_are_bound_as_python_binds_them():
         only(a=1, b=2)
 
 
-@pytest.mark.parametrize("kind", ["structured", "float16", "long list", "dict", "deque"])
+@pytest.mark.parametrize("kind", ["structured", "longdouble", "long list", "dict", "deque"])
 def test_they_remain_errors_where_the_function_says_how_it_is_to_run(kind):
     def scale(a, x):
         # pragma parallel for
@@ -210,7 +214,7 @@ def test_a_kind_of_call_in_vain_is_handed_to_python():
 def test_other_kinds_of_calls_are_still_compiled():
     jitted = appyc.jit(first)
     for _ in range(5):
-        jitted(np.ones(2, np.float16))
+        jitted(np.ones(2, np.longdouble))
     assert len(jitted.handed) == 1
     assert jitted(np.arange(3.0)) == 0.0
     assert len(jitted.kernels) == 1
@@ -275,7 +279,7 @@ def test_a_global_that_becomes_what_cannot_be_compiled(monkeypatch):
 
     jitted = appyc.jit(scaled)
     assert jitted(2.0) == 2.0
-    monkeypatch.setitem(globals(), "SCALES", np.full(3, 4.0, np.float16))
+    monkeypatch.setitem(globals(), "SCALES", np.full(3, 4.0, np.longdouble))
     assert jitted(2.0) == 8.0
 
 
@@ -396,7 +400,7 @@ def test_an_entry_hands_calls_of_a_kind_until_one_takes_too_long():
 
 def test_the_dispatcher_tells_kinds_apart():
     values = [1, 2.0, "s", None, int, len, lambda: 0, [1], [1] * 65, (1, (2.0,)), (), np.ones(2), np.ones((2, 2)),
-              np.ones(2, ">f8"), np.ones(2, np.float16), np.float64(1), np.ma.array([1]), {}]  # fmt: skip
+              np.ones(2, ">f8"), np.ones(2, np.longdouble), np.float64(1), np.ma.array([1]), {}]  # fmt: skip
     one = Entry(print, raise_fault)
     for k, value in enumerate(values):
         for n, also in enumerate(values):

@@ -220,7 +220,7 @@ def test_annotations_of_all_kinds_are_taken(tmp_path, annotation):
 @pytest.mark.parametrize(
     "parameter",
     [
-        "x: 'np.float16[:]'",
+        "x: 'np.longdouble[:]'",
         "x: Callable[[float], float] = abs",
         "x=np.datetime64('2020-01-01')",
         "x={1, 2}",

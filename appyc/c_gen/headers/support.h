@@ -105,6 +105,11 @@ static inline float bits_to_float(const int64_t bits) {
     return (union { int32_t bits; float value; }){.bits = (int32_t)bits}.value;
 }
 
+//: bits_to_half
+static inline _Float16 bits_to_half(const int64_t bits) {
+    return (union { int16_t bits; _Float16 value; }){.bits = (int16_t)bits}.value;
+}
+
 //: double_to_bits
 static inline int64_t double_to_bits(const double value) {
     return (union { double value; int64_t bits; }){.value = value}.bits;
@@ -113,4 +118,9 @@ static inline int64_t double_to_bits(const double value) {
 //: float_to_bits
 static inline int64_t float_to_bits(const float value) {
     return (uint32_t)(union { float value; int32_t bits; }){.value = value}.bits;
+}
+
+//: half_to_bits
+static inline int64_t half_to_bits(const _Float16 value) {
+    return (union { _Float16 value; uint16_t bits; }){.value = value}.bits;
 }

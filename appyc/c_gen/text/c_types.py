@@ -18,6 +18,7 @@ C_TYPES: dict[DType, str] = {
     DType.UINT16: "uint16_t",
     DType.UINT32: "uint32_t",
     DType.UINT64: "uint64_t",
+    DType.FLOAT16: "_Float16",
     DType.FLOAT32: "float",
     DType.FLOAT64: "double",
     DType.COMPLEX64: "complex64",
@@ -51,7 +52,7 @@ def is_promoted(dtype: DType) -> bool:
 
 def real_suffix(dtype: DType) -> str:
     """What C appends to the name of a math function for this type."""
-    return "f" if dtype.part is DType.FLOAT32 else ""
+    return "f" if dtype.part.bits < 64 else ""
 
 
 def constant(value: bool | int | float | complex, dtype: DType) -> str:
@@ -69,9 +70,9 @@ def _real(value: float, dtype: DType) -> str:
     suffix = real_suffix(dtype)
     if math.isnan(value):
         return f'__builtin_nan{suffix}("")'
-    if dtype is DType.FLOAT32:
+    if dtype is not DType.FLOAT64:
         with np.errstate(over="ignore"):
-            value = float(np.float32(value))
+            value = float(dtype.numpy.type(value))
     if math.isinf(value):
         return f"({'-' if value < 0 else ''}__builtin_inf{suffix}())"
     text = f"{value!r}{suffix}"

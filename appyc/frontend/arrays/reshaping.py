@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from appyc.errors import AxisError, LengthError, Loc, UnsupportedError
+from appyc.errors import AxisError, LengthError, Loc
 from appyc.frontend.arrays.tensors import as_tensor, divisor, fail_unless, pinned, product, with_axis
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.expressions.left_calls import leave_unless
@@ -151,9 +151,6 @@ def concatenated(scope: Scope, tensors: Sequence[Tensor], axis: int, loc: Loc) -
         raise LengthError("arrays to be joined must have one number of axes, and at least one", loc)
     axis = normalised(axis, first.ndim, loc)
     dtype = promoted_dtype(tensor.element.dtype for tensor in tensors)
-    if dtype is None:
-        kinds = " and ".join(dict.fromkeys(str(tensor.element.dtype) for tensor in tensors))
-        raise UnsupportedError(f"arrays of {kinds} cannot be joined", loc)
     for tensor in tensors[1:]:
         for k, (one, other) in enumerate(zip(first.extents, tensor.extents, strict=True)):
             if k != axis and one != other:

@@ -87,8 +87,6 @@ def _of_list(scope: Scope, slots: ListSlots, loc: Loc) -> Tensor:
     if not slots.of_tuples:
         return Tensor((axis,), (count,), loads[0], python=slots.kinds[0].python)
     kind = promoted_dtype(kind.dtype for kind in slots.kinds)
-    if kind is None:
-        raise UnsupportedError("the items of the tuples in this list have no common type", loc)
     across = scope.supply.fresh("k", DType.INT64)
     element = cast(loads[-1], kind)
     for k, load in reversed(list(enumerate(loads[:-1]))):

@@ -136,7 +136,7 @@ def binary(op: str, a: Number, b: Number, loc: Loc) -> Number:
         case "+" | "-" | "*":
             return _additive(op, a, b, loc)
         case "/":
-            t = supported_type(division_type(a.type, b.type), op, a, b, loc)
+            t = division_type(a.type, b.type)
             return apply(op, a, b, t, loc, trap=t.python)
         case "//" | "%":
             return _modular(op, a, b, loc)
@@ -236,16 +236,6 @@ def _fold(op: str, a: Number, b: Number, loc: Loc) -> Number | None:
     return python_number(value, loc)
 
 
-def supported_type(t: NumberType | None, op: str, a: Number, b: Number, loc: Loc) -> NumberType:
-    if t is None:
-        raise UnsupportedError(
-            f"NumPy gives {describe(a)} {op} {describe(b)} a type that appyc does not have (float16)",
-            loc,
-            hints=("convert an operand first, for example with np.float32(...)",),
-        )
-    return t
-
-
 def apply(op: str, a: Number, b: Number, t: NumberType, loc: Loc, *, trap: bool = False) -> Number:
     lhs, rhs = cast(a.expr, t.dtype), cast(b.expr, t.dtype)
     trap = trap and not (isinstance(rhs, Const) and rhs.value != 0)
@@ -258,16 +248,16 @@ def untrapped(a: Number) -> Number:
     return replace(a, expr=replace(e, trap=False, python=False)) if isinstance(e, Binary) else a
 
 
-def _arithmetic_type(op: str, a: Number, b: Number, loc: Loc) -> NumberType:
+def _arithmetic_type(a: Number, b: Number) -> NumberType:
     """The type of an arithmetic operation, of which bools are operands as integers are."""
-    t = supported_type(promote(a.type, b.type), op, a, b, loc)
+    t = promote(a.type, b.type)
     if t == PY_BOOL:
         return PY_INT
     return NumberType(DType.INT8, python=False) if t.dtype is DType.BOOL else t
 
 
 def _additive(op: str, a: Number, b: Number, loc: Loc) -> Number:
-    t = supported_type(promote(a.type, b.type), op, a, b, loc)
+    t = promote(a.type, b.type)
     if t.dtype is not DType.BOOL or t == PY_BOOL:
         return apply(op, a, b, PY_INT if t == PY_BOOL else t, loc)
     if op == "-":
@@ -277,14 +267,14 @@ def _additive(op: str, a: Number, b: Number, loc: Loc) -> Number:
 
 
 def _modular(op: str, a: Number, b: Number, loc: Loc) -> Number:
-    t = _arithmetic_type(op, a, b, loc)
+    t = _arithmetic_type(a, b)
     if t.dtype.is_complex:
         raise TypeInferenceError(f"complex numbers have no {op}", loc)
     return apply(op, a, b, t, loc, trap=t.python)
 
 
 def _power(a: Number, b: Number, loc: Loc) -> Number:
-    t = _arithmetic_type("**", a, b, loc)
+    t = _arithmetic_type(a, b)
     exponent = b.constant
     if t.dtype.is_integer and isinstance(exponent, int) and exponent < 0:
         if not t.python:
@@ -297,7 +287,7 @@ def _power(a: Number, b: Number, loc: Loc) -> Number:
 
 
 def _shift(op: str, a: Number, b: Number, loc: Loc) -> Number:
-    t = _arithmetic_type(op, a, b, loc)
+    t = _arithmetic_type(a, b)
     if not t.dtype.is_integer:
         raise TypeInferenceError(
             f"{op} takes integers, not {describe(a)} and {describe(b)}", loc,
@@ -308,7 +298,7 @@ def _shift(op: str, a: Number, b: Number, loc: Loc) -> Number:
 
 def _bitwise(op: str, a: Number, b: Number, loc: Loc) -> Number:
     t = promote(a.type, b.type)
-    if t is None or t.dtype.kind not in "biu":
+    if t.dtype.kind not in "biu":
         raise TypeInferenceError(
             f"{op} takes integers or bools, not {describe(a)} and {describe(b)}", loc,
             hints=("on conditions use `and` and `or`; convert numbers with int(...)",),

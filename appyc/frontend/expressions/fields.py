@@ -72,8 +72,6 @@ def _store(scope: Scope, owner: Value, name: str, value: Value, loc: Loc) -> Non
     known = scope.names.environment.callees.known.fields
     before = known.get(path) or scope.names.type_of_field(owner, name, loc)
     joined = promote(before, value.type)
-    if joined is None:
-        raise UnsupportedError(f"the attribute {name!r} gets numbers of different kinds", loc)
     if known.get(path) != joined:
         known[path] = joined
         raise Recursive  # what has been read of it so far is of another kind

@@ -156,7 +156,7 @@ def learn_item(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) 
         if known[0] != of_tuples or len(known[1]) != len(kinds):
             raise UnsupportedError(f"the items of {container_of(name)!r} are of different shapes", loc,
                                    hints=("use two lists",))  # fmt: skip
-        kinds = tuple(_joined(a, b, name, loc) for a, b in zip(known[1], kinds, strict=True))
+        kinds = tuple(_joined(a, b) for a, b in zip(known[1], kinds, strict=True))
     if known != (of_tuples, kinds) or name in scope.facts.empty_lists:
         scope.facts.empty_lists.discard(name)
         scope.facts.lists[name] = (of_tuples, kinds)
@@ -203,17 +203,11 @@ def refuse_mixed(scope: Scope) -> None:
             )  # fmt: skip
 
 
-def _joined(a: NumberType, b: NumberType, name: str, loc: Loc) -> NumberType:
+def _joined(a: NumberType, b: NumberType) -> NumberType:
     if a.dtype == b.dtype:
         return NumberType(a.dtype, a.python and b.python)
     own = a.python and b.python
-    joined = promote(NumberType(a.dtype, python=own), NumberType(b.dtype, python=own))
-    if joined is None:
-        raise UnsupportedError(
-            f"the items of {container_of(name)!r} are numbers of different kinds, which a list keeps apart", loc,
-            hints=("convert them to one type",),
-        )  # fmt: skip
-    return joined
+    return promote(NumberType(a.dtype, python=own), NumberType(b.dtype, python=own))
 
 
 def storage_of(scope: Scope, name: str) -> ListSlots:

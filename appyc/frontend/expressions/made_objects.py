@@ -148,8 +148,6 @@ def assign_made(scope: Scope, made: MadeObject, name: str, value: Value, loc: Lo
     key = (made.site, name)
     known = scope.callees.known.fields
     joined = promote(known.get(key, value.type), value.type)
-    if joined is None:
-        raise UnsupportedError(f"the attribute {name!r} gets numbers of different kinds", loc, hints=_HINTS)
     is_first = key not in known
     if not is_first and joined != known[key]:
         known[key] = joined

@@ -16,7 +16,6 @@ from appyc.frontend.expressions.arithmetic import (
     in_each_type,
     index_of,
     python_number,
-    supported_type,
     to_type,
 )
 from appyc.frontend.types.numbers import PY_INT, PY_LARGE_INT, NumberType, either_of, joined, promote
@@ -37,7 +36,7 @@ def compare(op: str, a: Number, b: Number, loc: Loc) -> Number:
             known = _COMPARISONS[op](a.expr.value, b.expr.value)
             return Number(const(known, DType.BOOL, loc), python)
         return Number(_compare_integers(op, a.expr, b.expr, loc), python)
-    t = supported_type(promote(a.type, b.type), op, a, b, loc)
+    t = promote(a.type, b.type)
     return Number(Compare(op, cast(a.expr, t.dtype), cast(b.expr, t.dtype), loc=loc), python)
 
 
@@ -74,13 +73,13 @@ def common_type(a: Number | Slot, b: Number | Slot) -> NumberType | None:
     t = joined(a.known_type, b.known_type)
     for number in (a, b):
         literal = number.constant if isinstance(number, Number) else number.literal
-        is_single = t is not None and number.python and t.dtype is DType.FLOAT32
-        if is_single and isinstance(literal, float) and _LARGEST_FLOAT32 < abs(literal) < math.inf:
+        largest = _LARGEST.get(t.dtype) if t is not None and number.python else None
+        if largest is not None and isinstance(literal, float) and largest < abs(literal) < math.inf:
             return NumberType(DType.FLOAT64, python=False)
     return t
 
 
-_LARGEST_FLOAT32 = 3.4028234663852886e38
+_LARGEST = {DType.FLOAT16: 65504.0, DType.FLOAT32: 3.4028234663852886e38}
 
 
 def select(cond: Expr, a: Number, b: Number, loc: Loc) -> Number:
@@ -99,7 +98,7 @@ def extremum(op: str, a: Number, b: Number, loc: Loc) -> Number:
         return _builtin_extremum(op, a, b, loc)
     if a.either is not None or b.either is not None:
         return in_each_type(lambda numbers: extremum(op, numbers[0], numbers[1], loc), (a, b), loc)
-    return _extremum(op, a, b, supported_type(promote(a.type, b.type), op, a, b, loc), loc)
+    return _extremum(op, a, b, promote(a.type, b.type), loc)
 
 
 def _builtin_extremum(op: str, a: Number, b: Number, loc: Loc) -> Number:
@@ -116,7 +115,8 @@ def _builtin_extremum(op: str, a: Number, b: Number, loc: Loc) -> Number:
         out = Binary(op, cast(a.expr, dtype), cast(b.expr, dtype), loc=loc)
         python = a.python and b.python
         return Number(out, python, None if python else either_of(a.type, b.type))
-    return _extremum(op, a, b, supported_type(t, op, a, b, loc), loc)
+    assert t is not None, "an integer and a float meet in a float"
+    return _extremum(op, a, b, t, loc)
 
 
 def _extremum(op: str, a: Number, b: Number, t: NumberType, loc: Loc) -> Number:

@@ -225,7 +225,6 @@ def grid(
     if not is_tuple:
         return vectors[0]
     kind = promoted_dtype([DType.INT64, *(vector.element.dtype for vector in vectors)])
-    assert kind is not None, "numbers of 64 bits have a common type"
     vectors = [Tensor(v.axes, v.extents, cast(v.element, kind)) for v in vectors]
     if is_open:
         return TupleValue(tuple(_along(scope, v, k, len(vectors), loc) for k, v in enumerate(vectors)))

@@ -81,8 +81,6 @@ def array_of(scope: Scope, value: Value, dtype: DType | None, loc: Loc) -> Value
     shape, numbers = _listed(value, loc)
     # Python's numbers are not weak here: np.array([1.0, np.float32(2)]) holds float64.
     wanted = dtype or promoted_dtype(n.type.dtype for n in numbers)
-    if wanted is None:
-        raise UnsupportedError("the numbers have no common type", loc)
     require_all_fit(scope, value, wanted, loc)
     stored = [scope.temp("item", cast(n.expr, wanted)) for n in numbers]
     ref = array_creation.allocate(
@@ -162,6 +160,4 @@ def result_type(scope: Scope, given: Arguments, loc: Loc) -> Value:
 
     arrays = given["arrays"]
     joined = promoted(map(type_of, arrays.items if isinstance(arrays, TupleValue) else (arrays,)))
-    if joined is None:
-        raise UnsupportedError("these have no common type", loc)
     return Opaque(joined.dtype.numpy)

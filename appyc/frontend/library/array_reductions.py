@@ -146,7 +146,7 @@ def extreme(name: str, dtype: DType, loc: Loc) -> Const:
     return Const(high if name == "min" else low, dtype, loc=loc)
 
 
-_WIDER = {DType.FLOAT32: DType.FLOAT64, DType.COMPLEX64: DType.COMPLEX128}
+_WIDER = {DType.FLOAT16: DType.FLOAT64, DType.FLOAT32: DType.FLOAT64, DType.COMPLEX64: DType.COMPLEX128}
 
 
 def summed(scope: Scope, tensor: Tensor, reduced: Sequence[int], keepdims: bool, loc: Loc) -> Value:

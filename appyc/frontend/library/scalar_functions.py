@@ -24,7 +24,6 @@ from appyc.frontend.library.number_conversions import (
     to_int,
     to_python,
 )
-from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import PY_BOOL, PY_FLOAT, NumberType, float_type_of, promote, promoted
 from appyc.frontend.types.values import Number
 from appyc.ir.intrinsics import INTRINSICS
@@ -43,12 +42,7 @@ def _intrinsic(name: str, *, python: bool) -> Maker:
     info = INTRINSICS[name]
 
     def make(args: list[Number], loc: Loc) -> Number:
-        t: NumberType | None = PY_FLOAT if python else _common_float(args)
-        if t is None:
-            raise UnsupportedError(
-                f"{info.numpy} of {describe(args[0])} is float16 in NumPy, which appyc does not have", loc,
-                hints=("convert first, with np.float32(...) or np.float64(...)",),
-            )  # fmt: skip
+        t = PY_FLOAT if python else _common_float(args)
         for a in args:
             if a.type.dtype.is_complex and (python or "c" not in info.kinds):
                 raise TypeInferenceError(f"{info.numpy} takes no complex number", loc)
@@ -59,9 +53,8 @@ def _intrinsic(name: str, *, python: bool) -> Maker:
     return make
 
 
-def _common_float(args: list[Number]) -> NumberType | None:
-    t = promoted(a.type for a in args)
-    return float_type_of(t) if t is not None else None
+def _common_float(args: list[Number]) -> NumberType:
+    return float_type_of(promoted(a.type for a in args))
 
 
 def _binary(op: str) -> Maker:
@@ -121,7 +114,7 @@ def _ignoring_nan(op: str) -> Maker:
 def _where(args: list[Number], loc: Loc) -> Number:
     cond, a, b = args
     t = promote(a.type, b.type)
-    if t is not None and t.dtype.is_integer:  # a Python int takes NumPy's type, whether it fits or not
+    if t.dtype.is_integer:  # a Python int takes NumPy's type, whether it fits or not
         a, b = arithmetic.to_type(a, t), arithmetic.to_type(b, t)
     return _strong(selections.select(truth_of(cond.expr), a, b, loc))
 
@@ -154,8 +147,6 @@ def _scaled(factor: float, *, python: bool = False) -> Maker:
 
     def make(args: list[Number], loc: Loc) -> Number:
         t = PY_FLOAT if python else _common_float(args)
-        if t is None:
-            raise UnsupportedError("a float16 result is not supported", loc)
         x = to_type(args[0], t)
         return arithmetic.binary("*", x, python_number(factor, loc), loc)
 

@@ -69,7 +69,7 @@ def _at(op: str) -> Maker:
         value = given["b"]
         python = isinstance(value, Number) and value.python
         joined = promote(NumberType(kind, python=False), NumberType(element_type(value), python))
-        if joined is None or joined.dtype is not kind:
+        if joined.dtype is not kind:
             raise UnsupportedError(
                 f"elements of {kind} with values of {element_type(value)}", loc,
                 hints=(f"convert the values: .astype(np.{kind})",),

@@ -90,10 +90,9 @@ def _default(scope: Scope, parameter: inspect.Parameter, text: Text, loc: Loc) -
 
 def _in_floats(numbers: list[Number], loc: Loc) -> list[Number]:
     """The numbers in the float type that NumPy computes with. Raises UnsupportedError for others."""
-    kind = promoted(number.type for number in numbers)
-    kind = float_type_of(kind) if kind is not None else None
-    if kind is None or not kind.dtype.is_float:
-        raise UnsupportedError("this function is compiled for float32 and float64 results", loc)
+    kind = float_type_of(promoted(number.type for number in numbers))
+    if not kind.dtype.is_float:
+        raise UnsupportedError("this function is compiled for results of real numbers", loc)
     return [Number(cast(n.expr, kind.dtype), python=False) for n in numbers]
 
 

@@ -90,8 +90,8 @@ def instead_of(obj: object) -> str:
             return f"pass the fields that are needed as arrays: a[{obj.dtype.names[0]!r}]"
         case np.ndarray() if type(obj) is not np.ndarray:
             return "pass numpy.asarray(a)"
-        case np.ndarray() if obj.dtype == np.float16:
-            return "pass a.astype(np.float32)"
+        case np.ndarray() if obj.dtype.kind == "f":
+            return "pass a.astype(np.float64)"
         case np.ndarray() if obj.dtype.kind in "mM":
             return "pass a.astype(np.int64)"
         case bytes() | bytearray() | memoryview():

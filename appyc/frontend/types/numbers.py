@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 import numpy as np
 
@@ -63,8 +64,8 @@ def dtype_named(name: str) -> DType | None:
     return DType._value2member_map_.get(name)  # type: ignore[return-value]
 
 
-def promote(a: NumberType, b: NumberType) -> NumberType | None:
-    """The type that `a` and `b` meet in, or None where NumPy's answer is a type the IR lacks."""
+def promote(a: NumberType, b: NumberType) -> NumberType:
+    """The type that `a` and `b` meet in."""
     if a == b and a.either is None:
         return a
     if a.python and b.python:
@@ -75,23 +76,17 @@ def promote(a: NumberType, b: NumberType) -> NumberType | None:
     return _numpy(np.promote_types(a.dtype.numpy, b.dtype.numpy))
 
 
-def promoted(types: Iterable[NumberType]) -> NumberType | None:
+def promoted(types: Iterable[NumberType]) -> NumberType:
     """The type that all of them meet in."""
-    found, *others = types
-    for other in others:
-        if (meeting := promote(found, other)) is None:
-            return None
-        found = meeting
-    return found
+    return reduce(promote, types)
 
 
-def promoted_dtype(dtypes: Iterable[DType]) -> DType | None:
+def promoted_dtype(dtypes: Iterable[DType]) -> DType:
     """The type that arrays of these element types meet in."""
-    found = promoted(NumberType(dtype, python=False) for dtype in dtypes)
-    return found.dtype if found is not None else None
+    return promoted(NumberType(dtype, python=False) for dtype in dtypes).dtype
 
 
-def _promote_weak(weak: NumberType, strong: NumberType) -> NumberType | None:
+def _promote_weak(weak: NumberType, strong: NumberType) -> NumberType:
     if _RANK[weak.dtype.kind] <= _RANK[strong.dtype.kind]:
         return NumberType(strong.dtype, python=False)
     match weak.dtype.kind, strong.dtype.kind:
@@ -100,16 +95,13 @@ def _promote_weak(weak: NumberType, strong: NumberType) -> NumberType | None:
         case "f", _:
             return NumberType(DType.FLOAT64, python=False)
         case "c", "f":
-            return NumberType(
-                DType.COMPLEX64 if strong.dtype is DType.FLOAT32 else DType.COMPLEX128, python=False
-            )
+            return NumberType(DType.COMPLEX64 if strong.dtype.bits < 64 else DType.COMPLEX128, python=False)
         case _:
             return NumberType(DType.COMPLEX128, python=False)
 
 
-def _numpy(dtype: np.dtype[np.generic]) -> NumberType | None:
-    found = dtype_named(dtype.name)
-    return None if found is None else NumberType(found, python=False)
+def _numpy(dtype: np.dtype[np.generic]) -> NumberType:
+    return NumberType(DType(dtype.name), python=False)
 
 
 def joined(a: NumberType, b: NumberType) -> NumberType | None:
@@ -159,7 +151,7 @@ def _hull(a: Range | None, b: Range | None) -> Range | None:
     return min(a[0], b[0]), max(a[1], b[1])
 
 
-def float_type_of(t: NumberType) -> NumberType | None:
+def float_type_of(t: NumberType) -> NumberType:
     """What NumPy's float functions (sqrt, sin, …) compute in for this operand: int16 gives float32."""
     if t.dtype.kind in "fc":
         return NumberType(t.dtype, python=False)
@@ -168,12 +160,10 @@ def float_type_of(t: NumberType) -> NumberType | None:
     return _numpy(np.sqrt(np.ones(1, t.dtype.numpy)).dtype)
 
 
-def division_type(a: NumberType, b: NumberType) -> NumberType | None:
+def division_type(a: NumberType, b: NumberType) -> NumberType:
     """The type of `a / b`: as promote, but integers give float64."""
     t = promote(a, b)
-    if t is None or t.dtype.kind in "fc":
-        return t
-    return NumberType(DType.FLOAT64, t.python)
+    return t if t.dtype.kind in "fc" else NumberType(DType.FLOAT64, t.python)
 
 
 def holds(dtype: DType, value: int) -> bool:

@@ -28,7 +28,7 @@ def refuse_unfit(scope: Scope, values: Sequence[Value], loc: Loc) -> None:
     if not weak or not others:
         return
     common = promoted_dtype([DType.BOOL, *map(element_type, others)])
-    if common is not None and common.is_integer:
+    if common.is_integer:
         for number in weak:
             require_fit(scope, number, common, loc)
 
