@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.programs.registry import Programs, floats
+from tests.programs.registry import Programs, floats, ints
 
 PROGRAMS = Programs()
 
@@ -512,3 +512,42 @@ def a_search_whose_inner_loop_may_raise(a, b, t):
             break
         b[i] = a[i, 0]
     return b
+
+
+# ---------------------------------------------------------------- iterators over arrays that stay in Python
+
+
+@PROGRAMS.on(ints(4, 5), floats(3))
+@PROGRAMS.on(ints(4, 5), ints(3))
+def of_another_kind(a, b):
+    for x in np.nditer(a, op_flags=["readwrite"]):
+        x += b[0]
+    b[1, ...] += 1.5
+
+
+@PROGRAMS.on(floats(4))
+def assigned_and_kept(a):
+    total, items = 0.0, []
+    for x in np.nditer(a):
+        x = x + 1
+        total += x
+    for x in np.nditer(a):
+        items.append(x)
+    it = np.nditer(a)
+    a = a + 1
+    for x in it:
+        total += x
+    for x in it:
+        total += x
+    return total, items
+
+
+@PROGRAMS.on(floats(4), floats(4, seed=1))
+@PROGRAMS.on(floats(4)[::-1], floats(4, seed=1))
+def dots(a, b):
+    total = 0.0
+    for x, y in np.nditer([a, b]):
+        total = 0.5 * total + x * y
+    for x in np.nditer(a):
+        total = 0.5 * total + x
+    return total

@@ -6,6 +6,8 @@ import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 
 @dataclass(frozen=True, slots=True)
 class Sized:
@@ -24,8 +26,8 @@ def sizes_of(named: Mapping[str, object]) -> dict[str, object]:
     for name, value in named.items():
         if isinstance(value, numbers.Number):
             out[name] = value
-        elif isinstance(shape := getattr(value, "shape", None), tuple):
-            out[name] = Sized(shape)
+        elif isinstance(value, np.ndarray | Sized) or hasattr(value, "__cuda_array_interface__"):
+            out[name] = Sized(value.shape)  # type: ignore[attr-defined]  # of other objects no attribute is read: it may raise
         elif isinstance(value, str | bytes):
             out[name] = Sized((len(value),))
         elif type(value) is list:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from appyc.errors import LengthError, Loc, PragmaError, TypeInferenceError, UnsupportedError
+from appyc.errors import LengthError, Loc, PragmaError, UnsupportedError
 from appyc.frontend.arrays.array_creation import shape_from
 from appyc.frontend.arrays.rearranging import rows
 from appyc.frontend.arrays.reshaping import reshaped, whole_or_row
@@ -57,7 +57,7 @@ from appyc.frontend.expressions.tables import as_item, bind_shared, bind_table, 
 from appyc.frontend.facts import Restart
 from appyc.frontend.pragmas.pragma_nodes import AtomicPragma
 from appyc.frontend.scope import Scope
-from appyc.frontend.syntax.tree import is_list, tuple_in_place
+from appyc.frontend.syntax.tree import has_ellipsis, is_list, tuple_in_place
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.values import (
     ArrayRef,
@@ -71,7 +71,7 @@ from appyc.frontend.types.values import (
     Wide,
     is_list_itself,
 )
-from appyc.frontend.types.weak_ints import require_fit
+from appyc.frontend.types.weak_ints import refuse_other_kind, require_fit
 from appyc.ir.nodes import Const, Expr, Load, Store, Update
 
 _ATOMIC_OPS = {"+": "+", "-": "+", "*": "*", "&": "&", "|": "|", "^": "^"}
@@ -226,9 +226,7 @@ def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
         scope.block.extend(block)
         assign(scope, ref, value, loc)
         return
-    if is_array(value) and any(
-        isinstance(n, ast.Constant) and n.value is ... for n in ast.walk(target.slice)
-    ):
+    if is_array(value) and has_ellipsis(target.slice):
         # `a[..., 0]` is a 0-dimensional array, to which an array of one element can be assigned.
         value = as_value(without_leading_ones(scope, as_tensor(scope, value, loc), 0, loc))
     stored = number(value, loc, "the assigned value")
@@ -334,6 +332,8 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
         scope.block.extend(block)
     element_now = number(as_item(scope, target.value, Number(load, ref.python)), loc)
     out = number_operation(scope, symbol, element_now, number(operand, scope.loc(value)), loc)
+    if has_ellipsis(target.slice):  # NumPy has an array without axes
+        refuse_other_kind(symbol, ref.symbol.dtype, out.type.dtype, loc)
     learn_table_item(scope, target.value, out, loc)
     if ref.symbol.dtype.is_integer and out.type.dtype.is_float and symbol == "/":
         # NumPy scalars divide to a float, which the element's store then truncates.
@@ -353,14 +353,9 @@ def _fresh_sum(scope: Scope, node: ast.expr, loc: Loc) -> Value:
 def _update_array(
     scope: Scope, target: ArrayRef | Tensor | Masked, symbol: str, value: Value, loc: Loc
 ) -> None:
-    """`target op= value` for an array, in place. Raises TypeInferenceError where NumPy refuses the result's type."""
+    """`target op= value` for an array, in place."""
     out = array_operation(scope, symbol, target, value, loc)
-    old, new = element_type(target), element_type(out)
-    if "biufc".index(new.kind.replace("u", "i")) > "biufc".index(old.kind.replace("u", "i")):
-        raise TypeInferenceError(
-            f"{symbol}= gives {new}, which an array of {old} does not take", loc,
-            hints=(f"convert the result: a[...] = (a {symbol} x).astype(a.dtype)",),
-        )  # fmt: skip
+    refuse_other_kind(symbol, element_type(target), element_type(out), loc)
     assign(scope, target, out, loc)
 
 

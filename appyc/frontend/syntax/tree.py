@@ -245,3 +245,8 @@ def copied_list(value: ast.expr) -> ast.Name | None:
             return name
         case _:
             return None
+
+
+def has_ellipsis(index: ast.expr) -> bool:
+    """Whether `...` is a part of a subscript."""
+    return any(isinstance(n, ast.Constant) and n.value is ... for n in ast.walk(index))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from appyc.errors import Loc
+from appyc.errors import Loc, TypeInferenceError
 from appyc.frontend.arrays.tensors import as_tensor, element_type, is_array
 from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const
 from appyc.frontend.scope import Scope
@@ -105,3 +105,12 @@ def _require_fit_of_float(scope: Scope, value: float, dtype: DType, loc: Loc) ->
     else:
         return
     scope.fail_if(const(True, DType.BOOL, loc), error, message, loc)
+
+
+def refuse_other_kind(symbol: str, old: DType, new: DType, loc: Loc) -> None:
+    """Raises TypeInferenceError where NumPy does not change an array in place, for the result is of a wider kind."""
+    if "biufc".index(new.kind.replace("u", "i")) > "biufc".index(old.kind.replace("u", "i")):
+        raise TypeInferenceError(
+            f"{symbol}= gives {new}, which an array of {old} does not take", loc,
+            hints=(f"convert the result: a[...] = (a {symbol} x).astype(a.dtype)",),
+        )  # fmt: skip
