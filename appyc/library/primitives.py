@@ -21,6 +21,12 @@ def by_index(shape, element):
     return np.array(out).reshape(shape)
 
 
+def in_memory_order(a):
+    """The indices of an array's elements in the order in which these lie in memory."""
+    it = np.nditer(a, flags=["multi_index", "zerosize_ok"])
+    return [it.multi_index for _ in it]
+
+
 def rest_of_floats(x, y):
     """np.fmod of floats."""
     return np.fmod(x, y)

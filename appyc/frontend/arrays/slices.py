@@ -48,7 +48,7 @@ Item: TypeAlias = Value | ast.Slice
 
 def lower_items(scope: Scope, index: ast.expr) -> list[Item]:
     """The parts of a subscript, values from left to right."""
-    nodes = list(index.elts) if isinstance(index, ast.Tuple) else [index]
+    nodes = expressions.unstarred(scope, index.elts) if isinstance(index, ast.Tuple) else [index]
     values = iter(
         expressions.lower_operands(
             scope,

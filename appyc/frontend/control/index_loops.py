@@ -8,8 +8,7 @@
 The indices are in C order (row-major), so the loop is equivalent to a loop nest, and all loop-nest
 transformations apply. A pragma applies to the outermost loop.
 
-Does not handle: `break` and `else`, which concern the whole nest; `np.nditer`, which iterates in memory order;
-products of ranges with a step other than 1.
+Does not handle: `break` and `else`, which concern the whole nest; products of ranges with a step other than 1.
 """
 
 from __future__ import annotations
@@ -35,9 +34,10 @@ from appyc.frontend.pragmas.clauses import loop_clauses
 from appyc.frontend.pragmas.pragma_nodes import LoopPragma
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import leaves_loop
-from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
+from appyc.frontend.types.values import ArrayRef, Number, Opaque, TupleValue, Value
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, For, Var
-from appyc.ir.types import DType
+from appyc.ir.types import DType, Layout
+from appyc.library.primitives import in_memory_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,14 @@ def index_space_of(scope: Scope, node: ast.expr) -> IndexSpace | None:
             value = expressions.lower_expression(scope, owner)
             return _elements(scope, value, loc) if is_array(value) else None
         case ast.Call(
-            func=ast.Attribute() | ast.Name() as func,
+            func=ast.Attribute() | ast.Name() | ast.Constant() as func,
             args=args,
             keywords=[] | [ast.keyword(arg="repeat", value=ast.Constant())] as keywords,
         ):
             callee = expressions.lower_expression(scope, func) if is_outer(scope, func) else None
             obj = callee.obj if isinstance(callee, Opaque) else None
+            if obj is in_memory_order:
+                return _in_memory_order(expressions.lower_expression(scope, args[0]), loc)
             if obj is np.ndindex:
                 return _indices(scope, args, loc)
             if obj is itertools.product and args:
@@ -86,6 +88,17 @@ def _indices(scope: Scope, args: list[ast.expr], loc: Loc) -> IndexSpace:
         negative = Compare("<", extent, integer(0, loc), loc=loc)
         scope.fail_if(negative, "ValueError", "negative dimensions are not allowed", loc)
     return IndexSpace(extents, lambda at: TupleValue(tuple(Number(var, python=True) for var in at)))
+
+
+def _in_memory_order(value: Value, loc: Loc) -> IndexSpace:
+    """The indices of an array, along its columns first if these are contiguous."""
+    if not isinstance(value, ArrayRef) or value.symbol.array.layout is Layout.STRIDED:
+        raise UnsupportedError("the order in memory of these elements is not known before the call", loc,
+                               hints=("iterate in order='C', or pass a contiguous array",))  # fmt: skip
+    step = -1 if value.symbol.array.layout is Layout.F else 1
+    return IndexSpace(
+        value.extents(loc)[::step], lambda at: TupleValue(tuple(Number(v, python=True) for v in at[::step]))
+    )
 
 
 def _pairs(scope: Scope, args: list[ast.expr], loc: Loc) -> IndexSpace | None:

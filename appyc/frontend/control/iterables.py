@@ -63,7 +63,7 @@ def is_outer(scope: Scope, func: ast.expr) -> bool:
     """Whether a callee is looked up outside the function, as a module's function, and is no method of a local."""
     while isinstance(func, ast.Attribute):
         func = func.value
-    return isinstance(func, ast.Name) and func.id not in scope.locals
+    return isinstance(func, ast.Constant) or (isinstance(func, ast.Name) and func.id not in scope.locals)
 
 
 def item_at(slots: ListSlots, at: Expr, loc: Loc) -> Value:
