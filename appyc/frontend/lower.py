@@ -18,6 +18,7 @@ from appyc.frontend.control.phi_storage import arrays_of, start_late
 from appyc.frontend.control.result_trees import ResultTrees, with_chosen_arrays, without_elements
 from appyc.frontend.control.statements import lower_block, lower_statement
 from appyc.frontend.desugar.array_iterators import without_array_iterators
+from appyc.frontend.desugar.byte_arrays import without_byte_arrays
 from appyc.frontend.desugar.characters import with_codes
 from appyc.frontend.desugar.consumed_generators import without_generator_calls
 from appyc.frontend.desugar.deques import without_deques
@@ -150,7 +151,13 @@ def _without_containers(source: Source, names: Names) -> Source:
     source = without_generators(without_generator_calls(source, names.plain), names.plain)
     source = with_split_assignments(source)
     source = without_array_iterators(without_tries(source, names.plain), names.plain)
-    for rule in (without_deques, without_hash_tables, without_nested_lists, without_list_methods):
+    for rule in (
+        without_byte_arrays,
+        without_deques,
+        without_hash_tables,
+        without_nested_lists,
+        without_list_methods,
+    ):
         source = rule(source, names.plain)
     return source
 

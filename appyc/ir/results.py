@@ -94,6 +94,8 @@ CONTAINERS: dict[str, Callable[..., object]] = {
     "defaultdict(list)": lambda keys, values: defaultdict(list, zip(keys, values, strict=True)),
     "set": set,
     "deque": deque,
+    "bytes": bytes,
+    "bytearray": bytearray,
     "lists": lambda items, starts, counts: [
         items[start : start + count] for start, count in zip(starts, counts, strict=True)
     ],
