@@ -33,6 +33,39 @@ def pop_left(items, head):
     return item
 
 
+def push_left(items, head, item):
+    """Puts an item in front. Where no place is free there, all are moved, so that half as many places are."""
+    length = len(items)
+    if length == head[0]:
+        items.append(item)
+        return
+    if head[0] == 0:
+        room = length // 2 + 16
+        for _ in range(room):
+            items.append(item)
+        for i in range(length - 1, -1, -1):
+            items[i + room] = items[i]
+        head[0] = room
+    head[0] -= 1
+    items[head[0]] = item
+
+
+def rotate(items, head, count):
+    """Moves the last `count` items to the front, or where that is less work the others to the end."""
+    length = len(items) - head[0]
+    if length < 2:
+        return
+    to_front = count % length
+    if 2 * to_front <= length:
+        for _ in range(to_front):
+            last = items.pop()
+            push_left(items, head, last)
+    else:
+        for _ in range(length - to_front):
+            front = pop_left(items, head)
+            items.append(front)
+
+
 def drop_front(items, head):
     """Moves the items to the front of the list."""
     if head[0] == 0:

@@ -241,6 +241,42 @@ def a_rotation(n):
 
 
 @_on(5)
+@_on(1)
+@_on(0)
+@PROGRAMS.on(300, targets=("cpu",))
+def a_rotated_circle(n):
+    circle, order = deque(range(n)), []
+    while circle:
+        circle.rotate(-2)
+        order.append(circle.pop())
+        circle.rotate(len(order))
+    return order
+
+
+@_on(6)
+@_on(1)
+@PROGRAMS.on(60, targets=("cpu",))
+def least_walls(n):
+    walls = [(i * 7 + i // n * 3) % 5 < 2 for i in range(n * n)]
+    cost = [-1] * (n * n)
+    front = deque([(0, 0)])
+    while front:
+        place, paid = front.popleft()
+        if cost[place] >= 0:
+            continue
+        cost[place] = paid
+        for step in (1, -1, n, -n):
+            near = place + step
+            if near < 0 or near >= n * n or (abs(step) == 1 and near // n != place // n) or cost[near] >= 0:
+                continue
+            if walls[near]:
+                front.append((near, paid + 1))
+            else:
+                front.appendleft((near, paid))
+    return cost
+
+
+@_on(5)
 @_on(4)
 @_on(0)  # raises IndexError
 def a_moving_window(n):

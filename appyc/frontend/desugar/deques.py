@@ -11,8 +11,8 @@ The functions are those of `appyc.library.queues`.
 Requires: each binding of the name makes a deque (`deque()`, `deque([a, b])`, `deque(items)`), and each other use is one
 that a rule replaces.
 
-Does not handle: `appendleft` and `rotate`; loops over a queue that change it; nested functions; what extends or returns
-a queue with `maxlen`.
+Does not handle: loops over a queue that change it; nested functions; what extends, rotates or
+returns a queue with `maxlen`, or puts items in front of it.
 """
 
 # ruff: noqa: N802  (names that `ast` gives)
@@ -29,7 +29,7 @@ from appyc.frontend.desugar.building import constant
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.tree import walk
-from appyc.library.queues import bound, drop_front, item_of, leave_room, pop, pop_left
+from appyc.library.queues import bound, drop_front, item_of, leave_room, pop, pop_left, push_left, rotate
 
 
 def without_deques(source: Source, value_of: ValueOf) -> Source:
@@ -47,12 +47,17 @@ def _made(value: ast.expr, value_of: ValueOf) -> Kind | None:
             return None
 
 
+_FUNCTIONS = (bound, drop_front, item_of, leave_room, pop, pop_left, push_left, rotate)
+
+
 class _Deques(Containers):
     PARTS = ("items", "head", "most")
     STATEMENTS = {  # noqa: RUF012
         "it.append(given)": "items.append(given)",
         "it.append(last)": "leave_room(items, head, most)\nif most > 0: items.append(last)",
+        "it.appendleft(given)": "push_left(items, head, given)",
         "it.extend(given)": "items.extend(given)",
+        "it.rotate(given)": "rotate(items, head, given)",
         "it.clear()": "items.clear(); head = [0]",
     }
     EXPRESSIONS = {  # noqa: RUF012
@@ -62,16 +67,19 @@ class _Deques(Containers):
         "it[index]": "item_of(items, head, index)",
         "it.maxlen": "most",
     }
-    CONSTANTS = {f.__name__: constant(f) for f in (bound, drop_front, item_of, leave_room, pop, pop_left)}  # noqa: RUF012
+    CONSTANTS = {f.__name__: constant(f) for f in _FUNCTIONS}  # noqa: RUF012
     FULL = "len(items) > head[0]"
     RETURNED = "made(items)"
     HINT = (
-        "append, extend, popleft, pop and clear are compiled, and to index, measure, run over and return it"
+        "append, appendleft, extend, popleft, pop, rotate and clear are compiled, and to index, measure, run over and "
+        "return it"
     )
 
     def takes(self, pattern: str, node: ast.AST, name: str, found: Mapping[str, ast.expr]) -> bool:
         of_bounded = {
             "it.append(given)": False,
+            "it.appendleft(given)": False,
+            "it.rotate(given)": False,
             "it.extend(given)": False,
             "it.append(last)": True,
             "it.maxlen": True,
