@@ -28,6 +28,7 @@ from appyc.frontend.desugar.joined_returns import with_joined_returns
 from appyc.frontend.desugar.list_methods import without_list_methods
 from appyc.frontend.desugar.nested_lists import without_nested_lists
 from appyc.frontend.desugar.rewriting import with_split_assignments
+from appyc.frontend.desugar.strict_zips import without_strict_zips
 from appyc.frontend.desugar.tries import without_tries
 from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const
 from appyc.frontend.expressions.callee_facts import Callees, Known, with_callees
@@ -152,6 +153,7 @@ def _without_containers(source: Source, names: Names) -> Source:
     source = with_split_assignments(source)
     source = without_array_iterators(without_tries(source, names.plain), names.plain)
     for rule in (
+        without_strict_zips,
         without_byte_arrays,
         without_deques,
         without_hash_tables,
