@@ -126,3 +126,10 @@ def pack(live, items):
             count += 1
     while len(items) > count:
         items.pop()
+
+
+def by_count(values):
+    """The places of the values, the greatest first, and equal ones in their order."""
+    pairs = [(-values[place], place) for place in range(len(values))]
+    pairs.sort()
+    return [place for _, place in pairs]

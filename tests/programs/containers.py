@@ -240,6 +240,27 @@ def a_rotation(n):
     return circle, out
 
 
+@_on(50)
+@_on(1)
+@_on(0)
+def most_common_remainders(n):
+    counts = Counter()
+    for i in range(n):
+        counts[i * i % 11] += 1
+    code = 0
+    for value, count in counts.most_common(3):
+        code = code * 1000 + value * 20 + count
+    for value, count in counts.most_common():
+        code += value * count
+    sevenths = [i // 7 for i in range(n)]
+    again = Counter(sevenths)
+    top = again.most_common(2)
+    rest = [value for value, _ in again.most_common(n - 2)]
+    if not top:
+        return code, top, rest, -1
+    return code, top, rest, again.most_common(1)[0][1]
+
+
 @_on(5)
 @_on(1)
 @_on(0)

@@ -37,7 +37,20 @@ from appyc.frontend.desugar.hashed_kinds import holds_lists, is_entered, kind_of
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, listed, replaced
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.tree import is_new_list, walk
-from appyc.library.hashing import delete, drop, enter, enter_all, find, found, get, mark, pack, put, take
+from appyc.library.hashing import (
+    by_count,
+    delete,
+    drop,
+    enter,
+    enter_all,
+    find,
+    found,
+    get,
+    mark,
+    pack,
+    put,
+    take,
+)
 
 _LOOKERS = frozenset({"len", "sum", "min", "max", "any", "all", "sorted", "list", "enumerate", "zip"})
 _WITHOUT_ORDER = _LOOKERS - {"list", "enumerate", "zip"}
@@ -95,6 +108,8 @@ class _HashTables(Containers):
         "it.get(key, default)": "get(table, keys, values, key, default)",
         "it.pop(key)": "values[delete(gone, table, keys, key)]",
         "it.pop(key, default)": "take(gone, table, keys, values, key, default)",
+        "it.most_common()": "[(keys[place], values[place]) for place in by_count(values)]",
+        "it.most_common(most)": "[(keys[place], values[place]) for place in by_count(values)[:max(most, 0)]]",
         "key in it": "find(table, keys, key) >= 0",
         "key not in it": "find(table, keys, key) < 0",
         "len(it)": "len(keys) - gone[0]",
@@ -102,7 +117,7 @@ class _HashTables(Containers):
     TEMPORARIES = ("key", "item", "number")
     CONSTANTS = {  # noqa: RUF012
         f.__name__: constant(f)
-        for f in (delete, drop, enter, enter_all, find, found, get, mark, pack, put, take)
+        for f in (by_count, delete, drop, enter, enter_all, find, found, get, mark, pack, put, take)
     }
     FULL = "len(keys) > 0"
     RETURNED = "made(keys, values)"
@@ -121,6 +136,8 @@ class _HashTables(Containers):
                 return is_set
             case "it.pop":
                 return not is_set and name not in self.of_lists
+            case "it.most_common":
+                return self.kinds[name].makes == "Counter" and name not in self.losing
             case "it.get":
                 return not is_set
             case "len":
