@@ -83,3 +83,20 @@ def chain(first, second):
         yield item
     for item in second:
         yield item
+
+
+@of(itertools.islice)
+def islice(iterable, first, second=False, step=1):
+    """The items from one index to another, or from the start to one. second: no bool where it is given."""
+    if isinstance(second, bool):
+        start, stop = 0, first
+    else:
+        start, stop = first, second
+    if start is None:
+        start = 0
+    if stop is None:
+        stop = len(iterable)
+    if start < 0 or stop < 0:
+        raise ValueError("Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
+    for at in range(start, min(stop, len(iterable)), step):
+        yield iterable[at]

@@ -224,3 +224,49 @@ def all_at_once(n):
 @PROGRAMS.on(0)
 def the_largest_of_none(n):
     return max(third_squares(n))
+
+
+@PROGRAMS.on(floats(12), 3, 9)
+@PROGRAMS.on(floats(12), 3, 30)
+@PROGRAMS.on(floats(2), 3, 9)
+@PROGRAMS.on(floats(12), -1, 9)
+@PROGRAMS.on(floats(0), 0, 0, joined=True)
+def parts_of_sequences(a, low, high):
+    total = 0.0
+    squares = [i * i for i in range(high)]
+    for x in itertools.islice(a, low):
+        total += x
+    for x in itertools.islice(a, low, high):
+        total = 0.5 * total + x
+    for k, x in enumerate(itertools.islice(a, 1, None, 2)):
+        total += k * x
+    for i in itertools.islice(range(100), high):
+        total += i
+    for square in itertools.islice(squares, low, None):
+        if square > 50:
+            break
+        total += square
+    return total
+
+
+def _odd_squares(n):
+    for i in range(n):
+        if i % 2:
+            yield i * i
+
+
+@PROGRAMS.on(9)
+@PROGRAMS.on(0)
+def numbered_squares(n):
+    total = 0
+    k = -1
+    for k, square in enumerate(_odd_squares(n)):
+        if square == 25:
+            continue
+        total += k * square
+        k = 7
+    for i, (a, b) in enumerate(itertools.pairwise(range(n))):
+        if i > 4:
+            break
+        total = total * 3 + a * b
+    return total, k

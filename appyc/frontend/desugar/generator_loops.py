@@ -28,7 +28,7 @@ from inspect import CO_GENERATOR
 from types import FunctionType
 from typing import Any
 
-from appyc.frontend.desugar.building import FreshNames, assigned, constant, negated, read, renamed
+from appyc.frontend.desugar.building import FreshNames, assigned, constant, located, negated, read, renamed
 from appyc.frontend.desugar.rewriting import ValueOf, listed, rewritten
 from appyc.frontend.desugar.yields import YIELDS, OfRange, Yields, yields
 from appyc.frontend.pragmas.pragmas import read_pragmas
@@ -44,7 +44,7 @@ def without_generators(source: Source, value_of: ValueOf) -> Source:
         node for node in walk(source.ast) if isinstance(node, ast.For) and isinstance(node.iter, ast.Call)
     ]
     finder = Finder(source.ast, value_of)
-    if not any(finder.found(loop.iter) for loop in loops):
+    if not any(finder.found(finder.numbered(loop) or loop.iter) for loop in loops):
         return source
     marked = {(node.lineno, node.col_offset) for node in read_pragmas(source)}
     return rewritten(source, lambda copied: _Loops(copied, finder, marked))
@@ -81,6 +81,17 @@ class Finder:
             if isinstance(n, ast.FunctionDef) and n is not function and yields(n)
         }
 
+    def numbered(self, loop: ast.For) -> ast.expr | None:
+        """What a loop over `enumerate` numbers, from 0 on."""
+        match loop:
+            case ast.For(
+                target=ast.Tuple(elts=[ast.Name(), ast.Name() | ast.Tuple()]),
+                iter=ast.Call(func=func, args=[items], keywords=[]),
+            ):
+                return items if self.value_of(func) is enumerate else None
+            case _:
+                return None
+
     def found(self, node: ast.expr) -> _Generator | None:
         match node:
             case ast.Call(func=ast.Name(id=name)) if name in self.inner:
@@ -112,6 +123,15 @@ class _Loops(ast.NodeTransformer):
         return node if yields(node) else self.generic_visit(node)
 
     def visit_For(self, node: ast.For) -> Any:
+        items = self.finder.numbered(node)
+        if items is not None and self.finder.found(items) is not None:
+            assert isinstance(node.target, ast.Tuple)
+            number, target = node.target.elts
+            count = self.unused("count")
+            one_more = ast.AugAssign(ast.Name(count, ast.Store()), ast.Add(), ast.Constant(1))
+            step = [ast.Assign([number], read(count)), one_more]
+            node.target, node.iter, node.body = target, items, [*(located(s, node) for s in step), *node.body]
+            return [located(assigned(count, 0), node), *listed(self.visit_For(node))]
         generator = self.finder.found(node.iter)
         if generator is None or generator.tree.name in self.active:
             return self.generic_visit(node)
