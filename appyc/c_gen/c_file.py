@@ -289,8 +289,6 @@ def _from_slot(ctx: FunctionContext, dtype: DType, slot: int) -> str:
             return f"{helper('bits_to_double')}(frame[{slot}])"
         case DType.FLOAT32:
             return f"{helper('bits_to_float')}(frame[{slot}])"
-        case DType.FLOAT16:
-            return f"{helper('bits_to_half')}(frame[{slot}])"
         case DType.COMPLEX128:
             parts = [f"{helper('bits_to_double')}(frame[{at}])" for at in (slot, slot + 1)]
             return f"__builtin_complex({', '.join(parts)})"
@@ -317,8 +315,6 @@ def _emit_result(ctx: FunctionContext, text: str, dtype: DType, slot: int) -> No
             writer.line(f"frame[{slot}] = {helper('double_to_bits')}({text});")
         case DType.FLOAT32:
             writer.line(f"frame[{slot}] = {helper('float_to_bits')}({text});")
-        case DType.FLOAT16:
-            writer.line(f"frame[{slot}] = {helper('half_to_bits')}({text});")
         case DType.COMPLEX128 | DType.COMPLEX64:
             with writer.block():
                 convert = helper("double_to_bits" if dtype is DType.COMPLEX128 else "float_to_bits")

@@ -1,6 +1,7 @@
 """float16: elements of two bytes, whose operations are computed in float32 and rounded one by one."""
 
 import numpy as np
+from scipy import special
 
 from tests.programs.registry import C_ONLY, Programs, floats, ints
 
@@ -90,9 +91,18 @@ def reduced(a):
 
 
 @PROGRAMS.on(np.array([1, 4, 100], np.int8))
+@PROGRAMS.on(np.array([1, 4, 200], np.uint8))
 @PROGRAMS.on(np.array([True, False]))
-def roots_of_small_integers(a):
-    return np.sqrt(a), np.sqrt(a) * 2
+@PROGRAMS.on(np.array([1, 0.25, 0.5], np.float16))
+def roots_of_small_numbers(a):
+    return np.sqrt(a), np.sqrt(a) * 2, np.deg2rad(a), np.angle(a), np.hypot(a, a)
+
+
+@PROGRAMS.on(np.array([1, 4, 100], np.int8))
+@PROGRAMS.on(np.array([1, 4, 100], np.int16))
+@PROGRAMS.on(np.array([True, False]))
+def functions_of_small_numbers(a):
+    return np.i0(a), np.sinc(a), special.erf(a), special.xlogy(a, a), special.kl_div(a, a)
 
 
 @PROGRAMS.on(np.float16(1.5), True, joined=True)
@@ -100,3 +110,29 @@ def roots_of_small_integers(a):
 def a_literal_beyond_it(x, takes):
     y = x if takes else 1e5
     return y
+
+
+def _counted(n: int, dtype: type) -> np.ndarray:
+    return np.arange(1, n + 1).astype(dtype)
+
+
+@PROGRAMS.on(_counted(4, np.float16), _counted(3, np.float16))
+@PROGRAMS.on(_counted(15, np.float16), _counted(3, np.float16))
+@PROGRAMS.on(_counted(4, np.float32), _counted(3, np.float32))
+def convolved(a, b):
+    return np.convolve(a, b)
+
+
+@PROGRAMS.on(_counted(4, np.uint16), 3)
+@PROGRAMS.on(_counted(18, np.uint16), 3)
+@PROGRAMS.on(_counted(4, np.uint8), 3)
+@PROGRAMS.on(_counted(18, np.float16), 3)
+def sums_around(a, reach):
+    out = np.zeros_like(a)
+    #pragma parallel for
+    for i in range(len(a)):
+        total = out[i]
+        for k in range(max(0, i - reach + 1), min(len(a), i + 1)):
+            total = out.dtype.type(np.float32(total) + np.float32(a[k]) * np.float32(2))
+        out[i] = total
+    return out

@@ -105,11 +105,6 @@ static inline float bits_to_float(const int64_t bits) {
     return (union { int32_t bits; float value; }){.bits = (int32_t)bits}.value;
 }
 
-//: bits_to_half
-static inline _Float16 bits_to_half(const int64_t bits) {
-    return (union { int16_t bits; _Float16 value; }){.bits = (int16_t)bits}.value;
-}
-
 //: double_to_bits
 static inline int64_t double_to_bits(const double value) {
     return (union { double value; int64_t bits; }){.value = value}.bits;
@@ -120,7 +115,32 @@ static inline int64_t float_to_bits(const float value) {
     return (uint32_t)(union { float value; int32_t bits; }){.value = value}.bits;
 }
 
-//: half_to_bits
-static inline int64_t half_to_bits(const _Float16 value) {
-    return (union { _Float16 value; uint16_t bits; }){.value = value}.bits;
+// A float16 is kept as its bits: its own type is not in every compiler, and gcc 12 makes wrong vectors of it.
+//: float_of_half <- bits_to_float
+static inline float float_of_half(const uint16_t half) {
+    const uint32_t body = (uint32_t)(half & 0x7fffU) << 13;
+    const uint32_t scaled = body + (body < 0x0f800000U ? 0x38000000U : 0x70000000U);
+    const float subnormal = bits_to_float((int64_t)(body + 0x38800000U)) - 0x1p-14f;
+    const float size = body < 0x00800000U ? subnormal : bits_to_float((int64_t)scaled);
+    return (half & 0x8000U) ? -size : size;
+}
+
+//: half_of_float <- bits_to_float float_to_bits
+static inline uint16_t half_of_float(const float value) {
+    const uint32_t bits = (uint32_t)float_to_bits(value), size = bits & 0x7fffffffU;
+    const uint32_t normal = (size + 0xc8000fffU + ((size >> 13) & 1U)) >> 13;  // rounded to even
+    const uint32_t subnormal = (uint32_t)float_to_bits(bits_to_float((int64_t)size) + 0.5f) - 0x3f000000U;
+    const uint32_t finite = size < 0x38800000U ? subnormal : normal;
+    const uint32_t half = size < 0x477ff000U ? finite : size > 0x7f800000U ? 0x7e00U : 0x7c00U;
+    return (uint16_t)(half | ((bits >> 16) & 0x8000U));
+}
+
+// By way of a float that is rounded to odd, so that rounding it again is as rounding once.
+//: half_of_double <- half_of_float bits_to_float float_to_bits
+static inline uint16_t half_of_double(const double value) {
+    const float near = (float)value;
+    const bool is_farther = __builtin_fabs((double)near) > __builtin_fabs(value);
+    const uint32_t bits = (uint32_t)float_to_bits(near);
+    return half_of_float((double)near == value || value != value ? near
+                         : bits_to_float((int64_t)((bits - is_farther) | 1U)));
 }

@@ -60,7 +60,7 @@ def expression(ctx: FunctionContext, expr: ir.Expr) -> str:
             cond, then, orelse = (expression(ctx, e) for e in (expr.cond, expr.then, expr.orelse))
             return f"({cond} ? {then} : {orelse})"
         case ir.Cast():
-            return f"({c_type(expr.dtype)}){_wide(ctx, expr)}({expression(ctx, expr.arg)})"
+            return _converted(ctx, expression(ctx, expr.arg), expr.arg.dtype, expr.dtype)
         case ir.Intrinsic():
             return _sequenced(ctx, expr.args, lambda args: _function(ctx, expr, args))
         case ir.Draw():
@@ -154,16 +154,25 @@ def element_at(ctx: FunctionContext, array: ir.Symbol, index: Sequence[ir.Expr])
     return f"(&{row})[{expression(ctx, at)}]"
 
 
-def _wide(ctx: FunctionContext, cast: ir.Cast) -> str:
-    """The intermediate cast from a float to a narrow integer: -2.0 becomes 254 in uint8, as in NumPy. In C the direct
-    cast is undefined, and compilers make use of that in loops."""
-    if not cast.arg.dtype.is_float or not cast.dtype.is_integer:
-        return ""
-    if cast.dtype is DType.UINT64:
-        return ctx.module.helpers.plain("to_uint64")
-    if cast.dtype.bits < 32:
-        return "(int32_t)"
-    return "(int64_t)" if cast.dtype is DType.UINT32 else ""
+def _converted(ctx: FunctionContext, text: str, source: DType, dtype: DType) -> str:
+    """A number of another type. A float16, which is its bits, is converted by way of a float.
+
+    A narrow integer is, too, by way of a wider one: -2.0 becomes 254 in uint8, as in NumPy. In C the direct cast is
+    undefined, and compilers make use of that in loops."""
+    helper = ctx.module.helpers.plain
+    if source is DType.FLOAT16:
+        source, text = DType.FLOAT32, f"{helper('float_of_half')}({text})"
+    if dtype is DType.FLOAT16:
+        return f"{helper('half_of_double' if source is DType.FLOAT64 else 'half_of_float')}({text})"
+    by_way_of = ""
+    if source.is_float and dtype.is_integer:
+        if dtype is DType.UINT64:
+            by_way_of = helper("to_uint64")
+        elif dtype.bits < 32:
+            by_way_of = "(int32_t)"
+        elif dtype is DType.UINT32:
+            by_way_of = "(int64_t)"
+    return f"({c_type(dtype)}){by_way_of}({text})"
 
 
 def _apart(ctx: FunctionContext, expr: ir.Apart) -> str:

@@ -18,7 +18,7 @@ C_TYPES: dict[DType, str] = {
     DType.UINT16: "uint16_t",
     DType.UINT32: "uint32_t",
     DType.UINT64: "uint64_t",
-    DType.FLOAT16: "_Float16",
+    DType.FLOAT16: "uint16_t",  # its bits
     DType.FLOAT32: "float",
     DType.FLOAT64: "double",
     DType.COMPLEX64: "complex64",
@@ -52,13 +52,15 @@ def is_promoted(dtype: DType) -> bool:
 
 def real_suffix(dtype: DType) -> str:
     """What C appends to the name of a math function for this type."""
-    return "f" if dtype.part.bits < 64 else ""
+    return "f" if dtype.part is DType.FLOAT32 else ""
 
 
 def constant(value: bool | int | float | complex, dtype: DType) -> str:
     """A constant of a type; integers wrap into it."""
     if dtype is DType.BOOL:
         return "true" if value else "false"
+    if dtype is DType.FLOAT16:
+        return f"(uint16_t){np.array(value.real).astype(np.float16).view(np.uint16)}U"
     if dtype.is_complex:
         number = complex(value)
         return f"__builtin_complex({_real(number.real, dtype.part)}, {_real(number.imag, dtype.part)})"
@@ -70,9 +72,9 @@ def _real(value: float, dtype: DType) -> str:
     suffix = real_suffix(dtype)
     if math.isnan(value):
         return f'__builtin_nan{suffix}("")'
-    if dtype is not DType.FLOAT64:
+    if dtype is DType.FLOAT32:
         with np.errstate(over="ignore"):
-            value = float(dtype.numpy.type(value))
+            value = float(np.float32(value))
     if math.isinf(value):
         return f"({'-' if value < 0 else ''}__builtin_inf{suffix}())"
     text = f"{value!r}{suffix}"

@@ -166,7 +166,11 @@ def summed(scope: Scope, tensor: Tensor, reduced: Sequence[int], keepdims: bool,
 def combined(
     scope: Scope, tensor: Tensor, reduced: Sequence[int], keepdims: bool, op: str, start: Expr, loc: Loc
 ) -> Value:
-    """The elements reduced by an operator along some axes."""
+    """The elements reduced by an operator along some axes, those of float16 in float32, whose result is rounded."""
+    if (kind := tensor.element.dtype) is DType.FLOAT16:
+        wide = replace(tensor, element=cast(tensor.element, DType.FLOAT32))
+        found = combined(scope, wide, reduced, keepdims, op, cast(start, DType.FLOAT32), loc)
+        return elementwise(scope, [found], lambda n: Number(cast(n[0].expr, kind), python=False), loc)
     inner = [scope.supply.fresh("k", DType.INT64) for _ in reduced]
     own = {tensor.axes[k]: new for k, new in zip(reduced, inner, strict=True)}
     for old, new in own.items():

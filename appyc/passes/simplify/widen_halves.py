@@ -3,17 +3,19 @@
     c[i] = a[i] * b[i] + c[i]   ->   t = float16(float32(a[i]) * float32(b[i]))
                                      c[i] = float16(float32(t) + float32(c[i]))
 
-Afterwards float16 is a type of storage alone: numbers of it are loaded, stored, chosen and converted. Integers are
-converted by way of float32, which gives the same: what float32 rounds is infinite in float16.
+Afterwards float16 is a type of storage alone: numbers of it are loaded, stored, chosen and converted, to and from
+float32, and from float64. Integers are converted by way of float32, which gives the same: what float32 rounds is
+infinite in float16.
 
-Requires: no tensor statements. Does not handle: atomic updates, whose back ends add in float32 themselves.
+Requires: no tensor statements. Does not handle: atomic updates, which it refuses.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from appyc.ir.nodes import Binary, Cast, Compare, Expr, Function, Intrinsic, Node, Unary
+from appyc.errors import UnsupportedError
+from appyc.ir.nodes import Binary, Cast, Compare, Expr, Function, Intrinsic, Node, Unary, Update
 from appyc.ir.types import DType
 from appyc.ir.visit import map_operands, rewrite, walk
 from appyc.passes.pass_context import PassContext
@@ -29,6 +31,11 @@ def _widened(node: Node) -> Node:
     match node:
         case Cast(arg=arg, dtype=DType.FLOAT16) if not arg.dtype.is_float:
             return replace(node, arg=Cast(arg, DType.FLOAT32, loc=node.loc))
+        case Cast() if node.dtype is not DType.FLOAT32:
+            return map_operands(node, _single)
+        case Update() if node.target.dtype is DType.FLOAT16:
+            raise UnsupportedError("an atomic update of a float16 is not compiled", node.loc,
+                                   hints=("use an array of float32",))  # fmt: skip
         case Unary() | Binary() if node.dtype is DType.FLOAT16:
             return Cast(map_operands(node, _single), DType.FLOAT16, loc=node.loc)
         case Compare():

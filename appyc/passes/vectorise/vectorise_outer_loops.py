@@ -255,6 +255,10 @@ class _Masking:
                 return node.dtype.is_float
             case ir.Binary(op="**", rhs=rhs):
                 return node.dtype.is_float and isinstance(rhs, ir.Const) and rhs.value in _POWERS
+            case ir.Cast(arg=arg) if not node.dtype.is_complex and not arg.dtype.is_complex:
+                # gcc 12 makes wrong code for AVX-512 where masks choose between numbers of 16 bits made of floats.
+                narrow, wide = sorted((node.dtype, arg.dtype), key=lambda dtype: dtype.bits)
+                return narrow is DType.BOOL or narrow.bits >= 32 or not wide.is_float
             case _:
                 return True
 
