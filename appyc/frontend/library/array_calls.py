@@ -84,7 +84,7 @@ def lower_array_call(scope: Scope, obj: object, node: ast.Call, loc: Loc) -> Val
         return None
     if (text := text_of(obj)) is not None:
         destination, node = given_destination(obj, node, range(text.elements, text.elements + 1))
-        entry = texts.entry_of(text)
+        entry = texts.entry_of(text, obj)
         found = entry[1](scope, _bound(scope, node, entry[0], [], loc), loc)
         if destination.out is None and destination.where is None:
             return found

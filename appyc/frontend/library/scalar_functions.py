@@ -147,8 +147,11 @@ def _scaled(factor: float, *, python: bool = False) -> Maker:
 
     def make(args: list[Number], loc: Loc) -> Number:
         t = PY_FLOAT if python else _common_float(args)
-        x = to_type(args[0], t)
-        return arithmetic.binary("*", x, python_number(factor, loc), loc)
+        wide = (
+            NumberType(DType.FLOAT32, python=False) if t.dtype is DType.FLOAT16 else t
+        )  # the factor is not rounded
+        product = arithmetic.binary("*", to_type(args[0], wide), python_number(factor, loc), loc)
+        return to_type(product, t)
 
     return make
 
@@ -202,6 +205,7 @@ def _is_test(name: str) -> Maker:
 
 def _phase(args: list[Number], loc: Loc) -> Number:
     (a,) = args
+    a = Number(cast(a.expr, DType.INT64), python=False) if a.type.dtype is DType.BOOL else a
     return _intrinsic("atan2", python=False)([imaginary_part(a, loc), real_part(a, loc)], loc)
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from types import FunctionType
 
+import numpy as np
+
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.array_creation import allocate, loops_over, shape_from
 from appyc.frontend.arrays.masks import packed
@@ -16,7 +18,7 @@ from appyc.frontend.expressions.inlining import called_with, inlined
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.library.axis_arguments import Arguments, Entry
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.numbers import float_type_of, promoted
+from appyc.frontend.types.numbers import promoted
 from appyc.frontend.types.values import Masked, Number, Opaque, Tensor, TupleValue, Value
 from appyc.ir.nodes import Assign, Expr, If, Select, Stmt, Store, Symbol, Var
 from appyc.ir.types import DType
@@ -45,8 +47,8 @@ def of_number(scope: Scope, function: object, number: Value, loc: Loc) -> Value:
 
 
 @cache
-def entry_of(text: Text) -> Entry:
-    """The parameters of a text, and what inlines it."""
+def entry_of(text: Text, function: object = None) -> Entry:
+    """The parameters of the text of a function, and what inlines it."""
     parameters = inspect.signature(text.function).parameters
 
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
@@ -67,7 +69,7 @@ def entry_of(text: Text) -> Entry:
         rest = {n: v for n, v in arguments.items() if n not in varied}
 
         def call(numbers: list[Number]) -> Value:
-            kinds = _in_floats(numbers, loc) if text.floats else numbers
+            kinds = _in_floats(function, numbers, loc) if text.floats else numbers
             return inlined(
                 scope, text.function, dict(zip(varied, kinds, strict=True)) | rest, loc, trusted=True
             )
@@ -88,12 +90,22 @@ def _default(scope: Scope, parameter: inspect.Parameter, text: Text, loc: Loc) -
     return scope.names.constant(parameter.default, None, loc)
 
 
-def _in_floats(numbers: list[Number], loc: Loc) -> list[Number]:
-    """The numbers in the float type that NumPy computes with. Raises UnsupportedError for others."""
-    kind = float_type_of(promoted(number.type for number in numbers))
-    if not kind.dtype.is_float:
+def _in_floats(function: object, numbers: list[Number], loc: Loc) -> list[Number]:
+    """The numbers in the float types that a library's function computes with. Raises UnsupportedError for others."""
+    if isinstance(function, np.ufunc):
+        weak = {"i": int, "u": int, "f": float, "c": complex}
+        given = (weak.get(n.type.dtype.kind) if n.python else None for n in numbers)
+        types = [own or n.type.dtype.numpy for own, n in zip(given, numbers, strict=True)]
+        kinds = [DType(t.name) for t in function.resolve_dtypes((*types, *[None] * function.nout))]
+    else:  # NumPy's functions in Python, which take integers for float64
+        kind = promoted(number.type for number in numbers).dtype
+        kinds = [DType.FLOAT64 if kind.kind in "biu" else kind] * len(numbers)
+        if kind is DType.FLOAT16:
+            raise UnsupportedError("this function of float16 is not compiled", loc,
+                                   hints=("convert with .astype(np.float32)",))  # fmt: skip
+    if not all(kind.is_float for kind in kinds[: len(numbers)]):
         raise UnsupportedError("this function is compiled for results of real numbers", loc)
-    return [Number(cast(n.expr, kind.dtype), python=False) for n in numbers]
+    return [Number(cast(n.expr, k), python=False) for n, k in zip(numbers, kinds, strict=False)]
 
 
 def per_element(scope: Scope, call: OfNumbers, values: Sequence[Value], loc: Loc) -> Value:
