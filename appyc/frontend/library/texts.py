@@ -18,7 +18,7 @@ from appyc.frontend.expressions.inlining import called_with, inlined
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.library.axis_arguments import Arguments, Entry
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.numbers import promoted
+from appyc.frontend.types.numbers import dtype_named, promoted
 from appyc.frontend.types.values import Masked, Number, Opaque, Tensor, TupleValue, Value
 from appyc.ir.nodes import Assign, Expr, If, Select, Stmt, Store, Symbol, Var
 from appyc.ir.types import DType
@@ -96,16 +96,23 @@ def _in_floats(function: object, numbers: list[Number], loc: Loc) -> list[Number
         weak = {"i": int, "u": int, "f": float, "c": complex}
         given = (weak.get(n.type.dtype.kind) if n.python else None for n in numbers)
         types = [own or n.type.dtype.numpy for own, n in zip(given, numbers, strict=True)]
-        kinds = [DType(t.name) for t in function.resolve_dtypes((*types, *[None] * function.nout))]
+        try:
+            found = function.resolve_dtypes((*types, *[None] * function.nout))[: len(numbers)]
+        except TypeError as error:
+            raise UnsupportedError(str(error), loc) from error
+        kinds = [dtype_named(t.name) for t in found]
     else:  # NumPy's functions in Python, which take integers for float64
         kind = promoted(number.type for number in numbers).dtype
         kinds = [DType.FLOAT64 if kind.kind in "biu" else kind] * len(numbers)
         if kind is DType.FLOAT16:
             raise UnsupportedError("this function of float16 is not compiled", loc,
                                    hints=("convert with .astype(np.float32)",))  # fmt: skip
-    if not all(kind.is_float for kind in kinds[: len(numbers)]):
+    out = [
+        Number(cast(n.expr, k), python=False) for n, k in zip(numbers, kinds, strict=True) if k and k.is_float
+    ]
+    if len(out) < len(numbers):
         raise UnsupportedError("this function is compiled for results of real numbers", loc)
-    return [Number(cast(n.expr, k), python=False) for n, k in zip(numbers, kinds, strict=False)]
+    return out
 
 
 def per_element(scope: Scope, call: OfNumbers, values: Sequence[Value], loc: Loc) -> Value:
