@@ -129,7 +129,7 @@ def pack(live, items):
 
 
 def by_count(values):
-    """The places of the values, the greatest first, and equal ones in their order."""
-    pairs = [(-values[place], place) for place in range(len(values))]
+    """The indices of the values, the greatest first, and equal ones in their order."""
+    pairs = [(-values[at], at) for at in range(len(values))]
     pairs.sort()
-    return [place for _, place in pairs]
+    return [at for _, at in pairs]

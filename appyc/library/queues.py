@@ -34,7 +34,7 @@ def pop_left(items, head):
 
 
 def push_left(items, head, item):
-    """Puts an item in front. Where no place is free there, all are moved, so that half as many places are."""
+    """Puts an item in front. Where the list has no room there, all items are moved behind room for half as many."""
     length = len(items)
     if length == head[0]:
         items.append(item)

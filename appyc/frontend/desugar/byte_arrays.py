@@ -4,7 +4,7 @@
     out[i] = data[i] ^ 255       ->      items[i] = byte(data[i] ^ 255)
     return bytes(out)                    return made(items)
 
-The functions are those of `appyc.library.byte_arrays`.
+The functions are those of `appyc.library.byte_lists`.
 
 Requires: each binding of the name makes a bytearray, and each other use is one that a rule replaces.
 
@@ -21,7 +21,7 @@ from appyc.frontend.desugar.building import constant
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
 from appyc.frontend.source import Source
 from appyc.frontend.types.values import ReturnedContainer
-from appyc.library.byte_arrays import byte, items_of
+from appyc.library.byte_lists import byte, items_of
 
 _OPERATORS = ("+", "-", "*", "//", "%", "**", "&", "|", "^", "<<", ">>")
 
