@@ -59,8 +59,8 @@ DEFECTS = (
     Defect(
         "lost cast",
         "c_gen/text/c_expressions.py",
-        'return f"({c_type(expr.dtype)}){_wide(ctx, expr)}({expression(ctx, expr.arg)})"',
-        'return f"({expression(ctx, expr.arg)})"',
+        'return f"({c_type(dtype)}){by_way_of}({text})"',
+        'return f"({text})"',
         (PROGRAMS, "-k", "numerics or integers"),
     ),
     Defect(

@@ -26,8 +26,10 @@ def sizes_of(named: Mapping[str, object]) -> dict[str, object]:
     for name, value in named.items():
         if isinstance(value, numbers.Number):
             out[name] = value
-        elif isinstance(value, np.ndarray | Sized) or hasattr(value, "__cuda_array_interface__"):
-            out[name] = Sized(value.shape)  # type: ignore[attr-defined]  # of other objects no attribute is read: it may raise
+        elif isinstance(value, np.ndarray | Sized):
+            out[name] = Sized(value.shape)
+        elif (face := getattr(value, "__cuda_array_interface__", None)) is not None:
+            out[name] = Sized(face["shape"])
         elif isinstance(value, str | bytes):
             out[name] = Sized((len(value),))
         elif type(value) is list:

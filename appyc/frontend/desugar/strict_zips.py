@@ -25,8 +25,14 @@ _MEASURED = (ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Constant, as
 
 def without_strict_zips(source: Source, value_of: ValueOf) -> Source:
     """The function, with its loops over `zip(..., strict=True)` replaced."""
-    strict = (n for n in walk(source.ast) if isinstance(n, ast.keyword) and n.arg == "strict")
-    return rewritten(source, lambda _: _StrictZips(value_of)) if any(strict) else source
+    calls = (
+        n for n in walk(source.ast) if isinstance(n, ast.Call) and any(k.arg == "strict" for k in n.keywords)
+    )
+    return (
+        rewritten(source, lambda _: _StrictZips(value_of))
+        if any(value_of(n.func) is zip for n in calls)
+        else source
+    )
 
 
 class _StrictZips(ast.NodeTransformer):
