@@ -201,6 +201,51 @@ def wrapped_and_one(a, k, o, x):
     o[0] = 1.0 / (int(k[4] * k[3] + k[4]) + 0)
 
 
+def an_argument(a, k, o, x):
+    if k[3] > 5:
+        x = 2.0
+    o[0] = 1.0 / x
+
+
+def a_byte_that_wraps(a, k, o, x):
+    m = np.full(3, 255, np.uint8)
+    for i in range(3):
+        o[i] = 1.0 / int(m[i] + np.uint8(1))
+
+
+def a_single_that_vanishes(a, k, o, x):
+    t = np.float32(1e-30)
+    o[0] = 1.0 / float(t * t)
+
+
+def above_a_negative_number(a, k, o, x):
+    if x > -1.0:
+        o[0] = 1.0 / x
+
+
+def not_a_number_on_the_right(a, k, o, x):
+    y = -math.cosh(float(a[3]))
+    o[0] = 1.0 / min(x - 2.0, y)
+
+
+def a_quotient_of_either_sign(a, k, o, x):
+    q = 1.0 / (x - 3.0)
+    o[0] = 1.0 / (q + 1.0)
+
+
+def where_the_left_fails(a, k, o, x):
+    if x != 0.0 or 1.0 / x > 0.0:
+        o[0] = 1.0
+
+
+def in_the_condition_of_a_while(a, k, o, x):
+    y = x
+    if y > 0.0:
+        while 1.0 / y < 5.0:
+            y = y - 1.0
+            o[0] += 1.0
+
+
 def the_other_end(a, k, o, x):
     for i in range(3):
         o[i] = 1.0 / (i - 2)
@@ -213,6 +258,8 @@ def downwards(a, k, o, x):
 
 LEFT = (a_product_that_vanishes, changed_behind_its_test, changed_in_a_loop, counted_down, in_a_circle,
         behind_what_goes_on, behind_a_jump, the_other_way, either, not_a_number, wrapped, wrapped_and_one,
+        an_argument, a_byte_that_wraps, a_single_that_vanishes, above_a_negative_number, not_a_number_on_the_right,
+        a_quotient_of_either_sign, where_the_left_fails, in_the_condition_of_a_while,
         divided_in_one_arm, changed_since, the_other_end, downwards)  # fmt: skip
 
 
@@ -256,6 +303,47 @@ def test_a_fact_about_an_element_ends_where_the_array_is_stored_into():
 
     for fn in (stored, kept):
         run_everywhere(fn, [3.0, 1.0])
+
+
+def raised_for_what_is_no_number(a, k, o, x):
+    for i in range(7):
+        if not math.sin(float(a[i])) <= 2.0:
+            raise ValueError("no number")
+        o[i] = 1.0
+
+
+def raised_by_the_condition(a, k, o, x):
+    m = np.zeros(7, np.uint8)
+    if m[int(x) + 5] > 255:
+        raise ValueError("never")
+    o[0] = 2.0
+
+
+def never_raised(a, k, o, x):
+    for i in range(7):
+        v = int(max(0.0, min(255.0, 0.5 * (k[i] & 255))))
+        if v > 255 or v < 0:
+            raise ValueError("never")
+        o[i] = v
+
+
+@pytest.mark.parametrize("x", [2.0, 1.0])
+@pytest.mark.parametrize("fn", [raised_for_what_is_no_number, raised_by_the_condition, never_raised])
+def test_conditions_of_raises(fn, x):
+    run_everywhere(fn, A, K, np.zeros(7), x)
+    is_left = "raise ValueError" in appyc.jit(fn).source("ir", A, K, np.zeros(7), x)
+    assert is_left == (fn is raised_for_what_is_no_number)
+
+
+def test_an_integer_of_what_may_be_no_number_is_tested():
+    def clipped(a, o):
+        for i in range(a.shape[0]):
+            o[i] = int(min(max(float(a[i]), 0.0), 200.0))
+
+    assert (
+        "uint8"
+        in appyc.jit(clipped).source("ir", A, np.zeros(7, np.uint8)).partition("raise OverflowError")[2]
+    )
 
 
 def test_a_divisor_is_tested_once():

@@ -58,7 +58,7 @@ class Facts:
     def kept_in(self, body: ir.Node | Iterable[ir.Node]) -> Facts:
         """Those that hold throughout a piece of code, since it changes nothing that they are about."""
         body = [body] if isinstance(body, ir.Node) else list(body)
-        written = scalars_written(body) | {n.var for n in statements(body) if isinstance(n, ir.For)}
+        written = scalars_written(body)
         stores = bool(arrays_written(body)) or any(isinstance(n, ir.Alloc | ir.Call) for n in walk(body))
 
         def holds(e: ir.Expr) -> bool:
@@ -82,7 +82,7 @@ class ValueBounds:
         for node in statements(fn):
             if isinstance(node, ir.For):
                 sources[node.var].append(node)
-            elif isinstance(node, ir.Assign | ir.Update):
+            elif isinstance(node, ir.Assign) or (isinstance(node, ir.Update) and not node.target.is_array):
                 sources[node.target].append(node)
         self._found: dict[ir.Symbol, Bounds] = {s: ANY for s in scalars_read(fn) if s not in sources}
         self._found |= dict.fromkeys(fn.params, ANY)
@@ -111,7 +111,7 @@ class ValueBounds:
             case ir.Assign(value=value):
                 return self.of(value, nothing)
             case ir.Update(target=target, op=op, value=value):
-                if target.is_array or op not in ir.BINARY_OPS:
+                if op not in ir.BINARY_OPS:
                     return ANY
                 old = ir.Var(target, loc=source.loc)
                 return self.of(ir.Binary(op, old, value, python=source.python, loc=source.loc), nothing)
@@ -161,10 +161,10 @@ class ValueBounds:
                 return arg.dtype.is_integer or arg.dtype is DType.BOOL or self.is_finite(arg, facts)
             case ir.Unary(op="-", arg=arg):
                 return self.is_finite(arg, facts)
-            case ir.Binary(op="+" | "-" | "*" | "min" | "max" | "minimum" | "maximum", lhs=lhs, rhs=rhs):
+            case ir.Binary(
+                op="+" | "-" | "*" | "/" | "min" | "max" | "minimum" | "maximum", lhs=lhs, rhs=rhs
+            ):
                 return self.is_finite(lhs, facts) and self.is_finite(rhs, facts)
-            case ir.Binary(op="/", lhs=lhs, rhs=rhs):
-                return all(self.is_finite(e, facts) for e in (lhs, rhs)) and self.excludes_zero(rhs, facts)
             case ir.Select(then=then, orelse=orelse):
                 return self.is_finite(then, facts) and self.is_finite(orelse, facts)
             case _:
