@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import numbers
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import FunctionType
 from typing import Any, cast
 
@@ -135,8 +135,10 @@ def call_by_name(fn: FunctionType, named: Mapping[str, object]) -> object:
     return fn(*positional, **rest)
 
 
-def recorded_in(values: Iterable[object]) -> Any:
+def recorded_in(values: Collection[object]) -> Any:
     """The first recorded array among arguments or their nested tuples and lists; None if there is none."""
+    if not any(kind in (tuple, list) or hasattr(kind, "__appyc_call__") for kind in set(map(type, values))):
+        return None  # soon, for long lists of numbers
     for value in values:
         found = recorded_in(value) if type(value) in (tuple, list) else value  # type: ignore[arg-type]
         if hasattr(type(found), "__appyc_call__"):

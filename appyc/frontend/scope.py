@@ -391,7 +391,8 @@ class Scope:
                 raise UnsupportedError("a number that may be None cannot be kept in a tuple", loc,
                                        hints=("give it a name of its own",))  # fmt: skip
             case _:
-                raise AssertionError(f"no name is bound to {describe(value)} by its value")
+                raise UnsupportedError(f"{describe(value)} cannot get another name in compiled code", loc,
+                                       hints=("copy it",))  # fmt: skip
 
 
 def constant_truth(expr: Expr) -> bool | None:

@@ -58,22 +58,42 @@ def part_length(items, start, stop, step):
     return bounds(len(items), start, stop, step)[3]
 
 
+def _check_length(step, number, count):
+    if step != 1 and count != number:
+        raise ValueError(f"attempt to assign sequence of size {count} to extended slice of size {number}")
+
+
+def _shift(items, end, more):
+    """Moves the items from a position on by `more` positions. Where that is up, there are as many items to overwrite at
+    the list's end."""
+    if more > 0:
+        for at in range(len(items) - 1, end + more - 1, -1):
+            items[at] = items[at - more]
+    if more < 0:
+        for at in range(end + more, len(items) + more):
+            items[at] = items[at - more]
+    for _ in range(-more):
+        items.pop()
+
+
 def fill(value, times, items, start, stop, step):
     """Replaces a part of a list by a value that is repeated; without a step the list may become longer or shorter."""
     first, _, by, number = bounds(len(items), start, stop, step)
     count = max(times, 0)
-    if by != 1 and count != number:
-        raise ValueError(f"attempt to assign sequence of size {count} to extended slice of size {number}")
-    more = count - number
-    for _ in range(more):
+    _check_length(by, number, count)
+    for _ in range(number, count):
         items.append(value)
-    if more > 0:
-        for at in range(len(items) - 1, first + count - 1, -1):
-            items[at] = items[at - more]
-    if more < 0:
-        for at in range(first + count, len(items) + more):
-            items[at] = items[at - more]
-    for _ in range(-more):
-        items.pop()
+    _shift(items, first + number, count - number)
     for k in range(count):
         items[first + k * by] = value
+
+
+def replace(others, items, start, stop, step):
+    """Replaces a part of a list by the items of another."""
+    first, _, by, number = bounds(len(items), start, stop, step)
+    _check_length(by, number, len(others))
+    for k in range(number, len(others)):
+        items.append(others[k])
+    _shift(items, first + number, len(others) - number)
+    for k in range(len(others)):
+        items[first + k * by] = others[k]

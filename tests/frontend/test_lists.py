@@ -42,7 +42,39 @@ def _while_it_grows(n):  # type: ignore[no-untyped-def]
     return np.array(out)
 
 
-@pytest.mark.parametrize("fn", [_of_two_types, _of_arrays, _with_two_names, _while_it_grows])
+def _copied_with_two_names(n):  # type: ignore[no-untyped-def]
+    first = [0] * n
+    out = first[:]
+    same = out
+    same.append(1)
+    return np.array(out)
+
+
+def _added_to_an_array(n):  # type: ignore[no-untyped-def]
+    out = [0.5] * n
+    out += np.ones(n)
+    return out
+
+
+def _added_to_a_part_of_an_array(n):  # type: ignore[no-untyped-def]
+    ones = np.ones(n + 1)
+    out = [0.5] * n
+    out += ones[1:]
+    return out
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        _of_two_types,
+        _of_arrays,
+        _with_two_names,
+        _while_it_grows,
+        _copied_with_two_names,
+        _added_to_an_array,
+        _added_to_a_part_of_an_array,
+    ],
+)
 def test_what_an_array_would_not_do_is_refused_and_runs_in_python(fn: Any) -> None:
     with pytest.raises(appyc.UnsupportedError):
         appyc.jit(strict=True, cache=False, target="cpu")(fn)(3)
@@ -67,6 +99,22 @@ def test_lists_are_made_without_python() -> None:
         for n in (0, 3, 6):
             assert repr(compiled(x, n)) == repr(_three_lists(x, n))
     assert calls_of(lambda: [compiled(x, 6) for _ in range(100)]) < 300
+
+
+def _histogram(numbers: Any) -> Any:
+    counts: dict[int, int] = {}
+    for number in numbers:
+        counts[number] = counts.get(number, 0) + 1
+    return counts
+
+
+def test_a_call_takes_as_many_steps_for_a_long_list_as_for_a_short_one() -> None:
+    """The first calls, before the dispatcher has a kernel: what is a generator or a recorded array is told by type."""
+    compiled = appyc.jit(_histogram, cache=False)
+    compiled([1, 2])
+    short = calls_of(lambda: compiled([1, 2]))
+    compiled([1, 2])  # Python's turn
+    assert calls_of(lambda: compiled([1, 2] * 5000)) < short + 1000
 
 
 def _items(n: int, at: int) -> int:

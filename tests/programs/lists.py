@@ -442,3 +442,62 @@ def parts_replaced(n, start, stop, step, times):
     ys[start:stop:step] = [-2] * times
     ys[:] = [n] * len(xs[::step])
     return xs, ys, len(ys[start:])
+
+
+@PROGRAMS.on(9, 2, 7, 1, 3)
+@PROGRAMS.on(9, -7, 4, 1, 6)
+@PROGRAMS.on(9, 7, -8, -3, 2)
+@PROGRAMS.on(4, 3, 1, 1, 2)
+@PROGRAMS.on(0, 0, 0, 1, 2)
+@PROGRAMS.on(9, 2, 7, 0, 3)  # raises ValueError
+@PROGRAMS.on(9, 2, 7, 2, 4)  # raises ValueError
+def parts_exchanged(n, start, stop, step, count):
+    xs = [k for k in range(n)]  # noqa: C416  (a list of the function's own)
+    xs[start:stop] = reversed(xs[start:stop])
+    ys = [0.5 * k for k in range(n)]
+    ys[start:stop:step] = [0.25 * k for k in range(count)]
+    pairs = [(k, 0.5) for k in xs]
+    pairs[:1] = pairs[-2:]
+    pairs[stop:] = [(7, 1.5)]
+    xs[1:1] = xs[::-2]
+    xs[stop:start] = []
+    return xs, ys, pairs
+
+
+@PROGRAMS.on(5)
+@PROGRAMS.on(1)
+def pancake_flips(n):
+    order = list(range(n))
+    count = [0] * n
+    most, r = 0, n
+    while True:
+        while r > 1:
+            count[r - 1] = r
+            r -= 1
+        now = order[:]
+        flips, k = 0, order[0]
+        while k > 0:
+            now[: k + 1] = now[k::-1]
+            flips += 1
+            k = now[0]
+        most = max(most, flips)
+        while r < n:
+            first = order[0]
+            for i in range(r):
+                order[i] = order[i + 1]
+            order[r] = first
+            count[r] -= 1
+            if count[r] > 0:
+                break
+            r += 1
+        if r >= n:
+            return most
+
+
+@_on(floats(6))
+@_on(floats(2))
+def extended_by_arrays(a):
+    xs = [1.5]
+    xs.extend(a[1:4])
+    xs[:1] = a[:2]
+    return np.array(xs), len(xs)

@@ -90,6 +90,10 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
         return
     if len(targets) == 1 and assigns_list(scope, targets[0], value, loc):
         return
+    match targets:
+        case [ast.Subscript(value=ast.Name(id=name), slice=ast.Slice() as part)] if name in scope.list_names:
+            lists.store_part(scope, name, part, value, loc)
+            return
     if is_list(value) and all(isinstance(t, ast.Name) and t.id in scope.read_lists for t in targets):
         value = tuple_in_place(value)
     is_store = len(targets) == 1 and isinstance(targets[0], ast.Subscript)
@@ -264,7 +268,7 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
     """Augmented assignment: `target op= value`."""
     symbol = binary_symbol(op)
     if isinstance(target, ast.Name) and target.id in scope.list_names:
-        lists.extend(scope, target.id, value, loc)
+        lists.increase(scope, target.id, value, loc)
         return
     if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
         name = target.value.id

@@ -30,10 +30,10 @@ from typing import Any
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.slice_bounds import tested_position
-from appyc.frontend.arrays.tensors import as_tensor, equals, materialise, pinned, settled
+from appyc.frontend.arrays.tensors import as_tensor, equals, is_array, materialise, pinned, settled
 from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.control.iterables import item_at
-from appyc.frontend.desugar.building import container_of, read
+from appyc.frontend.desugar.building import constant, container_of, located, read
 from appyc.frontend.desugar.comprehension_loops import items_of
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
@@ -52,13 +52,23 @@ from appyc.frontend.expressions.list_storage import (
 )
 from appyc.frontend.library.sort_functions import sort_in_place
 from appyc.frontend.scope import Scope
-from appyc.frontend.syntax.tree import is_new_list
+from appyc.frontend.syntax.tree import copied_list, is_new_list
 from appyc.frontend.types.numbers import NumberType
-from appyc.frontend.types.values import ListSlots, ListValue, Masked, Number, Tensor, TupleValue, Value
+from appyc.frontend.types.values import (
+    ListSlots,
+    ListValue,
+    Masked,
+    Number,
+    Tensor,
+    TupleValue,
+    Value,
+    is_list_itself,
+)
 from appyc.ir.names import unused
 from appyc.ir.nodes import Assign, Binary, Compare, Const, Expr, For, ForAll, If, Load, Select, Store, Var
 from appyc.ir.types import DType
 from appyc.library import heaps, sorting
+from appyc.library.list_lookups import replace
 
 
 def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
@@ -263,8 +273,21 @@ def insert(scope: Scope, name: str, at: Number, item: Value, loc: Loc) -> None:
         scope.emit(Store(column, (kept_index,), value, checked=False, loc=loc))
 
 
+def increase(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
+    """`name += items`, where arrays would be added up."""
+    if not isinstance(given, ast.ListComp | ast.GeneratorExp) and (
+        copied_list(given) or not is_new_list(given)
+    ):
+        with scope.collect():
+            value = scope.lower(given)
+        if is_array(value) and not is_list_itself(value):
+            raise UnsupportedError("the sum of a list and an array is an array", loc,
+                                   hints=("extend the list, or use two names",))  # fmt: skip
+    extend(scope, name, given, loc)
+
+
 def extend(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
-    """Extends a list: `name.extend(items)`, `name += items`."""
+    """Extends a list: `name.extend(items)`."""
     refuse_out_of_order(scope, name, loc)
     if isinstance(given, ast.List | ast.Tuple):
         values = [settled(scope, expressions.pack_masked(scope, v, loc))
@@ -272,14 +295,10 @@ def extend(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
         for value in values:
             append(scope, name, value, loc)
         return
-    whole = given
+    whole = _as_list(scope, given, loc)
     if isinstance(given, ast.BinOp) and is_new_list(given):
-        more = unused(f"{name}.more", scope.locals)
-        scope.list_names |= {more}
-        bind_list(scope, more, given, loc)
-        whole = ast.copy_location(ast.Subscript(read(more), ast.Slice(), ast.Load()), given)
-    elif not isinstance(given, ast.ListComp | ast.GeneratorExp) and not is_new_list(given):
-        whole = ast.copy_location(ast.Call(ast.Name("list", ast.Load()), [given], []), given)
+        more = _named(scope, name, given, loc)
+        whole = ast.copy_location(ast.Subscript(more, ast.Slice(), ast.Load()), given)
     if not isinstance(whole, ast.ListComp | ast.GeneratorExp | ast.Subscript | ast.Call):
         raise UnsupportedError("a list cannot be extended by this in compiled code", loc,
                                hints=("append the items in a loop",))  # fmt: skip
@@ -293,6 +312,34 @@ def extend(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
     first = scope.temp("first", old)
     _put(scope, slots, first, items, loc)
     scope.emit(Assign(slots.count, new, loc=loc))
+
+
+def _named(scope: Scope, name: str, given: ast.expr, loc: Loc) -> ast.expr:
+    """A list under a name of its own, beside the list `name`."""
+    more = unused(f"{name}.more", scope.locals)
+    scope.list_names |= {more}
+    scope.locals |= {more}
+    bind_list(scope, more, given, loc)
+    return read(more)
+
+
+def _as_list(scope: Scope, given: ast.expr, loc: Loc) -> ast.expr:
+    """An expression for a new list with the items of a sequence."""
+    copied = copied_list(given)
+    if copied is not None:
+        of_list = scope.read(copied.id, loc)
+        is_new = isinstance(of_list, ListValue) or is_list_itself(of_list)
+    else:
+        is_new = isinstance(given, ast.ListComp | ast.GeneratorExp) or is_new_list(given)
+    return given if is_new else ast.copy_location(ast.Call(ast.Name("list", ast.Load()), [given], []), given)
+
+
+def store_part(scope: Scope, name: str, part: ast.Slice, given: ast.expr, loc: Loc) -> None:
+    """Replaces a part of a list: `name[part] = given`."""
+    refuse_out_of_order(scope, name, loc)
+    more = _named(scope, name, _as_list(scope, given, loc), loc)
+    bounds = (bound or ast.Constant(None) for bound in (part.lower, part.upper, part.step))
+    scope.lower(located(ast.Call(constant(replace), [more, read(name), *bounds], []), given))
 
 
 def reverse(scope: Scope, name: str, loc: Loc) -> None:

@@ -42,7 +42,7 @@ def kind_of(value: object) -> str | None:
 def kind_of_all(value: object) -> str | None:
     """The kind of a generator, or of all generators in a list or tuple."""
     if type(value) in (list, tuple):
-        kinds = {kind_of(item) for item in value}  # type: ignore[attr-defined]
+        kinds = {_KINDS.get((kind.__module__, kind.__qualname__)) for kind in set(map(type, value))}  # type: ignore[call-overload]
         return kinds.pop() if len(kinds) == 1 else None
     return kind_of(value)
 

@@ -173,6 +173,8 @@ def _used(node: ast.AST) -> Iterator[ast.Name]:
                 yield name
             if method == "extend":
                 yield from (arg for arg in args if isinstance(arg, ast.Name))
+        case ast.Subscript(value=ast.Name() as name, slice=ast.Slice(), ctx=ast.Store()):
+            yield name
         case ast.Subscript(value=ast.Name() as name, slice=index) if not isinstance(
             index, ast.Slice | ast.Tuple
         ) and not isinstance(node.ctx, ast.Del):
