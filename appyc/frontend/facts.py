@@ -56,6 +56,8 @@ class Facts:
     """Names that some path binds to a number or a tuple, and another to None; each has an is-None flag."""
     none_results: dict[tuple[int, ...], int | None] = field(default_factory=dict)
     """Items of the returned value that are None on some paths, and on others numbers, or tuples of this length."""
+    flagged_results: set[int] = field(default_factory=set)
+    """Returned scalars that may be ints or floats of Python's, by position, each of which has a flag."""
     choices: set[tuple[int, ...]] = field(default_factory=set)
     """Items of the returned value that are different arrays on different paths."""
     copies_exchanged: bool = False

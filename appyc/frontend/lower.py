@@ -355,8 +355,10 @@ def _called(
         if scope.returned is not None and scope.result is not None:
             # Every path through the callee assigns them, but that is provable only through its flag.
             for slot in scope.result.slots:
-                start = cast(const(0, DType.INT64, loc), slot.symbol.dtype)
-                starts.append(Assign(slot.symbol, start, loc=loc))
+                for symbol in (slot.symbol, slot.is_int):
+                    if symbol is not None:
+                        start = cast(const(0, DType.INT64, loc), symbol.dtype)
+                        starts.append(Assign(symbol, start, loc=loc))
         statements = (*starts, *scope.first, *without_elements(scope, loc), *scope.block)
         return statements, value, scope
     raise AssertionError("lowering does not settle")

@@ -275,7 +275,10 @@ class Scope:
             case Slot(wide=True):
                 return Wide(Var(binding.symbol, loc=loc))
             case Slot():
-                return Number(Var(binding.symbol, loc=loc), binding.python, binding.either, binding.mixed)
+                is_int = None if binding.is_int is None else Var(binding.is_int, loc=loc)
+                return Number(
+                    Var(binding.symbol, loc=loc), binding.python, binding.either, binding.mixed, is_int
+                )
             case TupleSlots():
                 items = tuple(self._value(name, b, loc) for b in binding.items)
                 value = TupleValue(items, binding.table, binding.names)
@@ -355,9 +358,11 @@ class Scope:
                     symbol = old.symbol
                 else:
                     symbol = self.supply.fresh(name, value.type.dtype)
+                flag = None if value.is_int is None else self.temp("is_int", value.is_int)
                 self.emit(Assign(symbol, value.expr, loc=loc))
                 literal = value.constant if value.python else None
-                return Slot(symbol, value.python, literal=literal, either=value.either, mixed=value.mixed)
+                out = Slot(symbol, value.python, literal=literal, either=value.either, mixed=value.mixed)
+                return out if flag is None else replace(out, is_int=flag.symbol)
             case Wide():
                 keeps = isinstance(old, Slot) and old.symbol.dtype is DType.UINT64
                 home = old.symbol if keeps else self.supply.fresh(name, DType.UINT64)  # type: ignore[union-attr]

@@ -95,6 +95,9 @@ CONTAINERS: dict[str, Callable[..., object]] = {
     "set": set,
     "deque": deque,
     "bytes": bytes,
+    "ints and floats": lambda numbers, are_ints: [
+        int(number) if is_int else number for number, is_int in zip(numbers, are_ints, strict=True)
+    ],
     "bytearray": bytearray,
     "lists": lambda items, starts, counts: [
         items[start : start + count] for start, count in zip(starts, counts, strict=True)

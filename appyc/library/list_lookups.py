@@ -27,6 +27,28 @@ def count(items, value):
     return number
 
 
+@list_loop
+def largest(items):
+    """The first of the largest items. Raises ValueError if there is none."""
+    if len(items) == 0:
+        raise ValueError("max() arg is an empty sequence")
+    best = items[0]
+    for at in range(1, len(items)):
+        best = max(best, items[at])
+    return best
+
+
+@list_loop
+def smallest(items):
+    """The first of the smallest items. Raises ValueError if there is none."""
+    if len(items) == 0:
+        raise ValueError("min() arg is an empty sequence")
+    best = items[0]
+    for at in range(1, len(items)):
+        best = min(best, items[at])
+    return best
+
+
 def _same(item, other):
     if isinstance(item, (float, complex)):
         refuse("lists of floats are not compared: NaN is equal to itself in a list")
@@ -58,14 +80,15 @@ def part_length(items, start, stop, step):
     return bounds(len(items), start, stop, step)[3]
 
 
-def _check_length(step, number, count):
-    if step != 1 and count != number:
+def replace(others, items, start, stop, step):
+    """Replaces a part of a list by the items of another; without a step the list may become longer or shorter."""
+    first, _, by, number = bounds(len(items), start, stop, step)
+    count, end = len(others), first + number
+    if by != 1 and count != number:
         raise ValueError(f"attempt to assign sequence of size {count} to extended slice of size {number}")
-
-
-def _shift(items, end, more):
-    """Moves the items from a position on by `more` positions. Where that is up, there are as many items to overwrite at
-    the list's end."""
+    more = count - number
+    for k in range(number, count):
+        items.append(others[k])
     if more > 0:
         for at in range(len(items) - 1, end + more - 1, -1):
             items[at] = items[at - more]
@@ -74,26 +97,5 @@ def _shift(items, end, more):
             items[at] = items[at - more]
     for _ in range(-more):
         items.pop()
-
-
-def fill(value, times, items, start, stop, step):
-    """Replaces a part of a list by a value that is repeated; without a step the list may become longer or shorter."""
-    first, _, by, number = bounds(len(items), start, stop, step)
-    count = max(times, 0)
-    _check_length(by, number, count)
-    for _ in range(number, count):
-        items.append(value)
-    _shift(items, first + number, count - number)
     for k in range(count):
-        items[first + k * by] = value
-
-
-def replace(others, items, start, stop, step):
-    """Replaces a part of a list by the items of another."""
-    first, _, by, number = bounds(len(items), start, stop, step)
-    _check_length(by, number, len(others))
-    for k in range(number, len(others)):
-        items.append(others[k])
-    _shift(items, first + number, len(others) - number)
-    for k in range(len(others)):
         items[first + k * by] = others[k]

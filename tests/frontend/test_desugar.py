@@ -612,7 +612,7 @@ def test_messages_name_the_list_of_lists() -> None:
     def f(n):
         rows = [[] for _ in range(n)]
         rows[0].append(1)
-        rows[1].append(0.5)
+        rows[1].append(0.5j)
         return rows
 
     with pytest.raises(UnsupportedError, match="'rows' gets numbers of different types"):

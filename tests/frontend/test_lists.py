@@ -15,7 +15,7 @@ from tests.e2e.harness import run_everywhere
 def _of_two_types(n):  # type: ignore[no-untyped-def]
     out = [0]
     for k in range(n):
-        out.append(k * 0.5)
+        out.append(k * 0.5j)
     return np.array(out)
 
 

@@ -3,13 +3,15 @@
 The programs come of `docs/language.md` alone, not of `tests.fuzz`. A fault is made smaller and printed. With
 --sanitize compiled code runs under AddressSanitizer and UBSan; --recorded is about `appyc.numpy`, --neighbours about
 periodic, clamped and negative indices, --chunked about arrays of Dask's, --lists about lists of numbers as arguments,
---containers about dicts, sets and deques.
+--containers about dicts, sets and deques, --mixed about
+lists of ints and floats.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import importlib
 import json
 import os
 import shutil
@@ -25,6 +27,9 @@ from pathlib import Path
 
 CHUNK = 40
 """Programs for one process."""
+
+_OTHERS = {"neighbours": "neighbours", "lists": "listed", "containers": "containers", "mixed": "mixed"}
+"""By option, the modules of programs of one kind."""
 
 _OPTIMISE = ("-O3", "-O1", "-O1", "-O1", *["-O0"] * 6)
 """Of programs in a row: the C compiler takes half of the time, and its passes are not what is tested."""
@@ -54,6 +59,7 @@ def main() -> int:
     parser.add_argument(
         "--containers", action="store_true", help="dicts, sets and deques of the function's own"
     )
+    parser.add_argument("--mixed", action="store_true", help="lists of ints and floats")
     parser.add_argument(
         "--optimise", help="what the C compiler is given; else -O0, of four in ten -O1 or -O3"
     )
@@ -111,18 +117,11 @@ def _campaign(given: argparse.Namespace, folder: Path) -> int:
             from tests.random_programs import chunked
 
             return chunked.check(seed, folder)
-        if given.neighbours:
-            from tests.random_programs import neighbours
-
-            return neighbours.check(neighbours.program(seed), folder)
-        if given.lists:
-            from tests.random_programs import listed
-
-            return listed.check(listed.program(seed), folder)
-        if given.containers:
-            from tests.random_programs import containers
-
-            return containers.check(containers.program(seed), folder)
+        for flag, name in _OTHERS.items():
+            if getattr(given, flag):
+                kind = importlib.import_module(f"tests.random_programs.{name}")
+                verdict: Verdict = kind.check(kind.program(seed), folder)
+                return verdict
         return check(program(seed), folder, given.target, given.threads)
 
     if not given.recorded:
@@ -143,9 +142,7 @@ def _campaign(given: argparse.Namespace, folder: Path) -> int:
             if (
                 given.shrink
                 and verdict.kind != "crash"
-                and not (
-                    given.recorded or given.neighbours or given.chunked or given.lists or given.containers
-                )
+                and not (given.recorded or given.chunked or any(getattr(given, flag) for flag in _OTHERS))
             ):
                 print(_smaller(verdict, folder, given), flush=True)
     print(f"{sum(found.values())} programs in {time.monotonic() - began:.0f} s, {calls} calls: {dict(found)}")

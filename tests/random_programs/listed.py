@@ -165,6 +165,6 @@ def _outcome(fn: Callable[..., Any], given: tuple[Any, ...]) -> str:
     except Exception as error:  # noqa: BLE001  (whatever Python raises, compiled code must raise too)
         return f"{type(error).__name__} {own!r}"
     parts = out if isinstance(out, tuple) else (out,)
-    same = [any(part is argument for argument in own) for part in parts]
+    same = [isinstance(part, list) and any(part is argument for argument in own) for part in parts]
     returned = re.sub(r"-0\.0(?!\d)", "0.0", repr(out))  # a sum of zeros begins with 0.0 in lanes
     return f"{returned} {same} {own!r}"

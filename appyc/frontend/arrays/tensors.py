@@ -34,6 +34,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
+    has_flags,
     is_listed,
     with_parts,
 )
@@ -60,8 +61,11 @@ def as_tensor(scope: Scope, value: Value, loc: Loc, what: str = "this") -> Tenso
             index = (*value.index, *(ir.Var(axis, loc=loc) for axis in axes))
             item = element_of(value.symbol, index, loc, checked=bool(value.index))
             return Tensor(axes, extents, item.expr, view=not item.python, python=item.python)
-        case Number():
+        case Number(is_int=None):
             return Tensor((), (), value.expr)
+        case Number():
+            raise UnsupportedError("whether this is an int or a float shows only when the program runs", loc,
+                                   hints=("convert it, with int(...) or float(...)",))  # fmt: skip
         case Masked():
             return as_tensor(scope, packed(scope, value, loc), loc)
         case ListValue(slots=slots):
@@ -78,8 +82,17 @@ def is_always_empty(scope: Scope, value: ListValue) -> bool:
     return any(scope.lists[name].columns == value.slots.columns for name in known)
 
 
+def without_flags(slots: ListSlots) -> ListSlots:
+    """The list, whose ints among floats are taken for floats."""
+    kinds = tuple(replace(kind, flagged=False) for kind in slots.kinds)
+    return replace(slots, columns=slots.columns[: len(kinds)], kinds=kinds)
+
+
 def _of_list(scope: Scope, slots: ListSlots, loc: Loc) -> Tensor:
     """What NumPy makes of a list: its items along one axis, those of tuples along another."""
+    if has_flags(ListValue(slots)):
+        raise UnsupportedError("whether NumPy makes ints or floats of this list shows only when the program runs", loc,
+                               hints=("put numbers of one type into it, 0.0 among floats",))  # fmt: skip
     axis, count = scope.supply.fresh("i", DType.INT64), scope.temp("count", ir.Var(slots.count, loc=loc))
     loads = [ir.Load(column, (ir.Var(axis, loc=loc),), checked=False, loc=loc) for column in slots.columns]
     if is_always_empty(scope, ListValue(slots)):
@@ -340,7 +353,8 @@ def settled(scope: Scope, value: Value) -> Value:
         case Number(expr=ir.Const()):
             return value
         case Number():
-            return replace(value, expr=scope.temp("value", value.expr))
+            flag = None if value.is_int is None else scope.temp("is_int", value.is_int)
+            return replace(value, expr=scope.temp("value", value.expr), is_int=flag)
         case Wide():
             return Wide(scope.temp("value", value.bits))
         case Tensor():

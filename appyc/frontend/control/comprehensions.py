@@ -44,12 +44,15 @@ from appyc.frontend.types.values import (
     TupleSlots,
     TupleValue,
     Value,
+    has_flags,
     is_listed,
+    numbers_of,
 )
 from appyc.ir.names import unused
 from appyc.ir.nodes import Binary, Compare, Const, Expr, For, If, Logical, Reduce, Stmt, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import rename, scalars_read, substitute
+from appyc.library.list_lookups import largest, smallest
 from appyc.library.searching import extreme_by
 
 
@@ -240,6 +243,8 @@ def _item(
     block = expressions.without_invariants(scope, block, set(values), own)
     if not expressions.only_tests(block) or not (isinstance(item, Number) or is_array(item)):
         return None
+    if any(number.is_int is not None for number in (*numbers_of(value), *numbers_of(item))):
+        return None
     holds = substitute(holds, values) if holds is not None else None
     checks = [substitute(stmt, values) for stmt in block]
     if isinstance(item, Number):
@@ -327,7 +332,8 @@ def generated_sum(scope: Scope, node: ast.Call) -> Value | None:
     """Python's `sum` of a list, or of a generator with several loops, as loops with an accumulator; None for others."""
     match node:
         case ast.Call(args=[ast.Name() | ast.Subscript() as items, *start], keywords=[]) if len(start) < 2:
-            if not is_listed(expressions.lower_expression(scope, items)):
+            value = expressions.lower_expression(scope, items)
+            if not is_listed(value) and not has_flags(value):
                 return None
             argument: Comprehension = items_of(items, unused("item", scope.locals))
         case ast.Call(args=[ast.GeneratorExp() | ast.ListComp() as argument, *start], keywords=[]):
@@ -357,6 +363,8 @@ def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> V
         return None
     else:
         value = scope.lower(argument)
+    if has_flags(value):
+        return called_with(scope, largest if is_max else smallest, [value], loc)
     if isinstance(value, ListValue) or is_listed(value):
         value = as_tensor(scope, value, loc)
     if isinstance(value, TupleValue):

@@ -68,9 +68,11 @@ def is_outer(scope: Scope, func: ast.expr) -> bool:
 
 def item_at(slots: ListSlots, at: Expr, loc: Loc) -> Value:
     """The list's item at a position that is known to be in bounds; the access is not checked."""
+    cells = [Load(column, (at,), checked=False, loc=loc) for column in slots.columns]
+    flags = iter(cells[len(slots.kinds) :])
     numbers = tuple(
-        Number(Load(column, (at,), checked=False, loc=loc), kind.python)
-        for column, kind in zip(slots.columns, slots.kinds, strict=True)
+        Number(cell, kind.python, is_int=next(flags) if kind.flagged else None)
+        for cell, kind in zip(cells, slots.kinds, strict=False)
     )
     return TupleValue(numbers) if slots.of_tuples else numbers[0]
 

@@ -18,7 +18,7 @@ from dataclasses import replace
 from appyc.errors import Loc
 from appyc.frontend.control.phi_storage import copy_in_parallel, has_other_names, moves_of, new_home, note
 from appyc.frontend.expressions import arithmetic
-from appyc.frontend.expressions.arithmetic import cast
+from appyc.frontend.expressions.arithmetic import are_ints_or_floats, cast, is_int
 from appyc.frontend.expressions.selections import common_type
 from appyc.frontend.facts import Env, LoopFrame, Restart
 from appyc.frontend.scope import Scope
@@ -72,8 +72,12 @@ def copy_into(scope: Scope, target: Binding, source: Binding, loc: Loc) -> None:
             if target.symbol != source.symbol:
                 value = cast(Var(source.symbol, loc=loc), target.symbol.dtype)
                 scope.emit(Assign(target.symbol, value, loc=loc))
+            if target.is_int is not None and target.is_int != source.is_int:
+                scope.emit(Assign(target.is_int, is_int(source, loc), loc=loc))
         case Slot(), Number():
             scope.emit(Assign(target.symbol, cast(source.expr, target.symbol.dtype), loc=loc))
+            if target.is_int is not None:
+                scope.emit(Assign(target.is_int, is_int(source, loc), loc=loc))
         case TupleSlots(), TupleSlots() if len(target.items) == len(source.items):
             for t, s in zip(target.items, source.items, strict=True):
                 copy_into(scope, t, s, loc)
@@ -119,7 +123,8 @@ def join(
             symbol = next(alike, None) or scope.supply.fresh(name, t.dtype)
             maybe, optional = a.maybe or b.maybe, a.optional or b.optional
             mixed = a.mixed or b.mixed or a.python != b.python
-            return Slot(symbol, t.python, maybe, optional=optional, either=t.either, mixed=mixed)
+            flag = (a.is_int or b.is_int) if are_ints_or_floats(a, b) else None
+            return Slot(symbol, t.python, maybe, optional=optional, either=t.either, mixed=mixed, is_int=flag)
         case TupleSlots(), TupleSlots() if (len(a.items), a.names, a.keys) == (len(b.items), b.names, b.keys):
             if name in needed:
                 needed |= {f"{name}_{k}" for k in range(len(a.items))}
@@ -169,7 +174,8 @@ def _join_arrays(
 def _as_variable(scope: Scope, name: str, binding: Binding) -> Binding:
     """The binding as a variable: an immutable number (a loop's own variable) needs a phi variable at a join."""
     if isinstance(binding, Number):
-        return Slot(scope.supply.fresh(name, binding.expr.dtype), binding.python)
+        flag = None if binding.is_int is None else scope.supply.fresh("is_int", DType.BOOL)
+        return Slot(scope.supply.fresh(name, binding.expr.dtype), binding.python, is_int=flag)
     return binding
 
 

@@ -5,10 +5,13 @@ Where returns have different arrays, or an array or None, what is returned is th
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.control.conditionals import chosen_array
-from appyc.frontend.expressions.arithmetic import const
+from appyc.frontend.expressions.arithmetic import cast, const, is_int, to_type
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.numbers import PY_INT
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -25,6 +28,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
+    has_flags,
     with_parts,
 )
 from appyc.ir.nodes import Alloc, Assign, Compare, Const, Result, Stmt, Symbol, Var
@@ -104,8 +108,12 @@ class ResultTrees:
 
     def tree(self, value: Value) -> ResultTree:
         match value:
-            case Number():
+            case Number(is_int=None):
                 return self._scalar(value)
+            case Number():
+                which = self._scalar(Number(cast(is_int(value, self.loc), DType.INT64), python=True))
+                number = replace(value, is_int=None)
+                return Chosen(which, (self._scalar(number), self._scalar(to_type(number, PY_INT))))
             case ArrayRef():
                 return self._array(value.symbol)
             case ReturnedView():
@@ -122,7 +130,19 @@ class ResultTrees:
                 return tuple(self.tree(v) for v in value.items)
             case Opaque() | Wide():
                 return None  # a wide one is refused where it is returned
+            case ReturnedList(slots=slots) if not slots.of_tuples and slots.kinds[0].flagged:
+                length, typed = (
+                    self._scalar(value.count),
+                    zip(slots.columns, (slots.kinds[0].python, True), strict=True),
+                )
+                parts = (ListOf((self._whole(part),), (python,), False, length) for part, python in typed)
+                return MadeOf("ints and floats", tuple(parts))
             case ReturnedList(slots=slots):
+                if has_flags(ListValue(slots)):
+                    raise UnsupportedError(
+                        "a list of tuples in which an item may be an int or a float cannot be returned", self.loc,
+                        hints=("put numbers of one type into it, 0.0 among floats",),
+                    )  # fmt: skip
                 return ListOf(
                     tuple(self._whole(column) for column in slots.columns),
                     tuple(kind.python for kind in slots.kinds), slots.of_tuples, self._scalar(value.count),

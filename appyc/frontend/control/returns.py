@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TypeAlias
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, kept, materialise
-from appyc.frontend.control.joins import end_path
+from appyc.frontend.control.joins import copy_into, end_path
 from appyc.frontend.control.phi_storage import root
 from appyc.frontend.control.result_trees import NONE
 from appyc.frontend.control.returned_views import returned_view
 from appyc.frontend.desugar.building import located
 from appyc.frontend.expressions import lists
-from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const, python_number
+from appyc.frontend.expressions.arithmetic import PartedTypesError, const, is_int_or_float, python_number
 from appyc.frontend.expressions.expressions import lower_operands, lower_or_none
 from appyc.frontend.expressions.list_storage import list_value
 from appyc.frontend.facts import Restart, Result
@@ -161,8 +162,10 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
         if known is None or len(known) != len(types):
             known = scope.facts.results = types
         fresh = (scope.supply.fresh(f"result_{k}", t.dtype) for k, t in enumerate(known))
-        slots = tuple(Slot(s, t.python, either=t.either) for s, t in zip(fresh, known, strict=True))
-        scope.result = Result(value, slots, loc)
+        slots = [Slot(s, t.python, either=t.either) for s, t in zip(fresh, known, strict=True)]
+        for k in scope.facts.flagged_results & set(range(len(slots))):
+            slots[k] = replace(slots[k], is_int=scope.supply.fresh("is_int", DType.BOOL))
+        scope.result = Result(value, tuple(slots), loc)
     if nones := _nones(value, scope.result.value):
         scope.facts.none_results |= nones
         raise Restart
@@ -191,8 +194,14 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
     if joined != tuple(s.type for s in scope.result.slots):
         scope.facts.results = joined
         raise Restart
+    if flagged := {k for k, n in enumerate(numbers) if n.is_int is not None} - scope.facts.flagged_results:
+        scope.facts.flagged_results |= flagged
+        raise Restart
     for n, slot in zip(numbers, scope.result.slots, strict=True):
-        scope.emit(Assign(slot.symbol, cast(n.expr, slot.symbol.dtype), loc=loc))
+        if slot.is_int is not None and not is_int_or_float(n):
+            raise UnsupportedError(f"this returns {describe(n)}, and another path an int or a float", loc,
+                                   hints=("return numbers of one type on every path",))  # fmt: skip
+        copy_into(scope, slot, n, loc)
 
 
 def _with_nones(scope: Scope, value: Value, leaf: Leaf, loc: Loc) -> Value:
@@ -397,4 +406,5 @@ def _rebuilt(value: Value, homes: Iterator[Slot], loc: Loc) -> Value:
     if not isinstance(value, Number):
         return with_parts(value, lambda part: _rebuilt(part, homes, loc))
     slot = next(homes)
-    return Number(Var(slot.symbol, loc=loc), slot.python, None if slot.python else slot.either)
+    flag = None if slot.is_int is None else Var(slot.is_int, loc=loc)
+    return Number(Var(slot.symbol, loc=loc), slot.python, None if slot.python else slot.either, is_int=flag)

@@ -4,7 +4,6 @@
     xs.remove(v)              ->      xs.pop(index(xs, v))
     xs.sort(reverse=True)             xs.reverse(); xs.sort(); xs.reverse()
     xs.count(v), xs == ys             count(xs, v), equal(xs, ys)
-    xs[a:b:c] = [v] * n               fill(v, n, xs, a, b, c)
     len(xs[a:b:c])                    part_length(xs, a, b, c)
 
 Requires: the name is bound to new lists alone. The functions are those of `appyc.library.list_lookups`.
@@ -22,7 +21,7 @@ from appyc.frontend.desugar.building import constant
 from appyc.frontend.desugar.rewriting import Kind, Rules, ValueOf, bindings, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.tree import is_new_list, walk
-from appyc.library.list_lookups import count, equal, fill, index, part_length
+from appyc.library.list_lookups import count, equal, index, part_length
 
 
 def without_list_methods(source: Source, value_of: ValueOf) -> Source:
@@ -40,7 +39,6 @@ class _Methods(Rules):
         "it.remove(item)": "it.pop(index(it, item))",
         "it.sort(reverse=True)": "it.reverse(); it.sort(); it.reverse()",
         "it.sort(reverse=False)": "it.sort()",
-        "it[start:stop:step] = [item] * times": "fill(item, times, it, start, stop, step)",
     }
     EXPRESSIONS = {  # noqa: RUF012
         "it.index(item)": "index(it, item)",
@@ -49,7 +47,7 @@ class _Methods(Rules):
         "it == other": "equal(it, other)",
         "it != other": "not equal(it, other)",
     }
-    CONSTANTS = {f.__name__: constant(f) for f in (count, equal, fill, index, part_length)}  # noqa: RUF012
+    CONSTANTS = {f.__name__: constant(f) for f in (count, equal, index, part_length)}  # noqa: RUF012
 
     def takes(self, pattern: str, node: ast.AST, name: str, found: Mapping[str, ast.expr]) -> bool:
         return "other" not in found or self.owner(found["other"]) is not None

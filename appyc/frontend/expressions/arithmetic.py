@@ -21,9 +21,9 @@ from appyc.frontend.types.numbers import (
     joined,
     promote,
 )
-from appyc.frontend.types.values import Number
+from appyc.frontend.types.values import Number, Slot
 from appyc.ir.integers import Range, is_within, limits, range_of
-from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Intrinsic, Load, Symbol, Unary
+from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Intrinsic, Load, Select, Symbol, Unary, Var
 from appyc.ir.types import DType
 
 
@@ -102,6 +102,22 @@ def _convert(value: bool | int | float | complex, dtype: DType) -> bool | int | 
     return out
 
 
+def is_int(number: Number | Slot, loc: Loc) -> Expr:
+    """Whether an int or a float of Python's is an int."""
+    if number.is_int is None:
+        return const(number.type == PY_INT, DType.BOOL, loc)
+    return number.is_int if isinstance(number, Number) else Var(number.is_int, loc=loc)
+
+
+def are_ints_or_floats(*numbers: Number | Slot) -> bool:
+    """Whether each of the numbers is an int of Python's or a float64, and of one of them only the run tells which."""
+    return any(n.is_int is not None for n in numbers) and all(is_int_or_float(n) for n in numbers)
+
+
+def is_int_or_float(number: Number | Slot) -> bool:
+    return number.type == PY_INT or number.type.dtype is DType.FLOAT64
+
+
 def to_type(number: Number, target: NumberType) -> Number:
     return Number(cast(number.expr, target.dtype), target.python, target.either)
 
@@ -126,6 +142,8 @@ def binary(op: str, a: Number, b: Number, loc: Loc) -> Number:
     """The binary operation `a op b`. Raises TypeInferenceError where the operands' types do not allow it."""
     if a.either is not None or b.either is not None:
         return in_each_type(lambda numbers: binary(op, numbers[0], numbers[1], loc), (a, b), loc)
+    if a.is_int is not None or b.is_int is not None:
+        return _of_ints_or_floats(op, a, b, loc)
     if a.type == PY_COMPLEX and b.expr.dtype is DType.FLOAT64:
         b = replace(
             b, python=True
@@ -148,6 +166,35 @@ def binary(op: str, a: Number, b: Number, loc: Loc) -> Number:
             return _shift(op, a, b, loc)
         case _:
             raise UnsupportedError(f"operator {op!r} is not supported", loc)
+
+
+def _of_ints_or_floats(op: str, a: Number, b: Number, loc: Loc) -> Number:
+    """The operation on numbers of which only the run tells whether they are ints: it is done with floats."""
+    others = [n for n in (a, b) if n.is_int is None]
+    gives_float = op == "/" or any(n.type.dtype.kind == "f" for n in others)
+    is_told = op in ("+", "-", "*", "/", "//", "%") and (gives_float or are_ints_or_floats(a, b))
+    if not all(n.python for n in (a, b) if n.is_int is not None):  # an int of Python's, or np.float64
+        is_told &= all(n.python or n.type.dtype is DType.FLOAT64 for n in others)
+        raises = op in ("/", "//", "%") and not b.constant and (b.python or b.is_int is not None)
+        is_told &= not raises  # for zero, if it is Python's
+    if not is_told:
+        raise UnsupportedError(
+            f"what {op!r} does with an int and a float differs, and which this is shows only when the program runs",
+            loc, hints=("convert the numbers, with int(...) or float(...)",),
+        )  # fmt: skip
+    x, y = (to_type(n, NumberType(DType.FLOAT64, n.python)) if n.python or n.is_int else n for n in (a, b))
+    out = binary(op, x, y, loc)
+    if gives_float:
+        return out
+    out = replace(out, is_int=Binary("&", is_int(a, loc), is_int(b, loc), loc=loc))
+    return out if op in ("+", "-") else without_negative_zero(out, loc)
+
+
+def without_negative_zero(a: Number, loc: Loc) -> Number:
+    """The number, which is 0.0 where it is the int 0."""
+    assert a.is_int is not None
+    positive = Binary("+", a.expr, const(0.0, DType.FLOAT64, loc), loc=loc)
+    return replace(a, expr=Select(a.is_int, positive, a.expr, loc=loc))
 
 
 def in_each_type(make: Callable[[Sequence[Number]], Number], operands: Sequence[Number], loc: Loc) -> Number:
@@ -318,7 +365,8 @@ def negative(a: Number, loc: Loc) -> Number:
             raise TypeInferenceError("The numpy boolean negative, the `-` operator, is not supported", loc,
                                      hints=("use `not`",))  # fmt: skip
         a = to_type(a, PY_INT)
-    return Number(Unary("-", a.expr, a.type == PY_INT, loc=loc), a.python)
+    out = Number(Unary("-", a.expr, a.type == PY_INT, loc=loc), a.python, is_int=a.is_int)
+    return out if a.is_int is None else without_negative_zero(out, loc)
 
 
 def invert(a: Number, loc: Loc) -> Number:
@@ -350,4 +398,4 @@ def absolute(a: Number, loc: Loc) -> Number:
     dtype = a.type.dtype
     if dtype is DType.BOOL or dtype.kind == "u":
         return a
-    return Number(Intrinsic("abs", (a.expr,), dtype.part, loc=loc), a.python)
+    return Number(Intrinsic("abs", (a.expr,), dtype.part, loc=loc), a.python, is_int=a.is_int)

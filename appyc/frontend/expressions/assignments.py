@@ -53,7 +53,7 @@ from appyc.frontend.expressions.stores import (
     written_part,
 )
 from appyc.frontend.expressions.subscripts import check_view, element, lower_owner
-from appyc.frontend.expressions.tables import as_item, bind_shared, bind_table, learn_table_item
+from appyc.frontend.expressions.tables import as_item, bind_shared, bind_table, taken_by_table
 from appyc.frontend.facts import Restart
 from appyc.frontend.pragmas.pragma_nodes import AtomicPragma
 from appyc.frontend.scope import Scope
@@ -238,7 +238,7 @@ def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
         # The index emits statements, and Python evaluates the value first.
         stored = replace(stored, expr=scope.temp("value", stored.expr))
     scope.block.extend(block)
-    learn_table_item(scope, target.value, stored, loc)
+    stored = taken_by_table(scope, target.value, ref.index, stored, loc)
     require_fit(scope, stored, ref.symbol.dtype, loc)
     scope.emit(_element_store(scope, ref, stored, loc))
 
@@ -334,11 +334,11 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
         )
         load = scope.temp("kept", Load(ref.symbol, ref.index, loc=scope.loc(target)))
         scope.block.extend(block)
-    element_now = number(as_item(scope, target.value, Number(load, ref.python)), loc)
+    element_now = number(as_item(scope, target.value, Number(load, ref.python), ref.index), loc)
     out = number_operation(scope, symbol, element_now, number(operand, scope.loc(value)), loc)
     if has_ellipsis(target.slice):  # NumPy has an array without axes
         refuse_other_kind(symbol, ref.symbol.dtype, out.type.dtype, loc)
-    learn_table_item(scope, target.value, out, loc)
+    out = taken_by_table(scope, target.value, ref.index, out, loc)
     if ref.symbol.dtype.is_integer and out.type.dtype.is_float and symbol == "/":
         # NumPy scalars divide to a float, which the element's store then truncates.
         out = Number(cast(out.expr, ref.symbol.dtype), python=False)

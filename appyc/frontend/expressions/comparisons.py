@@ -173,7 +173,9 @@ def _among_bytes(scope: Scope, wanted: Number, found: bytes, loc: Loc) -> Number
 
 def _among_list(scope: Scope, wanted: Number, found: Value, loc: Loc) -> Number:
     """Whether the list contains the number."""
-    kept = replace(wanted, expr=scope.temp("wanted", wanted.expr))
+    kept = replace(wanted, expr=scope.temp("wanted", wanted.expr), is_int=None)
+    if isinstance(found, ListValue):
+        found = ListValue(tensors.without_flags(found.slots))
     same = tensors.elementwise(
         scope,
         [tensors.as_tensor(scope, found, loc), kept],

@@ -12,11 +12,12 @@ from dataclasses import replace
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.slice_bounds import tested_position
 from appyc.frontend.arrays.slices import subscript
-from appyc.frontend.arrays.tensors import as_tensor, materialise, pinned
+from appyc.frontend.arrays.tensors import as_tensor, materialise, pinned, settled
 from appyc.frontend.control.iterables import item_at
 from appyc.frontend.desugar.building import container_of
 from appyc.frontend.expressions import expressions
-from appyc.frontend.expressions.arithmetic import cast, index_of, integer
+from appyc.frontend.expressions.arithmetic import cast, index_of, integer, is_int
+from appyc.frontend.expressions.left_calls import leave_unless
 from appyc.frontend.facts import Recursive, Restart
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import walk
@@ -32,7 +33,8 @@ from appyc.frontend.types.values import (
     Value,
     is_list_itself,
 )
-from appyc.ir.nodes import Alloc, Assign, Binary, Expr, Load, Stmt, Store, Symbol, Var
+from appyc.ir.integers import is_within, range_of
+from appyc.ir.nodes import Alloc, Assign, Binary, Compare, Expr, Load, Stmt, Store, Symbol, Unary, Var
 from appyc.ir.types import ArrayType, DType
 
 _ROOM = 16
@@ -109,10 +111,10 @@ def store_item(scope: Scope, name: str, index: Number, item: Value, loc: Loc) ->
     """Stores an item of a list, with its bounds check: `name[index] = item`."""
     owner = list_named(scope, name, loc)
     learn_item(scope, name, item, loc)
-    row = [scope.temp("item", n.expr) for n in numbers_of_item(item, loc)]
+    row = row_of(scope, owner.slots, item, loc)
     at = _position(scope, owner, index, "list assignment index out of range", loc)
     for column, number in zip(owner.slots.columns, row, strict=True):
-        scope.emit(Store(column, (at,), cast(number, column.dtype), checked=False, loc=loc))
+        scope.emit(Store(column, (at,), number, checked=False, loc=loc))
 
 
 def _position(scope: Scope, owner: ListValue, index: Number, message: str, loc: Loc) -> Expr:
@@ -127,7 +129,7 @@ def item_in_variables(scope: Scope, slots: ListSlots, at: Expr, loc: Loc) -> Val
     """The item of a list at a position, copied to variables."""
     value = item_at(slots, at, loc)
     items = value.items if isinstance(value, TupleValue) else (value,)
-    numbers = tuple(replace(n, expr=scope.temp("item", n.expr)) for n in items if isinstance(n, Number))
+    numbers = tuple(settled(scope, n) for n in items if isinstance(n, Number))
     return TupleValue(numbers) if slots.of_tuples else numbers[0]
 
 
@@ -140,6 +142,36 @@ def numbers_of_item(item: Value, loc: Loc) -> Sequence[Number]:
     return numbers
 
 
+def row_of(scope: Scope, slots: ListSlots, item: Value, loc: Loc) -> list[Expr]:
+    """The elements of a list's columns for an item, in variables."""
+    numbers = numbers_of_item(item, loc)
+    typed = list(zip(numbers, slots.kinds, strict=True))
+    row: list[Expr] = [cast(scope.temp("item", n.expr), kind.dtype) for n, kind in typed]
+    for n, kind in typed:
+        if kind.flagged:
+            row.append(pinned(scope, "is_int", is_int(n, loc)))
+            leave_large(scope, n, loc)
+    return row
+
+
+_EXACT = 2**53 - 1
+"""Up to it a float64 holds each integer, and no other one is rounded to such."""
+
+
+def leave_large(scope: Scope, number: Number, loc: Loc) -> None:
+    """Leaves the call to Python where a number is an int that no float64 may hold."""
+    e = number.expr
+    if number.type != PY_INT and number.is_int is None:
+        return
+    if number.type == PY_INT and is_within(range_of(e), (-_EXACT, _EXACT)):
+        return
+    least, most = (cast(integer(limit, loc), e.dtype) for limit in (-_EXACT, _EXACT))
+    fits: Expr = Binary("&", Compare(">=", e, least, loc=loc), Compare("<=", e, most, loc=loc), loc=loc)
+    if number.is_int is not None:
+        fits = Binary("|", Unary("~", number.is_int, loc=loc), fits, loc=loc)
+    leave_unless(scope, fits, "an int among floats is a large one", loc)
+
+
 def learn_item(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) -> None:
     """Records the type of a list's item. Raises Restart if it widens the list's item type.
 
@@ -150,7 +182,8 @@ def learn_item(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) 
         _learn_for_giver(scope, name, item, loc)
         return
     of_tuples = isinstance(item, TupleValue)
-    kinds = tuple(n.type for n in numbers_of_item(item, loc))
+    numbers = numbers_of_item(item, loc)
+    kinds = tuple(replace(n.type, flagged=n.is_int is not None) for n in numbers)
     known = scope.facts.lists.get(name)
     if known is not None:
         if known[0] != of_tuples or len(known[1]) != len(kinds):
@@ -161,8 +194,10 @@ def learn_item(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) 
         scope.facts.empty_lists.discard(name)
         scope.facts.lists[name] = (of_tuples, kinds)
         raise Restart
-    own = tuple(n.type.dtype for n in numbers_of_item(item, loc))
-    scope.narrower[name, loc, number] = own != tuple(kind.dtype for kind in kinds)
+    own = (DType.INT64 if n.is_int is not None else n.type.dtype for n in numbers)
+    scope.narrower[name, loc, number] = any(
+        not kind.flagged and dtype is not kind.dtype for dtype, kind in zip(own, kinds, strict=True)
+    )
 
 
 def _learn_for_giver(scope: Scope, name: str, item: Value, loc: Loc) -> None:
@@ -186,7 +221,7 @@ def _learn_for_giver(scope: Scope, name: str, item: Value, loc: Loc) -> None:
 
 
 def refuse_mixed(scope: Scope) -> None:
-    """Raises UnsupportedError for a list of numbers of different types, which a Python list preserves.
+    """Raises UnsupportedError for a list of numbers of different types, ints of Python's and float64 apart.
 
     Raises Restart for a list that is always empty: its items are taken for integers, which are valid wherever numbers
     are, and NumPy's array of it is one of floats.
@@ -204,9 +239,13 @@ def refuse_mixed(scope: Scope) -> None:
 
 
 def _joined(a: NumberType, b: NumberType) -> NumberType:
-    if a.dtype == b.dtype:
-        return NumberType(a.dtype, a.python and b.python)
+    if a == b:
+        return replace(a, either=None)
     own = a.python and b.python
+    if all(t == PY_INT or t.dtype is DType.FLOAT64 for t in (a, b)):
+        return NumberType(DType.FLOAT64, own, flagged=a.flagged or b.flagged or PY_INT in (a, b))
+    if a.dtype == b.dtype:
+        return NumberType(a.dtype, own)
     return promote(NumberType(a.dtype, python=own), NumberType(b.dtype, python=own))
 
 
@@ -217,7 +256,8 @@ def storage_of(scope: Scope, name: str) -> ListSlots:
         if name not in scope.facts.lists:
             scope.guessed.add(name)
         of_tuples, kinds = scope.facts.lists.get(name) or _guessed_items(scope, name)
-        columns = tuple(scope.supply.fresh(name, ArrayType(kind.dtype, 1)) for kind in kinds)
+        dtypes = [kind.dtype for kind in kinds] + [DType.BOOL for kind in kinds if kind.flagged]
+        columns = tuple(scope.supply.fresh(name, ArrayType(dtype, 1)) for dtype in dtypes)
         scope.memory.made |= set(columns)
         count, room = (scope.supply.fresh(f"{name}_{what}", DType.INT64) for what in ("n", "room"))
         found = scope.lists[name] = ListSlots(columns, kinds, of_tuples, count, room)

@@ -16,7 +16,8 @@ and then copied into the list's storage, since they may read the name's old list
 
 Calls of `heapq` on such lists are library text that works on their storage.
 
-Does not handle: items that are arrays or lists; items of different number types, which a Python list preserves;
+Items that are ints and floats of Python's are floats, beside flags that tell which are ints. Other items of different
+number types, which a Python list preserves, are not handled; nor are items that are arrays or lists, and
 `nsmallest`, `nlargest` and `merge`.
 """
 
@@ -47,7 +48,7 @@ from appyc.frontend.expressions.list_storage import (
     list_part,
     make_room,
     moved_to_more_room,
-    numbers_of_item,
+    row_of,
     storage_of,
 )
 from appyc.frontend.library.sort_functions import sort_in_place
@@ -102,8 +103,7 @@ def _bind_written(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
         learn_item(scope, name, item, loc, at)
     slots = storage_of(scope, name)
     kept = [  # read before the list's storage is reallocated
-        ([[scope.temp("item", n.expr) for n in numbers_of_item(item, loc)] for item in items], repeats)
-        for items, repeats in written
+        ([row_of(scope, slots, item, loc) for item in items], repeats) for items, repeats in written
     ]
     length = pinned(scope, "length", length)
     make_room(scope, slots, length, loc)
@@ -111,14 +111,13 @@ def _bind_written(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
     for rows, repeats in kept:
         for at, row in enumerate(rows):
             for column, number in zip(slots.columns, row, strict=True):
-                element = cast(number, column.dtype)
                 if repeats is None:
                     here = _sum(first, integer(at, loc), loc)
-                    scope.emit(Store(column, (here,), element, checked=False, loc=loc))
+                    scope.emit(Store(column, (here,), number, checked=False, loc=loc))
                 else:
                     axis = scope.supply.fresh("i", DType.INT64)
                     here = _sum(first, Var(axis, loc=loc), loc)
-                    scope.emit(ForAll((axis,), (repeats,), column, (here,), element, loc=loc))
+                    scope.emit(ForAll((axis,), (repeats,), column, (here,), number, loc=loc))
         first = _sum(first, repeats or integer(len(rows), loc), loc)
     _bound(scope, name, slots, length, loc)
 
@@ -155,6 +154,7 @@ def _bound(scope: Scope, name: str, slots: ListSlots, length: Expr, loc: Loc) ->
 
 def _described(scope: Scope, node: ast.expr, loc: Loc) -> ListSlots:
     """The items of a new list, materialised in fresh arrays."""
+    node = _as_list(scope, node, loc)
     match node:
         case ast.Subscript(value=ast.Name(id=name), slice=ast.Slice() as part):
             return list_part(scope, list_named(scope, name, loc).slots, part, loc).slots
@@ -202,6 +202,15 @@ def _put(
 ) -> None:
     """Stores the items of another list from a position on."""
     count = Var(items.count, loc=loc)
+    if len(slots.columns) > len(items.columns):  # each item gets flags
+        var = scope.supply.fresh("k", DType.INT64)
+        with scope.collect() as block:
+            row = row_of(scope, slots, item_at(items, Var(var, loc=loc), loc), loc)
+            here = _sum(first, Var(var, loc=loc), loc)
+            for column, number in zip(slots.columns, row, strict=True):
+                scope.emit(Store(column, (here,), number, checked=False, loc=loc))
+        scope.emit(For(var, integer(0, loc), count, 1, tuple(block), implied=True, loc=loc))
+        return
     for column, source in zip(slots.columns, items.columns, strict=True):
         here = Var(scope.supply.fresh("i", DType.INT64), loc=loc)
         index = Binary("-", count, _sum(here, integer(1, loc), loc), loc=loc) if backwards else here
@@ -215,12 +224,12 @@ def append(scope: Scope, name: str, item: Value, loc: Loc) -> None:
     owner = list_named(scope, name, loc)
     learn_item(scope, name, item, loc)
     slots = owner.slots
-    row = [scope.temp("item", n.expr) for n in numbers_of_item(item, loc)]
+    row = row_of(scope, slots, item, loc)
     count = Var(slots.count, loc=loc)
     full = Compare("==", count, Var(slots.room, loc=loc), loc=loc)
     scope.emit(If(full, tuple(moved_to_more_room(scope, slots, loc)), loc=loc))
     for column, number in zip(slots.columns, row, strict=True):
-        scope.emit(Store(column, (count,), cast(number, column.dtype), checked=False, loc=loc))
+        scope.emit(Store(column, (count,), number, checked=False, loc=loc))
     scope.emit(Assign(slots.count, Binary("+", count, integer(1, loc), loc=loc), loc=loc))
 
 
@@ -268,9 +277,8 @@ def insert(scope: Scope, name: str, at: Number, item: Value, loc: Loc) -> None:
     kept = settled(scope, item)
     append(scope, name, kept, loc)  # grows the list
     _moved_by_one(scope, slots, kept_index, count, loc, up=True)
-    for column, number in zip(slots.columns, numbers_of_item(kept, loc), strict=True):
-        value = cast(number.expr, column.dtype)
-        scope.emit(Store(column, (kept_index,), value, checked=False, loc=loc))
+    for column, number in zip(slots.columns, row_of(scope, slots, kept, loc), strict=True):
+        scope.emit(Store(column, (kept_index,), number, checked=False, loc=loc))
 
 
 def increase(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
@@ -299,7 +307,7 @@ def extend(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
     if isinstance(given, ast.BinOp) and is_new_list(given):
         more = _named(scope, name, given, loc)
         whole = ast.copy_location(ast.Subscript(more, ast.Slice(), ast.Load()), given)
-    if not isinstance(whole, ast.ListComp | ast.GeneratorExp | ast.Subscript | ast.Call):
+    if not isinstance(whole, ast.ListComp | ast.GeneratorExp | ast.Subscript | ast.Call | ast.Name):
         raise UnsupportedError("a list cannot be extended by this in compiled code", loc,
                                hints=("append the items in a loop",))  # fmt: skip
     items = _described(scope, whole, loc)
@@ -314,18 +322,18 @@ def extend(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
     scope.emit(Assign(slots.count, new, loc=loc))
 
 
-def _named(scope: Scope, name: str, given: ast.expr, loc: Loc) -> ast.expr:
+def _named(scope: Scope, name: str, given: ast.expr, loc: Loc) -> ast.Name:
     """A list under a name of its own, beside the list `name`."""
     more = unused(f"{name}.more", scope.locals)
     scope.list_names |= {more}
     scope.locals |= {more}
     bind_list(scope, more, given, loc)
-    return read(more)
+    return ast.Name(more, ast.Load())
 
 
 def _as_list(scope: Scope, given: ast.expr, loc: Loc) -> ast.expr:
     """An expression for a new list with the items of a sequence."""
-    copied = copied_list(given)
+    copied = given if isinstance(given, ast.Name) else copied_list(given)
     if copied is not None:
         of_list = scope.read(copied.id, loc)
         is_new = isinstance(of_list, ListValue) or is_list_itself(of_list)
@@ -338,6 +346,7 @@ def store_part(scope: Scope, name: str, part: ast.Slice, given: ast.expr, loc: L
     """Replaces a part of a list: `name[part] = given`."""
     refuse_out_of_order(scope, name, loc)
     more = _named(scope, name, _as_list(scope, given, loc), loc)
+    learn_item(scope, name, item_at(list_named(scope, more.id, loc).slots, integer(0, loc), loc), loc)
     bounds = (bound or ast.Constant(None) for bound in (part.lower, part.upper, part.step))
     scope.lower(located(ast.Call(constant(replace), [more, read(name), *bounds], []), given))
 
@@ -351,7 +360,7 @@ def reverse(scope: Scope, name: str, loc: Loc) -> None:
 def sort(scope: Scope, name: str, loc: Loc) -> None:
     """Sorts a list in place: `name.sort()`."""
     owner = list_named(scope, name, loc)
-    if owner.slots.of_tuples:
+    if owner.slots.of_tuples or owner.slots.kinds[0].flagged:
         inlined(scope, sorting.sort_items, {"items": owner}, loc, trusted=True)
     else:
         sort_in_place(scope, owner.slots.columns[0], Var(owner.slots.count, loc=loc), loc)

@@ -11,10 +11,12 @@ from appyc.errors import Loc, TypeInferenceError
 from appyc.frontend.expressions.arithmetic import (
     PartedTypesError,
     apply,
+    are_ints_or_floats,
     cast,
     const,
     in_each_type,
     index_of,
+    is_int,
     python_number,
     to_type,
 )
@@ -89,7 +91,15 @@ def select(cond: Expr, a: Number, b: Number, loc: Loc) -> Number:
         raise PartedTypesError(None, loc)
     if isinstance(cond, Const):
         return to_type(a if cond.value else b, t)
-    return Number(Select(cond, cast(a.expr, t.dtype), cast(b.expr, t.dtype), loc=loc), t.python, t.either)
+    out = Number(Select(cond, cast(a.expr, t.dtype), cast(b.expr, t.dtype), loc=loc), t.python, t.either)
+    return _flagged(out, cond, a, b, loc)
+
+
+def _flagged(out: Number, cond: Expr, a: Number, b: Number, loc: Loc) -> Number:
+    """The choice `a if cond else b`, with the flag whether it is an int, where only the run tells."""
+    if not are_ints_or_floats(a, b):
+        return out
+    return replace(out, is_int=Select(cond, is_int(a, loc), is_int(b, loc), loc=loc))
 
 
 def extremum(op: str, a: Number, b: Number, loc: Loc) -> Number:
@@ -116,7 +126,8 @@ def _builtin_extremum(op: str, a: Number, b: Number, loc: Loc) -> Number:
         python = a.python and b.python
         return Number(out, python, None if python else either_of(a.type, b.type))
     assert t is not None, "an integer and a float meet in a float"
-    return _extremum(op, a, b, t, loc)
+    takes_b = compare("<" if op == "min" else ">", b, a, loc)
+    return _flagged(_extremum(op, a, b, t, loc), takes_b.expr, b, a, loc)
 
 
 def _extremum(op: str, a: Number, b: Number, t: NumberType, loc: Loc) -> Number:

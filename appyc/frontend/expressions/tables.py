@@ -13,14 +13,16 @@ import ast
 from dataclasses import replace
 
 from appyc.errors import Loc, UnsupportedError
-from appyc.frontend.arrays.tensors import as_tensor, materialise
+from appyc.frontend.arrays.tensors import as_tensor, materialise, settled
 from appyc.frontend.control.comprehensions import collected
-from appyc.frontend.expressions.arithmetic import cast
-from appyc.frontend.expressions.list_storage import learn_item, list_named
+from appyc.frontend.desugar.building import part_of
+from appyc.frontend.expressions.arithmetic import cast, is_int
+from appyc.frontend.expressions.list_storage import learn_item, leave_large, list_named
 from appyc.frontend.expressions.lists import bind_list
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.fixed_containers import table
-from appyc.frontend.types.values import ListValue, Number, Value
+from appyc.frontend.types.values import ArrayRef, ListValue, Number, Value
+from appyc.ir.nodes import Expr, Load, Store, Symbol
 from appyc.ir.types import Container
 
 
@@ -34,8 +36,13 @@ def bind_table(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
                                hints=("use an array: np.zeros((n, m))",))  # fmt: skip
     item = Number(items.element, items.python)
     learn_item(scope, name, item, loc)
-    element = cast(items.element, scope.facts.lists[name][1][0].dtype)
+    kind = scope.facts.lists[name][1][0]
+    element = cast(items.element, kind.dtype)
     scope.bind(name, materialise(scope, replace(items, element=element), name, loc), loc)
+    if kind.flagged:
+        leave_large(scope, item, loc)
+        flags = materialise(scope, replace(items, element=is_int(item, loc)), "is_int", loc)
+        scope.bind(part_of(name, "is_int"), flags, loc)
 
 
 def table_of(scope: Scope, node: ast.expr) -> str | None:
@@ -47,18 +54,46 @@ def table_of(scope: Scope, node: ast.expr) -> str | None:
             return None
 
 
-def as_item(scope: Scope, row: ast.expr, item: Value) -> Value:
-    """An element as the item of a table, which is a number of Python's if all that are stored are."""
+def as_item(scope: Scope, row: ast.expr, item: Value, index: tuple[Expr, ...] | None = None) -> Value:
+    """An element as the item of a table, which is a number of Python's if all that are stored are. index: of the
+    element, where that is no load."""
     name = table_of(scope, row)
     if name is None or not isinstance(item, Number):
         return item
-    return replace(item, python=scope.facts.lists[name][1][0].python)
+    out = replace(item, python=scope.facts.lists[name][1][0].python)
+    flags = _flags(scope, name, item.expr.loc)
+    if flags is None:
+        return out
+    if index is None:
+        assert isinstance(item.expr, Load), "the table is an array of its own"
+        index = item.expr.index
+    return replace(out, is_int=Load(flags, index, loc=item.expr.loc))
 
 
-def learn_table_item(scope: Scope, row: ast.expr, item: Number, loc: Loc) -> None:
-    """Records the type of a number that is stored into a row, if that is a table's. Raises Restart if it is new."""
-    if (name := table_of(scope, row)) is not None:
-        learn_item(scope, name, item, loc)
+def _flags(scope: Scope, name: str, loc: Loc) -> Symbol | None:
+    """The array that tells which items of a table are ints; None where the type does."""
+    if not scope.facts.lists[name][1][0].flagged:
+        return None
+    flags = scope.read(part_of(name, "is_int"), loc)
+    assert isinstance(flags, ArrayRef)
+    return flags.symbol
+
+
+def taken_by_table(scope: Scope, row: ast.expr, index: tuple[Expr, ...], item: Number, loc: Loc) -> Number:
+    """The number, whose type a table learns that it is stored into, and whose flag is stored if that table has flags.
+    Raises Restart if the type is new."""
+    name = table_of(scope, row)
+    if name is None:
+        return item
+    learn_item(scope, name, item, loc)
+    flags = _flags(scope, name, loc)
+    if flags is None:
+        return item
+    leave_large(scope, item, loc)
+    kept = settled(scope, item)
+    assert isinstance(kept, Number)
+    scope.emit(Store(flags, index, is_int(kept, loc), loc=loc))
+    return kept
 
 
 def bind_shared(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:

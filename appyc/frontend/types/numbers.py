@@ -36,11 +36,13 @@ class Either:
 @dataclass(frozen=True, slots=True)
 class NumberType:
     """either: where the value is not of `dtype` in Python: it stands for one of several integer types, in one
-    that holds the values of all."""
+    that holds the values of all. flagged: of a list's items, each of which is an int of Python's or a float64, and kept
+    as a float64 beside a flag."""
 
     dtype: DType
     python: bool
     either: Either | None = None
+    flagged: bool = False
 
     def __str__(self) -> str:
         if not self.python:

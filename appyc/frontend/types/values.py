@@ -23,12 +23,14 @@ def _with_value(t: NumberType, value: bool | int | float | complex | None) -> Nu
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A scalar. python: Python's own number, weak in promotion. mixed: on some paths. either: as in NumberType."""
+    """A scalar. python: Python's own number, weak in promotion. mixed: on some paths. either: as in NumberType.
+    is_int: where it holds, the float64 stands for an int of Python's; None if the type tells."""
 
     expr: Expr
     python: bool
     either: Either | None = None
     mixed: bool = field(default=False, compare=False)
+    is_int: Expr | None = None
 
     @property
     def type(self) -> NumberType:
@@ -195,7 +197,8 @@ class ReturnedChoice:
 @dataclass(frozen=True, slots=True)
 class ListSlots:
     """A variable that holds a list of numbers, or of tuples of numbers (`of_tuples`): arrays with the items'
-    numbers and their types, how many items there are, and for how many there is room. maybe: as in Slot."""
+    numbers, and behind these one of flags for each that may be an int or a float; the numbers' types, how many items
+    there are, and for how many there is room. maybe: as in Slot."""
 
     columns: tuple[Symbol, ...]
     kinds: tuple[NumberType, ...]
@@ -308,7 +311,7 @@ class Slot:
 
     maybe: some path here has not assigned it. optional: some path has bound it to None; a flag beside the
     name tells. literal: the number that it was just assigned, where that stands in the program. either: as in
-    NumberType. wide: the symbol has the last 64 bits of a Python int that may have more. mixed: as in Number.
+    NumberType. wide: the symbol has the last 64 bits of a Python int that may have more. mixed, is_int: as in Number.
     """
 
     symbol: Symbol
@@ -319,6 +322,7 @@ class Slot:
     either: Either | None = None
     wide: bool = False
     mixed: bool = False
+    is_int: Symbol | None = None
 
     @property
     def type(self) -> NumberType:
@@ -383,6 +387,11 @@ def is_none(value: object) -> bool:
 def is_listed(value: Value | Binding) -> TypeGuard[ArrayRef | Tensor]:
     """Whether the items of a list are described by the value."""
     return isinstance(value, ArrayRef | Tensor) and value.python and value.ndim > 0
+
+
+def has_flags(value: Value) -> bool:
+    """Whether items of a list may be ints or floats."""
+    return isinstance(value, ListValue) and any(kind.flagged for kind in value.slots.kinds)
 
 
 def is_list_itself(value: Value | Binding | None) -> TypeGuard[ArrayRef]:
