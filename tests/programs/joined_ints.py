@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.programs.registry import Programs
+from tests.programs.registry import Programs, ints
 
 PROGRAMS = Programs()
 
@@ -271,3 +271,12 @@ def a_comparison_with_an_unsigned_element_that_is_not_there(a, b):
         if x >= a[b[1]]:
             count += 1
     return count
+
+
+@PROGRAMS.on(ints(4), 1)  # raises ZeroDivisionError: both are Python's in the first iteration
+@PROGRAMS.on(ints(4), 0)
+def divided_in_a_loop(a, n):
+    left = 0
+    for i in range(n):
+        left = (a[i] if i else n) % i
+    return left

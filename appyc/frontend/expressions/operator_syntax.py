@@ -60,6 +60,9 @@ def number_operation(scope: Scope, symbol: str, a: Number, b: Number, loc: Loc) 
         _refuse_negative_powers(scope, a, b, loc)
     both = _may_be_python(a) and _may_be_python(b) and not (a.python and b.python)
     if both and symbol in ("/", "//", "%") and not b.constant:  # a divisor of 0 raises if both are Python's
+        either = a.either or b.either
+        if either is not None and (scope.in_loop or scope.loops):
+            raise arithmetic.PartedTypesError(either, loc)
         leave_on_zero(scope, b.expr, loc)
     out = arithmetic.binary(symbol, a, b, loc)
     return arithmetic.untrapped(out) if scope.source.trusted else out
