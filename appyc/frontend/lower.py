@@ -25,6 +25,7 @@ from appyc.frontend.desugar.deques import without_deques
 from appyc.frontend.desugar.generator_loops import without_generators
 from appyc.frontend.desugar.hash_tables import without_hash_tables
 from appyc.frontend.desugar.joined_returns import with_joined_returns
+from appyc.frontend.desugar.lifted_lists import with_lifted_lists
 from appyc.frontend.desugar.list_methods import without_list_methods
 from appyc.frontend.desugar.named_lists import with_named_lists
 from appyc.frontend.desugar.nested_lists import without_nested_lists
@@ -154,6 +155,7 @@ def _without_containers(source: Source, names: Names) -> Source:
     source = with_split_assignments(source)
     source = without_array_iterators(without_tries(source, names.plain), names.plain)
     for rule in (
+        with_lifted_lists,
         with_named_lists,
         without_strict_zips,
         without_byte_arrays,

@@ -501,3 +501,62 @@ def extended_by_arrays(a):
     xs.extend(a[1:4])
     xs[:1] = a[:2]
     return np.array(xs), len(xs)
+
+
+@_on(np.array([[1, 0, 1], [1, 1, 1], [0, 0, 1]]))
+@_on(ints(6, 7) % 2)
+@_on(np.zeros((0, 3), np.int64))
+def components(image):
+    """A nested function reads a list that grows."""
+    labels = np.zeros_like(image)
+    parent = [0]
+
+    def root(x):
+        while parent[x] != x:
+            x = parent[x]
+        return x
+
+    def joined(x, y):
+        a, b = root(x), root(y)
+        parent[max(a, b)] = min(a, b)
+        return min(a, b)
+
+    for i in range(image.shape[0]):
+        for j in range(image.shape[1]):
+            if not image[i, j]:
+                continue
+            above = labels[i - 1, j] if i > 0 else 0
+            left = labels[i, j - 1] if j > 0 else 0
+            if above and left:
+                labels[i, j] = joined(above, left)
+            elif above or left:
+                labels[i, j] = max(above, left)
+            else:
+                labels[i, j] = len(parent)
+                parent.append(len(parent))
+    for i in range(image.shape[0]):
+        for j in range(image.shape[1]):
+            labels[i, j] = root(labels[i, j])
+    return labels, len(parent)
+
+
+@_on(12)
+@_on(0)
+def pushed_by_a_nested_function(n):
+    stack = [n]
+    seen = []
+
+    def push(k, twice=False):
+        stack.append(k)
+        if twice:
+            stack.append(k - 1)
+
+    def visit():
+        top = stack.pop()
+        seen.append(top)
+        if top > 3:
+            push(k=top - 3, twice=top % 2 == 0)
+
+    while stack:
+        visit()
+    return np.array(seen), len(stack)
