@@ -36,7 +36,7 @@ from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const
 from appyc.frontend.expressions.callee_facts import Callees, Known, with_callees
 from appyc.frontend.expressions.indexed_tuples import table_of
 from appyc.frontend.expressions.left_calls import settled_calls
-from appyc.frontend.expressions.list_storage import columns_of, give_list, refuse_mixed
+from appyc.frontend.expressions.list_storage import columns_of, give_list, settle_mixed
 from appyc.frontend.expressions.recursion import Called, lower_recursive
 from appyc.frontend.expressions.recursion import Lowered as LoweredCallee
 from appyc.frontend.facts import Facts, NoValue, Recursive, Restart
@@ -233,7 +233,7 @@ def _lower_body(scope: Scope, node: ast.FunctionDef) -> None:
             scope.set_none_flag(name, binding, loc)
     start_late(scope, loc)
     lower_block(scope, returns.with_end(scope, node.body))
-    refuse_mixed(scope)
+    settle_mixed(scope)
 
 
 def _parameter(scope: Scope, name: str, arg: ArgType | ObjectArg, params: list[Symbol], loc: Loc) -> Value:

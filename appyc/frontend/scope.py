@@ -31,6 +31,7 @@ from appyc.frontend.syntax.fixed_containers import own_dicts, table_names
 from appyc.frontend.syntax.liveness import names_behind
 from appyc.frontend.syntax.tree import assigned_names, loops_with_own_names, names_indexed
 from appyc.frontend.types.descriptions import describe
+from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.values import (
     ArrayRef,
     Binding,
@@ -110,8 +111,8 @@ class Scope:
         """Parameters that are lists: whose, and the name there; None in a callee, which is compiled for their types."""
         self.guessed: set[str] = set()
         """Lists whose item type was not known at their creation."""
-        self.narrower: dict[tuple[str, Loc, int], bool] = {}
-        """Whether an item stored in a list has a narrower type than the list, by name, location and number."""
+        self.stored: dict[tuple[str, Loc, int], tuple[NumberType, ...]] = {}
+        """The own types of the numbers of an item that a list gets, by name, location and number."""
         self.own_names = remember("own names", lambda: loops_with_own_names(tree))
         self.pragmas = remember("pragmas", lambda: read_pragmas(source))
         asked = (pragma.variables for pragma in self.pragmas.values() if isinstance(pragma, LoopPragma))

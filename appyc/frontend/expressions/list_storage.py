@@ -175,15 +175,15 @@ def leave_large(scope: Scope, number: Number, loc: Loc) -> None:
 def learn_item(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) -> None:
     """Records the type of a list's item. Raises Restart if it widens the list's item type.
 
-    Whether the item's type equals the list's is recorded in every round, and the last round decides: the types
-    of loop-carried variables only widen.
+    The item's own type is recorded in every round, and that of the last round counts (`settle_mixed`): the types of
+    loop-carried variables only widen.
     """
     if name in scope.givers:
         _learn_for_giver(scope, name, item, loc)
         return
     of_tuples = isinstance(item, TupleValue)
     numbers = numbers_of_item(item, loc)
-    kinds = tuple(replace(n.type, flagged=n.is_int is not None) for n in numbers)
+    kinds = tuple(n.type for n in numbers)
     known = scope.facts.lists.get(name)
     if known is not None:
         if known[0] != of_tuples or len(known[1]) != len(kinds):
@@ -194,10 +194,7 @@ def learn_item(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) 
         scope.facts.empty_lists.discard(name)
         scope.facts.lists[name] = (of_tuples, kinds)
         raise Restart
-    own = (DType.INT64 if n.is_int is not None else n.type.dtype for n in numbers)
-    scope.narrower[name, loc, number] = any(
-        not kind.flagged and dtype is not kind.dtype for dtype, kind in zip(own, kinds, strict=True)
-    )
+    scope.stored[name, loc, number] = tuple(PY_INT if n.is_int is not None else n.type for n in numbers)
 
 
 def _learn_for_giver(scope: Scope, name: str, item: Value, loc: Loc) -> None:
@@ -220,33 +217,40 @@ def _learn_for_giver(scope: Scope, name: str, item: Value, loc: Loc) -> None:
         raise Recursive from None  # the function is lowered anew, whose list it is
 
 
-def refuse_mixed(scope: Scope) -> None:
-    """Raises UnsupportedError for a list of numbers of different types, ints of Python's and float64 apart.
+def settle_mixed(scope: Scope) -> None:
+    """Raises Restart for a list that gets ints of Python's among float64, which has flags from then on.
 
-    Raises Restart for a list that is always empty: its items are taken for integers, which are valid wherever numbers
-    are, and NumPy's array of it is one of floats.
+    Raises UnsupportedError for one of other numbers of different types, which a Python list preserves. Raises Restart
+    for a list that is always empty: its items are taken for integers, which are valid wherever numbers are, and NumPy's
+    array of it is one of floats.
     """
     if empty := scope.guessed - scope.facts.lists.keys():
         scope.facts.lists |= dict.fromkeys(empty, (False, (PY_INT,)))
         scope.facts.empty_lists |= empty
         raise Restart
-    for (name, loc, _), is_narrower in scope.narrower.items():
-        if is_narrower:
-            raise UnsupportedError(
-                f"{container_of(name)!r} gets numbers of different types, which a list keeps apart", loc,
-                hints=("put numbers of one type into it, 0.0 among floats",),
-            )  # fmt: skip
+    flagged: set[tuple[str, int]] = set()
+    for (name, loc, _), own in scope.stored.items():
+        for k, (t, kind) in enumerate(zip(own, scope.facts.lists[name][1], strict=True)):
+            if t == PY_INT and kind.dtype is DType.FLOAT64:
+                flagged |= {(name, k)} if not kind.flagged else set()
+            elif t.dtype is not kind.dtype:
+                raise UnsupportedError(
+                    f"{container_of(name)!r} gets numbers of different types, which a list keeps apart", loc,
+                    hints=("put numbers of one type into it, 0.0 among floats",),
+                )  # fmt: skip
+    for name, k in flagged:
+        of_tuples, kinds = scope.facts.lists[name]
+        scope.facts.lists[name] = of_tuples, (*kinds[:k], replace(kinds[k], flagged=True), *kinds[k + 1 :])
+    if flagged:
+        raise Restart
 
 
 def _joined(a: NumberType, b: NumberType) -> NumberType:
-    if a == b:
-        return replace(a, either=None)
     own = a.python and b.python
-    if all(t == PY_INT or t.dtype is DType.FLOAT64 for t in (a, b)):
-        return NumberType(DType.FLOAT64, own, flagged=a.flagged or b.flagged or PY_INT in (a, b))
     if a.dtype == b.dtype:
-        return NumberType(a.dtype, own)
-    return promote(NumberType(a.dtype, python=own), NumberType(b.dtype, python=own))
+        return NumberType(a.dtype, own, flagged=a.flagged)
+    t = promote(NumberType(a.dtype, python=own), NumberType(b.dtype, python=own))
+    return replace(t, flagged=a.flagged and t.dtype is DType.FLOAT64)
 
 
 def storage_of(scope: Scope, name: str) -> ListSlots:

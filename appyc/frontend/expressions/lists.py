@@ -154,7 +154,8 @@ def _bound(scope: Scope, name: str, slots: ListSlots, length: Expr, loc: Loc) ->
 
 def _described(scope: Scope, node: ast.expr, loc: Loc) -> ListSlots:
     """The items of a new list, materialised in fresh arrays."""
-    node = _as_list(scope, node, loc)
+    if (copied := copied_list(node)) is not None and not _is_list(scope, copied.id, loc):
+        node = items_of(node, unused("item", scope.locals))
     match node:
         case ast.Subscript(value=ast.Name(id=name), slice=ast.Slice() as part):
             return list_part(scope, list_named(scope, name, loc).slots, part, loc).slots
@@ -211,7 +212,9 @@ def _put(
                 scope.emit(Store(column, (here,), number, checked=False, loc=loc))
         scope.emit(For(var, integer(0, loc), count, 1, tuple(block), implied=True, loc=loc))
         return
-    for column, source in zip(slots.columns, items.columns, strict=True):
+    for column, source in zip(
+        slots.columns, items.columns, strict=False
+    ):  # without flags until these are needed
         here = Var(scope.supply.fresh("i", DType.INT64), loc=loc)
         index = Binary("-", count, _sum(here, integer(1, loc), loc), loc=loc) if backwards else here
         element = cast(Load(source, (index,), checked=False, loc=loc), column.dtype)
@@ -331,12 +334,16 @@ def _named(scope: Scope, name: str, given: ast.expr, loc: Loc) -> ast.Name:
     return ast.Name(more, ast.Load())
 
 
+def _is_list(scope: Scope, name: str, loc: Loc) -> bool:
+    value = scope.read(name, loc)
+    return isinstance(value, ListValue) or is_list_itself(value)
+
+
 def _as_list(scope: Scope, given: ast.expr, loc: Loc) -> ast.expr:
     """An expression for a new list with the items of a sequence."""
     copied = given if isinstance(given, ast.Name) else copied_list(given)
     if copied is not None:
-        of_list = scope.read(copied.id, loc)
-        is_new = isinstance(of_list, ListValue) or is_list_itself(of_list)
+        is_new = _is_list(scope, copied.id, loc)
     else:
         is_new = isinstance(given, ast.ListComp | ast.GeneratorExp) or is_new_list(given)
     return given if is_new else ast.copy_location(ast.Call(ast.Name("list", ast.Load()), [given], []), given)
