@@ -94,6 +94,17 @@ def _on_scalar(of: Any) -> Any:
     return lambda of_array, *args: of(of_array.value(), *args)
 
 
+def _copied(name: str) -> Any:
+    """A method of `number` that copies, where that of an array gives a view."""
+
+    def method(of_array: Any, *args: Any, **keywords: Any) -> Any:
+        return evaluation.wrapped(
+            getattr(of_array.value(), name)(*evaluation.plain(args), **evaluation.plain(keywords))
+        )
+
+    return method
+
+
 def _copying(method: Any) -> Any:
     """A method that copies: called by an installed library that knows NumPy alone, it gives NumPy's array."""
 
@@ -166,6 +177,8 @@ def _methods() -> None:
         "__floor__": lambda value: math.floor(value.item()), "__ceil__": lambda value: math.ceil(value.item()),
     }.items():  # fmt: skip
         setattr(number, name, _on_scalar(of))
+    for name in ("reshape", "ravel", "squeeze", "view"):
+        setattr(number, name, _copied(name))
     for name in ("clip", "round", "take"):
         setattr(Array, name, _at_once(name))
     for name in ("astype", "copy"):

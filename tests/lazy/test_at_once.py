@@ -662,3 +662,14 @@ def test_what_is_not_small_or_not_there_is_gathered_later() -> None:
         b[np.array([20_000])]
     with pytest.raises(IndexError, match="too many indices"):
         b[few, few, few]
+
+
+@pytest.mark.parametrize("at_once", [0, 8192])
+def test_views_of_a_number_are_copies(monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    monkeypatch.setattr(STATE.recording, "at_once", at_once)
+    total = large().sum()
+    for view in (total.reshape(-1), total.ravel(), np.reshape(total, 1), np.ravel(total)):
+        view[0] = 1
+    assert total == numpy.arange(float(MANY)).sum()
+    for scalar in (total.squeeze(), total.view(), total.reshape(()), total.view("i8")):
+        assert isinstance(scalar, numpy.generic)
