@@ -7,6 +7,7 @@ import numpy as np
 import appyc
 from appyc.ir.nodes import Fail, Function, Likely
 from appyc.ir.printer import print_expr, print_stmt
+from appyc.ir.verify import check
 from appyc.ir.visit import walk
 from appyc.passes.checks.guard_assumptions import guard_assumptions
 from appyc.passes.pass_context import PassContext
@@ -143,3 +144,19 @@ def test_what_is_asserted_is_known_to_all():
     else:
         raise AssertionError("an assertion that does not hold passed")
     assert out.tolist() == [3.0] * 4
+
+
+def test_what_only_a_branch_assigns_that_is_gone_is_defined_where_it_is_read():
+    def f(a, steps):
+        n = 1
+        if n != 1:
+            for k in range(1, n):
+                a[0] = k
+        for i in range(0, n, 2):
+            if k:  # raises UnboundLocalError before
+                a += steps[i] ** 2 | steps[i]
+        a[1:] = a[:-1]
+
+    fn = guarded(f, np.arange(6, dtype=np.int16)[::2], np.arange(6, dtype=np.int8))
+    assert [print_stmt(stmt).splitlines()[0] for stmt in fn.body[:2]] == ["k = 0", "k_is_set = False"]
+    check(fn, "guard_assumptions")
