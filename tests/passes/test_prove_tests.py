@@ -335,6 +335,40 @@ def test_conditions_of_raises(fn, x):
     assert is_left == (fn is raised_for_what_is_no_number)
 
 
+def not_below_no_number(a, k, o, x):
+    if not x < math.sqrt(abs(a[3])) and x < 0.0:
+        raise ValueError("below 0")
+    o[0] = 2.0
+
+
+def unequal_to_no_number(a, k, o, x):
+    if x != 0.0 * float(a[5]):
+        o[0] = 1.0 / x
+
+
+def by_a_negative_zero(a, k, o, x):
+    if np.float64(1.0) / np.sqrt(-a[0]) < 0.0:
+        raise ValueError("below 0")
+    o[0] = 2.0
+
+
+def zero_by_zero(a, k, o, x):
+    for i in range(3):
+        if k[i] / k[0] >= 5.0:
+            continue
+        if k[i] / k[0] <= -5.0:
+            continue
+        if not k[i] / k[0] < 6.0:
+            raise ValueError("no number")
+        o[i] = 2.0
+
+
+@pytest.mark.parametrize("x", [-3.0, 0.0])
+@pytest.mark.parametrize("fn", [not_below_no_number, unequal_to_no_number, by_a_negative_zero, zero_by_zero])
+def test_what_a_number_that_is_none_does_not_say(fn, x):
+    run_everywhere(fn, A, K, np.zeros(7), x)
+
+
 def test_an_integer_of_what_may_be_no_number_is_tested():
     def clipped(a, o):
         for i in range(a.shape[0]):

@@ -162,8 +162,10 @@ class ValueBounds:
             case ir.Unary(op="-", arg=arg):
                 return self.is_finite(arg, facts)
             case ir.Binary(
-                op="+" | "-" | "*" | "/" | "min" | "max" | "minimum" | "maximum", lhs=lhs, rhs=rhs
+                op="+" | "-" | "*" | "/" | "min" | "max" | "minimum" | "maximum" as op, lhs=lhs, rhs=rhs
             ):
+                if op == "/" and not self.excludes_zero(rhs, facts):
+                    return False  # zero divided by zero is a NaN
                 return self.is_finite(lhs, facts) and self.is_finite(rhs, facts)
             case ir.Select(then=then, orelse=orelse):
                 return self.is_finite(then, facts) and self.is_finite(orelse, facts)
@@ -182,15 +184,19 @@ class ValueBounds:
             case ir.Logical(op=op, lhs=lhs, rhs=rhs) if (op == "and") == holds:
                 return self.under(rhs, holds, self.under(lhs, holds, facts))
             case ir.Compare(op=op, lhs=lhs, rhs=rhs):
-                op = op if holds else ir.NEGATED[op]  # of a NaN, which is within all bounds, either may fail
-                return self._compared(rhs, ir.MIRRORED[op], lhs, self._compared(lhs, op, rhs, facts))
+                return self._compared(
+                    rhs, ir.MIRRORED[op], lhs, holds, self._compared(lhs, op, rhs, holds, facts)
+                )
             case _:
                 return facts
 
-    def _compared(self, expr: ir.Expr, op: str, other: ir.Expr, facts: Facts) -> Facts:
-        """What `expr op other` says of an expression."""
+    def _compared(self, expr: ir.Expr, op: str, other: ir.Expr, holds: bool, facts: Facts) -> Facts:
+        """What it says of an expression that `expr op other` holds, or fails."""
         if isinstance(expr, ir.Const) or "c" in (expr.dtype.kind, other.dtype.kind):
             return facts
+        if holds == (op == "!=") and other.dtype.is_float and not self.is_finite(other, facts):
+            return facts  # compared with a NaN, the expression may be any number; a NaN itself is within all bounds
+        op = op if holds else ir.NEGATED[op]
         (low, high), (least, greatest) = self.of(expr, facts), self.of(other, facts)
         match op:
             case "<" | "<=":
@@ -239,7 +245,7 @@ class ValueBounds:
                 low, high = self.of(arg, facts)
                 return -high, -low
             case ir.Binary(op=op, lhs=lhs, rhs=rhs) if expr.dtype.kind != "c":
-                return self._of_binary(expr, op, self.of(lhs, facts), self.of(rhs, facts))
+                return self._of_binary(expr, op, self.of(lhs, facts), self.of(rhs, facts), facts)
             case ir.Select(cond=cond, then=then, orelse=orelse):
                 one = self.of(then, self.under(cond, True, facts))
                 other = self.of(orelse, self.under(cond, False, facts))
@@ -252,7 +258,7 @@ class ValueBounds:
             case _:
                 return ANY
 
-    def _of_binary(self, expr: ir.Binary, op: str, a: Bounds, b: Bounds) -> Bounds:
+    def _of_binary(self, expr: ir.Binary, op: str, a: Bounds, b: Bounds, facts: Facts) -> Bounds:
         match op:
             case "+":
                 return _hull((a[0] + b[0], a[1] + b[1]))
@@ -263,8 +269,8 @@ class ValueBounds:
                 return (max(low, 0), high) if expr.lhs == expr.rhs else (low, high)
             case "/" if b[0] > 0 or b[1] < 0:
                 return _hull(x / y if abs(y) < math.inf else 0.0 for x in a for y in b)
-            case "/" if a[0] >= 0 and b[0] >= 0:
-                return NEVER_NEGATIVE
+            case "/" if a[0] >= 0 and b[0] >= 0 and (expr.trap or self.excludes_zero(expr.rhs, facts)):
+                return NEVER_NEGATIVE  # a negative zero is not below 0, and divides into negative infinities
             case "**" if isinstance(expr.rhs, ir.Const) and expr.rhs.value in (2, 4, 6):
                 return NEVER_NEGATIVE
             case "max" | "maximum":
