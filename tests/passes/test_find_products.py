@@ -109,6 +109,20 @@ def diagonal(a, b, c):
                 c[i, i] += a[i, k] * b[k, j]
 
 
+def between_two_diagonals(a, b, c):
+    for i in range(c.shape[0]):
+        for j in range(i, min(c.shape[1], 20 - i)):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def behind_the_later_of_two_diagonals(a, b, c):
+    for i in range(2, c.shape[0]):
+        for j in range(max(i - 2, i + 3), c.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
 def last_one_is_read(a, b, c):
     s = 0.0
     for i in range(c.shape[0]):
@@ -128,6 +142,8 @@ def last_one_is_read(a, b, c):
         factor_of_each_row,
         in_order,
         diagonal,
+        between_two_diagonals,
+        behind_the_later_of_two_diagonals,
         last_one_is_read,
     ],
 )

@@ -142,6 +142,25 @@ def both_bounds(a, b, c):
             c[i, j] = s
 
 
+def in_threes(a, b, c):
+    """Where a sum goes on behind a panel's product depends on the row."""
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            s = 0.0
+            for k in range(i, a.shape[0], 3):
+                s += a[k, i] * b[k, j]
+            c[i, j] = s
+
+
+def downwards(a, b, c):
+    for i in range(c.shape[0]):
+        for j in range(i + 1):
+            s = 0.0
+            for k in range(a.shape[1] - 1, -1, -2):
+                s += a[i, k] * b[k, j]
+            c[i, j] = max(s, 0.0)
+
+
 def columns_wait(a, b, c):
     """Column j reads what column j - 1 has left: they cannot be done panel by panel."""
     n = b.shape[0]
@@ -194,13 +213,16 @@ def factor_that_is_read_behind(a, b, c):
         row_of_its_own,
         one_row_on,
         both_bounds,
+        in_threes,
+        downwards,
         column_that_changes,
         factor_of_all_rows_read_behind,
         factor_that_is_read_behind,
     ],
 )
-def test_panels_that_would_read_their_own_rows_are_not_made(fn: Callable[..., Any]) -> None:
-    out, marked, _ = found(fn, square(), square(), square())
+@pytest.mark.parametrize("target", ["cpu", "interpret"])
+def test_what_cannot_be_done_in_panels(fn: Callable[..., Any], target: str) -> None:
+    out, marked, _ = found(fn, square(), square(), square(), target=target)
     assert not marked
     assert not any(isinstance(n, If) for n in walk(out))
 

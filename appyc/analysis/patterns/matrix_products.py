@@ -53,12 +53,7 @@ def product_of(loop: ir.For, *, apart: bool = False, of_sums: bool = False) -> P
 
 def stack_of(loop: ir.For) -> Product | None:
     """The products that a loop around one makes, with matrices at steps of one size each; None for any other loop."""
-    if (
-        len(loop.body) != 1
-        or not isinstance(inner := loop.body[0], ir.For)
-        or loop.step != 1
-        or may_raise(loop.lo)
-    ):
+    if len(loop.body) != 1 or not isinstance(inner := loop.body[0], ir.For) or loop.step != 1:
         return None
     product = product_of(inner)
     if product is None or product.shape is not ProductShape.ALL:
@@ -238,8 +233,8 @@ def _slope(bound: ir.Expr, limit: str, rows: ir.For, nest: tuple[ir.For, ...]) -
     """By how much a bound grows with the row, up to a limit if it has one; None where anything else is in it."""
     match bound:
         case ir.Binary(op=op, lhs=lhs, rhs=rhs) if op == limit:
-            slopes = {_slope(part, "", rows, nest) for part in (lhs, rhs)}
-            return None if None in slopes else max(slope or 0 for slope in slopes)
+            one, other = (_slope(part, "", rows, nest) for part in (lhs, rhs))
+            return None if one is None or other is None or (one and other) else one + other
         case _:
             others = [n for n in walk(bound) if not (isinstance(n, ir.Var) and n.symbol == rows.var)]
             is_plain = all(is_fixed(n, nest) for n in others if isinstance(n, ir.Var | ir.Load))

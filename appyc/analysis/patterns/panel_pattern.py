@@ -76,7 +76,7 @@ def panels_of(outer: For, legality: Legality) -> Panels | None:
     if not is_still(outer) or not is_fixed((outer.lo, outer.hi), (outer,)):
         return None
     for inner in outer.body:
-        if isinstance(inner, For) and inner.step == 1:
+        if isinstance(inner, For):
             nest = (outer, inner)
             sums = tuple(one for at in range(len(inner.body)) for one in sums_at(inner, at, nest))
             for cut in nest if len(outer.body) == 1 else (outer,):
@@ -106,9 +106,10 @@ def slope_of(bound: Expr, cut: For) -> int:
 
 
 def _is_straight(loop: For, cut: For, nest: tuple[For, ...]) -> bool:
-    """Whether one bound at most depends on the loop that is cut, in a straight line, and none on anything else."""
+    """Whether one bound at most depends on the loop that is cut, in a straight line, and none on anything else. Where
+    other steps than 1 go on behind a cut would depend on the row."""
     slopes = [coefficient(bound, cut.var) for bound in (loop.lo, loop.hi)]
-    if None in slopes or all(slopes):
+    if loop.step != 1 or None in slopes or all(slopes):
         return False
     others = tuple(n for n in nest if n is not cut)
     changing = {n.var for n in others}
