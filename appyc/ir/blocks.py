@@ -79,6 +79,11 @@ def rewrite_own_statements(
     return tuple(out)
 
 
+def jumps(stmt: Stmt) -> bool:
+    """Whether a statement may leave an enclosing loop, or one of its iterations."""
+    return any(isinstance(s, Break | Continue) for s in own_statements((stmt,)))
+
+
 def never_completes(body: tuple[Stmt, ...]) -> bool:
     """Whether what follows the block is never reached from its end."""
     if not body:

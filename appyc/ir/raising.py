@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeGuard
 
 from appyc.errors import LeftToPython
+from appyc.ir.blocks import jumps
 from appyc.ir.nodes import (
     Alloc,
     Binary,
@@ -18,6 +19,7 @@ from appyc.ir.nodes import (
     Function,
     Load,
     Node,
+    Stmt,
     Store,
     Symbol,
     Update,
@@ -82,6 +84,11 @@ def is_never_negative(expr: Expr) -> bool:
 def may_raise(node: Node | Iterable[Node]) -> bool:
     """Whether the node, one of several, or something below may raise."""
     return any(raises_itself(n) for n in walk(node))
+
+
+def may_leave(stmt: Stmt) -> bool:
+    """Whether a statement may raise or jump, so that what follows it is not executed in any case."""
+    return jumps(stmt) or may_raise(stmt)
 
 
 # ---------------------------------------------------------------- of code in C

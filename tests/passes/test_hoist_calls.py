@@ -35,7 +35,7 @@ def pairs(a, o, t, k):
 
 
 def in_no_iteration(a, o, t, k):
-    for i in range(min(k - 80, a.shape[0])):
+    for i in range(min(69 - k, a.shape[0])):
         o[i] = math.exp(a[k]) + a[i]
 
 
@@ -59,7 +59,14 @@ def changed_meanwhile(a, o, t, k):
         o[i] = math.exp(t)
 
 
-LEFT = (under_a_condition, stored_meanwhile, changed_meanwhile)
+def behind_what_raises(a, o, t, k):
+    for i in range(a.shape[0]):
+        if k >= a.shape[0]:
+            raise ValueError(k)
+        o[i] = math.exp(a[k]) + a[i]
+
+
+LEFT = (behind_what_raises, under_a_condition, stored_meanwhile, changed_meanwhile)
 
 
 def before(fn):
@@ -77,7 +84,7 @@ def test_left(fn):
     assert after(fn, hoist_calls) == fn
 
 
-@pytest.mark.parametrize("k", [3, 75, -2])
+@pytest.mark.parametrize("k", [3, 75, -2, 10**9])
 @pytest.mark.parametrize("fn", [*HOISTED, *LEFT], ids=lambda fn: fn.__name__)
 def test_everywhere(fn, k):
     run_everywhere(fn, A, np.zeros(70), 0.25, k)

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from appyc.ir.nodes import For, Function, LoopMode, Reduction, Store
+from appyc.ir.nodes import Fail, For, Function, LoopMode, Reduction, Store
 from appyc.ir.verify import check
 from appyc.ir.visit import loops_of, walk
 from appyc.passes.pass_context import PassContext
 from appyc.passes.storage.promote_accumulators import promote_accumulators
-from tests.ir_makers import Program, binary, for_, if_, load, store, update
+from tests.ir_makers import Program, binary, continue_, for_, here, if_, load, store, update
 from tests.printed import run_printed
 from tests.triton_gen.gpu_runner import simd
 
@@ -78,13 +78,15 @@ def test_refuses_where_the_loop_touches_the_array_otherwise():
     assert promoted(written) == written
 
 
-def test_refuses_moving_element_conditional_update_and_atomic_one():
+def test_refuses_moving_element_and_updates_that_are_conditional_or_atomic():
     p = Program()
     c, n, k = p.array("c", 1), p.integer("n"), p.index("k")
     for body in (
         [update(c, [k], "+", 1.0)],
         [if_(binary("<", k, 3), [update(c, [0], "+", 1.0)])],
         [update(c, [0], "+", 1.0, atomic=True)],
+        [if_(binary("<", k, 3), [continue_()]), update(c, [0], "+", 1.0)],
+        [if_(binary("<", k, 3), [Fail("ValueError", "", loc=here())]), update(c, [0], "+", 1.0)],
     ):
         fn = p.function(for_(k, 0, n, body))
         assert promoted(fn) == fn

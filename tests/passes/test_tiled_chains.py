@@ -16,6 +16,7 @@ from appyc.options import Options
 from appyc.passes.fuse import tiled_chains
 from appyc.passes.fuse.tiled_chains import Chain, ChainFinder
 from appyc.passes.pass_context import PassContext
+from tests.e2e.harness import run_everywhere
 from tests.lowering import lowered
 from tests.passes.test_overlapped_tiling import LINE, UP_TO, blocked, compared
 from tests.printed import run_printed
@@ -261,6 +262,23 @@ def test_what_raises_ends_a_chain_only_behind_writes_that_show(monkeypatch):
     assert chain is not None
     assert len(chain.members) == 3
     assert found(shown, LINE, LINE.copy()) is None
+
+
+def test_what_leaves_a_loop_ends_a_chain_inside_it():
+    def steps(x, y, z):
+        for k in range(3):
+            t = np.empty(x.shape[0])
+            for i in range(x.shape[0]):
+                t[i] = np.exp(x[i]) + k
+                y[i] = t[i] + k
+            if x[k] > 1.0:
+                break
+            for i in range(1, x.shape[0] - 1):
+                z[i] = t[i - 1] + x[i] * t[i + 1]
+
+    x = np.linspace(0.0, 3.0, 5000)
+    x[1] = 2.0
+    run_everywhere(steps, x, np.zeros(5000), np.zeros(5000), targets=("cpu",))
 
 
 def test_blocks_of_planes_have_fewer_rows(monkeypatch):

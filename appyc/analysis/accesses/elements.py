@@ -16,8 +16,8 @@ from appyc.analysis.accesses.accesses import Access
 from appyc.analysis.dependences.dependences import Dependences
 from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import AccessNode, array_of, is_access, numbered
-from appyc.ir.blocks import own_statements
 from appyc.ir.invariance import evaluated_always
+from appyc.ir.raising import may_leave
 from appyc.ir.visit import arrays_written, scalars_written, walk
 
 
@@ -120,8 +120,7 @@ def _surely_touched(
     """What every iteration touches, given that the loops of the nest all run."""
     for stmt in loop.body:
         yield from ((node, nest) for node in evaluated_always(stmt) if is_access(node))
-        if isinstance(stmt, ir.For):
-            if all(_is_fixed(bound, changing, written) for bound in (stmt.lo, stmt.hi)):
-                yield from _surely_touched(stmt, (*nest, stmt), changing, written)
-        elif any(isinstance(n, ir.Break | ir.Continue) for n in own_statements((stmt,))):
+        if isinstance(stmt, ir.For) and all(_is_fixed(e, changing, written) for e in (stmt.lo, stmt.hi)):
+            yield from _surely_touched(stmt, (*nest, stmt), changing, written)
+        if may_leave(stmt):
             return

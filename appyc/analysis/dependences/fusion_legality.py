@@ -16,7 +16,7 @@ from appyc.analysis.accesses.syntactic_effects import Texts, Touched, has_effect
 from appyc.ir import nodes as ir
 from appyc.ir.affine import are_equal, operands
 from appyc.ir.names import ordered
-from appyc.ir.raising import may_raise
+from appyc.ir.raising import may_leave
 from appyc.ir.visit import rewrite, scalars_read, scalars_written, symbols_of, walk
 
 MAX_NODES = 2000
@@ -157,7 +157,7 @@ def placed(
     behind: list[ir.Stmt] = []
     for stmt in between:
         mine = texts.of(stmt).touched
-        stays = not may_raise(stmt) and not jumps(stmt)
+        stays = not may_leave(stmt)
         if stays and mine.is_free_of(one) and all(mine.is_free_of(texts.of(s).touched) for s in behind):
             before.append(stmt)
         elif stays and mine.is_free_of(two):
@@ -165,17 +165,6 @@ def placed(
         else:
             return None
     return before, behind
-
-
-def jumps(stmt: ir.Stmt) -> bool:
-    """Whether a statement may leave an enclosing loop or iteration, so that no other may move across it."""
-    match stmt:
-        case ir.Break() | ir.Continue():
-            return True
-        case ir.If(then=then, orelse=orelse):
-            return any(jumps(s) for s in (*then, *orelse))
-        case _:
-            return False
 
 
 def alone(*loops: ir.For) -> ir.Function:

@@ -21,6 +21,7 @@ from appyc.analysis.cost.fusion_benefit import Traffic, is_worthwhile, matrix_of
 from appyc.analysis.dependences.fusion_legality import alone, has_effects
 from appyc.ir.affine import distance
 from appyc.ir.array_accesses import accesses_in
+from appyc.ir.blocks import jumps
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.nodes import Alloc, Expr, For, If, Load, Node, Stmt, Store, Symbol, Update
 from appyc.ir.raising import may_raise
@@ -200,7 +201,7 @@ def passes_by(
 ) -> bool:
     """Whether a statement behind the members may be moved before them. Where it may raise, the members may write
     only arrays made in the function, so that their writes are not observable."""
-    if may_raise(stmt) and not all(one.writes <= made for one in members):
+    if jumps(stmt) or (may_raise(stmt) and not all(one.writes <= made for one in members)):
         return False
     mine = texts.of(stmt).touched
     others = (*(one.loop for one in members), *behind)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from appyc.analysis.accesses.syntactic_effects import Texts
 from appyc.analysis.cost.costs import operations_of
-from appyc.analysis.dependences.fusion_legality import alone, jumps
+from appyc.analysis.dependences.fusion_legality import alone
 from appyc.analysis.patterns.block_chains import (
     Fresh,
     Member,
@@ -21,7 +21,7 @@ from appyc.analysis.patterns.block_chains import (
 )
 from appyc.ir.machine_model import Machine
 from appyc.ir.nodes import Alloc, Assign, For, Load, Stmt, Store, Symbol, Update
-from appyc.ir.raising import may_raise
+from appyc.ir.raising import may_leave
 from appyc.ir.visit import arrays_read, walk
 from appyc.passes.fuse.shifted_fusion import ROWS, may_be_cut
 from appyc.passes.fuse.tiled_loops import storing
@@ -101,7 +101,7 @@ class ChainFinder:
                 found = chain or found
             elif passes_by(stmt, members, behind, allocs, self.texts):
                 before.append(stmt)
-            elif jumps(stmt) or may_raise(stmt):
+            elif may_leave(stmt):
                 break
             else:
                 behind.append(stmt)

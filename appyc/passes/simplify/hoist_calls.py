@@ -13,13 +13,14 @@ Requires: modes are chosen. Does not handle: calls in loops with inner loops; el
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
 from appyc.ir.invariance import changed_in
 from appyc.ir.names import NameSupply
-from appyc.ir.raising import may_raise
+from appyc.ir.raising import may_leave, may_raise
 from appyc.ir.visit import arrays_written, loops_of, map_loops, map_operands, walk
 from appyc.passes.node_builders import has_iterations, with_private
 from appyc.passes.pass_context import PassContext
@@ -52,12 +53,12 @@ def hoist_calls(fn: ir.Function, ctx: PassContext) -> ir.Function:
             return map_operands(e, lambda operand: expression(operand, is_certain and not is_lazy))
 
         def block(body: tuple[ir.Stmt, ...], is_certain: bool) -> tuple[ir.Stmt, ...]:
-            return tuple(
-                map_operands(
-                    map_blocks(s, lambda inner: block(inner, False)), lambda e: expression(e, is_certain)
-                )
-                for s in body
-            )
+            out = list[ir.Stmt]()
+            for stmt in body:
+                new = map_blocks(stmt, lambda inner: block(inner, False))
+                out.append(map_operands(new, partial(expression, is_certain=is_certain)))
+                is_certain &= not may_leave(stmt)
+            return tuple(out)
 
         new = replace(loop, body=block(loop.body, True))
         if not values:

@@ -116,8 +116,7 @@ def _may_be_masked(loop: ir.For) -> bool:
     if may_raise(loop.body) or not all(_comes_apart(n) for n in walk(loop.body)):
         return False
     return not any(
-        isinstance(n, ir.Alloc | ir.Fail | ir.ForAll) or (isinstance(n, ir.Update) and n.atomic)
-        for n in walk(loop.body)
+        isinstance(n, ir.Alloc) or (isinstance(n, ir.Update) and n.atomic) for n in walk(loop.body)
     )
 
 
