@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from appyc import pipeline
+from appyc.analysis.accesses.scalar_flow import live_after
 from appyc.ir.array_accesses import accesses_in
 from appyc.ir.nodes import Alloc, For
 from appyc.ir.printer import print_function
@@ -186,7 +187,22 @@ def total_between(x):
     return t[2:] - t[:-2] * total
 
 
-@pytest.mark.parametrize("fn", [in_order_between, changed_twice, total_between], ids=lambda fn: fn.__name__)
+def last_of_a_producer(x):
+    """No block needs the last rows of `t`."""
+    n, last = x.shape[0], 0.0
+    t, y = np.zeros(n), np.zeros(n)
+    for i in range(n):
+        last = np.exp(x[i])
+        t[i] = np.sqrt(last)
+    for i in range(1, n - 9):
+        y[i] = t[i - 1] * t[i + 1] + t[i]
+    y[0] = last
+    return y
+
+
+@pytest.mark.parametrize(
+    "fn", [in_order_between, changed_twice, total_between, last_of_a_producer], ids=lambda fn: fn.__name__
+)
 def test_what_is_needed_whole_ends_a_chain(fn):
     program, context = blocked(fn, LINE)
     assert joined(context) == 0, print_function(program)
@@ -206,7 +222,7 @@ def found(fn, *args: object) -> Chain | None:
     made = frozenset(stmt.array for stmt in program.body if isinstance(stmt, Alloc))
     counts = Counter(array for array, _, _ in accesses_in(program.body))
     returned = {r.value for r in program.results}
-    finder = ChainFinder(counts, made, made - returned, context)
+    finder = ChainFinder(counts, made, made - returned, live_after(program), context)
     start = next(at for at, stmt in enumerate(program.body) if isinstance(stmt, For))
     return finder.chain(program.body, start)
 

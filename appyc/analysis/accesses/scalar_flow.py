@@ -55,7 +55,7 @@ class ScalarClasses(Mapping[ir.Symbol, LoopScalars]):
 
     @cached_property
     def _live(self) -> dict[ir.Symbol, frozenset[ir.Symbol]]:
-        return _live_after(self._fn)
+        return live_after(self._fn)
 
     def __getitem__(self, var: ir.Symbol) -> LoopScalars:
         known = self._known.get(var)
@@ -76,7 +76,7 @@ def scalars_of(fn: ir.Function) -> Mapping[ir.Symbol, LoopScalars]:
     return ScalarClasses(fn)
 
 
-def _classify(loop: ir.For, live_after: frozenset[ir.Symbol], flow: _Flow) -> LoopScalars:
+def _classify(loop: ir.For, live: frozenset[ir.Symbol], flow: _Flow) -> LoopScalars:
     always = flow.completing
     private: list[ir.Symbol] = []
     last: list[ir.Symbol] = []
@@ -88,7 +88,7 @@ def _classify(loop: ir.For, live_after: frozenset[ir.Symbol], flow: _Flow) -> Lo
             reductions.append(ir.Reduction(operators[symbol], symbol))
         elif symbol in flow.exposed:
             carried.append(CarriedScalar(symbol, write, flow.exposed[symbol]))
-        elif symbol not in live_after:
+        elif symbol not in live:
             private.append(symbol)
         elif always is None or symbol in always:
             private.append(symbol)
@@ -285,7 +285,7 @@ def _says_that_it_runs(holds: ir.Expr | None, loop: ir.For) -> bool:
 # ---------------------------------------------------------------- after the loop
 
 
-def _live_after(fn: ir.Function) -> dict[ir.Symbol, frozenset[ir.Symbol]]:
+def live_after(fn: ir.Function) -> dict[ir.Symbol, frozenset[ir.Symbol]]:
     """The live-out scalars of each loop: those whose value at its end may be read, after it or by the next
     iteration of an enclosing loop."""
     results = [result.value for result in fn.results if not isinstance(result.value, ir.Symbol)]

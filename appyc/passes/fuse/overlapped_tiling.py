@@ -33,6 +33,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 
+from appyc.analysis.accesses.scalar_flow import live_after
 from appyc.analysis.algebra.amounts import total
 from appyc.analysis.cost.costs import bytes_moved
 from appyc.analysis.dependences.fusion_legality import EqualExtents
@@ -61,7 +62,9 @@ def overlapped_tiling(fn: Function, ctx: PassContext) -> Function:
     once = frozenset(array for array in allocs if allocs.count(array) == 1 and array.array.ndim in ROWS)
     taken = {r.value for r in fn.results} | {n.array for n in walk(fn) if isinstance(n, Extent)}
     rewriting = _OverlappedTiling(
-        ChainFinder(Counter(array for array, _, _ in accesses_in(fn.body)), once, once - taken, ctx),
+        ChainFinder(
+            Counter(array for array, _, _ in accesses_in(fn.body)), once, once - taken, live_after(fn), ctx
+        ),
         NameSupply.after(fn),
         EqualExtents.of(fn.guards),
         ctx,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from appyc.analysis.accesses.syntactic_effects import Texts
@@ -22,7 +22,7 @@ from appyc.analysis.patterns.block_chains import (
 from appyc.ir.machine_model import Machine
 from appyc.ir.nodes import Alloc, Assign, For, Load, Stmt, Store, Symbol, Update
 from appyc.ir.raising import may_leave
-from appyc.ir.visit import arrays_read, walk
+from appyc.ir.visit import arrays_read, scalars_written, walk
 from appyc.passes.fuse.shifted_fusion import ROWS, may_be_cut
 from appyc.passes.fuse.tiled_loops import storing
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
@@ -68,13 +68,14 @@ class Chain:
 @dataclass(frozen=True, slots=True)
 class ChainFinder:
     """accesses: the number of accesses to each array. once: arrays with a single allocation. private: those of `once`
-    that are not returned and whose shapes are not read. members: the loops as members of chains, by identity. saving:
-    whether the second of two members saves traffic behind the first: a chain that ends too soon is tried again from
-    its second loop on."""
+    that are not returned and whose shapes are not read. live: the live-out scalars of each loop. members: the loops as
+    members of chains, by identity. saving: whether the second of two members saves traffic behind the first: a chain
+    that ends too soon is tried again from its second loop on."""
 
     accesses: Counter[Symbol]
     once: frozenset[Symbol]
     private: frozenset[Symbol]
+    live: Mapping[Symbol, frozenset[Symbol]]
     ctx: PassContext
     texts: Texts = field(default_factory=Texts)
     members: dict[int, tuple[For, Member | None]] = field(default_factory=dict)
@@ -118,7 +119,9 @@ class ChainFinder:
         (combining,) = recognise_reductions(alone(loop), PassContext(self.ctx.options)).body
         assert isinstance(combining, For)
         found = member(storing(combining))
-        return found if found is not None and may_be_cut(combining, self.ctx) else None
+        if found is None or self.live[loop.var] & scalars_written(loop) - found.totals:
+            return None
+        return found if may_be_cut(combining, self.ctx) else None
 
     def _goes_on(self, members: Sequence[Member], behind: Sequence[Stmt], one: Member) -> bool:
         mine = self.texts.of(one.loop).touched
