@@ -14,6 +14,7 @@ from appyc.passes.gpu.unsupported_on_gpu import drop_limited_lanes
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import PassContext
 from appyc.passes.vectorise.find_lanes import find_lanes
+from tests.e2e.harness import run_everywhere
 from tests.ir_makers import Program, add, assign, compare, expr, for_, if_, load, mul, pragma, store, sub
 from tests.printed import run_printed
 
@@ -100,6 +101,16 @@ def test_a_read_moves_to_the_top():
     assert loop.in_step
     assert [symbol.name for symbol in loop.private] == ["a_early"]
     assert len(loop.body) == 3
+
+
+def test_threads_that_share_the_loop_around_have_reads_of_their_own():
+    def columns(b, c):
+        for i in range(c.shape[1] - 1):
+            for j in range(c.shape[0]):
+                c[j, i] = 1.25
+                b[j, i] = 0.5 * c[j, i + 1]
+
+    run_everywhere(columns, np.zeros((9, 40)), np.random.default_rng(0).random((9, 40)), strict=True)
 
 
 def test_a_read_of_what_was_just_written_does_not_move():

@@ -8,10 +8,11 @@ from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.statement_graph import Carried, StatementGraph, statement_graph
 from appyc.analysis.dependences.verdicts import Verdict
 from appyc.ir.array_accesses import AccessNode, by_number
-from appyc.ir.names import NameSupply
+from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import Assign, For, Function, If, Load, Logical, LoopMode, Node, Select, Stmt, Symbol, Var
-from appyc.ir.visit import loops_of, rewrite_all, scalars_read, scalars_written, walk, with_loops
+from appyc.ir.visit import loops_of, map_loops, rewrite_all, scalars_read, scalars_written, walk, with_loops
 from appyc.passes.checks.check_parallel import may_get_lanes, refusal, rounds_differently
+from appyc.passes.node_builders import with_private
 from appyc.passes.parallelise.plain_loops import is_plain
 from appyc.passes.pass_context import PassContext
 
@@ -48,6 +49,7 @@ def find_lanes(fn: Function, ctx: PassContext) -> Function:
     legality = ctx.legality(fn)
     names = NameSupply.after(fn)
     changed: dict[Symbol, For] = {}
+    made: set[Symbol] = set()
     for loop in candidates:
         graph = None if legality.scalars[loop.var].carried else statement_graph(legality, loop)
         new = None if graph is None else _in_lanes(legality, loop, graph, names)
@@ -55,11 +57,16 @@ def find_lanes(fn: Function, ctx: PassContext) -> Function:
         if new is None and loop.clauses is not None:
             raise refusal(loop.clauses, verdict)
         if new is not None:
-            lanes = verdict.applied(new, LoopMode.SIMD, verdict.reductions)
-            changed[loop.var] = replace(lanes, private=(*verdict.private, *new.private))
+            changed[loop.var] = verdict.applied(new, LoopMode.SIMD, verdict.reductions)
+            made |= scalars_written(new.body) - scalars_written(loop.body)
             how = "in step" if new.in_step else f"up to {new.safelen} at a time"
             ctx.verdicts[loop.var] = replace(verdict, reason=f"{verdict.reason}; lanes run {how}")
-    return with_loops(fn, changed)
+    fn = map_loops(with_loops(fn, changed), lambda loop: with_private(loop, made))
+    for loop in loops_of(fn.body):
+        if own := ordered(scalars_written(loop.body) & made):  # loops around may run in parallel
+            verdict = ctx.verdicts[loop.var]
+            ctx.verdicts[loop.var] = replace(verdict, private=(*verdict.private, *own))
+    return fn
 
 
 def _is_candidate(loop: For, ctx: PassContext) -> bool:
@@ -74,7 +81,7 @@ def _is_candidate(loop: For, ctx: PassContext) -> bool:
 
 
 def _in_lanes(legality: Legality, loop: For, graph: StatementGraph, names: NameSupply) -> For | None:
-    """The loop with its limits, and with the scalars that it newly has in `private`."""
+    """The loop with its limits."""
     backward = [edge for edge in graph.carried if not edge.forward or edge.conflict.kind == "reduction"]
     if not backward:
         return replace(loop, in_step=True)
@@ -121,8 +128,7 @@ def _read_early(loop: For, positions: set[int], names: NameSupply) -> For:
         return Var(early, loc=node.loc)
 
     body = rewrite_all(loop.body, by_number(early_read))
-    new = tuple(read.target for read in reads)
-    return replace(loop, body=(*reads, *body), private=new, in_step=True)
+    return replace(loop, body=(*reads, *body), in_step=True)
 
 
 def _distance(legality: Legality, graph: StatementGraph, enough: int) -> int | None:
