@@ -122,6 +122,35 @@ def modf(x):
     return math.copysign(fraction, number), integer
 
 
+def _halves(x):
+    """A float as the sum of two of 26 bits each, whose products are exact (G. W. Veltkamp, 1968)."""
+    upper = 134217729.0 * x
+    upper -= upper - x
+    return upper, x - upper
+
+
+def rounded(number, ndigits):
+    """`round(number, ndigits)`: the nearest number with so many decimals, to even where two are equally near.
+
+    Which is nearer the float tells together with the error of the product with a power of ten (T. J. Dekker, 1971)."""
+    if isinstance(number, np.generic):
+        return np.round(number, ndigits)
+    if not isinstance(ndigits, int) or ndigits < 0 or ndigits > 22:
+        refuse("round is compiled for up to 22 decimals, a number that stands in the program")
+    if isinstance(number, int):
+        return int(number)
+    scale = 10.0**ndigits
+    scaled = float(number) * scale
+    if not abs(scaled) < 2.0**53:
+        return number  # without decimals, infinite, or NaN
+    (a, b), (c, d) = _halves(number), _halves(scale)
+    error = ((a * c - scaled) + a * d + b * c) + b * d
+    nearest = float(np.rint(scaled))
+    if abs(scaled - nearest) == 0.5 and error != 0.0:
+        nearest = float(np.floor(scaled)) + (1.0 if error > 0.0 else 0.0)
+    return math.copysign(nearest / scale, scaled)
+
+
 def power(base, exp, mod):
     """`pow(base, exp, mod)` by squaring; of the modular inverse, for a negative exponent."""
     if not (isinstance(base, int) and isinstance(exp, int) and isinstance(mod, int)):
@@ -146,4 +175,5 @@ def power(base, exp, mod):
     return out
 
 
-of(power, tested=True)(power)  # by itself: `pow` of two is an operator
+of(rounded, tested=True)(rounded)  # by itself: `round` of one is an operation
+of(power, tested=True)(power)  # as `pow` of two

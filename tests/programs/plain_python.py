@@ -262,3 +262,23 @@ def characters(s):
         elif x == ord("C"):
             c += 1
     return g, c
+
+
+@PROGRAMS.on([2.675, 1.005, -0.125, 0.5, -0.4, 1e22, 1e300, float("inf"), -0.0, 123456.785, 5e-13])
+def rounded_to_decimals(numbers):
+    """Ties are told from what is beside them."""
+    wholes, tenths, cents, more = [], [], [], []
+    for x in numbers:
+        wholes.append(round(x, 0))
+        tenths.append(round(x, 1))
+        cents.append(round(x, 2))
+        more.append(round(x, 12))
+    return wholes, tenths, cents, more
+
+
+@PROGRAMS.on(floats(40), 7)
+def rounded_elements(a, n):
+    total = 0.0
+    for x in a:
+        total += round(x, 2)
+    return total, round(n, 2), round(n > 3, 1)

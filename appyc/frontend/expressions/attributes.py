@@ -153,7 +153,7 @@ _TYPES = {Container.ARRAY: np.ndarray, Container.LIST: list, Container.BYTES: by
 def _type_of(value: Value, loc: Loc) -> type:
     """The Python type of a value."""
     match value:
-        case Number():
+        case Number(is_int=None):
             kind = value.type.dtype.numpy.type
             return type(kind(0).item()) if value.python else kind
         case ArrayRef(index=()) if value.ndim:

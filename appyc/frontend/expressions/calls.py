@@ -66,7 +66,7 @@ from appyc.frontend.types.weak_ints import refuse_unfit, require_fit
 from appyc.ir.nodes import Var
 from appyc.ir.types import DType
 from appyc.library.distributions import Primitive, Stored
-from appyc.library.mathematics import power
+from appyc.library.mathematics import power, rounded
 from appyc.library.table import text_of
 
 _REWRITE = ("write it as a loop or as a Python function, or call it outside the compiled function",)
@@ -123,6 +123,8 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
         return found
     if callee.obj is pow and len(node.args) == 3:
         callee = Opaque(power, callee.root)
+    if callee.obj is round and len(node.args) == 2:
+        callee = Opaque(rounded, callee.root)
     if special := _SPECIAL.get(_hashable(callee.obj)):
         return special(scope, node, loc)
     if callee.obj is sum and (total := generated_sum(scope, node)) is not None:
