@@ -412,3 +412,23 @@ def a_missing_key_is_deleted(x, n):
     del d[n]
     x[0] = 77
     return d.pop(n)
+
+
+@PROGRAMS.on([1.0, 5.0, 2.0, 4.0, 0.0, 3.0, 7.0], 3)
+@PROGRAMS.on([1.0, 5.0], 1)
+def windows(numbers, width):
+    means, last = [], deque(maxlen=width)
+    recent = deque()
+    spread = 0.0
+    for x in numbers:
+        last.append(x)
+        means.append(sum(last) / len(last))
+        recent.append(x)
+        if len(recent) > 4:
+            recent.popleft()
+        spread += max(recent) - min(recent) + sum(recent) * 0.5
+        if 5.0 in recent and any(recent):
+            spread += 2.0
+        if all(v > 0.5 for v in recent) and x not in last:
+            spread -= 1.0
+    return means, spread, sorted(recent), list(last)

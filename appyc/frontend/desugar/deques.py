@@ -47,6 +47,11 @@ def _made(value: ast.expr, value_of: ValueOf) -> Kind | None:
             return None
 
 
+_LOOKERS = ("sum", "min", "max", "any", "all", "list", "sorted")
+"""Functions of Python's that look at all items."""
+
+_ALL = "items[head[0] :]"
+
 _FUNCTIONS = (bound, drop_front, item_of, leave_room, pop, pop_left, push_left, rotate)
 
 
@@ -66,13 +71,16 @@ class _Deques(Containers):
         "it.popleft()": "pop_left(items, head)",
         "it[index]": "item_of(items, head, index)",
         "it.maxlen": "most",
+        "item in it": f"item in {_ALL}",
+        "item not in it": f"item not in {_ALL}",
+        **{f"{name}(it)": f"{name}({_ALL})" for name in _LOOKERS},
     }
     CONSTANTS = {f.__name__: constant(f) for f in _FUNCTIONS}  # noqa: RUF012
     FULL = "len(items) > head[0]"
     RETURNED = "made(items)"
     HINT = (
-        "append, appendleft, extend, popleft, pop, rotate and clear are compiled, and to index, measure, run over and "
-        "return it"
+        "append, appendleft, extend, popleft, pop, rotate and clear are compiled, and to index, measure, sum up, look "
+        "into, run over and return it"
     )
 
     def takes(self, pattern: str, node: ast.AST, name: str, found: Mapping[str, ast.expr]) -> bool:
@@ -118,6 +126,11 @@ class _Deques(Containers):
         node.iter = self.expression("items", name, node)
         self.generic_visit(node)
         return [*self.as_lists(name, node), node]
+
+    def visit_comprehension(self, node: ast.comprehension) -> Any:
+        if (name := self.owner(node.iter)) is not None:
+            node.iter = self.expression(_ALL, name, node.iter)
+        return self.generic_visit(node)
 
     def _is_changed(self, body: list[ast.stmt], name: str) -> bool:
         """Whether statements may add or remove items, or bind the name anew."""
