@@ -276,10 +276,7 @@ class Scope:
             case Slot(wide=True):
                 return Wide(Var(binding.symbol, loc=loc))
             case Slot():
-                is_int = None if binding.is_int is None else Var(binding.is_int, loc=loc)
-                return Number(
-                    Var(binding.symbol, loc=loc), binding.python, binding.either, binding.mixed, is_int
-                )
+                return binding.number(loc)
             case TupleSlots():
                 items = tuple(self._value(name, b, loc) for b in binding.items)
                 value = TupleValue(items, binding.table, binding.names)
@@ -355,15 +352,11 @@ class Scope:
             case Number(expr=Const()) if name in self.source.constants:
                 return value
             case Number():
-                if isinstance(old, Slot) and old.type == value.type:
-                    symbol = old.symbol
-                else:
-                    symbol = self.supply.fresh(name, value.type.dtype)
-                flag = None if value.is_int is None else self.temp("is_int", value.is_int)
+                same = isinstance(old, Slot) and old.type == value.type
+                symbol = old.symbol if same else self.supply.fresh(name, value.type.dtype)  # type: ignore[union-attr]
+                flag = None if value.is_int is None else self.temp("is_int", value.is_int).symbol
                 self.emit(Assign(symbol, value.expr, loc=loc))
-                literal = value.constant if value.python else None
-                out = Slot(symbol, value.python, literal=literal, either=value.either, mixed=value.mixed)
-                return out if flag is None else replace(out, is_int=flag.symbol)
+                return value.kept_in(symbol, flag)
             case Wide():
                 keeps = isinstance(old, Slot) and old.symbol.dtype is DType.UINT64
                 home = old.symbol if keeps else self.supply.fresh(name, DType.UINT64)  # type: ignore[union-attr]

@@ -24,6 +24,7 @@ from appyc.frontend.expressions.arithmetic import cast, element_of, integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import promoted_dtype
+from appyc.frontend.types.value_parts import with_parts
 from appyc.frontend.types.values import (
     ArrayRef,
     ListSlots,
@@ -36,7 +37,6 @@ from appyc.frontend.types.values import (
     Wide,
     has_flags,
     is_listed,
-    with_parts,
 )
 from appyc.ir import nodes as ir
 from appyc.ir.types import Container, DType

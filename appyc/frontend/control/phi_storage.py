@@ -28,7 +28,15 @@ from appyc.frontend.arrays.allocations import Bound, Memory
 from appyc.frontend.arrays.tensors import as_tensor, materialise, renamed
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.values import ArrayRef, Binding, Conflict, Tensor, TupleSlots, Value, parts_of
+from appyc.frontend.types.value_parts import parts_of
+from appyc.frontend.types.values import (
+    ArrayRef,
+    Binding,
+    Conflict,
+    Tensor,
+    TupleSlots,
+    Value,
+)
 from appyc.ir import nodes as ir
 from appyc.ir.types import ArrayType, DType
 

@@ -9,9 +9,15 @@ from dataclasses import replace
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.control.conditionals import chosen_array
-from appyc.frontend.expressions.arithmetic import cast, const, is_int, to_type
+from appyc.frontend.expressions.arithmetic import (
+    cast,
+    const,
+    to_type,
+)
+from appyc.frontend.expressions.ints_or_floats import is_int
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import PY_INT
+from appyc.frontend.types.value_parts import with_parts
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -29,7 +35,6 @@ from appyc.frontend.types.values import (
     Value,
     Wide,
     has_flags,
-    with_parts,
 )
 from appyc.ir.nodes import Alloc, Assign, Compare, Const, Result, Stmt, Symbol, Var
 from appyc.ir.results import Chosen, DictOf, ListOf, MadeOf, NoneOr, ResultTree, ViewOf

@@ -10,18 +10,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TypeAlias
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, kept, materialise
 from appyc.frontend.control.joins import copy_into, end_path
 from appyc.frontend.control.phi_storage import root
 from appyc.frontend.control.result_trees import NONE
+from appyc.frontend.control.returned_nones import Leaf, length_of, nones_in, pairs_of, with_nones
 from appyc.frontend.control.returned_views import returned_view
 from appyc.frontend.desugar.building import located
 from appyc.frontend.expressions import lists
-from appyc.frontend.expressions.arithmetic import PartedTypesError, const, is_int_or_float, python_number
+from appyc.frontend.expressions.arithmetic import (
+    PartedTypesError,
+    const,
+)
 from appyc.frontend.expressions.expressions import lower_operands, lower_or_none
+from appyc.frontend.expressions.ints_or_floats import is_int_or_float
 from appyc.frontend.expressions.list_storage import list_value
 from appyc.frontend.facts import Restart, Result
 from appyc.frontend.scope import Scope
@@ -31,6 +35,7 @@ from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.numbers import joined as joined_type
 from appyc.frontend.types.objects import made_object
+from appyc.frontend.types.value_parts import numbers_of, parts_of, with_parts
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -51,15 +56,9 @@ from appyc.frontend.types.values import (
     is_list_itself,
     is_listed,
     is_none,
-    numbers_of,
-    parts_of,
-    with_parts,
 )
 from appyc.ir.nodes import Assign, Break, Load, Var
 from appyc.ir.types import DType
-
-Leaf: TypeAlias = tuple[int, ...]
-"""The position of an item in a returned value of tuples."""
 
 
 def returns_early(function: ast.FunctionDef) -> bool:
@@ -153,7 +152,7 @@ def _has_list(value: Value) -> bool:
 
 def keep(scope: Scope, value: Value, loc: Loc) -> None:
     """Stores the values of a return in the result variables, which all returns of the function share."""
-    value = _with_choices(scope, _with_nones(scope, value, (), loc), (), loc)
+    value = _with_choices(scope, with_nones(scope, value, (), loc), (), loc)
     numbers = numbers_of(value)
     types = tuple(n.known_type for n in numbers)
     _check_returnable(value if not (scope.is_inlined and made_object(value)) else Opaque(None), loc)
@@ -166,7 +165,7 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
         for k in scope.facts.flagged_results & set(range(len(slots))):
             slots[k] = replace(slots[k], is_int=scope.supply.fresh("is_int", DType.BOOL))
         scope.result = Result(value, tuple(slots), loc)
-    if nones := _nones(value, scope.result.value):
+    if nones := nones_in(value, scope.result.value):
         scope.facts.none_results |= nones
         raise Restart
     if _shape(value) != _shape(scope.result.value):
@@ -204,59 +203,6 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
         copy_into(scope, slot, n, loc)
 
 
-def _with_nones(scope: Scope, value: Value, leaf: Leaf, loc: Loc) -> Value:
-    """The value with an is-None flag for each number that is None on another path.
-
-    Raises Restart for a number that has no flag yet.
-    """
-    match value:
-        case MaybeNone(value=present) if leaf not in scope.facts.none_results:
-            scope.facts.none_results[leaf] = _length(present)
-            raise Restart
-        case Opaque(obj=None) if leaf in scope.facts.none_results:
-            length = scope.facts.none_results[leaf]
-            zero = python_number(False, loc)
-            present = zero if length is None else TupleValue((zero,) * length)
-            return MaybeNone(present, python_number(True, loc))
-        case Number() | TupleValue() if scope.facts.none_results.get(leaf, -1) == _length(value):
-            return MaybeNone(value, python_number(False, loc))
-        case TupleValue(items=items):
-            found = tuple(_with_nones(scope, v, (*leaf, k), loc) for k, v in enumerate(items))
-            return TupleValue(found, names=value.names)
-        case _:
-            return value
-
-
-def _length(value: Number | TupleValue) -> int | None:
-    """The number of a tuple's items; None for a number."""
-    return len(value.items) if isinstance(value, TupleValue) else None
-
-
-def _pairs(a: Value, b: Value, leaf: Leaf = ()) -> Iterator[tuple[Leaf, Value, Value]]:
-    """The corresponding items of two returned values, with their positions."""
-    if isinstance(a, TupleValue) and isinstance(b, TupleValue) and len(a.items) == len(b.items):
-        for k, (x, y) in enumerate(zip(a.items, b.items, strict=True)):
-            yield from _pairs(x, y, (*leaf, k))
-    else:
-        yield leaf, a, b
-
-
-def _nones(a: Value, b: Value) -> dict[Leaf, int | None]:
-    """The items that are None in one of two returned values, and a number or a tuple of numbers in the other.
-
-    Each comes with the tuple's length, or None for a number.
-    """
-    out: dict[Leaf, int | None] = {}
-    for leaf, x, y in _pairs(a, b):
-        match (x, y) if is_none(y) else (y, x):
-            case Number() as present, Opaque(obj=None):
-                out[leaf] = _length(present)
-            case TupleValue(names=()) as present, Opaque(obj=None) if present.items:
-                if all(isinstance(item, Number) for item in present.items):
-                    out[leaf] = _length(present)
-    return out
-
-
 def with_end(scope: Scope, body: list[ast.stmt]) -> list[ast.stmt]:
     """The function's body, with its implicit `return None` written out where another return gives a value."""
     if () not in scope.facts.none_results.keys() | scope.facts.choices or _always_jumps(body):
@@ -291,7 +237,7 @@ def _may_be_chosen(scope: Scope, value: Value) -> bool:
 
 def _different_arrays(scope: Scope, a: Value, b: Value) -> set[Leaf] | None:
     """The items in which two returned values differ; None unless each may be an option of a `ReturnedChoice`."""
-    found = {leaf: (x, y) for leaf, x, y in _pairs(a, b) if _shape(x) != _shape(y)}
+    found = {leaf: (x, y) for leaf, x, y in pairs_of(a, b) if _shape(x) != _shape(y)}
     return set(found) if all(_may_be_chosen(scope, v) for pair in found.values() for v in pair) else None
 
 
@@ -372,9 +318,9 @@ def _final_value(scope: Scope, loc: Loc) -> Value:
         return Opaque(None)
     if scope.live and _shape(scope.result.value) is not None and not _always_jumps(scope.source.ast.body):
         kept_value = scope.result.value
-        if isinstance(kept_value, Number) or _nones(kept_value, Opaque(None)):
+        if isinstance(kept_value, Number) or nones_in(kept_value, Opaque(None)):
             assert isinstance(kept_value, Number | TupleValue)
-            scope.facts.none_results[()] = _length(kept_value)
+            scope.facts.none_results[()] = length_of(kept_value)
             raise Restart
         if isinstance(scope.result.value, ArrayRef) and _may_be_chosen(scope, scope.result.value):
             scope.facts.choices |= {()}
@@ -406,5 +352,4 @@ def _rebuilt(value: Value, homes: Iterator[Slot], loc: Loc) -> Value:
     if not isinstance(value, Number):
         return with_parts(value, lambda part: _rebuilt(part, homes, loc))
     slot = next(homes)
-    flag = None if slot.is_int is None else Var(slot.is_int, loc=loc)
-    return Number(Var(slot.symbol, loc=loc), slot.python, None if slot.python else slot.either, is_int=flag)
+    return replace(slot.number(loc), either=None if slot.python else slot.either)

@@ -16,7 +16,7 @@ from appyc.frontend.control.conditionals import known_as_numbers, lower_conditio
 from appyc.frontend.control.joins import lower_arms, lower_only_if, needed_behind
 from appyc.frontend.control.loop_bodies import lower_break, lower_continue
 from appyc.frontend.control.loops import lower_for, lower_while
-from appyc.frontend.expressions import assignments, lists
+from appyc.frontend.expressions import assignments, list_changes
 from appyc.frontend.expressions.expressions import lower_expression
 from appyc.frontend.expressions.local_functions import defined
 from appyc.frontend.facts import NoValue
@@ -191,7 +191,7 @@ def _lower_plain(scope: Scope, node: ast.stmt, loc: Loc) -> None:
         case ast.Expr(
             value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=args)
         ) if name in scope.list_names:
-            lists.change(scope, name, method, args, loc)
+            list_changes.change(scope, name, method, args, loc)
         case ast.Expr(value=value):
             unused = lower_expression(scope, value)
             if isinstance(unused, Number):

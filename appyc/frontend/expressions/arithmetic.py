@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.expressions.ints_or_floats import are_ints_or_floats, is_int, without_negative_zero
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import (
     PY_BOOL,
@@ -21,9 +22,9 @@ from appyc.frontend.types.numbers import (
     joined,
     promote,
 )
-from appyc.frontend.types.values import Number, Slot
+from appyc.frontend.types.values import Number
 from appyc.ir.integers import Range, is_within, limits, range_of
-from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Intrinsic, Load, Select, Symbol, Unary, Var
+from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Intrinsic, Load, Symbol, Unary
 from appyc.ir.types import DType
 
 
@@ -102,22 +103,6 @@ def _convert(value: bool | int | float | complex, dtype: DType) -> bool | int | 
     return out
 
 
-def is_int(number: Number | Slot, loc: Loc) -> Expr:
-    """Whether an int or a float of Python's is an int."""
-    if number.is_int is None:
-        return const(number.type == PY_INT, DType.BOOL, loc)
-    return number.is_int if isinstance(number, Number) else Var(number.is_int, loc=loc)
-
-
-def are_ints_or_floats(*numbers: Number | Slot) -> bool:
-    """Whether each of the numbers is an int of Python's or a float64, and of one of them only the run tells which."""
-    return any(n.is_int is not None for n in numbers) and all(is_int_or_float(n) for n in numbers)
-
-
-def is_int_or_float(number: Number | Slot) -> bool:
-    return number.type == PY_INT or number.type.dtype is DType.FLOAT64
-
-
 def to_type(number: Number, target: NumberType) -> Number:
     return Number(cast(number.expr, target.dtype), target.python, target.either)
 
@@ -188,13 +173,6 @@ def _of_ints_or_floats(op: str, a: Number, b: Number, loc: Loc) -> Number:
         return out
     out = replace(out, is_int=Binary("&", is_int(a, loc), is_int(b, loc), loc=loc))
     return out if op in ("+", "-") else without_negative_zero(out, loc)
-
-
-def without_negative_zero(a: Number, loc: Loc) -> Number:
-    """The number, which is 0.0 where it is the int 0."""
-    assert a.is_int is not None
-    positive = Binary("+", a.expr, const(0.0, DType.FLOAT64, loc), loc=loc)
-    return replace(a, expr=Select(a.is_int, positive, a.expr, loc=loc))
 
 
 def in_each_type(make: Callable[[Sequence[Number]], Number], operands: Sequence[Number], loc: Loc) -> Number:

@@ -20,7 +20,7 @@ from appyc.frontend.arrays.tensors import (
     settled,
 )
 from appyc.frontend.control.phi_storage import all_leaves, root
-from appyc.frontend.expressions import arithmetic, list_storage, lists
+from appyc.frontend.expressions import arithmetic, list_changes, list_storage, lists
 from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.expressions import (
     as_index,
@@ -92,7 +92,7 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
         return
     match targets:
         case [ast.Subscript(value=ast.Name(id=name), slice=ast.Slice() as part)] if name in scope.list_names:
-            lists.store_part(scope, name, part, value, loc)
+            list_changes.store_part(scope, name, part, value, loc)
             return
     if is_list(value) and all(isinstance(t, ast.Name) and t.id in scope.read_lists for t in targets):
         value = tuple_in_place(value)
@@ -268,7 +268,7 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
     """Augmented assignment: `target op= value`."""
     symbol = binary_symbol(op)
     if isinstance(target, ast.Name) and target.id in scope.list_names:
-        lists.increase(scope, target.id, value, loc)
+        list_changes.increase(scope, target.id, value, loc)
         return
     if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
         name = target.value.id

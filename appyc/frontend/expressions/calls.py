@@ -20,7 +20,8 @@ from appyc.errors import (
 from appyc.frontend.access import python_function
 from appyc.frontend.arrays.tensors import elementwise, is_array, refuse_lists
 from appyc.frontend.arrays.where_arguments import given_destination, put
-from appyc.frontend.control.comprehensions import collected, generated_extreme, generated_sum, generated_test
+from appyc.frontend.control.comprehensions import collected
+from appyc.frontend.control.generated_calls import generated_extreme, generated_sum, generated_test
 from appyc.frontend.desugar.building import matched
 from appyc.frontend.expressions import arithmetic, attributes, expressions
 from appyc.frontend.expressions.attributes import lower_isinstance
@@ -33,7 +34,7 @@ from appyc.frontend.expressions.inlining import (
     is_named_tuple,
     named_tuple,
 )
-from appyc.frontend.expressions.lists import HEAP_CALLS, list_method
+from appyc.frontend.expressions.list_changes import HEAP_CALLS, list_method
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.expressions.made_objects import call_method, is_plain_class, make_object
 from appyc.frontend.library import generator_calls

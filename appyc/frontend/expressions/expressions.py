@@ -20,6 +20,7 @@ from appyc.frontend.expressions.arithmetic import index_of
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe, instead_of, is_collection
 from appyc.frontend.types.numbers import PY_BOOL, PY_LARGE_INT
+from appyc.frontend.types.value_parts import with_parts
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -33,7 +34,6 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
-    with_parts,
 )
 from appyc.ir.nodes import Assign, BoundsCheck, Const, Expr, For, If, Stmt, Symbol, Var
 from appyc.ir.raising import may_raise

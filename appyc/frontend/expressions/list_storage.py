@@ -16,7 +16,12 @@ from appyc.frontend.arrays.tensors import as_tensor, materialise, pinned, settle
 from appyc.frontend.control.iterables import item_at
 from appyc.frontend.desugar.building import container_of
 from appyc.frontend.expressions import expressions
-from appyc.frontend.expressions.arithmetic import cast, index_of, integer, is_int
+from appyc.frontend.expressions.arithmetic import (
+    cast,
+    index_of,
+    integer,
+)
+from appyc.frontend.expressions.ints_or_floats import is_int
 from appyc.frontend.expressions.left_calls import leave_unless
 from appyc.frontend.facts import Recursive, Restart
 from appyc.frontend.scope import Scope

@@ -34,6 +34,7 @@ from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.generators import MadeGenerator
 from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.objects import MadeObject, ObjectMethod
+from appyc.frontend.types.value_parts import numbers_of, parts_of, with_parts
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -45,9 +46,6 @@ from appyc.frontend.types.values import (
     Tensor,
     TupleValue,
     Value,
-    numbers_of,
-    parts_of,
-    with_parts,
 )
 from appyc.ir import nodes as ir
 from appyc.ir.names import of_function, unused

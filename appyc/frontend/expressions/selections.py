@@ -11,15 +11,14 @@ from appyc.errors import Loc, TypeInferenceError
 from appyc.frontend.expressions.arithmetic import (
     PartedTypesError,
     apply,
-    are_ints_or_floats,
     cast,
     const,
     in_each_type,
     index_of,
-    is_int,
     python_number,
     to_type,
 )
+from appyc.frontend.expressions.ints_or_floats import are_ints_or_floats, is_int
 from appyc.frontend.types.numbers import PY_INT, PY_LARGE_INT, NumberType, either_of, joined, promote
 from appyc.frontend.types.values import Number, Slot
 from appyc.ir.integers import is_within, limits, range_of

@@ -25,7 +25,13 @@ from appyc.frontend.expressions.inlining import bind, called_with
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import is_list, tuple_in_place
 from appyc.frontend.types.generators import MadeGenerator, made
-from appyc.frontend.types.values import Number, Opaque, TupleValue, Value, numbers_of, parts_of
+from appyc.frontend.types.value_parts import numbers_of, parts_of
+from appyc.frontend.types.values import (
+    Number,
+    Opaque,
+    TupleValue,
+    Value,
+)
 from appyc.ir.nodes import Assign, Symbol, Var
 from appyc.ir.types import DType
 from appyc.library import bit_generators

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias, TypeGuard
+from typing import TypeAlias, TypeGuard
 
 from appyc.errors import Loc
 from appyc.frontend.access import AccessPath
 from appyc.frontend.types.numbers import Either, NumberType
-from appyc.ir.nodes import Const, Expr, Extent, Symbol
+from appyc.ir.nodes import Const, Expr, Extent, Symbol, Var
 from appyc.ir.types import Container, DType
 from appyc.ir.visit import substitute
 
@@ -44,6 +44,11 @@ class Number:
     @property
     def constant(self) -> bool | int | float | complex | None:
         return self.expr.value if isinstance(self.expr, Const) else None
+
+    def kept_in(self, symbol: Symbol, is_int: Symbol | None) -> Slot:
+        """The variable that has been assigned it, and whether it is an int."""
+        literal = self.constant if self.python else None
+        return Slot(symbol, self.python, literal=literal, either=self.either, mixed=self.mixed, is_int=is_int)
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,42 +274,6 @@ Value: TypeAlias = (
 )
 
 
-_PARTS: dict[type, tuple[str, ...]] = {
-    DictValue: ("values",), MaybeNone: ("value", "is_none"), ReturnedChoice: ("which",), ReturnedList: ("count",),
-    ReturnedContainer: ("lists",),
-}  # fmt: skip
-"""The fields of values that are made of others, each of which is one."""
-
-
-def parts_of(value: Value) -> tuple[Value, ...]:
-    """The values that a value is made of: items of a tuple, values of a dict, numbers beside what is returned."""
-    match value:
-        case TupleValue():
-            return value.items
-        case ReturnedView():
-            return value.later
-        case _:
-            return tuple(getattr(value, name) for name in _PARTS.get(type(value), ()))
-
-
-def with_parts(value: Value, part: Callable[[Value], Any]) -> Value:
-    """The value with each of its parts as `part` gives it, which must be of the same kind."""
-    parts = tuple(part(inner) for inner in parts_of(value))
-    match value:
-        case TupleValue():
-            return TupleValue(parts, names=value.names)
-        case ReturnedView():
-            return replace(value, later=parts)
-        case _:
-            names = _PARTS.get(type(value), ())
-            return replace(value, **dict(zip(names, parts, strict=True))) if names else value
-
-
-def numbers_of(value: Value) -> list[Number]:
-    """The numbers that a value is made of, in order."""
-    return [value] if isinstance(value, Number) else [n for v in parts_of(value) for n in numbers_of(v)]
-
-
 @dataclass(frozen=True, slots=True)
 class Slot:
     """A scalar variable's current home.
@@ -323,6 +292,11 @@ class Slot:
     wide: bool = False
     mixed: bool = False
     is_int: Symbol | None = None
+
+    def number(self, loc: Loc) -> Number:
+        """Its value."""
+        is_int = None if self.is_int is None else Var(self.is_int, loc=loc)
+        return Number(Var(self.symbol, loc=loc), self.python, self.either, self.mixed, is_int)
 
     @property
     def type(self) -> NumberType:

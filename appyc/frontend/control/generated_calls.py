@@ -1,0 +1,150 @@
+"""`any`, `all`, `sum`, `min` and `max` of generators, lists, tuples and vectors, with and without a key.
+
+s = sum(x * y for x in a for y in b)          total = 0
+                                        ->    for x in a:
+                                                  for y in b:
+                                                      total = total + x * y
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from functools import reduce
+
+from appyc.errors import LengthError, Loc, UnsupportedError
+from appyc.frontend.arrays.tensors import as_tensor, fail_unless, is_array, pinned
+from appyc.frontend.control.comprehensions import collected, described, own_names, value_of_loops
+from appyc.frontend.desugar.comprehension_loops import Comprehension, items_of, searched, summed
+from appyc.frontend.expressions import arithmetic, expressions, selections
+from appyc.frontend.expressions.arithmetic import integer, python_number
+from appyc.frontend.expressions.inlining import called_with
+from appyc.frontend.scope import Scope, constant_truth
+from appyc.frontend.types.values import (
+    ListValue,
+    Masked,
+    Number,
+    Opaque,
+    Tensor,
+    TupleValue,
+    Value,
+    has_flags,
+    is_listed,
+)
+from appyc.ir.names import unused
+from appyc.ir.nodes import Binary, Compare, Expr, Reduce, Var
+from appyc.ir.types import DType
+from appyc.ir.visit import substitute
+from appyc.library.list_lookups import largest, smallest
+from appyc.library.searching import extreme_by
+
+
+def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+    """`any(...)` and `all(...)` of a generator, a tuple, a list or a vector."""
+    callee = expressions.lower_expression(scope, node.func)
+    is_any = isinstance(callee, Opaque) and callee.obj is builtins.any
+    argument = node.args[0] if len(node.args) == 1 and not node.keywords else None
+    if isinstance(argument, ast.ListComp):  # a list computes all of its items
+        argument = None
+    is_generator = isinstance(argument, ast.GeneratorExp)
+    value = (
+        expressions.lower_expression(scope, argument) if argument is not None and not is_generator else None
+    )
+    is_list = isinstance(value, ListValue) or (value is not None and is_listed(value))
+    is_vector = value is not None and is_array(value) and as_tensor(scope, value, loc).ndim == 1
+    if argument is not None and (is_generator or is_list or is_vector):
+        name, item = unused("found", scope.locals), unused("item", scope.locals)
+        over = argument if isinstance(argument, ast.GeneratorExp) else items_of(argument, item)
+        return value_of_loops(scope, over, name, searched(over, name, is_any))
+    if not isinstance(value, TupleValue):
+        name = "any" if is_any else "all"
+        raise UnsupportedError(f"{name} is compiled of generators, tuples, lists and vectors", loc,
+                               hints=(f"np.{name} takes arrays",))  # fmt: skip
+    truths = [arithmetic.truth_of(expressions.number(item, loc).expr) for item in value.items]
+    known = [constant_truth(truth) for truth in truths]
+    if is_any in known:
+        return arithmetic.python_number(is_any, loc)
+    told = [truth for truth, one in zip(truths, known, strict=True) if one is None]
+    if not told:
+        return arithmetic.python_number(not is_any, loc)
+    return Number(reduce(lambda a, b: Binary("|" if is_any else "&", a, b, loc=loc), told), python=True)
+
+
+def generated_sum(scope: Scope, node: ast.Call) -> Value | None:
+    """Python's `sum` of a list, or of a generator with several loops, as loops with an accumulator; None for others."""
+    match node:
+        case ast.Call(args=[ast.Name() | ast.Subscript() as items, *start], keywords=[]) if len(start) < 2:
+            value = expressions.lower_expression(scope, items)
+            if not is_listed(value) and not has_flags(value):
+                return None
+            argument: Comprehension = items_of(items, unused("item", scope.locals))
+        case ast.Call(args=[ast.GeneratorExp() | ast.ListComp() as argument, *start], keywords=[]):
+            if len(argument.generators) == 1 or len(start) > 1:
+                return None
+            with scope.collect(), own_names(scope, argument):
+                if described(scope, argument) is not None:
+                    return None  # no loop is needed
+        case _:
+            return None
+    name = unused("total", scope.locals)
+    statements = summed(argument, name, start[0] if start else ast.Constant(0))
+    return value_of_loops(scope, argument, name, statements)
+
+
+def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> Value | None:
+    """Python's `min` and `max` of a generator or a vector; None for other arguments."""
+    argument, name = node.args[0], "max" if is_max else "min"
+    match node.keywords:
+        case [ast.keyword(arg="key", value=key)]:
+            return _by_key(scope, argument, key, is_max, loc)
+        case [_, *_]:
+            return None
+    if isinstance(argument, ast.GeneratorExp | ast.ListComp):
+        value = collected(scope, argument)
+    elif isinstance(argument, ast.Tuple | ast.List):
+        return None
+    else:
+        value = scope.lower(argument)
+    if has_flags(value):
+        return called_with(scope, largest if is_max else smallest, [value], loc)
+    if isinstance(value, ListValue) or is_listed(value):
+        value = as_tensor(scope, value, loc)
+    if isinstance(value, TupleValue):
+        if not value.items:
+            raise LengthError(f"{name}() arg is an empty sequence", loc)
+        out = value.items[0]
+        for item in value.items[1:]:
+            pair = expressions.number(out, loc), expressions.number(item, loc)
+            out = selections.extremum(name, *pair, loc)
+        return out
+    if not is_array(value):
+        return None
+    whole = value.tensor if isinstance(value, Masked) else value
+    python = isinstance(whole, Tensor) and whole.python
+    tensor = as_tensor(scope, expressions.pack_masked(scope, value, loc), loc)
+    if tensor.ndim != 1 or tensor.element.dtype.is_complex:
+        return None
+    return Number(_extreme(scope, tensor, name, loc), python)
+
+
+def _by_key(scope: Scope, over: ast.expr, key: ast.expr, is_max: bool, loc: Loc) -> Value | None:
+    """`max(over, key=key)` of numbers: the first of those whose keys are largest. None for other items."""
+    if not isinstance(over, ast.GeneratorExp | ast.ListComp):
+        over = items_of(over, "item")
+    items = as_tensor(scope, collected(scope, over), loc)
+    if items.ndim != 1:
+        return None
+    largest = python_number(is_max, loc)
+    return called_with(scope, extreme_by, [items, scope.lower(key), largest], loc)
+
+
+def _extreme(scope: Scope, tensor: Tensor, name: str, loc: Loc) -> Expr:
+    count = pinned(scope, "count", tensor.extents[0])
+    some = Compare(">", count, integer(0, loc), loc=loc)
+    fail_unless(scope, some, None, f"{name}() arg is an empty sequence", loc)
+    axis = scope.supply.fresh("k", DType.INT64)
+    first = scope.temp("first", substitute(tensor.element, {tensor.axes[0]: integer(0, loc)}))
+    behind = Binary("+", Var(axis, loc=loc), integer(1, loc), loc=loc)
+    element = substitute(tensor.element, {tensor.axes[0]: behind})
+    rest = Binary("-", count, integer(1, loc), loc=loc)
+    return scope.temp(name, Reduce(name, (axis,), (rest,), element, first, loc=loc))

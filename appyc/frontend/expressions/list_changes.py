@@ -1,0 +1,265 @@
+"""Changes of lists: what their methods, `+=` and stores into parts of them do, and `heapq`.
+
+xs.append(x)                   xs_n and room grow, the item is stored (`list_storage`)
+xs[a:b] = ys           ->      replace(ys, xs, a, b, None), which is library text
+heappush(xs, x)                xs.append(x); rise(xs)
+"""
+
+from __future__ import annotations
+
+import ast
+import heapq
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.arrays.slice_bounds import tested_position
+from appyc.frontend.arrays.tensors import equals, is_array, pinned, settled
+from appyc.frontend.control.iterables import item_at
+from appyc.frontend.desugar.building import constant, container_of, located, read
+from appyc.frontend.expressions import expressions
+from appyc.frontend.expressions.arithmetic import integer
+from appyc.frontend.expressions.inlining import inlined
+from appyc.frontend.expressions.list_storage import (
+    item_in_variables,
+    learn_item,
+    list_named,
+    moved_to_more_room,
+    row_of,
+)
+from appyc.frontend.expressions.lists import bind_list, copied, described, is_list, put, sort
+from appyc.frontend.scope import Scope
+from appyc.frontend.syntax.tree import copied_list, is_new_list
+from appyc.frontend.types.values import (
+    ListSlots,
+    Number,
+    Value,
+    is_list_itself,
+)
+from appyc.ir.names import unused
+from appyc.ir.nodes import Assign, Binary, Compare, Expr, For, If, Load, Select, Store, Var
+from appyc.ir.types import DType
+from appyc.library import heaps
+from appyc.library.list_lookups import replace
+
+
+def append(scope: Scope, name: str, item: Value, loc: Loc) -> None:
+    """Appends an item to a list, which grows if it is full: `name.append(item)`."""
+    owner = list_named(scope, name, loc)
+    learn_item(scope, name, item, loc)
+    slots = owner.slots
+    row = row_of(scope, slots, item, loc)
+    count = Var(slots.count, loc=loc)
+    full = Compare("==", count, Var(slots.room, loc=loc), loc=loc)
+    scope.emit(If(full, tuple(moved_to_more_room(scope, slots, loc)), loc=loc))
+    for column, number in zip(slots.columns, row, strict=True):
+        scope.emit(Store(column, (count,), number, checked=False, loc=loc))
+    scope.emit(Assign(slots.count, Binary("+", count, integer(1, loc), loc=loc), loc=loc))
+
+
+def pop(scope: Scope, name: str, at: Number | None, loc: Loc) -> Value:
+    """Removes an item of a list and gives its value: `name.pop()`, `name.pop(at)`."""
+    slots = list_named(scope, name, loc).slots
+    count = Var(slots.count, loc=loc)
+    scope.fail_if(equals(count, 0, loc), "IndexError", "pop from empty list", loc)
+    if at is None:
+        scope.emit(Assign(slots.count, Binary("-", count, integer(1, loc), loc=loc), loc=loc))
+        return item_in_variables(scope, slots, count, loc)
+    expressions.as_index(at, loc)
+    index = pinned(scope, "at", tested_position(scope, at, count, loc, "pop index out of range"))
+    item = item_in_variables(scope, slots, index, loc)
+    scope.emit(Assign(slots.count, Binary("-", count, integer(1, loc), loc=loc), loc=loc))
+    _moved_by_one(scope, slots, index, Var(slots.count, loc=loc), loc, up=False)
+    return item
+
+
+def _moved_by_one(scope: Scope, slots: ListSlots, lo: Expr, hi: Expr, loc: Loc, *, up: bool) -> None:
+    """Shifts items by one position: those in [lo, hi) up, or else those in (lo, hi] down."""
+    one = integer(1, loc)
+    for column in slots.columns:
+        var = scope.supply.fresh("k", DType.INT64)
+        here = Var(var, loc=loc)
+        further = Binary("+", here, one, loc=loc)
+        to, source = (further, here) if up else (here, further)
+        move = Store(column, (to,), Load(column, (source,), checked=False, loc=loc), checked=False, loc=loc)
+        first, last, step = (
+            (Binary("-", hi, one, loc=loc), Binary("-", lo, one, loc=loc), -1) if up else (lo, hi, 1)
+        )
+        scope.emit(For(var, first, last, step, (move,), implied=True, loc=loc))
+
+
+def insert(scope: Scope, name: str, at: Number, item: Value, loc: Loc) -> None:
+    """Inserts an item into a list: `name.insert(at, item)`."""
+    owner = list_named(scope, name, loc)
+    slots = owner.slots
+    count = scope.temp("count", Var(slots.count, loc=loc))
+    index = expressions.as_index(at, loc)
+    from_end = Binary("+", index, count, loc=loc)
+    index = Select(Compare("<", index, integer(0, loc), loc=loc), from_end, index, loc=loc)
+    inside = Binary("min", Binary("max", index, integer(0, loc), loc=loc), count, loc=loc)
+    kept_index = scope.temp("at", inside)
+    kept = settled(scope, item)
+    append(scope, name, kept, loc)  # grows the list
+    _moved_by_one(scope, slots, kept_index, count, loc, up=True)
+    for column, number in zip(slots.columns, row_of(scope, slots, kept, loc), strict=True):
+        scope.emit(Store(column, (kept_index,), number, checked=False, loc=loc))
+
+
+def increase(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
+    """`name += items`, where arrays would be added up."""
+    if not isinstance(given, ast.ListComp | ast.GeneratorExp) and (
+        copied_list(given) or not is_new_list(given)
+    ):
+        with scope.collect():
+            value = scope.lower(given)
+        if is_array(value) and not is_list_itself(value):
+            raise UnsupportedError("the sum of a list and an array is an array", loc,
+                                   hints=("extend the list, or use two names",))  # fmt: skip
+    extend(scope, name, given, loc)
+
+
+def extend(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
+    """Extends a list: `name.extend(items)`."""
+    refuse_out_of_order(scope, name, loc)
+    if isinstance(given, ast.List | ast.Tuple):
+        values = [settled(scope, expressions.pack_masked(scope, v, loc))
+                  for v in expressions.lower_operands(scope, given.elts)]  # fmt: skip
+        for value in values:
+            append(scope, name, value, loc)
+        return
+    whole = _as_list(scope, given, loc)
+    if isinstance(given, ast.BinOp) and is_new_list(given):
+        more = _named(scope, name, given, loc)
+        whole = ast.copy_location(ast.Subscript(more, ast.Slice(), ast.Load()), given)
+    if not isinstance(whole, ast.ListComp | ast.GeneratorExp | ast.Subscript | ast.Call | ast.Name):
+        raise UnsupportedError("a list cannot be extended by this in compiled code", loc,
+                               hints=("append the items in a loop",))  # fmt: skip
+    items = described(scope, whole, loc)
+    learn_item(scope, name, item_at(items, integer(0, loc), loc), loc)
+    slots = list_named(scope, name, loc).slots
+    old = Var(slots.count, loc=loc)
+    new = pinned(scope, "count", Binary("+", old, Var(items.count, loc=loc), loc=loc))
+    short = Compare(">", new, Var(slots.room, loc=loc), loc=loc)
+    scope.emit(If(short, tuple(moved_to_more_room(scope, slots, loc, new)), loc=loc))
+    first = scope.temp("first", old)
+    put(scope, slots, first, items, loc)
+    scope.emit(Assign(slots.count, new, loc=loc))
+
+
+def _named(scope: Scope, name: str, given: ast.expr, loc: Loc) -> ast.Name:
+    """A list under a name of its own, beside the list `name`."""
+    more = unused(f"{name}.more", scope.locals)
+    scope.list_names |= {more}
+    scope.locals |= {more}
+    bind_list(scope, more, given, loc)
+    return ast.Name(more, ast.Load())
+
+
+def _as_list(scope: Scope, given: ast.expr, loc: Loc) -> ast.expr:
+    """An expression for a new list with the items of a sequence."""
+    source = given if isinstance(given, ast.Name) else copied_list(given)
+    if source is not None:
+        is_new = is_list(scope, source.id, loc)
+    else:
+        is_new = isinstance(given, ast.ListComp | ast.GeneratorExp) or is_new_list(given)
+    return given if is_new else ast.copy_location(ast.Call(ast.Name("list", ast.Load()), [given], []), given)
+
+
+def store_part(scope: Scope, name: str, part: ast.Slice, given: ast.expr, loc: Loc) -> None:
+    """Replaces a part of a list: `name[part] = given`."""
+    refuse_out_of_order(scope, name, loc)
+    more = _named(scope, name, _as_list(scope, given, loc), loc)
+    learn_item(scope, name, item_at(list_named(scope, more.id, loc).slots, integer(0, loc), loc), loc)
+    bounds = (bound or ast.Constant(None) for bound in (part.lower, part.upper, part.step))
+    scope.lower(located(ast.Call(constant(replace), [more, read(name), *bounds], []), given))
+
+
+def reverse(scope: Scope, name: str, loc: Loc) -> None:
+    """Reverses a list in place: `name.reverse()`."""
+    slots = list_named(scope, name, loc).slots
+    put(scope, slots, integer(0, loc), copied(scope, slots, loc), loc, backwards=True)
+
+
+def refuse_out_of_order(scope: Scope, name: str, loc: Loc) -> None:
+    """Raises UnsupportedError in a loop that a pragma or `prange` makes parallel or vectorised."""
+    if any(frame.asked for frame in scope.loops):
+        raise UnsupportedError(
+            f"{container_of(name)!r} grows or shrinks in a loop whose iterations run in any order", loc,
+            hints=("store each item in an element of its own of an array, or drop the pragma",),
+        )  # fmt: skip
+
+
+def change(scope: Scope, name: str, method: str, args: list[ast.expr], loc: Loc) -> None:
+    """A call of a mutating list method as a statement; its value is not used."""
+    refuse_out_of_order(scope, name, loc)
+    match method:
+        case "append":
+            append(scope, name, expressions.lower_expression(scope, args[0]), loc)
+        case "extend":
+            extend(scope, name, args[0], loc)
+        case "insert":
+            at, item = expressions.lower_operands(scope, args)
+            insert(scope, name, expressions.number(at, loc), expressions.pack_masked(scope, item, loc), loc)
+        case "reverse":
+            reverse(scope, name, loc)
+        case "sort":
+            sort(scope, name, loc)
+        case "clear":
+            slots = list_named(scope, name, loc).slots
+            scope.emit(Assign(slots.count, integer(0, loc), loc=loc))
+        case _:
+            pop(scope, name, expressions.lower_number(scope, args[0]) if args else None, loc)
+
+
+def list_method(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+    """A list method in an expression: `stack.pop()`. Other methods are statements without a value."""
+    assert isinstance(node.func, ast.Attribute)
+    assert isinstance(node.func.value, ast.Name)
+    if node.func.attr == "pop":
+        refuse_out_of_order(scope, node.func.value.id, loc)
+        at = expressions.lower_number(scope, node.args[0]) if node.args else None
+        return pop(scope, node.func.value.id, at, loc)
+    raise UnsupportedError(f"{node.func.attr} of a list gives no value here", loc,
+                           hints=("call it in a statement of its own",))  # fmt: skip
+
+
+# ---------------------------------------------------------------- heapq
+
+
+def _call(function: str, scope: Scope, node: ast.Call, loc: Loc) -> Value:
+    match node.args:
+        case [ast.Name(id=name), *given] if name in scope.list_names and not node.keywords:
+            refuse_out_of_order(scope, name, loc)
+        case _:
+            raise UnsupportedError(
+                "a heap is compiled if it is a list that the function makes, with a name", loc
+            )
+    values = [settled(scope, value) for value in expressions.lower_operands(scope, given)]
+    heap = list_named(scope, name, loc)
+    text: Callable[..., Any] = heaps.exchange
+    if function in ("heappop", "heapreplace"):
+        empty = equals(Var(heap.slots.count, loc=loc), 0, loc)
+        scope.fail_if(empty, "IndexError", "index out of range", loc)
+    arguments: dict[str, Value] = {"heap": heap}
+    match function, values:
+        case "heappush", [item]:
+            append(scope, name, item, loc)
+            text = heaps.rise
+        case "heapreplace", [item]:
+            learn_item(scope, name, item, loc)
+            arguments["item"] = item
+        case "heappop", []:
+            arguments["item"] = pop(scope, name, None, loc)
+        case "heapify", []:
+            text = heaps.order
+        case _:
+            raise UnsupportedError("heapq takes another number of arguments", loc)
+    return inlined(scope, text, arguments, loc, trusted=True)
+
+
+HEAP_CALLS: dict[object, Callable[[Scope, ast.Call, Loc], Value]] = {
+    function: partial(_call, function.__name__)
+    for function in (heapq.heappush, heapq.heapreplace, heapq.heappop, heapq.heapify)
+}
+"""How calls are lowered; they raise UnsupportedError for other arguments than such a list and its items."""
