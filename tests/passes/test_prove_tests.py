@@ -37,6 +37,11 @@ def functions(a, k, o, x):
         )
 
 
+def by_nothing(a, k, o, x):
+    for i in range(7):
+        o[i] = 1.0 / (1.0 + i * abs(x))
+
+
 def counters(a, k, o, x):
     for i in range(1, 7):
         o[i] = 1.0 / i + 1.0 / (i * i) + x / (i - 7) + 3 // i + 3 % (i + 1)
@@ -94,7 +99,17 @@ def narrow(a, k, o, x):
         o[i] = 1.0 / (int(m[i]) + 1) + 1.0 / ((int(k[i]) & 7) + 1) + 1.0 / (int(k[i]) % 5 - 5)
 
 
-PROVEN = (squares, functions, counters, through_scalars, behind_conditions, in_a_while, clamped, narrow)
+PROVEN = (
+    squares,
+    functions,
+    by_nothing,
+    counters,
+    through_scalars,
+    behind_conditions,
+    in_a_while,
+    clamped,
+    narrow,
+)
 
 
 def divided_before(a, k, o, x):
@@ -352,6 +367,12 @@ def by_a_negative_zero(a, k, o, x):
     o[0] = 2.0
 
 
+def below_infinity(a, k, o, x):
+    if math.inf - abs(x) > 5.0:
+        raise ValueError("large")
+    o[0] = 2.0
+
+
 def zero_by_zero(a, k, o, x):
     for i in range(3):
         if k[i] / k[0] >= 5.0:
@@ -364,7 +385,9 @@ def zero_by_zero(a, k, o, x):
 
 
 @pytest.mark.parametrize("x", [-3.0, 0.0])
-@pytest.mark.parametrize("fn", [not_below_no_number, unequal_to_no_number, by_a_negative_zero, zero_by_zero])
+@pytest.mark.parametrize(
+    "fn", [not_below_no_number, unequal_to_no_number, by_a_negative_zero, below_infinity, zero_by_zero]
+)
 def test_what_a_number_that_is_none_does_not_say(fn, x):
     run_everywhere(fn, A, K, np.zeros(7), x)
 

@@ -99,6 +99,17 @@ def made_again(a, k, n, m):
         b[j] = 2.0
 
 
+def made_again_in_a_loop(a, k, n, m):
+    b = np.zeros(n)
+    i = 0
+    while i < n:
+        b[i] += 1.0
+        for t in range(2):
+            b[i] = a[0]
+            b = np.zeros(t + 3)
+        i = 2 * i + 1
+
+
 def stored_indices(a, k, n, m):
     i = 0
     while i < n:
@@ -108,7 +119,15 @@ def stored_indices(a, k, n, m):
         i = 2 * i + 1
 
 
-LEFT = (negative, changed_between, another_array, in_one_arm, made_again, stored_indices)
+LEFT = (
+    negative,
+    changed_between,
+    another_array,
+    in_one_arm,
+    made_again,
+    made_again_in_a_loop,
+    stored_indices,
+)
 
 
 def checks(fn):

@@ -7,6 +7,7 @@ import numpy as np
 from appyc.analysis.algebra.value_bounds import Facts
 from appyc.ir import nodes as ir
 from appyc.passes.checks.under_facts import UnderFacts
+from tests.ir_makers import Program, alloc, assign, extent
 from tests.lowering import lowered
 
 
@@ -104,3 +105,11 @@ def test_facts_that_code_changes_are_dropped():
     known = Facts({ir.Var(x, loc=None): (1.0, 2.0)}, frozenset([ir.Var(x, loc=None)]))
     body = lowered(assigned, np.zeros(9), 1.0).body
     assert known.kept_in(body) == Facts()
+
+
+def test_a_length_is_forgotten_where_the_array_is_made():
+    p = Program()
+    a = p.array("a", 1)
+    facts = Facts(nonzero=frozenset({extent(a)}))
+    assert facts.kept_in(alloc(a, 3)).nonzero == frozenset()
+    assert facts.kept_in(assign(p.local("t"), 1.0)) == facts

@@ -59,13 +59,13 @@ class Facts:
         """Those that hold throughout a piece of code, since it changes nothing that they are about."""
         body = [body] if isinstance(body, ir.Node) else list(body)
         written = scalars_written(body)
-        stores = bool(arrays_written(body)) or any(isinstance(n, ir.Alloc | ir.Call) for n in walk(body))
+        made = {n.array for n in statements(body) if isinstance(n, ir.Alloc)}
+        stores = bool(arrays_written(body) or made)
 
         def holds(e: ir.Expr) -> bool:
             reads_memory = any(isinstance(n, ir.Load | ir.Extent) for n in walk(e))
             return not (stores and reads_memory) and not scalars_read(e) & written
 
-        made = {n.array for n in statements(body) if isinstance(n, ir.Alloc)}
         return Facts(
             {e: b for e, b in self.bounds.items() if holds(e)},
             frozenset(filter(holds, self.nonzero)),
@@ -192,7 +192,7 @@ class ValueBounds:
 
     def _compared(self, expr: ir.Expr, op: str, other: ir.Expr, holds: bool, facts: Facts) -> Facts:
         """What it says of an expression that `expr op other` holds, or fails."""
-        if isinstance(expr, ir.Const) or "c" in (expr.dtype.kind, other.dtype.kind):
+        if isinstance(expr, ir.Const):
             return facts
         if holds == (op == "!=") and other.dtype.is_float and not self.is_finite(other, facts):
             return facts  # compared with a NaN, the expression may be any number; a NaN itself is within all bounds
@@ -222,13 +222,13 @@ class ValueBounds:
                 return NEVER_NEGATIVE
             case ir.Likely(arg=arg):
                 return self.of(arg, facts)
-            case ir.Cast(arg=arg) if arg.dtype.kind != "c":
+            case ir.Cast(arg=arg):
                 low, high = self.of(arg, facts)
                 if not arg.dtype.is_float or expr.dtype.is_float:
                     return low, high
                 truncates = self.is_finite(arg, facts) and expr.dtype is not DType.BOOL
                 return (math.trunc(low), math.trunc(high)) if truncates else ANY
-            case ir.Compare(op=op, lhs=lhs, rhs=rhs) if "c" not in (lhs.dtype.kind, rhs.dtype.kind):
+            case ir.Compare(op=op, lhs=lhs, rhs=rhs):
                 never, ever = range_of_comparison(op, self.of(lhs, facts), self.of(rhs, facts))
                 if all(e.dtype.is_integer or self.is_finite(e, facts) for e in (lhs, rhs)):
                     return never, ever
@@ -244,7 +244,7 @@ class ValueBounds:
             case ir.Unary(op="-", arg=arg):
                 low, high = self.of(arg, facts)
                 return -high, -low
-            case ir.Binary(op=op, lhs=lhs, rhs=rhs) if expr.dtype.kind != "c":
+            case ir.Binary(op=op, lhs=lhs, rhs=rhs):
                 return self._of_binary(expr, op, self.of(lhs, facts), self.of(rhs, facts), facts)
             case ir.Select(cond=cond, then=then, orelse=orelse):
                 one = self.of(then, self.under(cond, True, facts))
