@@ -126,7 +126,8 @@ def test_elements_of_inner_loops_are_guarded_by_what_else_the_loop_runs() -> Non
 
 
 def test_a_perfect_nest_is_guarded_as_a_whole() -> None:
-    loop = for_(i, 0, n, [for_(j, 0, m, [update(t, [0], "+", load(c, i, j)), store(a, [0], load(t, 0))])])
+    added = replace(update(t, [0], "+", load(c, i, j, checked=False)), checked=False)
+    loop = for_(i, 0, n, [for_(j, 0, m, [added, store(a, [0], load(t, 0))])])
     first, second = fixed_elements(loop)
     both = (Held(first, scalar), Held(second, p.local("a_element")))
     (guard,) = held_in_scalars(loop, both, guarded=True)
