@@ -204,9 +204,94 @@ def last_of_a_producer(x):
     "fn", [in_order_between, changed_twice, total_between, last_of_a_producer], ids=lambda fn: fn.__name__
 )
 def test_what_is_needed_whole_ends_a_chain(fn):
+    unblocked(fn)
+
+
+def unblocked(fn):
     program, context = blocked(fn, LINE)
     assert joined(context) == 0, print_function(program)
     np.testing.assert_allclose(run_printed(program, LINE.copy()), fn(LINE.copy()), rtol=1e-13)
+
+
+def in_steps(x):
+    n = x.shape[0]
+    t, y = np.zeros(n), np.zeros(n)
+    for i in range(n):
+        t[i] = np.exp(x[i])
+    for i in range(1, n - 1, 3):
+        y[i] = t[i - 1] * t[i + 1] + t[i]
+    return y
+
+
+def raising(x):
+    n = x.shape[0]
+    t, y = np.zeros(n), np.zeros(n)
+    for i in range(n):
+        if x[i] > 1000.0:
+            raise ValueError(i)
+        t[i] = np.exp(x[i])
+    for i in range(1, n - 1):
+        y[i] = t[i - 1] * t[i + 1] + t[i]
+    return y
+
+
+def two_rows(x):
+    n = x.shape[0]
+    t, u, y = np.zeros(n), np.zeros(n), np.zeros(n)
+    for i in range(n - 1):
+        t[i] = np.exp(x[i])
+        u[i + 1] = np.sqrt(t[i])
+    for i in range(1, n - 1):
+        y[i] = t[i - 1] * u[i + 1] + t[i]
+    return y
+
+
+def of_no_row(x):
+    n, z = x.shape[0], np.zeros(())
+    t, y = np.zeros(n), np.zeros(n)
+    for i in range(n):
+        z[()] = 2.0
+        t[i] = np.exp(x[i])
+    for i in range(1, n - 1):
+        y[i] = t[i - 1] * t[i + 1] + t[i]
+    return y * z[()]
+
+
+def its_own_rows(x):
+    n = x.shape[0]
+    t, y = np.zeros((n, 2)), np.zeros(n)
+    for i in range(n - 1):
+        t[i, 0] = np.exp(x[i]) + t[i + 1, 1]
+    for i in range(1, n - 1):
+        y[i] = t[i - 1, 0] * t[i + 1, 0] + t[i, 0]
+    return y
+
+
+def written_later(x):
+    n = x.shape[0]
+    t, z, y = np.zeros(n), np.zeros(n), np.zeros(n)
+    q = np.exp(x)
+    for i in range(1, n - 1):
+        z[i] = t[i - 1] * q[i + 1] + t[i]
+    for i in range(n):
+        t[i] = np.exp(q[i])
+    for i in range(1, n - 1):
+        y[i] = t[i - 1] * q[i + 1] + z[i]
+    return y
+
+
+NOT_BY_ROWS = (in_steps, raising, two_rows, of_no_row, its_own_rows)
+
+
+@pytest.mark.parametrize("fn", NOT_BY_ROWS, ids=lambda fn: fn.__name__)
+def test_loops_that_do_not_store_a_row_at_a_time(fn):
+    unblocked(fn)
+
+
+def test_what_is_read_before_it_is_written_ends_a_chain(monkeypatch):
+    monkeypatch.setattr(Chain, "gain", lambda chain: 1.0)
+    program, _ = blocked(written_later, LINE)
+    np.testing.assert_allclose(run_printed(program, LINE.copy()), written_later(LINE.copy()), rtol=1e-13)
 
 
 def test_text_of_a_chain(golden):

@@ -74,21 +74,19 @@ class Member:
 
 def member(loop: For) -> Member | None:
     """The loop, whose iterations are free and whose reductions are updates, if it stores into one row at a time."""
-    if loop.step != 1 or loop.clauses is not None or has_effects(loop.body) or may_raise((loop.lo, loop.hi)):
+    if loop.step != 1 or loop.clauses is not None or has_effects(loop.body):
         return None
     own = {n.array for n in walk(loop.body) if isinstance(n, Alloc)}
     rows: set[int | None] = set()
     writes: set[Symbol] = set()
     for node in walk(loop.body):
         if isinstance(node, Store) and node.array not in own:
-            if not node.index:
-                return None
-            rows.add(distance(node.index[0], loop.var))
+            rows.add(distance(node.index[0], loop.var) if node.index else None)
             writes.add(node.array)
         elif isinstance(node, Update) and node.target.is_array and node.target not in own:
             return None
     found = scalars_of(alone(loop))[loop.var]
-    if found.last or found.carried or len(rows) > 1 or matrix_of_all_iterations(loop) is not None:
+    if len(rows) > 1 or matrix_of_all_iterations(loop) is not None:
         return None
     (row,) = rows or {0}
     if row is None or not (writes or found.reductions):
@@ -120,8 +118,6 @@ def reaching(members: Sequence[Member], fresh: Fresh) -> tuple[Member, ...] | No
         wanted = one.writes if one.is_temporary(fresh) else _wanted(one, needs)
         if wanted and not wanted <= fresh.made:
             return None
-        if not wanted:
-            near = far = 0
         found[at] = one = replace(one, near=near, far=far, wanted=wanted)
         for array, apart in one.reads(writer.keys()):
             if apart is None or writer[array] > at or (writer[array] == at and apart != 0):
