@@ -295,7 +295,47 @@ def element_by_element(steps, a, b):
             a[i] = a[i] * 0.5 + b[i]
 
 
-@pytest.mark.parametrize("fn", [far_rows, both_ends, shrinking, measured, one_element, element_by_element])
+def every_other_step(steps, a, b):
+    for t in range(0, steps, 2):
+        for i in range(1, a.shape[0] - 1):
+            b[i] = a[i - 1] + a[i + 1] * t
+        for i in range(1, a.shape[0] - 1):
+            a[i] = b[i] * 0.5
+
+
+def raising(steps, a, b):
+    """What was stored before a division by zero shows."""
+    for _ in range(steps):
+        for i in range(1, a.shape[0] - 1):
+            b[i] = a[i - 1] + 1.0 / float(a[i + 1])
+        for i in range(1, a.shape[0] - 1):
+            a[i] = b[i] * 0.5
+
+
+def raising_beside(steps, a, b):
+    for t in range(steps):
+        part = 1.0 / (2.0 - t)
+        for i in range(1, a.shape[0] - 1):
+            b[i] = a[i - 1] + a[i + 1]
+        for i in range(1, a.shape[0] - 1):
+            a[i] = b[i] * part
+
+
+def asked_in_order(steps, a, b):
+    # pragma sequential for
+    for _ in range(steps):
+        for i in range(1, a.shape[0] - 1):
+            b[i] = a[i - 1] + a[i + 1]
+        for i in range(1, a.shape[0] - 1):
+            a[i] = b[i] * 0.5
+
+
+STAY = (far_rows, both_ends, shrinking, measured, one_element, element_by_element, every_other_step, raising,
+        raising_beside,
+        asked_in_order)  # fmt: skip
+
+
+@pytest.mark.parametrize("fn", STAY)
 def test_other_loops_stay(fn):
     program, context = tiled(fn, 3, *grids(9))
     assert not is_tiled(context), print_function(program)
