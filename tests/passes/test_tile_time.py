@@ -321,6 +321,15 @@ def raising_beside(steps, a, b):
             a[i] = b[i] * part
 
 
+def sampled(steps, a, b):
+    for _ in range(steps):
+        s = a[4]
+        for i in range(1, a.shape[0] - 1):
+            b[i] = a[i - 1] + a[i + 1]
+        for i in range(1, a.shape[0] - 1):
+            a[i] = b[i] * s
+
+
 def asked_in_order(steps, a, b):
     # pragma sequential for
     for _ in range(steps):
@@ -331,8 +340,7 @@ def asked_in_order(steps, a, b):
 
 
 STAY = (far_rows, both_ends, shrinking, measured, one_element, element_by_element, every_other_step, raising,
-        raising_beside,
-        asked_in_order)  # fmt: skip
+        raising_beside, sampled, asked_in_order)  # fmt: skip
 
 
 @pytest.mark.parametrize("fn", STAY)
