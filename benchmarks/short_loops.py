@@ -1022,7 +1022,7 @@ PROGRAMS = (
     Program(logsumexp, lambda: (R.random(N),)),
     Program(entropy, lambda: (R.random(N),)),
     Program(zscore, lambda: (R.random(N), np.zeros(N))),
-    Program(pearson, lambda: (R.random(N), R.random(N))),
+    Program(pearson, lambda: (x := R.random(N), x + R.random(N))),
     Program(cross_entropy, lambda: (R.random(N), (R.random(N) > 0.5) * 1.0)),
     Program(gravity, lambda: (R.random(100), R.random(100), R.random(100), np.zeros(100), np.zeros(100))),
     Program(coulomb_energy, lambda: (R.random((150, 3)), R.random(150))),
