@@ -330,6 +330,17 @@ def sampled(steps, a, b):
             a[i] = b[i] * s
 
 
+def linked(steps, a, b):
+    """A scalar that one nest leaves to the next."""
+    for _ in range(steps):
+        r = 0.0
+        for i in range(1, a.shape[0] - 1):
+            r = a[i - 1] + a[i + 1]
+            b[i] = r * 0.5
+        for i in range(1, a.shape[0] - 1):
+            a[i] = b[i] * r
+
+
 def asked_in_order(steps, a, b):
     # pragma sequential for
     for _ in range(steps):
@@ -340,7 +351,7 @@ def asked_in_order(steps, a, b):
 
 
 STAY = (far_rows, both_ends, shrinking, measured, one_element, element_by_element, every_other_step, raising,
-        raising_beside, sampled, asked_in_order)  # fmt: skip
+        raising_beside, sampled, linked, asked_in_order)  # fmt: skip
 
 
 @pytest.mark.parametrize("fn", STAY)
