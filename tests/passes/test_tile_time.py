@@ -133,6 +133,16 @@ def under_a_condition(steps, a, b):
                 a[i, j] = b[i, j] * 0.5
 
 
+def triangle(steps, a, b):
+    for _ in range(steps):
+        for i in range(1, a.shape[0] - 1):
+            for j in range(i, a.shape[1] - 1):
+                b[i, j] = a[i - 1, j] + a[i, j + 1] * 0.5
+        for i in range(1, a.shape[0] - 1):
+            for j in range(1, a.shape[1] - 1):
+                a[i, j] = (b[i + 1, j] + b[i, j - 1]) * 0.25
+
+
 def three_axes(steps, a, b):
     n, m, k = a.shape
     for _ in range(steps):
@@ -147,7 +157,7 @@ def three_axes(steps, a, b):
 
 
 ONE = [(one_axis, 1), (copied_back, 1), (far, 1)]
-TWO = [(fn, 2) for fn in (two_axes, in_place, walls, fields, under_a_condition)]
+TWO = [(fn, 2) for fn in (two_axes, in_place, walls, fields, under_a_condition, triangle)]
 PROGRAMS = [*ONE, *TWO, (three_axes, 3)]
 SIZES = {
     1: [(0, (5,)), (1, (5,)), (7, (3,)), (7, (2,)), (9, (31,)), (30, (17,))],
@@ -341,6 +351,34 @@ def linked(steps, a, b):
             a[i] = b[i] * r
 
 
+def fading(steps, a, b):
+    part = 1.0
+    for _ in range(steps):
+        part = 1.0 - part * 0.5
+        for i in range(1, a.shape[0] - 1):
+            a[i] = (a[i - 1] + a[i + 1]) * part
+
+
+def left_behind(steps, a, b):
+    part = 0.0
+    for t in range(steps):
+        part = t * 0.5
+        for i in range(1, a.shape[0] - 1):
+            a[i] = (a[i - 1] + a[i + 1]) * part
+    b[0] = part
+
+
+def summed(steps, a, b):
+    s = 0.0
+    for _ in range(steps):
+        for i in range(1, a.shape[0] - 1):
+            b[i] = a[i - 1] + a[i + 1]
+            s += b[i]
+        for i in range(1, a.shape[0] - 1):
+            a[i] = b[i] * 0.5
+    b[0] = s
+
+
 def asked_in_order(steps, a, b):
     # pragma sequential for
     for _ in range(steps):
@@ -351,7 +389,8 @@ def asked_in_order(steps, a, b):
 
 
 STAY = (far_rows, both_ends, shrinking, measured, one_element, element_by_element, every_other_step, raising,
-        raising_beside, sampled, linked, asked_in_order)  # fmt: skip
+        raising_beside, sampled, linked, fading, left_behind,
+        summed, asked_in_order)  # fmt: skip
 
 
 @pytest.mark.parametrize("fn", STAY)
