@@ -104,7 +104,23 @@ def iterated(x, w, y):
         y[i] = math.exp(z)
 
 
-LEFT = (total, read_behind, no_function, may_raise, iterated)
+def skipped(x, w, y):
+    for i in range(x.shape[0]):
+        if x[i, 0] > 0.5:
+            if x[i, 1] > 0.5:
+                continue
+            y[i] = 3.0
+        else:
+            if x[i, 2] > 0.5:
+                continue
+            y[i] = 4.0
+        z = 0.0
+        for k in range(x.shape[1]):
+            z += x[i, k] * w[k]
+        y[i] += math.exp(z)
+
+
+LEFT = (total, read_behind, no_function, may_raise, iterated, skipped)
 
 
 def ready(fn):

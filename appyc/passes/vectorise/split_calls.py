@@ -54,7 +54,7 @@ def split_calls(fn: ir.Function, ctx: PassContext) -> ir.Function:
         kept = ordered(scalars_written(sums) & exposed(calls).keys())
         own = scalars_written(calls) | set(kept)
         lanes = replace(loop, mode=ir.LoopMode.SIMD, body=calls, private=tuple(ordered(own)), clauses=None)
-        if not 1 <= len(kept) <= MOST_KEPT or not own <= set(loop.private) or why_not_simd(lanes) is not None:
+        if not 1 <= len(kept) <= MOST_KEPT or why_not_simd(lanes) is not None:
             return loop
         new = _in_blocks(loop, sums, lanes, kept, names)
         made.update(scalars_written(new.body) - scalars_written(loop.body))
