@@ -167,9 +167,29 @@ def sum_of_quotients(a, k, o, p):
     return s
 
 
+def in_threes(a, k, o, p):
+    for i in range(1, a.shape[0], 3):
+        o[i] = int(a[i] * 255)
+
+
+def backwards(a, k, o, p):
+    for i in range(a.shape[0] - 1, 2, -1):
+        o[i] = int(a[i] * 255)
+
+
+def left_behind(a, k, o, p):
+    t = 0.0
+    # pragma parallel for
+    for i in range(a.shape[0]):
+        t = a[i] * 2.0
+        o[i] = int(a[i] * 255)
+    p[0] = t
+
+
 PROGRAMS = (divided, divided_in_one_arm, divided_by_quotients, divided_where_asked, sum_of_quotients,
             scaled, named, in_place, under_a_condition, in_both_arms, beside, relied_on, loops_behind, counted, linear,
-            offsets, summed, summed_behind_tests, summed_beside_what_may_raise, columns, raised)  # fmt: skip
+            offsets, summed, summed_behind_tests, summed_beside_what_may_raise, columns, raised, in_threes, backwards,
+            left_behind)  # fmt: skip
 
 
 LANES = (divided, divided_in_one_arm, divided_by_quotients, sum_of_quotients, scaled, named, under_a_condition,
@@ -186,6 +206,17 @@ def test_arrays_hold_what_python_leaves_in_them(fn, wrong):
         a[wrong] = 1.3
     k = 1 if wrong is None else wrong % 100
     run_everywhere(fn, a, k, rng.integers(0, 100, N, np.uint8), rng.random(N), targets=TARGETS)
+
+
+def test_threads_have_blocks_of_their_own():
+    def shared(a, o):
+        # pragma parallel for
+        for i in range(a.shape[0]):
+            o[i] = int(a[i] * 255)
+
+    a = np.random.default_rng(1).random(N)
+    run_everywhere(shared, a, np.zeros(N, np.uint8), targets=("cpu", "threads"), strict=True)
+    assert "unfit" in appyc.jit(shared).source("c", a, np.zeros(N, np.uint8))
 
 
 @pytest.mark.parametrize("value", [-129, -128, 127, 128, -(2**63), 2**63 - 1])

@@ -108,7 +108,7 @@ def _with_tests(loop: ir.For, names: NameSupply) -> ir.For:
 
 def _is_candidate(loop: ir.For) -> bool:
     """Whether the iterations may run in any order, and explicit `Fail` statements are all that may raise."""
-    if loop.mode is ir.LoopMode.SEQUENTIAL or loop.step != 1 or loop.scans:
+    if loop.mode is ir.LoopMode.SEQUENTIAL or loop.step != 1:
         return False
     if loop.in_step or loop.safelen is not None:
         return False

@@ -73,7 +73,7 @@ def _number_of_sums(loop: ir.For) -> int | None:
     inner = [number for number, stmt in enumerate(loop.body) if loops_of(stmt)]
     if loop.mode is ir.LoopMode.SEQUENTIAL or loop.step != 1 or not inner or can_fault(loop.body):
         return None
-    if loop.reductions or loop.last or loop.scans or loop.in_step or loop.safelen is not None:
+    if loop.reductions or loop.last or loop.in_step or loop.safelen is not None:
         return None
     if loop.clauses is not None and loop.clauses.chunk:
         return None

@@ -102,7 +102,7 @@ def _may_be_masked(loop: ir.For) -> bool:
     """Whether the iterations are free, and nothing but numbers of their own, elements and sums comes out of them."""
     if loop.mode is ir.LoopMode.SEQUENTIAL or loop.safelen is not None or loop.in_step or loop.last:
         return False
-    if loop.product is not None or loop.scans:
+    if loop.product is not None:
         return False
     sums = {r.symbol for r in loop.reductions}
     if any(s.is_array or s.dtype.is_complex or s.dtype is DType.BOOL for s in sums):
