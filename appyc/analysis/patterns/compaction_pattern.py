@@ -19,7 +19,6 @@ from appyc.ir.array_accesses import array_of, is_access
 from appyc.ir.names import ordered
 from appyc.ir.nodes import Const, For, If, Load, Node, Stmt, Store, Symbol, Update
 from appyc.ir.schedule import Scan
-from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, children, walk
 
 
@@ -49,7 +48,7 @@ def packed_arrays(loop: For, scans: tuple[Scan, ...]) -> tuple[Packed, ...]:
     """The arrays written in the loop in which no two of its iterations touch one element, thanks to a counter."""
     found: dict[Symbol, Packed] = {}
     for scan in scans:
-        if scan.op != "+" or scan.symbol.dtype is not DType.INT64 or not _only_grows(loop, scan.symbol):
+        if scan.op != "+" or not _only_grows(loop, scan.symbol):
             continue
         uses = list(_uses(loop.body, scan.symbol, 0, 0))
         for array in ordered(arrays_written(loop.body) - set(found)):
