@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from appyc.ir.nodes import Fail, For, Function, LoopMode, Reduction, Store
+from appyc.ir.types import DType
 from appyc.ir.verify import check
 from appyc.ir.visit import loops_of, walk
 from appyc.passes.pass_context import PassContext
@@ -65,6 +66,13 @@ def test_element_is_not_touched_where_the_loop_does_not_run():
     c, a, n, k = p.array("c", 1), p.array("a", 1), p.integer("n"), p.index("k")
     out = promoted(p.function(for_(k, 0, n, [update(c, [7], "+", load(a, k))])))
     run_printed(out, np.zeros(0), np.zeros(0), 0)
+
+
+def test_refuses_an_element_whose_index_the_loop_stores():
+    p = Program()
+    c, h, n, k = p.array("c", 1), p.array("h", 1, DType.INT64), p.integer("n"), p.index("k")
+    fn = p.function(for_(k, 0, n, [update(c, [load(h, 0)], "+", 1.0), store(h, [0], k)]))
+    assert promoted(fn) == fn
 
 
 def test_refuses_where_the_loop_touches_the_array_otherwise():
