@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import FunctionType
@@ -168,6 +168,15 @@ def _without_containers(source: Source, names: Names) -> Source:
     return source
 
 
+def _zeroed(symbols: Iterable[Symbol], loc: Loc) -> list[Stmt]:
+    return [Assign(s, cast(const(0, DType.INT64, loc), s.dtype), loc=loc) for s in symbols]
+
+
+def _unsure(scope: Scope, loc: Loc) -> list[Stmt]:
+    """Definitions of what is only read behind a test that then fails: passes may remove all others."""
+    return _zeroed(sorted(scope.unsure, key=lambda symbol: symbol.uid), loc)
+
+
 def _lower(
     scope: Scope, fn: FunctionType, arguments: Mapping[str, ArgType | ObjectArg], environment: Environment
 ) -> Lowered:
@@ -194,7 +203,7 @@ def _lower(
     results: list[Result] = []
     tree = ResultTrees(scope, results, scope.result.loc if scope.result is not None else loc).tree(value)
     captures = tuple(environment.captures.values())
-    scope.block[:0] = [*scope.first, *without_elements(scope, loc)]
+    scope.block[:0] = [*_unsure(scope, loc), *scope.first, *without_elements(scope, loc)]
     given = frozenset((*params, *(c.symbol for c in captures)))
     function = Function(
         fn.__name__,
@@ -356,12 +365,15 @@ def _called(
         starts: list[Stmt] = []
         if scope.returned is not None and scope.result is not None:
             # Every path through the callee assigns them, but that is provable only through its flag.
-            for slot in scope.result.slots:
-                for symbol in (slot.symbol, slot.is_int):
-                    if symbol is not None:
-                        start = cast(const(0, DType.INT64, loc), symbol.dtype)
-                        starts.append(Assign(symbol, start, loc=loc))
-        statements = (*starts, *scope.first, *without_elements(scope, loc), *scope.block)
+            symbols = (s for slot in scope.result.slots for s in (slot.symbol, slot.is_int) if s is not None)
+            starts = _zeroed(symbols, loc)
+        statements = (
+            *starts,
+            *_unsure(scope, loc),
+            *scope.first,
+            *without_elements(scope, loc),
+            *scope.block,
+        )
         return statements, value, scope
     raise AssertionError("lowering does not settle")
 

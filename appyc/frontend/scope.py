@@ -52,6 +52,7 @@ from appyc.frontend.types.values import (
     is_none,
     is_unsure,
     or_none,
+    slots_of,
 )
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Assign, Const, Expr, Extent, Fail, If, Stmt, Symbol, Unary, Var
@@ -111,6 +112,8 @@ class Scope:
         """Parameters that are lists: whose, and the name there; None in a callee, which is compiled for their types."""
         self.guessed: set[str] = set()
         """Lists whose item type was not known at their creation."""
+        self.unsure: set[Symbol] = set()
+        """Scalars that are read behind a test whether they are assigned."""
         self.stored: dict[tuple[str, Loc, int], tuple[NumberType, ...]] = {}
         """The own types of the numbers of an item that a list gets, by name, location and number."""
         self.own_names = remember("own names", lambda: loops_with_own_names(tree))
@@ -200,8 +203,6 @@ class Scope:
         if self.requests is not None:
             self.requests.follow(old, new)
 
-    # ------------------------------------------------------------ variables
-
     def temp(self, name: str, expr: Expr) -> Var:
         """A new variable that is assigned the expression's value."""
         symbol = self.supply.fresh(name, expr.dtype)
@@ -277,9 +278,10 @@ class Scope:
                 return Wide(Var(binding.symbol, loc=loc))
             case Slot():
                 return binding.number(loc)
-            case TupleSlots():
-                items = tuple(self._value(name, b, loc) for b in binding.items)
-                value = TupleValue(items, binding.table, binding.names)
+            case TupleSlots(items=items):
+                value = TupleValue(
+                    tuple(self._value(name, b, loc) for b in items), binding.table, binding.names
+                )
                 return value if binding.keys is None else DictValue(binding.keys, value)
             case Conflict() if self.facts.part(binding):
                 raise Restart
@@ -300,6 +302,7 @@ class Scope:
         if name not in self.facts.flagged:
             self.facts.flagged.add(name)
             raise Restart
+        self.unsure |= {slot.symbol for slot in slots_of(binding)}
         message = f"cannot access local variable '{name}' where it is not associated with a value"
         self.fail_if(Unary("~", Var(self.flags[name], loc=loc), loc=loc), "UnboundLocalError", message, loc)
 

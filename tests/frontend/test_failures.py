@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.ir.printer import print_function
-from tests.lowering import lowered
+from appyc import pipeline
+from appyc.ir.printer import print_function, print_stmt
+from tests.lowering import after, lowered
 
 
 class Negative(Exception):
@@ -193,3 +194,19 @@ def test_other_texts_are_made_in_python(program: Callable[..., Any], dtype: type
         program(x)
     assert found.value.args == wanted.value.args
     assert "other things than six numbers" in str(compiled.explain())
+
+
+def test_what_is_read_behind_a_test_is_defined_whatever_passes_remove() -> None:
+    def f(n):  # type: ignore[no-untyped-def]
+        m = 1
+        for i in range(n):
+            if m != 1:
+                k = i
+            elif k <= n <= k:
+                pass
+
+    fn = lowered(f, 3)
+    assert print_stmt(fn.body[0]).startswith("k = ")
+    after(fn, *pipeline.SIMPLIFY, *pipeline.ANALYSE)
+    with pytest.raises(UnboundLocalError):
+        appyc.jit(f, strict=True, cache=False)(3)

@@ -375,6 +375,12 @@ def is_list_itself(value: Value | Binding | None) -> TypeGuard[ArrayRef]:
     return value.symbol.array.container is Container.LIST
 
 
+def slots_of(binding: Binding) -> tuple[Slot, ...]:
+    """The variables of a number, or of a tuple of numbers."""
+    items = binding.items if isinstance(binding, TupleSlots) else (binding,)
+    return tuple(item for item in items if isinstance(item, Slot))
+
+
 def is_unsure(binding: Binding) -> bool:
     """Whether some path has not assigned a variable."""
     if isinstance(binding, TupleSlots):

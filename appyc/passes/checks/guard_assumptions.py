@@ -31,7 +31,6 @@ from appyc.ir import nodes as ir
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite, scalars_read, scalars_written, substitute, walk
 from appyc.passes.checks.guards import GuardWriter, asked_in_order
-from appyc.passes.node_builders import zero
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.constant_conditions import folded
 from appyc.passes.simplify.copy_propagation import known_values
@@ -53,12 +52,7 @@ def guard_assumptions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     known, guards, anywhere = _decide(fn, ctx.allowance)
     # First what is known, as the nodes that were asked about, then what follows from it.
     fn = rewrite(fn, lambda n: ir.Const(True, DType.BOOL, loc=n.loc) if id(n) in known else n)
-    assigned = scalars_written(fn.body)
     fn = rewrite(fn, folded)
-    lost = assigned & scalars_read(fn) - scalars_written(fn.body)  # read where a test of them has raised
-    fn = replace(
-        fn, body=(*(ir.Assign(s, zero(s.dtype, fn.loc), loc=fn.loc) for s in sorted(lost, key=str)), *fn.body)
-    )
     # A length that only a branch set anew which is gone now is the one that it was given first.
     values = known_values(fn)
     tests = [substitute(n.arg, values) for n in anywhere]
