@@ -395,8 +395,3 @@ class Scope:
             case _:
                 raise UnsupportedError(f"{describe(value)} cannot get another name in compiled code", loc,
                                        hints=("copy it",))  # fmt: skip
-
-
-def constant_truth(expr: Expr) -> bool | None:
-    """The value of a condition if it is known at compile time, else None."""
-    return bool(expr.value) if isinstance(expr, Const) else None

@@ -26,8 +26,8 @@ from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.iterables import Range, what_it_runs_over
 from appyc.frontend.desugar.comprehension_loops import Comprehension, appended
 from appyc.frontend.expressions import expressions
-from appyc.frontend.expressions.arithmetic import integer
-from appyc.frontend.scope import Scope, constant_truth
+from appyc.frontend.expressions.arithmetic import constant_truth, integer
+from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.liveness import names_read
 from appyc.frontend.types.value_parts import numbers_of
 from appyc.frontend.types.values import (

@@ -11,9 +11,9 @@ from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import tensors
 from appyc.frontend.control.joins import merge_branches
 from appyc.frontend.expressions import arithmetic, expressions, selections
-from appyc.frontend.expressions.arithmetic import cast, integer, truth_of
+from appyc.frontend.expressions.arithmetic import cast, constant_truth, integer, truth_of
 from appyc.frontend.facts import NoValue
-from appyc.frontend.scope import Scope, constant_truth
+from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,

@@ -17,9 +17,9 @@ from appyc.frontend.arrays.tensors import as_tensor, fail_unless, is_array, pinn
 from appyc.frontend.control.comprehensions import collected, described, own_names, value_of_loops
 from appyc.frontend.desugar.comprehension_loops import Comprehension, items_of, searched, summed
 from appyc.frontend.expressions import arithmetic, expressions, selections
-from appyc.frontend.expressions.arithmetic import integer, python_number
+from appyc.frontend.expressions.arithmetic import constant_truth, integer, python_number
 from appyc.frontend.expressions.inlining import called_with
-from appyc.frontend.scope import Scope, constant_truth
+from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import (
     ListValue,
     Masked,

@@ -14,12 +14,12 @@ from appyc.frontend.control.loop_bodies import LoopBody
 from appyc.frontend.control.peeling import Peeled, can_peel, lower_peeled
 from appyc.frontend.control.unrolling import progression_of, unroll
 from appyc.frontend.expressions import arithmetic, selections
-from appyc.frontend.expressions.arithmetic import const, integer
+from appyc.frontend.expressions.arithmetic import const, constant_truth, integer
 from appyc.frontend.expressions.assignments import assign_to
 from appyc.frontend.facts import LoopFrame
 from appyc.frontend.pragmas.clauses import loop_clauses
 from appyc.frontend.pragmas.pragma_nodes import LoopPragma, Name
-from appyc.frontend.scope import Scope, constant_truth
+from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import statements_in
 from appyc.frontend.types.values import Number, TupleValue, Value
 from appyc.ir.nodes import Break, Clauses, Const, Expr, For, If, Unary, Var, While

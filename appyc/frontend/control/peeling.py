@@ -26,9 +26,10 @@ from dataclasses import dataclass
 from appyc.errors import Loc
 from appyc.frontend.control.conditionals import known_as_numbers, lower_condition, proven
 from appyc.frontend.control.joins import lower_arms, merge_branches
+from appyc.frontend.expressions.arithmetic import constant_truth
 from appyc.frontend.expressions.left_calls import leave_unless
 from appyc.frontend.facts import Env, Restart
-from appyc.frontend.scope import Scope, constant_truth
+from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import may_return
 from appyc.frontend.types.numbers import joined
 from appyc.frontend.types.values import ArrayRef, Binding, Number, Slot, Tensor, dtype_of

@@ -17,13 +17,14 @@ from appyc.frontend.control.joins import lower_arms, lower_only_if, needed_behin
 from appyc.frontend.control.loop_bodies import lower_break, lower_continue
 from appyc.frontend.control.loops import lower_for, lower_while
 from appyc.frontend.expressions import assignments, list_changes
+from appyc.frontend.expressions.arithmetic import constant_truth
 from appyc.frontend.expressions.expressions import lower_expression
 from appyc.frontend.expressions.local_functions import defined
 from appyc.frontend.facts import NoValue
 from appyc.frontend.pragmas.axis_pragmas import lower_with_dims
 from appyc.frontend.pragmas.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
 from appyc.frontend.resolve import LIBRARIES
-from appyc.frontend.scope import Scope, constant_truth
+from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.liveness import names_assigned
 from appyc.frontend.syntax.tree import may_return, one_by_one, statements_in
 from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor

@@ -23,8 +23,9 @@ from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.joins import lower_arms
 from appyc.frontend.control.loop_bodies import needed_in_loop
 from appyc.frontend.desugar.unrolled_jumps import Unrolled
+from appyc.frontend.expressions.arithmetic import constant_truth
 from appyc.frontend.expressions.assignments import assign_to
-from appyc.frontend.scope import Scope, constant_truth
+from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import may_return, statements_in
 from appyc.frontend.types.values import Number, TupleValue, Value
 from appyc.ir.nodes import Binary, Expr, Unary, Var

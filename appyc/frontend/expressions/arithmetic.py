@@ -116,6 +116,11 @@ def truth_of(expr: Expr) -> Expr:
     return Compare("!=", expr, Const(_convert(0, expr.dtype), expr.dtype, loc=expr.loc), loc=expr.loc)
 
 
+def constant_truth(expr: Expr) -> bool | None:
+    """The value of a condition if it is known at compile time, else None."""
+    return bool(expr.value) if isinstance(expr, Const) else None
+
+
 PYTHON_BINARY: dict[str, Callable[[object, object], object]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
     "//": operator.floordiv, "%": operator.mod, "&": operator.and_, "|": operator.or_,

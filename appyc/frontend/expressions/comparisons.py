@@ -18,8 +18,9 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays import tensors
 from appyc.frontend.control.conditionals import choose
 from appyc.frontend.expressions import arithmetic, expressions, selections
+from appyc.frontend.expressions.arithmetic import constant_truth
 from appyc.frontend.library.array_reductions import reduce_array
-from appyc.frontend.scope import Scope, constant_truth
+from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.objects import made_object
 from appyc.frontend.types.values import (
