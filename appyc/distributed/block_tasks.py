@@ -25,7 +25,6 @@ from appyc.distributed.chunk_grids import Graph, Grid, Key, Task, inside
 from appyc.distributed.combining import Combination
 from appyc.distributed.dask_arrays import run
 from appyc.distributed.kernels import (
-    NAME,
     NOTHING,
     Kernel,
     Maker,
@@ -36,6 +35,8 @@ from appyc.distributed.kernels import (
     run_block,
 )
 from appyc.distributed.plan import Counting
+from appyc.distributed.scattering import NAME
+from appyc.distributed.shuffles import run_listing_block, target_of
 from appyc.errors import UnsupportedError
 from appyc.ir import nodes as ir
 from appyc.ir.names import NameSupply
@@ -167,14 +168,16 @@ class BlockTasks:
         loops: Sequence[ir.For] = (),
         results: tuple[ir.Symbol, ...] = (),
         reduced: Mapping[ir.Symbol, Combination] = NOTHING,
+        scattered: Mapping[ir.Symbol, Sequence[ir.Store | ir.Update]] = NOTHING,
     ) -> Kernel:
         """The kernel of an expression, or of a nest with what `kernel_of` wants to know of it."""
-        at = (id(node), *(loop.var for loop in loops), *reduced)
+        at = (id(node), *(loop.var for loop in loops), *reduced, None, *scattered)
         if at not in self.prepared.kernels:
             if isinstance(node, ir.Expr):
                 results = (self.prepared.names.fresh("result", node.dtype),)
                 body = (ir.Assign(*results, node, loc=node.loc),)
-            self.prepared.kernels[at] = kernel_of(self.fn, body, loops, self.grids, results, reduced)
+            self.prepared.kernels[at] = kernel_of(self.fn, body, loops, self.grids, results, reduced,
+                                                   scattered)  # fmt: skip
         return self.prepared.kernels[at]
 
     def _in_python(self, node: ir.Expr | ir.Fail) -> Any:
@@ -262,23 +265,26 @@ class BlockTasks:
             windows.append(grid.read(box, parts, self.graph, fill))
         stored = [(a, regions[a].written) for a in kernel.written if a in regions]
         written = {a: box for a, box in stored if box is not None}
-        if not written and not kernel.results and not regions.keys() & kernel.reduced and not kernel.raises:
+        other = kernel.results or kernel.listed or regions.keys() & kernel.reduced or kernel.raises
+        if not written and not other:
             return None
         put = {**written, **{a: self.grids[a].whole for a in kernel.reduced}}
         order = {a: number for number, a in enumerate(kernel.arrays)}
         results = [(order[a], inside(box, boxes[order[a]])) for a, box in put.items()]
         launch = [kernel.text, [*order.values()], self._numbers(kernel, boxes, bounds, at)]
-        key = self.graph.add(f"{self.fn.name}_line_{at.loc.line}", run_block, self.make, self.options,
-                             windows, [launch], results)  # fmt: skip
+        common = self.make, self.options, windows, [launch], results
+        targets = [target_of(stores, self.grids[stores.array]) for stores in kernel.listed]
+        block = (run_listing_block, *common, targets) if targets else (run_block, *common)
+        key = self.graph.add(f"{self.fn.name}_line_{at.loc.line}", *block)
         if self.counting is not None:
             read = [(self.grids[a], r) for a, r in regions.items() if a not in kernel.reduced]
             self.counting.block(
                 [(grid, r.parts, r.boxes) for grid, r in read if not r.is_overwritten],
                 [(self.grids[a], box) for a, box in written.items()],
             )
-        for number, (array, box) in enumerate(written.items()):
+        for number, (array, box) in enumerate(written.items(), len(targets)):
             self.grids[array].write(box, key, number, self.graph)
-        if kernel.raises and not written and (kernel.written or not kernel.results):
+        if kernel.raises and not written and not targets and (kernel.written or not kernel.results):
             self.unseen.append(key)
         return key
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from appyc.analysis.patterns.early_exits import leaves_early
 from appyc.distributed.chunk_grids import Grid
 from appyc.distributed.combining import arrays_reduced, moves
+from appyc.distributed.scattering import arrays_scattered
 from appyc.ir.array_accesses import AccessNode, array_of, is_access
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, BoundsCheck, Break, Expr, For, If, Load, Stmt, Symbol, Var
@@ -26,7 +27,8 @@ def is_nest(loop: For, arrays: Mapping[Symbol, Grid]) -> bool:
     if loop.step != 1:
         return False
     reduced = arrays_reduced(loop, arrays)
-    writes = [n for n in _accesses(loop.body, arrays.keys() - reduced) if not isinstance(n, Load)]
+    others = arrays.keys() - reduced - arrays_scattered(loop, arrays, reduced).keys()
+    writes = [n for n in _accesses(loop.body, others) if not isinstance(n, Load)]
     if len(loops_of(loop)) == 1 or not writes:
         return first_moving(loop, arrays) is not None
     return all(loop.var in scalars_read(n.index) for n in writes)

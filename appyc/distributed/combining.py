@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from appyc.analysis.accesses.access_boxes import WHOLE
 from appyc.analysis.accesses.scalar_flow import LoopScalars
 from appyc.analysis.patterns.early_exits import leaves_early
 from appyc.distributed.chunk_grids import Graph, Grid, Key
+from appyc.distributed.scattering import is_indirect
 from appyc.ir.array_accesses import AccessNode, array_of, is_access
 from appyc.ir.nodes import Const, Expr, For, Load, Stmt, Symbol, Update
 from appyc.ir.visit import scalars_read, scalars_written, walk
@@ -107,7 +109,8 @@ def combinations_of(stmt: Stmt, flow: Mapping[Symbol, LoopScalars]) -> list[Comb
 
 def arrays_reduced(loop: Stmt, arrays: Mapping[Symbol, Grid]) -> dict[Symbol, Combination]:
     """The arrays that the iterations of a loop only combine into, by one operator that commutes, at elements that do
-    not move with them: histograms, gradients. Each block has a copy, so they are no larger than a chunk of another."""
+    not move with them: histograms, gradients. Each block has a copy, so they are no larger than a chunk of another,
+    nor, where indices are known only when it runs, than what a block takes whole."""
     if not isinstance(loop, For):
         return {}
     accesses: dict[Symbol, list[AccessNode]] = {}
@@ -115,10 +118,13 @@ def arrays_reduced(loop: Stmt, arrays: Mapping[Symbol, Grid]) -> dict[Symbol, Co
         if is_access(node) and array_of(node) in arrays:
             accesses.setdefault(array_of(node), []).append(node)
     out: dict[Symbol, Combination] = {}
+    computed = scalars_written(loop)
     for array, nodes in accesses.items():
         ops = {node.op if isinstance(node, Update) else "" for node in nodes}
         is_apart = all(any(moves(e, loop) for e in node.index) for node in nodes)
         most = max((arrays[a].largest_chunk for a in accesses if a != array), default=0)
+        if any(is_indirect(node.index, computed) for node in nodes):
+            most = min(most, WHOLE)
         if len(ops) == 1 and ops <= COMMUTING.keys() and not is_apart and arrays[array].nbytes <= most:
             op = ops.pop()
             out[array] = Combination((array,), op, (identity(op, array.dtype, loop.loc),))

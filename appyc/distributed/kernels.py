@@ -13,6 +13,7 @@ from appyc.analysis.accesses.access_boxes import Regions
 from appyc.analysis.accesses.scalar_flow import exposed, surely_assigned
 from appyc.distributed.chunk_grids import joined
 from appyc.distributed.combining import Combination
+from appyc.distributed.scattering import NAME, StoreList, with_store_lists
 from appyc.ir import nodes as ir
 from appyc.ir.names import NameSupply
 from appyc.ir.printer import print_function
@@ -27,9 +28,6 @@ from appyc.ir.visit import (
 )
 from appyc.options import Options
 
-NAME = "block"
-"""Of each function that is made of a nest."""
-
 NOTHING: Mapping[Any, Any] = {}
 
 Results: TypeAlias = list[tuple[int, tuple[slice, ...]]]
@@ -39,8 +37,9 @@ Results: TypeAlias = list[tuple[int, tuple[slice, ...]]]
 class Kernel:
     """text: a Python function of windows, of scalars, of the extents and the origin of each array, and of the bounds
     of each blocked loop, which returns the scalars `results`. body: the same in indices of whole arrays. regions: what
-    it touches, in these indices, where the bounds are parameters. reduced: arrays of which a block has a copy. raises:
-    whether it may, by a statement."""
+    it touches, in these indices, where the bounds are parameters. reduced: arrays of which a block has a copy. listed:
+    stores that it lists, into arrays that follow its other ones; how many these are it returns behind `results`.
+    raises: whether it may, by a statement."""
 
     text: str
     body: tuple[ir.Stmt, ...]
@@ -51,6 +50,7 @@ class Kernel:
     bounds: tuple[tuple[ir.Symbol, ir.Symbol], ...]
     results: tuple[ir.Symbol, ...]
     reduced: Mapping[ir.Symbol, Combination]
+    listed: tuple[StoreList, ...]
     raises: bool
 
 
@@ -61,10 +61,11 @@ def kernel_of(
     arrays: Iterable[ir.Symbol],
     results: tuple[ir.Symbol, ...] = (),
     reduced: Mapping[ir.Symbol, Combination] = NOTHING,
+    scattered: Mapping[ir.Symbol, Sequence[ir.Store | ir.Update]] = NOTHING,
 ) -> Kernel:
     """loops: those of the body that are blocked. arrays: those that live outside of the nest. results: scalars that
     the body computes for the caller; it takes those that it may leave as they are. reduced: arrays of which each block
-    has a copy.
+    has a copy. scattered: stores that it lists.
 
         for i in range(1, n - 1): b[i] = a[i - 1]
 
@@ -77,22 +78,23 @@ def kernel_of(
         loop.var: (supply.fresh("low", DType.INT64), supply.fresh("high", DType.INT64)) for loop in loops
     }
     body = tuple(rewrite(stmt, lambda n: _bounded(n, bounds)) for stmt in body)
+    body, listed = with_store_lists(fn, body, scattered, supply)
     used = set(symbols_of(body))
     touched = tuple(a for a in arrays if a in used)
     ends = tuple(bounds.values())
     flat = tuple(s for pair in ends for s in pair)
+    lists = tuple(s for of in listed for s in (of.where, of.values))
     taken = {*exposed(body), *results} - (surely_assigned(body) - exposed(body).keys())
     scalars = tuple(sorted(taken - {*(loop.var for loop in loops_of(body)), *flat}, key=lambda s: s.uid))
-    returned = tuple(result_of(ir.Var(s, loc=fn.loc)) for s in results)
-    tree = tuple(range(len(results))) if results else None
-    whole = replace(
-        fn, name=NAME, params=(*touched, *scalars, *flat), body=body, results=returned, tree=tree, guards=()
-    )
+    returned = tuple(result_of(ir.Var(s, loc=fn.loc)) for s in (*results, *(of.count for of in listed)))
+    tree = tuple(range(len(returned))) if returned else None
+    whole = replace(fn, name=NAME, params=(*touched, *lists, *scalars, *flat), body=body, results=returned, tree=tree,
+                    guards=())  # fmt: skip
     extents = {(a, k): supply.fresh("extent", DType.INT64) for a in touched for k in range(a.array.ndim)}
     origins = {(a, k): supply.fresh("origin", DType.INT64) for a in touched for k in range(a.array.ndim)}
     windowed = replace(
         whole,
-        params=(*touched, *scalars, *extents.values(), *origins.values(), *flat),
+        params=(*touched, *lists, *scalars, *extents.values(), *origins.values(), *flat),
         body=rewrite_all(body, lambda n: _windowed(n, extents, origins)),
     )
     changed = arrays_written(body)
@@ -107,6 +109,7 @@ def kernel_of(
         ends,
         results,
         reduced,
+        listed,
         any(isinstance(n, ir.Fail) for n in walk(body)),
     )
 
@@ -174,7 +177,7 @@ def function_of(text: str) -> Callable[..., Any]:
 
 
 @functools.lru_cache(maxsize=256)
-def _compiled(make: Maker, text: str, options: Options) -> Callable[..., Any]:
+def compiled(make: Maker, text: str, options: Options) -> Callable[..., Any]:
     """The function of a text, compiled in the process that asks for it."""
     return make(function_of(text), options)
 
@@ -196,5 +199,5 @@ def run_block(
     own = [joined(*window, is_written=number in written) for number, window in enumerate(windows)]
     scalars: tuple[Any, ...] = ()
     for text, arrays, numbers in launches:
-        scalars = _compiled(make, text, options)(*(own[number] for number in arrays), *numbers) or ()
+        scalars = compiled(make, text, options)(*(own[number] for number in arrays), *numbers) or ()
     return (*(own[number][part] for number, part in results), *scalars)

@@ -12,6 +12,8 @@ from appyc.distributed.blocking import blocked_loops, is_nest, until_break
 from appyc.distributed.chunk_grids import Grid, Key, Task, whole
 from appyc.distributed.combining import LAST, Combination, arrays_reduced, combinations_of
 from appyc.distributed.dask_arrays import zeros
+from appyc.distributed.scattering import arrays_scattered
+from appyc.distributed.shuffles import store_lists
 from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import is_access
 from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk
@@ -24,7 +26,8 @@ LEAST_BLOCKS = 3
 @dataclass(frozen=True, slots=True)
 class NestPlan:
     """A nest, and what its tasks are made of. loops: those that are cut. bounds: scalars that say which elements the
-    nest touches. has_ended: whether a block before has ended it. own: scalars that are dead behind it."""
+    nest touches. has_ended: whether a block before has ended it. own: scalars that are dead behind it. scattered:
+    stores that its blocks list."""
 
     stmt: ir.Stmt
     loops: Sequence[ir.For]
@@ -33,6 +36,7 @@ class NestPlan:
     bounds: set[ir.Symbol]
     has_ended: ir.Symbol | None
     own: set[ir.Symbol]
+    scattered: Mapping[ir.Symbol, Sequence[ir.Store | ir.Update]]
 
 
 @dataclass(slots=True)
@@ -100,7 +104,7 @@ class Program(BlockTasks):
             self._number(ir.Var(symbol, loc=stmt.loc))
         if nest.has_ended is not None:
             self._set(nest.has_ended, False)
-        self._tasks(nest.stmt, nest.loops, nest.combined, nest.reduced)
+        self._tasks(nest)
         for symbol in nest.own:
             self.values.pop(symbol, None)
 
@@ -123,22 +127,20 @@ class Program(BlockTasks):
             )
             combined.append(Combination((has_ended,)))
         reduced = arrays_reduced(loops[0], self.grids) if loops else {}
-        loops = loops[:1] if reduced or any(c.has_order for c in combined) else loops
+        scattered = arrays_scattered(stmt, self.grids, reduced)
+        loops = loops[:1] if reduced or scattered or any(c.has_order for c in combined) else loops
         own = scalars_written(block) - {s for c in combined for s in c.symbols}
-        self.nests[id(stmt)] = NestPlan(block, loops, combined, reduced, scalars_read(bounds), has_ended, own)
+        self.nests[id(stmt)] = NestPlan(block, loops, combined, reduced, scalars_read(bounds), has_ended, own,
+                                         scattered)  # fmt: skip
         return self.nests[id(stmt)]
 
-    def _tasks(
-        self,
-        stmt: ir.Stmt,
-        loops: Sequence[ir.For],
-        combined: Sequence[Combination],
-        reduced: Mapping[ir.Symbol, Combination],
-    ) -> None:
+    def _tasks(self, nest: NestPlan) -> None:
         """The tasks of a nest, and of what its blocks combine into."""
+        stmt, loops, combined = nest.stmt, nest.loops, nest.combined
         pairs = [(s, start) for c in combined for s, start in zip(c.symbols, c.starts, strict=False)]
         body = (*(ir.Assign(s, start, loc=stmt.loc) for s, start in pairs), stmt)
-        kernel = self.kernel(stmt, body, loops, tuple(s for c in combined for s in c.symbols), reduced)
+        results = tuple(s for c in combined for s in c.symbols)
+        kernel = self.kernel(stmt, body, loops, results, nest.reduced, nest.scattered)
         if self.counting is not None:
             self.counting.begin(stmt.loc.line, self.graph)
         tiles = self._tiles(kernel, loops, stmt)
@@ -165,6 +167,8 @@ class Program(BlockTasks):
                 held = self.graph.add("whole", whole, *grid.read(grid.whole, [grid.whole], self.graph))
                 (total,) = c.totals(blocks, number, [held], self.graph)
                 grid.write(grid.whole, total, None, self.graph)
+        for number, stores in enumerate(kernel.listed):
+            store_lists(stores, number, self.grids[stores.array], blocks, self.graph, self.make, self.options)
         if self.unseen and self.counting is None:
             self._run(self.unseen)
         self.unseen = []

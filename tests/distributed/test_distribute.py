@@ -728,7 +728,6 @@ def test_a_refusal_shows_both_accesses():
     for function, arguments, accesses in [
         (scale, (a, a, 2.0), ["b[i] = a[i] * x", "a[i]"]),
         (moved, (large, index), ["a[index[i]] = b", "a[0]"]),
-        (scattered, (large, index), ["a[index[i]] = i"] * 2),
         (gathered_twice, (large, index, a), ["a[index[i] * index[0]]", "index[i]", "index[0]"]),
         (not_parallel, (a,), ["# pragma parallel for", "a[i] = a[i - 1] * a[i - 1] + 1.0", "a[i - 1]"]),
     ]:

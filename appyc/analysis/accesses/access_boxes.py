@@ -187,13 +187,14 @@ class Regions:
                 self._gathered.setdefault(access.array, set()).add(axis)
             if is_large and access.writes:
                 other = next(
-                    (a for a in self._found.accesses if a.array == access.array and a is not access), access
+                    (a for a in self._found.accesses if a.array == access.array and a.loc != access.loc),
+                    access,
                 )
                 raise UnsupportedError(
                     f"which elements of {access.array.name!r} a block touches is not known before it runs", access.loc,
                     label="one block writes here",
                     related=(Note(other.loc, f"another may {'write' if other.writes else 'read'} the same element"),),
-                    hints=("index the arrays with linear expressions of loop variables",),
+                    hints=("in the loop that stores at such indices, let all accesses be stores, with one operator or none",),
                 )  # fmt: skip
             low, high = -extent, extent - 1
         if low < -extent or high >= extent:

@@ -1,0 +1,123 @@
+"""Stores through index arrays over blocks: each block lists its stores for each chunk, and a task a chunk does them.
+
+    blocks of iterations      lists               chunks of the target
+    ┌─────────┐    for chunk 0, 1, 2, ...    ┌──────────────────────────┐
+    │ block 0 │ ───────────┬───────────────► │ chunk 0: those of 0, 1.. │
+    │ block 1 │ ───────────┴───────────────► │ chunk 1: those of 0, 1.. │
+    └─────────┘                              └──────────────────────────┘
+
+A chunk takes the lists in the order of the blocks, so that its stores come in the order of the iterations.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from appyc.distributed.chunk_grids import Graph, Grid, Key
+from appyc.distributed.kernels import Maker, Results, compiled, run_block
+from appyc.distributed.scattering import StoreList
+from appyc.options import Options
+
+Stores: TypeAlias = tuple[np.ndarray, np.ndarray]
+"""The indices and the values of stores into one chunk."""
+
+Target: TypeAlias = list[Any]
+"""Of an array that is stored into: its name, where its chunks begin along each axis, the type of values, how many
+columns a list of indices has, and where the statements are."""
+
+
+def target_of(stores: StoreList, grid: Grid) -> Target:
+    starts = [np.array(axis) for axis in grid.starts]
+    return [stores.array.name, starts, stores.values.dtype.numpy, stores.columns, list(stores.places)]
+
+
+def run_listing_block(
+    make: Maker,
+    options: Options,
+    windows: list[list[Any]],
+    launches: list[tuple[str, list[int], list[Any]]],
+    results: Results,
+    targets: Sequence[Target],
+) -> tuple[Any, ...]:
+    """One task, as `run_block`, whose kernel lists stores into some arrays. For each of these the result has the stores
+    into each chunk. A kernel with more stores than there is room for runs again."""
+    ((text, arrays, numbers),) = launches
+    sizes = [max((math.prod(shape) for shape, *_ in windows), default=1)] * len(targets)
+    while True:
+        lists = [
+            [shape, np.dtype(dtype), [], [], None]
+            for size, (_, _, of, columns, _) in zip(sizes, targets, strict=True)
+            for shape, dtype in (([size, columns], np.int64), ([size], of))
+        ]
+        order = range(len(windows), len(windows) + len(lists))
+        launch = text, [*arrays, *order], numbers
+        of_lists: Results = [(n, (slice(None),)) for n in order]
+        made = run_block(make, options, [*windows, *lists], [launch], [*of_lists, *results])
+        counts = made[len(made) - len(targets) :]
+        if all(count <= size for count, size in zip(counts, sizes, strict=True)):
+            break
+        sizes = [max(pair) for pair in zip(counts, sizes, strict=True)]
+    pairs = zip(made[: len(lists) : 2], made[1 : len(lists) : 2], counts, targets, strict=True)
+    by_chunk = [_by_chunk(target, where[:count], values[:count]) for where, values, count, target in pairs]
+    return (*by_chunk, *made[len(lists) : len(made) - len(targets)])
+
+
+def _by_chunk(target: Target, where: np.ndarray, values: np.ndarray) -> list[Stores]:
+    """The stores into each chunk, with indices in the chunk. Raises IndexError for those outside of the array."""
+    name, starts, _, _, places = target
+    chunk = np.zeros(len(where), np.int64)
+    for axis, begins in enumerate(starts):
+        index, extent = where[:, axis], begins[-1]
+        outside = (index < -extent) | (index >= extent)
+        if outside.any():
+            first = int(outside.argmax())
+            place = places[where[first, -1] if len(places) > 1 else 0]
+            raise IndexError(
+                f"{place}: index {index[first]} is out of bounds for axis {axis} of {name!r} with size {extent}"
+            )
+        index[index < 0] += extent
+        number = np.searchsorted(begins, index, side="right") - 1
+        index -= begins[number]
+        chunk = chunk * (len(begins) - 1) + number
+    order = np.argsort(chunk, kind="stable")
+    ends = np.searchsorted(chunk[order], range(1 + math.prod(len(begins) - 1 for begins in starts)))
+    return [(where[part], values[part]) for part in (order[a:b] for a, b in itertools.pairwise(ends))]
+
+
+def store_lists(
+    stores: StoreList,
+    number: int,
+    grid: Grid,
+    blocks: Sequence[Key],
+    graph: Graph,
+    make: Maker,
+    options: Options,
+) -> None:
+    """Writes the tasks that do the stores of all blocks, one for each chunk. number: of the list among the results."""
+    grid.is_changed = grid.is_ahead = True
+    for chunk, (at, held) in enumerate(grid.keys.items()):
+        lists = [graph.add("stores", _stores, block, number, chunk) for block in blocks]
+        grid.keys[at] = graph.add("store", _stored, make, options, stores.apply, held, lists)
+
+
+def _stores(results: Sequence[Any], number: int, chunk: int) -> Stores:
+    stores: Stores = results[number][chunk]
+    return stores
+
+
+def _stored(
+    make: Maker, options: Options, text: str, chunk: np.ndarray, lists: Sequence[Stores]
+) -> np.ndarray:
+    """A chunk behind some stores."""
+    new = np.array(chunk, order="C")
+    in_order = replace(options, auto=False, boundscheck=False)  # the indices are tested
+    for where, values in lists:
+        if len(values):
+            compiled(make, text, in_order)(new, where, values)
+    return new
