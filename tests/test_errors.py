@@ -792,7 +792,7 @@ place(np.ones(4), 2.0)
     "list_display": """
 @appyc.jit(strict=True)
 def first(a):
-    return [a[0], 1]
+    return [a[0], True]
 
 first(np.ones(4))
 """,
@@ -970,7 +970,7 @@ made(3)
     "list_parameter_with_other_numbers": """
 def halves(xs, n):
     for k in range(n):
-        xs.append(k / 2)
+        xs.append(k * 1j)
 
 @appyc.jit(strict=True)
 def made(n):

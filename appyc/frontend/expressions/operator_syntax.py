@@ -17,6 +17,7 @@ from appyc.frontend.types.numbers import PY_BOOL, PY_INT
 from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
 from appyc.frontend.types.weak_ints import refuse_unfit
 from appyc.frontend.types.wide_ints import wide_operation, wide_sign
+from appyc.ir.integers import is_within, range_of
 
 _BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -60,8 +61,9 @@ def number_operation(scope: Scope, symbol: str, a: Number, b: Number, loc: Loc) 
         _refuse_negative_powers(scope, a, b, loc)
     both = _may_be_python(a) and _may_be_python(b) and not (a.python and b.python)
     if both and symbol in ("/", "//", "%") and not b.constant:  # a divisor of 0 raises if both are Python's
-        either = a.either or b.either
-        if either is not None and (scope.in_loop or scope.loops):
+        either, divisors = a.either or b.either, b.either.python if b.either is not None else range_of(b.expr)
+        in_loop = scope.in_loop or bool(scope.loops)
+        if in_loop and either is not None and divisors is not None and is_within((0, 0), divisors):
             raise arithmetic.PartedTypesError(either, loc)
         leave_on_zero(scope, b.expr, loc)
     out = arithmetic.binary(symbol, a, b, loc)
