@@ -85,9 +85,12 @@ def _by_chunk(target: Target, where: np.ndarray, values: np.ndarray) -> list[Sto
         number = np.searchsorted(begins, index, side="right") - 1
         index -= begins[number]
         chunk = chunk * (len(begins) - 1) + number
-    order = np.argsort(chunk, kind="stable")
-    ends = np.searchsorted(chunk[order], range(1 + math.prod(len(begins) - 1 for begins in starts)))
-    return [(where[part], values[part]) for part in (order[a:b] for a, b in itertools.pairwise(ends))]
+    chunks = math.prod(len(begins) - 1 for begins in starts)
+    order = np.argsort(
+        chunk.astype(np.min_scalar_type(chunks)), kind="stable"
+    )  # short numbers sort in one pass
+    ends = itertools.pairwise([0, *np.cumsum(np.bincount(chunk, minlength=chunks))])
+    return [(where[part], values[part]) for part in (order[first:end] for first, end in ends)]
 
 
 def store_lists(
@@ -119,5 +122,7 @@ def _stored(
     in_order = replace(options, auto=False, boundscheck=False)  # the indices are tested
     for where, values in lists:
         if len(values):
-            compiled(make, text, in_order)(new, where, values)
+            # as messages leave them, they need not be aligned
+            own = (np.require(part, requirements=("C", "A")) for part in (where, values))
+            compiled(make, text, in_order)(new, *own)
     return new

@@ -257,3 +257,15 @@ def _arrays(result: Any) -> list[np.ndarray]:
     if isinstance(result, list | tuple):
         return [array for part in result for array in _arrays(part)]
     return [result] if isinstance(result, np.ndarray) else []
+
+
+def test_worker_processes_store(workers: Any):
+    expected = _given(np.int64, 60, 25, 5)
+    chunked = [da.from_array(array, chunks=7) for array in expected]
+    for function in (stored, added, of_both_axes):
+        if function is of_both_axes:
+            expected = np.zeros((25, 25)), expected[1], np.random.default_rng(0).random((60, 3))
+            chunked = [da.from_array(array, chunks=7) for array in expected]
+        function.py_func(*expected)
+        function(*chunked)
+        np.testing.assert_array_equal(chunked[0].compute(), expected[0])

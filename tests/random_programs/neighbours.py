@@ -34,9 +34,10 @@ class Neighbours:
 
 
 class _Maker:
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, indirect: bool) -> None:
         self.rng = random.Random(seed)
         self.ndim = self.rng.choice([1, 2])
+        self.indirect = indirect
         self.offsets: list[str] = []
         self.names: dict[str, list[str]] = {"i": [], "j": []}
         self.lines = ["def f(a, b, o, k):", "    n, m = a.shape[0], a.shape[-1]", "    s = 0.0"]
@@ -107,10 +108,21 @@ class _Maker:
         self.lines.append("    return s")
         return "\n".join(self.lines) + "\n"
 
+    def indirect_element(self) -> str:
+        """An element of `o` at indices that elements of `b` say, of which few are out of range."""
+        by, end = self.rng.choice(["", "", " - {}", " - 1", " + 1"]), self.rng.choice(["i", "n - 1 - i", "0"])
+        at = f"b[{end}, j]" if self.ndim == 2 else f"b[{end}]"
+        indices = [f"int({at} * {length}){by.format(length)}" for length in ("n", "m")[: self.ndim]]
+        if self.ndim == 2 and self.rng.random() < 0.7:
+            indices[self.rng.randrange(2)] = self.rng.choice(["i % n", "0"])
+        return f"o[{', '.join(indices)}]"
+
     def statement(self) -> None:
         parts = [self.element(self.rng.choice("ab")) for _ in range(self.rng.randint(1, 3))]
         value = f" {self.rng.choice('+-*')} ".join(parts)
         target = self.element("o") if self.rng.random() < 0.4 else "o[i, j]" if self.ndim == 2 else "o[i]"
+        if self.indirect and self.rng.random() < 0.5:
+            target = self.indirect_element()
         match self.rng.choice("ooossuc"):
             case "o":
                 self.emit(f"{target} {self.rng.choice(['=', '+='])} {value}")
@@ -123,9 +135,9 @@ class _Maker:
                 self.emit(f"    s -= {value}")
 
 
-def program(seed: int) -> Neighbours:
-    """The program of a seed."""
-    maker = _Maker(seed)
+def program(seed: int, *, indirect: bool = False) -> Neighbours:
+    """The program of a seed. indirect: it may store at indices that are elements of arrays."""
+    maker = _Maker(seed, indirect=indirect)
     return Neighbours(seed, maker.text(), maker.ndim)
 
 

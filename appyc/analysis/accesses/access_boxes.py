@@ -194,7 +194,7 @@ class Regions:
                     f"which elements of {access.array.name!r} a block touches is not known before it runs", access.loc,
                     label="one block writes here",
                     related=(Note(other.loc, f"another may {'write' if other.writes else 'read'} the same element"),),
-                    hints=("in the loop that stores at such indices, let all accesses be stores, with one operator or none",),
+                    hints=("in this loop let all accesses of it be stores, with one operator or none",),
                 )  # fmt: skip
             low, high = -extent, extent - 1
         if low < -extent or high >= extent:
