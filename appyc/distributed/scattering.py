@@ -34,18 +34,18 @@ class StoreList:
     """The list that a block makes of its stores into an array. where: a row of indices for each, and, where there are
     several statements, the number of the statement. count: how many there are, be they more than the list has room for.
     apply: the text of a function of a chunk and of such a list, with indices in the chunk, which does the stores.
-    places: where the statements are in the program."""
+    locations: the source locations of the statements."""
 
     array: ir.Symbol
     where: ir.Symbol
     values: ir.Symbol
     count: ir.Symbol
     apply: str
-    places: tuple[str, ...]
+    locations: tuple[str, ...]
 
     @property
     def columns(self) -> int:
-        return self.array.array.ndim + (len(self.places) > 1)
+        return self.array.array.ndim + (len(self.locations) > 1)
 
 
 def arrays_scattered(
@@ -91,14 +91,14 @@ def with_store_lists(
         where = supply.fresh("where", ArrayType(DType.INT64, 2))
         values = supply.fresh("values", ArrayType(dtype, 1))
         text = print_function(_apply(fn, first, where, values, supply.fresh("k", DType.INT64)))
-        places = tuple(dict.fromkeys(str(node.loc) for node in (first, *others)))
-        lists[array] = StoreList(array, where, values, supply.fresh("count", DType.INT64), text, places)
+        locations = tuple(dict.fromkeys(str(node.loc) for node in (first, *others)))
+        lists[array] = StoreList(array, where, values, supply.fresh("count", DType.INT64), text, locations)
 
     def rule(node: ir.Node) -> ir.Node | tuple[ir.Node, ...]:
         if not isinstance(node, ir.Store | ir.Update) or array_of(node) not in lists:
             return node
         of, loc = lists[array_of(node)], node.loc
-        row = list(node.index) + [integer(of.places.index(str(loc)), loc)] * (len(of.places) > 1)
+        row = list(node.index) + [integer(of.locations.index(str(loc)), loc)] * (len(of.locations) > 1)
         count, room = ir.Var(of.count, loc=loc), ir.Extent(of.values, 0, loc=loc)
         stores = [
             ir.Store(of.where, (count, integer(column, loc)), ir.Cast(e, DType.INT64, loc=loc), loc=loc)

@@ -34,7 +34,7 @@ columns a list of indices has, and where the statements are."""
 
 def target_of(stores: StoreList, grid: Grid) -> Target:
     starts = [np.array(axis) for axis in grid.starts]
-    return [stores.array.name, starts, stores.values.dtype.numpy, stores.columns, list(stores.places)]
+    return [stores.array.name, starts, stores.values.dtype.numpy, stores.columns, list(stores.locations)]
 
 
 def run_listing_block(
@@ -70,14 +70,14 @@ def run_listing_block(
 
 def _by_chunk(target: Target, where: np.ndarray, values: np.ndarray) -> list[Stores]:
     """The stores into each chunk, with indices in the chunk. Raises IndexError for those outside of the array."""
-    name, starts, _, _, places = target
+    name, starts, _, _, locations = target
     chunk = np.zeros(len(where), np.int64)
     for axis, begins in enumerate(starts):
         index, extent = where[:, axis], begins[-1]
         outside = (index < -extent) | (index >= extent)
         if outside.any():
             first = int(outside.argmax())
-            place = places[where[first, -1] if len(places) > 1 else 0]
+            place = locations[where[first, -1] if len(locations) > 1 else 0]
             raise IndexError(
                 f"{place}: index {index[first]} is out of bounds for axis {axis} of {name!r} with size {extent}"
             )
