@@ -201,9 +201,8 @@ def put(
                 scope.emit(Store(column, (here,), number, checked=False, loc=loc))
         scope.emit(For(var, integer(0, loc), count, 1, tuple(block), implied=True, loc=loc))
         return
-    for column, source in zip(
-        slots.columns, items.columns, strict=False
-    ):  # without flags until these are needed
+    # In a round of lowering before the list has flags, it takes the numbers alone.
+    for column, source in zip(slots.columns, items.columns, strict=False):
         here = Var(scope.supply.fresh("i", DType.INT64), loc=loc)
         index = Binary("-", count, _sum(here, integer(1, loc), loc), loc=loc) if backwards else here
         element = cast(Load(source, (index,), checked=False, loc=loc), column.dtype)
@@ -221,5 +220,6 @@ def sort(scope: Scope, name: str, loc: Loc) -> None:
 
 
 def is_list(scope: Scope, name: str, loc: Loc) -> bool:
+    """Whether a name is bound to a list of the function's own, or of the caller's."""
     value = scope.read(name, loc)
     return isinstance(value, ListValue) or is_list_itself(value)
