@@ -15,7 +15,8 @@ from appyc.analysis.accesses.access_boxes import Box, Region
 from appyc.distributed.chunk_grids import Graph, Grid, Key, joined
 from appyc.errors import Loc, Note, UnsupportedError
 from appyc.ir.affine import linear_form
-from appyc.ir.nodes import Load, Stmt, Symbol
+from appyc.ir.nodes import Cast, Load, Stmt, Symbol
+from appyc.ir.types import DType
 from appyc.ir.visit import walk
 
 
@@ -38,7 +39,9 @@ def tasks_of_names(
                     continue
                 form = linear_form(node.index[axis])
                 match list(form.terms.items()):
-                    case [(Load() as inner, 1)] if (touched := regions[inner.array].touched) is not None:
+                    case [((Load() as inner) | Cast(Load() as inner, DType.INT64), 1)] if (
+                        touched := regions[inner.array].touched
+                    ) is not None:
                         window = grids[inner.array].read(touched, regions[inner.array].parts, graph)
                         windows.append([*window, int(form.constant)])
                     case _:

@@ -100,6 +100,30 @@ def several_of_an_iteration(out, p, a):
             out[p[i] - k if p[i] > k else 0] += a[i] * k
 
 
+@appyc.jit
+def of_whole_arrays(out, p, a):
+    out[p] = a
+    out[p[:-1]] *= 2.0
+
+
+@appyc.jit
+def into_two_arrays(out, p, a):
+    new = np.zeros(out.shape[0])
+    for i in range(a.shape[0]):
+        new[p[i]] += a[i]
+        out[p[i] // 2] = a[i]
+    for i in range(out.shape[0]):
+        out[i] += new[i]
+
+
+@appyc.jit
+def outside_of_loops(out, p, a):
+    if a.shape[0] > 2:
+        out[p[0]] = 5.0
+        if a[1] > 0.2:
+            out[p[2]] += a[0]
+
+
 def _given(dtype: Any, n: int, length: int, seed: int) -> tuple[np.ndarray, ...]:
     values = np.random.default_rng(seed)
     low = 0 if np.dtype(dtype).kind == "u" else -length
@@ -112,7 +136,8 @@ def _given(dtype: Any, n: int, length: int, seed: int) -> tuple[np.ndarray, ...]
 
 @pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint8])
 @pytest.mark.parametrize("function", [stored, added, greatest, under_conditions, beside_others, until, packed, in_steps,
-                                      several_of_an_iteration], ids=lambda f: f.__name__)  # fmt: skip
+                                      several_of_an_iteration, of_whole_arrays, into_two_arrays,
+                                      outside_of_loops], ids=lambda f: f.__name__)  # fmt: skip
 def test_the_last_iteration_counts(function: Any, dtype: Any):
     rng = random.Random(str(function) + str(dtype))
     for seed, (n, length) in enumerate([(30, 12), (17, 40), (1, 1), (0, 3), (40, 41)]):
