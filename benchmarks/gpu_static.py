@@ -160,9 +160,8 @@ def _row(
     built = compile_kernel(program, device.texts[kernel], target, variant)
     found = counts(disassembled(built.cubin))
     text = device.texts[kernel]
-    elements = (
-        unrolled(found, built.ptx) * max(1.0, variant.lanes / built.threads) * text.rows_each * text.batch
-    )
+    lanes = variant.lanes * text.rows(variant.lanes)
+    elements = unrolled(found, built.ptx) * max(1.0, lanes / built.threads) * text.rows_each * text.batch
     programs = max(1, device.programs[kernel, variant] // device.launches[kernel, variant])
     busy = min(programs, gpu.processors)
     resident = min(
@@ -188,7 +187,7 @@ def _row(
         kernel,
         device.launches[key],
         device.programs[key] // device.launches[key],
-        variant.lanes,
+        lanes,
         built.registers,
         built.spill_bytes,
         found.widths,

@@ -9,12 +9,16 @@ Inside a kernel a scalar is either uniform (one value for the whole program) or 
 value a lane; `Kernel.lane_scalars` says which. Control flow is always uniform: a branch or a
 loop that lanes take differently has become masks and `AnyLane`. Every access is unchecked;
 its `mask` keeps it inside the array.
+
+The lanes of a program are a row, or a tile of rows (`Kernel.rows`): `ROWS` by `LANES` iterations of two loops. A scalar
+of a tile may have one value a row, one a column, or one a lane.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import TypeAlias
 
 from appyc.ir.fault_words import FaultSite
@@ -31,6 +35,7 @@ from appyc.ir.nodes import (
     Store,
     Symbol,
     Update,
+    Var,
 )
 from appyc.ir.product_call import ProductCall
 from appyc.ir.schedule import ProductShape, ProductTiles
@@ -40,13 +45,14 @@ from appyc.ir.schedule import ProductShape, ProductTiles
 class Loop(Node):
     """`for var in range(lo, hi, step)` with uniform bounds, one iteration after the other.
 
-    repeats: on the host, whether every iteration makes the same launches, with the same arguments, and nothing else.
+    step: a number, or a uniform scalar. repeats: on the host, whether every iteration makes the same launches, with the
+    same arguments, and nothing else.
     """
 
     var: Symbol
     lo: Expr
     hi: Expr
-    step: int
+    step: int | Var
     body: tuple[ScheduledStmt, ...]
     repeats: bool = False
 
@@ -83,23 +89,32 @@ class ProgramIndex(Node):
 
 @dataclass(frozen=True, slots=True)
 class Lanes(Node):
-    """`target` = 0, 1, … in the lanes of the program."""
+    """`target` = 0, 1, … in the lanes of a row; of_tile: in the rows of the tile."""
 
     target: Symbol
+    of_tile: bool = False
+
+
+IN_ROWS = frozenset({1})
+"""The axis of the lanes of a row."""
+
+OF_ROWS = frozenset({0})
+"""The axis of the rows of a tile."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaneReduce(Node):
-    """`target` = the values of all lanes, combined with an op of REDUCTION_OPS."""
+    """`target` = the values of lanes, combined with an op of REDUCTION_OPS along these axes of the tile."""
 
     target: Symbol
     op: str
     value: Expr
+    axes: frozenset[int] = frozenset({0, 1})
 
 
 @dataclass(frozen=True, slots=True)
 class LaneScan(Node):
-    """`targets` in each lane = the values of all lanes up to it, combined in order.
+    """`targets` in each lane = the values of all lanes of its row up to it, combined in order.
 
     op: of REDUCTION_OPS, with one value; "linear" with two, the factor and the value of
     `x -> factor * x + value`, where those of a lane come after those of the lanes before.
@@ -136,13 +151,31 @@ class LaneIndex:
     lane: Symbol
 
 
+class LaneUse(Enum):
+    """What the lanes of a row are. BLOCK: a block of the iterations of a loop; other programs have the others. STRIP:
+    the next iterations of a loop inside the program. ROW: all iterations of a loop inside the program."""
+
+    BLOCK = "block"
+    STRIP = "strip"
+    ROW = "row"
+
+
+FEWEST_LANES = 128
+"""Lanes of a row where its length does not matter: one for each thread of four warps."""
+
+TILE_LANES = 512
+"""Lanes of a tile whose rows have fewer than FEWEST_LANES: four for each thread."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kernel(Node):
     """One kernel. What it takes follows from what its body reads.
 
-    lanes, fewest_lanes: how many lanes a program has, at most and at least (powers of two). chosen: the scalar that is
-    the number of lanes, where `ChooseLanes` sets it. lane_scalars: the scalars with one value a lane. num_warps: how
-    many warps run them. indices: loop variables in lanes. rows_each: as in `LoopSchedule`.
+    lanes, fewest_lanes: how many lanes a row has, at most, and at least where it is not shorter (powers of two).
+    chosen: the scalar that is the number of lanes, where `ChooseLanes` sets it. rows: the scalar that is the number of
+    rows of a tile, TILE_LANES in all where a row has fewer than FEWEST_LANES, else one; None where there are no tiles.
+    lane_scalars: the scalars with one value a lane, row or column. num_warps: how many warps run them. indices: loop
+    variables in lanes. rows_each: as in `LoopSchedule`.
     """
 
     name: str
@@ -155,12 +188,13 @@ class Kernel(Node):
     indices: Mapping[Symbol, LaneIndex]
     rows_each: int = 1
     batch: int = 1
+    rows: Symbol | None = None
+    use: LaneUse = LaneUse.BLOCK
 
 
 @dataclass(frozen=True, slots=True)
 class ChooseLanes(Node):
-    """`target` = how many lanes the programs of a kernel get, for `rows` rows of `count` iterations, each in programs
-    of its own."""
+    """`target` = how many lanes a row gets in a kernel, for `rows` rows of `count` iterations."""
 
     target: Symbol
     kernel: str

@@ -49,18 +49,18 @@ def bodies_of(stmt: ScheduledStmt) -> dict[str, tuple[ScheduledStmt, ...]]:
     return {name: getattr(stmt, name) for name in ("body", "then", "orelse") if hasattr(stmt, name)}
 
 
-def walk_host(body: Iterable[ScheduledStmt]) -> Iterator[ScheduledStmt]:
-    """Each statement of the host, an outer one before those in it."""
+def all_statements(body: Iterable[ScheduledStmt]) -> Iterator[ScheduledStmt]:
+    """Each statement, an outer one before those in it; none of the kernels that the host launches."""
     for stmt in body:
         yield stmt
         for inner in bodies_of(stmt).values():
-            yield from walk_host(inner)
+            yield from all_statements(inner)
 
 
 def scalars_set(body: Iterable[ScheduledStmt]) -> Counter[Symbol]:
     """The scalars that the host may set in statements, each with the number of statements that set it."""
     found = Counter[Symbol]()
-    for part in walk_host(body):
+    for part in all_statements(body):
         found.update((part.var,) if isinstance(part, Loop) else targets_of(part))
     return found
 

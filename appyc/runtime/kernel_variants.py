@@ -2,7 +2,8 @@
 
 The host asks for lanes before it launches, since they decide how many programs there are. A thread of a program of
 1024 lanes has eight elements, whose addresses share what is computed once; but a row of 130 elements would leave most
-of them idle, and a small grid most of the GPU.
+of them idle, and a small grid most of the GPU. Of rows with fewer elements than a program has threads, it computes a
+tile.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from appyc.ir.gpu_program import LaneUse
 from appyc.runtime.dispatch import Launcher
 from appyc.triton_gen.triton_kernel import KernelText, Param
 
@@ -48,7 +50,7 @@ class Variant:
         """Where the launch chooses the lanes, threads have two elements or more, and share what is computed once."""
         if kernel.fewest_lanes == kernel.lanes:
             return kernel.num_warps
-        return min(kernel.num_warps, max(1, self.lanes // LANES_OF_A_WARP))
+        return min(kernel.num_warps, max(1, self.lanes * kernel.rows(self.lanes) // LANES_OF_A_WARP))
 
     def attributes(self, kernel: KernelText) -> dict[tuple[int, ...], list[list[Any]]]:
         """What Triton's compiler may assume of the arguments."""
@@ -116,16 +118,23 @@ def _measured(params: Sequence[Param]) -> Iterator[tuple[int, Param]]:
 
 
 def choose_lanes(kernel: KernelText, rows: int, count: int, processors: int) -> int:
-    """The lanes of a program, for rows of `count` iterations: those that issue the fewest instructions, idle lanes and
+    """The lanes of a row, for rows of `count` iterations: those that issue the fewest instructions, idle lanes and
     what programs do once counted, with programs enough for all multiprocessors."""
+    whole = 1 << max(int(count) - 1, 0).bit_length()
+    if kernel.use is LaneUse.ROW:
+        return min(whole, kernel.lanes)
 
     def cost(lanes: int) -> tuple[bool, int]:
-        programs = -(-count // lanes)
-        if rows * programs < PROGRAMS_EACH * processors:
+        tile, blocks = kernel.rows(lanes), -(-count // lanes)
+        tiles = -(-rows // tile)
+        programs = tiles * (blocks if kernel.use is LaneUse.BLOCK else 1)
+        if programs < PROGRAMS_EACH * processors:
             return True, -programs
-        return False, programs * (lanes + COST_OF_A_PROGRAM)
+        return False, tiles * blocks * tile * lanes + programs * COST_OF_A_PROGRAM
 
     sizes = [kernel.fewest_lanes]
     while sizes[-1] < kernel.lanes:
         sizes.append(2 * sizes[-1])
+    if kernel.has_rows and whole < sizes[0]:
+        sizes.append(whole)
     return min(sizes, key=cost)

@@ -188,23 +188,27 @@ def _splat(type_: Any, value: Any) -> Any:
     return TensorHandle(np.full(type_.shape, value.data, value.data.dtype), value.dtype.scalar)
 
 
-def _reduce(value: Any, axis: int | None, combine: Callable[[Any, Any], Any], **_: Any) -> Any:
-    """`tl.reduce` over all of a block, by halves; Triton's own takes one element at a time."""
+def _reduce(value: Any, axis: int | None, combine: Callable[[Any, Any], Any], keep_dims: bool = False) -> Any:
+    """`tl.reduce` along an axis of a block, or all of it, by halves; Triton's own takes one element at a time."""
     import triton.language as tl  # noqa: PLC0415
     from triton.runtime.interpreter import TensorHandle  # noqa: PLC0415
 
     def block(data: NDArray[Any]) -> Any:
         return tl.tensor(TensorHandle(data, value.dtype), tl.block_type(value.dtype, list(data.shape)))
 
-    data = value.handle.data.ravel()
-    while data.size > 1:
-        half = data.size // 2
+    data = value.handle.data.ravel() if axis is None else np.moveaxis(value.handle.data, axis, 0)
+    while len(data) > 1:
+        half = len(data) // 2
         data = combine(block(data[:half]), block(data[half:])).handle.data
-    return tl.tensor(TensorHandle(data.reshape(1).copy(), value.dtype), value.dtype)
+    if axis is not None and keep_dims:
+        return block(np.moveaxis(data, 0, axis).copy())
+    if data.ndim > 1:
+        return block(data[0].copy())
+    return tl.tensor(TensorHandle(data.copy(), value.dtype), value.dtype)
 
 
 def _scan(value: Any, axis: int, combine: Callable[..., Any], **_: Any) -> Any:
-    """`tl.associative_scan` over the only axis of a block, or of several, by doubling distances."""
+    """`tl.associative_scan` along an axis of a block, or of several, by doubling distances."""
     import triton.language as tl  # noqa: PLC0415
     from triton.runtime.interpreter import TensorHandle  # noqa: PLC0415
 
@@ -215,7 +219,7 @@ def _scan(value: Any, axis: int, combine: Callable[..., Any], **_: Any) -> Any:
         handles = [TensorHandle(p, v.dtype) for v, p in zip(given, parts, strict=True)]
         return [tl.tensor(handle, type_) for handle, type_ in zip(handles, types, strict=True)]
 
-    parts = [v.handle.data for v in given]
+    parts = [np.moveaxis(v.handle.data, axis, 0) for v in given]
     distance = 1
     while distance < len(parts[0]):
         # Blocks have a power of two as their size: the first few are combined with anything.
@@ -226,4 +230,5 @@ def _scan(value: Any, axis: int, combine: Callable[..., Any], **_: Any) -> Any:
             np.concatenate((p[:distance], n.handle.data[distance:])) for p, n in zip(parts, new, strict=True)
         ]
         distance *= 2
-    return tuple(blocks(parts)) if isinstance(value, tuple) else blocks(parts)[0]
+    results = blocks([np.moveaxis(p, 0, axis).copy() for p in parts])
+    return tuple(results) if isinstance(value, tuple) else results[0]

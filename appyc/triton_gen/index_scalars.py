@@ -6,7 +6,7 @@ the numbers it passes are small enough: `KernelText.scale` times each of them fi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from appyc.ir.gpu_program import Kernel, ProgramIndex
 from appyc.ir.kernel_scalars import targets_of
@@ -32,14 +32,15 @@ def index_scalars(kernel: Kernel) -> dict[Symbol, int]:
             case ProgramIndex(own, _, None):
                 found |= dict.fromkeys(own, 1)
             case Assign(target, value) if target.dtype is DType.INT64 and targets.count(target) == 1:
-                size = times(value, found, kernel.chosen)
+                size = times(value, found, {kernel.chosen, kernel.rows})
                 if size is not None and any(isinstance(n, Var) and n.symbol in found for n in walk(value)):
                     found[target] = size
     return found
 
 
-def times(e: Expr, known: Mapping[Symbol, int], lanes: Symbol | None = None) -> int | None:
-    """How many times the largest size an expression may be; None where it is no sum of multiples of sizes."""
+def times(e: Expr, known: Mapping[Symbol, int], lanes: Set[Symbol | None] = frozenset()) -> int | None:
+    """How many times the largest size an expression may be; None where it is no sum of multiples of sizes. lanes: the
+    scalars that are the sizes of blocks."""
     match e:
         case Const(value=int(number)):
             return 1 if abs(number) <= SMALL else None
@@ -49,7 +50,7 @@ def times(e: Expr, known: Mapping[Symbol, int], lanes: Symbol | None = None) -> 
             return known.get(symbol)
         case Unary("-", arg):
             return times(arg, known, lanes)
-        case Binary("*", Var(symbol=number), Var(symbol=other)) if other == lanes:
+        case Binary("*", Var(symbol=number), Var(symbol=other)) if other in lanes:
             return known.get(
                 number
             )  # of blocks, which has as many iterations as the loop, or a few lanes more

@@ -18,8 +18,8 @@ from appyc.ir import nodes as ir
 from appyc.ir.affine import LinearForm, linear_form, written
 from appyc.ir.gpu_program import LaneIndex
 from appyc.ir.types import DType, Layout
-from appyc.ir.visit import walk
 from appyc.triton_gen.index_scalars import times, wraps_alike
+from appyc.triton_gen.lane_shapes import Axes, LaneShapes
 
 MOST_LANES = 4096
 
@@ -45,12 +45,12 @@ class ExpressionEmitter:
     def __init__(
         self,
         name: Callable[[ir.Symbol], str],
-        lane_scalars: frozenset[ir.Symbol],
+        shapes: LaneShapes,
         indices: Mapping[ir.Symbol, LaneIndex],
         counts: Mapping[ir.Symbol, int],
     ) -> None:
         self.name = name
-        self.lane_scalars = lane_scalars
+        self.shapes = shapes
         self.indices = indices
         self.counts = counts
         """Scalars of type INDEX, as of `index_scalars`. With them are the sizes of arrays, if there are any."""
@@ -62,7 +62,12 @@ class ExpressionEmitter:
         self.helpers: set[str] = set()
 
     def is_varying(self, node: ir.Node) -> bool:
-        return any(isinstance(n, ir.Var) and n.symbol in self.lane_scalars for n in walk(node))
+        return bool(self.shapes.of(node))
+
+    def over(self, e: ir.Expr, axes: Axes) -> str:
+        """The values of an expression, along these axes too."""
+        text = self.expr(e)
+        return text if self.shapes.of(e) == axes else f"tl.broadcast_to({text}, {self.shapes.text(axes)})"
 
     def expr(self, e: ir.Expr) -> str:
         match e:
@@ -142,9 +147,8 @@ class ExpressionEmitter:
         self.sizes.setdefault((array, kind, axis))
         return f"{self.name(array)}_{kind}{axis}"
 
-    def pointer(self, array: ir.Symbol, index: tuple[ir.Expr, ...], part: int, lanes: bool) -> str:
-        """The address of an element, or of one part of a complex one; `lanes`: one for every lane,
-        even where all are the same."""
+    def pointer(self, array: ir.Symbol, index: tuple[ir.Expr, ...], part: int, axes: Axes) -> str:
+        """The address of an element, or of one part of a complex one, along these axes even where all are the same."""
         self.arrays.setdefault(array)
         text = self.name(array)
         for offset in self._offsets(array, index):
@@ -153,9 +157,9 @@ class ExpressionEmitter:
             text = f"{text} + {offset}"
         if array.dtype.is_complex and part:
             text = f"{text} + {part}"
-        if lanes and not any(self.is_varying(i) for i in index):
-            return f"tl.broadcast_to({text}, (LANES,))"
-        return text
+        if axes == self.shapes.of_all(index):
+            return text
+        return f"tl.broadcast_to({text}, {self.shapes.text(axes)})"
 
     def _offsets(self, array: ir.Symbol, index: tuple[ir.Expr, ...]) -> list[str]:
         """The offset of an element in parts: one for all lanes, one of each lane, and a constant distance along axes:
@@ -219,14 +223,11 @@ class ExpressionEmitter:
         return text
 
     def _load(self, e: ir.Load, part: int) -> str:
-        varying = e.mask is not None and self.is_varying(e.mask)
-        pointer = self.pointer(e.array, e.index, part, varying)
+        axes = self.shapes.of(e)
+        pointer = self.pointer(e.array, e.index, part, axes)
         if e.mask is None:
             return f"tl.load({pointer})"
-        mask = self.expr(e.mask)
-        if not varying and any(self.is_varying(i) for i in e.index):
-            mask = f"tl.broadcast_to({mask}, (LANES,))"
-        return f"tl.load({pointer}, mask={mask}, other={typed(0, e.dtype.part)})"
+        return f"tl.load({pointer}, mask={self.over(e.mask, axes)}, other={typed(0, e.dtype.part)})"
 
     # ------------------------------------------------------------ operators
 
@@ -273,8 +274,10 @@ class ExpressionEmitter:
     def _power(self, e: ir.Binary) -> str:
         if isinstance(e.rhs, ir.Const) and e.rhs.value == 2 and isinstance(e.lhs, ir.Var):
             return f"({self.expr(e.lhs)} * {self.expr(e.lhs)})"
-        helper = "libdevice.pow" if e.dtype.is_float else self.call("integer_power").removesuffix("()")
-        return f"{helper}({self.expr(e.lhs)}, {self.expr(e.rhs)})"
+        if e.dtype.is_float:
+            return f"libdevice.pow({self.expr(e.lhs)}, {self.expr(e.rhs)})"
+        axes = self.shapes.of(e)
+        return self.call("integer_power", self.over(e.lhs, axes), self.over(e.rhs, axes))
 
     def _shift(self, e: ir.Binary) -> str:
         lhs = self.expr(e.lhs)

@@ -44,7 +44,7 @@ _helper(
     "factor, value, factor_2, value_2",
     "return factor_2 * factor, factor_2 * value + value_2",
 )
-_helper("any_lane", "x", "return tl.reduce(x.to(tl.int32), 0, combine_or) != 0", ("combine_or",))
+_helper("any_lane", "x", "return tl.reduce(x.to(tl.int32), None, combine_or) != 0", ("combine_or",))
 _helper(
     "record_fault",
     "words, site, bad, value, extent",

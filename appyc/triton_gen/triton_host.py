@@ -28,7 +28,7 @@ from appyc.ir.gpu_program import (
     Repeat,
     ScheduledStmt,
 )
-from appyc.ir.kernel_scalars import bodies_of, free_scalars, scalars_set, walk_host
+from appyc.ir.kernel_scalars import all_statements, bodies_of, free_scalars, scalars_set
 from appyc.ir.names import spellings
 from appyc.ir.printer import expression_printer
 from appyc.ir.product_call import Matrix
@@ -73,8 +73,9 @@ class _HostEmitter:
         outside = [*program.params, *(s for stmt in program.body for s in _host_symbols(stmt))]
         names = spellings([*outside, *symbols_of([*program.results, *program.guards])], _RESERVED)
         self.name = names.__getitem__
-        chosen = {stmt.target for stmt in walk_host(program.body) if isinstance(stmt, ChooseLanes)}
-        self.nonzero = {symbol for symbol in chosen if scalars_set(program.body)[symbol] == 1}
+        launched = [stmt.kernel for stmt in all_statements(program.body) if isinstance(stmt, Launch)]
+        sizes = {size for kernel in launched for size in (kernel.chosen, kernel.rows) if size is not None}
+        self.nonzero = {symbol for symbol in sizes if scalars_set(program.body)[symbol] == 1}
         self.expr = expression_printer(self.name, self.nonzero)
         self.w = Writer()
 
@@ -205,7 +206,7 @@ class _HostEmitter:
 
 def _host_nodes(program: GpuProgram) -> Iterator[ir.Node]:
     """What the host evaluates, and its statements."""
-    for stmt in walk_host(program.body):
+    for stmt in all_statements(program.body):
         inner: dict[str, Any] = dict.fromkeys(bodies_of(stmt), ())
         yield from walk(stmt.programs if isinstance(stmt, Launch) else replace(stmt, **inner))
     yield from walk([*program.guards, *program.results])

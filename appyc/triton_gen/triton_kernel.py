@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from appyc.errors import InternalError
 from appyc.ir.abi import FAULT_SLOTS
 from appyc.ir.gpu_program import (
+    FEWEST_LANES,
+    IN_ROWS,
+    TILE_LANES,
     Barrier,
     Branch,
     Fault,
@@ -16,6 +19,7 @@ from appyc.ir.gpu_program import (
     LaneReduce,
     Lanes,
     LaneScan,
+    LaneUse,
     Loop,
     ProgramIndex,
     Repeat,
@@ -27,13 +31,14 @@ from appyc.ir.nodes import Assign, Const, Expr, Intrinsic, Store, Symbol, Update
 from appyc.ir.types import DType
 from appyc.ir.visit import symbols_of, walk
 from appyc.triton_gen.index_scalars import index_scalars
+from appyc.triton_gen.lane_shapes import UNIFORM, lane_shapes
 from appyc.triton_gen.triton_expressions import ExpressionEmitter, typed
 from appyc.triton_gen.triton_helpers import COMBINE, HELPER_NAMES
 from appyc.triton_gen.triton_writer import Writer
 
 FAULT_WORDS = "fault_words"
 RESERVED = frozenset(
-    {*keyword.kwlist, *HELPER_NAMES, "tl", "triton", "libdevice", "LANES", "INDEX", FAULT_WORDS}
+    {*keyword.kwlist, *HELPER_NAMES, "tl", "triton", "libdevice", "LANES", "ROWS", "INDEX", FAULT_WORDS}
 )
 
 SIGNATURE = {
@@ -67,6 +72,7 @@ class Param:
 @dataclass(frozen=True, slots=True)
 class KernelText:
     """A kernel as generated. lanes, fewest_lanes: bounds of its constexpr `constant`, for lanes a power of two.
+    has_rows: whether its lanes are a tile. use: what the lanes of a row are.
     num_stages: how many iterations' loads a loop around `tl.dot` has under way. rows_each, batch: as in `LoopSchedule`.
     scale: so many times the sizes have to fit the kernel's constexpr INDEX, their type and that of scalars that count;
     0: it has none."""
@@ -83,6 +89,12 @@ class KernelText:
     rows_each: int = 1
     batch: int = 1
     scale: int = 0
+    has_rows: bool = False
+    use: LaneUse = LaneUse.BLOCK
+
+    def rows(self, lanes: int) -> int:
+        """The rows of a tile, for the lanes of a row."""
+        return TILE_LANES // lanes if self.has_rows and lanes < FEWEST_LANES else 1
 
     @property
     def signature(self) -> dict[str, str]:
@@ -101,14 +113,12 @@ class _KernelEmitter(ExpressionEmitter):
         # What comes from outside keeps the user's names; temporaries give way.
         outside = [s for s in symbols if s.is_array] + free_scalars(kernel.body)
         names = spellings([*outside, *symbols], {*RESERVED, kernel.name})
-        if kernel.chosen is not None:
-            names[kernel.chosen] = "LANES"
-        self.given = [
-            s for s in free_scalars(kernel.body) if s not in kernel.lane_scalars and s != kernel.chosen
-        ]
+        sizes = {kernel.chosen: "LANES", kernel.rows: "ROWS"}
+        names |= {size: name for size, name in sizes.items() if size is not None}
+        self.given = [s for s in free_scalars(kernel.body) if s not in kernel.lane_scalars and s not in sizes]
         self.declared = _declared(kernel.body, set(self.given))
         counts = {s: size for s, size in index_scalars(kernel).items() if s not in self.declared}
-        super().__init__(names.__getitem__, kernel.lane_scalars, kernel.indices, counts)
+        super().__init__(names.__getitem__, lane_shapes(kernel), kernel.indices, counts)
         self.w = Writer()
         self.faults = False
 
@@ -122,6 +132,8 @@ class _KernelEmitter(ExpressionEmitter):
         constants = ["LANES: tl.constexpr", *(["INDEX: tl.constexpr"] if self.scale else [])]
         head.line("@triton.jit")
         head.line(f"def {self.kernel.name}({', '.join([*(p.name for p in params), *constants])}):")
+        if self.kernel.rows is not None:
+            head.line(f"    ROWS: tl.constexpr = {TILE_LANES} // LANES if LANES < {FEWEST_LANES} else 1")
         for param in params:
             if self.scale and param.kind in ("n", "s"):
                 head.line(f"    {param.name} = {param.name}.to(INDEX)")
@@ -137,6 +149,8 @@ class _KernelEmitter(ExpressionEmitter):
             rows_each=self.kernel.rows_each,
             batch=self.kernel.batch,
             scale=self.scale,
+            has_rows=self.kernel.rows is not None,
+            use=self.kernel.use,
         )
 
     def _params(self, given: list[Symbol]) -> tuple[Param, ...]:
@@ -149,7 +163,7 @@ class _KernelEmitter(ExpressionEmitter):
         return tuple(out)
 
     def _declare(self, symbol: Symbol) -> None:
-        shape = "(LANES,)" if symbol in self.lane_scalars else "()"
+        shape = self.shapes.text(self.shapes.axes.get(symbol, UNIFORM))
         self.w.line(f"{self.name(symbol)} = {typed(0, symbol.dtype, shape)}")
 
     # ------------------------------------------------------------ statements
@@ -179,8 +193,11 @@ class _KernelEmitter(ExpressionEmitter):
                     self.block("else:", orelse)
             case ProgramIndex():
                 self._program_index(s)
-            case Lanes(target):
-                self.w.line(f"{self.name(target)} = tl.arange(0, LANES).to(tl.int64)")
+            case Lanes(target, of_tile):
+                tiled = "[:, None]" if of_tile else "[None, :]" if self.shapes.has_rows else ""
+                self.w.line(
+                    f"{self.name(target)} = tl.arange(0, {'ROWS' if of_tile else 'LANES'}){tiled}.to(tl.int64)"
+                )
             case LaneReduce():
                 self._lane_reduce(s)
             case LaneScan():
@@ -191,7 +208,8 @@ class _KernelEmitter(ExpressionEmitter):
                 self.faults = True
                 words = [self.expr(word) for word in s.words]
                 first, later = (*words, "0", "0")[:2], words[2:]
-                record = self.call("record_fault", FAULT_WORDS, str(s.site), self.expr(s.cond), *first)
+                bad = self.over(s.cond, self.shapes.of(s))
+                record = self.call("record_fault", FAULT_WORDS, str(s.site), bad, *first)
                 self.w.line(f"recorded = {record}" if later else record)
                 for k, word in enumerate(later, FAULT_SLOTS * s.site + 3):
                     self.w.line(self.call("record_word", FAULT_WORDS, str(k), "recorded", word))
@@ -200,15 +218,15 @@ class _KernelEmitter(ExpressionEmitter):
 
     def _shaped(self, target: Symbol, value: Expr) -> str:
         """The value with the shape of its target."""
-        if target in self.lane_scalars and isinstance(value, Const):
-            return typed(value.value, value.dtype, "(LANES,)")
-        if target in self.lane_scalars and not self.is_varying(value):
-            return f"tl.broadcast_to({self.expr(value)}, (LANES,))"
-        return self.bare(value)
+        axes = self.shapes.axes.get(target, UNIFORM)
+        if axes and isinstance(value, Const):
+            return typed(value.value, value.dtype, self.shapes.text(axes))
+        return self.bare(value) if self.shapes.of(value) == axes else self.over(value, axes)
 
     def _loop(self, s: Loop) -> None:
         lo = str(s.lo.value) if isinstance(s.lo, Const) else self.bare(s.lo)
-        bounds = f"{lo}, {self.bare(s.hi)}" + (f", {s.step}" if s.step != 1 else "")
+        step = s.step if isinstance(s.step, int) else self.expr(s.step)
+        bounds = f"{lo}, {self.bare(s.hi)}" + (f", {step}" if step != 1 else "")
         with self.w.block(f"for {self.name(s.var)} in range({bounds}):"):
             # The interpreter's loop variable is Python's; the compiler's may be an int32.
             self.w.line(f"{self.name(s.var)} = tl.cast({self.name(s.var)}, tl.int64)")
@@ -229,17 +247,21 @@ class _KernelEmitter(ExpressionEmitter):
         return "INDEX" if count in self.counts else "tl.int64"
 
     def _lane_reduce(self, s: LaneReduce) -> None:
-        value = self._over_lanes(s.value)
-        self.helpers.add(COMBINE[s.op])
+        along = s.axes if self.shapes.has_rows else IN_ROWS
+        axes = along | self.shapes.of(s.value)
+        value, combine, after = self.over(s.value, axes), COMBINE[s.op], ""
         if s.target.dtype is DType.BOOL:
-            value, combine = f"{value}.to(tl.int32)", COMBINE[_OF_BOOLS.get(s.op, s.op)]
-            self.helpers.add(combine)
-            self.w.line(f"{self.name(s.target)} = tl.reduce({value}, 0, {combine}) != 0")
-            return
-        self.w.line(f"{self.name(s.target)} = tl.reduce({value}, 0, {COMBINE[s.op]})")
+            value, combine, after = f"{value}.to(tl.int32)", COMBINE[_OF_BOOLS.get(s.op, s.op)], " != 0"
+        self.helpers.add(combine)
+        if axes - along:  # a value for each row is left
+            reduced = f"{min(along)}, {combine}, keep_dims=True"
+        else:
+            reduced = f"{None if self.shapes.has_rows else 0}, {combine}"
+        self.w.line(f"{self.name(s.target)} = tl.reduce({value}, {reduced}){after}")
 
     def _lane_scan(self, s: LaneScan) -> None:
-        values = [self._over_lanes(value) for value in s.values]
+        axes = IN_ROWS | self.shapes.of_all(s.values)
+        values = [self.over(value, axes) for value in s.values]
         combine, after = COMBINE[s.op], ""
         if s.targets[0].dtype is DType.BOOL:  # of 32 bits, as in a reduction
             values, after = [f"{value}.to(tl.int32)" for value in values], " != 0"
@@ -247,11 +269,8 @@ class _KernelEmitter(ExpressionEmitter):
         self.helpers.add(combine)
         given = values[0] if len(values) == 1 else f"({', '.join(values)})"
         targets = ", ".join(self.name(target) for target in s.targets)
-        self.w.line(f"{targets} = tl.associative_scan({given}, 0, {combine}){after}")
-
-    def _over_lanes(self, value: Expr) -> str:
-        text = self.expr(value)
-        return text if self.is_varying(value) else f"tl.broadcast_to({text}, (LANES,))"
+        axis = int(self.shapes.has_rows)
+        self.w.line(f"{targets} = tl.associative_scan({given}, {axis}, {combine}){after}")
 
     # ------------------------------------------------------------ memory
 
@@ -278,14 +297,10 @@ class _KernelEmitter(ExpressionEmitter):
     def _access(
         self, array: Symbol, index: tuple[Expr, ...], part: int, value: Expr, mask: Expr | None
     ) -> str:
-        """Pointer, value and mask of a store, all over lanes or all of the program."""
-        parts = [*index, value, *(() if mask is None else (mask,))]
-        lanes = any(self.is_varying(p) for p in parts)
-        pointer = self.pointer(array, index, part, lanes)
-        text = self._over_lanes(value) if lanes else self.expr(value)
-        if mask is None:
-            return f"{pointer}, {text}"
-        return f"{pointer}, {text}, mask={self._over_lanes(mask) if lanes else self.expr(mask)}"
+        """Pointer, value and mask of a store, all along the same axes."""
+        axes = self.shapes.of_all((*index, value, *(() if mask is None else (mask,))))
+        text = f"{self.pointer(array, index, part, axes)}, {self.over(value, axes)}"
+        return text if mask is None else f"{text}, mask={self.over(mask, axes)}"
 
 
 def _declared(body: tuple[ScheduledStmt, ...], given: set[Symbol]) -> list[Symbol]:

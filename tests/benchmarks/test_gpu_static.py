@@ -67,6 +67,18 @@ def histogram(h, key):
         h[key[i]] += 1
 
 
+def scaled(a, b):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            b[i, j] = 2.0 * a[i, j]
+
+
+def transposed(a, b):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            b[j, i] = a[i, j]
+
+
 def weighted_histogram(h, key, w):
     for i in range(key.shape[0]):
         h[key[i]] += w[i]
@@ -91,6 +103,10 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any]]] = [
     (histogram, [np.zeros(256, np.int64), np.zeros(1 << 24, np.int64)]),
     (weighted_histogram, [np.zeros(256), np.zeros(1 << 24, np.int64), np.zeros(1 << 24)]),
     (small_products, [np.zeros((1000, 16, 16)) for _ in range(3)]),
+    (scaled, [plane(1 << 20, 3), plane(1 << 20, 3)]),
+    (transposed, [plane(2048, 2048), plane(2048, 2048)]),
+    (row_sums, [plane(1 << 20, 8), np.zeros(1 << 20)]),
+    (softmax, [plane(1 << 17, 10)]),
 ]
 
 

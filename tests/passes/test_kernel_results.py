@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from appyc.errors import GENERATED
-from appyc.ir.gpu_program import Barrier, LaneReduce, Launch, ReadBack, ScheduledStmt
+from appyc.ir.gpu_program import IN_ROWS, Barrier, LaneReduce, Launch, ReadBack, ScheduledStmt
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Assign, Reduction, Store, Var
 from appyc.ir.types import DType
@@ -27,25 +27,25 @@ def results(host: list[ScheduledStmt]) -> KernelResults:
     return KernelResults("k", NameSupply.after(everything), FaultSites(), host, GENERATED)
 
 
-@pytest.mark.parametrize("of_lanes", [True, False])
-def test_a_program_stores_its_share(of_lanes: bool) -> None:
+@pytest.mark.parametrize("axes", [IN_ROWS, frozenset()])
+def test_a_program_stores_its_share(axes: frozenset[int]) -> None:
     host: list[ScheduledStmt] = []
     at = Var(program, loc=GENERATED)
-    body, shares = results(host).share(Reduction("max", s), kept, at, expr(n), of_lanes=of_lanes)
+    body, shares = results(host).share(Reduction("max", s), kept, at, expr(n), axes)
     (made,) = host
     assert isinstance(made, Alloc)
     assert (made.array, made.shape, made.zero) == (shares, (expr(n),), False)
-    assert [type(stmt) for stmt in body] == ([LaneReduce, Store] if of_lanes else [Store])
+    assert [type(stmt) for stmt in body] == ([LaneReduce, Store] if axes else [Store])
     assert body[-1].index == (at,)
-    if of_lanes:
-        assert (body[0].op, body[0].value) == ("max", expr(kept))
+    if axes:
+        assert (body[0].op, body[0].value, body[0].axes) == ("max", expr(kept), axes)
 
 
 def test_one_program_combines_the_shares() -> None:
     host: list[ScheduledStmt] = []
     made = results(host)
     at = Var(program, loc=GENERATED)
-    _, shares = made.share(Reduction("+", s), kept, at, expr(n), of_lanes=False)
+    _, shares = made.share(Reduction("+", s), kept, at, expr(n), frozenset())
     *_, launch, back = made.combined(Reduction("+", s), shares, expr(n), "s")
     assert isinstance(launch, Launch)
     assert (launch.kernel.name, launch.programs, launch.kernel.lanes) == ("k_s", expr(1), SHARE_LANES)

@@ -9,7 +9,7 @@ import pytest
 from appyc.ir.affine import coefficient
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.passes.gpu.map_gpu import choose_lane_loops, map_gpu, stride_score, why_not_parallel
-from tests.ir_makers import Program, add, assign, binary, for_, load, store, update
+from tests.ir_makers import Program, add, assign, binary, compare, for_, if_, load, store, update
 from tests.triton_gen.gpu_runner import grid, simd
 
 
@@ -36,6 +36,34 @@ def test_lanes_go_to_the_row_of_a_row_sum():
     mapping = map_gpu(nest)
     assert mapping.lane is None
     assert choose_lane_loops(mapping.body) == {j}
+
+
+def nest_of(p, body, *loops):
+    """Parallel loops around a body, each up to `n`, the first one outermost."""
+    n = p.integer("n")
+    for var in reversed(loops):
+        body = [grid(var, 0, n, body)]
+    return body[0]
+
+
+def test_rows_of_tiles_are_adjacent_where_lanes_are_not():
+    p = Program()
+    a, b, i, j, k = p.array("a", 3), p.array("b", 3), p.index("i"), p.index("j"), p.index("k")
+    mapping = map_gpu(nest_of(p, [store(b, [k, j, i], load(a, i, j, k))], i, j, k))
+    assert (mapping.lane, mapping.rows, mapping.is_crossed) == (k, i, True)
+    mapping = map_gpu(nest_of(p, [store(b, [i, j, k], load(a, i, j, k))], i, j, k))
+    assert (mapping.lane, mapping.rows, mapping.is_crossed) == (k, j, False)
+
+
+def test_no_tile_has_masks_instead_of_branches():
+    p = Program()
+    a, i, j = p.array("a", 2), p.index("i"), p.index("j")
+    clear = store(a, [i, j], 0.0)
+    by_row, by_lane = (if_(compare("<", load(a, *index), 1.0), [clear]) for index in ((i, 0), (i, j)))
+    assert map_gpu(nest_of(p, [by_row], i, j)).rows is None
+    assert map_gpu(nest_of(p, [by_lane], i, j)).rows == i
+    shorter = for_(p.index("k"), 0, i, [clear])
+    assert map_gpu(nest_of(p, [shorter], i, j)).rows is None
 
 
 def test_fortran_order_turns_the_choice_round():

@@ -9,7 +9,9 @@ For the nest
 the host computes `count` and `blocks` of each axis: n * blocks blocks of iterations, each for one program. Where a
 scalar is reduced, up to 2,048 programs run several blocks each, and store their shares (`KernelResults`).
 
-A program of straight-line code has a second version without masks, for programs whose lanes are all inside the loop:
+Where the lanes are a tile (`GridMapping.rows`), a program has a block of each of two loops.
+
+A program of straight-line code has a second version without masks, for programs whose lanes are all inside the loops:
 a masked load costs an instruction more, and 64-bit comparisons cost two for each lane.
 """
 
@@ -17,16 +19,38 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from appyc.ir.gpu_program import Branch, ChooseLanes, Kernel, Lanes, Launch, Loop, ProgramIndex, ScheduledStmt
+from appyc.ir.gpu_program import (
+    FEWEST_LANES,
+    IN_ROWS,
+    OF_ROWS,
+    TILE_LANES,
+    Branch,
+    ChooseLanes,
+    Kernel,
+    Lanes,
+    LaneUse,
+    Launch,
+    Loop,
+    ProgramIndex,
+    ScheduledStmt,
+)
 from appyc.ir.names import NameSupply, spellings
-from appyc.ir.nodes import Assign, Binary, Compare, Expr, For, If, Reduction, Store, Symbol, Var
+from appyc.ir.nodes import Assign, Binary, Compare, Expr, For, If, Reduction, Select, Store, Symbol, Var
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType
-from appyc.ir.visit import walk
+from appyc.ir.visit import loops_of, walk
 from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.kernel_results import KernelResults
 from appyc.passes.gpu.lane_expressions import Where
-from appyc.passes.gpu.map_gpu import GridMapping, choose_lane_loops, lanes_of_strips, map_gpu, requested
+from appyc.passes.gpu.map_gpu import (
+    CROSSED_LANES,
+    GridMapping,
+    choose_lane_loops,
+    lanes_of_strips,
+    length_of_strips,
+    map_gpu,
+    requested,
+)
 from appyc.passes.gpu.place_barriers import place_barriers
 from appyc.passes.gpu.predicate_lanes import KernelLowering
 from appyc.passes.gpu.row_lanes import RowLowering
@@ -47,8 +71,8 @@ GRID_LANES = 1024
 """The most lanes where the grid's programs are blocks of a loop: eight for each thread of four warps."""
 MOST_ROWS = 4
 """So many rows or more, or iterations together, and each thread has two elements of a row, which it loads together."""
-FEWEST_LANES = 128
-"""One for each thread."""
+WARPS = 4
+"""Of a tile."""
 ROW_LANES_OF_A_WARP = 256
 """Lanes of a warp that holds a part of a row: a thread has eight elements of each array."""
 SHARES = 2048
@@ -81,6 +105,7 @@ class GridKernel:
         self.mapping: GridMapping = map_gpu(nest, row_lanes)
         self.host: list[ScheduledStmt] = []
         self.chosen: Symbol | None = None
+        self.rows: Symbol | None = None
         self.is_whole: Expr | None = None
         self.is_requested = any(
             loop.clauses is not None and loop.clauses.block for loop in self.mapping.chain
@@ -98,6 +123,8 @@ class GridKernel:
         if row_lanes is not None:
             self.warps = row_lanes // ROW_LANES_OF_A_WARP
             self.lower = RowLowering(names, sites, nest, row_lanes)
+        self.use = LaneUse.BLOCK if self.mapping.lane else LaneUse.ROW if row_lanes else LaneUse.STRIP
+        self.strip_length = length_of_strips(nest, self.mapping.body, self.lower.strips)
 
     def build(self) -> list[ScheduledStmt]:
         axes = [self._axis(loop) for loop in self.mapping.chain]
@@ -108,7 +135,8 @@ class GridKernel:
             self.mapping.chain[-1], reductions=self._reductions(), last=self.mapping.chain[0].last
         )
         # A program has scalars of its own for what it reduces, as its lanes have.
-        lower = self.lower if self.mapping.lane else KernelLowering(self.names, self.sites, 1)
+        has_lanes = self.mapping.lane is not None or self.rows is not None
+        lower = self.lower if has_lanes else KernelLowering(self.names, self.sites, 1)
         loop, kept = lower.as_lanes(merged)
         results = KernelResults(self.name, self.names, self.sites, self.host, self.loc)
         body: list[ScheduledStmt] = []
@@ -132,13 +160,15 @@ class GridKernel:
             self.name,
             place_barriers(tuple(body), self.lower.varying),
             self.lower.lanes,
-            self.lower.lanes if self.chosen is None else FEWEST_LANES,
+            min(self.lower.lanes, FEWEST_LANES) if self.mapping.lane and self.chosen else self.lower.lanes,
             self.chosen,
             self.warps,
             frozenset(self.lower.varying),
             self.lower.indices,
             self.rows_each,
             self.batch,
+            self.rows,
+            self.use,
             loc=self.loc,
         )
         self.host.append(Launch(kernel, programs, loc=self.loc))
@@ -155,21 +185,39 @@ class GridKernel:
         return Axis(loop, lo, count, self.names.fresh(f"{loop.var.name}_number", DType.INT64))
 
     def _lanes(self, axes: list[Axis]) -> Expr:
-        """How many lanes a program has: as the user asked, else chosen on the host for the number of iterations."""
-        for axis in axes:
-            if axis.loop.var == self.mapping.lane and not self.is_requested:
-                self.chosen = self.names.fresh("lanes", DType.INT64)
-                others = [other.count for other in axes if other is not axis]
-                rows = product_of_all(others) if others else integer(1, self.loc)
-                self.host.append(ChooseLanes(self.chosen, self.name, rows, axis.count, loc=self.loc))
-                return Var(self.chosen, loc=self.loc)
-        return integer(self.lower.lanes, self.loc)
+        """How many lanes a row has: as the user asked, else chosen on the host for the number of iterations."""
+        loc, var = self.loc, self.mapping.lane
+        count = next((axis.count for axis in axes if axis.loop.var == var), self.strip_length)
+        is_tiled = self.mapping.rows is not None and self.rows_each == 1 and self.batch == 1
+        if self.is_requested or count is None or (var is None and not is_tiled):
+            return integer(self.lower.lanes, loc)
+        self.chosen = self.names.fresh("lanes", DType.INT64)
+        lanes = Var(self.chosen, loc=loc)
+        others = [axis.count for axis in axes if axis.loop.var != var]
+        rows = product_of_all(others) if others else integer(1, loc)
+        self.host.append(ChooseLanes(self.chosen, self.name, rows, count, loc=loc))
+        self.lower.width = lanes
+        if is_tiled:
+            short = less(lanes, integer(FEWEST_LANES, loc))
+            tile = Binary("//", integer(TILE_LANES, loc), lanes, loc=loc)
+            self.rows = self.names.fresh("rows", DType.INT64)
+            self.host.append(Assign(self.rows, Select(short, tile, integer(1, loc), loc=loc), loc=loc))
+            if self.mapping.is_crossed:
+                self.lower.lanes, self.warps = CROSSED_LANES, WARPS
+        return lanes
+
+    def _size(self, axis: Axis) -> Expr | None:
+        """How many iterations of a loop are lanes of one program; None where it has one."""
+        if axis.loop.var == self.mapping.lane:
+            return self.lanes
+        return Var(self.rows, loc=self.loc) if self.rows and axis.loop.var == self.mapping.rows else None
 
     def _programs(self, axis: Axis) -> Var:
         """The number of programs along an axis."""
-        if axis.loop.var != self.mapping.lane:
+        size = self._size(axis)
+        if size is None:
             return axis.count
-        return self._on_host(f"{axis.loop.var.name}_blocks", ceiling_quotient(axis.count, self.lanes))
+        return self._on_host(f"{axis.loop.var.name}_blocks", ceiling_quotient(axis.count, size))
 
     def _on_host(self, name: str, value: Expr) -> Var:
         return let(name, value, self.names, self.host)
@@ -182,19 +230,30 @@ class GridKernel:
             ProgramIndex(tuple(axis.number for axis in axes), tuple(counts[1:]), number, loc=self.loc)
         )
         where = Where()
-        for axis in axes:
+        if self.rows is not None:  # each row of a tile has its own results of the loops inside
+            inner = [s for s in loops_of(loop.body) if s.var in self.lower.strips]
+            self.lower.varying |= {r.symbol for s in inner for r in s.reductions}
+            self.lower.varying |= {
+                symbol for s in inner for symbol in (*(r.symbol for r in s.scans), *s.last)
+            }
+        for axis in sorted(axes, key=lambda axis: axis.loop.var == self.mapping.lane):
             here: Expr = Var(axis.number, loc=self.loc)
-            if axis.loop.var != self.mapping.lane:
+            size = self._size(axis)
+            if size is None:
                 body.append(Assign(axis.loop.var, iteration(axis.lo, axis.loop.step, here), loc=self.loc))
                 continue
-            lane = self.names.fresh("lane", DType.INT64)
+            of_tile = axis.loop.var != self.mapping.lane
+            lane = self.names.fresh("row" if of_tile else "lane", DType.INT64)
             self.lower.varying.add(lane)
-            body.append(Lanes(lane, loc=self.loc))
-            first = self.lower.temp("first", Binary("*", here, self.lanes, loc=self.loc), body)
+            if not of_tile:
+                self.lower.in_row.add(lane)
+            body.append(Lanes(lane, of_tile, loc=self.loc))
+            first = self.lower.temp("first", Binary("*", here, size, loc=self.loc), body)
             own = replace(axis.loop, body=loop.body)
-            where = self.lower.enter(own, axis.lo, first, lane, axis.count, body)
+            where = self.lower.enter(own, axis.lo, first, lane, axis.count, body, where)
             rest = Binary("-", axis.count, first, loc=self.loc)
-            self.is_whole = Compare(">=", rest, self.lanes, loc=self.loc)
+            if self.mapping.lane is not None:
+                self.is_whole = both(self.is_whole, Compare(">=", rest, size, loc=self.loc))
         return where
 
     def _masked_at_edges(self, loop: For, where: Where) -> list[ScheduledStmt]:
@@ -208,7 +267,7 @@ class GridKernel:
         size = sum(1 for _ in walk(lowered))
         if cond is None or not lowered or not straight or size > VERSIONED_NODES:
             return masked
-        whole = self.lower.block(main, replace(where, mask=None))
+        whole = self.lower.block(main, replace(where, mask=None, rows=None))
         return [Branch(cond, tuple(whole), tuple(masked), loc=self.loc)]
 
     # ------------------------------------------------------------ what comes out of it
@@ -243,8 +302,8 @@ class GridKernel:
         combined: list[ScheduledStmt] = []
         names = spellings(r.symbol for r in reductions)
         for r in reductions:
-            in_lanes = self.mapping.lane is not None
-            store, shares = results.share(r, kept[r.symbol], program, programs, of_lanes=in_lanes)
+            axes = (OF_ROWS if self.rows else frozenset()) | (IN_ROWS if self.mapping.lane else frozenset())
+            store, shares = results.share(r, kept[r.symbol], program, programs, axes)
             whole += store
             combined += results.combined(r, shares, programs, names[r.symbol])
         return whole, combined

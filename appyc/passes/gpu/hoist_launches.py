@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from appyc.ir.gpu_program import Branch, ChooseLanes, Launch, Loop, ReadBack, Repeat, ScheduledStmt
-from appyc.ir.kernel_scalars import free_scalars, scalars_set, targets_of, walk_host
+from appyc.ir.kernel_scalars import all_statements, free_scalars, scalars_set, targets_of
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Assign, Symbol
 from appyc.ir.raising import may_raise
@@ -35,7 +35,7 @@ def hoist_launches(
     """A host loop, and before it what does not change in it. users: symbols of the user's, which stay. recordings:
     their numbers; None where a loop of the host is around this one."""
     changed = scalars_set((loop,))
-    changed.update(stmt.array for stmt in walk_host((loop,)) if isinstance(stmt, Alloc))
+    changed.update(stmt.array for stmt in all_statements((loop,)) if isinstance(stmt, Alloc))
     before: list[ScheduledStmt] = []
     rest: list[ScheduledStmt] = []
     first = dict[Symbol, Assign]()

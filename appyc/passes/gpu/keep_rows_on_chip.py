@@ -171,7 +171,7 @@ def _row_of(nest: ir.For, temporaries: Sequence[ir.Alloc]) -> _Row | None:
     around = perfect_chain(nest)
     chain, body = tuple(loop.var for loop in around), around[-1].body
     loops = tuple(stmt for stmt in body if isinstance(stmt, ir.For))
-    if len(loops) < 2 or any(loop.last or loop.clauses is not None for loop in around):
+    if len(loops) < 2 or any(loop.last or _is_asked(loop) for loop in around):
         return None
     inside = {*chain, *scalars_written(nest)}
     own = tuple(stmt for stmt in body if isinstance(stmt, ir.Alloc))
@@ -185,6 +185,11 @@ def _row_of(nest: ir.For, temporaries: Sequence[ir.Alloc]) -> _Row | None:
     made = tuple(a for a in temporaries if _axis(a.array, loops, chain, nest) is not None)
     gains = made or own or (not _splits(nest, loops) and _reads_again(loops, arrays_written(nest)))
     return _Row(nest, chain, loops, made, own) if gains else None
+
+
+def _is_asked(loop: ir.For) -> bool:
+    """Whether a pragma says what programs the loop gets."""
+    return loop.clauses is not None and bool(loop.clauses.launch)
 
 
 def _splits(nest: ir.For, loops: Sequence[ir.For]) -> bool:
@@ -210,7 +215,7 @@ def _is_uniform(stmt: ir.Stmt) -> bool:
 
 def _is_lanes(loop: ir.For, inside: set[ir.Symbol]) -> bool:
     """Whether lanes may run all of a loop at once, as many as the host knows."""
-    if not may_be_lanes(loop) or loop.scans or loop.last or loop.clauses is not None:
+    if not may_be_lanes(loop) or loop.scans or loop.last or _is_asked(loop):
         return False
     if any(isinstance(n, ir.For | ir.While | ir.Alloc) for n in walk(loop.body)):
         return False

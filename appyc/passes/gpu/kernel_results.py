@@ -38,15 +38,16 @@ class KernelResults:
     loc: Loc
 
     def share(
-        self, reduction: Reduction, kept: Symbol, program: Var, programs: Expr, *, of_lanes: bool
+        self, reduction: Reduction, kept: Symbol, program: Var, programs: Expr, axes: frozenset[int]
     ) -> tuple[list[ScheduledStmt], Symbol]:
-        """How a program stores its share, and in which array. kept: its share, with `of_lanes` those of its lanes."""
+        """How a program stores its share, and in which array. kept: its share, or those along these axes of its
+        lanes."""
         loc, out, share = self.loc, list[ScheduledStmt](), Var(kept, loc=self.loc)
         shares = self.names.fresh(f"{reduction.symbol.name}_shares", ArrayType(reduction.symbol.dtype, 1))
         self.host.append(Alloc(shares, (programs,), zero=False, loc=loc))
-        if of_lanes:
+        if axes:
             total = self.names.fresh(reduction.symbol.name, reduction.symbol.dtype)
-            out.append(LaneReduce(total, reduction.op, share, loc=loc))
+            out.append(LaneReduce(total, reduction.op, share, axes, loc=loc))
             share = Var(total, loc=loc)
         out.append(Store(shares, (program,), share, checked=False, loc=loc))
         return out, shares

@@ -31,15 +31,18 @@ from appyc.passes.node_builders import both, integer, is_simple, less, let, nega
 class Where:
     """The active lanes at a statement of a kernel. mask: None if all lanes are active.
 
-    lanes: whether the statement is in a loop that runs in lanes. narrow: whether the mask is stricter
-    than the bounds of that loop, so that there may be no active lane at all. safe: what holds where no statement before
-    has raised: only accesses depend on it, since nothing else is harmed by what a program computes after a fault.
+    lanes: whether the statement is in a loop that runs in lanes. in_row: in the lanes of a row. narrow: whether the
+    mask is stricter than the bounds of that loop, so that there may be no active lane at all. safe: what holds where no
+    statement before has raised: only accesses depend on it, since nothing else is harmed by what a program computes
+    after a fault. rows: in the lanes of a tile, the mask of its rows.
     """
 
     mask: ir.Expr | None = None
     lanes: bool = False
+    in_row: bool = False
     narrow: bool = False
     safe: ir.Expr | None = None
+    rows: ir.Expr | None = None
 
     def only(self, cond: ir.Expr) -> Where:
         return replace(self, mask=both(self.mask, cond), narrow=True)
@@ -57,6 +60,8 @@ class ExpressionLowering:
         self.names = names
         self.sites = sites
         self.varying: set[ir.Symbol] = set()
+        self.in_row: set[ir.Symbol] = set()
+        """Of these, the scalars that differ between the lanes of a row."""
         self.alive: ir.Symbol | None = None
         """Inside a `while`: a bool that a fault clears, because a lane that has read nothing
         may never see the loop's end."""
@@ -64,7 +69,7 @@ class ExpressionLowering:
     # ------------------------------------------------------------ facts
 
     def is_varying(self, node: ir.Node) -> bool:
-        return any(isinstance(n, ir.Var) and n.symbol in self.varying for n in walk(node))
+        return _mentions(node, self.varying)
 
     def temp(self, name: str, value: ir.Expr, out: list[ScheduledStmt]) -> ir.Var:
         """The value in a new scalar, unless it is one already."""
@@ -73,8 +78,9 @@ class ExpressionLowering:
     def held(self, name: str, value: ir.Expr, out: list[ScheduledStmt]) -> ir.Var:
         """The value in a new scalar, whatever becomes of those that it reads."""
         found = let(name, value, self.names, out)
-        if self.is_varying(value):
-            self.varying.add(found.symbol)
+        for scalars in (self.varying, self.in_row):
+            if _mentions(value, scalars):
+                scalars.add(found.symbol)
         return found
 
     # ------------------------------------------------------------ lowering
@@ -102,10 +108,12 @@ class ExpressionLowering:
 
     def access_mask(self, index: tuple[ir.Expr, ...], where: Where) -> ir.Expr | None:
         """What a load needs as its mask: in lanes that merely lie behind the end of their loop,
-        an address that all lanes share is a good one."""
-        if where.lanes and not where.narrow and not any(self.is_varying(i) for i in index):
-            return where.safe
-        return where.access
+        an address that all lanes share is a good one, and so is one that all lanes of a row share."""
+        if not where.lanes or where.narrow or any(_mentions(i, self.in_row) for i in index):
+            return where.access
+        if any(self.is_varying(i) for i in index):
+            return both(where.rows, where.safe) if where.rows is not None else where.access
+        return where.safe
 
     def index(
         self,
@@ -193,6 +201,10 @@ class ExpressionLowering:
         first = self.temp("first", lhs, out)
         decides = first if e.op == "and" else negated(first)
         return replace(e, lhs=first, rhs=self.expr(e.rhs, where.only(decides), out))
+
+
+def _mentions(node: ir.Node, symbols: set[ir.Symbol]) -> bool:
+    return any(isinstance(n, ir.Var) and n.symbol in symbols for n in walk(node))
 
 
 def is_in_subscript(loop: ir.For) -> bool:

@@ -11,6 +11,12 @@ becomes lanes. For
 that is `j` (stride 1 in C and B, stride 0 in A): the axes of the grid are i and blocks of j, and k
 runs sequentially in every lane. For `s += A[i, j]` in rows i, the lanes are iterations of j inside the
 program of the row.
+
+Lanes that are a part of one row are few where rows are short. And in `B[j, i] = A[i, j]` either the load or the store
+jumps from lane to lane. So another loop of the grid gives the lanes a second axis, where there is one: a program
+computes a tile of rows by lanes. A launch gives it more than one row where a row fills fewer lanes than a program has,
+or where accesses are adjacent along different loops. There is no tile where control flow depends on the row alone: a
+program of one row has branches there, and a tile would have masks.
 """
 
 from __future__ import annotations
@@ -18,13 +24,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from appyc.ir.affine import coefficient
 from appyc.ir.array_accesses import array_of, repeated_accesses
 from appyc.ir.blocks import blocks_of, replace_outermost
-from appyc.ir.nodes import Alloc, Expr, For, Load, LoopMode, Node, Stmt, Symbol, Update, Var
+from appyc.ir.nodes import Alloc, Expr, For, If, Load, LoopMode, Node, Stmt, Symbol, Update, Var, While
+from appyc.ir.raising import may_raise
 from appyc.ir.types import Layout
-from appyc.ir.visit import loops_of, walk
+from appyc.ir.visit import arrays_read, loops_of, scalars_read, scalars_written, walk
+from appyc.passes.node_builders import larger, trip_count
+from appyc.passes.vectorise.divergence import divergence
 
 ANOTHER_LOOP = "parallelise another loop of the nest, or run the function on the CPU"
 
@@ -32,6 +42,8 @@ STRIP_LANES = 256
 """Lanes where a program runs whole loops in strips."""
 SCAN_LANES = 1024
 """The same where strips hand scalars on, so that each waits for the one before."""
+CROSSED_LANES = 32
+"""Lanes of a row of a tile where the other axis has adjacent elements too: as many as fill lines of memory."""
 MAX_LANES = 4096
 """More make a thread hold more values than it has registers for."""
 
@@ -39,10 +51,13 @@ MAX_LANES = 4096
 @dataclass(frozen=True, slots=True)
 class GridMapping:
     """chain: loops that become grid axes, outermost first. lane: the one of them that is cut
-    into blocks of lanes; None where lanes run loops inside the program instead."""
+    into blocks of lanes; None where lanes run loops inside the program instead. rows: the one that is cut into the rows
+    of tiles. is_crossed: whether half of the accesses are adjacent along `rows`, and far apart along `lane`."""
 
     chain: tuple[For, ...]
     lane: Symbol | None
+    rows: Symbol | None = None
+    is_crossed: bool = False
 
     @property
     def body(self) -> tuple[Stmt, ...]:
@@ -53,15 +68,55 @@ def map_gpu(nest: For, row_lanes: int | None = None) -> GridMapping:
     """The mapping of a nest whose outermost loop is parallel. row_lanes: as in `LoopSchedule`."""
     chain = perfect_chain(nest, row_lanes)
     if row_lanes is not None:
-        return GridMapping(chain, None)
+        return _with_rows(nest, chain, None)
     best = max(chain, key=lambda loop: (stride_score(nest, loop.var), chain.index(loop)))
     inner = [loop for loop in loops_of(chain[-1].body) if may_be_lanes(loop)]
     score = stride_score(nest, best.var)
     if any(
         stride_score(nest, loop.var) + (score < 0) > score for loop in inner
     ):  # if none is coalesced, use both
-        return GridMapping(chain, None)
-    return GridMapping(chain, best.var)
+        return _with_rows(nest, chain, None)
+    return _with_rows(nest, chain, best.var)
+
+
+def _with_rows(nest: For, chain: tuple[For, ...], lane: Symbol | None) -> GridMapping:
+    """The mapping with the loop for the rows of tiles, if there is one: that along which most accesses are adjacent,
+    else the innermost one."""
+    accesses = list(repeated_accesses(nest))
+
+    def adjacent(var: Symbol, beside: Symbol | None = None) -> int:
+        return sum(
+            times
+            for access, times in accesses
+            if _stride(array_of(access), access.index, var) == 1
+            and (beside is None or _stride(array_of(access), access.index, beside) == -1)
+        )
+
+    others = [loop for loop in chain if loop.var != lane]
+    if others:
+        rows = max(others, key=lambda loop: (adjacent(loop.var), chain.index(loop))).var
+        if not _branches_by_row(chain[-1].body, rows, lane):
+            crossed = lane is not None and 2 * adjacent(rows, lane) >= sum(times for _, times in accesses)
+            return GridMapping(chain, lane, rows, crossed)
+    return GridMapping(chain, lane)
+
+
+def _branches_by_row(body: tuple[Stmt, ...], rows: Symbol, lane: Symbol | None) -> bool:
+    """Whether control flow depends on the row, and not on the lane."""
+    by_row = divergence(body, {rows})
+    by_lane = set() if lane is None else divergence(body, {lane})
+    tests = (
+        test
+        for node in walk(body)
+        for test in (
+            (node.lo, node.hi)
+            if isinstance(node, For)
+            else (node.cond,)
+            if isinstance(node, If | While)
+            else ()
+        )
+    )
+    return any(mentions(test, by_row) and not mentions(test, by_lane) for test in tests)
 
 
 def choose_lane_loops(body: tuple[Stmt, ...]) -> frozenset[Symbol]:
@@ -90,6 +145,19 @@ def map_nests(body: tuple[Stmt, ...], rule: Callable[[For], Sequence[Stmt]]) -> 
         return rule(stmt) if isinstance(stmt, For) and stmt.mode is not LoopMode.SEQUENTIAL else None
 
     return replace_outermost(body, nests)
+
+
+def length_of_strips(nest: For, body: tuple[Stmt, ...], strips: frozenset[Symbol]) -> Expr | None:
+    """The largest trip count of these loops of a nest; None where a host cannot compute it before the nest runs."""
+    inside = {*scalars_written(nest), *(loop.var for loop in loops_of((nest,)))}
+    counts: dict[Expr, None] = {}
+    for loop in loops_of(body):
+        if loop.var in strips:
+            bounds = (loop.lo, loop.hi)
+            if may_raise(bounds) or arrays_read(bounds) or scalars_read(bounds) & inside:
+                return None
+            counts.setdefault(trip_count(loop.lo, loop.hi, loop.step))
+    return reduce(larger, counts) if counts else None
 
 
 def may_be_lanes(loop: For, row_lanes: int | None = None) -> bool:

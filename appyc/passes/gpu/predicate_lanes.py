@@ -11,7 +11,8 @@ to the furthest one. Outside of lanes (`Where.lanes` is False) one value serves 
 program and control flow stays what it is.
 
 A loop that becomes lanes inside a program is cut into strips; what it reduces is gathered
-in a scalar of every lane and combined when the loop is done.
+in a scalar of every lane and combined when the loop is done. Where the program is a tile of rows, each row has
+the strips for itself, and combines its own lanes.
 
 Needs: no `Break` or `Continue` (`lower_jumps`), no complex arithmetic (`split_complex`).
 """
@@ -23,7 +24,7 @@ from typing import assert_never, cast
 
 from appyc.errors import InternalError, UnsupportedError
 from appyc.ir import nodes as ir
-from appyc.ir.gpu_program import Branch, LaneIndex, LaneReduce, Lanes, Loop, Repeat, ScheduledStmt
+from appyc.ir.gpu_program import IN_ROWS, Branch, LaneIndex, LaneReduce, Lanes, Loop, Repeat, ScheduledStmt
 from appyc.ir.names import NameSupply
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
@@ -49,13 +50,15 @@ from appyc.passes.vectorise.divergence import divergence
 
 class KernelLowering(ExpressionLowering):
     """Lowers the statements of one kernel. strips: the loops, named by their variables, that
-    become lanes inside the program; lanes: how many lanes a program has."""
+    become lanes inside the program; lanes: how many lanes a row has, at most."""
 
     def __init__(
         self, names: NameSupply, sites: FaultSites, lanes: int, strips: frozenset[ir.Symbol] = frozenset()
     ) -> None:
         super().__init__(names, sites)
         self.lanes = lanes
+        self.width: int | ir.Var = lanes
+        """How many lanes a row has: a scalar where a launch chooses."""
         self.strips = strips
         self.accumulators: set[ir.Symbol] = set()
         """Scalars that inactive lanes must not change."""
@@ -86,7 +89,7 @@ class KernelLowering(ExpressionLowering):
                 self.store(s, where, out)
             case ir.Update():
                 self._update(s, where, out)
-            case ir.For() if not where.lanes and s.var in self.strips:
+            case ir.For() if not where.in_row and s.var in self.strips:
                 self.strip(s, where, out)
             case ir.For():
                 self._for(s, where, out)
@@ -215,11 +218,11 @@ class KernelLowering(ExpressionLowering):
     # ------------------------------------------------------------ a loop as lanes
 
     def strip(self, s: ir.For, around: Where, out: list[ScheduledStmt]) -> None:
-        everybody, loc = Where(safe=around.safe), s.loc
-        lo = self.expr(s.lo, everybody, out)
+        loc = s.loc
+        lo = self.expr(s.lo, around, out)
         if not is_simple(lo):
             lo = self.temp("start", lo, out)
-        count = self.temp("count", trip_count(lo, self.expr(s.hi, everybody, out), s.step), out)
+        count = self.temp("count", trip_count(lo, self.expr(s.hi, around, out), s.step), out)
         loop, kept = self.as_lanes(s)
         for reduction in s.reductions:
             lane = kept[reduction.symbol]
@@ -228,24 +231,30 @@ class KernelLowering(ExpressionLowering):
         self.varying.add(lane)
         number = ir.Binary("+", ir.Var(base, loc=loc), ir.Var(lane, loc=loc), loc=loc)
         body: list[ScheduledStmt] = [Lanes(lane, loc=loc)]
-        where = replace(self.enter(loop, lo, ir.Var(base, loc=loc), lane, count, body), safe=around.safe)
+        self.in_row.add(lane)
+        where = self.enter(loop, lo, ir.Var(base, loc=loc), lane, count, body, around)
+        if s.scans:
+            where = replace(where, rows=None)
         inside = start_lanes(self, s, kept, where, ir.Var(lane, loc=loc), body) if s.scans else loop.body
         body += self.block(inside, where)
         if s.scans:
             hand_on(self, s, kept, number, ir.Var(base, loc=loc), count, body)
-        out.append(Loop(base, integer(0, loc), count, self.lanes, tuple(body), loc=loc))
-        self.combine_lanes(s, kept, out)
+        out.append(Loop(base, integer(0, loc), count, self.width, tuple(body), loc=loc))
+        self.combine_lanes(s, kept, around, out)
         if s.last:
             self._keep_last(s, loop, lo, count, kept, out)
 
-    def combine_lanes(self, s: ir.For, kept: dict[ir.Symbol, ir.Symbol], out: list[ScheduledStmt]) -> None:
-        """Combines the partial results of a loop's lanes."""
+    def combine_lanes(
+        self, s: ir.For, kept: dict[ir.Symbol, ir.Symbol], around: Where, out: list[ScheduledStmt]
+    ) -> None:
+        """Combines the partial results of a loop's lanes, those of each row."""
         loc = s.loc
         for reduction in s.reductions:
             total = self.names.fresh(reduction.symbol.name, reduction.symbol.dtype)
-            out.append(LaneReduce(total, reduction.op, ir.Var(kept[reduction.symbol], loc=loc), loc=loc))
+            own = ir.Var(kept[reduction.symbol], loc=loc)
+            out.append(LaneReduce(total, reduction.op, own, IN_ROWS, loc=loc))
             value = combine(reduction.op, ir.Var(reduction.symbol, loc=loc), ir.Var(total, loc=loc))
-            out.append(ir.Assign(reduction.symbol, value, loc=loc))
+            self.assign(reduction.symbol, value, around, out)
 
     def enter(
         self,
@@ -255,24 +264,31 @@ class KernelLowering(ExpressionLowering):
         lane: ir.Symbol,
         count: ir.Expr,
         out: list[ScheduledStmt],
+        around: Where,
     ) -> Where:
-        """Sets the loop's variable in each lane to that of the iteration `first + lane`, counted from 0."""
+        """Sets the loop's variable in each lane to that of the iteration `first + lane`, counted from 0. lane: of a row
+        where it is in `in_row`, else the number of a row of a tile."""
         here = ir.Var(lane, loc=loop.loc)
         self.varying.add(loop.var)
         base = self.temp(f"{loop.var.name}_base", iteration(lo, loop.step, first), out)
         out.append(ir.Assign(loop.var, iteration(base, loop.step, here), loc=loop.loc))
         self.indices[loop.var] = LaneIndex(base.symbol, loop.step, lane)
         rest = count if first == integer(0, loop.loc) else ir.Binary("-", count, first, loc=loop.loc)
-        inside = self.temp("inside", less(here, rest), out)
+        inside = self.temp("inside", both(around.mask, less(here, rest)) or less(here, rest), out)
         self.varying |= divergence(loop.body, self.varying)
-        return Where(inside, lanes=True)
+        in_row = lane in self.in_row
+        if in_row:
+            self.in_row |= divergence(loop.body, self.in_row | {loop.var})
+        return replace(around, mask=inside, lanes=True, in_row=in_row, rows=around.mask)
 
     def as_lanes(self, loop: ir.For) -> tuple[ir.For, dict[ir.Symbol, ir.Symbol]]:
         """The loop with scalars of its own for all that it writes, and which stands for which."""
         kept = {s: self.names.fresh(s.name, s.type) for s in dict.fromkeys(scalar_writes(loop.body))}
         self.accumulators |= {kept[r.symbol] for r in loop.reductions}
         combined = [r.symbol for r in loop.reductions] + [scan.symbol for scan in loop.scans]
-        self.varying |= {kept[s] for s in (*combined, *loop.last)}
+        gathered = {kept[s] for s in (*combined, *loop.last)}
+        self.varying |= gathered
+        self.in_row |= gathered
         return replace(loop, body=tuple(rename(stmt, kept) for stmt in loop.body)), kept
 
     def _keep_last(
@@ -292,5 +308,5 @@ class KernelLowering(ExpressionLowering):
         for symbol in s.last:
             value = ir.Select(is_last, ir.Var(kept[symbol], loc=loc), zero(symbol.dtype, loc), loc=loc)
             op = "or" if symbol.dtype is DType.BOOL else "+"
-            body.append(LaneReduce(symbol, op, value, loc=loc))
+            body.append(LaneReduce(symbol, op, value, IN_ROWS, loc=loc))
         out.append(Branch(less(integer(0, loc), count), tuple(body), loc=loc))

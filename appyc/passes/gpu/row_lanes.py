@@ -46,26 +46,28 @@ class RowLowering(KernelLowering):
     def allocate(self, s: Alloc, out: list[ScheduledStmt]) -> None:
         symbol = self.rows[s.array]
         self.varying.add(symbol)
+        self.in_row.add(symbol)
         out.append(Assign(symbol, zero(symbol.dtype, s.loc), loc=s.loc))
 
     def strip(self, s: For, around: Where, out: list[ScheduledStmt]) -> None:
         loop, kept = self.as_lanes(s)
         if self.position is None:
-            everybody = Where(safe=around.safe)
-            lo, lane = self.expr(s.lo, everybody, out), self.names.fresh("lane", DType.INT64)
+            lo, lane = self.expr(s.lo, around, out), self.names.fresh("lane", DType.INT64)
             self.varying.add(lane)
+            self.in_row.add(lane)
             out.append(Lanes(lane, loc=s.loc))
-            count = self.temp("count", trip_count(lo, self.expr(s.hi, everybody, out), s.step), out)
+            count = self.temp("count", trip_count(lo, self.expr(s.hi, around, out), s.step), out)
             self.has_elements = less(integer(0, s.loc), count)
-            self.position = s.var, self.enter(loop, lo, integer(0, s.loc), lane, count, out)
+            self.position = s.var, self.enter(loop, lo, integer(0, s.loc), lane, count, out, around)
         var, where = self.position
         body = tuple(rename(stmt, {s.var: var}) for stmt in loop.body) if s.var != var else loop.body
         self.varying |= divergence(body, self.varying)
+        self.in_row |= divergence(body, self.in_row)
         for reduction in s.reductions:
             own = kept[reduction.symbol]
             out.append(Assign(own, identity(reduction.op, own.dtype, s.loc), loc=s.loc))
         out += self.block(body, replace(where, safe=around.safe))
-        self.combine_lanes(s, kept, out)
+        self.combine_lanes(s, kept, around, out)
 
     def store(self, s: Store, where: Where, out: list[ScheduledStmt]) -> None:
         if s.array in self.rows:

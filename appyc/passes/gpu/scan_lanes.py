@@ -25,7 +25,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from appyc.analysis.patterns.scans import LINEAR
-from appyc.ir.gpu_program import LaneReduce, LaneScan, ScheduledStmt
+from appyc.ir.gpu_program import IN_ROWS, LaneReduce, LaneScan, ScheduledStmt
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import Assign, Binary, Compare, Expr, For, Node, Select, Stmt, Symbol, Update, Var
 from appyc.ir.types import DType
@@ -40,7 +40,7 @@ class Lowering(Protocol):
     """What is needed of the lowering of a kernel (`KernelLowering`)."""
 
     names: NameSupply
-    lanes: int
+    width: int | Var
     varying: set[Symbol]
     accumulators: set[Symbol]
 
@@ -133,11 +133,12 @@ def hand_on(
     """Gives the strip that follows what the last lane of this one has. number: of a lane's iteration,
     strip: of the strip's first."""
     loc = loop.loc
-    end = Binary("min", Binary("+", strip, integer(lower.lanes, loc), loc=loc), count, loc=loc)
+    width = lower.width if isinstance(lower.width, Var) else integer(lower.width, loc)
+    end = Binary("min", Binary("+", strip, width, loc=loc), count, loc=loc)
     last = Compare("==", number, shifted(end, -1), loc=loc)
     is_last = lower.temp("is_last", last, out)
     for scan in loop.scans:
         held = Var(kept[scan.symbol], loc=loc)
         op = "or" if scan.symbol.dtype is DType.BOOL else "+"
         value = Select(is_last, held, start_of_sum(op, scan.symbol.dtype, loc), loc=loc)
-        out.append(LaneReduce(scan.symbol, op, value, loc=loc))
+        out.append(LaneReduce(scan.symbol, op, value, IN_ROWS, loc=loc))

@@ -90,10 +90,9 @@ class _Runs:
                     self._close(gathered, out)
                 case Repeat():
                     self._repeat(stmt, gathered, out)
-                case Loop():
+                case Loop(var, lo, hi, int(step), body):
                     self._close(gathered, out)
-                    inner = self.block(stmt.body, [])
-                    out.append(ir.For(stmt.var, stmt.lo, stmt.hi, stmt.step, inner, loc=stmt.loc))
+                    out.append(ir.For(var, lo, hi, step, self.block(body, []), loc=stmt.loc))
                 case Branch():
                     self._close(gathered, out)
                     then, orelse = self.block(stmt.then, []), self.block(stmt.orelse, [])
@@ -134,7 +133,7 @@ class _Runs:
                 case Repeat(cond, inner):
                     goes_on = cond.arg if isinstance(cond, ir.AnyLane) else cond
                     out.append(ir.While(_plain(goes_on), self._alone(inner), loc=loc))
-                case Loop(var, lo, hi, step, inner):
+                case Loop(var, lo, hi, int(step), inner):
                     again = {var: self.names.fresh(var.name, DType.INT64)}
                     stmts = tuple(rename(s, again) for s in self._alone(inner))
                     out.append(ir.For(again[var], lo, hi, step, stmts, loc=loc))

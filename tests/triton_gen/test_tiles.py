@@ -1,0 +1,71 @@
+"""Programs of a GPU that compute tiles of rows, with tiles of all shapes."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from appyc.ir.gpu_program import FEWEST_LANES, TILE_LANES, LaneUse
+from appyc.runtime.kernel_variants import Variant, choose_lanes
+from appyc.runtime.triton_build import compile_kernel
+from appyc.runtime.triton_interpret import interpret
+from tests.programs import tiles
+from tests.programs.registry import Run
+from tests.triton_gen.source_runner import program_of
+
+RUNS = [run for run in tiles.PROGRAMS.runs if run.fn is not tiles.beyond_the_end_of_rows]
+FIRST = list({run.fn: run for run in reversed(RUNS)}.values())
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("lanes", [1, 2, 16, 128])
+@pytest.mark.parametrize("run", FIRST, ids=lambda run: run.fn.__name__)
+def test_results_do_not_depend_on_the_shape_of_tiles(run: Run, lanes: int) -> None:
+    program = program_of(run.fn, *run.args)
+    kernels = tuple(
+        k if k.use is LaneUse.ROW else replace(k, lanes=lanes, fewest_lanes=lanes) for k in program.kernels
+    )
+    ours, theirs = copy.deepcopy(list(run.args)), copy.deepcopy(list(run.args))
+    got, expected = interpret(replace(program, kernels=kernels))(ours), run.fn(*theirs)
+    for mine, python in zip([*ours, *got], [*theirs, *(expected or ())], strict=True):
+        np.testing.assert_allclose(mine, python, rtol=1e-14)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("run", FIRST, ids=lambda run: run.fn.__name__)
+def test_tiles_compile_without_spills(run: Run) -> None:
+    program = program_of(run.fn, *run.args)
+    for kernel in program.kernels:
+        if kernel.has_rows:
+            built = compile_kernel(program, kernel, "cuda:90", Variant(8, narrow=True))
+            assert built.spill_bytes == 0, kernel.name
+
+
+def test_short_rows_share_a_program() -> None:
+    (kernel,) = program_of(tiles.scaled, np.zeros((8, 3)), np.zeros((8, 3))).kernels
+    assert choose_lanes(kernel, 1 << 20, 3, 132) == 4
+    assert kernel.rows(4) == TILE_LANES // 4
+    assert choose_lanes(kernel, 1 << 20, 500, 132) >= FEWEST_LANES
+    assert kernel.rows(FEWEST_LANES) == 1
+    assert choose_lanes(kernel, 100, 3, 132) >= FEWEST_LANES, "a program for each row fills more of the GPU"
+
+
+def test_lanes_hold_a_whole_row_where_it_stays_in_them() -> None:
+    kernel, *_ = program_of(tiles.less_the_total, np.zeros((8, 3), int), np.zeros((8, 3), int)).kernels
+    assert kernel.use is LaneUse.ROW
+    assert [choose_lanes(kernel, 4096, count, 132) for count in (1, 3, 130, 1024)] == [1, 4, 256, 1024]
+
+
+def test_transposes_have_square_tiles() -> None:
+    (kernel,) = program_of(tiles.transposed, np.zeros((8, 8)), np.zeros((8, 8))).kernels
+    lanes = choose_lanes(kernel, 4096, 4096, 132)
+    assert (lanes, kernel.rows(lanes)) == (32, 16)
+    built = compile_kernel(
+        program_of(tiles.transposed, *2 * [np.zeros((8, 8))]), kernel, "cuda:90", Variant(32, 16)
+    )
+    assert "ld.global.v2" in built.ptx
+    assert "st.global.v2" in built.ptx
+    assert built.shared > 0, "the tile goes through shared memory"
