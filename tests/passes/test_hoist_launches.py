@@ -66,6 +66,17 @@ def carried(n, a):
             a[i] = a[i] + 1.0
 
 
+def stencil(n, a, b):
+    """A nest for short rows and one for long ones, in each iteration."""
+    for _ in range(n):
+        for i in range(1, a.shape[0] - 1):
+            for j in range(a.shape[1]):
+                b[i, j] = a[i - 1, j] + a[i + 1, j]
+        for i in range(1, a.shape[0] - 1):
+            for j in range(a.shape[1]):
+                a[i, j] = b[i, j] * 0.5
+
+
 def host_of(fn: Callable[..., Any], *args: Any) -> str:
     return program_of(fn, *args).host
 
@@ -86,10 +97,20 @@ def test_inner_loop_repeats() -> None:
     assert "rt.recorded" not in text
 
 
+def test_what_a_branch_launches_is_computed_before_the_loop() -> None:
+    text = host_of(stencil, 3, np.ones((5, 5)), np.ones((5, 5)))
+    inside = text[text.index("rt.steps") :]
+    assert inside.count("if ") == 1
+    assert "rt.lanes" not in inside
+
+
 @pytest.mark.parametrize("steps", [0, 1, 5])
 def test_results(steps: int) -> None:
     for fn in (with_index, with_array, carried):
         compare(fn, steps, np.arange(7.0), build=False)
     compare(diffusion, steps, np.arange(7.0), np.zeros(7), build=False)
+    for columns in (3, 130):
+        rows = np.arange(5.0 * columns).reshape(5, columns)
+        compare(stencil, steps, rows, np.zeros_like(rows), build=False)
     compare(nested, steps, 2, np.arange(7.0), np.zeros(7), build=False)
     compare(until, np.arange(7.0), float(steps), build=False, exact=False)

@@ -143,3 +143,19 @@ def beyond_the_end_of_rows(a, out):
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):
             out[i, j] = a[i, j + i]
+
+
+@PROGRAMS.on(floats(5, 20, 3), floats(5, 20, 3, seed=1))
+@PROGRAMS.on(floats(4, 5, 150), floats(4, 5, 150, seed=1))
+@PROGRAMS.on(floats(2, 20, 3), floats(2, 20, 3, seed=1))
+def laplacian_of_an_image(a, b):
+    """A stencil whose rows are short or long: another nest computes several long rows at once."""
+    for _ in range(3):
+        for i in range(1, a.shape[0] - 1):
+            for j in range(1, a.shape[1] - 1):
+                for k in range(a.shape[2]):
+                    b[i, j, k] = a[i - 1, j, k] + a[i + 1, j, k] + a[i, j - 1, k] + a[i, j + 1, k] - 4 * a[i, j, k]
+        for i in range(1, a.shape[0] - 1):
+            for j in range(1, a.shape[1] - 1):
+                for k in range(a.shape[2]):
+                    a[i, j, k] = b[i - 1, j, k] + b[i + 1, j, k] + b[i, j - 1, k] + b[i, j + 1, k] - 4 * b[i, j, k]

@@ -8,7 +8,8 @@
 A loop in which nothing but launches is left, all with arguments that it does not change, `repeats`: a device may record
 the launches of an iteration and run them again. In other loops `record_launches` finds what can be recorded. For it,
 arrays for what kernels leave are made before the loop too, launches and copies to the host under one condition are
-separated, and a launch takes a value that each iteration starts a scalar with from a scalar of its own.
+separated, and a launch takes a value that each iteration starts a scalar with from a scalar of its own. What launches
+under a condition need is computed in any case.
 
 Requires: scalars and arrays that are moved are the program's own, which nothing reads after a loop without iterations.
 Does not handle: what only some iterations launch; launches whose kernel takes the loop's variable.
@@ -57,7 +58,7 @@ def hoist_launches(
         if is_plain and isinstance(stmt, Assign) and not any(changed[s] for s in symbols_of(stmt.value)):
             fresh = names.fresh(stmt.target.name, stmt.target.type)
             first[stmt.target] = replace(stmt, target=fresh)
-    repeats = bool(rest) and all(isinstance(stmt, Launch) and is_same(stmt, changed) for stmt in rest)
+    repeats = bool(rest) and all(is_same(stmt, changed) for stmt in rest)
     if isinstance(loop, Loop) and repeats:
         return [*before, replace(loop, body=tuple(rest), repeats=True)]
     if recordings is not None:
@@ -78,8 +79,21 @@ def _apart(
                 for part in then:
                     is_own = isinstance(part, Alloc) and part.array not in users
                     yield part if is_own else replace(stmt, then=(part,))
+            case Branch(cond, then, orelse) if not any(changed[s] for s in symbols_of(cond)) and all(
+                isinstance(s, Launch) or _is_own(s, users) for s in (*then, *orelse)
+            ):
+                yield from (s for s in (*then, *orelse) if not isinstance(s, Launch))
+                then, orelse = (tuple(s for s in arm if isinstance(s, Launch)) for arm in (then, orelse))
+                yield replace(stmt, then=then, orelse=orelse)
             case _:
                 yield stmt
+
+
+def _is_own(stmt: ScheduledStmt, users: Collection[Symbol]) -> bool:
+    """Whether a statement computes a number of the program's own, which it may do in any case."""
+    return (isinstance(stmt, ChooseLanes) or (isinstance(stmt, Assign) and not may_raise(stmt))) and not any(
+        s in users for s in targets_of(stmt)
+    )
 
 
 def _with_first_values(
@@ -91,19 +105,24 @@ def _with_first_values(
             taken = {s: first[s] for s in free_scalars(kernel.body) if s in first}
             before += (made for made in taken.values() if made not in before)
             return replace(stmt, kernel=rename(kernel, {s: made.target for s, made in taken.items()}))
-        case Branch(then=(Launch() as launch,), orelse=()):
-            return replace(stmt, then=(_with_first_values(launch, first, before),))
+        case Branch(_, then, orelse) if all(isinstance(s, Launch) for s in (*then, *orelse)):
+            then, orelse = (
+                tuple(_with_first_values(s, first, before) for s in arm) for arm in (then, orelse)
+            )
+            return replace(stmt, then=then, orelse=orelse)
         case _:
             return stmt
 
 
 def is_same(stmt: ScheduledStmt, changed: Counter[Symbol]) -> bool:
-    """Whether a statement is a launch, or one under a condition, that every iteration makes with the same arguments."""
+    """Whether a statement is a launch, or launches under a condition, that every iteration makes with the same
+    arguments."""
     match stmt:
         case Launch(kernel, programs):
             arrays = [s for s in symbols_of(kernel.body) if s.is_array]
             return not any(changed[s] for s in (*symbols_of(programs), *arrays, *free_scalars(kernel.body)))
-        case Branch(cond, (Launch() as launch,), ()):
-            return is_same(launch, changed) and not any(changed[s] for s in symbols_of(cond))
+        case Branch(cond, then, orelse):
+            launches = all(isinstance(s, Launch) and is_same(s, changed) for s in (*then, *orelse))
+            return launches and not any(changed[s] for s in symbols_of(cond))
         case _:
             return False

@@ -17,6 +17,8 @@ The loops around the lanes are tiled, with those sizes that load the least for a
 other along the lanes count once, since a warp has all of them in a few lines of the cache. All loads of a tile are
 under way before the first is used.
 
+Where rows are too short for the lanes of a program, the nest stays as it is: there the lanes are several rows.
+
 Requires: all passes that change loops have run. Does not handle: bodies other than assignments and stores; reductions;
 bounds that read arrays; nests with a `block` clause.
 """
@@ -31,9 +33,10 @@ from typing import TypeAlias
 
 from appyc.ir.affine import LinearForm, linear_form
 from appyc.ir.array_accesses import array_of, is_access
+from appyc.ir.gpu_program import FEWEST_LANES
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Assign, Expr, For, Function, If, Load, Stmt, Store, Symbol, Update, Var
+from appyc.ir.nodes import Assign, Compare, Expr, For, Function, If, Load, Stmt, Store, Symbol, Update, Var
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.visit import (
     arrays_written,
@@ -46,7 +49,15 @@ from appyc.ir.visit import (
 )
 from appyc.passes.gpu.map_gpu import GridMapping, map_gpu, map_nests, mentions
 from appyc.passes.loop_ops.unroll import again
-from appyc.passes.node_builders import both, less, shifted, smaller
+from appyc.passes.node_builders import (
+    both,
+    fresh_variables,
+    integer,
+    iterations_of,
+    less,
+    shifted,
+    smaller,
+)
 from appyc.passes.pass_context import PassContext
 
 SIZES = (1, 2, 4, 8)
@@ -76,7 +87,12 @@ def tile_rows(fn: Function, ctx: PassContext) -> Function:
         nest, copies = tiled
         decided[s.var] = replace(fn.schedule[s.var], rows_each=copies)
         ctx.remark(s.loc, f"each program of the GPU computes {copies} neighbouring rows")
-        return (nest,)
+        mapping = map_gpu(s)
+        if mapping.rows is None:
+            return (nest,)
+        (lanes,) = (loop for loop in mapping.chain if loop.var == mapping.lane)
+        is_long = Compare(">=", iterations_of(lanes), integer(FEWEST_LANES, s.loc), loc=s.loc)
+        return (If(is_long, (nest,), (rename(s, fresh_variables(s, names)),), loc=s.loc),)
 
     body = map_nests(fn.body, rule)
     return replace(fn, body=body, schedule=fn.schedule.updated(decided)) if decided else fn
