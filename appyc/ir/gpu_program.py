@@ -10,7 +10,7 @@ value a lane; `Kernel.lane_scalars` says which. Control flow is always uniform: 
 loop that lanes take differently has become masks and `AnyLane`. Every access is unchecked;
 its `mask` keeps it inside the array.
 
-The lanes of a program are a row, or a tile of rows (`Kernel.rows`): `ROWS` by `LANES` iterations of two loops. A scalar
+The lanes of a program are a row, or a tile of rows (`Kernel.tile`): `ROWS` by `LANES` iterations of two loops. A scalar
 of a tile may have one value a row, one a column, or one a lane.
 """
 
@@ -160,11 +160,20 @@ class LaneUse(Enum):
     ROW = "row"
 
 
-FEWEST_LANES = 128
-"""Lanes of a row where its length does not matter: one for each thread of four warps."""
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """How many rows a program has: as many as have `lanes` lanes in all where a row has fewer than `below`, else one.
 
-TILE_LANES = 512
-"""Lanes of a tile whose rows have fewer than FEWEST_LANES: four for each thread."""
+    rows: the scalar that is their number. lanes, below: powers of two.
+    """
+
+    rows: Symbol
+    lanes: int
+    below: int
+
+    def count(self, lanes: int) -> int:
+        """The rows, where each has so many lanes."""
+        return self.lanes // lanes if lanes < self.below else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +181,9 @@ class Kernel(Node):
     """One kernel. What it takes follows from what its body reads.
 
     lanes, fewest_lanes: how many lanes a row has, at most, and at least where it is not shorter (powers of two).
-    chosen: the scalar that is the number of lanes, where `ChooseLanes` sets it. rows: the scalar that is the number of
-    rows of a tile, TILE_LANES in all where a row has fewer than FEWEST_LANES, else one; None where there are no tiles.
-    lane_scalars: the scalars with one value a lane, row or column. num_warps: how many warps run them. indices: loop
-    variables in lanes. rows_each: as in `LoopSchedule`.
+    chosen: the scalar that is the number of lanes, where `ChooseLanes` sets it. lane_scalars: the scalars with one
+    value a lane, row or column. num_warps: how many warps run them. indices: loop variables in lanes. rows_each: as in
+    `LoopSchedule`. tile: None where the lanes are one row.
     """
 
     name: str
@@ -188,8 +196,13 @@ class Kernel(Node):
     indices: Mapping[Symbol, LaneIndex]
     rows_each: int = 1
     batch: int = 1
-    rows: Symbol | None = None
+    tile: Tile | None = None
     use: LaneUse = LaneUse.BLOCK
+
+    @property
+    def rows(self) -> Symbol | None:
+        """The scalar that is the number of rows of a tile."""
+        return None if self.tile is None else self.tile.rows
 
 
 @dataclass(frozen=True, slots=True)

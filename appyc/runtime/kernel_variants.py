@@ -135,6 +135,6 @@ def choose_lanes(kernel: KernelText, rows: int, count: int, processors: int) -> 
     sizes = [kernel.fewest_lanes]
     while sizes[-1] < kernel.lanes:
         sizes.append(2 * sizes[-1])
-    if kernel.has_rows and whole < sizes[0]:
+    if kernel.tile is not None and whole < sizes[0]:
         sizes.append(whole)
     return min(sizes, key=cost)

@@ -54,7 +54,7 @@ class LaneShapes:
 
 def lane_shapes(kernel: Kernel) -> LaneShapes:
     axes: dict[Symbol, Axes] = {}
-    shapes = LaneShapes(axes, kernel.rows is not None)
+    shapes = LaneShapes(axes, kernel.tile is not None)
     stmts = list(all_statements(kernel.body))
     is_changed = True
     while is_changed:

@@ -74,8 +74,8 @@ class _HostEmitter:
         names = spellings([*outside, *symbols_of([*program.results, *program.guards])], _RESERVED)
         self.name = names.__getitem__
         launched = [stmt.kernel for stmt in all_statements(program.body) if isinstance(stmt, Launch)]
-        sizes = {size for kernel in launched for size in (kernel.chosen, kernel.rows) if size is not None}
-        self.nonzero = {symbol for symbol in sizes if scalars_set(program.body)[symbol] == 1}
+        sizes = {size for kernel in launched for size in (kernel.chosen, kernel.rows)}
+        self.nonzero = {s for s in sizes if s is not None and scalars_set(program.body)[s] == 1}
         self.expr = expression_printer(self.name, self.nonzero)
         self.w = Writer()
 

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from appyc.errors import InternalError
 from appyc.ir.abi import FAULT_SLOTS
 from appyc.ir.gpu_program import (
-    FEWEST_LANES,
     IN_ROWS,
-    TILE_LANES,
     Barrier,
     Branch,
     Fault,
@@ -24,6 +22,7 @@ from appyc.ir.gpu_program import (
     ProgramIndex,
     Repeat,
     ScheduledStmt,
+    Tile,
 )
 from appyc.ir.kernel_scalars import free_scalars, targets_of
 from appyc.ir.names import spellings
@@ -72,7 +71,7 @@ class Param:
 @dataclass(frozen=True, slots=True)
 class KernelText:
     """A kernel as generated. lanes, fewest_lanes: bounds of its constexpr `constant`, for lanes a power of two.
-    has_rows: whether its lanes are a tile. use: what the lanes of a row are.
+    tile, use: as in `Kernel`.
     num_stages: how many iterations' loads a loop around `tl.dot` has under way. rows_each, batch: as in `LoopSchedule`.
     scale: so many times the sizes have to fit the kernel's constexpr INDEX, their type and that of scalars that count;
     0: it has none."""
@@ -89,12 +88,12 @@ class KernelText:
     rows_each: int = 1
     batch: int = 1
     scale: int = 0
-    has_rows: bool = False
+    tile: Tile | None = None
     use: LaneUse = LaneUse.BLOCK
 
     def rows(self, lanes: int) -> int:
-        """The rows of a tile, for the lanes of a row."""
-        return TILE_LANES // lanes if self.has_rows and lanes < FEWEST_LANES else 1
+        """The rows of a program, for the lanes of a row."""
+        return 1 if self.tile is None else self.tile.count(lanes)
 
     @property
     def signature(self) -> dict[str, str]:
@@ -132,8 +131,8 @@ class _KernelEmitter(ExpressionEmitter):
         constants = ["LANES: tl.constexpr", *(["INDEX: tl.constexpr"] if self.scale else [])]
         head.line("@triton.jit")
         head.line(f"def {self.kernel.name}({', '.join([*(p.name for p in params), *constants])}):")
-        if self.kernel.rows is not None:
-            head.line(f"    ROWS: tl.constexpr = {TILE_LANES} // LANES if LANES < {FEWEST_LANES} else 1")
+        if (tile := self.kernel.tile) is not None:
+            head.line(f"    ROWS: tl.constexpr = {tile.lanes} // LANES if LANES < {tile.below} else 1")
         for param in params:
             if self.scale and param.kind in ("n", "s"):
                 head.line(f"    {param.name} = {param.name}.to(INDEX)")
@@ -149,7 +148,7 @@ class _KernelEmitter(ExpressionEmitter):
             rows_each=self.kernel.rows_each,
             batch=self.kernel.batch,
             scale=self.scale,
-            has_rows=self.kernel.rows is not None,
+            tile=self.kernel.tile,
             use=self.kernel.use,
         )
 

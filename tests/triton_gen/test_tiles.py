@@ -8,13 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from appyc.ir.gpu_program import FEWEST_LANES, TILE_LANES, LaneUse
+from appyc.ir.gpu_program import LaneUse
+from appyc.passes.gpu.grid_kernels import TILE_LANES
+from appyc.passes.gpu.map_gpu import FEWEST_LANES
 from appyc.runtime.kernel_variants import Variant, choose_lanes
 from appyc.runtime.triton_build import compile_kernel
 from appyc.runtime.triton_interpret import interpret
 from tests.programs import tiles
 from tests.programs.registry import Run
-from tests.triton_gen.source_runner import program_of
+from tests.triton_gen.source_runner import compare, program_of
 
 RUNS = [run for run in tiles.PROGRAMS.runs if run.fn is not tiles.beyond_the_end_of_rows]
 FIRST = list({run.fn: run for run in reversed(RUNS)}.values())
@@ -39,7 +41,7 @@ def test_results_do_not_depend_on_the_shape_of_tiles(run: Run, lanes: int) -> No
 def test_tiles_compile_without_spills(run: Run) -> None:
     program = program_of(run.fn, *run.args)
     for kernel in program.kernels:
-        if kernel.has_rows:
+        if kernel.tile is not None:
             built = compile_kernel(program, kernel, "cuda:90", Variant(8, narrow=True))
             assert built.spill_bytes == 0, kernel.name
 
@@ -59,10 +61,33 @@ def test_lanes_hold_a_whole_row_where_it_stays_in_them() -> None:
     assert [choose_lanes(kernel, 4096, count, 132) for count in (1, 3, 130, 1024)] == [1, 4, 256, 1024]
 
 
+def softmax_of_columns(x, y):
+    # pragma parallel for
+    for j in range(x.shape[1]):
+        largest = -np.inf
+        for i in range(x.shape[0]):
+            largest = max(largest, x[i, j])
+        total = 0.0
+        for i in range(x.shape[0]):
+            y[i, j] = np.exp(x[i, j] - largest)
+            total += y[i, j]
+        for i in range(x.shape[0]):
+            y[i, j] /= total
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (5, 70), (130, 3), (300, 9)])
+def test_columns_stay_in_lanes_beside_others(shape: tuple[int, int]) -> None:
+    x = np.random.default_rng(5).normal(size=shape)
+    program = compare(softmax_of_columns, x, np.zeros(shape), exact=False, build=shape == (1, 1), libm=True)
+    kernel = program.kernels[0]
+    assert kernel.use is LaneUse.ROW
+    assert [kernel.rows(lanes) for lanes in (64, 1024)] == [64, 4]
+
+
 def test_transposes_have_square_tiles() -> None:
     (kernel,) = program_of(tiles.transposed, np.zeros((8, 8)), np.zeros((8, 8))).kernels
     lanes = choose_lanes(kernel, 4096, 4096, 132)
-    assert (lanes, kernel.rows(lanes)) == (32, 16)
+    assert (lanes, kernel.rows(lanes)) == (32, 32)
     built = compile_kernel(
         program_of(tiles.transposed, *2 * [np.zeros((8, 8))]), kernel, "cuda:90", Variant(32, 16)
     )

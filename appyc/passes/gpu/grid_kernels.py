@@ -20,10 +20,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from appyc.ir.gpu_program import (
-    FEWEST_LANES,
     IN_ROWS,
     OF_ROWS,
-    TILE_LANES,
     Branch,
     ChooseLanes,
     Kernel,
@@ -33,6 +31,7 @@ from appyc.ir.gpu_program import (
     Loop,
     ProgramIndex,
     ScheduledStmt,
+    Tile,
 )
 from appyc.ir.names import NameSupply, spellings
 from appyc.ir.nodes import Assign, Binary, Compare, Expr, For, If, Reduction, Select, Store, Symbol, Var
@@ -43,7 +42,7 @@ from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.kernel_results import KernelResults
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.map_gpu import (
-    CROSSED_LANES,
+    FEWEST_LANES,
     GridMapping,
     choose_lane_loops,
     lanes_of_strips,
@@ -71,8 +70,13 @@ GRID_LANES = 1024
 """The most lanes where the grid's programs are blocks of a loop: eight for each thread of four warps."""
 MOST_ROWS = 4
 """So many rows or more, or iterations together, and each thread has two elements of a row, which it loads together."""
-WARPS = 4
-"""Of a tile."""
+TILE_LANES = 512
+"""Lanes of a tile of short rows: four for each thread of four warps."""
+SQUARE = 32
+"""Rows and lanes of a tile where some accesses are adjacent along its rows, and some along its lanes: so many elements
+fill lines of memory."""
+TILE_OF_WHOLE_ROWS = 4096
+"""Lanes of a tile of whole rows where accesses are adjacent along the other axis: eight for each thread of 16 warps."""
 ROW_LANES_OF_A_WARP = 256
 """Lanes of a warp that holds a part of a row: a thread has eight elements of each array."""
 SHARES = 2048
@@ -105,7 +109,7 @@ class GridKernel:
         self.mapping: GridMapping = map_gpu(nest, row_lanes)
         self.host: list[ScheduledStmt] = []
         self.chosen: Symbol | None = None
-        self.rows: Symbol | None = None
+        self.tile: Tile | None = None
         self.is_whole: Expr | None = None
         self.is_requested = any(
             loop.clauses is not None and loop.clauses.block for loop in self.mapping.chain
@@ -135,7 +139,7 @@ class GridKernel:
             self.mapping.chain[-1], reductions=self._reductions(), last=self.mapping.chain[0].last
         )
         # A program has scalars of its own for what it reduces, as its lanes have.
-        has_lanes = self.mapping.lane is not None or self.rows is not None
+        has_lanes = self.mapping.lane is not None or self.tile is not None
         lower = self.lower if has_lanes else KernelLowering(self.names, self.sites, 1)
         loop, kept = lower.as_lanes(merged)
         results = KernelResults(self.name, self.names, self.sites, self.host, self.loc)
@@ -167,7 +171,7 @@ class GridKernel:
             self.lower.indices,
             self.rows_each,
             self.batch,
-            self.rows,
+            self.tile,
             self.use,
             loc=self.loc,
         )
@@ -198,19 +202,28 @@ class GridKernel:
         self.host.append(ChooseLanes(self.chosen, self.name, rows, count, loc=loc))
         self.lower.width = lanes
         if is_tiled:
-            short = less(lanes, integer(FEWEST_LANES, loc))
-            tile = Binary("//", integer(TILE_LANES, loc), lanes, loc=loc)
-            self.rows = self.names.fresh("rows", DType.INT64)
-            self.host.append(Assign(self.rows, Select(short, tile, integer(1, loc), loc=loc), loc=loc))
-            if self.mapping.is_crossed:
-                self.lower.lanes, self.warps = CROSSED_LANES, WARPS
+            tile = self.tile = self._tile()
+            rows = Binary("//", integer(tile.lanes, loc), lanes, loc=loc)
+            count = Select(less(lanes, integer(tile.below, loc)), rows, integer(1, loc), loc=loc)
+            self.host.append(Assign(tile.rows, count, loc=loc))
         return lanes
+
+    def _tile(self) -> Tile:
+        rows = self.names.fresh("rows", DType.INT64)
+        if not self.mapping.is_crossed:
+            return Tile(rows, TILE_LANES, FEWEST_LANES)
+        if self.use is LaneUse.ROW:
+            self.warps = TILE_OF_WHOLE_ROWS // ROW_LANES_OF_A_WARP
+            return Tile(rows, TILE_OF_WHOLE_ROWS, TILE_OF_WHOLE_ROWS)
+        self.lower.lanes, self.warps = SQUARE, 4
+        return Tile(rows, SQUARE * SQUARE, FEWEST_LANES)
 
     def _size(self, axis: Axis) -> Expr | None:
         """How many iterations of a loop are lanes of one program; None where it has one."""
         if axis.loop.var == self.mapping.lane:
             return self.lanes
-        return Var(self.rows, loc=self.loc) if self.rows and axis.loop.var == self.mapping.rows else None
+        is_rows = self.tile is not None and axis.loop.var == self.mapping.rows
+        return Var(self.tile.rows, loc=self.loc) if self.tile and is_rows else None
 
     def _programs(self, axis: Axis) -> Var:
         """The number of programs along an axis."""
@@ -230,7 +243,7 @@ class GridKernel:
             ProgramIndex(tuple(axis.number for axis in axes), tuple(counts[1:]), number, loc=self.loc)
         )
         where = Where()
-        if self.rows is not None:  # each row of a tile has its own results of the loops inside
+        if self.tile is not None:  # each row of a tile has its own results of the loops inside
             inner = [s for s in loops_of(loop.body) if s.var in self.lower.strips]
             self.lower.varying |= {r.symbol for s in inner for r in s.reductions}
             self.lower.varying |= {
@@ -302,7 +315,7 @@ class GridKernel:
         combined: list[ScheduledStmt] = []
         names = spellings(r.symbol for r in reductions)
         for r in reductions:
-            axes = (OF_ROWS if self.rows else frozenset()) | (IN_ROWS if self.mapping.lane else frozenset())
+            axes = (OF_ROWS if self.tile else frozenset()) | (IN_ROWS if self.mapping.lane else frozenset())
             store, shares = results.share(r, kept[r.symbol], program, programs, axes)
             whole += store
             combined += results.combined(r, shares, programs, names[r.symbol])

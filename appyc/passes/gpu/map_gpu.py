@@ -42,8 +42,8 @@ STRIP_LANES = 256
 """Lanes where a program runs whole loops in strips."""
 SCAN_LANES = 1024
 """The same where strips hand scalars on, so that each waits for the one before."""
-CROSSED_LANES = 32
-"""Lanes of a row of a tile where the other axis has adjacent elements too: as many as fill lines of memory."""
+FEWEST_LANES = 128
+"""Lanes of a row where its length does not matter: one for each thread of four warps."""
 MAX_LANES = 4096
 """More make a thread hold more values than it has registers for."""
 
@@ -52,7 +52,7 @@ MAX_LANES = 4096
 class GridMapping:
     """chain: loops that become grid axes, outermost first. lane: the one of them that is cut
     into blocks of lanes; None where lanes run loops inside the program instead. rows: the one that is cut into the rows
-    of tiles. is_crossed: whether half of the accesses are adjacent along `rows`, and far apart along `lane`."""
+    of tiles. is_crossed: whether half of the accesses are adjacent along `rows`, and not along the lanes of a row."""
 
     chain: tuple[For, ...]
     lane: Symbol | None
@@ -96,7 +96,7 @@ def _with_rows(nest: For, chain: tuple[For, ...], lane: Symbol | None) -> GridMa
     if others:
         rows = max(others, key=lambda loop: (adjacent(loop.var), chain.index(loop))).var
         if not _branches_by_row(chain[-1].body, rows, lane):
-            crossed = lane is not None and 2 * adjacent(rows, lane) >= sum(times for _, times in accesses)
+            crossed = 2 * adjacent(rows, lane) >= sum(times for _, times in accesses)
             return GridMapping(chain, lane, rows, crossed)
     return GridMapping(chain, lane)
 

@@ -33,7 +33,6 @@ from typing import TypeAlias
 
 from appyc.ir.affine import LinearForm, linear_form
 from appyc.ir.array_accesses import array_of, is_access
-from appyc.ir.gpu_program import FEWEST_LANES
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Compare, Expr, For, Function, If, Load, Stmt, Store, Symbol, Update, Var
@@ -47,7 +46,7 @@ from appyc.ir.visit import (
     scalars_written,
     walk,
 )
-from appyc.passes.gpu.map_gpu import GridMapping, map_gpu, map_nests, mentions
+from appyc.passes.gpu.map_gpu import FEWEST_LANES, GridMapping, map_gpu, map_nests, mentions
 from appyc.passes.loop_ops.unroll import again
 from appyc.passes.node_builders import (
     both,
