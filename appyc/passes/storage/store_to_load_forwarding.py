@@ -78,7 +78,7 @@ class _Forwarding:
         kept = () if _is_overwritten(element, later) else (stmt,)
         if not any(isinstance(n, Load) and (n.array, n.index) == element for n in walk(later)):
             return list(kept)
-        if is_simple(stmt.value):
+        if is_simple(stmt.value) and not scalars_read(stmt.value) & scalars_written(later):
             self.held[element] = stmt.value
             return list(kept)
         scalar = self.names.fresh(stmt.array.name, stmt.array.dtype)
