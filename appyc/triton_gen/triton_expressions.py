@@ -365,6 +365,8 @@ def typed(value: bool | int | float | complex, dtype: DType, shape: str = "()") 
     """A constant of exactly this type."""
     if dtype.is_float:
         number = float(value.real)
+        if number == 0 and math.copysign(1, number) < 0:  # Triton makes any 0 the positive one
+            return f"({typed(0.0, dtype, shape)} * {typed(-1.0, dtype)})"
         text = repr(number) if math.isfinite(number) else f'float("{number}")'
     else:
         text = str(int(value.real))

@@ -128,6 +128,11 @@ def _sum(expr: ir.Binary, symbol: ir.Symbol) -> Linear | None:
         factor = ir.Unary("-", _factor(rhs, expr), loc=expr.loc) if minus else rhs.factor
     left = lhs.value if lhs is not None else expr.lhs
     right = rhs.value if rhs is not None else expr.rhs
+    if left is None and right is None and not expr.dtype.is_integer:
+        nothing = ir.Const(0.0 if expr.dtype.is_float else 0j, expr.dtype, loc=expr.loc)
+        return Linear(
+            factor, nothing
+        )  # no product: of an infinity, `t - t * x` is NaN where `t * (1 - x)` is none
     if right is None:
         return Linear(factor, left)
     if left is None:

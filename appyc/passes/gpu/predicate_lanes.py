@@ -41,9 +41,9 @@ from appyc.passes.node_builders import (
     iteration,
     less,
     negated,
+    start_of_sum,
     trip_count,
     truth,
-    zero,
 )
 from appyc.passes.vectorise.divergence import divergence
 
@@ -306,7 +306,8 @@ class KernelLowering(ExpressionLowering):
         final = iteration(lo, s.step, ir.Binary("-", count, integer(1, loc), loc=loc))
         is_last = self.temp("is_last", ir.Compare("==", ir.Var(loop.var, loc=loc), final, loc=loc), body)
         for symbol in s.last:
-            value = ir.Select(is_last, ir.Var(kept[symbol], loc=loc), zero(symbol.dtype, loc), loc=loc)
             op = "or" if symbol.dtype is DType.BOOL else "+"
+            nothing = start_of_sum(op, symbol.dtype, loc)
+            value = ir.Select(is_last, ir.Var(kept[symbol], loc=loc), nothing, loc=loc)
             body.append(LaneReduce(symbol, op, value, IN_ROWS, loc=loc))
         out.append(Branch(less(integer(0, loc), count), tuple(body), loc=loc))
