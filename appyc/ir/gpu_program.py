@@ -261,7 +261,12 @@ class Multiply(Node):
 
 @dataclass(frozen=True, slots=True)
 class CheckFaults(Node):
-    """Raises what kernels have noted so far; the end of a program does so in any case."""
+    """Raises what kernels have noted so far; the end of a program does so in any case.
+
+    guards: whether kernels behind it may access memory that only exists where nothing was noted.
+    """
+
+    guards: bool = False
 
 
 ScheduledStmt: TypeAlias = (

@@ -24,6 +24,7 @@ from typing import assert_never, cast
 
 from appyc.errors import InternalError, UnsupportedError
 from appyc.ir import nodes as ir
+from appyc.ir.blocks import never_completes
 from appyc.ir.gpu_program import IN_ROWS, Branch, LaneIndex, LaneReduce, Lanes, Loop, Repeat, ScheduledStmt
 from appyc.ir.names import NameSupply
 from appyc.ir.raising import may_raise
@@ -73,10 +74,10 @@ class KernelLowering(ExpressionLowering):
         out: list[ScheduledStmt] = []
         for stmt in body:
             match stmt:
-                case ir.If(cond=cond, then=(*_, ir.Fail()), orelse=()):
-                    raises = self.held("raises", self.expr(cond, where, out), out)
-                    self._if(replace(stmt, cond=raises), where, out)
-                    where = replace(where, safe=both(where.safe, negated(raises)))
+                case ir.If() if (ends := never_completes(stmt.then)) or never_completes(stmt.orelse):
+                    cond = self.held("raises" if ends else "goes_on", self.expr(stmt.cond, where, out), out)
+                    self._if(replace(stmt, cond=cond), where, out)
+                    where = replace(where, safe=both(where.safe, negated(cond) if ends else cond))
                 case _:
                     self.stmt(stmt, where, out)
         return out

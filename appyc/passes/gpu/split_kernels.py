@@ -188,7 +188,7 @@ class _Splitter:
         that raise may be what makes the accesses of later kernels safe."""
         raises = any(isinstance(n, ir.Fail) for stmt in body for n in walk(stmt))
         if raises or (self.whiles and any(may_raise(stmt) for stmt in body)):
-            out.append(CheckFaults(loc=body[0].loc))
+            out.append(CheckFaults(raises, loc=body[0].loc))
 
     def _host_stmt(self, stmt: ir.Stmt, in_loop: bool, out: list[ScheduledStmt]) -> None:
         match stmt:
