@@ -19,9 +19,9 @@ from dataclasses import replace
 
 from appyc.ir.gpu_program import Lanes, ScheduledStmt
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Alloc, Assign, Expr, For, Load, Store, Symbol, Var
+from appyc.ir.nodes import Alloc, Assign, Expr, For, If, Load, Store, Symbol, Var
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_written, loops_of, rename, walk
+from appyc.ir.visit import arrays_read, arrays_written, loops_of, rename, scalars_read, walk
 from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.predicate_lanes import KernelLowering
@@ -37,11 +37,15 @@ class RowLowering(KernelLowering):
         made = [n.array for n in walk(nest) if isinstance(n, Alloc)]
         self.rows = {array: names.fresh(array.name, array.dtype) for array in made}
         self.written = arrays_written(nest)
+        self.moving: set[Symbol] = set()
+        """Scalars that the program has assigned: they may have other values when a load is met again."""
         self.position: tuple[Symbol, Where] | None = None
         """The variable of the first loop, which serves all of them, and the lanes that act."""
         self.has_elements: Expr | None = None
         """Whether the row has any; programs run where it has none, too."""
         self.loaded: dict[Load, Var] = {}
+        self.in_branch = False
+        """Whether the statement at hand may be one that the program does not run."""
 
     def allocate(self, s: Alloc, out: list[ScheduledStmt]) -> None:
         symbol = self.rows[s.array]
@@ -69,6 +73,16 @@ class RowLowering(KernelLowering):
         out += self.block(body, replace(where, safe=around.safe))
         self.combine_lanes(s, kept, around, out)
 
+    def assign(self, target: Symbol, value: Expr, where: Where, out: list[ScheduledStmt]) -> None:
+        self.moving.add(target)
+        super().assign(target, value, where, out)
+
+    def _if(self, s: If, where: Where, out: list[ScheduledStmt]) -> None:
+        cond = self.temp("taken", self.expr(s.cond, where, out), out)
+        before, self.in_branch = self.in_branch, True
+        super()._if(replace(s, cond=cond), where, out)
+        self.in_branch = before
+
     def store(self, s: Store, where: Where, out: list[ScheduledStmt]) -> None:
         if s.array in self.rows:
             self.assign(self.rows[s.array], self.expr(s.value, where, out), where, out)
@@ -87,6 +101,10 @@ class RowLowering(KernelLowering):
             return found  # not for all lanes, or not for long
         if not any(self.is_varying(index) for index in found.index):
             return found
+        if scalars_read(found.index) & self.moving or arrays_read(found.index) & self.written:
+            return found
         if found not in self.loaded:
+            if self.in_branch:
+                return found
             self.loaded[found] = self.temp(e.array.name, found, out)
         return self.loaded[found]
