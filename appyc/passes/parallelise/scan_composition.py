@@ -205,7 +205,9 @@ class Totals:
                 limit = LARGEST_START[t.running.dtype.part]
                 size = _size(ir.Var(t.running, loc=loc))
                 known = ir.Compare("<", size, ir.Const(limit, size.dtype, loc=loc), loc=loc)
-                body.append(ir.Update(self.bounded, (), "&", known, loc=loc))
+                tested = ir.Update(self.bounded, (), "&", known, loc=loc)
+                out.append(tested)  # the first chunk's start, too
+                body.append(tested)
         scans = tuple(Scan(t.scan.op, t.running) for t in self.totals)
         through = ir.For(
             chunk, integer(0, loc), chunks, 1, tuple(body), reductions=reductions, scans=scans, loc=loc
