@@ -28,13 +28,12 @@ from appyc.ir.gpu_program import (
     Lanes,
     LaneUse,
     Launch,
-    Loop,
     ProgramIndex,
     ScheduledStmt,
     Tile,
 )
-from appyc.ir.names import NameSupply, spellings
-from appyc.ir.nodes import Assign, Binary, Compare, Expr, For, If, Reduction, Select, Store, Symbol, Var
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import Assign, Binary, Compare, Expr, For, If, Reduction, Store, Symbol, Var
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, walk
@@ -46,17 +45,16 @@ from appyc.passes.gpu.map_gpu import (
     GridMapping,
     choose_lane_loops,
     lanes_of_strips,
-    length_of_strips,
     map_gpu,
     requested,
 )
 from appyc.passes.gpu.place_barriers import place_barriers
 from appyc.passes.gpu.predicate_lanes import KernelLowering
 from appyc.passes.gpu.row_lanes import RowLowering
+from appyc.passes.gpu.tiles_of_lanes import SQUARE, length_of_strips, rows_of, tile_of
 from appyc.passes.node_builders import (
     both,
     ceiling_quotient,
-    identity,
     integer,
     is_simple,
     iteration,
@@ -70,15 +68,8 @@ GRID_LANES = 1024
 """The most lanes where the grid's programs are blocks of a loop: eight for each thread of four warps."""
 MOST_ROWS = 4
 """So many rows or more, or iterations together, and each thread has two elements of a row, which it loads together."""
-TILE_LANES = 512
-"""Lanes of a tile of short rows: four for each thread of four warps."""
-SQUARE = 32
-"""Rows and lanes of a tile where some accesses are adjacent along its rows, and some along its lanes: so many elements
-fill lines of memory."""
-TILE_OF_WHOLE_ROWS = 4096
-"""Lanes of a tile of whole rows where accesses are adjacent along the other axis: eight for each thread of 16 warps."""
-ROW_LANES_OF_A_WARP = 256
-"""Lanes of a warp that holds a part of a row: a thread has eight elements of each array."""
+LANES_OF_A_WARP = 256
+"""Lanes of a warp that holds a part of a row, or of a tile: a thread has eight elements of each array."""
 SHARES = 2048
 """The most programs that store a share of a reduction: all that a GPU runs at once, and few for one to combine."""
 VERSIONED_NODES = 400
@@ -125,7 +116,7 @@ class GridKernel:
             lanes, self.warps = 1, 1
         self.lower = KernelLowering(names, sites, lanes, strips)
         if row_lanes is not None:
-            self.warps = row_lanes // ROW_LANES_OF_A_WARP
+            self.warps = row_lanes // LANES_OF_A_WARP
             self.lower = RowLowering(names, sites, nest, row_lanes)
         self.use = LaneUse.BLOCK if self.mapping.lane else LaneUse.ROW if row_lanes else LaneUse.STRIP
         self.strip_length = length_of_strips(nest, self.mapping.body, self.lower.strips)
@@ -157,8 +148,9 @@ class GridKernel:
             results.last(symbol, kept[symbol], self._is_last(axes, where), body) for symbol in merged.last
         ]
         if number is not None:
-            body, combined = self._with_shares(
-                merged.reductions, kept, number, blocks, programs, body, results
+            along = (OF_ROWS if self.tile else frozenset()) | (IN_ROWS if self.mapping.lane else frozenset())
+            body, combined = results.with_shares(
+                merged.reductions, kept, along, number, blocks, programs, body
             )
         kernel = Kernel(
             self.name,
@@ -202,28 +194,22 @@ class GridKernel:
         self.host.append(ChooseLanes(self.chosen, self.name, rows, count, loc=loc))
         self.lower.width = lanes
         if is_tiled:
-            tile = self.tile = self._tile()
-            rows = Binary("//", integer(tile.lanes, loc), lanes, loc=loc)
-            count = Select(less(lanes, integer(tile.below, loc)), rows, integer(1, loc), loc=loc)
-            self.host.append(Assign(tile.rows, count, loc=loc))
+            crossed = self.mapping.is_crossed
+            tile = self.tile = tile_of(self.names.fresh("rows", DType.INT64), self.use, crossed)
+            self.host.append(Assign(tile.rows, rows_of(tile, lanes), loc=loc))
+            if crossed:
+                self.warps = tile.lanes // LANES_OF_A_WARP
+            if crossed and var is not None:
+                self.lower.lanes = SQUARE
         return lanes
-
-    def _tile(self) -> Tile:
-        rows = self.names.fresh("rows", DType.INT64)
-        if not self.mapping.is_crossed:
-            return Tile(rows, TILE_LANES, FEWEST_LANES)
-        if self.use is LaneUse.ROW:
-            self.warps = TILE_OF_WHOLE_ROWS // ROW_LANES_OF_A_WARP
-            return Tile(rows, TILE_OF_WHOLE_ROWS, TILE_OF_WHOLE_ROWS)
-        self.lower.lanes, self.warps = SQUARE, 4
-        return Tile(rows, SQUARE * SQUARE, FEWEST_LANES)
 
     def _size(self, axis: Axis) -> Expr | None:
         """How many iterations of a loop are lanes of one program; None where it has one."""
         if axis.loop.var == self.mapping.lane:
             return self.lanes
-        is_rows = self.tile is not None and axis.loop.var == self.mapping.rows
-        return Var(self.tile.rows, loc=self.loc) if self.tile and is_rows else None
+        if self.tile is None or axis.loop.var != self.mapping.rows:
+            return None
+        return Var(self.tile.rows, loc=self.loc)
 
     def _programs(self, axis: Axis) -> Var:
         """The number of programs along an axis."""
@@ -288,38 +274,6 @@ class GridKernel:
     def _reductions(self) -> tuple[Reduction, ...]:
         found = {r.symbol: r for loop in self.mapping.chain for r in loop.reductions}
         return tuple(found.values())
-
-    def _with_shares(
-        self,
-        reductions: tuple[Reduction, ...],
-        kept: dict[Symbol, Symbol],
-        number: Var,
-        blocks: Expr,
-        programs: Var,
-        body: list[ScheduledStmt],
-        results: KernelResults,
-    ) -> tuple[list[ScheduledStmt], list[ScheduledStmt]]:
-        """A program that runs `body` for several blocks in a row, each with its `number`, and stores its shares; and
-        what combines them."""
-        loc = self.loc
-        some = Binary("max", programs, integer(1, loc), loc=loc)
-        each = self._on_host("each", ceiling_quotient(blocks, some))
-        program = Var(self.names.fresh("program", DType.INT64), loc=loc)
-        first = Binary("*", program, each, loc=loc)
-        end = Binary("min", Binary("+", first, each, loc=loc), blocks, loc=loc)
-        whole: list[ScheduledStmt] = [
-            ProgramIndex((program.symbol,), (), loc=loc),
-            *(Assign(kept[r.symbol], identity(r.op, r.symbol.dtype, loc), loc=loc) for r in reductions),
-            Loop(number.symbol, first, end, 1, tuple(body), loc=loc),
-        ]
-        combined: list[ScheduledStmt] = []
-        names = spellings(r.symbol for r in reductions)
-        for r in reductions:
-            axes = (OF_ROWS if self.tile else frozenset()) | (IN_ROWS if self.mapping.lane else frozenset())
-            store, shares = results.share(r, kept[r.symbol], program, programs, axes)
-            whole += store
-            combined += results.combined(r, shares, programs, names[r.symbol])
-        return whole, combined
 
     def _is_last(self, axes: list[Axis], where: Where) -> Expr | None:
         """Whether a program, or a lane, has the last iteration."""

@@ -13,15 +13,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from appyc.errors import Loc
-from appyc.ir.gpu_program import Kernel, LaneReduce, Launch, ReadBack, ScheduledStmt
-from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Alloc, Expr, For, Load, LoopMode, Reduction, Store, Symbol, Update, Var
+from appyc.ir.gpu_program import Kernel, LaneReduce, Launch, Loop, ProgramIndex, ReadBack, ScheduledStmt
+from appyc.ir.names import NameSupply, spellings
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Binary,
+    Expr,
+    For,
+    Load,
+    LoopMode,
+    Reduction,
+    Store,
+    Symbol,
+    Update,
+    Var,
+)
 from appyc.ir.types import ArrayType, DType
 from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.place_barriers import place_barriers
 from appyc.passes.gpu.predicate_lanes import KernelLowering
-from appyc.passes.node_builders import integer
+from appyc.passes.node_builders import ceiling_quotient, identity, integer, let
 
 SHARE_LANES = 1024
 """Lanes of the program that combines shares."""
@@ -36,6 +49,37 @@ class KernelResults:
     sites: FaultSites
     host: list[ScheduledStmt]
     loc: Loc
+
+    def with_shares(
+        self,
+        reductions: tuple[Reduction, ...],
+        kept: dict[Symbol, Symbol],
+        axes: frozenset[int],
+        number: Var,
+        blocks: Expr,
+        programs: Var,
+        body: list[ScheduledStmt],
+    ) -> tuple[list[ScheduledStmt], list[ScheduledStmt]]:
+        """A program that runs `body` for several blocks in a row, each with its `number`, and stores its shares; and
+        what combines them. kept, axes: as in `share`."""
+        loc = self.loc
+        some = Binary("max", programs, integer(1, loc), loc=loc)
+        each = let("each", ceiling_quotient(blocks, some), self.names, self.host)
+        program = Var(self.names.fresh("program", DType.INT64), loc=loc)
+        first = Binary("*", program, each, loc=loc)
+        end = Binary("min", Binary("+", first, each, loc=loc), blocks, loc=loc)
+        whole: list[ScheduledStmt] = [
+            ProgramIndex((program.symbol,), (), loc=loc),
+            *(Assign(kept[r.symbol], identity(r.op, r.symbol.dtype, loc), loc=loc) for r in reductions),
+            Loop(number.symbol, first, end, 1, tuple(body), loc=loc),
+        ]
+        combined: list[ScheduledStmt] = []
+        names = spellings(r.symbol for r in reductions)
+        for r in reductions:
+            store, shares = self.share(r, kept[r.symbol], program, programs, axes)
+            whole += store
+            combined += self.combined(r, shares, programs, names[r.symbol])
+        return whole, combined
 
     def share(
         self, reduction: Reduction, kept: Symbol, program: Var, programs: Expr, axes: frozenset[int]

@@ -24,16 +24,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 from appyc.ir.affine import coefficient
 from appyc.ir.array_accesses import array_of, repeated_accesses
 from appyc.ir.blocks import blocks_of, replace_outermost
 from appyc.ir.nodes import Alloc, Expr, For, If, Load, LoopMode, Node, Stmt, Symbol, Update, Var, While
-from appyc.ir.raising import may_raise
 from appyc.ir.types import Layout
-from appyc.ir.visit import arrays_read, loops_of, scalars_read, scalars_written, walk
-from appyc.passes.node_builders import larger, trip_count
+from appyc.ir.visit import loops_of, walk
 from appyc.passes.vectorise.divergence import divergence
 
 ANOTHER_LOOP = "parallelise another loop of the nest, or run the function on the CPU"
@@ -145,19 +142,6 @@ def map_nests(body: tuple[Stmt, ...], rule: Callable[[For], Sequence[Stmt]]) -> 
         return rule(stmt) if isinstance(stmt, For) and stmt.mode is not LoopMode.SEQUENTIAL else None
 
     return replace_outermost(body, nests)
-
-
-def length_of_strips(nest: For, body: tuple[Stmt, ...], strips: frozenset[Symbol]) -> Expr | None:
-    """The largest trip count of these loops of a nest; None where a host cannot compute it before the nest runs."""
-    inside = {*scalars_written(nest), *(loop.var for loop in loops_of((nest,)))}
-    counts: dict[Expr, None] = {}
-    for loop in loops_of(body):
-        if loop.var in strips:
-            bounds = (loop.lo, loop.hi)
-            if may_raise(bounds) or arrays_read(bounds) or scalars_read(bounds) & inside:
-                return None
-            counts.setdefault(trip_count(loop.lo, loop.hi, loop.step))
-    return reduce(larger, counts) if counts else None
 
 
 def may_be_lanes(loop: For, row_lanes: int | None = None) -> bool:

@@ -32,7 +32,7 @@ from appyc.ir.types import DType
 from appyc.ir.visit import rename, scalar_writes, scalars_read, scalars_written
 from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.lane_expressions import ExpressionLowering, Where, is_in_subscript
-from appyc.passes.gpu.scan_lanes import hand_on, start_lanes
+from appyc.passes.gpu.scan_lanes import hand_on, of_one_lane, start_lanes
 from appyc.passes.node_builders import (
     both,
     combine,
@@ -42,7 +42,6 @@ from appyc.passes.node_builders import (
     iteration,
     less,
     negated,
-    start_of_sum,
     trip_count,
     truth,
 )
@@ -242,8 +241,12 @@ class KernelLowering(ExpressionLowering):
             hand_on(self, s, kept, number, ir.Var(base, loc=loc), count, body)
         out.append(Loop(base, integer(0, loc), count, self.width, tuple(body), loc=loc))
         self.combine_lanes(s, kept, around, out)
-        if s.last:
-            self._keep_last(s, loop, lo, count, kept, out)
+        if s.last:  # the last iteration lies in the last strip
+            final = iteration(lo, s.step, ir.Binary("-", count, integer(1, loc), loc=loc))
+            end = list[ScheduledStmt]()
+            is_last = self.temp("is_last", ir.Compare("==", ir.Var(s.var, loc=loc), final, loc=loc), end)
+            end += [of_one_lane(symbol, kept[symbol], is_last) for symbol in s.last]
+            out.append(Branch(less(integer(0, loc), count), tuple(end), loc=loc))
 
     def combine_lanes(
         self, s: ir.For, kept: dict[ir.Symbol, ir.Symbol], around: Where, out: list[ScheduledStmt]
@@ -291,24 +294,3 @@ class KernelLowering(ExpressionLowering):
         self.varying |= gathered
         self.in_row |= gathered
         return replace(loop, body=tuple(rename(stmt, kept) for stmt in loop.body)), kept
-
-    def _keep_last(
-        self,
-        s: ir.For,
-        loop: ir.For,
-        lo: ir.Expr,
-        count: ir.Expr,
-        kept: dict[ir.Symbol, ir.Symbol],
-        out: list[ScheduledStmt],
-    ) -> None:
-        """The value that a private scalar has after the loop: that of the last iteration, which
-        lies in the last strip."""
-        loc, body = s.loc, list[ScheduledStmt]()
-        final = iteration(lo, s.step, ir.Binary("-", count, integer(1, loc), loc=loc))
-        is_last = self.temp("is_last", ir.Compare("==", ir.Var(loop.var, loc=loc), final, loc=loc), body)
-        for symbol in s.last:
-            op = "or" if symbol.dtype is DType.BOOL else "+"
-            nothing = start_of_sum(op, symbol.dtype, loc)
-            value = ir.Select(is_last, ir.Var(kept[symbol], loc=loc), nothing, loc=loc)
-            body.append(LaneReduce(symbol, op, value, IN_ROWS, loc=loc))
-        out.append(Branch(less(integer(0, loc), count), tuple(body), loc=loc))

@@ -137,8 +137,11 @@ def hand_on(
     end = Binary("min", Binary("+", strip, width, loc=loc), count, loc=loc)
     last = Compare("==", number, shifted(end, -1), loc=loc)
     is_last = lower.temp("is_last", last, out)
-    for scan in loop.scans:
-        held = Var(kept[scan.symbol], loc=loc)
-        op = "or" if scan.symbol.dtype is DType.BOOL else "+"
-        value = Select(is_last, held, start_of_sum(op, scan.symbol.dtype, loc), loc=loc)
-        out.append(LaneReduce(scan.symbol, op, value, IN_ROWS, loc=loc))
+    out += [of_one_lane(scan.symbol, kept[scan.symbol], is_last) for scan in loop.scans]
+
+
+def of_one_lane(symbol: Symbol, own: Symbol, is_it: Expr) -> LaneReduce:
+    """The scalar gets what a scalar of the lanes holds in one lane of a row, the one in which `is_it` holds."""
+    loc, op = is_it.loc, "or" if symbol.dtype is DType.BOOL else "+"
+    value = Select(is_it, Var(own, loc=loc), start_of_sum(op, symbol.dtype, loc), loc=loc)
+    return LaneReduce(symbol, op, value, IN_ROWS, loc=loc)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from appyc.ir.gpu_program import LaneUse
-from appyc.passes.gpu.grid_kernels import TILE_LANES
 from appyc.passes.gpu.map_gpu import FEWEST_LANES
+from appyc.passes.gpu.tiles_of_lanes import TILE_LANES
 from appyc.runtime.kernel_variants import Variant, choose_lanes
 from appyc.runtime.triton_build import compile_kernel
 from appyc.runtime.triton_interpret import interpret

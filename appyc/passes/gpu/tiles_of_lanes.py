@@ -1,0 +1,55 @@
+"""The lanes of a program as a tile of rows: how many rows there are, and how long the rows of a nest are.
+
+    lanes = choose(rows of the nest, their length)
+    rows = 512 // lanes if lanes < 128 else 1           a million rows of 3: 4 lanes, 128 rows, 7,813 programs
+
+Which loop has the rows is `map_gpu`'s to say.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from appyc.ir.gpu_program import LaneUse, Tile
+from appyc.ir.nodes import Binary, Expr, For, Select, Stmt, Symbol, Var
+from appyc.ir.raising import may_raise
+from appyc.ir.visit import arrays_read, loops_of, scalars_read, scalars_written
+from appyc.passes.gpu.map_gpu import FEWEST_LANES
+from appyc.passes.node_builders import integer, larger, less, trip_count
+
+TILE_LANES = 512
+"""Lanes of a tile of short rows: four for each thread of four warps."""
+SQUARE = 32
+"""Rows and lanes of a tile where some accesses are adjacent along its rows, and some along its lanes: so many elements
+fill lines of memory."""
+TILE_OF_WHOLE_ROWS = 4096
+"""Lanes of a tile of whole rows where accesses are adjacent along the other axis: eight for each thread of 16 warps."""
+
+
+def tile_of(rows: Symbol, use: LaneUse, is_crossed: bool) -> Tile:
+    """The tile of a program. is_crossed: as in `GridMapping`."""
+    if not is_crossed:
+        return Tile(rows, TILE_LANES, FEWEST_LANES)
+    if use is LaneUse.ROW:
+        return Tile(rows, TILE_OF_WHOLE_ROWS, TILE_OF_WHOLE_ROWS)
+    return Tile(rows, SQUARE * SQUARE, FEWEST_LANES)
+
+
+def rows_of(tile: Tile, lanes: Var) -> Expr:
+    """How many rows a program has: `Tile.count` as an expression."""
+    loc = lanes.loc
+    many = Binary("//", integer(tile.lanes, loc), lanes, loc=loc)
+    return Select(less(lanes, integer(tile.below, loc)), many, integer(1, loc), loc=loc)
+
+
+def length_of_strips(nest: For, body: tuple[Stmt, ...], strips: frozenset[Symbol]) -> Expr | None:
+    """The largest trip count of these loops of a nest; None where a host cannot compute it before the nest runs."""
+    inside = {*scalars_written(nest), *(loop.var for loop in loops_of((nest,)))}
+    counts: dict[Expr, None] = {}
+    for loop in loops_of(body):
+        if loop.var in strips:
+            bounds = (loop.lo, loop.hi)
+            if may_raise(bounds) or arrays_read(bounds) or scalars_read(bounds) & inside:
+                return None
+            counts.setdefault(trip_count(loop.lo, loop.hi, loop.step))
+    return reduce(larger, counts) if counts else None
