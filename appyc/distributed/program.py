@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from appyc.analysis.patterns.early_exits import leaves_early
 from appyc.distributed.block_scans import SMALL, starts
@@ -17,7 +17,7 @@ from appyc.distributed.shuffles import store_lists
 from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import is_access
 from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk
-from appyc.passes.node_builders import combine
+from appyc.passes.node_builders import combine, integer
 
 LEAST_BLOCKS = 3
 """Of a scan in two passes: two blocks one after the other take no longer."""
@@ -71,8 +71,9 @@ class Program(BlockTasks):
                     array = zeros(shape, symbol.dtype.numpy, self.grids.values())
                     self.graph.sources.append(array)
                     self.values[symbol] = self.grids[symbol] = Grid(array)
-                case ir.Fail():
-                    self._in_python(stmt)
+                case ir.Fail(values=words):
+                    known = tuple(integer(self._number(word), word.loc) for word in words)
+                    self._in_python(replace(stmt, values=known))
                 case ir.BoundsCheck():
                     index, extent = self._number(stmt.index), self._number(stmt.extent)
                     if not -extent <= index < extent:

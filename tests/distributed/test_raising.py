@@ -67,6 +67,15 @@ def at_one_place(a, b):
     return s
 
 
+@appyc.jit(strict=True)
+def with_an_element(a, b):
+    k = a.shape[0] - 1
+    if k > 0 and a[k] > 0:
+        raise ValueError(f"{a[k]} is the last of {k + 1}")
+    for i in range(a.shape[0]):
+        b[i] = a[i]
+
+
 def outcome(function, a, b):
     """What a call comes to: the error, or what the arrays are."""
     try:
@@ -78,7 +87,8 @@ def outcome(function, a, b):
 
 @pytest.mark.sampled
 @pytest.mark.parametrize(
-    "function", [copied, own_error, looked_at_first, before_the_loop, not_always_set, at_one_place]
+    "function",
+    [copied, own_error, looked_at_first, before_the_loop, not_always_set, at_one_place, with_an_element],
 )
 @pytest.mark.parametrize(
     "a", [[], [2], [4, 2, 6, 0, 2, 4], [4, 2, 6, 0, 9, 4], [4, 2, 6, 0, 2, 4, 6, 2, 4, -2, 4]]
