@@ -144,7 +144,7 @@ class BlockTasks:
         reads = any(isinstance(n, ir.Load) for n in walk(expr))
         if not reads and not scalars_read(expr) & self.computed.keys():
             try:
-                return self._in_python(expr) if _divides(expr) else evaluate(expr, self.values)
+                return self._in_python(expr) if _divides(expr) else _typed(expr, evaluate(expr, self.values))
             except (LookupError, TypeError):
                 return self._in_python(expr)
         kernel = self.kernel(expr)
@@ -293,6 +293,11 @@ class BlockTasks:
         scalars = [self._argument(s, at, is_set=kernel.raises or s in kernel.results) for s in kernel.scalars]
         extents = (n for array in kernel.arrays for n in self.grids[array].shape)
         return [*scalars, *extents, *(low for box in boxes for low, _ in box), *itertools.chain(*bounds)]
+
+
+def _typed(expr: ir.Expr, value: Any) -> Any:
+    """The value of an expression as a number of its type, which `evaluate` does not keep for NumPy's."""
+    return value if is_pythons(expr) else np.asarray(value).astype(expr.dtype.numpy)[()]
 
 
 def _divides(expr: ir.Expr) -> bool:

@@ -661,6 +661,25 @@ def from_its_first(a):
     return best, at
 
 
+@appyc.jit(strict=True)
+def sum_and_powers(a):
+    powers = np.uint8(3)
+    for i in range(a.shape[0]):
+        powers *= np.uint8(a[i] % 4)
+    return np.sum(a), powers
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("dtype", [np.int8, np.uint32, np.int64, np.uint64])
+def test_totals_have_the_type_that_numpy_gives_them(dtype):
+    a = np.full(9, np.iinfo(dtype).max, dtype) - np.arange(9, dtype=dtype)
+    with np.errstate(over="ignore"):
+        expected = sum_and_powers.py_func(a)
+    for one, other in zip(sum_and_powers(da.from_array(a, chunks=2)), expected, strict=True):
+        assert one.dtype == other.dtype
+        assert np.asarray(one) == other
+
+
 def test_blocks_of_an_arg_reduction_run_in_any_order():
     plan = largest.explain(da.zeros(640, chunks=10), 0.5)
     blocks = [name for name in plan.step if "line" in name]

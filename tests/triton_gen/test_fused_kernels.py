@@ -15,7 +15,7 @@ ROW = np.linspace(1.0, 2.0, 11)
 CASES = [
     (axpy_chain, (2.0, LINE, LINE.copy(), LINE.copy()), 1),
     (unused_work, (LINE, LINE.copy()), 1),
-    (nine_points, (PLANE, PLANE.copy()), 1),
+    (nine_points, (PLANE, PLANE.copy()), 2),  # by the length of rows
     (sum_and_squares, (LINE,), 3),  # parts of both sums, and for each the parts together
     (softmax, (PLANE, PLANE.copy()), 3),  # by the length of rows
     (layer_norm, (PLANE, ROW, ROW.copy(), PLANE.copy()), 3),
