@@ -224,9 +224,11 @@ def _in_order(loop: For, verdict: LoopVerdict) -> For:
 
 
 def rounds_differently(verdict: LoopVerdict) -> bool:
-    """Whether another order of the iterations may change the last bits of what they combine."""
+    """Whether another order of the iterations may change bits of what they combine: the last ones, or of zeros, which
+    are equal, the sign."""
     return any(
-        part.op in ("+", "*", LINEAR) and not part.symbol.dtype.is_integer for part in verdict.combined
+        part.op in ("+", "*", LINEAR, "min", "max") and not part.symbol.dtype.is_integer
+        for part in verdict.combined
     )
 
 

@@ -30,7 +30,8 @@ def recognise_reductions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     bits where the sum in order is not: Python runs the call, or it raises OverflowError.
 
     The value of every scalar and element stays what it was, NaN and rounding included; that a
-    loop may then combine in another order is decided elsewhere (`check_parallel`).
+    loop may then combine in another order is decided elsewhere (`check_parallel`). With `exact`, so does the
+    sign of zeros: `if a[i] >= best: best = a[i]` is no update then.
 
     Does not handle: `min(e, s)` and `max(e, s)` on floats, where Python's builtins keep `e`
     if it is a NaN but `min(s, e)` keeps `s` (NumPy's minimum and maximum commute); `ok and e`
@@ -40,8 +41,12 @@ def recognise_reductions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     Runs after `check_bounds`, so that loads which cannot fail are known as such.
     """
 
+    exact = ctx.options.exact
+
     def rule(node: ir.Node) -> ir.Node | tuple[ir.Node, ...]:
         match node:
+            case ir.Assign() | ir.Store() | ir.If() if exact and _takes_later_zeros(node):
+                return node
             case ir.Assign():
                 return _rewritten(_Target(node.target, (), True, None), node.value, node)
             case ir.Store():
@@ -52,8 +57,14 @@ def recognise_reductions(fn: ir.Function, ctx: PassContext) -> ir.Function:
             case _:
                 return node
 
-    del ctx  # nothing is refused here, so there is nothing to say
     return rewrite(fn, rule)
+
+
+def _takes_later_zeros(node: ir.Node) -> bool:
+    """Whether floats are compared by `>=` or `<=`: of zeros with different signs, an update keeps the first."""
+    return any(
+        isinstance(n, ir.Compare) and n.op in (">=", "<=") and n.lhs.dtype.is_float for n in walk(node)
+    )
 
 
 def as_updates(stmt: ir.Assign) -> tuple[ir.Stmt, ...]:
