@@ -49,7 +49,7 @@ from appyc.frontend.types.values import (
     ArrayRef,
     Binding,
     DictValue,
-    ListValue,
+    ListSlots,
     Masked,
     MaybeNone,
     Number,
@@ -273,13 +273,11 @@ def _parameter(scope: Scope, name: str, arg: ArgType | ObjectArg, params: list[S
 
 def _as_binding(value: Value) -> Binding:
     match value:
-        case ListValue(slots=slots):
-            return slots
         case Number(expr=Var(symbol=symbol)):
             return Slot(symbol, value.python)
         case TupleValue():
             return TupleSlots(tuple(_as_binding(v) for v in value.items), names=value.names)
-        case ArrayRef() | Opaque():
+        case ListSlots() | ArrayRef() | Opaque():
             return value
         case _:
             raise AssertionError(f"a parameter cannot be {value}")
@@ -347,7 +345,7 @@ def _called(
                     scope.env[name] = value
                 elif isinstance(value, Number | Wide | TupleValue | DictValue | MaybeNone):
                     scope.bind(name, value, loc)
-                elif isinstance(value, ListValue):
+                elif isinstance(value, ListSlots):
                     give_list(scope, name, value, caller if is_inlined else None)
                 else:
                     assert not isinstance(

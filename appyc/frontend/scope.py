@@ -38,7 +38,6 @@ from appyc.frontend.types.values import (
     Conflict,
     DictValue,
     ListSlots,
-    ListValue,
     MaybeNone,
     Number,
     Opaque,
@@ -292,7 +291,7 @@ class Scope:
             case Number():
                 return replace(binding, expr=replace(binding.expr, loc=loc))
             case ListSlots():
-                return ListValue(replace(binding, maybe=False))
+                return replace(binding, maybe=False)
             case ArrayRef() | Tensor() | Opaque():
                 return binding
 

@@ -28,7 +28,6 @@ from appyc.frontend.types.value_parts import with_parts
 from appyc.frontend.types.values import (
     ArrayRef,
     ListSlots,
-    ListValue,
     Masked,
     Number,
     Tensor,
@@ -68,18 +67,18 @@ def as_tensor(scope: Scope, value: Value, loc: Loc, what: str = "this") -> Tenso
                                    hints=("convert it, with int(...) or float(...)",))  # fmt: skip
         case Masked():
             return as_tensor(scope, packed(scope, value, loc), loc)
-        case ListValue(slots=slots):
-            return _of_list(scope, slots, loc)
+        case ListSlots():
+            return _of_list(scope, value, loc)
         case TupleValue() if value.items:
             return as_tensor(scope, scope.lowering.array_of(scope, value, None, loc), loc)
         case _:
             raise TypeInferenceError(f"{what} is {describe(value)}, where an array is needed", loc)
 
 
-def is_always_empty(scope: Scope, value: ListValue) -> bool:
+def is_always_empty(scope: Scope, value: ListSlots) -> bool:
     """Whether a list never gets an item, so that its items have no type."""
     known = scope.facts.empty_lists & scope.lists.keys()
-    return any(scope.lists[name].columns == value.slots.columns for name in known)
+    return any(scope.lists[name].columns == value.columns for name in known)
 
 
 def without_flags(slots: ListSlots) -> ListSlots:
@@ -90,12 +89,12 @@ def without_flags(slots: ListSlots) -> ListSlots:
 
 def _of_list(scope: Scope, slots: ListSlots, loc: Loc) -> Tensor:
     """What NumPy makes of a list: its items along one axis, those of tuples along another."""
-    if has_flags(ListValue(slots)):
+    if has_flags(slots):
         raise UnsupportedError("whether NumPy makes ints or floats of this list shows only when the program runs", loc,
                                hints=("put numbers of one type into it, 0.0 among floats",))  # fmt: skip
     axis, count = scope.supply.fresh("i", DType.INT64), scope.temp("count", ir.Var(slots.count, loc=loc))
     loads = [ir.Load(column, (ir.Var(axis, loc=loc),), checked=False, loc=loc) for column in slots.columns]
-    if is_always_empty(scope, ListValue(slots)):
+    if is_always_empty(scope, slots):
         return Tensor((axis,), (count,), cast(loads[0], DType.FLOAT64), python=True)
     if not slots.of_tuples:
         return Tensor((axis,), (count,), loads[0], python=slots.kinds[0].python)

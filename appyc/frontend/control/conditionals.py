@@ -17,7 +17,7 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
-    ListValue,
+    ListSlots,
     MaybeNone,
     Number,
     Opaque,
@@ -248,8 +248,8 @@ def lower_condition(scope: Scope, node: ast.expr) -> Expr:
             return arithmetic.const(bool(value.keys), DType.BOOL, loc)
         case TupleValue():
             return arithmetic.const(bool(value.items), DType.BOOL, loc)
-        case ListValue(slots=slots):
-            return Compare(">", Var(slots.count, loc=loc), integer(0, loc), loc=loc)
+        case ListSlots(count=count):
+            return Compare(">", Var(count, loc=loc), integer(0, loc), loc=loc)
         case ArrayRef() | Tensor() if is_listed(value):
             return Compare(">", tensors.as_tensor(scope, value, loc).extents[0], integer(0, loc), loc=loc)
         case Opaque() if isinstance(value.obj, str | type(None)):

@@ -21,7 +21,7 @@ from appyc.frontend.expressions.arithmetic import constant_truth, integer, pytho
 from appyc.frontend.expressions.inlining import called_with
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import (
-    ListValue,
+    ListSlots,
     Masked,
     Number,
     Opaque,
@@ -50,7 +50,7 @@ def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     value = (
         expressions.lower_expression(scope, argument) if argument is not None and not is_generator else None
     )
-    is_list = isinstance(value, ListValue) or (value is not None and is_listed(value))
+    is_list = isinstance(value, ListSlots) or (value is not None and is_listed(value))
     is_vector = value is not None and is_array(value) and as_tensor(scope, value, loc).ndim == 1
     if argument is not None and (is_generator or is_list or is_vector):
         name, item = unused("found", scope.locals), unused("item", scope.locals)
@@ -107,7 +107,7 @@ def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> V
         value = scope.lower(argument)
     if has_flags(value):
         return called_with(scope, largest if is_max else smallest, [value], loc)
-    if isinstance(value, ListValue) or is_listed(value):
+    if isinstance(value, ListSlots) or is_listed(value):
         value = as_tensor(scope, value, loc)
     if isinstance(value, TupleValue):
         if not value.items:

@@ -27,7 +27,6 @@ from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
     ListSlots,
-    ListValue,
     Number,
     Opaque,
     Tensor,
@@ -102,7 +101,7 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
         items = settled(scope, value)
         assert isinstance(items, TupleValue)
         return items
-    if isinstance(value, ListValue):
+    if isinstance(value, ListSlots):
         return _over_list(scope, value, loc)
     if isinstance(value, ArrayRef) and value.ndim > 0:
         return _over_array(value, loc)
@@ -126,11 +125,11 @@ def _over_array(value: ArrayRef, loc: Loc) -> Range:
     return Range(integer(0, loc), Extent(value.symbol, len(value.index), loc=loc), 1, item)
 
 
-def _over_list(scope: Scope, value: ListValue, loc: Loc) -> Range:
+def _over_list(scope: Scope, value: ListSlots, loc: Loc) -> Range:
     """The items of a list, whose length is read once, before the loop."""
-    count = scope.temp("count", Var(value.slots.count, loc=loc))
-    lengths = frozenset({value.slots.count})
-    return Range(integer(0, loc), count, 1, lambda var: item_at(value.slots, var, loc), lengths=lengths)
+    count = scope.temp("count", Var(value.count, loc=loc))
+    lengths = frozenset({value.count})
+    return Range(integer(0, loc), count, 1, lambda var: item_at(value, var, loc), lengths=lengths)
 
 
 def _over_view(tensor: Tensor, loc: Loc) -> Range:

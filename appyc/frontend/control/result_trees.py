@@ -21,7 +21,7 @@ from appyc.frontend.types.value_parts import with_parts
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
-    ListValue,
+    ListSlots,
     Masked,
     MaybeNone,
     Number,
@@ -143,7 +143,7 @@ class ResultTrees:
                 parts = (ListOf((self._whole(part),), (python,), False, length) for part, python in typed)
                 return MadeOf("ints and floats", tuple(parts))
             case ReturnedList(slots=slots):
-                if has_flags(ListValue(slots)):
+                if has_flags(slots):
                     raise UnsupportedError(
                         "a list of tuples in which an item may be an int or a float cannot be returned", self.loc,
                         hints=("put numbers of one type into it, 0.0 among floats",),
@@ -158,7 +158,7 @@ class ResultTrees:
                 return MadeOf(makes, tuple(self.tree(v) for v in lists.items))
             case DictValue(keys, values):
                 return DictOf(keys, tuple(self.tree(v) for v in values.items))
-            case ListValue():
+            case ListSlots():
                 raise AssertionError("a returned list has its length at that time")
             case Tensor() | Masked():
                 raise AssertionError("a returned tensor has been put into memory")

@@ -39,7 +39,7 @@ from appyc.frontend.types.value_parts import numbers_of, parts_of, with_parts
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
-    ListValue,
+    ListSlots,
     Masked,
     MaybeNone,
     Number,
@@ -132,12 +132,12 @@ def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
         case TupleValue(names=(_, *_)) if not scope.is_inlined:
             raise UnsupportedError("a named tuple cannot be returned from compiled code", loc,
                                    hints=("return its items as a tuple",))  # fmt: skip
-        case ListValue(slots=slots) if slots.of_tuples and slots.room is slots.count:
+        case ListSlots() as slots if slots.of_tuples and slots.room is slots.count:
             raise UnsupportedError("a list of tuples of the caller's cannot be returned", loc,
                                    hints=("return nothing: the caller has it",))  # fmt: skip
-        case ListValue(slots=slots) if scope.is_inlined and slots.room is slots.count:
+        case ListSlots() as slots if scope.is_inlined and slots.room is slots.count:
             return ArrayRef(slots.columns[0])  # a list of the caller's: see `list_value`
-        case ListValue(slots=slots):
+        case ListSlots() as slots:
             if slots in (scope.lists[name] for name in scope.givers):
                 raise UnsupportedError("a function that changes a list of its caller cannot return it", loc,
                                        hints=("return nothing: the caller has it",))  # fmt: skip
@@ -288,7 +288,7 @@ def _shape(value: Value) -> object:
             return value.makes, _shape(value.lists)
         case MaybeNone():
             return "or None", _shape(value.value)
-        case Tensor() | Masked() | ListValue() | Wide():
+        case Tensor() | Masked() | ListSlots() | Wide():
             return value
         case Opaque():
             return made_object(value)
@@ -306,7 +306,7 @@ def _with_listed(scope: Scope, value: Value, loc: Loc) -> Value:
     """The value of an inlined function, whose lists are arrays of items by now: they have one length each."""
     if not isinstance(value, ReturnedList):
         return with_parts(value, lambda part: _with_listed(scope, part, loc))
-    items = as_tensor(scope, ListValue(value.slots), loc)
+    items = as_tensor(scope, value.slots, loc)
     if not is_listed(items):
         raise UnsupportedError("a list of tuples or of NumPy's numbers is not compiled as the result of a function "
                                "that is called", loc, hints=("return np.array of it",))  # fmt: skip

@@ -20,7 +20,7 @@ from appyc.frontend.types.objects import MadeObject
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
-    ListValue,
+    ListSlots,
     Masked,
     MaybeNone,
     Number,
@@ -60,7 +60,7 @@ def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
                                    hints=("d[key] can",))  # fmt: skip
         case MaybeNone():
             raise UnsupportedError("this may be None", loc, hints=("ask whether it is None first",))
-        case ListValue():
+        case ListSlots():
             raise UnsupportedError(f"a list has no attribute {name!r} here", loc,
                                    hints=("append and pop can be called",))  # fmt: skip
         case TupleValue(items=items, names=names) if name in names:
@@ -164,7 +164,7 @@ def _type_of(value: Value, loc: Loc) -> type:
             return tuple
         case DictValue():
             return dict
-        case ListValue():
+        case ListSlots():
             return list
         case Opaque(obj=MadeObject() as made):
             assert isinstance(made.kind.obj, type)

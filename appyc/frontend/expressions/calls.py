@@ -54,7 +54,7 @@ from appyc.frontend.types.objects import ObjectMethod
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
-    ListValue,
+    ListSlots,
     Masked,
     Number,
     Opaque,
@@ -249,7 +249,7 @@ def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> 
     if isinstance(owner, ArrayRef | Tensor | Masked) and owner.ndim:
         with _answered_by_library(node, loc):
             return lower_array_method(scope, owner, name, node, loc)
-    if isinstance(owner, ListValue):
+    if isinstance(owner, ListSlots):
         return list_method(scope, node, loc)
     if isinstance(owner, DictValue):
         return _dict_method(scope, owner, name, node, loc)
@@ -320,8 +320,8 @@ def _len(scope: Scope, node: ast.Call, loc: Loc) -> Value:
             return arithmetic.python_number(len(value.items), loc)
         case DictValue():
             return arithmetic.python_number(len(value.keys), loc)
-        case ListValue(slots=slots):
-            return Number(Var(slots.count, loc=loc), python=True)
+        case ListSlots(count=count):
+            return Number(Var(count, loc=loc), python=True)
         case ArrayRef() | Tensor() if value.ndim > 0:
             return attributes.shape_of(value, loc).items[0]
         case Opaque(obj=str(text)):

@@ -25,7 +25,7 @@ from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.objects import made_object
 from appyc.frontend.types.values import (
     DictValue,
-    ListValue,
+    ListSlots,
     MaybeNone,
     Number,
     Opaque,
@@ -133,7 +133,7 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
     wanted, found = expressions.lower_operands(scope, [item, among])
     if isinstance(found, Opaque) and isinstance(found.obj, bytes) and isinstance(wanted, Number):
         return _among_bytes(scope, wanted, found.obj, loc)
-    is_own = isinstance(found, ListValue) and not found.slots.of_tuples
+    is_own = isinstance(found, ListSlots) and not found.of_tuples
     if (is_own or (is_listed(found) and found.ndim == 1)) and isinstance(wanted, Number):
         return _among_list(scope, wanted, found, loc)
     if isinstance(found, DictValue):
@@ -175,8 +175,8 @@ def _among_bytes(scope: Scope, wanted: Number, found: bytes, loc: Loc) -> Number
 def _among_list(scope: Scope, wanted: Number, found: Value, loc: Loc) -> Number:
     """Whether the list contains the number."""
     kept = replace(wanted, expr=scope.temp("wanted", wanted.expr), is_int=None)
-    if isinstance(found, ListValue):
-        found = ListValue(tensors.without_flags(found.slots))
+    if isinstance(found, ListSlots):
+        found = tensors.without_flags(found)
     same = tensors.elementwise(
         scope,
         [tensors.as_tensor(scope, found, loc), kept],

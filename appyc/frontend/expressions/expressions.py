@@ -25,7 +25,7 @@ from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
     Key,
-    ListValue,
+    ListSlots,
     Masked,
     MaybeNone,
     Number,
@@ -176,7 +176,7 @@ def kept_before(scope: Scope, value: Value, block: list[Stmt]) -> Value:
             return pack_masked(scope, value, value.holds.loc) if changes else value
         case TupleValue():
             return replace(value, items=tuple(kept_before(scope, v, block) for v in value.items))
-        case ListValue(slots=slots) if slots.count in scalars_written(block):
+        case ListSlots(count=count) if count in scalars_written(block):
             raise UnsupportedError("a list changes before it is looked at", block[0].loc,
                                    hints=("take its length or its items in a statement before this one",))  # fmt: skip
         case _:

@@ -46,9 +46,8 @@ from appyc.library.list_lookups import replace
 
 def append(scope: Scope, name: str, item: Value, loc: Loc) -> None:
     """Appends an item to a list, which grows if it is full: `name.append(item)`."""
-    owner = list_named(scope, name, loc)
+    slots = list_named(scope, name, loc)
     learn_item(scope, name, item, loc)
-    slots = owner.slots
     row = row_of(scope, slots, item, loc)
     count = Var(slots.count, loc=loc)
     full = Compare("==", count, Var(slots.room, loc=loc), loc=loc)
@@ -60,7 +59,7 @@ def append(scope: Scope, name: str, item: Value, loc: Loc) -> None:
 
 def pop(scope: Scope, name: str, at: Number | None, loc: Loc) -> Value:
     """Removes an item of a list and gives its value: `name.pop()`, `name.pop(at)`."""
-    slots = list_named(scope, name, loc).slots
+    slots = list_named(scope, name, loc)
     count = Var(slots.count, loc=loc)
     scope.fail_if(equals(count, 0, loc), "IndexError", "pop from empty list", loc)
     if at is None:
@@ -91,8 +90,7 @@ def _moved_by_one(scope: Scope, slots: ListSlots, lo: Expr, hi: Expr, loc: Loc, 
 
 def insert(scope: Scope, name: str, at: Number, item: Value, loc: Loc) -> None:
     """Inserts an item into a list: `name.insert(at, item)`."""
-    owner = list_named(scope, name, loc)
-    slots = owner.slots
+    slots = list_named(scope, name, loc)
     count = scope.temp("count", Var(slots.count, loc=loc))
     index = expressions.as_index(at, loc)
     from_end = Binary("+", index, count, loc=loc)
@@ -137,7 +135,7 @@ def extend(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
                                hints=("append the items in a loop",))  # fmt: skip
     items = described(scope, whole, loc)
     learn_item(scope, name, item_at(items, integer(0, loc), loc), loc)
-    slots = list_named(scope, name, loc).slots
+    slots = list_named(scope, name, loc)
     old = Var(slots.count, loc=loc)
     new = pinned(scope, "count", Binary("+", old, Var(items.count, loc=loc), loc=loc))
     short = Compare(">", new, Var(slots.room, loc=loc), loc=loc)
@@ -170,14 +168,14 @@ def store_part(scope: Scope, name: str, part: ast.Slice, given: ast.expr, loc: L
     """Replaces a part of a list: `name[part] = given`."""
     refuse_out_of_order(scope, name, loc)
     more = _named(scope, name, _as_list(scope, given, loc), loc)
-    learn_item(scope, name, item_at(list_named(scope, more.id, loc).slots, integer(0, loc), loc), loc)
+    learn_item(scope, name, item_at(list_named(scope, more.id, loc), integer(0, loc), loc), loc)
     bounds = (bound or ast.Constant(None) for bound in (part.lower, part.upper, part.step))
     scope.lower(located(ast.Call(constant(replace), [more, read(name), *bounds], []), given))
 
 
 def reverse(scope: Scope, name: str, loc: Loc) -> None:
     """Reverses a list in place: `name.reverse()`."""
-    slots = list_named(scope, name, loc).slots
+    slots = list_named(scope, name, loc)
     put(scope, slots, integer(0, loc), copied(scope, slots, loc), loc, backwards=True)
 
 
@@ -206,7 +204,7 @@ def change(scope: Scope, name: str, method: str, args: list[ast.expr], loc: Loc)
         case "sort":
             sort(scope, name, loc)
         case "clear":
-            slots = list_named(scope, name, loc).slots
+            slots = list_named(scope, name, loc)
             scope.emit(Assign(slots.count, integer(0, loc), loc=loc))
         case _:
             pop(scope, name, expressions.lower_number(scope, args[0]) if args else None, loc)
@@ -239,7 +237,7 @@ def _call(function: str, scope: Scope, node: ast.Call, loc: Loc) -> Value:
     heap = list_named(scope, name, loc)
     text: Callable[..., Any] = heaps.exchange
     if function in ("heappop", "heapreplace"):
-        empty = equals(Var(heap.slots.count, loc=loc), 0, loc)
+        empty = equals(Var(heap.count, loc=loc), 0, loc)
         scope.fail_if(empty, "IndexError", "index out of range", loc)
     arguments: dict[str, Value] = {"heap": heap}
     match function, values:

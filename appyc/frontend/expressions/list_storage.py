@@ -31,7 +31,6 @@ from appyc.frontend.types.numbers import PY_INT, NumberType, promote
 from appyc.frontend.types.values import (
     ArrayRef,
     ListSlots,
-    ListValue,
     Number,
     Tensor,
     TupleValue,
@@ -46,34 +45,33 @@ _ROOM = 16
 """The initial capacity of a list, in items."""
 
 
-def list_named(scope: Scope, name: str, loc: Loc) -> ListValue:
+def list_named(scope: Scope, name: str, loc: Loc) -> ListSlots:
     value = scope.read(name, loc)
     if is_list_itself(value):  # it is only copied
         value = list_value(scope, value, loc)
-    assert isinstance(value, ListValue), "the name is bound to lists alone"
+    assert isinstance(value, ListSlots), "the name is bound to lists alone"
     return value
 
 
-def list_value(scope: Scope, value: ArrayRef, loc: Loc) -> ListValue:
+def list_value(scope: Scope, value: ArrayRef, loc: Loc) -> ListSlots:
     """A list of the caller's, or one that keeps its length, as others are described."""
     kinds = (NumberType(value.symbol.dtype, python=True),)
     count = scope.temp("count", value.extents(loc)[0]).symbol
-    return ListValue(ListSlots((value.symbol,), kinds, False, count, count))
+    return ListSlots((value.symbol,), kinds, False, count, count)
 
 
-def columns_of(scope: Scope, name: str, columns: Sequence[Symbol], loc: Loc) -> ListValue:
+def columns_of(scope: Scope, name: str, columns: Sequence[Symbol], loc: Loc) -> ListSlots:
     """A list of tuples that is a parameter, which is only read."""
     kinds = tuple(NumberType(column.dtype, python=True) for column in columns)
     count = scope.temp("count", ArrayRef(columns[0]).extents(loc)[0]).symbol
-    slots = ListSlots(tuple(columns), kinds, True, count, count)
-    scope.lists[name] = slots
-    return ListValue(slots)
+    scope.lists[name] = slots = ListSlots(tuple(columns), kinds, True, count, count)
+    return slots
 
 
-def give_list(scope: Scope, name: str, value: ListValue, caller: Scope | None) -> None:
+def give_list(scope: Scope, name: str, value: ListSlots, caller: Scope | None) -> None:
     """Binds a parameter to a list of the caller's. caller: None in a callee, which is compiled for the list's types."""
-    scope.env[name] = scope.lists[name] = value.slots
-    is_read = value.slots.of_tuples and value.slots.room is value.slots.count
+    scope.env[name] = scope.lists[name] = value
+    is_read = value.of_tuples and value.room is value.count
     if is_read and not scope.source.trusted:
         return
     scope.list_names |= {name}
@@ -81,11 +79,11 @@ def give_list(scope: Scope, name: str, value: ListValue, caller: Scope | None) -
         return
     scope.givers[name] = None
     if caller is not None:
-        columns = value.slots.columns
+        columns = value.columns
         scope.givers[name] = caller, next(n for n, slots in caller.lists.items() if slots.columns == columns)
 
 
-def list_part(scope: Scope, slots: ListSlots, part: ast.Slice, loc: Loc) -> ListValue:
+def list_part(scope: Scope, slots: ListSlots, part: ast.Slice, loc: Loc) -> ListSlots:
     """A slice of a list, copied to fresh arrays: `name[part]`."""
     count = scope.temp("count", Var(slots.count, loc=loc))
     columns = []
@@ -95,7 +93,7 @@ def list_part(scope: Scope, slots: ListSlots, part: ast.Slice, loc: Loc) -> List
         if part.lower is not None or part.upper is not None or part.step is not None:
             items = as_tensor(scope, subscript(scope, items, [part], loc), loc)
         columns.append(materialise(scope, items, "items", loc))
-    return ListValue(list_of_columns(scope, columns, slots.kinds, slots.of_tuples, loc))
+    return list_of_columns(scope, columns, slots.kinds, slots.of_tuples, loc)
 
 
 def list_of_columns(
@@ -106,28 +104,28 @@ def list_of_columns(
     return ListSlots(tuple(column.symbol for column in columns), kinds, of_tuples, count, count)
 
 
-def list_item(scope: Scope, owner: ListValue, index: Number, loc: Loc) -> Value:
+def list_item(scope: Scope, owner: ListSlots, index: Number, loc: Loc) -> Value:
     """The item of a list at an index, with its bounds check: `name[index]`."""
     at = _position(scope, owner, index, "list index out of range", loc)
-    return item_in_variables(scope, owner.slots, at, loc)
+    return item_in_variables(scope, owner, at, loc)
 
 
 def store_item(scope: Scope, name: str, index: Number, item: Value, loc: Loc) -> None:
     """Stores an item of a list, with its bounds check: `name[index] = item`."""
     owner = list_named(scope, name, loc)
     learn_item(scope, name, item, loc)
-    row = row_of(scope, owner.slots, item, loc)
+    row = row_of(scope, owner, item, loc)
     at = _position(scope, owner, index, "list assignment index out of range", loc)
-    for column, number in zip(owner.slots.columns, row, strict=True):
+    for column, number in zip(owner.columns, row, strict=True):
         scope.emit(Store(column, (at,), number, checked=False, loc=loc))
 
 
-def _position(scope: Scope, owner: ListValue, index: Number, message: str, loc: Loc) -> Expr:
+def _position(scope: Scope, owner: ListSlots, index: Number, message: str, loc: Loc) -> Expr:
     """The position of an item in a list, which is tested but in library text that is trusted."""
     expressions.as_index(index, loc)
     if scope.source.trusted:
         return pinned(scope, "at", index_of(index.expr))
-    return tested_position(scope, index, Var(owner.slots.count, loc=loc), loc, message)
+    return tested_position(scope, index, Var(owner.count, loc=loc), loc, message)
 
 
 def item_in_variables(scope: Scope, slots: ListSlots, at: Expr, loc: Loc) -> Value:

@@ -47,7 +47,6 @@ from appyc.frontend.syntax.tree import copied_list
 from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.values import (
     ListSlots,
-    ListValue,
     Masked,
     Number,
     Tensor,
@@ -147,13 +146,13 @@ def described(scope: Scope, node: ast.expr, loc: Loc) -> ListSlots:
         node = items_of(node, unused("item", scope.locals))
     match node:
         case ast.Subscript(value=ast.Name(id=name), slice=ast.Slice() as part):
-            return list_part(scope, list_named(scope, name, loc).slots, part, loc).slots
+            return list_part(scope, list_named(scope, name, loc), part, loc)
         case ast.Name(id=name) | ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="copy")):
-            return copied(scope, list_named(scope, name, loc).slots, loc)
+            return copied(scope, list_named(scope, name, loc), loc)
         case ast.Call() if list_calls(scope.source, scope.names, scope.facts).makes_list(node):
             node = items_of(node, unused("item", scope.locals))
         case ast.Call(args=[ast.Name(id=name)]) if name in scope.list_names:
-            return copied(scope, list_named(scope, name, loc).slots, loc)
+            return copied(scope, list_named(scope, name, loc), loc)
         case ast.Call(args=[inner]):
             if isinstance(node.func, ast.Name) and node.func.id in scope.locals:
                 raise UnsupportedError(f"{node.func.id!r} is a name of this function's own here", loc)
@@ -167,8 +166,8 @@ def described(scope: Scope, node: ast.expr, loc: Loc) -> ListSlots:
     whole = items.tensor if isinstance(items, Masked) else items
     python = isinstance(whole, Tensor) and whole.python
     found = expressions.pack_masked(scope, items, loc)
-    if isinstance(found, ListValue):
-        return copied(scope, found.slots, loc)
+    if isinstance(found, ListSlots):
+        return copied(scope, found, loc)
     if isinstance(found, TupleValue):
         numbers = [item for item in found.items if isinstance(item, Number)]
         if len(numbers) < len(found.items) or len({number.type for number in numbers}) != 1:
@@ -184,7 +183,7 @@ def described(scope: Scope, node: ast.expr, loc: Loc) -> ListSlots:
 
 
 def copied(scope: Scope, slots: ListSlots, loc: Loc) -> ListSlots:
-    return list_part(scope, slots, ast.Slice(), loc).slots
+    return list_part(scope, slots, ast.Slice(), loc)
 
 
 def put(
@@ -213,13 +212,13 @@ def put(
 def sort(scope: Scope, name: str, loc: Loc) -> None:
     """Sorts a list in place: `name.sort()`."""
     owner = list_named(scope, name, loc)
-    if owner.slots.of_tuples or owner.slots.kinds[0].flagged:
+    if owner.of_tuples or owner.kinds[0].flagged:
         inlined(scope, sorting.sort_items, {"items": owner}, loc, trusted=True)
     else:
-        sort_in_place(scope, owner.slots.columns[0], Var(owner.slots.count, loc=loc), loc)
+        sort_in_place(scope, owner.columns[0], Var(owner.count, loc=loc), loc)
 
 
 def is_list(scope: Scope, name: str, loc: Loc) -> bool:
     """Whether a name is bound to a list of the function's own, or of the caller's."""
     value = scope.read(name, loc)
-    return isinstance(value, ListValue) or is_list_itself(value)
+    return isinstance(value, ListSlots) or is_list_itself(value)

@@ -39,7 +39,6 @@ from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
     ListSlots,
-    ListValue,
     MaybeNone,
     Number,
     Opaque,
@@ -149,7 +148,7 @@ class _Flat:
                 view, type_ = self._view(value)
                 self._add(view, value)
                 return type_
-            case ListValue(slots=slots):
+            case ListSlots() as slots:
                 if any(isinstance(arg, ir.View) and arg.array in slots.columns for arg in self.args):
                     raise _not_passed("a list as two arguments", self.loc)
                 for column in slots.columns:
@@ -247,7 +246,7 @@ def _received(scope: Scope, name: str, value: Value, kind: Kind, params: list[ir
             columns = tuple(scope.supply.fresh(name, ArrayType(k.dtype, 1)) for k in of_items)
             count = scope.supply.fresh(f"{name}_n", DType.INT64)
             params += [*columns, count]
-            return ListValue(ListSlots(columns, of_items, of_tuples, count, room=count))
+            return ListSlots(columns, of_items, of_tuples, count, room=count)
         case TupleValue() | DictValue() | MaybeNone():
             kinds = enumerate(parts_of(kind))
 
@@ -274,7 +273,7 @@ def _make(
     }
     statements, value, inner = called.lower({**called.around, **values}, frozenset(params))
     _refuse(statements)
-    counts = {value.slots.count for value in values.values() if isinstance(value, ListValue)}
+    counts = {value.count for value in values.values() if isinstance(value, ListSlots)}
     if counts & scalars_written(statements):
         raise UnsupportedError(f"{called.name} is recursive, and changes the length of a list that it is given", loc,
                                hints=("give it a list of the full length, and the number of its items",))  # fmt: skip

@@ -23,7 +23,7 @@ from appyc.frontend.types.numbers import promoted_dtype
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
-    ListValue,
+    ListSlots,
     Number,
     Opaque,
     Tensor,
@@ -89,9 +89,9 @@ def _item(scope: Scope, owner: Value, index: ast.expr, loc: Loc) -> Value:
             return scope.names.item(owner, index.value, loc)
         case Opaque() if is_generators(owner):
             return one_of(owner, expressions.lower_number(scope, index))
-        case ListValue() if isinstance(index, ast.Slice):
-            return list_part(scope, owner.slots, index, loc)
-        case ListValue():
+        case ListSlots() if isinstance(index, ast.Slice):
+            return list_part(scope, owner, index, loc)
+        case ListSlots():
             return list_item(scope, owner, expressions.lower_number(scope, index), loc)
         case _:
             raise expressions.refused(

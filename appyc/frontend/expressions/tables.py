@@ -24,7 +24,7 @@ from appyc.frontend.expressions.list_storage import learn_item, leave_large, lis
 from appyc.frontend.expressions.lists import bind_list
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.fixed_containers import table
-from appyc.frontend.types.values import ArrayRef, ListValue, Number, Value
+from appyc.frontend.types.values import ArrayRef, Number, Value
 from appyc.ir.nodes import Expr, Load, Store, Symbol
 from appyc.ir.types import Container
 
@@ -104,9 +104,9 @@ def bind_shared(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
     own = f"items of {name}"
     scope.list_names |= {own}
     bind_list(scope, own, value, loc)
-    slots = list_named(scope, own, loc).slots
+    slots = list_named(scope, own, loc)
     if slots.of_tuples or not slots.kinds[0].python:
         raise UnsupportedError(f"{name!r} holds no numbers of Python's own, and a nested function uses it", loc,
                                hints=("use an array",))  # fmt: skip
-    items = as_tensor(scope, ListValue(slots), loc)
+    items = as_tensor(scope, slots, loc)
     scope.bind(name, materialise(scope, items, name, loc, Container.LIST), loc)

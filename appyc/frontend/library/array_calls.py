@@ -51,7 +51,7 @@ from appyc.frontend.syntax.tree import is_list, tuple_in_place
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.values import (
     ArrayRef,
-    ListValue,
+    ListSlots,
     Masked,
     Number,
     Tensor,
@@ -122,7 +122,7 @@ def _collected(scope: Scope, node: ast.expr, kinds: tuple[type[ast.expr], ...] =
 def _generated(scope: Scope, node: ast.expr) -> Value:
     """The same for a function that takes what it is given item by item, for which lists without items are alike."""
     value = _collected(scope, node, (ast.ListComp, ast.GeneratorExp))
-    return TupleValue(()) if isinstance(value, ListValue) and is_always_empty(scope, value) else value
+    return TupleValue(()) if isinstance(value, ListSlots) and is_always_empty(scope, value) else value
 
 
 def _bound(
@@ -144,7 +144,7 @@ def _bound(
     nodes = [_listed(n) for n in (*node.args, *(k.value for k in node.keywords))]
     values = [
         _unlisted(scope, value, loc, as_list=as_lists)
-        if lower is _collected or isinstance(value, ListValue)
+        if lower is _collected or isinstance(value, ListSlots)
         else value
         for value in expressions.lower_operands(scope, nodes, lower)
     ]
@@ -168,7 +168,7 @@ def _bound(
 
 def _unlisted(scope: Scope, value: Value, loc: Loc, *, as_list: bool) -> Value:
     """An argument, with a list as what NumPy makes an array of; as_list: of Python's numbers still."""
-    if isinstance(value, ListValue):
+    if isinstance(value, ListSlots):
         return as_tensor(scope, value, loc)
     if not is_listed(value):
         return value

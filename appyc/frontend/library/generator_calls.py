@@ -33,7 +33,7 @@ from appyc.frontend.types.generators import MadeGenerator, MadeMethod, made
 from appyc.frontend.types.numbers import as_dtype
 from appyc.frontend.types.values import (
     ArrayRef,
-    ListValue,
+    ListSlots,
     Number,
     Opaque,
     Tensor,
@@ -148,7 +148,7 @@ def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: 
         given = bind(scope, node, name, _signature(fn), owner, loc, looked_at)
     for parameter, value in given.items():
         if kind_of(owner.obj) != PYTHON and (
-            (isinstance(value, ListValue) and name != "shuffle")
+            (isinstance(value, ListSlots) and name != "shuffle")
             or (isinstance(value, TupleValue) and parameter in ("a", "x", "p"))
         ):
             array: Arguments = {"a": as_tensor(scope, value, loc)}
@@ -207,7 +207,7 @@ def _has_python_items(population: Value | None) -> bool:
         case TupleValue(items=items):
             types = {item.type if isinstance(item, Number) else None for item in items}
             return len(types) == 1 and isinstance(items[0], Number) and items[0].python
-        case ListValue(slots=slots):
+        case ListSlots() as slots:
             return not slots.of_tuples and slots.kinds[0].python
         case _:
             return isinstance(population, Tensor) and population.python

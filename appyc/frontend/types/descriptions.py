@@ -10,7 +10,6 @@ from appyc.frontend.types.values import (
     Conflict,
     DictValue,
     ListSlots,
-    ListValue,
     Masked,
     MaybeNone,
     Number,
@@ -49,7 +48,7 @@ def describe(value: Value | Binding) -> str:
             return "a dict"
         case MaybeNone():
             return f"{describe(value.value)} or None"
-        case ListValue(slots=slots) | ReturnedList(slots=slots):
+        case ReturnedList(slots=slots):
             return describe(slots)
         case ReturnedContainer():
             return f"a {value.makes.partition('(')[0]}"

@@ -214,13 +214,6 @@ class ListSlots:
 
 
 @dataclass(frozen=True, slots=True)
-class ListValue:
-    """A list as it is when it is read."""
-
-    slots: ListSlots
-
-
-@dataclass(frozen=True, slots=True)
 class ReturnedList:
     """A list as a function returns it. count: how many items it has then."""
 
@@ -257,7 +250,7 @@ class MaybeNone:
 
 
 Value: TypeAlias = (
-    ListValue
+    ListSlots
     | DictValue
     | MaybeNone
     | ReturnedList
@@ -365,7 +358,7 @@ def is_listed(value: Value | Binding) -> TypeGuard[ArrayRef | Tensor]:
 
 def has_flags(value: Value) -> bool:
     """Whether items of a list may be ints or floats."""
-    return isinstance(value, ListValue) and any(kind.flagged for kind in value.slots.kinds)
+    return isinstance(value, ListSlots) and any(kind.flagged for kind in value.kinds)
 
 
 def is_list_itself(value: Value | Binding | None) -> TypeGuard[ArrayRef]:

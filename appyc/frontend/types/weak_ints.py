@@ -10,7 +10,7 @@ from appyc.frontend.arrays.tensors import as_tensor, element_type, is_array
 from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import promoted_dtype
-from appyc.frontend.types.values import ListValue, Number, TupleValue, Value, is_listed
+from appyc.frontend.types.values import ListSlots, Number, TupleValue, Value, is_listed
 from appyc.ir.integers import is_within, limits, range_of
 from appyc.ir.nodes import Compare, Const, Expr, Likely, Logical, Reduce, Unary
 from appyc.ir.types import DType
@@ -40,7 +40,7 @@ def require_all_fit(scope: Scope, value: Value, dtype: DType, loc: Loc) -> None:
     elif isinstance(value, TupleValue):
         for item in value.items:
             require_all_fit(scope, item, dtype, loc)
-    elif isinstance(value, ListValue) or is_listed(value):
+    elif isinstance(value, ListSlots) or is_listed(value):
         items = as_tensor(scope, value, loc)
         if not (items.python and items.element.dtype.is_integer and dtype.is_integer):
             return
