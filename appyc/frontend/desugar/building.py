@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.tree import walk
@@ -65,6 +65,12 @@ def assigned(name: str, value: ast.expr | int) -> ast.stmt:
     return ast.Assign([ast.Name(name, ast.Store())], value)
 
 
+def block_of(body: list[ast.stmt], visit: Callable[[ast.stmt], Any]) -> list[ast.stmt]:
+    """What a transformer's `visit` makes of each statement, in order."""
+    made = (visit(stmt) for stmt in body)
+    return [new for one in made for new in (one if isinstance(one, list) else [one])]
+
+
 def negated(test: ast.expr) -> ast.expr:
     return ast.UnaryOp(ast.Not(), test)
 
@@ -80,14 +86,26 @@ def always_jumps(body: list[ast.stmt], kinds: tuple[type[ast.stmt], ...]) -> boo
             return False
 
 
-def template(text: str, names: Mapping[str, str | ast.expr], at: ast.AST) -> list[ast.stmt]:
+Names: TypeAlias = Mapping[str, str | ast.expr | ast.operator]
+"""What the names in a text stand for; "@" is any operator's."""
+
+
+def template(text: str, names: Names, at: ast.AST) -> list[ast.stmt]:
     """The statements of a text, whose names stand for others or for expressions."""
     return [located(stmt, at) for stmt in renamed(copy.deepcopy(_parsed(text)), names)]
 
 
-def renamed(body: list[ast.stmt], names: Mapping[str, str | ast.expr]) -> list[ast.stmt]:
+def expression(text: str, names: Names, at: ast.AST) -> ast.expr:
+    """The expression of such a text."""
+    (stmt,) = template(text, names, at)
+    assert isinstance(stmt, ast.Expr)
+    return stmt.value
+
+
+def renamed(body: list[ast.stmt], names: Names) -> list[ast.stmt]:
     """The statements, changed in place, whose names stand for others or for expressions."""
-    return [_Named(names).visit(stmt) for stmt in body]
+    rule = _Named(names)
+    return [rule.visit(stmt) for stmt in body]
 
 
 @cache
@@ -99,12 +117,22 @@ def _parsed(text: str) -> list[ast.stmt]:
 
 
 class _Named(ast.NodeTransformer):
-    def __init__(self, names: Mapping[str, str | ast.expr]) -> None:
+    def __init__(self, names: Names) -> None:
         self.names = names
+        self.used: set[str] = set()
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:
+    def visit_Name(self, node: ast.Name) -> ast.AST:
         new = self.names.get(node.id, node)
-        return ast.Name(new, node.ctx) if isinstance(new, str) else new
+        if isinstance(new, str):
+            return ast.Name(new, node.ctx)
+        if node.id not in self.used:
+            self.used.add(node.id)
+            return new
+        return copy.deepcopy(new)
+
+    def visit_MatMult(self, node: ast.MatMult) -> ast.AST:
+        new = self.names.get("@", node)
+        return node if isinstance(new, str) else new
 
 
 # ---------------------------------------------------------------- patterns
@@ -114,6 +142,7 @@ def matched(pattern: str, node: ast.AST) -> dict[str, ast.expr] | None:
     """What the names of a pattern stand for in a statement or an expression, slices apart; None if it does not match.
 
     Names of builtins stand for themselves, as far as the text tells; one of a bound that is left out stands for None.
+    A name that is there twice stands for one text, and `@` for any operator.
     """
     found: dict[str, ast.expr] = {}
     (stmt,) = _parsed(pattern)
@@ -124,12 +153,16 @@ def matched(pattern: str, node: ast.AST) -> dict[str, ast.expr] | None:
 def _fits(pattern: object, node: object, found: dict[str, ast.expr]) -> bool:
     match pattern, node:
         case ast.Name(id=name), ast.expr():
-            found[name] = node
+            if (other := found.setdefault(name, node)) is not node and ast.dump(other) != ast.dump(node):
+                return False
             if hasattr(builtins, name):
                 return isinstance(node, ast.Name) and node.id == name
             return not isinstance(node, ast.Slice | ast.Starred)
         case ast.Name(id=name), None:
             found[name] = ast.Constant(None)
+            return True
+        case ast.MatMult(), ast.operator():
+            found["@"] = node  # type: ignore[assignment]
             return True
         case ast.AST(), ast.AST():
             return type(pattern) is type(node) and all(

@@ -23,8 +23,6 @@ from appyc.frontend.source import Source
 from appyc.frontend.types.values import ReturnedContainer
 from appyc.library.byte_lists import byte, items_of
 
-_OPERATORS = ("+", "-", "*", "//", "%", "**", "&", "|", "^", "<<", ">>")
-
 
 def without_byte_arrays(source: Source, value_of: ValueOf) -> Source:
     """The function, with its bytearrays replaced."""
@@ -49,24 +47,22 @@ def _listed(value: ast.expr) -> ast.expr | None:
 class _ByteArrays(Containers):
     PARTS = ("items",)
     TEMPORARIES = ("at", "one")
-    STATEMENTS = {  # noqa: RUF012
+    STATEMENTS = {
         "it[index] = given": "items[index] = byte(given)",
+        "it[index] @= given": "at = index; items[at] = byte(items[at] @ given)",
         "it.append(given)": "items.append(byte(given))",
         "it.extend(given)": "for one in given: items.append(byte(one))",
         "it.clear()": "items.clear()",
-        **{
-            f"it[index] {op}= given": f"at = index; items[at] = byte(items[at] {op} given)"
-            for op in _OPERATORS
-        },
     }
-    EXPRESSIONS = {  # noqa: RUF012
+    EXPRESSIONS = {
         "len(it)": "len(items)",
         "it[index]": "items[index]",
         "it.pop()": "items.pop()",
         "bytes(it)": "made_bytes(items)",
-        **{f"{name}(it)": f"{name}(items)" for name in ("sum", "min", "max", "enumerate", "reversed")},
     }
-    CONSTANTS = {  # noqa: RUF012
+    OVER = ITEMS = {"it": "items"}
+    LOOKERS = frozenset({"sum", "min", "max", "enumerate", "reversed"})
+    CONSTANTS = {
         "byte": constant(byte), "items_of": constant(items_of), "made_bytes": constant(ReturnedContainer("bytes"))
     }  # fmt: skip
     FULL = "len(items) > 0"
@@ -76,21 +72,18 @@ class _ByteArrays(Containers):
     def value(self, word: str, found: ast.expr) -> ast.expr:
         return _listed(found) or super().value(word, found)
 
-    def visit_Assign(self, node: ast.Assign) -> Any:  # noqa: N802
+    def made(self, name: str, value: ast.expr, at: ast.stmt) -> list[ast.stmt]:
+        assert isinstance(value, ast.Call), "it makes a bytearray"
+        known = _listed(value.args[0]) if value.args else ast.List([], ast.Load())
+        text = "items = items_of(given)" if known is None else "items = given"
+        return self.statements(text, name, at, given=known or self.visit(value.args[0]))
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(args=args)) if name in self.kinds:
-                known = _listed(args[0]) if args else ast.List([], ast.Load())
-                text = "items = items_of(given)" if known is None else "items = given"
-                return self.statements(text, name, node, given=known or self.visit(args[0]))
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
                 for k, (target, value) in enumerate(zip(targets, values, strict=False)):
                     of = self.owner(target.value) if isinstance(target, ast.Subscript) else None
                     if isinstance(target, ast.Subscript) and of is not None:
                         target.value = self.expression("items", of, target)
                         values[k] = self.expression("byte(given)", of, value, given=value)
-        return self.generic_visit(node)
-
-    def visit_For(self, node: ast.For) -> Any:  # noqa: N802
-        if (name := self.owner(node.iter)) is not None:
-            node.iter = self.expression("items", name, node)
-        return self.generic_visit(node)
+        return super().visit_Assign(node)

@@ -229,7 +229,7 @@ class _Codes(ast.NodeTransformer):
         node.body, node.orelse = [self.visit(s) for s in node.body], [self.visit(s) for s in node.orelse]
         return node
 
-    visit_While = visit_If  # noqa: N815  (as `ast` has it)
+    visit_While = visit_If
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         return (

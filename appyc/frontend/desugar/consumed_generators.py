@@ -26,7 +26,7 @@ from typing import Any
 
 from appyc.frontend.desugar.building import FreshNames, assigned, constant, located, read, template
 from appyc.frontend.desugar.generator_loops import Finder, changes_elements
-from appyc.frontend.desugar.rewriting import ValueOf, rewritten
+from appyc.frontend.desugar.rewriting import Rewriter, ValueOf, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.tree import may_be_container, walk
@@ -150,13 +150,10 @@ def _taken(node: ast.expr, finder: Finder) -> bool:
             return False
 
 
-class _Calls(ast.NodeTransformer):
+class _Calls(Rewriter):
     def __init__(self, function: ast.FunctionDef, finder: Finder) -> None:
         self.finder = finder
         self.unused = FreshNames(function)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        return node
 
     def visit_Return(self, node: ast.Return | ast.Assign | ast.Expr | ast.AugAssign) -> Any:
         before: list[ast.stmt] = []

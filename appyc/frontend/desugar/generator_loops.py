@@ -29,7 +29,7 @@ from types import FunctionType
 from typing import Any
 
 from appyc.frontend.desugar.building import FreshNames, assigned, constant, located, negated, read, renamed
-from appyc.frontend.desugar.rewriting import ValueOf, listed, rewritten
+from appyc.frontend.desugar.rewriting import Rewriter, ValueOf, rewritten
 from appyc.frontend.desugar.yields import YIELDS, OfRange, Yields, yields
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source, capture, read_source
@@ -112,7 +112,7 @@ class Finder:
                 return None
 
 
-class _Loops(ast.NodeTransformer):
+class _Loops(Rewriter):
     def __init__(self, function: ast.FunctionDef, finder: Finder, marked: set[tuple[int, int]]) -> None:
         self.finder, self.marked = finder, marked
         self.unused = FreshNames(function)
@@ -131,7 +131,7 @@ class _Loops(ast.NodeTransformer):
             one_more = ast.AugAssign(ast.Name(count, ast.Store()), ast.Add(), ast.Constant(1))
             step = [ast.Assign([number], read(count)), one_more]
             node.target, node.iter, node.body = target, items, [*(located(s, node) for s in step), *node.body]
-            return [located(assigned(count, 0), node), *listed(self.visit_For(node))]
+            return [located(assigned(count, 0), node), *self.block([node])]
         generator = self.finder.found(node.iter)
         if generator is None or generator.tree.name in self.active:
             return self.generic_visit(node)
@@ -139,13 +139,12 @@ class _Loops(ast.NodeTransformer):
         given = _arguments(generator.tree, node.iter)
         if given is None or _is_refused(generator.tree):
             return self.generic_visit(node)
-        node.body = [new for stmt in node.body for new in listed(self.visit(stmt))]
-        node.orelse = [new for stmt in node.orelse for new in listed(self.visit(stmt))]
+        node.body, node.orelse = self.block(node.body), self.block(node.orelse)
         new = self._inlined(node, node.iter, generator, given)
         if new is None:
             return node
         self.active.append(generator.tree.name)
-        out = [part for stmt in new for part in listed(self.visit(stmt))]
+        out = self.block(new)
         self.active.pop()
         return out
 

@@ -19,13 +19,9 @@ Does not handle: keys that are deleted or added while a loop runs over them; loo
 missing keys of a defaultdict that are only read; nested functions.
 """
 
-# ruff: noqa: N802  (names that `ast` gives)
-
 from __future__ import annotations
 
 import ast
-import builtins
-import copy
 import re
 import textwrap
 from collections.abc import Mapping
@@ -34,8 +30,9 @@ from typing import Any
 
 from appyc.frontend.desugar.building import constant, located, read, template
 from appyc.frontend.desugar.hashed_kinds import holds_lists, is_entered, kind_of, loser
-from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, listed, replaced
+from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
 from appyc.frontend.source import Source
+from appyc.frontend.syntax.liveness import names_assigned
 from appyc.frontend.syntax.tree import is_new_list, walk
 from appyc.library.hashing import (
     by_count,
@@ -52,9 +49,8 @@ from appyc.library.hashing import (
     take,
 )
 
-_LOOKERS = frozenset({"len", "sum", "min", "max", "any", "all", "sorted", "list", "enumerate", "zip"})
-_WITHOUT_ORDER = _LOOKERS - {"list", "enumerate", "zip"}
-"""Those of them whose result is the same for each order of the items."""
+_WITHOUT_ORDER = frozenset({"len", "sum", "min", "max", "any", "all", "sorted"})
+"""Functions whose result is the same for each order of the items that they look at."""
 
 _ITEMS = "zip(keys, values)"
 _MAKE = "keys = []; values = []; table = [-1] * 16"
@@ -81,12 +77,7 @@ _WITHOUT_VALUES = re.compile(
     r"    values.append\(item\)\n| *pack\(live, values\)\n|values = \[\]; |, values(?=\))"
 )
 """What the templates for sets do without."""
-_STORE = f"item = given; key = index{_ENTER}else:\n    put(values, number, item)"
-_REPLACE = "item = given; key = index; values[found(table, keys, key)] = item"
-_ENTER_LIST = f"key = index{_ENTER.replace('append(item)', 'append(given)')}"
-_STORE_LIST = f"{_ENTER_LIST}else:\n    values[number] = again"
-_UPDATE = "key = index; number = found(table, keys, key); values[number] += given"
-_UPDATE_OR_ENTER = f"key = index; item = start{_ENTER}values[number] += given"
+_ENTER_LIST = f"key = index{_ENTER.replace('append(item)', 'append(items)')}"
 
 
 def without_hash_tables(source: Source, value_of: ValueOf) -> Source:
@@ -98,24 +89,35 @@ def without_hash_tables(source: Source, value_of: ValueOf) -> Source:
 
 class _HashTables(Containers):
     PARTS = ("keys", "values", "table", "gone", "live")
-    STATEMENTS = {  # noqa: RUF012
+    STATEMENTS = {
+        "it[index] = items": f"{_ENTER_LIST}else:\n    values[number] = items",
+        "it[known] = given": "item = given; key = known; values[found(table, keys, key)] = item",
+        "it[index] = given": f"item = given; key = index{_ENTER}else:\n    put(values, number, item)",
+        "it[known] @= given": "key = known; number = found(table, keys, key); values[number] @= given",
+        "it[index] @= given": f"key = index; item = start{_ENTER}values[number] @= given",
+        "del it[counted]": "drop(gone, table, keys, counted)",
+        "del it[key]": "delete(gone, table, keys, key)",
         "it.clear()": _MAKE,
         "it.add(index)": f"key = index{_ENTER}",
         "it.discard(key)": "drop(gone, table, keys, key)",
         "it.remove(key)": "delete(gone, table, keys, key)",
     }
-    EXPRESSIONS = {  # noqa: RUF012
+    EXPRESSIONS = {
         "it.get(key, default)": "get(table, keys, values, key, default)",
         "it.pop(key)": "values[delete(gone, table, keys, key)]",
         "it.pop(key, default)": "take(gone, table, keys, values, key, default)",
         "it.most_common()": "[(keys[at], values[at]) for at in by_count(values)]",
         "it.most_common(most)": "[(keys[at], values[at]) for at in by_count(values)[:max(most, 0)]]",
+        "it[counted]": "get(table, keys, values, counted, 0)",
+        "it[key]": "values[found(table, keys, key)]",
         "key in it": "find(table, keys, key) >= 0",
         "key not in it": "find(table, keys, key) < 0",
         "len(it)": "len(keys) - gone[0]",
     }
+    OVER = {"it": "keys", "it.keys()": "keys", "it.values()": "values", "it.items()": _ITEMS}
+    LOOKERS = _WITHOUT_ORDER | {"list", "enumerate", "zip"}
     TEMPORARIES = ("key", "item", "number")
-    CONSTANTS = {  # noqa: RUF012
+    CONSTANTS = {
         f.__name__: constant(f)
         for f in (by_count, delete, drop, enter, enter_all, find, found, get, mark, pack, put, take)
     }
@@ -130,20 +132,31 @@ class _HashTables(Containers):
     """Containers, and the names of keys that they have, since a loop runs over them."""
 
     def takes(self, pattern: str, node: ast.AST, name: str, found: Mapping[str, ast.expr]) -> bool:
-        is_set = self.kinds[name].is_set
-        match pattern.partition("(")[0]:
-            case "it.add" | "it.discard" | "it.remove":
-                return is_set
-            case "it.pop":
-                return not is_set and name not in self.of_lists
-            case "it.most_common":
-                return self.kinds[name].makes == "Counter" and name not in self.losing
-            case "it.get":
-                return not is_set
-            case "len":
+        kind = self.kinds[name]
+        match pattern:
+            case "it[index] = items":
+                return not kind.is_set and is_new_list(found["items"])
+            case "it[known] = given":
+                return self._is_present(name, found["known"])
+            case "it[known] @= given":
+                return kind.start is None or self._is_present(name, found["known"])
+            case "it[counted]" | "del it[counted]":
+                return kind.makes == "Counter"
+            case "it[key]":
+                is_present = self._is_present(name, found["key"])
+                return kind.makes == "dict" or (kind.makes == "defaultdict(list)" and is_present)
+            case "it.add(index)" | "it.discard(key)" | "it.remove(key)":
+                return kind.is_set
+            case "it.pop(key)" | "it.pop(key, default)":
+                return not kind.is_set and name not in self.of_lists
+            case "del it[key]":
+                return name not in self.of_lists
+            case "it.most_common()" | "it.most_common(most)":
+                return kind.makes == "Counter" and name not in self.losing
+            case "len(it)":
                 return name in self.losing
             case _:
-                return True
+                return not (kind.is_set and (pattern in self.OVER or pattern == "it.get(key, default)"))
 
     def from_template(
         self, text: str, name: str, at: ast.AST, given: Mapping[str, str | ast.expr]
@@ -151,9 +164,8 @@ class _HashTables(Containers):
         if name in self.losing:
             text += "; gone = [0]" * (text == _MAKE)
             text = text.replace(_GROW, _PACK_AND_GROW).replace(self.FULL, "len(keys) > gone[0]")
-        return super().from_template(
-            _WITHOUT_VALUES.sub("", text) if self.kinds[name].is_set else text, name, at, given
-        )
+        text = _WITHOUT_VALUES.sub("", text) if self.kinds[name].is_set else text
+        return super().from_template(text, name, at, {"start": ast.Constant(self.kinds[name].start), **given})
 
     def __init__(self, function: ast.FunctionDef, kinds: Mapping[str, Kind], value_of: ValueOf) -> None:
         super().__init__(function, kinds, value_of)
@@ -169,63 +181,26 @@ class _HashTables(Containers):
         text = f"if gone[0] > 0:{textwrap.indent(_PACK, '    ')}    enter_all(table, keys)"
         return self.statements(text, name, at)
 
-    def visit_Assign(self, node: ast.Assign) -> Any:
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in self.kinds:
-                return [*self.statements(_MAKE, name, node), *self._filled(name, value)]
-            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name), slice=key)], value=value) if (
-                name in self.kinds
-            ):
-                if is_new_list(value) and not self.kinds[name].is_set:
-                    given = self.visit(value)
-                    again = copy.deepcopy(given)
-                    return self.statements(
-                        _STORE_LIST, name, node, index=self.visit(key), given=given, again=again
-                    )
-                text = _REPLACE if self._is_present(name, key) else _STORE
-                return self.statements(text, name, node, given=self.visit(value), index=self.visit(key))
-        return self.generic_visit(node)
+    def made(self, name: str, value: ast.expr, at: ast.stmt) -> list[ast.stmt]:
+        def first(text: str, **items: str | ast.expr) -> list[ast.stmt]:
+            return template(text, {"it": name, **items}, value)
 
-    def _filled(self, name: str, value: ast.expr) -> list[ast.stmt]:
-        """The statements that put the first items into a container."""
-        owner = read(name)
         match value:
             case ast.Dict(keys=keys, values=values):
                 pairs = zip(keys, values, strict=True)
-                filling: list[ast.stmt] = [
-                    ast.Assign([ast.Subscript(owner, k, ast.Store())], v) for k, v in pairs if k is not None
-                ]
+                filling = [stmt for k, v in pairs if k is not None for stmt in first("it[k] = v", k=k, v=v)]
             case ast.Set(elts=elts):
-                filling = [
-                    stmt for e in elts for stmt in template("owner.add(e)", {"owner": owner, "e": e}, e)
-                ]
+                filling = [stmt for item in elts for stmt in first("it.add(item)", item=item)]
             case ast.DictComp(key=key, value=item):
-                filling = self.nest(value, ast.Assign([ast.Subscript(owner, key, ast.Store())], item))
+                filling = first("it[k] = v", k=key, v=item)
             case ast.SetComp(elt=item):
-                filling = self.nest(value, *template("owner.add(e)", {"owner": owner, "e": item}, item))
+                filling = first("it.add(item)", item=item)
             case ast.Call(args=[items]) if self.kinds[name].makes in ("set", "Counter"):
-                text = "owner.add(e)" if self.kinds[name].is_set else "owner[e] += 1"
-                given: dict[str, str | ast.expr] = {"owner": owner, "items": items, "e": self.unused("item")}
-                filling = template(f"for e in items: {text}", given, value)
+                text = "it.add(item)" if self.kinds[name].is_set else "it[item] += 1"
+                filling = first(f"for item in items: {text}", items=items, item=self.unused("item"))
             case _:
-                return []
-        return [new for stmt in filling for new in listed(self.visit(ast.copy_location(stmt, value)))]
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        match node.target:
-            case ast.Subscript(value=ast.Name(id=name), slice=key) if name in self.kinds:
-                kind = self.kinds[name]
-                given = {"index": self.visit(key), "given": self.visit(node.value)}
-                if kind.start is None or self._is_present(name, key):
-                    out = self.statements(_UPDATE, name, node, **given)
-                else:
-                    start = ast.Constant(kind.start)
-                    out = self.statements(_UPDATE_OR_ENTER, name, node, start=start, **given)
-                last = out[-1]
-                assert isinstance(last, ast.AugAssign)
-                last.op = node.op
-                return out
-        return self.generic_visit(node)
+                filling = []
+        return [*self.statements(_MAKE, name, at), *self.filled(value, filling)]
 
     def _entered(self, owner: ast.expr) -> tuple[list[ast.stmt], ast.expr] | None:
         """The statements after which a dict of lists has a key, and the key's list: of `d[key]` in a defaultdict, and
@@ -243,17 +218,9 @@ class _HashTables(Containers):
             case _:
                 return None
         number = self.unused(f"{name}_number")
-        out = self.from_template(
-            _ENTER_LIST,
-            name,
-            owner,
-            {
-                "index": self.visit(key),
-                "key": self.unused(f"{name}_key"),
-                "number": number,
-                "given": ast.List([], ast.Load()),
-            },
-        )
+        given = {"index": self.visit(key), "items": ast.List([], ast.Load())}
+        names = {"key": self.unused(f"{name}_key"), "number": number}
+        out = self.from_template(_ENTER_LIST, name, owner, {**given, **names})
         return out, self.expression("values[number]", name, owner, number=read(number))
 
     def visit_Expr(self, node: ast.Expr) -> Any:
@@ -266,38 +233,28 @@ class _HashTables(Containers):
                 return [*before, node]
         return self.generic_visit(node)
 
-    def visit_Delete(self, node: ast.Delete) -> Any:
-        match node.targets:
-            case [ast.Subscript(value=ast.Name(id=name), slice=key)] if name in self.losing - self.of_lists:
-                taker = "drop" if self.kinds[name].makes == "Counter" else "delete"
-                return self.statements(f"{taker}(gone, table, keys, key)", name, node, key=self.visit(key))
-        return node
-
     def visit_For(self, node: ast.For) -> Any:
         if (entered := self._entered(node.iter)) is not None:
             before, node.iter = entered
             self.generic_visit(node)
             return [*before, node]
-        over = self._over(node.iter)
-        if over is not None:
-            name, text = over
-            key = node.target if text == "keys" else None
-            if text == _ITEMS and isinstance(node.target, ast.Tuple):
-                key = node.target.elts[0]
-            body = [inner for stmt in node.body for inner in walk(stmt)]
-            bound = {n.id for n in body if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-            outer = self.present
-            if isinstance(key, ast.Name) and key.id not in bound:
-                self.present = outer | {(name, key.id)}
-            if text == _ITEMS and isinstance(node.target, ast.Tuple) and name in self.of_lists:
-                self._over_numbers(node, name)
-                text = "range(len(keys))"
-            if name not in bound and not self._enters(body, name):
-                node.iter = self.expression(text, name, node.iter)
-            self.generic_visit(node)
-            self.present = outer
-            return [*self.as_lists(name, node), node]
-        return self.generic_visit(node)
+        rule = self.rule_for(node.iter, self.OVER)
+        if rule is None:
+            return self.generic_visit(node)
+        text, name, _ = rule
+        pair = node.target.elts if text == _ITEMS and isinstance(node.target, ast.Tuple) else None
+        key = node.target if text == "keys" else pair[0] if pair is not None else None
+        outer = self.present
+        if isinstance(key, ast.Name) and key.id not in names_assigned(node.body):
+            self.present = outer | {(name, key.id)}
+        if pair is not None and name in self.of_lists:
+            self._over_numbers(node, name)
+            text = "range(len(keys))"
+        if not self.is_changed(node.body, name):
+            node.iter = self.expression(text, name, node.iter)
+        self.generic_visit(node)
+        self.present = outer
+        return [*self.as_lists(name, node), node]
 
     def _over_numbers(self, node: ast.For, name: str) -> None:
         """Makes `for key, items in d.items()` a loop over the numbers of the keys, with the pair as its first
@@ -309,20 +266,13 @@ class _HashTables(Containers):
         node.body[:0] = [located(ast.Assign([target], value), target) for value, target in own]
         node.target = located(ast.Name(number, ast.Store()), node.target)
 
-    def visit_comprehension(self, node: ast.comprehension) -> Any:
-        over = self._over(node.iter)
-        over = None if over is None or over[0] in self.losing else over
-        node.iter = self.visit(node.iter) if over is None else self.expression(over[1], over[0], node.iter)
-        node.ifs = [self.visit(test) for test in node.ifs]
-        return node
-
     def _is_present(self, name: str, key: ast.expr) -> bool:
         return isinstance(key, ast.Name) and (name, key.id) in self.present
 
-    def _enters(self, body: list[ast.AST], name: str) -> bool:
-        """Whether one of these nodes may put a key into a container, or take all away."""
-        updates = [node.target for node in body if isinstance(node, ast.AugAssign)]
-        for node in body:
+    def is_changed(self, body: list[ast.stmt], name: str) -> bool:
+        nodes = [node for stmt in body for node in walk(stmt)]
+        updates = [node.target for node in nodes if isinstance(node, ast.AugAssign)]
+        for node in nodes:
             match node:
                 case ast.Subscript(value=ast.Name(id=owner), slice=key, ctx=ast.Store()) if owner == name:
                     is_update = node in updates and self.kinds[name].start is None
@@ -330,55 +280,16 @@ class _HashTables(Containers):
                         return True
                 case ast.Attribute(value=ast.Name(id=owner), attr="clear" | "add") if owner == name:
                     return True
+                case ast.Name(id=owner, ctx=ast.Store()) if owner == name:
+                    return True
                 case _ if loser(node) == name:
                     return True
         return False
 
     # ------------------------------------------------------------ expressions
 
-    def _over(self, node: ast.expr) -> tuple[str, str] | None:
-        """A container that is run over, and the template of the lists that are instead."""
-        match node:
-            case (
-                ast.Name(id=name)
-                | ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="keys"), args=[], keywords=[])
-            ):
-                text = "keys"
-            case ast.Call(
-                func=ast.Attribute(value=ast.Name(id=name), attr="values" | "items" as which),
-                args=[],
-                keywords=[],
-            ):
-                text = "values" if which == "values" else _ITEMS
-            case _:
-                return None
-        if name not in self.kinds or self.kinds[name].is_set:
-            return None
-        return name, text
-
-    def visit_Call(self, node: ast.Call) -> Any:
-        match node:
-            case ast.Call(func=ast.Name(id=looker) as func, args=args) if looker in _LOOKERS:
-                if self.value_of(func) is not getattr(builtins, looker):
-                    return self.generic_visit(node)
-                for at, arg in enumerate(args):
-                    owner, over = self.owner(arg), self._over(arg)
-                    if {owner, over and over[0]} & self.losing:
-                        continue
-                    if owner is not None and looker in _WITHOUT_ORDER:
-                        args[at] = self.expression("keys", owner, arg)
-                    elif over is not None:
-                        args[at] = self.expression(over[1], over[0], arg)
-        return self.generic_visit(node)
-
-    def visit_Subscript(self, node: ast.Subscript) -> Any:
-        name = self.owner(node.value)
-        if name is not None and isinstance(node.ctx, ast.Load):
-            kind, key = self.kinds[name], self.visit(node.slice)
-            if kind.makes == "dict" or (
-                kind.makes == "defaultdict(list)" and self._is_present(name, node.slice)
-            ):
-                return self.expression("values[found(table, keys, key)]", name, node, key=key)
-            if kind.makes == "Counter":
-                return self.expression("get(table, keys, values, key, 0)", name, node, key=key)
-        return self.generic_visit(node)
+    def looked_at(self, node: ast.expr, looker: str = "") -> ast.expr:
+        rule, name = self.rule_for(node, self.OVER), self.owner(node)
+        if rule is None and name is not None and looker in _WITHOUT_ORDER:
+            rule = "keys", name, {}
+        return node if rule is None or rule[1] in self.losing else self.expression(rule[0], rule[1], node)

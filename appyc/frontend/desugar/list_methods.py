@@ -34,20 +34,20 @@ def without_list_methods(source: Source, value_of: ValueOf) -> Source:
 
 
 class _Methods(Rules):
-    STATEMENTS = {  # noqa: RUF012
+    STATEMENTS = {
         "del it[at]": "it.pop(at)",
         "it.remove(item)": "it.pop(index(it, item))",
         "it.sort(reverse=True)": "it.reverse(); it.sort(); it.reverse()",
         "it.sort(reverse=False)": "it.sort()",
     }
-    EXPRESSIONS = {  # noqa: RUF012
+    EXPRESSIONS = {
         "it.index(item)": "index(it, item)",
         "it.count(item)": "count(it, item)",
         "len(it[start:stop:step])": "part_length(it, start, stop, step)",
         "it == other": "equal(it, other)",
         "it != other": "not equal(it, other)",
     }
-    CONSTANTS = {f.__name__: constant(f) for f in (count, equal, index, part_length)}  # noqa: RUF012
+    CONSTANTS = {f.__name__: constant(f) for f in (count, equal, index, part_length)}
 
     def takes(self, pattern: str, node: ast.AST, name: str, found: Mapping[str, ast.expr]) -> bool:
         return "other" not in found or self.owner(found["other"]) is not None

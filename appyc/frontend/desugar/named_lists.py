@@ -25,7 +25,7 @@ from collections.abc import Set
 from typing import Any
 
 from appyc.frontend.desugar.building import FreshNames, assigned, located, read
-from appyc.frontend.desugar.rewriting import ValueOf, rewritten
+from appyc.frontend.desugar.rewriting import Rewriter, ValueOf, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.tree import copied_list, is_new_list, one_by_one, walk
@@ -88,14 +88,11 @@ def _makes(node: ast.AST) -> bool:
             return isinstance(node, ast.DictComp | ast.SetComp)
 
 
-class _Naming(ast.NodeTransformer):
+class _Naming(Rewriter):
     """lists: names that are bound to lists alone."""
 
     def __init__(self, function: ast.FunctionDef, lists: frozenset[str]) -> None:
         self.unused, self.lists = FreshNames(function), lists
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        return node
 
     def visit_For(self, node: ast.For) -> Any:
         before, node.iter = self._named(node.iter)
@@ -108,7 +105,7 @@ class _Naming(ast.NodeTransformer):
         before, node.value = self._named(node.value)
         return [*before, node]
 
-    visit_Return = visit_Expr = visit_Assign  # noqa: N815
+    visit_Return = visit_Expr = visit_Assign
 
     def _named(self, node: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
         """The statements that make the container which an expression evaluates first, and the expression with its

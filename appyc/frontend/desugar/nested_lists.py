@@ -17,17 +17,16 @@ Does not handle: rows that are removed, given to functions of the program's, or 
 something else too; rows that grow while a loop runs over one of the same list.
 """
 
-# ruff: noqa: N802  (names that `ast` gives)
-
 from __future__ import annotations
 
 import ast
 from collections import Counter
 from collections.abc import Collection, Mapping
+from textwrap import indent
 from typing import Any
 
-from appyc.frontend.desugar.building import constant, located, read, template
-from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, listed, replaced
+from appyc.frontend.desugar.building import constant, located, part_of, read, template
+from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import METHODS
 from appyc.frontend.syntax.fixed_containers import table_names
@@ -36,9 +35,6 @@ from appyc.frontend.syntax.tree import assigned_names, is_new_list, walk
 from appyc.frontend.types.values import ReturnedContainer
 from appyc.library import list_rows
 
-_LOOKERS = frozenset(
-    {"sum", "min", "max", "any", "all", "sorted", "list", "tuple", "set", "enumerate", "zip", "reversed"}
-)
 _MAKE = "items = []; starts = []; counts = []; rooms = []"
 _NEW_ROW = "starts.append(len(items)); counts.append(0); rooms.append(0)"
 _NEW_FULL_ROW = """
@@ -62,6 +58,7 @@ if is_full(counts, rooms, row):
     move_to_end(items, starts, counts, rooms, row, first)
 put_last(items, starts, counts, row, item)
 """
+_ITEM = "item = item_at(items, first_of(starts, row) + k)"
 _LISTS = Kind("lists")
 _PART = "items[first_of(starts, row):end_of(starts, counts, row)]"
 
@@ -145,15 +142,20 @@ def _rows_of(tree: ast.FunctionDef, kinds: Collection[str]) -> dict[str, str]:
 
 class _NestedLists(Containers):
     PARTS = ("items", "starts", "counts", "rooms")
-    STATEMENTS = {  # noqa: RUF012
+    STATEMENTS = {
+        "it[index] = given": _REPLACE,
+        "it[index], it[other] = it[other], it[index]": (
+            "swap_rows(starts, counts, rooms, row_of(counts, index), row_of(counts, other))"
+        ),
         "it.append([])": _NEW_ROW,
         "it.append(given)": _NEW_FULL_ROW,
         "one.append(given)": f"row = one{_PUSH}",
+        "one.extend(more)": f"row = one\nfor given in more:{indent(_PUSH, '    ')}",
         "one.sort()": f"row = one; part = {_PART}; part.sort(); put_back(items, starts, row, part)",
         "one.reverse()": f"row = one; part = {_PART}; part.reverse(); put_back(items, starts, row, part)",
         "one.clear()": "row = one; empty(counts, row)",
     }
-    EXPRESSIONS = {  # noqa: RUF012
+    EXPRESSIONS = {
         "len(it)": "len(counts)",
         "len(one)": "length_of(counts, one)",
         "one.pop()": "pop_last(items, starts, counts, one)",
@@ -161,10 +163,11 @@ class _NestedLists(Containers):
         "item not in one": "not holds(items, starts, counts, one, item)",
     }
     """In these, `one` is a row of `it`, and what becomes of it the row's number."""
-    TEMPORARIES = ("item", "first", "part", "k", "row")
-    CONSTANTS = {  # noqa: RUF012
-        name: constant(f) for name, f in vars(list_rows).items() if callable(f)
-    }
+    LOOKERS = frozenset(
+        {"sum", "min", "max", "any", "all", "sorted", "list", "tuple", "set", "enumerate", "zip", "reversed"}
+    )
+    TEMPORARIES = ("given", "item", "first", "part", "k", "row")
+    CONSTANTS = {name: constant(f) for name, f in vars(list_rows).items() if callable(f)}
     FULL = "len(counts) > 0"
     RETURNED = "made(items, starts, counts)"
     HINT = (
@@ -188,14 +191,15 @@ class _NestedLists(Containers):
         return self._list_of(found["one"]) if "one" in found else super().container(found)
 
     def takes(self, pattern: str, node: ast.AST, name: str, found: Mapping[str, ast.expr]) -> bool:
-        if pattern != "it.append(given)":
-            return True
-        assert isinstance(node, ast.stmt)
-        return is_new_list(found["given"]) or self._is_dead_after(found["given"], node)
+        if pattern.startswith("it[") and not self._keeps_names(node, name):
+            return False
+        if pattern in ("it[index] = given", "it.append(given)"):
+            return is_new_list(found["given"]) or self._is_dead_after(found["given"], node)
+        return True
 
     def value(self, word: str, found: ast.expr) -> ast.expr:
-        row = self._row(found) if word == "one" else None
-        return super().value(word, found) if row is None else row[1]
+        row = self._of_row("row", found) if word == "one" else None
+        return row or super().value(word, self.looked_at(found) if word == "more" else found)
 
     def _list_of(self, node: ast.AST) -> str | None:
         """The list of lists that an expression is a row of."""
@@ -207,137 +211,77 @@ class _NestedLists(Containers):
             case _:
                 return None
 
-    def _row(self, node: ast.AST) -> tuple[str, ast.expr] | None:
-        """The list of lists that an expression is a row of, and the row's number, tested."""
+    def _of_row(self, text: str, node: ast.AST, **given: ast.expr) -> ast.expr | None:
+        """The expression of a template for a row, by its number, which is tested; None for what is no row."""
         name = self._list_of(node)
         if name is None:
             return None
         if isinstance(node, ast.Name):
-            return name, read(_number_of(node.id))
+            return self.expression(text, name, node, row=read(part_of(node.id, "row")), **given)
         assert isinstance(node, ast.Subscript)
-        return name, self.expression("row_of(counts, index)", name, node, index=self.visit(node.slice))
+        number = self.expression("row_of(counts, index)", name, node, index=self.visit(node.slice))
+        return self.expression(text, name, node, row=number, **given)
 
-    def _numbered(self, row: tuple[str, ast.expr], at: ast.AST) -> tuple[list[ast.stmt], ast.expr]:
-        """The statement that keeps a row's number in a variable, and that."""
-        name, number = row
-        own = self.unused(f"{name}_row")
-        target = ast.Name(own, ast.Store())
-        return self.statements("row = number", name, at, row=target, number=number), read(own)
-
-    def _of_row(self, text: str, row: tuple[str, ast.expr], at: ast.AST, **given: ast.expr) -> ast.expr:
-        """The expression of a template for a row."""
-        name, number = row
-        return self.expression(text, name, at, row=number, **given)
-
-    def _is_dead_after(self, item: ast.expr, stmt: ast.stmt) -> bool:
+    def _is_dead_after(self, item: ast.expr, stmt: ast.AST) -> bool:
         """Whether a list has no name but that of a row after a statement."""
-        return isinstance(item, ast.Name) and item.id not in self.behind.get(stmt, {item.id})
+        behind = self.behind.get(stmt) if isinstance(stmt, ast.stmt) else None
+        return isinstance(item, ast.Name) and behind is not None and item.id not in behind
 
     # ------------------------------------------------------------ statements
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in self.rows:
-                row = self._row(value)
+        match node.targets:
+            case [ast.Name(id=name)] if name in self.rows:
+                row = self._of_row("row", node.value)
                 assert row is not None, "the name is bound to rows alone"
-                node.targets, node.value = [ast.Name(_number_of(name), ast.Store())], row[1]
+                node.targets, node.value = [ast.Name(part_of(name, "row"), ast.Store())], row
                 return node
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in self.kinds:
-                return [*self.statements(_MAKE, name, node), *self._filled(name, value)]
-            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name), slice=index)], value=value) if (
-                name in self.kinds and self._keeps_names(node, name)
-            ):
-                if is_new_list(value) or self._is_dead_after(value, node):
-                    return self.statements(
-                        _REPLACE, name, node, given=self.visit(value), index=self.visit(index)
-                    )
-            case ast.Assign(
-                targets=[ast.Tuple(elts=[ast.Subscript(value=ast.Name(id=name), slice=one) as to, other])],
-                value=ast.Tuple(elts=[source, last]),
-            ) if name in self.kinds and name not in self.rows and self._keeps_names(node, name):
-                is_swap = ast.unparse(to) == ast.unparse(last) and ast.unparse(other) == ast.unparse(source)
-                if is_swap and self._list_of(other) == name and isinstance(other, ast.Subscript):
-                    given = {"one": self.visit(one), "other": self.visit(other.slice)}
-                    text = "swap_rows(starts, counts, rooms, row_of(counts, one), row_of(counts, other))"
-                    return self.statements(text, name, node, **given)
-        return self.generic_visit(node)
+        return super().visit_Assign(node)
 
-    def _keeps_names(self, node: ast.stmt, name: str) -> bool:
+    def _keeps_names(self, node: ast.AST, name: str) -> bool:
         """Whether no name of a row of a list is live behind a statement that moves rows."""
         names = {row for row in self.rows if self.rows[row] == name and row in self.own}
-        return not self.behind.get(node, self.rows.keys()) & names
+        behind = self.behind.get(node) if isinstance(node, ast.stmt) else None
+        return not (self.rows.keys() if behind is None else behind) & names
 
-    def _filled(self, name: str, value: ast.expr) -> list[ast.stmt]:
-        """The statements that append the first rows of a list."""
-
-        def appended(item: ast.expr) -> list[ast.stmt]:
-            return template("owner.append(item)", {"owner": read(name), "item": item}, item)
-
-        match value:
-            case ast.ListComp(elt=item):
-                filling = self.nest(value, *appended(item))
-            case ast.List(elts=elts):
-                filling = [stmt for item in elts for stmt in appended(item)]
-            case _:
-                raise AssertionError("nothing else makes a list of lists")
-        return [new for stmt in filling for new in listed(self.visit(ast.copy_location(stmt, value)))]
-
-    def visit_Expr(self, node: ast.Expr) -> Any:
-        match node.value:
-            case ast.Call(func=ast.Attribute(value=owner, attr="extend"), args=[items], keywords=[]):
-                if (row := self._row(owner)) is not None:
-                    return self._extended(row, items, node)
-        return self.generic_visit(node)
-
-    def _extended(self, row: tuple[str, ast.expr], items: ast.expr, node: ast.Expr) -> list[ast.stmt]:
-        before, own = self._numbered(row, node)
-        item = self.unused("item")
-        push = self.statements(_PUSH, row[0], node, row=own, given=read(item))
-        loop = ast.For(ast.Name(item, ast.Store()), self.visit(self._whole(items)), push, [])
-        return [*before, ast.fix_missing_locations(ast.copy_location(loop, node))]
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        if isinstance(node.target, ast.Subscript) and self._list_of(node.target.value) is not None:
-            node.target = self._element(node.target)
-            node.value = self.visit(node.value)
-            return node
-        return self.generic_visit(node)
+    def made(self, name: str, value: ast.expr, at: ast.stmt) -> list[ast.stmt]:
+        assert isinstance(value, ast.List | ast.ListComp), "nothing else makes a list of lists"
+        rows = value.elts if isinstance(value, ast.List) else [value.elt]
+        first = [
+            stmt for item in rows for stmt in template("it.append(item)", {"it": name, "item": item}, item)
+        ]
+        return [*self.statements(_MAKE, name, at), *self.filled(value, first)]
 
     def visit_For(self, node: ast.For) -> Any:
-        match node:
-            case ast.For(target=ast.Name(id=target)) if target in self.rows:
+        match node.target:
+            case ast.Name(id=target) if target in self.rows:
                 return self._over_rows(node, target)
-            case ast.For(target=ast.Tuple(elts=[index, ast.Name(id=target)])) if target in self.rows:
-                node.body.insert(0, ast.copy_location(ast.Assign([index], read(_number_of(target))), index))
+            case ast.Tuple(elts=[index, ast.Name(id=target)]) if target in self.rows:
+                number = read(part_of(target, "row"))
+                node.body.insert(0, ast.copy_location(ast.Assign([index], number), index))
                 return self._over_rows(node, target)
-        owner = self._list_of(node.iter)
-        row = None if owner is None or self._grows(node.body, owner) else self._row(node.iter)
-        if row is None:
+        name = self._list_of(node.iter)
+        if (
+            name is None
+            or self.is_changed(node.body, name)
+            or (row := self._of_row("row", node.iter)) is None
+        ):
             return self.generic_visit(node)
-        name, k = row[0], self.unused("k")
-        before, own = self._numbered(row, node)
-        item = self.statements(
-            "item = item_at(items, first_of(starts, row) + k)",
-            name,
-            node,
-            item=node.target,
-            row=own,
-            k=read(k),
-        )
-        node.iter = self.expression("range(length_of(counts, row))", name, node, row=own)
-        node.target = located(ast.Name(k, ast.Store()), node.target)
-        node.body = [*item, *(new for stmt in node.body for new in listed(self.visit(stmt)))]
-        node.orelse = [new for stmt in node.orelse for new in listed(self.visit(stmt))]
+        names = {"k": self.unused("k"), "row": self.unused(f"{name}_row")}
+        before = self.from_template("row = number", name, node, {**names, "number": row})
+        (first,) = self.from_template(_ITEM, name, node, {**names, "item": node.target})
+        (loop,) = self.from_template("for k in range(length_of(counts, row)): pass", name, node, names)
+        assert isinstance(loop, ast.For)
+        node.target, node.iter = loop.target, loop.iter
+        node.body, node.orelse = [first, *self.block(node.body)], self.block(node.orelse)
         return [*before, node]
 
-    def _over_rows(self, node: ast.For, target: str) -> ast.AST:
-        number: ast.expr = ast.Name(_number_of(target), ast.Store())
-        node.target = located(number, node.target)
-        node.iter = self.expression("range(len(counts))", self.rows[target], node)
+    def _over_rows(self, node: ast.For | ast.comprehension, target: str) -> ast.AST:
+        node.target = located(ast.Name(part_of(target, "row"), ast.Store()), node.target)
+        node.iter = self.expression("range(len(counts))", self.rows[target], node.iter)
         return self.generic_visit(node)
 
-    def _grows(self, body: list[ast.stmt], name: str) -> bool:
-        """Whether statements may add or remove items of the list's rows, or bind the name anew."""
+    def is_changed(self, body: list[ast.stmt], name: str) -> bool:
         for node in (node for stmt in body for node in walk(stmt)):
             match node:
                 case ast.Name(id=owner, ctx=ast.Store()) if owner == name:
@@ -350,20 +294,14 @@ class _NestedLists(Containers):
 
     # ------------------------------------------------------------ expressions
 
-    def _element(self, node: ast.Subscript) -> ast.Subscript:
-        """The item of the list of all items that an item of a row is."""
-        row = self._row(node.value)
-        assert row is not None
-        text = "items[position(starts, counts, row, index)]"
-        out = self._of_row(text, row, node, index=self.visit(node.slice))
-        assert isinstance(out, ast.Subscript)
-        out.ctx = node.ctx
-        return out
-
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         if self._list_of(node.value) is None or isinstance(node.slice, ast.Slice):
             return self.generic_visit(node)
-        return self._element(node)
+        text = "items[position(starts, counts, row, index)]"
+        out = self._of_row(text, node.value, index=self.visit(node.slice))
+        assert isinstance(out, ast.Subscript)
+        out.ctx = node.ctx
+        return out
 
     def visit_Call(self, node: ast.Call) -> Any:
         match node:
@@ -372,28 +310,16 @@ class _NestedLists(Containers):
                     if (name := self.owner(arg)) is not None:
                         made = constant(ReturnedContainer("lists"))
                         args[at] = self.expression(self.RETURNED, name, arg, made=made)
-            case ast.Call(func=ast.Name(id=looker), args=args) if looker in _LOOKERS:
-                node.args = [self._whole(arg) for arg in args]
-        return self.generic_visit(node)
+        return super().visit_Call(node)
 
-    def _whole(self, node: ast.expr) -> ast.expr:
-        """An argument that is looked at; of a row, a copy."""
-        row = self._row(node)
-        return node if row is None else self._of_row(_PART, row, node)
+    def looked_at(self, node: ast.expr, looker: str = "") -> ast.expr:
+        return self._of_row(_PART, node) or node  # a copy
 
     def visit_comprehension(self, node: ast.comprehension) -> Any:
         if isinstance(node.target, ast.Name) and node.target.id in self.rows:
-            owner = self.rows[node.target.id]
-            node.target = located(ast.Name(_number_of(node.target.id), ast.Store()), node.target)
-            node.iter = self.expression("range(len(counts))", owner, node.iter)
-        node.iter = self._whole(node.iter)
-        return self.generic_visit(node)
+            return self._over_rows(node, node.target.id)
+        return super().visit_comprehension(node)
 
     def _test(self, node: ast.expr) -> ast.expr:
-        row = None if isinstance(node, ast.BoolOp) else self._row(node)
-        return super()._test(node) if row is None else self._of_row("length_of(counts, row) > 0", row, node)
-
-
-def _number_of(name: str) -> str:
-    """The variable that holds the number of the row that a name is bound to."""
-    return f"{name}.row"
+        row = None if isinstance(node, ast.BoolOp) else self._of_row("length_of(counts, row) > 0", node)
+        return row or super()._test(node)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from appyc.errors import UnsupportedError
 from appyc.frontend.desugar.building import (
     FreshNames,
+    block_of,
     constant,
     container_of,
     matched,
@@ -59,8 +60,7 @@ def rewritten(source: Source, rule: Callable[[ast.FunctionDef], ast.NodeTransfor
         for old, pragma in read_pragmas(source).items()
         if isinstance(stmt := same[old], ast.stmt)
     }
-    visit = rule(function).visit
-    function.body = [new for stmt in function.body for new in listed(visit(stmt))]
+    function.body = block_of(function.body, rule(function).visit)
     return replace(source.part(function, pragmas), facts={})
 
 
@@ -83,11 +83,6 @@ def _of_containers(node: ast.Assign) -> bool:
     return len(pairs) > 1 and any(may_be_container(value) for _, value in pairs)
 
 
-def listed(new: Any) -> list[ast.stmt]:
-    """What a transformer gives for a statement, as a list."""
-    return new if isinstance(new, list) else [new]
-
-
 def bindings(tree: ast.FunctionDef, kind_of: Callable[[ast.expr], Kind | None]) -> dict[str, Kind]:
     """The names, parameters apart, whose assignments all have values of one kind, and that kind."""
     found: dict[str, set[Kind | None]] = {}
@@ -103,12 +98,25 @@ def bindings(tree: ast.FunctionDef, kind_of: Callable[[ast.expr], Kind | None]) 
     return {name: kind for name, kind in single.items() if kind is not None}
 
 
-class Rules(ast.NodeTransformer):
+class Rewriter(ast.NodeTransformer):
+    """A transformer of a function's own statements: functions inside it stay as they are."""
+
+    def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        return block_of(body, self.visit)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> Any:
+        return node
+
+
+class Rules(Rewriter):
     """Replaces uses of containers, by name: what matches a pattern becomes what a template says.
 
         "it.popleft()": "pop_left(items, head)"
 
-    `it` is the container; every other name of a pattern stands for an expression, which the template may have once.
+    `it` is the container; every other name of a pattern stands for an expression.
     """
 
     STATEMENTS: ClassVar[Mapping[str, str]] = {}
@@ -134,9 +142,13 @@ class Rules(ast.NodeTransformer):
         """Whether a rule is one of this container's, and of this node."""
         return True
 
-    def rule_for(self, node: ast.AST) -> tuple[str, str, dict[str, ast.expr]] | None:
+    def rule_for(
+        self, node: ast.AST, rules: Mapping[str, str] | None = None
+    ) -> tuple[str, str, dict[str, ast.expr]] | None:
         """The template that a node becomes, of which container, and with what for the names of the pattern."""
-        for pattern, text in (self.STATEMENTS if isinstance(node, ast.stmt) else self.EXPRESSIONS).items():
+        if rules is None:
+            rules = self.STATEMENTS if isinstance(node, ast.stmt) else self.EXPRESSIONS
+        for pattern, text in rules.items():
             found = matched(pattern, node)
             name = self.container(found) if found is not None else None
             if found is None or name is None or not self.takes(pattern, node, name, found):
@@ -179,12 +191,6 @@ class Rules(ast.NodeTransformer):
         """A template for a container, with what else its names stand for."""
         return template(text, {**self.CONSTANTS, "it": name, **given}, at)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        return node
-
-    def visit_Lambda(self, node: ast.Lambda) -> Any:
-        return node
-
 
 class Containers(Rules):
     """A rule that replaces containers, by name, with lists and numbers.
@@ -194,6 +200,11 @@ class Containers(Rules):
 
     PARTS: ClassVar[tuple[str, ...]]
     """What a container consists of."""
+    OVER: ClassVar[Mapping[str, str]] = {}
+    """What loops run over, and the lists that they run over instead."""
+    ITEMS: ClassVar[Mapping[str, str]] = {}
+    """The same of comprehensions, and of the arguments of LOOKERS: functions that only look at items."""
+    LOOKERS: ClassVar[frozenset[str]] = frozenset()
     FULL: ClassVar[str]
     """The test whether there is something in a container."""
     RETURNED: ClassVar[str]
@@ -207,12 +218,61 @@ class Containers(Rules):
         parts = {part: part_of(name, part) for part in self.PARTS}
         return super().from_template(text, name, at, {**parts, **given})
 
-    def nest(self, node: ast.DictComp | ast.SetComp | ast.ListComp, stmt: ast.stmt) -> list[ast.stmt]:
-        """The loops of a comprehension around a statement, with variables of their own."""
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        name = self.owner(node.targets[0]) if len(node.targets) == 1 else None
+        return self.generic_visit(node) if name is None else self.made(name, node.value, node)
+
+    def made(self, name: str, value: ast.expr, at: ast.stmt) -> list[ast.stmt]:
+        """The statements that make a container."""
+        raise NotImplementedError
+
+    def filled(self, value: ast.expr, filling: list[ast.stmt]) -> list[ast.stmt]:
+        """The statements that put the first items into a container; of a comprehension in its loops."""
+        if isinstance(value, ast.DictComp | ast.SetComp | ast.ListComp):
+            filling = self.nest(value, filling)
+        return self.block([ast.copy_location(stmt, value) for stmt in filling])
+
+    def visit_For(self, node: ast.For) -> Any:
+        rule = self.rule_for(node.iter, self.OVER)
+        if rule is None or self.is_changed(node.body, rule[1]):
+            return self.generic_visit(node)
+        text, name, _ = rule
+        node.iter = self.expression(text, name, node.iter)
+        self.generic_visit(node)
+        return [*self.as_lists(name, node), node]
+
+    def is_changed(self, body: list[ast.stmt], name: str) -> bool:
+        """Whether statements may add or remove items of a container that is run over, or bind its name anew."""
+        for node in (node for stmt in body for node in walk(stmt)):
+            match node:
+                case ast.Attribute(value=ast.Name(id=owner)) | ast.Name(id=owner, ctx=ast.Store()) if (
+                    owner == name
+                ):
+                    return True
+        return False
+
+    def looked_at(self, node: ast.expr, looker: str = "") -> ast.expr:
+        """What a comprehension runs over, or a function looks at."""
+        rule = self.rule_for(node, self.ITEMS)
+        return node if rule is None else self.expression(rule[0], rule[1], node)
+
+    def visit_comprehension(self, node: ast.comprehension) -> Any:
+        node.iter = self.looked_at(node.iter)
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        match node.func:
+            case ast.Name(id=looker) if looker in self.LOOKERS:
+                if self.value_of(node.func) is getattr(builtins, looker):
+                    node.args = [self.looked_at(arg, looker) for arg in node.args]
+        return self.generic_visit(node)
+
+    def nest(self, node: ast.DictComp | ast.SetComp | ast.ListComp, body: list[ast.stmt]) -> list[ast.stmt]:
+        """The loops of a comprehension around statements, with variables of their own."""
         first, *_ = node.generators
         over, first.iter = first.iter, ast.Constant(None)  # which has no part in the variables' scope
         targets = (n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name))
-        (loop,) = renamed(nest(node.generators, [stmt]), {name: self.unused(name) for name in targets})
+        (loop,) = renamed(nest(node.generators, body), {name: self.unused(name) for name in targets})
         assert isinstance(loop, ast.For)
         loop.iter = over
         return [loop]
@@ -228,7 +288,7 @@ class Containers(Rules):
         before = []
         for at, value in enumerate(values):
             name = self.owner(value)
-            if name is None:
+            if name is None or self.kinds[name].is_bounded:
                 values[at] = self.visit(value)
                 continue
             before += self.as_lists(name, node)
@@ -251,7 +311,7 @@ class Containers(Rules):
         node.test = self._test(node.test)
         return self.generic_visit(node)
 
-    visit_While = visit_If  # noqa: N815  (as `ast` has it)
+    visit_While = visit_If
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         if isinstance(node.op, ast.Not):

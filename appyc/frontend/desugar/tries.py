@@ -35,7 +35,7 @@ from typing import Any
 
 from appyc.frontend.desugar.building import FreshNames, always_jumps, assigned, located, negated, read
 from appyc.frontend.desugar.raise_points import Point, RaisePoints, Refused
-from appyc.frontend.desugar.rewriting import ValueOf, rewritten
+from appyc.frontend.desugar.rewriting import Rewriter, ValueOf, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.liveness import live_before, names_assigned, surely_assigned
@@ -73,7 +73,7 @@ _TOP, _BRANCH, _LOOP = range(3)
 """Where a block stands in a `try`."""
 
 
-class _Tries(ast.NodeTransformer):
+class _Tries(Rewriter):
     def __init__(self, function: ast.FunctionDef, value_of: ValueOf) -> None:
         self.points = RaisePoints(function, value_of)
         self.names = {n.id for n in walk(function) if isinstance(n, ast.Name)}
@@ -95,9 +95,6 @@ class _Tries(ast.NodeTransformer):
             for block in ("body", "orelse", "finalbody"):
                 self._note_bound(getattr(stmt, block, []), inner if block == "body" else before)
             before |= surely_assigned([stmt])
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        return node
 
     def visit_Try(self, node: ast.Try) -> Any:
         kept = copy.deepcopy(node)

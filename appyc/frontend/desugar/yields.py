@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from appyc.frontend.desugar.building import assigned, negated, read
-from appyc.frontend.desugar.rewriting import listed
+from appyc.frontend.desugar.rewriting import Rewriter
 from appyc.frontend.syntax.tree import own_jumps, walk
 
 YIELDS = (ast.Yield, ast.YieldFrom)
@@ -92,8 +92,7 @@ class Yields:
         target, body = self.loop.target, self.loop.body  # these have the pragmas
         self.loop = copy.deepcopy(self.copy)
         if self.done is not None:
-            leave = _Breaks(self.done)
-            body = [new for stmt in body for new in listed(leave.visit(stmt))]
+            body = _Breaks(self.done).block(body)
         out: list[ast.stmt] = [ast.Assign([target], value)]
         if not (self.skips or (self.done is not None and depth == 0)):
             return [*out, *body]
@@ -104,7 +103,7 @@ class Yields:
         return out
 
 
-class _Breaks(ast.NodeTransformer):
+class _Breaks(Rewriter):
     """Sets a flag before each `break` of a loop's own."""
 
     def __init__(self, done: str) -> None:
@@ -114,10 +113,7 @@ class _Breaks(ast.NodeTransformer):
         return [assigned(self.done, True), node]
 
     def visit_For(self, node: ast.For | ast.While) -> Any:
-        node.orelse = [new for stmt in node.orelse for new in listed(self.visit(stmt))]
+        node.orelse = self.block(node.orelse)
         return node
 
-    visit_While = visit_For  # noqa: N815  (as `ast` has it)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        return node
+    visit_While = visit_For
