@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from appyc.errors import Loc
 from appyc.frontend.control.buffer_rotation import Exchange
@@ -13,6 +14,7 @@ from appyc.ir.nodes import Symbol
 from appyc.ir.types import DType
 
 Env = dict[str, Binding]
+T = TypeVar("T")
 
 MAX_PEELED = 3
 """The most iterations of a loop that are peeled (`frontend/control/peeling.py`). Types widen, as from integers to
@@ -40,8 +42,6 @@ class Facts:
 
     flagged: set[str] = field(default_factory=set)
     """Variables that may be read unassigned, each of which has an is-assigned flag."""
-    early: set[str] = field(default_factory=set)
-    """Loop-carried variables that have no value before the loop: an earlier iteration assigns them."""
     results: tuple[NumberType, ...] | None = None
     """Types of the returned scalars, joined over all returns."""
     late: dict[str, tuple[DType, int]] = field(default_factory=dict)
@@ -72,6 +72,12 @@ class Facts:
     """Whether lists with names are copied where they are returned, since other paths return others."""
     joins_returns: bool = False
     """Whether returns of different arrays must be unified to one (`frontend/desugar/joined_returns.py`)."""
+
+    def learn(self, known: set[T], *found: T) -> None:
+        """Adds to one of the facts. Raises Restart where that is new."""
+        if not known.issuperset(found):
+            known |= {*found}
+            raise Restart
 
     def makes_list(self, call: ast.Call) -> bool:
         """Whether a call of a Python function is known to give a new list; one that a rule has made does not."""

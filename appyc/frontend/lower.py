@@ -37,11 +37,10 @@ from appyc.frontend.expressions.callee_facts import Callees, Known, with_callees
 from appyc.frontend.expressions.indexed_tuples import table_of
 from appyc.frontend.expressions.left_calls import settled_calls
 from appyc.frontend.expressions.list_storage import columns_of, give_list, settle_mixed
-from appyc.frontend.expressions.recursion import Called, lower_recursive
-from appyc.frontend.expressions.recursion import Lowered as LoweredCallee
+from appyc.frontend.expressions.recursion import lower_recursive
 from appyc.frontend.facts import Facts, NoValue, Recursive, Restart
 from appyc.frontend.library.array_makers import array_of
-from appyc.frontend.resolve import Capture, Dependency, Environment, Names, is_function_of_library
+from appyc.frontend.resolve import Called, Capture, Dependency, Environment, Names, is_function_of_library
 from appyc.frontend.scope import Lowering, Scope
 from appyc.frontend.source import LibraryText, Source
 from appyc.frontend.syntax.tree import parameters_of, walk
@@ -221,9 +220,7 @@ def _lower_call_of_itself(
 ) -> None:
     """The entry of a recursive function: a call of the callee that the function is compiled to."""
     given = {name: scope.read(name, loc) for name in arguments}
-    called = Called(
-        fn.__name__, fn.__code__, {}, lower_callee(scope, scope.source, scope.names, fn.__code__, loc)
-    )
+    called = Called(fn.__name__, fn.__code__, scope.source, scope.names)
     with suppress(NoValue):  # the next round has the result's type
         returns.keep(scope, lower_recursive(scope, called, given, loc), loc)
     scope.live = False
@@ -283,60 +280,39 @@ def _as_binding(value: Value) -> Binding:
             raise AssertionError(f"a parameter cannot be {value}")
 
 
-def lower_inline(
-    caller: Scope, source: Source, names: Names, key: object, arguments: Mapping[str, Value], loc: Loc
-) -> Value:
-    """Inlines a function's body into the caller's block, with its parameters bound to these values.
-
-    For a nested function, the captured names are among the parameters. key: the function's identity.
-    """
-    calls = (*caller.calls, key)
-    statements, value, scope = _called(
-        caller, source, names, calls, caller.memory, arguments, frozenset(), loc
-    )
+def lower_inline(caller: Scope, called: Called, given: Mapping[str, Value], loc: Loc) -> Value:
+    """Inlines a function's body into the caller's block, with its parameters bound to these values."""
+    statements, value, scope = lower_callee(caller, called, given, None, loc)
     caller.block += statements
     return with_chosen_arrays(caller, scope, value, loc)
 
 
 def lower_callee(
-    caller: Scope, source: Source, names: Names, key: object, loc: Loc
-) -> Callable[[Mapping[str, Value], frozenset[Symbol]], LoweredCallee]:
-    """A callback that lowers the function as a separate callee, whose memory analysis is its own."""
-    return lambda arguments, params: _called(
-        caller, source, names, (None, key), Memory(), arguments, params, loc
-    )
+    caller: Scope, called: Called, given: Mapping[str, Value], params: frozenset[Symbol] | None, loc: Loc
+) -> tuple[tuple[Stmt, ...], Value, Scope]:
+    """The lowered body of a called function, its value and its scope.
 
-
-def _called(
-    caller: Scope,
-    source: Source,
-    names: Names,
-    calls: tuple[object, ...],
-    memory: Memory,
-    arguments: Mapping[str, Value],
-    params: frozenset[Symbol],
-    loc: Loc,
-) -> LoweredCallee:
-    """The lowered body of a called function, and its value.
-
-    calls: the identities of its callers, and of the function itself. params: the symbols in the arguments that
-    are its parameters.
+    Captured names are among its parameters. params: those of a separate function, whose memory analysis is its own;
+    None where it is inlined.
     """
-    facts = Facts()
+    facts, source = Facts(), called.source
+    arguments = {**called.around, **given}
+    lists = frozenset(n for n, value in arguments.items() if is_list_itself(value))
+    is_inlined = params is None
+    memory = caller.memory if is_inlined else Memory()
+    calls = (*caller.calls, called.key) if is_inlined else (None, called.key)
     for _ in range(_MAX_ATTEMPTS):
-        lists = frozenset(n for n, value in arguments.items() if is_list_itself(value))
-        text = _source(source, names, facts)
-        scope = Scope(caller.lowering, text, names, caller.supply, facts, calls, memory, lists)
+        text = _source(source, called.names, facts)
+        scope = Scope(caller.lowering, text, called.names, caller.supply, facts, calls, memory, lists)
         scope.locals |= arguments.keys()
         scope.given = caller.given | arrays_of(arguments.values())
-        scope.fixed = caller.fixed | params
-        is_inlined = memory is caller.memory
+        scope.fixed = caller.fixed | (params or frozenset())
         scope.tests = caller.tests if is_inlined else []
         scope.in_loop = not is_inlined or caller.in_loop or bool(caller.loops)
         try:
             scope.start_flags(loc)
-            for name, given in arguments.items():
-                value = given if name in source.read_once else held(scope, given, name, loc)
+            for name, argument in arguments.items():
+                value = argument if name in source.read_once else held(scope, argument, name, loc)
                 if (
                     isinstance(value, Number)
                     and name in source.constants

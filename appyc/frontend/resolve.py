@@ -13,9 +13,9 @@ import builtins
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import FunctionType, MethodType, ModuleType
 
@@ -27,6 +27,7 @@ from appyc.frontend.access import AccessPath, closure_of, items_of, plain_form
 from appyc.frontend.expressions.arithmetic import const
 from appyc.frontend.expressions.callee_facts import Callees
 from appyc.frontend.library.generator_state import PYTHON, STEPS, kind_of
+from appyc.frontend.source import Source
 from appyc.frontend.types.numbers import NumberType, dtype_named
 from appyc.frontend.types.values import ArrayRef, Number, Opaque, TupleValue, Value
 from appyc.frontend.types.wide_ints import literal
@@ -297,6 +298,17 @@ class Names:
             )
             return TupleValue(tuple(items), names=getattr(type(value), "_fields", ()))
         return Opaque(value, path)
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A function at a call. key: its identity. around: its captured values, by name."""
+
+    name: str
+    key: object
+    source: Source
+    names: Names
+    around: Mapping[str, Value] = field(default_factory=dict)
 
 
 LIST_DRAWS = ("sample", "choices")

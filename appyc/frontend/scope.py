@@ -24,7 +24,7 @@ from appyc.frontend.facts import Env, Facts, LoopFrame, Restart, Result
 from appyc.frontend.pragmas.axis_requests import AxisRequests
 from appyc.frontend.pragmas.pragma_nodes import LoopPragma
 from appyc.frontend.pragmas.pragmas import read_pragmas
-from appyc.frontend.resolve import Names
+from appyc.frontend.resolve import Called, Names
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import list_names, read_lists, shared_lists
 from appyc.frontend.syntax.fixed_containers import own_dicts, table_names
@@ -64,16 +64,16 @@ class Lowering:
     on), since a direct import would be circular.
 
     expression: lowers an expression, to a `Masked` for a selection by a mask. block: lowers a sequence of statements
-    (`control/statements.py`). inline: inlines a called function's body. callee: lowers a called function as a separate
-    function. array_of: the array that NumPy makes of a tuple. table_of: the lookup table of a tuple that is indexed at
-    run time.
+    (`control/statements.py`). inline: inlines a called function's body. callee: lowers it as a separate function, which
+    has these symbols as parameters, to statements, a value and a scope. array_of: the array that NumPy makes of a
+    tuple. table_of: the lookup table of a tuple that is indexed at run time.
     """
 
     expression: Callable[[Scope, ast.expr], Value]
     statement: Callable[[Scope, ast.stmt], None]
     block: Callable[[Scope, list[ast.stmt], Callable[[], None] | None], None]
-    inline: Callable[[Scope, Source, Names, object, Mapping[str, Value], Loc], Value]
-    callee: Callable[[Scope, Source, Names, object, Loc], Callable[..., Any]]
+    inline: Callable[[Scope, Called, Mapping[str, Value], Loc], Value]
+    callee: Callable[[Scope, Called, Mapping[str, Value], frozenset[Symbol], Loc], tuple[Any, Value, Scope]]
     array_of: Callable[[Scope, Value, DType | None, Loc], Value]
     table_of: Callable[[Scope, Sequence[Value], str, Loc], Table | None]
 
@@ -243,9 +243,6 @@ class Scope:
     def read(self, name: str, loc: Loc) -> Value:
         binding = self.env.get(name)
         if binding is None:
-            if self.loops and name in self.locals and name not in self.facts.early:
-                self.facts.early.add(name)
-                raise Restart
             # In a peeled iteration, control may not reach this read.
             error = UnsupportedError if self.facts.peeled else UnknownNameError
             raise error(f"{name!r} is read before it is assigned", loc,
@@ -298,9 +295,7 @@ class Scope:
     def _test_flag(self, name: str, binding: Binding, loc: Loc) -> None:
         if not (is_unsure(binding) or (isinstance(binding, ArrayRef) and binding.symbol in self.memory.late)):
             return
-        if name not in self.facts.flagged:
-            self.facts.flagged.add(name)
-            raise Restart
+        self.facts.learn(self.facts.flagged, name)
         self.unsure |= {slot.symbol for slot in slots_of(binding)}
         message = f"cannot access local variable '{name}' where it is not associated with a value"
         self.fail_if(Unary("~", Var(self.flags[name], loc=loc), loc=loc), "UnboundLocalError", message, loc)
@@ -329,9 +324,7 @@ class Scope:
 
     def _bind_maybe(self, name: str, value: MaybeNone, loc: Loc) -> None:
         """Binds a name to a number or a tuple that may be None."""
-        if name not in self.facts.nones:
-            self.facts.nones.add(name)
-            raise Restart
+        self.facts.learn(self.facts.nones, name)
         is_none = self.temp("is_none", value.is_none.expr)
         self.bind(name, value.value, loc)
         bound = self.env[name]

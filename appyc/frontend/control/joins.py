@@ -23,7 +23,7 @@ from appyc.frontend.expressions.arithmetic import (
 )
 from appyc.frontend.expressions.ints_or_floats import are_ints_or_floats, is_int
 from appyc.frontend.expressions.selections import common_type
-from appyc.frontend.facts import Env, LoopFrame, Restart
+from appyc.frontend.facts import Env, LoopFrame
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.values import (
@@ -109,9 +109,7 @@ def join(
         return _as_maybe(scope, name, present)
     a, b = _as_variable(scope, name, a), _as_variable(scope, name, b)
     if (present := _value_or_none(a, b)) is not None and name in needed & scope.locals:
-        if name not in scope.facts.nones:
-            scope.facts.nones.add(name)
-            raise Restart
+        scope.facts.learn(scope.facts.nones, name)
         return or_none(present)
     match a, b:
         case Slot(), Slot():

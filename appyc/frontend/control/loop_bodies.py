@@ -19,7 +19,7 @@ from appyc.frontend.expressions.arithmetic import const, integer
 from appyc.frontend.facts import Env, LoopFrame, Restart
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.liveness import live_before
-from appyc.frontend.syntax.tree import may_return
+from appyc.frontend.syntax.tree import may_return, walk
 from appyc.frontend.types.numbers import PY_INT, Either
 from appyc.frontend.types.values import Binding, Conflict, Number, Slot, TupleSlots
 from appyc.frontend.types.wide_ints import LargeIntError
@@ -149,13 +149,14 @@ class LoopBody:
 
         A variable that is only updated (`s += x`) is not among them: its first update would raise.
         """
-        if not scope.facts.early:
-            return set()
-        nodes = list(ast.walk(self.node))
+        nodes = walk(self.node)
         updated = {n.target for n in nodes if isinstance(n, ast.AugAssign)}
-        stored = (n for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-        names = {n.id for n in stored if n not in updated}
-        return {n for n in names & scope.facts.early if n not in scope.env}
+        stored = {
+            n.id
+            for n in nodes
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n not in updated
+        }
+        return stored & live_before([self.node], frozenset()) & scope.locals - scope.env.keys()
 
     def _leave(self, scope: Scope, frame: LoopFrame) -> None:
         scope.live = True

@@ -193,9 +193,8 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
     if joined != tuple(s.type for s in scope.result.slots):
         scope.facts.results = joined
         raise Restart
-    if flagged := {k for k, n in enumerate(numbers) if n.is_int is not None} - scope.facts.flagged_results:
-        scope.facts.flagged_results |= flagged
-        raise Restart
+    flagged = (k for k, n in enumerate(numbers) if n.is_int is not None)
+    scope.facts.learn(scope.facts.flagged_results, *flagged)
     for n, slot in zip(numbers, scope.result.slots, strict=True):
         if slot.is_int is not None and not is_int_or_float(n):
             raise UnsupportedError(f"this returns {describe(n)}, and another path an int or a float", loc,

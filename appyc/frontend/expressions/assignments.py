@@ -54,7 +54,6 @@ from appyc.frontend.expressions.stores import (
 )
 from appyc.frontend.expressions.subscripts import check_view, element, lower_owner
 from appyc.frontend.expressions.tables import as_item, bind_shared, bind_table, taken_by_table
-from appyc.frontend.facts import Restart
 from appyc.frontend.pragmas.pragma_nodes import AtomicPragma
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import has_ellipsis, is_list, tuple_in_place
@@ -105,10 +104,8 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
         out = lower_expression(scope, value) if unpacks else lower_or_none(scope, value)
     gives_list = is_list_itself(out) and out.symbol in scope.memory.made - before
     if isinstance(value, ast.Call) and gives_list and not scope.facts.makes_list(value):
-        scope.facts.list_calls.add(
-            (value.lineno, value.col_offset)
-        )  # of a Python function, and it is a new list
-        raise Restart
+        # It is of a Python function, and gives a new list.
+        scope.facts.learn(scope.facts.list_calls, (value.lineno, value.col_offset))
     if len(targets) > 1 or unpacks:
         out = settled(scope, out)
     for target in targets:

@@ -17,11 +17,11 @@ from appyc.errors import CompileError, Loc, Note, TypeInferenceError, Unsupporte
 from appyc.frontend.access import AccessPath
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.local_functions import LocalFunction
-from appyc.frontend.expressions.recursion import Called, lower_recursive
+from appyc.frontend.expressions.recursion import lower_recursive
 from appyc.frontend.facts import Recursive
-from appyc.frontend.resolve import Names
+from appyc.frontend.resolve import Called, Names
 from appyc.frontend.scope import Scope
-from appyc.frontend.source import LibraryText, Source, library_text
+from appyc.frontend.source import LibraryText, library_text
 from appyc.frontend.types.values import Opaque, TupleValue, Value
 from appyc.library.table import LIST_LOOPS
 
@@ -45,7 +45,7 @@ def inline(
     names = Names(fn, scope.names.environment, path or AccessPath((("callee", fn.__qualname__),)))
     with nullcontext() if isinstance(scope.source, LibraryText) else _called(fn.__name__, loc):
         source = scope.callees.known.source_of(fn, scope.source)
-        return _body(scope, source, names, fn.__code__, arguments, loc, {}, fn.__name__)
+        return _value(scope, Called(fn.__name__, fn.__code__, source, names), arguments, loc)
 
 
 def inline_registered(scope: Scope, node: ast.Call, fn: FunctionType, loc: Loc) -> Value:
@@ -61,9 +61,8 @@ def inlined(
     """Inlines a function of appyc's own, given values for all its parameters."""
     assert isinstance(fn, FunctionType)
     names = Names(fn, scope.names.environment, AccessPath((("own", fn.__qualname__),)))
-    return _body(
-        scope, library_text(fn, loc, trusted=trusted), names, fn.__code__, arguments, loc, {}, fn.__name__
-    )
+    called = Called(fn.__name__, fn.__code__, library_text(fn, loc, trusted=trusted), names)
+    return _value(scope, called, arguments, loc)
 
 
 def called_with(
@@ -79,7 +78,7 @@ def called_with(
         given = dict(zip(inspect.signature(fn).parameters, values, strict=True))
         return inlined(scope, fn, given, loc, trusted=trusted)
     arguments = fn.defaults | dict(zip(fn.signature.parameters, values, strict=False))
-    return _body(scope, fn.source, fn.home.names, fn.key, arguments, loc, fn.captured(loc), fn.tree.name)
+    return _value(scope, fn.called(loc), arguments, loc)
 
 
 def is_named_tuple(kind: object) -> TypeGuard[type]:
@@ -103,31 +102,20 @@ def inline_local(scope: Scope, node: ast.Call, fn: LocalFunction, loc: Loc) -> V
     _note_recursion(scope, fn.key, fn.tree.name, loc)
     arguments = fn.defaults | bind(scope, node, fn.tree.name, fn.signature, None, loc)
     with _called(fn.tree.name, loc):
-        around = fn.captured(loc)
-        return _body(scope, fn.source, fn.home.names, fn.key, arguments, loc, around, fn.tree.name)
+        return _value(scope, fn.called(loc), arguments, loc)
 
 
-def _body(
-    scope: Scope,
-    source: Source,
-    names: Names,
-    key: object,
-    arguments: dict[str, Value],
-    loc: Loc,
-    around: dict[str, Value],
-    name: str,
-) -> Value:
-    """The value of a call: inlined, or of a callee. around: as in `Called`."""
-    callees = scope.callees
+def _value(scope: Scope, called: Called, arguments: dict[str, Value], loc: Loc) -> Value:
+    """The value of a call: inlined, or of a callee."""
+    callees, key = scope.callees, called.key
     if key in LIST_LOOPS and key not in callees.known.called and not callees.known.inlines_all:
         callees.inlined += 1
         if callees.inlined > MAX_LIST_LOOPS:
             callees.known.called |= LIST_LOOPS
             raise Recursive
     if key in callees.known.called:
-        called = Called(name, key, around, scope.lowering.callee(scope, source, names, key, loc))
         return lower_recursive(scope, called, arguments, loc)
-    return scope.lowering.inline(scope, source, names, key, around | arguments, loc)
+    return scope.lowering.inline(scope, called, arguments, loc)
 
 
 def _note_recursion(scope: Scope, key: object, name: str, loc: Loc) -> None:

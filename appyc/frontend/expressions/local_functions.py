@@ -15,8 +15,9 @@ from dataclasses import dataclass
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.expressions import expressions
+from appyc.frontend.resolve import Called
 from appyc.frontend.scope import Scope
-from appyc.frontend.source import Part, lambda_definition
+from appyc.frontend.source import lambda_definition
 from appyc.frontend.syntax.liveness import names_read
 from appyc.frontend.syntax.tree import assigned_names
 from appyc.frontend.types.values import Opaque, Value
@@ -30,10 +31,6 @@ class LocalFunction:
     tree: ast.FunctionDef
     home: Scope
     defaults: dict[str, Value]
-
-    @property
-    def source(self) -> Part:
-        return self.home.source.part(self.tree, self.home.pragmas)
 
     @property
     def key(self) -> object:
@@ -59,10 +56,12 @@ class LocalFunction:
             ]
         )
 
-    def captured(self, loc: Loc) -> dict[str, Value]:
-        """The current values of the enclosing function's names that the function captures."""
-        names = (names_read(self.tree) - assigned_names(self.tree)) & self.home.locals
-        return {name: self.home.read(name, loc) for name in sorted(names) if name in self.home.env}
+    def called(self, loc: Loc) -> Called:
+        """The function with the current values of the enclosing function's names that it captures."""
+        home = self.home
+        names = (names_read(self.tree) - assigned_names(self.tree)) & home.locals
+        around = {name: home.read(name, loc) for name in sorted(names) if name in home.env}
+        return Called(self.tree.name, self.key, home.source.part(self.tree, home.pragmas), home.names, around)
 
 
 def defined(scope: Scope, node: ast.FunctionDef | ast.Lambda) -> Opaque:

@@ -17,7 +17,7 @@ Does not handle: results that are new arrays; lists that change their length; pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MethodType
 from typing import Any, TypeAlias
@@ -29,6 +29,7 @@ from appyc.frontend.expressions.arithmetic import const, integer
 from appyc.frontend.expressions.callee_facts import Made, Shape
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.facts import NoValue
+from appyc.frontend.resolve import Called
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.generators import MadeGenerator
@@ -60,8 +61,6 @@ MAX_PARAMETERS = 4096
 Kind: TypeAlias = Any
 """The type of an argument, or the identity of an object; of a tuple, dict or optional number such a value of kinds."""
 
-Lowered: TypeAlias = tuple[Sequence[ir.Stmt], Value, Scope]
-
 
 @dataclass(frozen=True, slots=True)
 class ListKind:
@@ -69,17 +68,6 @@ class ListKind:
 
     kinds: tuple[NumberType, ...]
     of_tuples: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Called:
-    """A function at a call. key: its identity. around: its captured values, by name. lower: lowers its
-    body, given the values of its names and the symbols that are its parameters."""
-
-    name: str
-    key: object
-    around: Mapping[str, Value]
-    lower: Callable[[Mapping[str, Value], frozenset[ir.Symbol]], Lowered]
 
 
 def lower_recursive(scope: Scope, called: Called, arguments: Mapping[str, Value], loc: Loc) -> Value:
@@ -271,7 +259,7 @@ def _make(
         name: _received(scope, name, value, kind, params, loc)
         for (name, value), kind in zip(arguments.items(), kinds, strict=True)
     }
-    statements, value, inner = called.lower({**called.around, **values}, frozenset(params))
+    statements, value, inner = scope.lowering.callee(scope, called, values, frozenset(params), loc)
     _refuse(statements)
     counts = {value.count for value in values.values() if isinstance(value, ListSlots)}
     if counts & scalars_written(statements):
