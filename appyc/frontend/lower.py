@@ -15,21 +15,18 @@ from appyc.frontend.arrays.allocations import Memory
 from appyc.frontend.arrays.tensors import held
 from appyc.frontend.control import returns
 from appyc.frontend.control.phi_storage import arrays_of, start_late
-from appyc.frontend.control.result_trees import ResultTrees, with_chosen_arrays, without_elements
+from appyc.frontend.control.returned_values import ResultTrees, with_chosen_arrays, without_elements
 from appyc.frontend.control.statements import lower_block, lower_statement
 from appyc.frontend.desugar.array_iterators import without_array_iterators
-from appyc.frontend.desugar.byte_arrays import without_byte_arrays
 from appyc.frontend.desugar.characters import with_codes
 from appyc.frontend.desugar.consumed_generators import without_generator_calls
-from appyc.frontend.desugar.deques import without_deques
 from appyc.frontend.desugar.generator_loops import without_generators
 from appyc.frontend.desugar.hash_tables import without_hash_tables
 from appyc.frontend.desugar.joined_returns import with_joined_returns
-from appyc.frontend.desugar.lifted_lists import with_lifted_lists
-from appyc.frontend.desugar.list_methods import without_list_methods
-from appyc.frontend.desugar.named_lists import with_named_lists
+from appyc.frontend.desugar.lists import with_lifted_lists, with_named_lists, without_list_methods
 from appyc.frontend.desugar.nested_lists import without_nested_lists
 from appyc.frontend.desugar.rewriting import with_split_assignments
+from appyc.frontend.desugar.sequences import without_byte_arrays, without_deques
 from appyc.frontend.desugar.strict_zips import without_strict_zips
 from appyc.frontend.desugar.tries import without_tries
 from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const

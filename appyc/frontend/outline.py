@@ -25,7 +25,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import FunctionType
 
 from appyc.errors import CompileError, LibraryCallError, Loc
@@ -59,14 +59,23 @@ class Region:
     source: Source
 
 
+@dataclass(frozen=True, slots=True)
+class _Flow:
+    """Names around a block: definitely assigned at its start, live behind it, and live at the target of a break or
+    continue in it."""
+
+    before: frozenset[str]
+    after: frozenset[str] = frozenset()
+    at_jump: frozenset[str] = frozenset()
+
+
 @dataclass
 class _Work:
     """The state of splitting one function into outlined regions and Python statements."""
 
     source: Source
-    fault: ast.stmt
-    bound: frozenset[str]
-    """The function's parameters."""
+    path: list[ast.stmt]
+    """The statements around the fault, and last the one that cannot be compiled."""
     captured: frozenset[str]
     """Names that nested functions read, which must remain variables of this function."""
     worth: Callable[[ast.stmt, bool], bool]
@@ -81,8 +90,138 @@ class _Work:
     loops: int = 0
     """The nesting depth of loops in Python around the current statement."""
 
-    def pays(self, stmt: ast.stmt) -> bool:
+    def outlined(self, body: list[ast.stmt], flow: _Flow) -> list[ast.stmt]:
+        """The statements with calls instead of regions, where outlining is possible and profitable."""
+        at = next((k for k, s in enumerate(body) if s in self.path), None)
+        if at is None and (at := next((k for k, s in enumerate(body) if jumps_out(s)), None)) is not None:
+            stmt = body[at]
+            if (
+                isinstance(stmt, ast.Return)
+                and not isinstance(stmt.value, ast.Name | None)
+                and self._pays(stmt)
+            ):
+                first, stmt = named_value(self.source, stmt)
+                self.names |= names_assigned([first])
+                body, at = [*body[:at], first, stmt, *body[at + 1 :]], at + 1
+        if at is not None:
+            return self._around(body[:at], body[at], body[at + 1 :], flow)
+        if body and not self._pays(body[0]) and not _makes_container(body[0]):
+            rest = replace(flow, before=flow.before | surely_assigned(body[:1]))
+            return [body[0], *self.outlined(body[1:], rest)]
+        if body and not self._pays(body[-1]):
+            return [
+                *self.outlined(body[:-1], replace(flow, after=live_before(body[-1:], flow.after))),
+                body[-1],
+            ]
+        return self._region(body, flow) if body else body
+
+    def _pays(self, stmt: ast.stmt) -> bool:
         return self.worth(stmt, self.loops > 0)
+
+    def _around(
+        self, left: list[ast.stmt], stmt: ast.stmt, right: list[ast.stmt], flow: _Flow
+    ) -> list[ast.stmt]:
+        """A statement that runs in Python, and those on both sides of it with their regions outlined."""
+        behind = live_before(right, flow.after, flow.at_jump)
+        live = live_before([stmt], behind, flow.at_jump)
+        assigned = flow.before | surely_assigned(left)
+        middle = self._in_python(stmt, _Flow(assigned, behind, flow.at_jump))
+        return [
+            *self.outlined(left, replace(flow, after=live)),
+            middle,
+            *self.outlined(right, replace(flow, before=assigned | surely_assigned([stmt]))),
+        ]
+
+    def _in_python(self, stmt: ast.stmt, flow: _Flow) -> ast.stmt:
+        """A statement that runs in Python, with the regions in its blocks outlined."""
+        if not isinstance(stmt, ast.For | ast.While | ast.If):
+            return stmt
+        out = copy.copy(stmt)
+        is_loop = not isinstance(stmt, ast.If)
+        bound = names_assigned([stmt.target]) if isinstance(stmt, ast.For) else frozenset()
+        if is_loop:
+            around = flow.after | live_before([stmt], flow.after, flow.at_jump)
+            flow = replace(flow, after=around, at_jump=around)
+        known = len(self.definitions)
+        self.loops += is_loop
+        out.body = self.outlined(stmt.body, replace(flow, before=flow.before | bound))
+        out.orelse = self.outlined(stmt.orelse, flow)
+        self.loops -= is_loop
+        if is_loop and len(self.definitions) == known:
+            fault = self.path[-1]
+            inside = any(n is fault for n in ast.walk(stmt))
+            what = f"line {fault.lineno} cannot be compiled" if inside else "it is left by return or break"
+            self.reasons.setdefault(stmt.lineno, f"a loop, since {what}")
+        return out
+
+    def _region(self, body: list[ast.stmt], flow: _Flow) -> list[ast.stmt]:
+        """Outlines the statements as one region, and gives its call; themselves if that is impossible."""
+        outputs = sorted(names_assigned(body) & flow.after)
+        unsure = frozenset(outputs) - surely_assigned(body)
+        # Between the parts of an expression no flag can be set: what `:=` may bind keeps the value from before.
+        inputs = sorted(
+            (live_before(body, frozenset()) & self.names) | (unsure & _named_in_expressions(body))
+        )
+        uncertain = sorted(unsure - set(inputs))
+        unbound = sorted(set(inputs) - flow.before)
+        seen = sorted(names_assigned(body) & self.captured)
+        if unbound or seen:
+            why = (
+                f"'{unbound[0]}' may not be assigned before it"
+                if unbound
+                else f"a nested function reads '{seen[0]}'"
+            )
+            for stmt in body:
+                if isinstance(stmt, ast.For | ast.While):
+                    self.reasons[stmt.lineno] = f"a loop, since {why}"
+            return body
+        # A split statement gives several regions of the same lines.
+        lines = f"{self.source.name}_lines_{body[0].lineno}_{body[-1].end_lineno}"
+        name = unused(lines, self.definitions)
+        if isinstance(self.source, Part) and any(n is self.path[-1] for s in body for n in ast.walk(s)):
+            return body  # it is this very region that cannot be compiled
+        callee = ast.Name(name, ast.Load())
+        # A variable that the region may leave unassigned is returned with an is-assigned flag.
+        # A region that is split again has flags among its variables, so each level uses fresh names.
+        flags = {n: unused(f"{n}_is_assigned", self.names) for n in uncertain}
+        given = {n: unused(f"{n}_received", self.names) for n in uncertain}
+        starts = [self._set(n, False) for pair in flags.items() for n in pair]
+        flagged = [*starts, *(self._flagged(body, flags) if flags else body)]
+        self.definitions[name] = region_definition(name, inputs, [*outputs, *flags.values()], flagged)
+        received = [given.get(n, n) for n in outputs]
+        call = region_call(callee, inputs, [*received, *flags.values()], body[0])
+        taken = (ast.If(read(flag), [assigned(n, read(given[n]))], []) for n, flag in flags.items())
+        return [call, *map(self._generated, taken)]
+
+    def _flagged(self, body: list[ast.stmt], flags: dict[str, str]) -> list[ast.stmt]:
+        """The statements, with an is-assigned flag set behind each assignment of one of the names."""
+        out: list[ast.stmt] = []
+        for stmt in body:
+            if isinstance(stmt, ast.For | ast.While | ast.If):
+                new = copy.copy(stmt)
+                self.copies[new] = stmt
+                bound = names_assigned([stmt.target]) if isinstance(stmt, ast.For) else frozenset()
+                new.body = [*(self._set(flags[n], True) for n in sorted(bound & flags.keys())),
+                            *self._flagged(stmt.body, flags)]  # fmt: skip
+                new.orelse = self._flagged(stmt.orelse, flags)
+                out.append(new)
+            else:
+                out.append(stmt)
+                out += [self._set(flags[n], True) for n in sorted(names_assigned([stmt]) & flags.keys())]
+        return out
+
+    def _set(self, name: str, value: bool) -> ast.stmt:
+        return self._generated(assigned(name, value))
+
+    def _generated(self, stmt: ast.stmt) -> ast.stmt:
+        """The statement with the location of the function's first line; it corresponds to no source line."""
+        line = self.source.first_line
+        return located(stmt, ast.Pass(lineno=line, end_lineno=line, col_offset=0, end_col_offset=0))
+
+    def part(self, node: ast.FunctionDef, pragmas: dict[ast.stmt, Pragma]) -> Part:
+        inside = [n for n in ast.walk(node) if isinstance(n, ast.stmt)]
+        here = {s: pragmas[o] for s in inside if (o := self.copies.get(s, s)) in pragmas}
+        return self.source.part(node, here)
 
 
 def split(
@@ -120,8 +259,7 @@ def split(
     known = ArrayNames(fn, function.body, arrays)
     work = _Work(
         source,
-        path[-1],
-        bound,
+        path,
         names_captured(source.ast.body),
         lambda s, in_loop: (
             everything
@@ -131,13 +269,13 @@ def split(
         bound | names_assigned([function]),
         copies=copies,
     )
-    body = _split_block(work, function.body, path, frozenset(), bound, frozenset())
+    body = work.outlined(function.body, _Flow(before=bound))
     if left is not None:
         left += [PythonPart(line, reason) for line, reason in sorted(work.reasons.items())]
     if not work.definitions:
         return None
     regions = {
-        name: compiled(Region(name, function_of(fn, node, {}), _part(work, node, pragmas)))
+        name: compiled(Region(name, function_of(fn, node, {}), work.part(node, pragmas)))
         for name, node in work.definitions.items()
     }
     host = copy.copy(source.ast)
@@ -179,191 +317,16 @@ def _spliced(body: list[ast.stmt], old: ast.stmt, new: list[ast.stmt]) -> list[a
     return [s for stmt in body for s in (new if stmt is old else [stmt])]
 
 
-def _split_block(
-    work: _Work,
-    body: list[ast.stmt],
-    path: list[ast.stmt],
-    after: frozenset[str],
-    before: frozenset[str],
-    at_jump: frozenset[str],
-) -> list[ast.stmt]:
-    """The block with its regions outlined.
-
-    before: names definitely assigned at its start. after: names live behind it. at_jump: names live
-    at the target of a break or continue in it.
-    """
-    at = next(k for k, s in enumerate(body) if s is path[0])
-    return _around(work, body[:at], body[at], body[at + 1 :], path[1:], after, before, at_jump)
-
-
-def _around(
-    work: _Work,
-    left: list[ast.stmt],
-    stmt: ast.stmt,
-    right: list[ast.stmt],
-    path: list[ast.stmt],
-    after: frozenset[str],
-    before: frozenset[str],
-    at_jump: frozenset[str],
-) -> list[ast.stmt]:
-    """A statement that runs in Python, and those on both sides of it with their regions outlined."""
-    live_right = live_before(right, after, at_jump)
-    live_stmt = live_before([stmt], live_right, at_jump)
-    assigned = before | surely_assigned(left)
-    middle = _python_statement(work, stmt, path, live_right, assigned, at_jump)
-    return [
-        *_outlined(work, left, live_stmt, before, at_jump),
-        middle,
-        *_outlined(work, right, after, assigned | surely_assigned([stmt]), at_jump),
-    ]
-
-
-def _python_statement(
-    work: _Work,
-    stmt: ast.stmt,
-    path: list[ast.stmt],
-    after: frozenset[str],
-    before: frozenset[str],
-    at_jump: frozenset[str],
-) -> ast.stmt:
-    """A statement that runs in Python, with the regions in its blocks outlined."""
-    if not isinstance(stmt, ast.For | ast.While | ast.If):
-        return stmt
-    out = copy.copy(stmt)
-    is_loop = not isinstance(stmt, ast.If)
-    bound = names_assigned([stmt.target]) if isinstance(stmt, ast.For) else frozenset()
-    around = after | (live_before([stmt], after, at_jump) if is_loop else frozenset())
-    jump = around if is_loop else at_jump
-    known = len(work.definitions)
-    work.loops += is_loop
-    for name in ("body", "orelse"):
-        block: list[ast.stmt] = getattr(stmt, name)
-        start = before | (bound if name == "body" else frozenset())
-        if path and any(s is path[0] for s in block):
-            new = _split_block(work, block, path, around, start, jump)
-        else:
-            new = _outlined(work, block, around, start, jump)
-        setattr(out, name, new)
-    work.loops -= is_loop
-    if is_loop and len(work.definitions) == known:
-        inside = any(n is work.fault for n in ast.walk(stmt))
-        what = f"line {work.fault.lineno} cannot be compiled" if inside else "it is left by return or break"
-        work.reasons.setdefault(stmt.lineno, f"a loop, since {what}")
-    return out
-
-
-def _outlined(
-    work: _Work, body: list[ast.stmt], after: frozenset[str], before: frozenset[str], at_jump: frozenset[str]
-) -> list[ast.stmt]:
-    """The statements with calls instead of regions, where outlining is possible and profitable."""
-    at = next((k for k, s in enumerate(body) if jumps_out(s)), None)
-    if at is not None:
-        left, stmt, right = body[:at], body[at], body[at + 1 :]
-        if isinstance(stmt, ast.Return) and not isinstance(stmt.value, ast.Name | None) and work.pays(stmt):
-            first, stmt = named_value(work.source, stmt)
-            left = [*left, first]
-            work.names |= names_assigned([first])
-        return _around(work, left, stmt, right, [], after, before, at_jump)
-    while body and not work.pays(body[0]) and not _makes_container(body[0]):
-        return [body[0], *_outlined(work, body[1:], after, before | surely_assigned(body[:1]), at_jump)]
-    while body and not work.pays(body[-1]):
-        rest = _outlined(work, body[:-1], live_before(body[-1:], after), before, at_jump)
-        return [*rest, body[-1]]
-    return _region(work, body, after, before) if body else body
-
-
 def _makes_container(stmt: ast.stmt) -> bool:
     """Whether a statement makes a list, a dict or the like, which what follows can only change in the same region."""
     made = one_by_one(stmt) if isinstance(stmt, ast.Assign) else ()
     return any(isinstance(t, ast.Name) and (is_new_list(v) or may_be_container(v)) for t, v in made)
 
 
-def _region(
-    work: _Work, body: list[ast.stmt], after: frozenset[str], before: frozenset[str]
-) -> list[ast.stmt]:
-    """Outlines the statements as one region, and gives its call; the statements themselves if that is impossible."""
-    outputs = sorted(names_assigned(body) & after)
-    unsure = frozenset(outputs) - surely_assigned(body)
-    # Between the parts of an expression no flag can be set: what `:=` may bind keeps the value from before.
-    inputs = sorted((live_before(body, frozenset()) & work.names) | (unsure & _named_in_expressions(body)))
-    uncertain = sorted(unsure - set(inputs))
-    unbound = sorted(set(inputs) - before)
-    seen = sorted(names_assigned(body) & work.captured)
-    if unbound or seen:
-        why = (
-            f"'{unbound[0]}' may not be assigned before it"
-            if unbound
-            else f"a nested function reads '{seen[0]}'"
-        )
-        for stmt in body:
-            if isinstance(stmt, ast.For | ast.While):
-                work.reasons[stmt.lineno] = f"a loop, since {why}"
-        return body
-    # A split statement gives several regions of the same lines.
-    lines = f"{work.source.name}_lines_{body[0].lineno}_{body[-1].end_lineno}"
-    name = unused(lines, work.definitions)
-    if isinstance(work.source, Part) and any(n is work.fault for s in body for n in ast.walk(s)):
-        return body  # it is this very region that cannot be compiled
-    callee = ast.Name(name, ast.Load())
-    if not uncertain:
-        work.definitions[name] = region_definition(name, inputs, outputs, body)
-        return [region_call(callee, inputs, outputs, body[0])]
-    # A variable that the region may leave unassigned is returned with an is-assigned flag.
-    # A region that is split again has flags among its variables, so each level uses fresh names.
-    flags = {n: unused(f"{n}_is_assigned", work.names) for n in uncertain}
-    given = {n: unused(f"{n}_received", work.names) for n in uncertain}
-    first = body[0]
-    starts = [_set(work, n, False) for pair in flags.items() for n in pair]
-    flagged = [*starts, *_flagged(work, body, flags)]
-    work.definitions[name] = region_definition(name, inputs, [*outputs, *flags.values()], flagged)
-    received = [given.get(n, n) for n in outputs]
-    call = region_call(callee, inputs, [*received, *flags.values()], first)
-    return [call, *(_taken(work, n, given[n], flag) for n, flag in flags.items())]
-
-
 def _named_in_expressions(body: list[ast.stmt]) -> frozenset[str]:
     """Names that `:=` binds in the statements."""
     nodes = (n for stmt in body for n in ast.walk(stmt))
     return frozenset(n.target.id for n in nodes if isinstance(n, ast.NamedExpr))
-
-
-def _flagged(work: _Work, body: list[ast.stmt], flags: dict[str, str]) -> list[ast.stmt]:
-    """The statements, with an is-assigned flag set behind each assignment of one of the names."""
-    out: list[ast.stmt] = []
-    for stmt in body:
-        if isinstance(stmt, ast.For | ast.While | ast.If):
-            new = copy.copy(stmt)
-            work.copies[new] = stmt
-            bound = names_assigned([stmt.target]) if isinstance(stmt, ast.For) else frozenset()
-            new.body = [*(_set(work, flags[n], True) for n in sorted(bound & flags.keys())),
-                        *_flagged(work, stmt.body, flags)]  # fmt: skip
-            new.orelse = _flagged(work, stmt.orelse, flags)
-            out.append(new)
-        else:
-            out.append(stmt)
-            out += [_set(work, flags[n], True) for n in sorted(names_assigned([stmt]) & flags.keys())]
-    return out
-
-
-def _set(work: _Work, name: str, value: bool) -> ast.stmt:
-    return _generated(assigned(name, value), work)
-
-
-def _taken(work: _Work, name: str, received: str, flag: str) -> ast.stmt:
-    """The statement that takes over a region's result if it is assigned: `if flag: name = received`"""
-    return _generated(ast.If(read(flag), [assigned(name, read(received))], []), work)
-
-
-def _generated(stmt: ast.stmt, work: _Work) -> ast.stmt:
-    """The statement with the location of the function's first line; it corresponds to no source line."""
-    line = work.source.first_line
-    return located(stmt, ast.Pass(lineno=line, end_lineno=line, col_offset=0, end_col_offset=0))
-
-
-def _part(work: _Work, node: ast.FunctionDef, pragmas: dict[ast.stmt, Pragma]) -> Part:
-    inside = [n for n in ast.walk(node) if isinstance(n, ast.stmt)]
-    here = {s: pragmas[o] for s in inside if (o := work.copies.get(s, s)) in pragmas}
-    return work.source.part(node, here)
 
 
 def _has_loop(stmt: ast.stmt) -> bool:

@@ -85,10 +85,9 @@ class Source:
                                    hints=("write it with def alone",))  # fmt: skip
         if not isinstance(node, FunctionDef) or node.name != self.name:
             raise self._mismatch()
-        from appyc.frontend.desugar.match_statements import without_matches  # noqa: PLC0415  (a warm start parses nothing)
-        from appyc.frontend.desugar.nonlocal_cells import without_nonlocals  # noqa: PLC0415  (as above)
+        from appyc.frontend.desugar.parsed_functions import desugared  # noqa: PLC0415  (a warm start parses nothing)
 
-        return without_nonlocals(without_matches(node))
+        return desugared(node)
 
     def loc(self, node: AST) -> Loc:
         """The source location of a statement or expression; its end is known if it lies on one line."""

@@ -1,4 +1,4 @@
-"""Methods of lists that look at all items, for lists of a program's own (`frontend/desugar/list_methods.py`)."""
+"""Methods of lists that look at all items, for lists of a program's own (`frontend/desugar/lists.py`)."""
 
 # mypy: ignore-errors
 

@@ -108,7 +108,8 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
     if isinstance(value, Tensor) and value.ndim > 0:
         kept_value = kept(scope, replace(value, python=False), "items", loc)
         assert isinstance(kept_value, ArrayRef | Tensor), "it has axes"
-        return _over_view(replace(as_tensor(scope, kept_value, loc), python=value.python), loc)
+        view = replace(as_tensor(scope, kept_value, loc), python=value.python)
+        return Range(integer(0, loc), view.extents[0], 1, lambda var: as_value(view.at({0: var})))
     raise refused(
         value, "a loop over", f"a loop cannot run over {describe(value)}", loc,
         "loop over range(...), an array, enumerate(...) or zip(...)",
@@ -130,11 +131,6 @@ def _over_list(scope: Scope, value: ListSlots, loc: Loc) -> Range:
     count = scope.temp("count", Var(value.count, loc=loc))
     lengths = frozenset({value.count})
     return Range(integer(0, loc), count, 1, lambda var: item_at(value, var, loc), lengths=lengths)
-
-
-def _over_view(tensor: Tensor, loc: Loc) -> Range:
-    """The items of a view, along its first axis."""
-    return Range(integer(0, loc), tensor.extents[0], 1, lambda var: as_value(tensor.at({0: var})))
 
 
 def _arguments(scope: Scope, node: ast.Call) -> list[ast.expr]:

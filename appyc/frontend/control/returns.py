@@ -15,9 +15,15 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, kept, materialise
 from appyc.frontend.control.joins import copy_into, end_path
 from appyc.frontend.control.phi_storage import root
-from appyc.frontend.control.result_trees import NONE
-from appyc.frontend.control.returned_nones import Leaf, length_of, nones_in, pairs_of, with_nones
-from appyc.frontend.control.returned_views import returned_view
+from appyc.frontend.control.returned_values import (
+    NONE,
+    Leaf,
+    length_of,
+    nones_in,
+    pairs_of,
+    returned_view,
+    with_nones,
+)
 from appyc.frontend.desugar.building import located
 from appyc.frontend.expressions import lists
 from appyc.frontend.expressions.arithmetic import (
@@ -32,9 +38,9 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.source import Part
 from appyc.frontend.syntax.tree import copied_list, is_new_list, leaves_loop, may_return
 from appyc.frontend.types.descriptions import describe
+from appyc.frontend.types.made_values import made_object
 from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.numbers import joined as joined_type
-from appyc.frontend.types.objects import made_object
 from appyc.frontend.types.value_parts import numbers_of, parts_of, with_parts
 from appyc.frontend.types.values import (
     ArrayRef,

@@ -18,7 +18,16 @@ from typing import Any
 import numpy as np
 
 from appyc.errors import UnsupportedError
-from appyc.frontend.desugar.building import FreshNames, constant, located, part_of, read, template
+from appyc.frontend.desugar.building import (
+    FreshNames,
+    block_of,
+    constant,
+    expression,
+    located,
+    part_of,
+    read,
+    template,
+)
 from appyc.frontend.desugar.rewriting import ValueOf, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.tree import walk
@@ -70,8 +79,7 @@ class _Iterators(ast.NodeTransformer):
                 start = []
             case _:
                 return self.generic_visit(node)
-        new = (self.visit(stmt) for stmt in [*start, *node.body])
-        return [stmt for one in new for stmt in (one if isinstance(one, list) else [one])]
+        return block_of([*start, *node.body], self.visit)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         match node:
@@ -122,9 +130,7 @@ class _Iterators(ast.NodeTransformer):
         start = template(_MADE, names, node)
         node.target = located(ast.Name(at, ast.Store()), node.target)
         shape = "ndindex(items.shape)" if words["order"] == {"C"} else "in_memory_order(items)"
-        (expr,) = template(shape, names, node.iter)
-        assert isinstance(expr, ast.Expr)
-        node.iter = expr.value
+        node.iter = expression(shape, names, node.iter)
         self.generic_visit(node)
         self.prefix, self.name, self.element, self.writes = outer
         return [*(start[:1] if "zerosize_ok" in words["flags"] else start), node]

@@ -20,7 +20,7 @@ import ast
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from appyc.frontend.desugar.building import assigned, located, negated, read
+from appyc.frontend.desugar.building import Names, located, read, template
 
 Comprehension: TypeAlias = ast.ListComp | ast.GeneratorExp
 
@@ -33,21 +33,19 @@ def items_of(over: ast.expr, name: str) -> ast.ListComp:
 
 def appended(node: Comprehension, name: str) -> list[ast.stmt]:
     """The items in a list of this name."""
-    append = ast.Call(ast.Attribute(read(name), "append", ast.Load()), [node.elt], [])
-    return _behind(node, assigned(name, ast.List([], ast.Load())), [ast.Expr(append)])
+    return _behind(node, name, "it = []", "it.append(item)")
 
 
 def summed(node: Comprehension, name: str, start: ast.expr) -> list[ast.stmt]:
     """The sum of the items, from `start` on, in this name."""
-    total = ast.BinOp(read(name), ast.Add(), node.elt)
-    return _behind(node, assigned(name, start), [assigned(name, total)])
+    return _behind(node, name, "it = start", "it = it + item", start=start)
 
 
 def searched(node: Comprehension, name: str, is_any: bool) -> list[ast.stmt]:
     """Whether any, or all, of the items are true, in this name."""
-    test, decided = (node.elt, read(name)) if is_any else (negated(node.elt), negated(read(name)))
-    found = ast.If(test, [assigned(name, is_any), ast.Break()], [])
-    return _behind(node, assigned(name, not is_any), [found], [ast.If(decided, [ast.Break()], [])])
+    found, decided = ("item", "it") if is_any else ("not item", "not it")
+    leave = f"if {decided}: break"
+    return _behind(node, name, f"it = {not is_any}", f"if {found}:\n    it = {is_any}\n    break", leave)
 
 
 def nest(
@@ -64,7 +62,9 @@ def nest(
 
 
 def _behind(
-    node: Comprehension, start: ast.stmt, body: list[ast.stmt], leave: Sequence[ast.stmt] = ()
+    node: Comprehension, name: str, before: str, body: str, leave: str = "", **given: ast.expr
 ) -> list[ast.stmt]:
-    """The first statement, and the loops of the comprehension around `body`."""
-    return [located(stmt, node) for stmt in (start, *nest(node.generators, body, leave))]
+    """The first statement, and the loops of the comprehension around `body`; these are templates."""
+    names: Names = {"it": name, "item": node.elt, **given}
+    first, inner, behind = (template(text, names, node) for text in (before, body, leave))
+    return [located(stmt, node) for stmt in (*first, *nest(node.generators, inner, behind))]

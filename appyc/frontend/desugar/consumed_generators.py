@@ -61,13 +61,12 @@ def without_generator_calls(source: Source, value_of: ValueOf) -> Source:
     """The function, with these calls replaced."""
     finder = Finder(source.ast, value_of)
     calls = (node for node in walk(source.ast) if isinstance(node, ast.Call))
-    if not any(_is_replaced(call, finder) for call in calls):
+    if not any(
+        _taken(call, finder) or _order_of(call, value_of) is not None or _takes_new(call, finder)
+        for call in calls
+    ):
         return source
     return rewritten(source, lambda copied: _Calls(copied, finder))
-
-
-def _is_replaced(node: ast.expr, finder: Finder) -> bool:
-    return _taken(node, finder) or _order_of(node, finder.value_of) is not None or _takes_new(node, finder)
 
 
 def _takes_new(node: ast.AST, finder: Finder) -> bool:

@@ -19,8 +19,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from appyc.frontend.desugar.building import constant, negated, template
-from appyc.frontend.desugar.hashed_kinds import kind_of
+from appyc.frontend.desugar.building import constant, expression, negated
+from appyc.frontend.desugar.hash_tables import kind_of
 from appyc.frontend.desugar.rewriting import Kind, ValueOf, bindings
 from appyc.frontend.syntax.tree import is_new_list
 from appyc.library.raise_tests import (
@@ -84,9 +84,7 @@ class RaisePoints:
         return any(map(self.catches, _WIDE))
 
     def point(self, kind: type[BaseException] | None, text: str, at: ast.AST, **given: ast.expr) -> Point:
-        (stmt,) = template(text, {**_FUNCTIONS, **copy.deepcopy(given)}, at)
-        assert isinstance(stmt, ast.Expr)
-        return kind, stmt.value
+        return kind, expression(text, {**_FUNCTIONS, **copy.deepcopy(given)}, at)
 
     def if_wide(self, text: str, at: ast.AST, **given: ast.expr) -> list[Point]:
         """A point that refuses what has no test, for handlers that catch it."""

@@ -14,7 +14,7 @@ import ast
 import copy
 from typing import Any
 
-from appyc.frontend.desugar.building import constant, located
+from appyc.frontend.desugar.building import constant, expression, template
 from appyc.frontend.desugar.rewriting import ValueOf, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.tree import walk
@@ -25,14 +25,10 @@ _MEASURED = (ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Constant, as
 
 def without_strict_zips(source: Source, value_of: ValueOf) -> Source:
     """The function, with its loops over `zip(..., strict=True)` replaced."""
-    calls = (
-        n for n in walk(source.ast) if isinstance(n, ast.Call) and any(k.arg == "strict" for k in n.keywords)
-    )
-    return (
-        rewritten(source, lambda _: _StrictZips(value_of))
-        if any(value_of(n.func) is zip for n in calls)
-        else source
-    )
+    calls = (n for n in walk(source.ast) if isinstance(n, ast.Call) and n.keywords)
+    if not any(value_of(call.func) is zip for call in calls):
+        return source
+    return rewritten(source, lambda _: _StrictZips(value_of))
 
 
 class _StrictZips(ast.NodeTransformer):
@@ -49,9 +45,7 @@ class _StrictZips(ast.NodeTransformer):
                 call.func
             ) is zip and all(isinstance(part, _MEASURED) for arg in call.args for part in ast.walk(arg)):
                 call.keywords = []
-                lengths: list[ast.expr] = [
-                    ast.Call(ast.Name("len", ast.Load()), [copy.deepcopy(arg)], []) for arg in call.args
-                ]
-                test = ast.Expr(ast.Call(constant(refuse_unequal), [ast.Tuple(lengths, ast.Load())], []))
-                node.orelse = [located(test, call), *node.orelse]
+                lengths = [expression("len(it)", {"it": copy.deepcopy(arg)}, call) for arg in call.args]
+                names = {"test": constant(refuse_unequal), "lengths": ast.Tuple(lengths, ast.Load())}
+                node.orelse = [*template("test(lengths)", names, call), *node.orelse]
         return node

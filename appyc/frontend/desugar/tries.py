@@ -139,7 +139,7 @@ class _Tries(Rewriter):
             if handler in reached and not near[k]:
                 then = [located(assigned(self.caught, 0), node.handlers[k]), *bodies[k]]
                 is_last = leaves and not pending and not far  # nothing else comes here
-                test = located(self._is(handler.number), node.handlers[k])
+                test = ast.Compare(read(self.caught), [ast.Eq()], [ast.Constant(handler.number)])
                 far = then if is_last else [located(ast.If(test, then, far), node.handlers[k])]
         self._enter(*before)
         named = [ast.copy_location(ast.Expr(h.type), h.type) for h in node.handlers if h.type is not None]
@@ -210,9 +210,6 @@ class _Tries(Rewriter):
         else:
             handler.is_far = True
         return out
-
-    def _is(self, number: int) -> ast.expr:
-        return ast.Compare(read(self.caught), [ast.Eq()], [ast.Constant(number)])
 
     def _is_any(self) -> ast.expr:
         return ast.Compare(read(self.caught), [ast.NotEq()], [ast.Constant(0)])

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from appyc.errors import LengthError, Loc, PragmaError, UnsupportedError
 from appyc.frontend.arrays.array_creation import shape_from
-from appyc.frontend.arrays.rearranging import rows
-from appyc.frontend.arrays.reshaping import reshaped, whole_or_row
+from appyc.frontend.arrays.reshaping import reshaped, rows, whole_or_row
 from appyc.frontend.arrays.slices import is_element, lower_items, subscript
 from appyc.frontend.arrays.tensors import (
     as_tensor,

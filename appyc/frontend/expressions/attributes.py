@@ -15,8 +15,7 @@ from appyc.frontend.library.number_conversions import imaginary_part, real_part
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import LibraryText
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.generators import MadeGenerator, MadeMethod
-from appyc.frontend.types.objects import MadeObject
+from appyc.frontend.types.made_values import MadeGenerator, MadeMethod, MadeObject
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,

@@ -48,9 +48,8 @@ from appyc.frontend.library.texts import of_number
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.generators import MadeMethod
+from appyc.frontend.types.made_values import MadeMethod, ObjectMethod
 from appyc.frontend.types.numbers import as_dtype, holds
-from appyc.frontend.types.objects import ObjectMethod
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,

@@ -22,7 +22,7 @@ from appyc.frontend.expressions.arithmetic import constant_truth
 from appyc.frontend.library.array_reductions import reduce_array
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.objects import made_object
+from appyc.frontend.types.made_values import made_object
 from appyc.frontend.types.values import (
     DictValue,
     ListSlots,

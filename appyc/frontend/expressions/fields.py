@@ -23,8 +23,8 @@ from appyc.frontend.facts import Recursive
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import is_new_list
 from appyc.frontend.types.descriptions import describe
+from appyc.frontend.types.made_values import made_object
 from appyc.frontend.types.numbers import promote
-from appyc.frontend.types.objects import made_object
 from appyc.frontend.types.values import Number, Opaque, Value
 from appyc.ir.nodes import Store
 

@@ -3,7 +3,7 @@
 They are inlined where they are called, like any function. Captured names of the enclosing function
 have their values at the time of the call, as in Python.
 
-Does not handle: decorators, what `desugar/nonlocal_cells.py` leaves of `nonlocal`, and functions that are returned or
+Does not handle: decorators, what `desugar/parsed_functions.py` leaves of `nonlocal`, and functions that are returned or
 stored.
 """
 

@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, materialise, refuse_lists
-from appyc.frontend.control.returned_views import returned_view
+from appyc.frontend.control.returned_values import returned_view
 from appyc.frontend.expressions.arithmetic import const, integer
 from appyc.frontend.expressions.callee_facts import Made, Shape
 from appyc.frontend.expressions.local_functions import LocalFunction
@@ -32,9 +32,8 @@ from appyc.frontend.facts import NoValue
 from appyc.frontend.resolve import Called
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.generators import MadeGenerator
+from appyc.frontend.types.made_values import MadeGenerator, MadeObject, ObjectMethod
 from appyc.frontend.types.numbers import NumberType
-from appyc.frontend.types.objects import MadeObject, ObjectMethod
 from appyc.frontend.types.value_parts import numbers_of, parts_of, with_parts
 from appyc.frontend.types.values import (
     ArrayRef,

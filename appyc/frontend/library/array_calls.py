@@ -29,7 +29,6 @@ from appyc.frontend.library import (
     array_tables,
     linear_algebra,
     scan_functions,
-    selecting,
     sort_functions,
     texts,
 )
@@ -284,7 +283,6 @@ _TRUTH = ("a", "axis", "out", "keepdims", "where")
 _METHODS: dict[str, Entry] = {
     **array_reductions.METHODS,
     **scan_functions.METHODS,
-    **selecting.METHODS,
     **array_tables.METHODS,
     "sum": (_REDUCED, _reduction("sum")),
     "prod": (_REDUCED, _reduction("prod")),
@@ -307,8 +305,7 @@ _METHODS: dict[str, Entry] = {
 }
 
 _FUNCTIONS: dict[object, Entry] = {
-    **array_reductions.FUNCTIONS, **scan_functions.FUNCTIONS, **selecting.FUNCTIONS,
-    **array_tables.FUNCTIONS,
+    **array_reductions.FUNCTIONS, **scan_functions.FUNCTIONS, **array_tables.FUNCTIONS,
     **sort_functions.FUNCTIONS,
     primitives.each: (("function", "*arrays"), texts.each),
     primitives.by_index: (("shape", "element"), texts.by_index), primitives.refuse: (("message",), texts.refuse),

@@ -1,21 +1,26 @@
-"""NumPy's functions and methods that arrange, compare and multiply arrays, by name."""
+"""NumPy's functions and methods that arrange, compare, choose and multiply, by name; and the `at` methods of ufuncs,
+which combine into elements."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from appyc.errors import Loc, UnsupportedError
-from appyc.frontend.arrays import rearranging
-from appyc.frontend.arrays.tensors import as_tensor, element_type, elementwise, is_array
+from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.arrays import reshaping, slices
+from appyc.frontend.arrays.masks import nonzero
+from appyc.frontend.arrays.reshaping import ravelled
+from appyc.frontend.arrays.tensors import as_tensor, as_value, element_type, elementwise, is_array, permuted
 from appyc.frontend.expressions import expressions
-from appyc.frontend.expressions.arithmetic import binary, python_number
+from appyc.frontend.expressions.arithmetic import binary, cast, python_number
 from appyc.frontend.expressions.selections import extremum, nearest, select
-from appyc.frontend.library import array_makers, linear_algebra, scalar_functions
-from appyc.frontend.library.array_reductions import reduce_array
-from appyc.frontend.library.axis_arguments import Arguments, Entry
-from appyc.frontend.library.number_conversions import Maker
+from appyc.frontend.expressions.stores import assign
+from appyc.frontend.library import array_makers, linear_algebra, number_conversions, scalar_functions
+from appyc.frontend.library.array_reductions import reduce_array, reduced_axes
+from appyc.frontend.library.axis_arguments import Arguments, Entry, Maker, one_axis
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.values import Masked, Number, Opaque, TupleValue, Value, is_listed
+from appyc.frontend.types.descriptions import describe
+from appyc.frontend.types.numbers import NumberType, holds, promote
+from appyc.frontend.types.values import ArrayRef, Masked, Number, Opaque, Tensor, TupleValue, Value, is_listed
 from appyc.frontend.types.weak_ints import require_fit
 from appyc.frontend.types.wide_ints import wide_operation
 from appyc.ir.types import DType
@@ -81,14 +86,14 @@ def _select(scope: Scope, given: Arguments, loc: Loc) -> Value:
 
     def make(numbers: list[Number]) -> Number:
         out = numbers[-1]
-        for holds, choice in zip(reversed(numbers[:count]), reversed(numbers[count:-1]), strict=True):
-            out = select(holds.expr, choice, out, loc)
+        for condition, choice in zip(reversed(numbers[:count]), reversed(numbers[count:-1]), strict=True):
+            out = select(condition.expr, choice, out, loc)
         return out
 
     return elementwise(scope, values, make, loc)
 
 
-def _elementwise(make: Maker, *names: str) -> Entry:
+def _elementwise(make: number_conversions.Maker, *names: str) -> Entry:
     """A function of numbers as a method, or with its arguments by name."""
 
     def method(scope: Scope, given: Arguments, loc: Loc) -> Value:
@@ -98,27 +103,116 @@ def _elementwise(make: Maker, *names: str) -> Entry:
     return names, method
 
 
+# ---------------------------------------------------------------- elements by condition or index
+
+
+def _nonzero(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    tensor = as_tensor(scope, given["a"], loc)
+    if not tensor.ndim:
+        raise LengthError("Calling nonzero on 0d arrays is not allowed.", loc)
+    return TupleValue(tuple(nonzero(scope, tensor, loc)))
+
+
+def _taken(scope: Scope, owner: Value, indices: Value, axis: int, loc: Loc) -> Value:
+    """`owner[..., indices, ...]`, with indices along one axis."""
+    if isinstance(owner, ArrayRef) and axis == 0:
+        out = slices.subscript(scope, owner, [indices], loc)
+        return out.copied() if isinstance(out, Tensor) else out
+    tensor = as_tensor(scope, owner, loc)
+    front = permuted(tensor, [axis, *(k for k in range(tensor.ndim) if k != axis)])
+    out = slices.subscript(scope, front, [indices], loc)
+    if isinstance(out, Number):
+        return out
+    chosen = as_tensor(scope, out, loc).copied()
+    more = chosen.ndim - (tensor.ndim - 1)
+    order = [*range(more, more + axis), *range(more), *range(more + axis, chosen.ndim)]
+    return as_value(permuted(chosen, order))
+
+
+def _take(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    axis = one_axis(given, loc)
+    owner = given["a"]
+    tensor = as_tensor(scope, owner, loc)
+    if axis is None:
+        axis = 0
+        if tensor.ndim != 1:
+            owner = tensor = ravelled(scope, tensor.copied(), loc)
+    (axis,) = reduced_axes(tensor, (axis,), loc)
+    return _taken(scope, owner, given["indices"], axis, loc)
+
+
+def _at(op: str) -> Maker:
+    """np.add.at and its kin: `a[indices] op= b`, and what is named several times is combined as often."""
+
+    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        owner = given["a"]
+        if not isinstance(owner, ArrayRef | Tensor):
+            raise TypeInferenceError(f"{describe(owner)} has no elements to combine into", loc)
+        items = given["indices"].items if isinstance(given["indices"], TupleValue) else (given["indices"],)
+        target = slices.subscript(scope, owner, list(items), loc, stored=True)
+        kind = element_type(owner)
+        value = given["b"]
+        python = isinstance(value, Number) and value.python
+        joined = promote(NumberType(kind, python=False), NumberType(element_type(value), python))
+        if joined.dtype is not kind:
+            raise UnsupportedError(
+                f"elements of {kind} with values of {element_type(value)}", loc,
+                hints=(f"convert the values: .astype(np.{kind})",),
+            )  # fmt: skip
+        kinds = "iu" if op in ("&", "|", "^") else "iuf" if op in ("minimum", "maximum") else "iufc"
+        if kind.kind not in kinds:
+            raise UnsupportedError(f"elements of {kind} are not combined here", loc,
+                                   hints=("write it as a loop",))  # fmt: skip
+        if op in ("minimum", "maximum") and isinstance(value, Number) and not _fits(value, kind):
+            raise UnsupportedError(
+                f"a Python number that elements of {kind} may not hold", loc,
+                hints=(f"convert it: np.{kind}(...)",),
+            )  # fmt: skip
+        if python and isinstance(value, Number) and value.either is None and kind.is_integer:
+            value = Number(cast(value.expr, kind), python=False)  # as NumPy has it, wrapped
+        assign(scope, target, value, loc, op=op)
+        return Opaque(None)
+
+    return make
+
+
+def _fits(value: Number, kind: DType) -> bool:
+    """Whether a number is surely the same in an integer type: NumPy compares it in 64 bits here."""
+    if not value.python or not kind.is_integer or kind is DType.INT64:
+        return True
+    return isinstance(value.constant, int) and holds(kind, value.constant)
+
+
+_COMBINING = {
+    np.add: "+", np.subtract: "-", np.multiply: "*", np.minimum: "minimum", np.maximum: "maximum",
+    np.bitwise_and: "&", np.bitwise_or: "|", np.bitwise_xor: "^",
+}  # fmt: skip
+
 METHODS: dict[str, Entry] = {
-    "diagonal": (("a", "offset", "axis1", "axis2"), rearranging.diagonal),
-    "squeeze": (("a", "axis"), rearranging.squeeze),
+    "diagonal": (("a", "offset", "axis1", "axis2"), reshaping.diagonal),
+    "squeeze": (("a", "axis"), reshaping.squeeze),
     "clip": (("a", "a_min", "a_max"), _clip),
     "conj": _elementwise(scalar_functions.FUNCTIONS[np.conjugate][1], "a"),
     "conjugate": _elementwise(scalar_functions.FUNCTIONS[np.conjugate][1], "a"),
+    "nonzero": (("a",), _nonzero),
+    "take": (("a", "indices", "axis"), _take),
 }
 
 FUNCTIONS: dict[object, Entry] = {
     np.einsum: (("subscripts", "*operands"), linear_algebra.einsum),
     np.tensordot: (("a", "b", "axes"), linear_algebra.tensordot),
     np.diagonal: METHODS["diagonal"],
-    np.moveaxis: (("a", "source", "destination"), rearranging.moveaxis),
+    np.moveaxis: (("a", "source", "destination"), reshaping.moveaxis),
     np.squeeze: METHODS["squeeze"], np.clip: METHODS["clip"],
-    np.atleast_1d: (("a",), rearranging.atleast(1)), np.atleast_2d: (("a",), rearranging.atleast(2)),
-    np.atleast_3d: (("a",), rearranging.atleast(3)),
-    np.broadcast_to: (("a", "shape"), rearranging.broadcast_to),
+    np.atleast_1d: (("a",), reshaping.atleast(1)), np.atleast_2d: (("a",), reshaping.atleast(2)),
+    np.atleast_3d: (("a",), reshaping.atleast(3)),
+    np.broadcast_to: (("a", "shape"), reshaping.broadcast_to),
     np.copyto: (("dst", "src"), array_makers.copyto),
     np.select: (("condlist", "choicelist", "default"), _select),
     sum: (("iterable", "start"), _python_sum),
     np.array: (("object", "dtype"), array_makers.array),
     np.asarray: (("object", "dtype"), array_makers.asarray),
     np.ascontiguousarray: (("object", "dtype"), array_makers.asarray),
+    np.nonzero: METHODS["nonzero"], np.take: METHODS["take"],
+    **{ufunc.at: (("a", "indices", "b"), _at(op)) for ufunc, op in _COMBINING.items()},
 }  # fmt: skip

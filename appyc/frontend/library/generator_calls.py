@@ -29,7 +29,7 @@ from appyc.frontend.library.generator_state import (
 from appyc.frontend.library.made_generators import looked_at, lower_bits_method, next_of, of_text
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import walk
-from appyc.frontend.types.generators import MadeGenerator, MadeMethod, made
+from appyc.frontend.types.made_values import MadeGenerator, MadeMethod, made_generator
 from appyc.frontend.types.numbers import as_dtype
 from appyc.frontend.types.values import (
     ArrayRef,
@@ -261,7 +261,7 @@ def lower_primitive(
     """A draw, or a part of a generator's state, in the text of `library/distributions.py`."""
     owner, *values = expressions.lower_operands(scope, node.args)
     assert isinstance(owner, Opaque)
-    if (bits := made(owner)) is not None:
+    if (bits := made_generator(owner)) is not None:
         return _of_made(scope, bits, what, values, loc)
     assert owner.root is not None
     kind = kind_of(owner.obj)

@@ -141,7 +141,10 @@ def held(drawn: Sequence[tuple[object, str, Array]]) -> AbstractContextManager[o
     of the generators are one.
     """
     sources = [
-        source for value, step, _ in drawn if step == GENERATOR for source in map(_bits_of, _each(value))
+        _bits_of(source)
+        for value, step, _ in drawn
+        if step == GENERATOR
+        for source in (value if isinstance(value, list | tuple) else (value,))
     ]
     apart = {id(source): source for source in sources}
     if len(apart) < len(sources):
@@ -159,10 +162,6 @@ def _all_held(locks: Sequence[Any], drawn: Sequence[tuple[object, str, Array]]) 
     for value, step, part in drawn:
         if step == GAUSS and kind_of(value) == PYTHON:
             value.gauss_next = part[1].item() if part[0] else None  # type: ignore[attr-defined]
-
-
-def _each(value: object) -> Sequence[object]:
-    return value if isinstance(value, list | tuple) else (value,)
 
 
 def _bits_of(value: Any) -> Any:

@@ -23,9 +23,9 @@ def matmul(scope: Scope, given: Mapping[str, Value], loc: Loc) -> Value:
 
     Raises TypeInferenceError for operands without axes; emits the test of the inner lengths.
     """
-    left, right = (
-        _in_memory(scope, as_tensor(scope, given[name], loc, "an operand of @"), loc) for name in "ab"
-    )
+    operands = (as_tensor(scope, given[name], loc, "an operand of @") for name in "ab")
+    # Each of their elements is used many times.
+    left, right = (as_tensor(scope, kept(scope, side, "factor", loc), loc) for side in operands)
     right = apart_from(scope, left, right)
     for side in (left, right):
         if not side.ndim:
@@ -51,7 +51,7 @@ def matmul(scope: Scope, given: Mapping[str, Value], loc: Loc) -> Value:
         *(left.extents[-2:-1] if rows else ()),
         *(right.extents[-1:] if columns else ()),
     )
-    total = sum_of_products(x, y, (k,), (left.extents[-1],), loc)
+    total = sum_of(_product([x, y], loc), (k,), (left.extents[-1],), loc)
     return settled(scope, Tensor(axes, extents, total), "product", loc)
 
 
@@ -65,11 +65,6 @@ def outer(op: str) -> Maker:
         return as_value(Tensor((*left.axes, *right.axes), (*left.extents, *right.extents), element))
 
     return make
-
-
-def sum_of_products(x: Expr, y: Expr, axes: Sequence[Symbol], extents: Sequence[Expr], loc: Loc) -> Reduce:
-    product = arithmetic.binary("*", Number(x, python=False), Number(y, python=False), loc).expr
-    return sum_of(product, axes, extents, loc)
 
 
 def sum_of(product: Expr, axes: Sequence[Symbol], extents: Sequence[Expr], loc: Loc) -> Reduce:
@@ -94,11 +89,6 @@ def settled(scope: Scope, tensor: Tensor, name: str, loc: Loc) -> Value:
     if not tensor.axes:
         return Number(scope.temp(name, tensor.element), python=False)
     return kept(scope, tensor, name, loc)
-
-
-def _in_memory(scope: Scope, tensor: Tensor, loc: Loc) -> Tensor:
-    """An operand each of whose elements is used many times."""
-    return as_tensor(scope, kept(scope, tensor, "factor", loc), loc)
 
 
 # ---------------------------------------------------------------- np.einsum
@@ -163,14 +153,14 @@ def contracted(
     ]
     shape = broadcast(scope, aligned, loc)
     count = len(output)
-    product = _product(list(shape.elements), loc)
+    product = _product(shape.elements, loc)
     if not summed:
         return as_value(Tensor(shape.axes, shape.extents, product))
     total = sum_of(product, shape.axes[count:], shape.extents[count:], loc)
     return settled(scope, Tensor(shape.axes[:count], shape.extents[:count], total), "product", loc)
 
 
-def _product(elements: list[Expr], loc: Loc) -> Expr:
+def _product(elements: Sequence[Expr], loc: Loc) -> Expr:
     out = Number(elements[0], python=False)
     for element in elements[1:]:
         out = arithmetic.binary("*", out, Number(element, python=False), loc)

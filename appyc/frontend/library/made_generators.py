@@ -24,7 +24,7 @@ from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.inlining import bind, called_with
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import is_list, tuple_in_place
-from appyc.frontend.types.generators import MadeGenerator, made
+from appyc.frontend.types.made_values import MadeGenerator, made_generator
 from appyc.frontend.types.value_parts import numbers_of, parts_of
 from appyc.frontend.types.values import (
     Number,
@@ -48,7 +48,7 @@ def lower_maker(scope: Scope, node: ast.Call, callee: object, loc: Loc) -> Value
         return None
     name, signature = ast.unparse(node.func), inspect.signature(callee)  # type: ignore[arg-type]
     given = bind(scope, node, name, signature, None, loc, looked_at)
-    one = made(next(iter(given.values()), Opaque(None)))
+    one = made_generator(next(iter(given.values()), Opaque(None)))
     if kind == "of" or (kind == "default" and one is not None):
         return Opaque(replace(one, draws=True)) if one is not None else None
     values = [given.get(name, Opaque(None)) for name in ("seed", "key", "counter")]

@@ -1,20 +1,35 @@
 """The values that a function returns, as results of its kernel and the tree that they make up.
 
-Where returns have different arrays, or an array or None, what is returned is the number of one of them.
+Where returns have different arrays, or an array or None, what is returned is the number of one of them. A view is
+described by numbers, and the caller constructs it from the array and these:
+
+    return a[1:-1, k]         ->      first (1, k), shape (a.shape[0] - 2,), steps (1, 0)
+
+What some returns give, and others have None for, has a flag: numbers and tuples of numbers.
+
+    if c:                          result = 1; result_is_none = False
+        return 1            ->     result = 0; result_is_none = True
+    return None
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import TypeAlias
 
 from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.arrays.slice_bounds import out_of_bounds, tested_position
 from appyc.frontend.control.conditionals import chosen_array
 from appyc.frontend.expressions.arithmetic import (
     cast,
     const,
+    integer,
+    python_number,
     to_type,
 )
 from appyc.frontend.expressions.ints_or_floats import is_int
+from appyc.frontend.facts import Restart
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import PY_INT
 from appyc.frontend.types.value_parts import with_parts
@@ -35,11 +50,25 @@ from appyc.frontend.types.values import (
     Value,
     Wide,
     has_flags,
+    is_none,
 )
-from appyc.ir.nodes import Alloc, Assign, Compare, Const, Result, Stmt, Symbol, Var
+from appyc.ir.nodes import (
+    Alloc,
+    Assign,
+    Binary,
+    Compare,
+    Const,
+    Expr,
+    Extent,
+    Load,
+    Result,
+    Stmt,
+    Symbol,
+    Var,
+)
 from appyc.ir.results import Chosen, DictOf, ListOf, MadeOf, NoneOr, ResultTree, ViewOf
 from appyc.ir.types import DType
-from appyc.ir.visit import statements
+from appyc.ir.visit import scalars_read, statements, substitute
 
 NONE = -1
 """The number that stands for None among the arrays that a function's returns choose from."""
@@ -102,7 +131,7 @@ def with_chosen_arrays(caller: Scope, callee: Scope, value: Value, loc: Loc) -> 
             return with_parts(value, lambda part: with_chosen_arrays(caller, callee, part, loc))
 
 
-# ---------------------------------------------------------------- x
+# ---------------------------------------------------------------- results of the kernel
 
 
 class ResultTrees:
@@ -198,3 +227,166 @@ class ResultTrees:
             "is bound to another array", self.loc,
             hints=(f"return a copy: {symbol.name}.copy()",),
         )  # fmt: skip
+
+
+# ---------------------------------------------------------------- views
+
+
+def returned_view(scope: Scope, tensor: Tensor, loc: Loc) -> ReturnedView | None:
+    """The view's offset, shape and strides; None where its elements have no constant strides (a reshaped array)."""
+    element = tensor.element
+    assert isinstance(element, Load), "a view loads what it shows"
+    if not all(_is_linear(index, frozenset(tensor.axes)) for index in element.index):
+        return None
+    element = _inside(scope, element, frozenset(tensor.axes), loc)
+    zero = integer(0, loc)
+    origin: dict[Symbol, Expr] = dict.fromkeys(tensor.axes, zero)
+    first = [_simple(substitute(index, origin)) for index in element.index]
+    steps = [
+        _difference(_simple(substitute(index, {**origin, axis: integer(1, loc)})), start)
+        for axis in tensor.axes
+        for index, start in zip(element.index, first, strict=True)
+    ]
+    numbers: list[int | None] = []
+    later: list[Number] = []
+    for expr in (*first, *tensor.extents, *steps):
+        known = expr.value if isinstance(expr, Const) else None
+        numbers.append(int(known.real) if known is not None else None)
+        if known is None:
+            later.append(Number(scope.temp("view", expr), python=True))
+    return ReturnedView(ArrayRef(element.array), tensor.ndim, tuple(numbers), tuple(later))
+
+
+def _inside(scope: Scope, element: Load, axes: frozenset[Symbol], loc: Loc) -> Load:
+    """The element with its single indices normalised (negative ones too); one out of bounds raises IndexError."""
+    if not element.checked:
+        return element
+    index = tuple(
+        index
+        if scalars_read(index) & axes
+        else tested_position(
+            scope, Number(index, python=True), Extent(element.array, k, loc=loc), loc, out_of_bounds(k)
+        )
+        for k, index in enumerate(element.index)
+    )
+    return replace(element, index=index)
+
+
+def _is_linear(expr: Expr, axes: frozenset[Symbol]) -> bool:
+    """Whether the index expression is linear in the axes."""
+    if not scalars_read(expr) & axes:
+        return True
+    match expr:
+        case Var():
+            return True
+        case Binary(op="+" | "-", lhs=lhs, rhs=rhs):
+            return _is_linear(lhs, axes) and _is_linear(rhs, axes)
+        case Binary(op="*", lhs=lhs, rhs=rhs):
+            one_side = not scalars_read(lhs) & axes or not scalars_read(rhs) & axes
+            return one_side and _is_linear(lhs, axes) and _is_linear(rhs, axes)
+        case _:
+            return False
+
+
+def _simple(expr: Expr) -> Expr:
+    """The expression after constant folding of sums, differences and products."""
+    if not isinstance(expr, Binary) or expr.op not in ("+", "-", "*"):
+        return expr
+    lhs, rhs = _simple(expr.lhs), _simple(expr.rhs)
+    a, b = (side.value if isinstance(side, Const) else None for side in (lhs, rhs))
+    if isinstance(a, int) and isinstance(b, int):
+        value = {"+": a + b, "-": a - b, "*": a * b}[expr.op]
+        return Const(value, DType.INT64, loc=expr.loc)
+    if b == 0 and expr.op != "*":
+        return lhs
+    if a == 0 and expr.op == "+":
+        return rhs
+    if 0 in (a, b) and expr.op == "*":
+        return Const(0, DType.INT64, loc=expr.loc)
+    if expr.op == "*" and 1 in (a, b):
+        return lhs if b == 1 else rhs
+    return Binary(expr.op, lhs, rhs, loc=expr.loc)
+
+
+def _difference(moved: Expr, start: Expr) -> Expr:
+    """The simplified difference of two index expressions, in which equal terms cancel: a stride."""
+    if moved == start:
+        return Const(0, DType.INT64, loc=moved.loc)
+    terms = {+1: list(_terms(moved, 1)), -1: list(_terms(start, 1))}
+    left = list(terms[+1])
+    for sign, term in terms[-1]:
+        if (sign, term) in left:
+            left.remove((sign, term))
+        else:
+            left.append((-sign, term))
+    out: Expr = integer(0, moved.loc)
+    for sign, term in left:
+        out = Binary("+" if sign > 0 else "-", out, term, loc=moved.loc)
+    return _simple(out)
+
+
+def _terms(expr: Expr, sign: int) -> Iterator[tuple[int, Expr]]:
+    if isinstance(expr, Binary) and expr.op in ("+", "-"):
+        yield from _terms(expr.lhs, sign)
+        yield from _terms(expr.rhs, sign if expr.op == "+" else -sign)
+    else:
+        yield sign, expr
+
+
+# ---------------------------------------------------------------- what is None on other paths
+
+Leaf: TypeAlias = tuple[int, ...]
+"""The position of an item in a returned value of tuples."""
+
+
+def with_nones(scope: Scope, value: Value, leaf: Leaf, loc: Loc) -> Value:
+    """The value with an is-None flag for each number that is None on another path.
+
+    Raises Restart for a number that has no flag yet.
+    """
+    match value:
+        case MaybeNone(value=present) if leaf not in scope.facts.none_results:
+            scope.facts.none_results[leaf] = length_of(present)
+            raise Restart
+        case Opaque(obj=None) if leaf in scope.facts.none_results:
+            length = scope.facts.none_results[leaf]
+            zero = python_number(False, loc)
+            present = zero if length is None else TupleValue((zero,) * length)
+            return MaybeNone(present, python_number(True, loc))
+        case Number() | TupleValue() if scope.facts.none_results.get(leaf, -1) == length_of(value):
+            return MaybeNone(value, python_number(False, loc))
+        case TupleValue(items=items):
+            found = tuple(with_nones(scope, v, (*leaf, k), loc) for k, v in enumerate(items))
+            return TupleValue(found, names=value.names)
+        case _:
+            return value
+
+
+def length_of(value: Number | TupleValue) -> int | None:
+    """The number of a tuple's items; None for a number."""
+    return len(value.items) if isinstance(value, TupleValue) else None
+
+
+def pairs_of(a: Value, b: Value, leaf: Leaf = ()) -> Iterator[tuple[Leaf, Value, Value]]:
+    """The corresponding items of two returned values, with their positions."""
+    if isinstance(a, TupleValue) and isinstance(b, TupleValue) and len(a.items) == len(b.items):
+        for k, (x, y) in enumerate(zip(a.items, b.items, strict=True)):
+            yield from pairs_of(x, y, (*leaf, k))
+    else:
+        yield leaf, a, b
+
+
+def nones_in(a: Value, b: Value) -> dict[Leaf, int | None]:
+    """The items that are None in one of two returned values, and a number or a tuple of numbers in the other.
+
+    Each comes with the tuple's length, or None for a number.
+    """
+    out: dict[Leaf, int | None] = {}
+    for leaf, x, y in pairs_of(a, b):
+        match (x, y) if is_none(y) else (y, x):
+            case Number() as present, Opaque(obj=None):
+                out[leaf] = length_of(present)
+            case TupleValue(names=()) as present, Opaque(obj=None) if present.items:
+                if all(isinstance(item, Number) for item in present.items):
+                    out[leaf] = length_of(present)
+    return out

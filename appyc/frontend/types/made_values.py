@@ -1,4 +1,4 @@
-"""Objects that compiled code makes for itself, as values at compile time."""
+"""What compiled code makes for itself, objects and generators of random numbers, as values at compile time."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from appyc.errors import Loc
 from appyc.frontend.types.values import Opaque, Value
+from appyc.ir.nodes import Symbol
 
 
 @dataclass(eq=False, slots=True)
@@ -35,5 +36,29 @@ class ObjectMethod:
     function: Opaque
 
 
+@dataclass(frozen=True, slots=True)
+class MadeGenerator:
+    """A bit generator, or a Generator of one (`draws`): `fixed` and `changing` are the variables of its state, `half`
+    those of 32 bits that wait."""
+
+    name: str
+    fixed: tuple[Symbol, ...]
+    changing: tuple[Symbol, ...]
+    half: tuple[Symbol, ...]
+    draws: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MadeMethod:
+    """A method of one, before it is called."""
+
+    owner: MadeGenerator
+    name: str
+
+
 def made_object(value: Value) -> MadeObject | None:
     return value.obj if isinstance(value, Opaque) and isinstance(value.obj, MadeObject) else None
+
+
+def made_generator(value: Value) -> MadeGenerator | None:
+    return value.obj if isinstance(value, Opaque) and isinstance(value.obj, MadeGenerator) else None

@@ -1,0 +1,274 @@
+"""Lists of the function's own: names for those that are used at once, their methods, and those of nested functions.
+
+Names for lists, dicts and sets that an expression makes, where they are used at once; sums of lists.
+
+    for value, n in counts.most_common(3):        pairs = counts.most_common(3)
+        s += value * n                       ->   for value, n in pairs:
+                                                      s += value * n
+
+    return {k: k * k for k in range(n)}      ->   made = {k: k * k for k in range(n)}
+                                                  return made
+
+    rows = first[1:] + [x for x in a] + [0]  ->   items = first[1:]
+                                                  items.extend([x for x in a])
+                                                  items.extend([0])
+                                                  rows = items
+
+Requires: nothing is evaluated before it in its statement; each part of a sum is a list by its text.
+
+Does not handle: sums of lists that are parameters, which may be arrays.
+
+Methods and operators of lists, by those that are compiled and by library text.
+
+    del xs[i]                         xs.pop(i)
+    xs.remove(v)              ->      xs.pop(index(xs, v))
+    xs.sort(reverse=True)             xs.reverse(); xs.sort(); xs.reverse()
+    xs.count(v), xs == ys             count(xs, v), equal(xs, ys)
+    len(xs[a:b:c])                    part_length(xs, a, b, c)
+
+Requires: the name is bound to new lists alone. The functions are those of `appyc.library.list_lookups`.
+
+Does not handle: slices that are deleted; comparisons of lists of floats, whose NaNs may be one object; `index` with
+bounds; the order of lists; lists that are parameters.
+
+Lambda lifting: lists that grow, and that nested functions use, become parameters of these.
+
+    parent = [0]                               parent = [0]
+    def find(x):                               def find(parent, x):
+        while parent[x] != x:         ->           while parent[x] != x:
+            x = parent[x]                              x = parent[x]
+        return x                                   return x
+    parent.append(1)                           parent.append(1)
+    a = find(1)                                a = find(parent, 1)
+
+Requires: the functions are only called, by the one name that they have.
+
+Does not handle: lists that keep their lengths, which nested functions share as arrays; lambdas.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Mapping, Set
+from typing import Any
+
+from appyc.frontend.desugar.building import FreshNames, assigned, constant, located, read, template
+from appyc.frontend.desugar.rewriting import Kind, Rewriter, Rules, ValueOf, bindings, rewritten
+from appyc.frontend.source import Source
+from appyc.frontend.syntax.containers import METHODS, parameter_names
+from appyc.frontend.syntax.tree import assigned_names, copied_list, is_new_list, one_by_one, walk
+from appyc.library.list_lookups import count, equal, index, part_length
+
+_MAKERS = ("most_common",)
+
+
+def with_named_lists(source: Source, value_of: ValueOf) -> Source:
+    """The function, in which such lists, dicts and sets have names."""
+    if any(value_of(read(name)) is not getattr(builtins, name) for name in ("list", "sorted")):
+        return source
+    lists = _lists(source.ast)
+    if not any(_makes(node) or _is_sum(node, lists) for node in walk(source.ast)):
+        return source
+    return rewritten(source, lambda function: _Naming(function, lists))
+
+
+def _lists(tree: ast.FunctionDef) -> frozenset[str]:
+    """The names that are bound to lists alone."""
+    values: dict[str, list[ast.expr]] = {}
+    known: set[ast.AST] = set()
+    for node in walk(tree):
+        if isinstance(node, ast.Assign):
+            for target, value in one_by_one(node):
+                if isinstance(target, ast.Name):
+                    values.setdefault(target.id, []).append(value)
+                    known.add(target)
+        elif isinstance(node, ast.AugAssign):
+            known.add(node.target)
+    names = (n for n in walk(tree) if isinstance(n, ast.Name) and n not in known)
+    others = {name.id for name in names if not isinstance(name.ctx, ast.Load)}
+    found = frozenset(values.keys() - others - parameter_names(tree))
+    while any(not all(_is_list(v, found) for v in values[name]) for name in found):
+        found = frozenset(name for name in found if all(_is_list(v, found) for v in values[name]))
+    return found
+
+
+def _is_list(value: ast.expr, lists: Set[str]) -> bool:
+    if isinstance(value, ast.Name):
+        return value.id in lists
+    if (copied := copied_list(value)) is not None:
+        return copied.id in lists
+    return is_new_list(value) or _is_sum(value, lists)
+
+
+def _is_sum(node: ast.AST, lists: Set[str]) -> bool:
+    """Whether this is a sum of lists, of which not all are written out."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return not is_new_list(node) and _is_list(left, lists) and _is_list(right, lists)
+        case _:
+            return False
+
+
+def _makes(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(), attr=method)):
+            return method in _MAKERS
+        case _:
+            return isinstance(node, ast.DictComp | ast.SetComp)
+
+
+class _Naming(Rewriter):
+    """lists: names that are bound to lists alone."""
+
+    def __init__(self, function: ast.FunctionDef, lists: frozenset[str]) -> None:
+        self.unused, self.lists = FreshNames(function), lists
+
+    def visit_For(self, node: ast.For) -> Any:
+        before, node.iter = self._named(node.iter)
+        self.generic_visit(node)
+        return [*before, node]
+
+    def visit_Assign(self, node: ast.Assign | ast.Return | ast.Expr) -> Any:
+        if node.value is None or (isinstance(node, ast.Assign) and _makes(node.value)):
+            return node
+        before, node.value = self._named(node.value)
+        return [*before, node]
+
+    visit_Return = visit_Expr = visit_Assign
+
+    def _named(self, node: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
+        """The statements that make the container which an expression evaluates first, and the expression with its
+        name."""
+        if _makes(node):
+            name = self.unused("made")
+            return [located(assigned(name, node), node)], located(read(name), node)
+        if _is_sum(node, self.lists):
+            return self._summed(node)
+        before: list[ast.stmt] = []
+        match node:
+            case ast.Tuple(elts=elts) | ast.List(elts=elts):
+                for k, item in enumerate(elts):
+                    if not isinstance(item, ast.Name | ast.Constant):
+                        before, elts[k] = self._named(item)
+                        break
+            case ast.Subscript() | ast.Attribute():
+                before, node.value = self._named(node.value)
+            case ast.BinOp() | ast.Compare():
+                before, node.left = self._named(node.left)
+            case ast.Call(func=ast.Name(), args=[first, *_]):
+                before, node.args[0] = self._named(first)
+            case ast.ListComp(generators=[first, *_]) | ast.GeneratorExp(generators=[first, *_]):
+                before, first.iter = self._named(first.iter)
+        return before, node
+
+    def _summed(self, node: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
+        """A list that is made of the first part of a sum, and extended by the others."""
+        parts: list[ast.expr] = []
+        while isinstance(node, ast.BinOp) and _is_sum(node, self.lists):
+            parts, node = [node.right, *parts], node.left
+        name = self.unused("items")
+        if isinstance(node, ast.Name):
+            node = ast.Subscript(node, ast.Slice(), ast.Load())
+        whole = [located(assigned(name, node), parts[0])]
+        for part in parts:
+            whole += template("it.extend(part)", {"it": name, "part": part}, parts[0])
+        return whole, located(read(name), parts[0])
+
+
+# ---------------------------------------------------------------- methods
+
+
+def without_list_methods(source: Source, value_of: ValueOf) -> Source:
+    """The function, with these methods of its own lists replaced."""
+    lists = bindings(source.ast, lambda value: Kind("list") if is_new_list(value) else None)
+    rules = _Methods(source.ast, lists, value_of)
+    if not any(map(rules.rule_for, walk(source.ast))):
+        return source
+    return rewritten(source, lambda _: rules)
+
+
+class _Methods(Rules):
+    STATEMENTS = {
+        "del it[at]": "it.pop(at)",
+        "it.remove(item)": "it.pop(index(it, item))",
+        "it.sort(reverse=True)": "it.reverse(); it.sort(); it.reverse()",
+        "it.sort(reverse=False)": "it.sort()",
+    }
+    EXPRESSIONS = {
+        "it.index(item)": "index(it, item)",
+        "it.count(item)": "count(it, item)",
+        "len(it[start:stop:step])": "part_length(it, start, stop, step)",
+        "it == other": "equal(it, other)",
+        "it != other": "not equal(it, other)",
+    }
+    CONSTANTS = {f.__name__: constant(f) for f in (count, equal, index, part_length)}
+
+    def takes(self, pattern: str, node: ast.AST, name: str, found: Mapping[str, ast.expr]) -> bool:
+        return "other" not in found or self.owner(found["other"]) is not None
+
+
+# ---------------------------------------------------------------- lists of nested functions
+
+_GROWING = METHODS.keys() - {"sort", "reverse"}
+
+
+def with_lifted_lists(source: Source, value_of: ValueOf) -> Source:
+    """The function, whose nested functions get the lists that they use and that grow."""
+    lifted = _lifted(source.ast)
+    return rewritten(source, lambda _: _Lifting(lifted)) if lifted else source
+
+
+def _lifted(tree: ast.FunctionDef) -> dict[str, list[str]]:
+    """By nested function, the lists that it gets."""
+    nodes = walk(tree)
+    nested = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
+    made = bindings(tree, lambda value: Kind("list") if is_new_list(value) else None)
+    growing = made.keys() & set(map(_grown, nodes))
+    uses = {f: growing & _names(f) - assigned_names(f) for f in nested}
+    for _ in nested:  # what is called gets its lists from the caller
+        uses = {f: own.union(*(uses[g] for g in nested if g.name in _names(f))) for f, own in uses.items()}
+    called = {node.func for node in nodes if isinstance(node, ast.Call)}
+    values = {n.id for n in nodes if isinstance(n, ast.Name) and n not in called}
+    names = [f.name for f in nested]
+    unfit = set[str]().union(*(_names(n) for n in nodes if isinstance(n, ast.Lambda)))
+    for f, used in uses.items():
+        unfit |= used if f.name in values or names.count(f.name) > 1 else used & assigned_names(f)
+    return {f.name: sorted(used - unfit) for f, used in uses.items() if used - unfit}
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {n.id for n in walk(node) if isinstance(n, ast.Name)}
+
+
+def _grown(node: ast.AST) -> str | None:
+    """The list that becomes longer or shorter."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in _GROWING:
+            return name
+        case (
+            ast.AugAssign(target=ast.Name(id=name))
+            | ast.Subscript(value=ast.Name(id=name), slice=ast.Slice(), ctx=ast.Store())
+        ):
+            return name
+        case _:
+            return None
+
+
+class _Lifting(ast.NodeTransformer):
+    """lifted: by function, the lists that become its first parameters."""
+
+    def __init__(self, lifted: dict[str, list[str]]) -> None:
+        self.lifted = lifted
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        self.generic_visit(node)
+        first = node.args.posonlyargs or node.args.args
+        first[:0] = [located(ast.arg(name), node) for name in self.lifted.get(node.name, ())]
+        return node
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name):
+            node.args[:0] = [located(read(name), node) for name in self.lifted.get(node.func.id, ())]
+        return node
