@@ -434,15 +434,6 @@ def scatter(a, places, x, N):
 
 scatter(np.ones(4), np.array([1, 2, 1]), np.ones(3), 3)
 """,
-    "once_is_not_supported": """
-@appyc.jit
-def scale(a):
-    #pragma once
-    for i in range(a.shape[0]):
-        a[i] *= 2.0
-
-scale(np.ones(4))
-""",
     "atomic_on_plain_assignment": """
 @appyc.jit
 def mark(bins, a):

@@ -12,7 +12,7 @@ import pytest
 
 import appyc
 from appyc.errors import PragmaError
-from appyc.frontend.pragmas.pragma_nodes import AtomicPragma, DimsPragma, LoopPragma, OncePragma
+from appyc.frontend.pragmas.pragma_nodes import AtomicPragma, DimsPragma, LoopPragma
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source, read_source
 
@@ -142,10 +142,9 @@ def test_condition_is_an_expression_with_its_places():
             assert source.line(loc.line)[loc.col : loc.end_col] == node.id
 
 
-def test_atomic_and_once():
-    found = pragmas_of("#pragma atomic\na[0] += 1\n#pragma once\nn = 3")
+def test_atomic():
+    found = pragmas_of("#pragma atomic\na[0] += 1")
     assert isinstance(found["a[0] += 1"], AtomicPragma)
-    assert isinstance(found["n = 3"], OncePragma)
 
 
 def test_slices_of_a_tensor_statement():

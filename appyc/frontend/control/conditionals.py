@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import tensors
-from appyc.frontend.control.joins import merge_branches
+from appyc.frontend.control.joins import lower_arms
 from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import cast, constant_truth, integer, truth_of
 from appyc.frontend.facts import NoValue
@@ -198,18 +199,14 @@ def chosen_array(
 ) -> Value:
     """One of two arrays, as two branches would bind a name to it; with each the statements it needs."""
     name = unused("chosen", scope.locals)
-    start, since = dict(scope.env), len(scope.memory.stores)
-    arms = []
-    for value, block in sides:
-        scope.env = dict(start)
-        with scope.collect() as arm:
-            arm.extend(block)
-            scope.bind(
-                name, tensors.kept(scope, value, "chosen", loc) if isinstance(value, Tensor) else value, loc
-            )
-        arms.append((scope.env, arm, True))
-    merge_branches(scope, arms, start, scope.locals | {name}, since, loc)
-    scope.emit(If(cond, tuple(arms[0][1]), tuple(arms[1][1]), loc=loc))
+
+    def arm(value: Value, block: list[Stmt]) -> None:
+        scope.block += block
+        kept = tensors.kept(scope, value, "chosen", loc) if isinstance(value, Tensor) else value
+        scope.bind(name, kept, loc)
+
+    one, other = (partial(arm, *side) for side in sides)
+    lower_arms(scope, cond, (one, other), scope.locals | {name}, loc)
     out = scope.read(name, loc)
     del scope.env[name]
     return out

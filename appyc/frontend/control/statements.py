@@ -9,7 +9,7 @@ from importlib import import_module
 
 import numpy as np
 
-from appyc.errors import Loc, PragmaError, UnsupportedError
+from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.control import failures, returns
 from appyc.frontend.control.buffer_rotation import Exchange
 from appyc.frontend.control.conditionals import known_as_numbers, lower_condition, proven
@@ -22,7 +22,7 @@ from appyc.frontend.expressions.expressions import lower_expression
 from appyc.frontend.expressions.local_functions import defined
 from appyc.frontend.facts import NoValue
 from appyc.frontend.pragmas.axis_pragmas import lower_with_dims
-from appyc.frontend.pragmas.pragma_nodes import AtomicPragma, DimsPragma, OncePragma
+from appyc.frontend.pragmas.pragma_nodes import AtomicPragma, DimsPragma
 from appyc.frontend.resolve import LIBRARIES
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.liveness import names_assigned
@@ -149,9 +149,6 @@ def _lower_any(scope: Scope, node: ast.stmt) -> None:
     if isinstance(pragma, AtomicPragma):
         assignments.lower_atomic(scope, node, pragma)
         return
-    if isinstance(pragma, OncePragma):
-        raise PragmaError("the pragma 'once' is not supported yet", pragma.loc,
-                          hints=("leave it out",))  # fmt: skip
     if isinstance(pragma, DimsPragma):
         lower_with_dims(scope, node, pragma, lambda: _lower_plain(scope, node, loc))
         return

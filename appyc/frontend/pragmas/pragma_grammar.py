@@ -18,7 +18,6 @@ from appyc.frontend.pragmas.pragma_nodes import (
     DimsPragma,
     LoopPragma,
     Name,
-    OncePragma,
     Pragma,
     ReductionClause,
     TransformClause,
@@ -27,7 +26,7 @@ from appyc.frontend.pragmas.pragma_reader import PragmaText, Reader, Word
 from appyc.ir.nodes import REDUCTION_OPS
 from appyc.ir.transforms import TRANSFORMS
 
-DIRECTIVES = ("parallel for", "sequential for", "simd", "auto", "atomic", "once")
+DIRECTIVES = ("parallel for", "sequential for", "simd", "auto", "atomic")
 PRAGMA_REDUCTION_OPS = tuple(op for op in REDUCTION_OPS if op not in ("minimum", "maximum"))
 SCHEDULES = ("static", "dynamic")
 DIM_REDUCTIONS = ("sum", "max", "min")
@@ -208,11 +207,11 @@ def parse_pragma(pragma: PragmaText) -> Pragma:
             return _loop(reader, word.text)
         case "simd" | "auto":
             return _loop(reader, word.text)
-        case "atomic" | "once":
+        case "atomic":
             rest = reader.next()
             if rest.text:
                 reader.fail(f"{word.text!r} takes no clause", rest)
-            return AtomicPragma(pragma.head) if word.text == "atomic" else OncePragma(pragma.head)
+            return AtomicPragma(pragma.head)
     return _unknown_directive(reader, word)
 
 

@@ -86,12 +86,6 @@ class AtomicPragma:
 
 
 @dataclass(frozen=True, slots=True)
-class OncePragma:
-    loc: Loc
-    directive: str = "once"
-
-
-@dataclass(frozen=True, slots=True)
 class Dim:
     """`slice => properties`: how one slice of a tensor statement is mapped."""
 
@@ -111,4 +105,4 @@ class DimsPragma:
     directive: str = "slice => ..."
 
 
-Pragma: TypeAlias = LoopPragma | AtomicPragma | OncePragma | DimsPragma
+Pragma: TypeAlias = LoopPragma | AtomicPragma | DimsPragma

@@ -23,13 +23,13 @@ from difflib import get_close_matches
 
 from appyc.errors import Loc, Note, PragmaError
 from appyc.frontend.pragmas.pragma_grammar import parse_pragma
-from appyc.frontend.pragmas.pragma_nodes import AtomicPragma, DimsPragma, LoopPragma, Pragma
+from appyc.frontend.pragmas.pragma_nodes import AtomicPragma, LoopPragma, Pragma
 from appyc.frontend.pragmas.pragma_reader import PragmaText
 from appyc.frontend.source import Part, Source
 from appyc.frontend.syntax.tree import statements_in
 
 _COMMENT = re.compile(r"#\s*([^\W\d]\w*)(.*)", re.DOTALL)
-_DIRECTIVE = re.compile(r"\s*(parallel\s+for|sequential\s+for|simd|auto|atomic|once)\b|.*=>")
+_DIRECTIVE = re.compile(r"\s*(parallel\s+for|sequential\s+for|simd|auto|atomic)\b|.*=>")
 _COVERAGE = re.compile(r"\s*no\s+(cover|branch)\b", re.IGNORECASE)
 _TEXT_OR_REMARK = re.compile(r"""'[^']*'|"[^"]*"|#""")
 _NOT_CODE = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
@@ -209,11 +209,9 @@ def _check_kind(source: Source, pragma: Pragma, statement: ast.stmt) -> None:
         fits, wanted = isinstance(statement, ast.For), "a for loop"
     elif isinstance(pragma, AtomicPragma):
         fits, wanted = isinstance(statement, ast.Assign | ast.AugAssign), "an assignment"
-    elif isinstance(pragma, DimsPragma):
+    else:
         fits = isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return)
         wanted = "an assignment or a return"
-    else:
-        return
     if fits:
         return
     line = statement.lineno
