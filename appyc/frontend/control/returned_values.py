@@ -52,6 +52,7 @@ from appyc.frontend.types.values import (
     has_flags,
     is_none,
 )
+from appyc.ir.affine import linear_form, written
 from appyc.ir.nodes import (
     Alloc,
     Assign,
@@ -239,21 +240,19 @@ def returned_view(scope: Scope, tensor: Tensor, loc: Loc) -> ReturnedView | None
     if not all(_is_linear(index, frozenset(tensor.axes)) for index in element.index):
         return None
     element = _inside(scope, element, frozenset(tensor.axes), loc)
-    zero = integer(0, loc)
-    origin: dict[Symbol, Expr] = dict.fromkeys(tensor.axes, zero)
-    first = [_simple(substitute(index, origin)) for index in element.index]
+    origin: dict[Symbol, Expr] = dict.fromkeys(tensor.axes, integer(0, loc))
+    first = [linear_form(substitute(index, origin)) for index in element.index]
     steps = [
-        _difference(_simple(substitute(index, {**origin, axis: integer(1, loc)})), start)
+        linear_form(substitute(index, {**origin, axis: integer(1, loc)})).plus(start, -1)
         for axis in tensor.axes
         for index, start in zip(element.index, first, strict=True)
     ]
     numbers: list[int | None] = []
     later: list[Number] = []
-    for expr in (*first, *tensor.extents, *steps):
-        known = expr.value if isinstance(expr, Const) else None
-        numbers.append(int(known.real) if known is not None else None)
-        if known is None:
-            later.append(Number(scope.temp("view", expr), python=True))
+    for form in (*first, *map(linear_form, tensor.extents), *steps):
+        numbers.append(None if form.terms else form.constant)
+        if form.terms:
+            later.append(Number(scope.temp("view", written(form, loc)), python=True))
     return ReturnedView(ArrayRef(element.array), tensor.ndim, tuple(numbers), tuple(later))
 
 
@@ -286,51 +285,6 @@ def _is_linear(expr: Expr, axes: frozenset[Symbol]) -> bool:
             return one_side and _is_linear(lhs, axes) and _is_linear(rhs, axes)
         case _:
             return False
-
-
-def _simple(expr: Expr) -> Expr:
-    """The expression after constant folding of sums, differences and products."""
-    if not isinstance(expr, Binary) or expr.op not in ("+", "-", "*"):
-        return expr
-    lhs, rhs = _simple(expr.lhs), _simple(expr.rhs)
-    a, b = (side.value if isinstance(side, Const) else None for side in (lhs, rhs))
-    if isinstance(a, int) and isinstance(b, int):
-        value = {"+": a + b, "-": a - b, "*": a * b}[expr.op]
-        return Const(value, DType.INT64, loc=expr.loc)
-    if b == 0 and expr.op != "*":
-        return lhs
-    if a == 0 and expr.op == "+":
-        return rhs
-    if 0 in (a, b) and expr.op == "*":
-        return Const(0, DType.INT64, loc=expr.loc)
-    if expr.op == "*" and 1 in (a, b):
-        return lhs if b == 1 else rhs
-    return Binary(expr.op, lhs, rhs, loc=expr.loc)
-
-
-def _difference(moved: Expr, start: Expr) -> Expr:
-    """The simplified difference of two index expressions, in which equal terms cancel: a stride."""
-    if moved == start:
-        return Const(0, DType.INT64, loc=moved.loc)
-    terms = {+1: list(_terms(moved, 1)), -1: list(_terms(start, 1))}
-    left = list(terms[+1])
-    for sign, term in terms[-1]:
-        if (sign, term) in left:
-            left.remove((sign, term))
-        else:
-            left.append((-sign, term))
-    out: Expr = integer(0, moved.loc)
-    for sign, term in left:
-        out = Binary("+" if sign > 0 else "-", out, term, loc=moved.loc)
-    return _simple(out)
-
-
-def _terms(expr: Expr, sign: int) -> Iterator[tuple[int, Expr]]:
-    if isinstance(expr, Binary) and expr.op in ("+", "-"):
-        yield from _terms(expr.lhs, sign)
-        yield from _terms(expr.rhs, sign if expr.op == "+" else -sign)
-    else:
-        yield sign, expr
 
 
 # ---------------------------------------------------------------- what is None on other paths

@@ -50,7 +50,7 @@ from appyc.frontend.expressions.assignments import assign_to
 from appyc.frontend.expressions.left_calls import leave_unless
 from appyc.frontend.facts import Env, Restart
 from appyc.frontend.scope import Scope
-from appyc.frontend.syntax.tree import may_return, statements_in
+from appyc.frontend.syntax.tree import may_return, own_jumps, statements_in
 from appyc.frontend.types.numbers import joined
 from appyc.frontend.types.values import ArrayRef, Binding, Number, Slot, Tensor, TupleValue, Value, dtype_of
 from appyc.ir.nodes import Binary, Expr, If, Stmt, Unary, Var
@@ -237,10 +237,7 @@ def _leave(scope: Scope, stmt: ast.stmt, then: Callable[[], None]) -> None:
 
 def _own_exits(stmt: ast.stmt) -> bool:
     """Whether the statement contains a return, or a break or continue of the enclosing loop."""
-    if isinstance(stmt, _JUMPS) or may_return(stmt):
-        return True
-    blocks = ("orelse",) if isinstance(stmt, ast.For | ast.While) else ("body", "orelse")
-    return any(_own_exits(inner) for name in blocks for inner in getattr(stmt, name, ()))
+    return may_return(stmt) or own_jumps(stmt, _JUMPS)
 
 
 def _exits_fit(body: list[ast.stmt]) -> bool:

@@ -10,8 +10,9 @@ from typing import Any, TypeAlias
 
 from appyc.frontend.source import LibraryText, Source
 from appyc.frontend.types.numbers import PY_INT, NumberType
-from appyc.ir.nodes import Alloc, Call, Callee, For, ForAll, Function, Node, Reduce, Symbol, Var, View
-from appyc.ir.visit import arrays_written, rewrite, scalars_written, symbols_of, walk
+from appyc.ir.invariance import changed_in
+from appyc.ir.nodes import Call, Callee, ForAll, Function, Node, Reduce, Symbol, Var, View
+from appyc.ir.visit import arrays_written, rewrite, symbols_of, walk
 
 Shape: TypeAlias = Any
 """The type of a callee's result: a NumberType, the number of an array parameter, or a value whose parts are such."""
@@ -124,17 +125,6 @@ def _hidden(made: Mapping[str, Function]) -> tuple[dict[str, list[Symbol]], dict
 
 def _defined(fn: Function) -> set[Symbol]:
     """The symbols that a callee defines: parameters, scalars, allocations, axes."""
-    out = {*fn.params, *scalars_written(fn)}
-    for node in walk(fn):
-        match node:
-            case For():
-                out.add(node.var)
-            case Alloc():
-                out.add(node.array)
-            case ForAll() | Reduce():
-                out |= {*node.axes}
-                if isinstance(node, ForAll) and node.position is not None:
-                    out.add(node.position)
-            case _:
-                pass
-    return out
+    tensors = [node for node in walk(fn) if isinstance(node, ForAll | Reduce)]
+    positions = {t.position for t in tensors if isinstance(t, ForAll) and t.position is not None}
+    return {*fn.params, *changed_in(fn), *positions, *(axis for t in tensors for axis in t.axes)}
