@@ -107,22 +107,30 @@ class Result:
     loc: Loc
 
 
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """Where paths part. env: the bindings there. stores: the number of stores before it, in program order. needed:
+    names that are live where the paths join."""
+
+    env: Env
+    stores: int
+    needed: frozenset[str]
+
+
 @dataclass
 class LoopFrame:
     """A loop that is being lowered. `head` holds the binding of every name at the top of an iteration."""
 
     head: Env
-    stores: int = 0
-    """The number of stores before the loop, in program order."""
+    fork: Fork
+    """Where the loop begins; live names are those at the top of an iteration, or behind the loop."""
+    behind: frozenset[str]
+    """Names that are live behind the loop."""
     ends: list[Env] = field(default_factory=list)
     """Bindings at each back edge and exit: the body's end, continue, break."""
     asked: bool = False
     """Whether a pragma or `prange` makes its iterations run in any order."""
     broke: Symbol | None = None
     """The flag that `break` sets if the loop has an else clause."""
-    needed: frozenset[str] | None = None
-    """Names that are live at the top of an iteration, or behind the loop."""
-    behind: frozenset[str] | None = None
-    """Names that are live behind the loop."""
     exchange: Exchange | None = None
     """The names that exchange arrays between iterations, if any."""

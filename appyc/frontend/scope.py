@@ -20,7 +20,7 @@ from appyc.frontend.control.buffer_rotation import Exchange
 from appyc.frontend.expressions.arithmetic import const
 from appyc.frontend.expressions.callee_facts import Callees
 from appyc.frontend.expressions.list_parameters import list_calls
-from appyc.frontend.facts import Env, Facts, LoopFrame, Restart, Result
+from appyc.frontend.facts import Env, Facts, Fork, LoopFrame, Restart, Result
 from appyc.frontend.pragmas.axis_requests import AxisRequests
 from appyc.frontend.pragmas.pragma_nodes import LoopPragma
 from appyc.frontend.pragmas.pragmas import read_pragmas
@@ -202,6 +202,14 @@ class Scope:
         if self.requests is not None:
             self.requests.follow(old, new)
 
+    def fork(self, needed: frozenset[str]) -> Fork:
+        """The place where paths part. needed: as in `Fork`."""
+        return Fork(dict(self.env), len(self.memory.stores), needed)
+
+    def first_store(self, since: int) -> int:
+        """The number of the first store that may follow those ahead of number `since`: iterations repeat stores."""
+        return min([since, *(frame.fork.stores for frame in self.loops)])
+
     def temp(self, name: str, expr: Expr) -> Var:
         """A new variable that is assigned the expression's value."""
         symbol = self.supply.fresh(name, expr.dtype)
@@ -228,7 +236,7 @@ class Scope:
 
     def keep_equal(self, array: Symbol, copy: Symbol, name: str, loc: Loc) -> None:
         """Freezes an array and its copy, which must stay equal: in Python the two may be one array."""
-        since = min([len(self.memory.stores), *(frame.stores for frame in self.loops)])
+        since = self.first_store(len(self.memory.stores))
         for one in (array, copy):
             self.memory.freeze(one, Bound(name, loc, shares=True), since)
 

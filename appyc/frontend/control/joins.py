@@ -23,7 +23,7 @@ from appyc.frontend.expressions.arithmetic import (
 )
 from appyc.frontend.expressions.ints_or_floats import are_ints_or_floats, is_int
 from appyc.frontend.expressions.selections import common_type
-from appyc.frontend.facts import Env, LoopFrame
+from appyc.frontend.facts import Env, Fork, LoopFrame
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.values import (
@@ -43,28 +43,17 @@ from appyc.ir.nodes import Assign, Expr, If, Stmt, Var
 from appyc.ir.types import DType
 
 
-def bring_home(
-    scope: Scope,
-    targets: Env,
-    sources: Env,
-    loc: Loc,
-    *,
-    since: int,
-    first: bool,
-    needed: frozenset[str] | None = None,
-) -> None:
+def bring_home(scope: Scope, targets: Env, sources: Env, fork: Fork, loc: Loc, *, first: bool) -> None:
     """Emits the phi copies at the end of a path: from the path's bindings into the joined ones.
 
-    since: the number of the first store that may follow the copies. first: the phi storage of arrays is
-    not allocated on this path yet. needed: names that are live afterwards, where that is known.
+    first: the phi storage of arrays is not allocated on this path yet.
     """
     for name, target in targets.items():
         if name in sources:
             copy_into(scope, target, sources[name], loc)
     moves = moves_of(scope.memory, targets, sources)
-    since = min([since, *(frame.stores for frame in scope.loops)])
     for move in moves:
-        note(scope, move, targets, sources, loc, since, needed)
+        note(scope, move, targets, sources, fork, loc)
     copy_in_parallel(scope, moves, loc, first=first)
 
 
@@ -88,19 +77,8 @@ def copy_into(scope: Scope, target: Binding, source: Binding, loc: Loc) -> None:
             return  # one and the same array or object, or a conflict that may not be read
 
 
-def join(
-    scope: Scope,
-    name: str,
-    a: Binding | None,
-    b: Binding | None,
-    needed: frozenset[str],
-    start: Env,
-    loc: Loc,
-) -> Binding:
-    """The join of two bindings: a phi variable or phi storage; one's own symbol is kept where its type fits.
-
-    needed: names that are live afterwards. start: bindings before the branch.
-    """
+def join(scope: Scope, name: str, a: Binding | None, b: Binding | None, fork: Fork, loc: Loc) -> Binding:
+    """The join of two bindings: a phi variable or phi storage; one's own symbol is kept where its type fits."""
     if a == b and a is not None:
         return a
     if a is None or b is None:
@@ -108,7 +86,7 @@ def join(
         assert present is not None
         return _as_maybe(scope, name, present)
     a, b = _as_variable(scope, name, a), _as_variable(scope, name, b)
-    if (present := _value_or_none(a, b)) is not None and name in needed & scope.locals:
+    if (present := _value_or_none(a, b)) is not None and name in fork.needed & scope.locals:
         scope.facts.learn(scope.facts.nones, name)
         return or_none(present)
     match a, b:
@@ -127,10 +105,10 @@ def join(
             flag = (a.is_int or b.is_int) if are_ints_or_floats(a, b) else None
             return Slot(symbol, t.python, maybe, optional=optional, either=t.either, mixed=mixed, is_int=flag)
         case TupleSlots(), TupleSlots() if (len(a.items), a.names, a.keys) == (len(b.items), b.names, b.keys):
-            if name in needed:
-                needed |= {f"{name}_{k}" for k in range(len(a.items))}
+            if name in fork.needed:
+                fork = replace(fork, needed=fork.needed | {f"{name}_{k}" for k in range(len(a.items))})
             pairs = enumerate(zip(a.items, b.items, strict=True))
-            joined = tuple(join(scope, f"{name}_{k}", x, y, needed, start, loc) for k, (x, y) in pairs)
+            joined = tuple(join(scope, f"{name}_{k}", x, y, fork, loc) for k, (x, y) in pairs)
             return replace(a, items=joined, table=None, optional=a.optional or b.optional)
         case ListSlots(), ListSlots():
             return replace(a, maybe=a.maybe or b.maybe)  # a name has one list's memory
@@ -139,7 +117,7 @@ def join(
         case _, Conflict():
             return b
         case ((ArrayRef() | Tensor()), (ArrayRef() | Tensor())):
-            return _join_arrays(scope, name, a, b, name in needed, start, loc)
+            return _join_arrays(scope, name, a, b, fork, loc)
         case _:
             whole = ArrayRef | Tensor | TupleSlots
             return _conflict(a, b, unsupported=isinstance(a, whole) or isinstance(b, whole))
@@ -159,15 +137,15 @@ def _joined_bits(scope: Scope, name: str, a: Slot, b: Slot) -> Binding:
 
 
 def _join_arrays(
-    scope: Scope, name: str, a: ArrayRef | Tensor, b: ArrayRef | Tensor, needed: bool, start: Env, loc: Loc
+    scope: Scope, name: str, a: ArrayRef | Tensor, b: ArrayRef | Tensor, fork: Fork, loc: Loc
 ) -> Binding:
     """The phi storage of a name that two paths bind to different arrays; a conflict if their types differ."""
-    if not needed:
+    if name not in fork.needed:
         return Conflict("another array on another path", unsupported=True)
     if (dtype_of(a), a.ndim) != (dtype_of(b), b.ndim) or a.python or b.python:
         return _conflict(a, b)
     is_home = isinstance(a, ArrayRef) and a.symbol in scope.memory.homes and not a.index
-    if isinstance(a, ArrayRef) and is_home and not has_other_names(start, a.symbol, name):
+    if isinstance(a, ArrayRef) and is_home and not has_other_names(fork.env, a.symbol, name):
         return a
     return new_home(scope, name, dtype_of(a), a.ndim, loc)
 
@@ -200,19 +178,8 @@ def _as_maybe(scope: Scope, name: str, binding: Binding) -> Binding:
             return binding
 
 
-def merge_branches(
-    scope: Scope,
-    branches: list[tuple[Env, list[Stmt], bool]],
-    start: Env,
-    needed: frozenset[str],
-    since: int,
-    loc: Loc,
-) -> None:
-    """Joins two branches, each given as (env, statements, whether its end is reachable).
-
-    start: bindings before them. needed: names that are live behind them. since: the number of stores
-    emitted before them.
-    """
+def merge_branches(scope: Scope, branches: list[tuple[Env, list[Stmt], bool]], fork: Fork, loc: Loc) -> None:
+    """Joins two branches, each given as (env, statements, whether its end is reachable)."""
     open_ends = [(env, block) for env, block, live in branches if live]
     if not open_ends:
         scope.live = False
@@ -223,12 +190,12 @@ def merge_branches(
     (one, _), (two, _) = open_ends
     merged: Env = {}
     for name in [*one, *(n for n in two if n not in one)]:
-        binding = join(scope, name, one.get(name), two.get(name), needed, start, loc)
+        binding = join(scope, name, one.get(name), two.get(name), fork, loc)
         is_old = isinstance(binding, Slot) and binding in (one.get(name), two.get(name))
         merged[name] = binding if is_old else _parted(binding, loc)
     for env, block in open_ends:
         outer, scope.block = scope.block, block
-        bring_home(scope, merged, env, loc, since=since, first=True, needed=needed)
+        bring_home(scope, merged, env, fork, loc, first=True)
         scope.block = outer
     scope.env = merged
 
@@ -265,8 +232,8 @@ def end_path(scope: Scope, frame: LoopFrame, loc: Loc, *, emit: bool = True, lea
         return
     exchanged = frame.exchange.names if frame.exchange is not None else ()
     head = {name: binding for name, binding in frame.head.items() if name not in exchanged}
-    needed = frame.behind if leaves else frame.needed
-    bring_home(scope, head, scope.env, loc, since=frame.stores, first=False, needed=needed)
+    fork = replace(frame.fork, needed=frame.behind) if leaves else frame.fork
+    bring_home(scope, head, scope.env, fork, loc, first=False)
     if frame.exchange is not None:
         scope.emit(frame.exchange.leave(scope.env, loc))
 
@@ -290,17 +257,16 @@ def lower_arms(
     loc: Loc,
 ) -> None:
     """An `if` whose arms are emitted by two functions. needed: names that are live behind it."""
-    start = dict(scope.env)
-    since = len(scope.memory.stores)
+    fork = scope.fork(needed)
     ends = []
     for lower in arms:
-        scope.env = dict(start)
+        scope.env = dict(fork.env)
         scope.live = True
         with scope.collect() as block:
             lower()
         ends.append((scope.env, block, scope.live))
     scope.live = True
-    merge_branches(scope, ends, start, needed, since, loc)
+    merge_branches(scope, ends, fork, loc)
     then, other = tuple(ends[0][1]), tuple(ends[1][1])
     if then or not other:  # an empty one is kept: its condition may raise
         scope.emit(If(cond, then, other, loc=loc))

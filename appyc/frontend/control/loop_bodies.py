@@ -51,10 +51,8 @@ class LoopBody:
 
         The phi copies into the bindings at the top are emitted before the loop.
         """
-        start = dict(scope.env)
-        head: Env = dict(start)
-        since = len(scope.memory.stores)
-        needed = needed_in_loop(scope, self.node)
+        fork = scope.fork(needed_in_loop(scope, self.node))
+        start, head = fork.env, dict(fork.env)
         behind = live_before(self.node.orelse, scope.names_behind.get(self.node, scope.locals))
         exchanged: frozenset[str] = frozenset()
         may_exchange = self.in_order and not self.node.orelse and not scope.facts.copies_exchanged
@@ -68,7 +66,7 @@ class LoopBody:
         for _ in range(_MAX_ROUNDS):
             # Returns of a discarded round do not count.
             scope.result, scope.options = result, {leaf: list(arrays) for leaf, arrays in options.items()}
-            frame = LoopFrame(dict(head), since, needed=needed, behind=behind, asked=self.asked)
+            frame = LoopFrame(dict(head), fork, behind, asked=self.asked)
             if self.node.orelse:
                 frame.broke = scope.supply.fresh("left_by_break", DType.BOOL)
             if exchanged:
@@ -78,18 +76,20 @@ class LoopBody:
             if frame.exchange is not None and not frame.exchange.fits:
                 may_exchange, exchanged = False, frozenset()
                 continue
-            more = exchanged_names(start, frame.ends, needed - self.hidden) if may_exchange else exchanged
+            more = (
+                exchanged_names(start, frame.ends, fork.needed - self.hidden) if may_exchange else exchanged
+            )
             if more - exchanged:
                 exchanged |= more
                 head |= {name: start[name] for name in exchanged}
                 continue
-            wider = self._widened(scope, head, frame.ends, needed - exchanged, start, exchanged)
+            wider = self._widened(scope, frame, head, exchanged)
             if wider == head:
                 break
             head = wider
         else:
             raise AssertionError("types of loop variables do not settle")
-        bring_home(scope, head, start, self.loc, since=since, first=True, needed=needed)
+        bring_home(scope, head, start, fork, self.loc, first=True)
         if frame.broke is not None:
             scope.emit(Assign(frame.broke, const(False, DType.BOOL, self.loc), loc=self.loc))
         if frame.exchange is not None:
@@ -165,25 +165,17 @@ class LoopBody:
             scope.exchanged = frame.exchange if behind & set(frame.exchange.names) else None
         scope.env = {k: v for k, v in frame.head.items() if k not in self.hidden}
 
-    def _widened(
-        self,
-        scope: Scope,
-        head: Env,
-        ends: list[Env],
-        needed: frozenset[str],
-        start: Env,
-        exchanged: frozenset[str],
-    ) -> Env:
+    def _widened(self, scope: Scope, frame: LoopFrame, head: Env, exchanged: frozenset[str]) -> Env:
         out = dict(head)
         # Each iteration binds these anew, and nothing behind the loop reads them.
-        local = scope.locals - needed - exchanged - scope.named_in_clauses
-        for end in ends:
+        local = scope.locals - frame.fork.needed - scope.named_in_clauses
+        for end in frame.ends:
             for name, binding in end.items():
                 if name in self.hidden or name in exchanged:
                     continue
                 if name not in out and name in local:
                     continue
-                joined = join(scope, name, before := out.get(name), binding, needed, start, self.loc)
+                joined = join(scope, name, before := out.get(name), binding, frame.fork, self.loc)
                 out[name] = _marked(joined, before, self.loc) if self.may_peel else joined
         return out
 

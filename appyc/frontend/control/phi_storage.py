@@ -27,6 +27,7 @@ from appyc.errors import Loc
 from appyc.frontend.arrays.allocations import Bound, Memory
 from appyc.frontend.arrays.tensors import as_tensor, materialise, renamed
 from appyc.frontend.expressions.arithmetic import integer
+from appyc.frontend.facts import Fork
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.value_parts import parts_of
 from appyc.frontend.types.values import (
@@ -127,21 +128,18 @@ def note(
     move: Move,
     targets: Mapping[str, Binding],
     sources: Mapping[str, Binding],
+    fork: Fork,
     loc: Loc,
-    since: int,
-    needed: frozenset[str] | None = None,
 ) -> None:
-    """Records the aliases of the array that is copied into phi storage: live names, callers, and their stores.
-
-    Dead names do not count. needed: the names that are live afterwards, where that is known.
-    """
+    """Records the aliases of the array that is copied into phi storage: live names, callers, and their stores."""
     array = root(move.source)
     if array is None:
         return
     memory, given, name = scope.memory, scope.given, Bound(move.name, scope.bound_at.get(move.name, loc))
+    since = scope.first_store(fork.stores)
     memory.copied(array, move.home.symbol, name, since)
     outside = array not in memory.made
-    read = {n: b for n, b in sources.items() if needed is None or n in needed}
+    read = {n: b for n, b in sources.items() if n in fork.needed}
     alive = {n: b for n, b in all_leaves(read) if not isinstance(targets.get(n, _GONE), Conflict)}
     if not outside and array not in given and not has_other_names(alive, array, move.name):
         return

@@ -48,7 +48,7 @@ from appyc.frontend.desugar.unrolled_jumps import Unrolled
 from appyc.frontend.expressions.arithmetic import constant_truth
 from appyc.frontend.expressions.assignments import assign_to
 from appyc.frontend.expressions.left_calls import leave_unless
-from appyc.frontend.facts import Env, Restart
+from appyc.frontend.facts import Env, Fork, Restart
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import may_return, own_jumps, statements_in
 from appyc.frontend.types.numbers import joined
@@ -168,23 +168,21 @@ def lower_peeled(scope: Scope, loop: Peeled, times: int, number: int = 0) -> Non
     known = constant_truth(cond)
     if known is False:
         return
-    before = dict(scope.env)
-    since = len(scope.memory.stores)
+    fork = scope.fork(scope.names_behind.get(loop.node, scope.locals))
     with scope.collect() as block:
         loop.start(number)
         _iteration(scope, loop, loop.node.body, lambda: lower_peeled(scope, loop, times, number + 1))
     scope.env = {name: binding for name, binding in scope.env.items() if name not in loop.hidden}
-    behind = scope.names_behind.get(loop.node, scope.locals)
     if known:
         scope.block += block
-    elif scope.live and (scope.exchanged is not None or not _agree(before, scope.env, behind)):
+    elif scope.live and (scope.exchanged is not None or not _agree(fork, scope.env)):
         leave_unless(scope, cond, "a loop that gives a name another type does not run", loop.loc)
         scope.block += block
     else:
         other: list[Stmt] = []
-        ends = [(scope.env, block, scope.live), (before, other, True)]
+        ends = [(scope.env, block, scope.live), (fork.env, other, True)]
         scope.live = True
-        merge_branches(scope, ends, before, behind, since, loop.loc)
+        merge_branches(scope, ends, fork, loop.loc)
         scope.emit(If(cond, tuple(block), tuple(other), loc=loop.loc))
 
 
@@ -255,9 +253,11 @@ def _exits_fit(body: list[ast.stmt]) -> bool:
 # ---------------------------------------------------------------- loops with a trip count of zero
 
 
-def _agree(before: Env, after: Env, behind: frozenset[str]) -> bool:
+def _agree(fork: Fork, after: Env) -> bool:
     """Whether the names that are live behind the loop have the types that they had before it."""
-    return all(name in before and _alike(before[name], after[name]) for name in behind & after.keys())
+    return all(
+        name in fork.env and _alike(fork.env[name], after[name]) for name in fork.needed & after.keys()
+    )
 
 
 def _alike(a: Binding, b: Binding) -> bool:
