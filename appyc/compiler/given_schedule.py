@@ -27,7 +27,6 @@ from textwrap import dedent
 
 from appyc import pipeline
 from appyc.errors import Loc, Note, PragmaError
-from appyc.frontend.pragmas.clauses import transforms_of
 from appyc.frontend.pragmas.pragma_grammar import parse_pragma
 from appyc.frontend.pragmas.pragma_nodes import LoopPragma
 from appyc.frontend.pragmas.pragma_reader import PragmaText
@@ -243,6 +242,6 @@ def _line(source: Source, function: Function, name: str, words: list[re.Match[st
         if others := [at for name, at in pragma.clause_locs if name not in (*TRANSFORMS, *_LAUNCH)]:
             raise _error("a schedule has operations only of the clauses of pragmas", others[0], function,
                          f"they are {', '.join((*TRANSFORMS, *_LAUNCH))}")  # fmt: skip
-        transforms = transforms_of(pragma)
-        launch = replace(launch, **{name: getattr(pragma, name) for name in _LAUNCH})
+        transforms = pragma.clauses.transforms
+        launch = replace(launch, **{name: getattr(pragma.clauses, name) for name in _LAUNCH})
     return _Given(name, frozenset(plain or ["serial"]), transforms, launch, loc)

@@ -15,6 +15,7 @@ from appyc.errors import PragmaError
 from appyc.frontend.pragmas.pragma_nodes import AtomicPragma, DimsPragma, LoopPragma
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source, read_source
+from appyc.ir.nodes import Clauses
 
 _NUMBERS = itertools.count()
 
@@ -63,14 +64,14 @@ def test_a_second_hash_begins_a_remark(text: str) -> None:
 
 def test_a_remark_does_not_end_a_pragma_that_is_continued() -> None:
     pragma = loop("#pragma parallel for # fast \\\n#  reduction(+: total) # all of it")
-    assert [name.text for clause in pragma.reductions for name in clause.names] == ["total"]
+    assert [name for clause in pragma.reductions for name in clause.names] == ["total"]
 
 
 def test_a_hash_in_a_text_is_no_remark() -> None:
     pragma = loop('#pragma parallel for if(kind == "#1") simd')
     assert pragma.condition is not None
     assert ast.unparse(pragma.condition) == "kind == '#1'"
-    assert pragma.simd
+    assert pragma.clauses.simd
 
 
 def test_an_error_at_a_word_before_a_remark_points_at_the_word() -> None:
@@ -103,19 +104,20 @@ def test_every_clause():
         "#pragma parallel for simd collapse(2) block(32, 64) num_warps(8) reduction(+: s, t) \\\n"
         "#    reduction(max:m) private(x,y) shared(z) to(b) from(c) schedule(dynamic, 4) independent"
     )
-    assert (pragma.simd, pragma.collapse, pragma.block, pragma.num_warps) == (True, 2, (32, 64), 8)
-    assert [(r.op, [n.text for n in r.names]) for r in pragma.reductions] == [
+    said = pragma.clauses
+    assert (said.simd, said.collapse, said.block, said.num_warps) == (True, 2, (32, 64), 8)
+    assert [(r.op, [*r.names]) for r in pragma.reductions] == [
         ("+", ["s", "t"]),
         ("max", ["m"]),
     ]
-    assert [n.text for n in pragma.private] == ["x", "y"]
-    assert [n.text for n in (*pragma.shared, *pragma.to, *pragma.from_)] == ["z", "b", "c"]
-    assert (pragma.schedule, pragma.chunk, pragma.independent) == ("dynamic", 4, True)
+    assert [*pragma.private] == ["x", "y"]
+    assert [*pragma.shared, *pragma.to, *pragma.from_] == ["z", "b", "c"]
+    assert (said.schedule, said.chunk, said.independent) == ("dynamic", 4, True)
 
 
 def test_defaults_without_clauses():
     pragma = loop("#pragma parallel for")
-    assert pragma == LoopPragma(pragma.loc, "parallel")
+    assert pragma == LoopPragma(Clauses("parallel", loc=pragma.loc))
 
 
 @pytest.mark.parametrize("op", ["+", "*", "min", "max", "&", "|", "^", "and", "or"])
@@ -407,9 +409,9 @@ def test_variables_of_loops_may_be_named_private():
 def test_forms_of_a_nest_need_no_directive() -> None:
     pragma = loop("#pragma tile(32, 64) unroll(4)")
     assert pragma.request == "auto"
-    assert [(t.name, t.sizes) for t in pragma.transforms] == [("tile", (32, 64)), ("unroll", (4,))]
-    (swap,) = loop("#pragma parallel for interchange(j, i)").transforms
-    assert [name.text for name in swap.loops] == ["j", "i"]
+    assert [(t.name, t.sizes) for t in pragma.clauses.transforms] == [("tile", (32, 64)), ("unroll", (4,))]
+    (swap,) = loop("#pragma parallel for interchange(j, i)").clauses.transforms
+    assert [*swap.loops] == ["j", "i"]
 
 
 @pytest.mark.parametrize(

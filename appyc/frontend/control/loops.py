@@ -22,6 +22,7 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import statements_in
 from appyc.frontend.types.values import Number, TupleValue, Value
 from appyc.ir.nodes import Break, Clauses, Const, Expr, For, If, Unary, Var, While
+from appyc.ir.transforms import Transform
 from appyc.ir.types import DType
 
 
@@ -107,9 +108,6 @@ def lower_while(scope: Scope, node: ast.While) -> None:
     may_peel = can_peel(node)
     times = scope.facts.peeled.get(loc, 0) if may_peel else 0
     shape = LoopBody(node, loc, frozenset(), may_peel=may_peel)
-    if not times:
-        _while(scope, node, shape)
-        return
 
     def runs(_number: int) -> Expr:
         return lower_condition(scope, node.test)
@@ -196,36 +194,36 @@ def _check_jumps(scope: Scope, node: ast.For) -> None:
 
 def _check_nest(scope: Scope, node: ast.For, pragma: LoopPragma) -> None:
     """collapse, tile, interchange and jam take loops that are each the only statement of the one around it."""
-    _nested(scope, node, pragma, "collapse", pragma.collapse)
-    for transform in pragma.transforms:
-        depth = {"interchange": len(transform.loops), "jam": 2}.get(transform.name, len(transform.sizes))
-        loops = _nested(scope, node, pragma, transform.name, depth)
+    _nested(scope, node, pragma, "collapse", pragma.clauses.collapse)
+    for transform in pragma.clauses.transforms:
+        loops = _nested(scope, node, pragma, transform.name, transform.depth)
         if transform.name == "interchange":
-            _check_names(scope, loops, transform.loops, pragma)
-        if transform.name in ("tile", "unroll", "jam") and pragma.collapse > (
-            depth if transform.name == "tile" else 1
-        ):
+            _check_names(scope, loops, transform)
+        depth = transform.depth if transform.name == "tile" else 1
+        if transform.name in ("tile", "unroll", "jam") and pragma.clauses.collapse > depth:
             raise PragmaError(
-                f"collapse({pragma.collapse}) makes one loop of more loops than {transform.name!r} is about",
-                pragma.clause_loc(transform.name), related=(Note(pragma.clause_loc("collapse"), "collapsed here"),),
+                f"collapse({pragma.clauses.collapse}) makes one loop of more loops than {transform.name!r} is about",
+                transform.loc, related=(Note(pragma.clause_loc("collapse"), "collapsed here"),),
                 hints=("give a tile a size for each collapsed loop", "or leave one of the clauses out"),
             )  # fmt: skip
 
 
-def _check_names(scope: Scope, loops: list[ast.For], names: tuple[Name, ...], pragma: LoopPragma) -> None:
+def _check_names(scope: Scope, loops: list[ast.For], interchange: Transform) -> None:
     """interchange(names): the variables of these loops, in another order."""
     variables = [_variable_name(loop.target) for loop in loops]
+    names = interchange.loops
     for name in names:
-        if name.text not in variables:
+        if name not in variables:
+            assert isinstance(name, Name)
             listed = ", ".join(repr(variable) for variable in variables)
             raise PragmaError(
-                f"interchange({', '.join(n.text for n in names)}): {name.text!r} is not the variable of one of the "
+                f"interchange({', '.join(names)}): {name!r} is not the variable of one of the "
                 f"{len(loops)} outermost loops", name.loc, hints=(f"these loops are over {listed}",),
                 related=(Note(scope.loc(loops[0].target), "the outermost loop"),),
             )  # fmt: skip
-    if len(names) == 1 or [name.text for name in names] == variables:
+    if len(names) == 1 or list(names) == variables:
         raise PragmaError(
-            "interchange(...) names the loops in the order that they have", pragma.clause_loc("interchange"),
+            "interchange(...) names the loops in the order that they have", interchange.loc,
             hints=("write the outermost loop first, as it is to be",),
         )  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from dataclasses import replace
 from difflib import get_close_matches
 
 from appyc.errors import PragmaError
@@ -14,7 +15,6 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.liveness import names_assigned
 from appyc.frontend.types.values import ArrayRef, Binding, Number, Slot, Tensor, TupleSlots
 from appyc.ir.nodes import Clauses, Reduction, Symbol
-from appyc.ir.transforms import TRANSFORMS, Transform
 
 
 def loop_clauses(scope: Scope, node: ast.For, pragma: LoopPragma, head: Env) -> Clauses:
@@ -29,53 +29,34 @@ def loop_clauses(scope: Scope, node: ast.For, pragma: LoopPragma, head: Env) -> 
         for symbol in _symbols(scope, head, clause.names, "reduction")
     )
     counters = names_assigned([loop.target for loop in ast.walk(node) if isinstance(loop, ast.For)])
-    named = [n for n in pragma.private if n.text not in counters or isinstance(head.get(n.text), Slot)]
+    named = [n for n in pragma.private if n not in counters or isinstance(head.get(n), Slot)]
     condition = lower_condition(scope, pragma.condition) if pragma.condition is not None else None
-    return Clauses(
-        pragma.request,
-        simd=pragma.simd,
-        collapse=pragma.collapse,
-        block=pragma.block,
-        num_warps=pragma.num_warps,
-        num_stages=pragma.num_stages,
+    return replace(
+        pragma.clauses,
         reductions=reductions,
         private=_symbols(scope, head, named, "private"),
         shared=_symbols(scope, head, pragma.shared, "shared"),
         to=_symbols(scope, head, pragma.to, "to"),
         from_=_symbols(scope, head, pragma.from_, "from"),
-        schedule=pragma.schedule,
-        chunk=pragma.chunk,
         condition=condition,
-        independent=pragma.independent,
-        transforms=transforms_of(pragma),
-        loc=pragma.loc,
     )
 
 
-def transforms_of(pragma: LoopPragma) -> tuple[Transform, ...]:
-    """The loop operations in the order in which they are done."""
-    asked = [
-        Transform(t.name, t.sizes, tuple(name.text for name in t.loops), loc=pragma.clause_loc(t.name))
-        for t in pragma.transforms
-    ]
-    return tuple(sorted(asked, key=lambda transform: TRANSFORMS.index(transform.name)))
-
-
 def _lookup(scope: Scope, head: Env, name: Name, clause: str) -> Binding:
-    found = head.get(name.text)
+    found = head.get(name)
     if found is not None:
         return found
-    if name.text in scope.locals:
+    if name in scope.locals:
         raise PragmaError(
-            f"{name.text!r} in {clause}(...) is not used in this loop", name.loc,
-            hints=(f"remove {name.text!r} from the clause",),
+            f"{name!r} in {clause}(...) is not used in this loop", name.loc,
+            hints=(f"remove {name!r} from the clause",),
         )  # fmt: skip
-    outer = scope.names.find(name.text)
+    outer = scope.names.find(name)
     if outer is not None:
         return outer
-    close = get_close_matches(name.text, sorted({*head, *scope.locals}), 1)
+    close = get_close_matches(name, sorted({*head, *scope.locals}), 1)
     raise PragmaError(
-        f"{clause}({name.text}) names no variable", name.loc,
+        f"{clause}({name}) names no variable", name.loc,
         label=f"did you mean {close[0]!r}?" if close else "",
         hints=("a clause names variables of this function",),
     )  # fmt: skip
@@ -90,7 +71,7 @@ def _symbols(scope: Scope, head: Env, names: Iterable[Name], clause: str) -> tup
 
 def _symbols_of(found: Binding, name: Name, clause: str) -> list[Symbol]:
     """The symbols of one variable: an array's, or where the clause takes scalars theirs."""
-    what = f"{name.text!r} in {clause}(...)"
+    what = f"{name!r} in {clause}(...)"
     match found:
         case ArrayRef():
             return [found.symbol]

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import NoReturn, TypeAlias
+from typing import Any, NoReturn
 
 from appyc.errors import Note, PragmaError
 from appyc.frontend.pragmas.pragma_nodes import (
@@ -20,25 +20,41 @@ from appyc.frontend.pragmas.pragma_nodes import (
     Name,
     Pragma,
     ReductionClause,
-    TransformClause,
 )
 from appyc.frontend.pragmas.pragma_reader import PragmaText, Reader, Word
-from appyc.ir.nodes import REDUCTION_OPS
-from appyc.ir.transforms import TRANSFORMS
+from appyc.ir.nodes import REDUCTION_OPS, Clauses
+from appyc.ir.transforms import TRANSFORMS, Transform
 
 DIRECTIVES = ("parallel for", "sequential for", "simd", "auto", "atomic")
 PRAGMA_REDUCTION_OPS = tuple(op for op in REDUCTION_OPS if op not in ("minimum", "maximum"))
 SCHEDULES = ("static", "dynamic")
 DIM_REDUCTIONS = ("sum", "max", "min")
-DIM_PROPERTIES = ("parallel", "simd", "block", "reduce", "le")
 MAX_WARPS = 32
 MAX_STAGES = 8
 MAX_TILE = 1 << 30
 MAX_FACTOR = 64
 """The largest factor of `unroll` and `jam`: the number of copies of the body."""
 
-ClauseReader: TypeAlias = Callable[[Reader, Word, LoopPragma], LoopPragma]
-"""Reads a clause behind its word: the pragma with what the clause asks for."""
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """A clause, or a property of a slice. fields: of the record, which get its values. form: an example of it with its
+    argument; "" for a word without one, whose field gets True. read: the values of the argument."""
+
+    fields: str
+    form: str = ""
+    read: Callable[[Reader, Word], Any] = Reader.integer
+
+    def values(self, reader: Reader, word: Word) -> dict[str, Any]:
+        """The values by field, read behind the clause's word."""
+        if not self.form:
+            return {self.fields: True}
+        reader.open(word, self.form)
+        value = self.read(reader, word)
+        reader.close(word)
+        fields = self.fields.split()
+        return dict(zip(fields, value, strict=True)) if len(fields) > 1 else {self.fields: value}
+
 
 _FIRST_WORDS = (*dict.fromkeys(d.split()[0] for d in DIRECTIVES), *TRANSFORMS)
 
@@ -60,125 +76,86 @@ _OPENMP_HINTS = {
 }
 
 
-def _sizes(reader: Reader, clause: Word, form: str) -> tuple[int, ...]:
-    reader.open(clause, form)
+def _sizes(reader: Reader, clause: Word) -> tuple[int, ...]:
     sizes = [reader.integer(clause)]
     while reader.accept(","):
         sizes.append(reader.integer(clause))
-    reader.close(clause)
     return tuple(sizes)
 
 
-def _tile(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
-    sizes = _sizes(reader, clause, "tile(32) or tile(32, 64)")
+def _tile(reader: Reader, clause: Word) -> Transform:
+    sizes = _sizes(reader, clause)
     if max(sizes) > MAX_TILE:
         reader.fail(f"'tile' takes sizes up to {MAX_TILE}, not {max(sizes)}", clause)
-    return _transformed(pragma, TransformClause("tile", sizes))
+    return Transform("tile", sizes, loc=reader.loc(clause))
 
 
-def _factor(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
-    (factor, *others) = _sizes(reader, clause, f"{clause.text}(4)")
+def _factor(reader: Reader, clause: Word) -> Transform:
+    (factor, *others) = _sizes(reader, clause)
     if others or factor > MAX_FACTOR:
         found = f"not {factor}" if not others else f"not {1 + len(others)}"
         what = f"one number up to {MAX_FACTOR}" if not others else "one number"
         reader.fail(f"{clause.text!r} takes {what}, {found}", clause)
-    return _transformed(pragma, TransformClause(clause.text, (factor,)))
+    return Transform(clause.text, (factor,), loc=reader.loc(clause))
 
 
-def _interchange(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
-    reader.open(clause, "interchange(j, i), the loops in their new order")
-    names = reader.names(clause)
-    reader.close(clause)
-    return _transformed(pragma, TransformClause("interchange", loops=names))
+def _interchange(reader: Reader, clause: Word) -> Transform:
+    return Transform("interchange", loops=reader.names(clause), loc=reader.loc(clause))
 
 
-def _transformed(pragma: LoopPragma, transform: TransformClause) -> LoopPragma:
-    return replace(pragma, transforms=(*pragma.transforms, transform))
-
-
-def _number_clause(form: str, what: str, fits: Callable[[int], bool]) -> ClauseReader:
-    """A clause of one number, which is the field of its name."""
-
-    def read(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
-        reader.open(clause, form)
+def _number(what: str, fits: Callable[[int], bool]) -> Callable[[Reader, Word], int]:
+    def read(reader: Reader, clause: Word) -> int:
         number = reader.integer(clause)
         if not fits(number):
             reader.fail(f"{clause.text!r} takes {what}, not {number}", reader.last)
-        reader.close(clause)
-        return replace(pragma, **{clause.text: number})  # type: ignore[arg-type]
+        return number
 
     return read
 
 
-def _flag_clause(_reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
-    """A clause without argument, which is the field of its name."""
-    return replace(pragma, **{clause.text: True})  # type: ignore[arg-type]
-
-
-def _block(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
-    return replace(pragma, block=_sizes(reader, clause, "block(128) or block(32, 32)"))
-
-
-def _reduction(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
-    reader.open(clause, "reduction(+: total)")
+def _reduction(reader: Reader, clause: Word) -> ReductionClause:
     hint = _REDUCTION_HINTS.get(reader.peek())
     op = reader.choice("reduction operator", PRAGMA_REDUCTION_OPS, hints=(hint,) if hint else ())
     if not reader.accept(":"):
         word = reader.next()
         reader.fail(f"expected ':' after {op!r}, found {word.shown}", word)
-    names = reader.names(clause)
-    reader.close(clause)
-    return replace(pragma, reductions=(*pragma.reductions, ReductionClause(op, names)))
+    return ReductionClause(op, reader.names(clause))
 
 
-def _names_clause(field: str) -> ClauseReader:
-    def read(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
-        reader.open(clause, f"{clause.text}(a, b)")
-        names = reader.names(clause)
-        reader.close(clause)
-        return replace(pragma, **{field: names})  # type: ignore[arg-type]
-
-    return read
-
-
-def _schedule(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
-    reader.open(clause, "schedule(dynamic) or schedule(static, 16)")
+def _schedule(reader: Reader, clause: Word) -> tuple[str, int | None]:
     kind = reader.choice("schedule", SCHEDULES)
-    chunk = reader.integer(clause) if reader.accept(",") else None
-    reader.close(clause)
-    return replace(pragma, schedule=kind, chunk=chunk)
+    return kind, reader.integer(clause) if reader.accept(",") else None
 
 
-def _if(reader: Reader, clause: Word, pragma: LoopPragma) -> LoopPragma:
-    reader.open(clause, "if(n > 1000)")
+def _condition(reader: Reader, clause: Word) -> ast.expr:
     start, end = reader.until(")", clause)
     try:
-        return replace(pragma, condition=reader.pragma.expression(start, end))
+        return reader.pragma.expression(start, end)
     except SyntaxError:
         text = reader.pragma.text[start:end].strip()
         reader.fail(f"'if' takes a condition in Python, not {text!r}", clause)
 
 
-_CLAUSES: dict[str, ClauseReader] = {
-    "simd": _flag_clause,
-    "collapse": _number_clause("collapse(2)", "a number", lambda n: n > 0),
-    "block": _block,
-    "num_warps": _number_clause(
-        "num_warps(4)", f"a power of two up to {MAX_WARPS}", lambda n: n <= MAX_WARPS and n & (n - 1) == 0
-    ),
-    "num_stages": _number_clause("num_stages(3)", f"a number up to {MAX_STAGES}", lambda n: n <= MAX_STAGES),
-    "reduction": _reduction,
-    "private": _names_clause("private"),
-    "shared": _names_clause("shared"),
-    "to": _names_clause("to"),
-    "from": _names_clause("from_"),
-    "schedule": _schedule,
-    "if": _if,
-    "independent": _flag_clause,
-    "interchange": _interchange,
-    "tile": _tile,
-    "jam": _factor,
-    "unroll": _factor,
+_WARPS = _number(f"a power of two up to {MAX_WARPS}", lambda n: n <= MAX_WARPS and n & (n - 1) == 0)
+_STAGES = _number(f"a number up to {MAX_STAGES}", lambda n: n <= MAX_STAGES)
+_CLAUSES = {
+    "simd": _Clause("simd"),
+    "collapse": _Clause("collapse", "collapse(2)"),
+    "block": _Clause("block", "block(128) or block(32, 32)", _sizes),
+    "num_warps": _Clause("num_warps", "num_warps(4)", _WARPS),
+    "num_stages": _Clause("num_stages", "num_stages(3)", _STAGES),
+    "reduction": _Clause("reductions", "reduction(+: total)", _reduction),
+    "private": _Clause("private", "private(a, b)", Reader.names),
+    "shared": _Clause("shared", "shared(a, b)", Reader.names),
+    "to": _Clause("to", "to(a, b)", Reader.names),
+    "from": _Clause("from_", "from(a, b)", Reader.names),
+    "schedule": _Clause("schedule chunk", "schedule(dynamic) or schedule(static, 16)", _schedule),
+    "if": _Clause("condition", "if(n > 1000)", _condition),
+    "independent": _Clause("independent"),
+    "interchange": _Clause("transforms", "interchange(j, i), the loops in their new order", _interchange),
+    "tile": _Clause("transforms", "tile(32) or tile(32, 64)", _tile),
+    "jam": _Clause("transforms", "jam(4)", _factor),
+    "unroll": _Clause("transforms", "unroll(4)", _factor),
 }
 CLAUSES = tuple(_CLAUSES)
 _REPEATABLE = ("reduction",)
@@ -226,11 +203,10 @@ def _unknown_directive(reader: Reader, word: Word) -> NoReturn:
 
 
 def _loop(reader: Reader, request: str) -> LoopPragma:
-    pragma = LoopPragma(reader.pragma.head, request)
+    pragma = LoopPragma(Clauses(request, loc=reader.pragma.head))
     while reader.peek():
         word = reader.next()
-        read = _CLAUSES.get(word.text)
-        if read is None:
+        if word.text not in _CLAUSES:
             hint = _OPENMP_HINTS.get(word.text)
             if word.text == "pragma":
                 hint = "a line that continues a pragma starts with '#' alone"
@@ -241,7 +217,8 @@ def _loop(reader: Reader, request: str) -> LoopPragma:
             raise PragmaError(
                 f"the clause {word.text!r} is there twice", loc, related=(Note(earlier[0], "first here"),)
             )
-        pragma = read(reader, word, pragma)
+        for field, value in _CLAUSES[word.text].values(reader, word).items():
+            pragma = pragma.saying(field, value)
         pragma = replace(pragma, clause_locs=(*pragma.clause_locs, (word.text, loc)))
     _check_roles(pragma)
     return pragma
@@ -254,13 +231,13 @@ def _check_roles(pragma: LoopPragma) -> None:
     roles += [("shared", name) for name in pragma.shared]
     seen: dict[str, tuple[str, Name]] = {}
     for role, name in roles:
-        if name.text in seen:
-            other, first = seen[name.text]
+        if name in seen:
+            other, first = seen[name]
             roles_given = f"both {other!r} and {role!r}" if other != role else f"{role!r} twice"
             raise PragmaError(
-                f"{name.text!r} is in {roles_given}", name.loc, related=(Note(first.loc, f"{other!r} here"),)
+                f"{name!r} is in {roles_given}", name.loc, related=(Note(first.loc, f"{other!r} here"),)
             )
-        seen[name.text] = (role, name)
+        seen[name] = (role, name)
 
 
 # ---------------------------------------------------------------- slices of tensor statements
@@ -281,6 +258,7 @@ def _dims(reader: Reader) -> tuple[Dim, ...]:
 def _slice(reader: Reader, start: int) -> ast.Slice:
     """The slice that starts at `start`; takes the words up to the arrow behind it."""
     _, end = reader.until("=>", Word("slice", start, start + 1))
+    reader.next()
     text = reader.pragma.text[start:end]
     try:
         tree = reader.pragma.subscript(start, end)
@@ -293,6 +271,16 @@ def _slice(reader: Reader, start: int) -> ast.Slice:
     return tree
 
 
+_PROPERTIES = {
+    "parallel": _Clause("parallel"),
+    "simd": _Clause("simd"),
+    "block": _Clause("block", "block(128)"),
+    "reduce": _Clause("reduce", "reduce(sum)", lambda reader, _: reader.choice("reduction", DIM_REDUCTIONS)),
+    "le": _Clause("le", "le(128)"),
+}
+DIM_PROPERTIES = tuple(_PROPERTIES)
+
+
 def _properties(reader: Reader, dim: Dim) -> Dim:
     seen: set[str] = set()
     while True:
@@ -300,23 +288,10 @@ def _properties(reader: Reader, dim: Dim) -> Dim:
         if word.text in seen:
             reader.fail(f"the property {word.text!r} is there twice", word)
         seen.add(word.text)
-        match word.text:
-            case "parallel":
-                dim = replace(dim, parallel=True)
-            case "simd":
-                dim = replace(dim, simd=True)
-            case "block" | "le":
-                reader.open(word, f"{word.text}(128)")
-                size = reader.integer(word)
-                dim = replace(dim, block=size) if word.text == "block" else replace(dim, le=size)
-                reader.close(word)
-            case "reduce":
-                reader.open(word, "reduce(sum)")
-                dim = replace(dim, reduce=reader.choice("reduction", DIM_REDUCTIONS))
-                reader.close(word)
-            case "":
-                reader.fail("expected a property of the slice, found nothing", word)
-            case _:
-                reader.unknown("property", word, DIM_PROPERTIES)
+        if not word.text:
+            reader.fail("expected a property of the slice, found nothing", word)
+        if word.text not in _PROPERTIES:
+            reader.unknown("property", word, DIM_PROPERTIES)
+        dim = replace(dim, **_PROPERTIES[word.text].values(reader, word))
         if not reader.accept(","):
             return dim

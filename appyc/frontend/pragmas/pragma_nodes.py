@@ -6,18 +6,23 @@ A name is a word with a location: only the code that builds the IR knows the var
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 from appyc.errors import Loc
+from appyc.ir.nodes import Clauses
+from appyc.ir.transforms import TRANSFORMS, Transform
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(str):
     """A variable's name in a clause."""
 
-    text: str
     loc: Loc
+
+    def __new__(cls, text: str, loc: Loc) -> Name:
+        name = super().__new__(cls, text)
+        name.loc = loc
+        return name
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,40 +34,41 @@ class ReductionClause:
 
 
 @dataclass(frozen=True, slots=True)
-class TransformClause:
-    """`tile(sizes)`, `unroll(factor)`, `jam(factor)` or `interchange(names)`."""
-
-    name: str
-    sizes: tuple[int, ...] = ()
-    loops: tuple[Name, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class LoopPragma:
     """`parallel for`, `sequential for`, `simd` or `auto` with its clauses.
 
-    request: "parallel", "sequential", "simd" or "auto". `clause_locs` has the location of every
-    clause that was written, by name.
+    clauses: without what they say of variables. clause_locs: the location of every clause that was written, by name.
     """
 
-    loc: Loc
-    request: str
-    simd: bool = False
-    collapse: int = 1
-    block: tuple[int, ...] = ()
-    num_warps: int | None = None
-    num_stages: int | None = None
+    clauses: Clauses
     reductions: tuple[ReductionClause, ...] = ()
     private: tuple[Name, ...] = ()
     shared: tuple[Name, ...] = ()
     to: tuple[Name, ...] = ()
     from_: tuple[Name, ...] = ()
-    schedule: str | None = None
-    chunk: int | None = None
     condition: ast.expr | None = None
-    independent: bool = False
-    transforms: tuple[TransformClause, ...] = ()
     clause_locs: tuple[tuple[str, Loc], ...] = ()
+
+    @property
+    def loc(self) -> Loc:
+        return self.clauses.loc
+
+    @property
+    def request(self) -> str:
+        return self.clauses.request
+
+    def saying(self, field: str, value: Any) -> LoopPragma:
+        """With a clause's value for one of the fields, or of those of `clauses`."""
+        match value:
+            case ReductionClause():
+                return replace(self, reductions=(*self.reductions, value))
+            case Transform():
+                transforms = sorted((*self.clauses.transforms, value), key=lambda t: TRANSFORMS.index(t.name))
+                return replace(self, clauses=replace(self.clauses, transforms=tuple(transforms)))
+            case _ if hasattr(self, field):
+                return replace(self, **{field: value})
+            case _:
+                return replace(self, clauses=replace(self.clauses, **{field: value}))
 
     @property
     def directive(self) -> str:
@@ -72,7 +78,7 @@ class LoopPragma:
     def variables(self) -> frozenset[str]:
         """The variables that clauses name."""
         combined = (name for clause in self.reductions for name in clause.names)
-        return frozenset(n.text for n in (*self.private, *self.shared, *self.to, *self.from_, *combined))
+        return frozenset((*self.private, *self.shared, *self.to, *self.from_, *combined))
 
     def clause_loc(self, clause: str) -> Loc:
         """Where the clause stands (the first of that name); the pragma itself where it does not."""

@@ -158,12 +158,11 @@ class Reader:
                 return tuple(out.values())
 
     def until(self, stop: str, what: Word) -> tuple[int, int]:
-        """Skips past the word `stop` that no bracket encloses; the extent of the text before it."""
+        """Skips to the word `stop` that no bracket encloses; the extent of the text before it."""
         start, depth = self.last.end, 0
-        while True:
+        while self.peek() != stop or depth:
             word = self.next()
             if not word.text:
                 self.fail(f"{what.text!r} lacks its closing {stop!r}", what)
-            if word.text == stop and depth == 0:
-                return start, word.start
             depth += (word.text in ("(", "[", "{")) - (word.text in (")", "]", "}"))
+        return start, self._words[self._at].start
