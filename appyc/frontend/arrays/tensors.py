@@ -34,6 +34,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     Wide,
+    dtype_of,
     has_flags,
     is_listed,
 )
@@ -109,17 +110,8 @@ def _of_list(scope: Scope, slots: ListSlots, loc: Loc) -> Tensor:
 
 def element_type(value: Value) -> DType:
     """The type of an array's elements, or of a number."""
-    match value:
-        case ArrayRef():
-            return value.symbol.dtype
-        case Tensor():
-            return value.element.dtype
-        case Masked():
-            return value.tensor.element.dtype
-        case Number():
-            return value.type.dtype
-        case _:
-            raise AssertionError(f"{describe(value)} has no elements")
+    assert isinstance(value, ArrayRef | Tensor | Masked | Number), f"{describe(value)} has no elements"
+    return value.type.dtype if isinstance(value, Number) else dtype_of(value)
 
 
 def as_value(tensor: Tensor) -> Value:

@@ -22,7 +22,7 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from inspect import CO_GENERATOR
 from types import FunctionType
@@ -34,6 +34,7 @@ from appyc.frontend.desugar.yields import YIELDS, OfRange, Yields, yields
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source, capture, read_source
 from appyc.frontend.syntax.containers import parameter_names
+from appyc.frontend.syntax.liveness import names_assigned
 from appyc.frontend.syntax.tree import leaves_loop, walk
 from appyc.library.table import text_of
 
@@ -116,7 +117,7 @@ class _Loops(Rewriter):
     def __init__(self, function: ast.FunctionDef, finder: Finder, marked: set[tuple[int, int]]) -> None:
         self.finder, self.marked = finder, marked
         self.unused = FreshNames(function)
-        self.stored = _stored([function]) | parameter_names(function)
+        self.stored = names_assigned([function]) | parameter_names(function)
         self.active: list[str] = []
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
@@ -196,9 +197,9 @@ class _Loops(Rewriter):
     ) -> _Binding | None:
         """How a generator's text is bound to a call; None where a name of it has no meaning in the program."""
         tree = generator.tree
-        own = _stored(body)
+        own = names_assigned(body)
         out = _Binding([], {name: self.unused(f"{tree.name}_{name}") for name in own}, [])
-        rebound = _stored([node.target, *node.body])
+        rebound = names_assigned([node.target, *node.body])
         for name, value in given.items():
             ends = self._ends(value)
             if (
@@ -239,7 +240,7 @@ class _Loops(Rewriter):
             case _:
                 return None
 
-    def _kept(self, value: ast.expr, rebound: set[str], before: list[ast.stmt]) -> ast.expr:
+    def _kept(self, value: ast.expr, rebound: frozenset[str], before: list[ast.stmt]) -> ast.expr:
         if _is_fixed(value, rebound):
             return value
         name = self.unused("end")
@@ -247,7 +248,7 @@ class _Loops(Rewriter):
         return read(name)
 
 
-def _is_fixed(value: ast.expr, rebound: set[str]) -> bool:
+def _is_fixed(value: ast.expr, rebound: frozenset[str]) -> bool:
     """Whether an expression has one value as long as these names alone are bound anew."""
     return isinstance(value, ast.Constant) or (isinstance(value, ast.Name) and value.id not in rebound)
 
@@ -261,12 +262,6 @@ def _decided(body: list[ast.stmt]) -> list[ast.stmt]:
             return [stmt, *_decided(rest)]
         case _:
             return []
-
-
-def _stored(nodes: Iterable[ast.AST]) -> set[str]:
-    """The names that are assigned or deleted."""
-    names = (n for node in nodes for n in walk(node) if isinstance(n, ast.Name))
-    return {n.id for n in names if not isinstance(n.ctx, ast.Load)}
 
 
 def _is_indexed(body: list[ast.stmt], name: str) -> bool:

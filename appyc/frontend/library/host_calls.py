@@ -27,6 +27,7 @@ from appyc.errors import Loc
 from appyc.frontend.access import closure_of
 from appyc.frontend.desugar.building import FreshNames, assigned, located, read
 from appyc.frontend.source import Source
+from appyc.frontend.syntax.liveness import names_assigned
 
 LIBRARIES = ("numpy", "scipy", "cupy", "cupyx", "time", "random")
 BUILTINS = (print, round, sorted, input, repr, str, format, hash, id)
@@ -66,9 +67,9 @@ def taken_apart(
         or any(k.arg == "out" for k in call.keywords)
     ):
         return None
-    made = _Made(source, stmt)
-    before = [made.named(k, arg) for k, arg in enumerate(call.args)]
-    keywords = [made.named(k.arg or "", k.value) for k in call.keywords]
+    unused, line = FreshNames(source.ast), f"in_line_{stmt.lineno}"
+    before = [_named(unused(f"argument_{k}_{line}"), arg) for k, arg in enumerate(call.args)]
+    keywords = [_named(unused(f"argument_{k.arg or ''}_{line}"), k.value) for k in call.keywords]
     bound = [s for s, _ in (*before, *keywords) if s is not None]
     words = [ast.keyword(k.arg, v) for k, (_, v) in zip(call.keywords, keywords, strict=True)]
     alone = located(ast.Call(call.func, [arg for _, arg in before], words), call)
@@ -77,32 +78,26 @@ def taken_apart(
         return None
     if simple:
         return [*bound, _with_head(stmt, alone)], len(bound)
-    name = made.name("called")
+    name = unused(f"called_{line}")
     rest = _with_head(stmt, _replaced(value, call, located(read(name), call)))
     return [*bound, located(assigned(name, alone), alone), rest], len(bound)
 
 
+_VALUES = (ast.Assign, ast.Return, ast.Expr, ast.AnnAssign, ast.AugAssign)
+_HEADS = {ast.If: "test", ast.For: "iter", **dict.fromkeys(_VALUES, "value")}
+"""The field of a statement with the expression that it evaluates first, and once."""
+
+
 def _head(stmt: ast.stmt) -> ast.expr | None:
     """The expression that a statement evaluates first, and once."""
-    match stmt:
-        case ast.Assign(value=value) | ast.Return(value=value) | ast.Expr(value=value):
-            return value
-        case ast.AnnAssign(value=value):
-            return value
-        case ast.AugAssign(target=ast.Name(), value=value):
-            return value
-        case ast.If(test=test):
-            return test
-        case ast.For(iter=runs_over):
-            return runs_over
-        case _:
-            return None
+    if isinstance(stmt, ast.AugAssign) and not isinstance(stmt.target, ast.Name):
+        return None
+    return getattr(stmt, _HEADS.get(type(stmt), ""), None)
 
 
 def _with_head(stmt: ast.stmt, value: ast.expr) -> ast.stmt:
     out = copy.copy(stmt)
-    field = "test" if isinstance(stmt, ast.If) else "iter" if isinstance(stmt, ast.For) else "value"
-    setattr(out, field, value)
+    setattr(out, _HEADS[type(stmt)], value)
     return out
 
 
@@ -151,23 +146,12 @@ def _in_order(node: ast.AST) -> Iterator[ast.AST]:
     yield from (n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr | ast.keyword))
 
 
-class _Made:
-    """New names and nodes, with the locations of those that they replace."""
-
-    def __init__(self, source: Source, stmt: ast.stmt) -> None:
-        self.line, self.unused = stmt.lineno, FreshNames(source.ast)
-
-    def name(self, what: str) -> str:
-        return self.unused(f"{what}_in_line_{self.line}")
-
-    def named(self, what: int | str, value: ast.expr) -> tuple[ast.stmt | None, ast.expr]:
-        """A statement that computes an argument, where there is something to compute, and its name."""
-        if not any(isinstance(n, ast.BinOp | ast.Call) for n in ast.walk(value)):
-            return None, value
-        if not isinstance(value, ast.BinOp | ast.Call | ast.UnaryOp):
-            return None, value
-        name = self.name(f"argument_{what}")
-        return located(assigned(name, value), value), located(read(name), value)
+def _named(name: str, value: ast.expr) -> tuple[ast.stmt | None, ast.expr]:
+    """A statement that computes an argument, where there is something to compute, and its name."""
+    computes = isinstance(value, ast.BinOp | ast.Call | ast.UnaryOp)
+    if not computes or not any(isinstance(n, ast.BinOp | ast.Call) for n in ast.walk(value)):
+        return None, value
+    return located(assigned(name, value), value), located(read(name), value)
 
 
 N = TypeVar("N", bound=ast.AST)
@@ -191,7 +175,7 @@ def _replaced(node: N, old: ast.expr, new: N) -> N:
 def named_value(source: Source, stmt: ast.Return) -> tuple[ast.stmt, ast.Return]:
     """`return e` as `result = e; return result`."""
     assert stmt.value is not None
-    name = _Made(source, stmt).name("result")
+    name = FreshNames(source.ast)(f"result_in_line_{stmt.lineno}")
     first = located(assigned(name, stmt.value), stmt.value)
     return first, located(ast.Return(located(read(name), stmt.value)), stmt)
 
@@ -212,9 +196,7 @@ def compiled_callee(
         return stmt
     outer = closure_of(fn)
     found = outer.get(call.func.id, fn.__globals__.get(call.func.id))
-    local = any(n.id == call.func.id for n in ast.walk(source.ast)
-                if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))  # fmt: skip
-    if local or not isinstance(found, FunctionType):
+    if call.func.id in names_assigned(source.ast.body) or not isinstance(found, FunctionType):
         return stmt
     name = f"{call.func.id}_compiled"
     callees[name] = called(found)

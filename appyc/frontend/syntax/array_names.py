@@ -31,8 +31,7 @@ class ArrayNames:
             for stmt in assigned:
                 targets = stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]
                 if stmt.value is not None and (self._uses(stmt.value) or self._calls_library(stmt.value)):
-                    self.names |= {n.id for t in targets for n in ast.walk(t)
-                                   if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}  # fmt: skip
+                    self.names |= names_assigned(targets)
             if len(self.names) == before:
                 return
 

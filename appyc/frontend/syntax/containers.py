@@ -11,7 +11,7 @@ import ast
 from collections.abc import Callable, Container, Iterable, Iterator, Set
 from dataclasses import dataclass
 
-from appyc.frontend.syntax.liveness import names_behind
+from appyc.frontend.syntax.liveness import names_assigned, names_behind
 from appyc.frontend.syntax.tree import copied_list, is_list, is_new_list, one_by_one, walk
 
 METHODS: dict[str, range] = {
@@ -76,7 +76,7 @@ def list_parameters(function: ast.FunctionDef, calls: ListCalls) -> frozenset[st
     """The parameters that may be lists of the caller's, which the function changes in place."""
     nodes = walk(function)
     _, known = _list_uses(function, calls, frozenset())
-    stored = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    stored = names_assigned(function.body)
     return frozenset(parameter_names(function) - stored - other_uses(function, nodes, known))
 
 
