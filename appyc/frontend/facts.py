@@ -71,7 +71,7 @@ class Facts:
     copies_lists: bool = False
     """Whether lists with names are copied where they are returned, since other paths return others."""
     joins_returns: bool = False
-    """Whether returns of different arrays must be unified to one (`frontend/desugar/joined_returns.py`)."""
+    """Whether returns of different arrays must be unified to one (`frontend/desugar/predicated_jumps.py`)."""
 
     def learn(self, known: set[T], *found: T) -> None:
         """Adds to one of the facts. Raises Restart where that is new."""

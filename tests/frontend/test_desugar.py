@@ -23,12 +23,11 @@ from appyc.frontend.desugar.comprehension_loops import appended, searched, summe
 from appyc.frontend.desugar.consumed_generators import without_generator_calls
 from appyc.frontend.desugar.generator_loops import without_generators
 from appyc.frontend.desugar.hash_tables import without_hash_tables
-from appyc.frontend.desugar.joined_returns import with_joined_returns
 from appyc.frontend.desugar.nested_lists import without_nested_lists
 from appyc.frontend.desugar.parsed_functions import without_matches, without_nonlocals
+from appyc.frontend.desugar.predicated_jumps import Unrolled, with_joined_returns
 from appyc.frontend.desugar.sequences import without_deques
 from appyc.frontend.desugar.tries import without_tries
-from appyc.frontend.desugar.unrolled_jumps import Unrolled
 from appyc.frontend.source import capture, read_source
 from tests.e2e.harness import run_everywhere
 

@@ -8,7 +8,7 @@ Full unrolling of loops over tuples: a copy of the body for each item, whose typ
             continue             ->     if 0 <= i + 1:
         s += a[i + d]                       s += a[i + 1]
 
-Statements that a `break` or `continue` skips are predicated (`desugar/unrolled_jumps.py`), and so are the
+Statements that a `break` or `continue` skips are predicated (`desugar/predicated_jumps.py`), and so are the
 iterations after a return.
 
 Does not handle: more than MAX_UNROLLED items.
@@ -44,7 +44,7 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.control.conditionals import known_as_numbers, lower_condition, proven
 from appyc.frontend.control.joins import lower_arms, merge_branches
 from appyc.frontend.control.loop_bodies import needed_in_loop
-from appyc.frontend.desugar.unrolled_jumps import Unrolled
+from appyc.frontend.desugar.predicated_jumps import Unrolled
 from appyc.frontend.expressions.arithmetic import constant_truth
 from appyc.frontend.expressions.assignments import assign_to
 from appyc.frontend.expressions.left_calls import leave_unless

@@ -1,4 +1,6 @@
-"""Exit unification: returns of different arrays become one return of a name.
+"""Jumps as flags and branches on them: returns of different arrays, and `break` and `continue` in an unrolled loop.
+
+Exit unification: returns of different arrays become one return of a name.
 
     if n > 0:                    if n > 0:
         return a * n     ->          result = a * n
@@ -20,19 +22,34 @@ A name that paths bind to different arrays has phi storage (`frontend/control/ph
 is of a tuple display, each item gets a name. Used only where the returns do not agree on one array.
 
 Does not handle: paths that end without a return.
+
+If-conversion of the jumps of an unrolled loop:
+
+    for d in (-1, 1):                   if i - 1 >= 0:
+        if i + d < 0:                       s += a[i - 1]
+            continue             ->     if i + 1 >= 0:
+        s += a[i + d]                       s += a[i + 1]
+
+Where every path through one arm of an `if` ends in a jump, the statements behind the `if` move into the other
+arm. Elsewhere the jump sets a flag, and a test of the flag guards the statements behind the `if`. A `break` sets
+a second flag, which guards the later iterations and the else clause.
+
+Does not handle: jumps inside `with`, `match` and `try`.
 """
 
 from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.desugar.building import always_jumps, assigned, located, negated, read
 from appyc.frontend.pragmas.pragma_nodes import Pragma
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source
-from appyc.frontend.syntax.tree import assigned_names, may_return, statements_in
+from appyc.frontend.syntax.tree import assigned_names, leaves_loop, may_return, own_jumps, statements_in
 from appyc.ir.names import unused
 
 
@@ -144,3 +161,62 @@ class _Joiner:
                 case _:
                     raise _Refused
         return out
+
+
+# ---------------------------------------------------------------- jumps of an unrolled loop
+
+_JUMPS = (ast.Break, ast.Continue)
+
+
+class Unrolled:
+    """One iteration of an unrolled loop, without jumps.
+
+    start: the statements before the first iteration. body: those of each iteration. goes_on: the condition for the
+    next iteration, or the else clause; None if it is always true. flags: the names of the flags. replaced: the
+    statements that new ones replace.
+    """
+
+    def __init__(self, node: ast.For, loc: Callable[[ast.stmt], Loc]) -> None:
+        where = f"{node.lineno}_{node.col_offset}"  # the same names whenever the loop is lowered
+        self._left, self._skipped, self._loc = f"left_{where}", f"skipped_{where}", loc
+        self.flags = frozenset({self._left, self._skipped})
+        self.replaced: dict[ast.stmt, ast.stmt] = {}
+        self._marks = False
+        leaves = leaves_loop(node)
+        self.start = [self._new(assigned(self._left, False), node)] if leaves else []
+        self.goes_on = located(negated(read(self._left)), node) if leaves else None
+        self.body = self._block(node.body)
+        if self._marks:  # `skipped` is read: each jump sets it
+            self.body = [self._new(assigned(self._skipped, False), node), *self._block(node.body)]
+
+    def _block(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        at = next((k for k, stmt in enumerate(body) if own_jumps(stmt, _JUMPS)), None)
+        if at is None:
+            return body
+        before, stmt, rest = body[:at], body[at], body[at + 1 :]
+        if isinstance(stmt, _JUMPS):
+            flags = [self._left] if isinstance(stmt, ast.Break) else []
+            flags += [self._skipped] if self._marks else []
+            return [*before, *(self._new(assigned(name, True), stmt) for name in flags)]
+        if not isinstance(stmt, ast.If):
+            raise UnsupportedError(
+                "a break or continue inside this statement is not compiled in a loop over a tuple",
+                self._loc(stmt), hints=("loop over an array",),
+            )  # fmt: skip
+        then, orelse = stmt.body, stmt.orelse
+        if always_jumps(then, (*_JUMPS, ast.Return)):
+            return [*before, self._branch(stmt, then, [*orelse, *rest])]
+        if always_jumps(orelse, (*_JUMPS, ast.Return)):
+            return [*before, self._branch(stmt, [*then, *rest], orelse)]
+        new = self._branch(stmt, then, orelse)
+        if not rest:
+            return [*before, new]
+        self._marks = True
+        return [*before, new, self._new(ast.If(negated(read(self._skipped)), self._block(rest), []), stmt)]
+
+    def _branch(self, old: ast.If, then: list[ast.stmt], orelse: list[ast.stmt]) -> ast.stmt:
+        return self._new(ast.If(old.test, self._block(then) or [ast.Pass()], self._block(orelse)), old)
+
+    def _new(self, new: ast.stmt, old: ast.stmt) -> ast.stmt:
+        self.replaced[new] = old
+        return located(new, old)
