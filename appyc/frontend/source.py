@@ -316,7 +316,7 @@ def _lambda(snippet: Snippet) -> Source:
                                hints=("write it as a function with def",))  # fmt: skip
     return LambdaSource(
         "<lambda>", snippet.file, tuple(snippet.lines[first - 1 : found[0].end_lineno]), first, 0,
-        lambda_definition(found[0], "<lambda>"), {}, found[0],
+        lambda_definition(found[0]), {}, found[0],
     )  # fmt: skip
 
 
@@ -339,10 +339,10 @@ def _alike(a: CodeType, b: CodeType) -> bool:
     )
 
 
-def lambda_definition(node: ast.Lambda, name: str) -> FunctionDef:
+def lambda_definition(node: ast.Lambda) -> FunctionDef:
     """The function definition that is equivalent to a lambda."""
     value = ast.copy_location(ast.Return(node.body), node.body)
-    return ast.copy_location(FunctionDef(name, node.args, [value], []), node)
+    return ast.copy_location(FunctionDef("<lambda>", node.args, [value], []), node)
 
 
 # ---------------------------------------------------------------- the interactive interpreter

@@ -32,7 +32,7 @@ from appyc.frontend.expressions.ints_or_floats import is_int
 from appyc.frontend.facts import Restart
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import PY_INT
-from appyc.frontend.types.value_parts import with_parts
+from appyc.frontend.types.value_parts import parts_of, with_parts
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -287,14 +287,15 @@ def _is_linear(expr: Expr, axes: frozenset[Symbol]) -> bool:
             return False
 
 
-# ---------------------------------------------------------------- what is None on other paths
+# ---------------------------------------------------------------- what is None, or another array, on other paths
 
 Leaf: TypeAlias = tuple[int, ...]
 """The position of an item in a returned value of tuples."""
 
 
-def with_nones(scope: Scope, value: Value, leaf: Leaf, loc: Loc) -> Value:
-    """The value with an is-None flag for each number that is None on another path.
+def with_alternatives(scope: Scope, value: Value, leaf: Leaf, loc: Loc) -> Value:
+    """The value with an is-None flag for each number that is None on another path, and with an array's number instead
+    of the array where the returns choose among arrays.
 
     Raises Restart for a number that has no flag yet.
     """
@@ -310,10 +311,24 @@ def with_nones(scope: Scope, value: Value, leaf: Leaf, loc: Loc) -> Value:
         case Number() | TupleValue() if scope.facts.none_results.get(leaf, -1) == length_of(value):
             return MaybeNone(value, python_number(False, loc))
         case TupleValue(items=items):
-            found = tuple(with_nones(scope, v, (*leaf, k), loc) for k, v in enumerate(items))
+            found = tuple(with_alternatives(scope, v, (*leaf, k), loc) for k, v in enumerate(items))
             return TupleValue(found, names=value.names)
+        case ArrayRef() if leaf in scope.facts.choices and may_be_chosen(scope, value):
+            options = scope.options.setdefault(leaf, [])
+            if value.symbol not in options:
+                options.append(value.symbol)
+            which = Number(const(options.index(value.symbol), DType.INT64, loc), python=True)
+            return ReturnedChoice(leaf, which, value.ndim)
+        case Opaque(obj=None) if leaf in scope.facts.choices:
+            return ReturnedChoice(leaf, Number(const(NONE, DType.INT64, loc), python=True), ndim=0)
         case _:
             return value
+
+
+def may_be_chosen(scope: Scope, value: Value) -> bool:
+    """Whether the value may be an option of a `ReturnedChoice`: a whole array, not phi storage, or None."""
+    is_whole = isinstance(value, ArrayRef) and not value.index and value.symbol not in scope.memory.homes
+    return is_whole or is_none(value)
 
 
 def length_of(value: Number | TupleValue) -> int | None:
@@ -338,9 +353,7 @@ def nones_in(a: Value, b: Value) -> dict[Leaf, int | None]:
     out: dict[Leaf, int | None] = {}
     for leaf, x, y in pairs_of(a, b):
         match (x, y) if is_none(y) else (y, x):
-            case Number() as present, Opaque(obj=None):
-                out[leaf] = length_of(present)
-            case TupleValue(names=()) as present, Opaque(obj=None) if present.items:
-                if all(isinstance(item, Number) for item in present.items):
+            case (Number() | TupleValue(names=(), items=(_, *_))) as present, Opaque(obj=None):
+                if all(isinstance(item, Number) for item in parts_of(present)):
                     out[leaf] = length_of(present)
     return out

@@ -16,13 +16,13 @@ from appyc.frontend.arrays.tensors import as_tensor, kept, materialise
 from appyc.frontend.control.joins import copy_into, end_path
 from appyc.frontend.control.phi_storage import root
 from appyc.frontend.control.returned_values import (
-    NONE,
     Leaf,
     length_of,
+    may_be_chosen,
     nones_in,
     pairs_of,
     returned_view,
-    with_nones,
+    with_alternatives,
 )
 from appyc.frontend.desugar.building import located
 from appyc.frontend.expressions import lists
@@ -61,7 +61,6 @@ from appyc.frontend.types.values import (
     Wide,
     is_list_itself,
     is_listed,
-    is_none,
 )
 from appyc.ir.nodes import Assign, Break, Load, Var
 from appyc.ir.types import DType
@@ -158,7 +157,7 @@ def _has_list(value: Value) -> bool:
 
 def keep(scope: Scope, value: Value, loc: Loc) -> None:
     """Stores the values of a return in the result variables, which all returns of the function share."""
-    value = _with_choices(scope, with_nones(scope, value, (), loc), (), loc)
+    value = with_alternatives(scope, value, (), loc)
     numbers = numbers_of(value)
     types = tuple(n.known_type for n in numbers)
     _check_returnable(value if not (scope.is_inlined and made_object(value)) else Opaque(None), loc)
@@ -216,34 +215,10 @@ def with_end(scope: Scope, body: list[ast.stmt]) -> list[ast.stmt]:
     return [*body, ast.copy_location(ast.Return(none), body[-1])]
 
 
-def _with_choices(scope: Scope, value: Value, leaf: Leaf, loc: Loc) -> Value:
-    """The value with an array's number instead of the array where the returns choose among arrays."""
-    match value:
-        case TupleValue(items=items):
-            found = tuple(_with_choices(scope, v, (*leaf, k), loc) for k, v in enumerate(items))
-            return TupleValue(found, names=value.names)
-        case ArrayRef() if leaf in scope.facts.choices and _may_be_chosen(scope, value):
-            options = scope.options.setdefault(leaf, [])
-            if value.symbol not in options:
-                options.append(value.symbol)
-            which = Number(const(options.index(value.symbol), DType.INT64, loc), python=True)
-            return ReturnedChoice(leaf, which, value.ndim)
-        case Opaque(obj=None) if leaf in scope.facts.choices:
-            return ReturnedChoice(leaf, Number(const(NONE, DType.INT64, loc), python=True), ndim=0)
-        case _:
-            return value
-
-
-def _may_be_chosen(scope: Scope, value: Value) -> bool:
-    """Whether the value may be an option of a `ReturnedChoice`: a whole array, not phi storage, or None."""
-    is_whole = isinstance(value, ArrayRef) and not value.index and value.symbol not in scope.memory.homes
-    return is_whole or is_none(value)
-
-
 def _different_arrays(scope: Scope, a: Value, b: Value) -> set[Leaf] | None:
     """The items in which two returned values differ; None unless each may be an option of a `ReturnedChoice`."""
     found = {leaf: (x, y) for leaf, x, y in pairs_of(a, b) if _shape(x) != _shape(y)}
-    return set(found) if all(_may_be_chosen(scope, v) for pair in found.values() for v in pair) else None
+    return set(found) if all(may_be_chosen(scope, v) for pair in found.values() for v in pair) else None
 
 
 def _are_arrays(a: Value, b: Value) -> bool:
@@ -327,7 +302,7 @@ def _final_value(scope: Scope, loc: Loc) -> Value:
             assert isinstance(kept_value, Number | TupleValue)
             scope.facts.none_results[()] = length_of(kept_value)
             raise Restart
-        if isinstance(scope.result.value, ArrayRef) and _may_be_chosen(scope, scope.result.value):
+        if isinstance(scope.result.value, ArrayRef) and may_be_chosen(scope, scope.result.value):
             scope.facts.choices |= {()}
             raise Restart
         if isinstance(scope.result.value, MaybeNone | ReturnedChoice):

@@ -66,7 +66,7 @@ class LocalFunction:
 
 def defined(scope: Scope, node: ast.FunctionDef | ast.Lambda) -> Opaque:
     """The value of a `def` or a `lambda`. Raises UnsupportedError for decorators and `*args`."""
-    tree = node if isinstance(node, ast.FunctionDef) else lambda_definition(node, "<lambda>")
+    tree = node if isinstance(node, ast.FunctionDef) else lambda_definition(node)
     if tree.decorator_list:
         raise UnsupportedError("a decorator of a nested function cannot be compiled",
                                scope.loc(tree.decorator_list[0]), hints=("define it outside",))  # fmt: skip

@@ -75,19 +75,19 @@ def list_names(function: ast.FunctionDef, calls: ListCalls, given: Set[str] = fr
 def list_parameters(function: ast.FunctionDef, calls: ListCalls) -> frozenset[str]:
     """The parameters that may be lists of the caller's, which the function changes in place."""
     nodes = walk(function)
-    _, known = _list_uses(function, calls, frozenset())
+    _, known = _list_uses(function, calls)
     stored = names_assigned(function.body)
     return frozenset(parameter_names(function) - stored - other_uses(function, nodes, known))
 
 
 def other_list_use(
-    function: ast.FunctionDef, value: ast.expr, calls: ListCalls, given: Set[str] = frozenset()
+    function: ast.FunctionDef, value: ast.expr, calls: ListCalls
 ) -> tuple[str, ast.expr] | None:
     """The name that a new list gets, and the first use of it that is none of a list in compiled code."""
     nodes = walk(function)
     assigned = [pair for node in nodes if isinstance(node, ast.Assign) for pair in one_by_one(node)]
     targets = {t for t, made in assigned if isinstance(t, ast.Name) and value in walk(made)}
-    _, known = _list_uses(function, calls, given)
+    _, known = _list_uses(function, calls)
     others = [n for n in nodes if isinstance(n, ast.Name) and n not in known | targets]
     uses = [n for n in others if n.id in {t.id for t in targets}]
     if not uses:
@@ -101,7 +101,7 @@ def other_list_use(
 
 
 def _list_uses(
-    function: ast.FunctionDef, calls: ListCalls, given: Set[str]
+    function: ast.FunctionDef, calls: ListCalls, given: Set[str] = frozenset()
 ) -> tuple[dict[str, set[str]], set[ast.AST]]:
     """The names that are bound to new lists, with the lists that these are copies of; the occurrences of names that
     are uses of such lists."""
