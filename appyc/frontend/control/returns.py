@@ -24,7 +24,7 @@ from appyc.frontend.control.returned_values import (
     returned_view,
     with_alternatives,
 )
-from appyc.frontend.desugar.building import located
+from appyc.frontend.desugar.building import always_jumps, located
 from appyc.frontend.expressions import lists
 from appyc.frontend.expressions.arithmetic import (
     PartedTypesError,
@@ -36,7 +36,7 @@ from appyc.frontend.expressions.list_storage import list_value
 from appyc.frontend.facts import Restart, Result
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import Part
-from appyc.frontend.syntax.tree import copied_list, is_new_list, leaves_loop, may_return
+from appyc.frontend.syntax.tree import copied_list, is_new_list, may_return
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import made_object
 from appyc.frontend.types.numbers import NumberType
@@ -209,7 +209,7 @@ def keep(scope: Scope, value: Value, loc: Loc) -> None:
 
 def with_end(scope: Scope, body: list[ast.stmt]) -> list[ast.stmt]:
     """The function's body, with its implicit `return None` written out where another return gives a value."""
-    if () not in scope.facts.none_results.keys() | scope.facts.choices or _always_jumps(body):
+    if () not in scope.facts.none_results.keys() | scope.facts.choices or always_jumps(body, (ast.Return,)):
         return body
     none = ast.copy_location(ast.Constant(None), body[-1])
     return [*body, ast.copy_location(ast.Return(none), body[-1])]
@@ -296,7 +296,11 @@ def _with_listed(scope: Scope, value: Value, loc: Loc) -> Value:
 def _final_value(scope: Scope, loc: Loc) -> Value:
     if scope.result is None:
         return Opaque(None)
-    if scope.live and _shape(scope.result.value) is not None and not _always_jumps(scope.source.ast.body):
+    if (
+        scope.live
+        and _shape(scope.result.value) is not None
+        and not always_jumps(scope.source.ast.body, (ast.Return,))
+    ):
         kept_value = scope.result.value
         if isinstance(kept_value, Number) or nones_in(kept_value, Opaque(None)):
             assert isinstance(kept_value, Number | TupleValue)
@@ -310,21 +314,6 @@ def _final_value(scope: Scope, loc: Loc) -> Value:
         raise UnsupportedError("not every path returns a value", loc,
                                hints=("end the function with a return",))  # fmt: skip
     return _rebuilt(scope.result.value, iter(scope.result.slots), loc)
-
-
-def _always_jumps(body: list[ast.stmt]) -> bool:
-    """Whether control provably never reaches the end of these statements, by their syntax alone."""
-    match body[-1]:
-        case ast.Return() | ast.Raise():
-            return True
-        case ast.While(test=ast.Constant(value=test)) as loop if test:
-            return not leaves_loop(loop)
-        case ast.For(orelse=[*_, _] as orelse) | ast.While(orelse=[*_, _] as orelse) as loop:
-            return _always_jumps(orelse) and not leaves_loop(loop)
-        case ast.If(body=then, orelse=orelse):
-            return bool(orelse) and _always_jumps(then) and _always_jumps(orelse)
-        case _:
-            return False
 
 
 def _rebuilt(value: Value, homes: Iterator[Slot], loc: Loc) -> Value:

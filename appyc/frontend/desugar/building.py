@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, TypeAlias, TypeVar
 
 from appyc.frontend.syntax.containers import parameter_names
-from appyc.frontend.syntax.tree import walk
+from appyc.frontend.syntax.tree import leaves_loop, walk
 from appyc.ir.names import unused
 
 _Node = TypeVar("_Node", bound=ast.AST)
@@ -76,10 +76,14 @@ def negated(test: ast.expr) -> ast.expr:
 
 
 def always_jumps(body: list[ast.stmt], kinds: tuple[type[ast.stmt], ...]) -> bool:
-    """Whether each path through the statements ends in one of these jumps, or raises."""
+    """Whether each path through the statements ends in one of these jumps, raises, or goes round for ever."""
     match body:
         case [*_, ast.If(body=then, orelse=orelse)]:
             return always_jumps(then, kinds) and always_jumps(orelse, kinds)
+        case [*_, ast.While(test=ast.Constant(value=test)) as loop] if test:
+            return not leaves_loop(loop)
+        case [*_, ast.For(orelse=[*_, _] as orelse) | ast.While(orelse=[*_, _] as orelse) as loop]:
+            return always_jumps(orelse, kinds) and not leaves_loop(loop)
         case [*_, last]:
             return isinstance(last, (*kinds, ast.Raise))
         case _:

@@ -121,8 +121,11 @@ class _Joiner:
                 )
                 return [*before, located(ast.If(test, then, orelse), stmt)]
             case ast.For() | ast.While():
+                loop = [*before, self._loop(stmt)]
+                if not rest and always_jumps([stmt], (ast.Return,)):
+                    return loop
                 not_yet = ast.If(negated(read(self.flag)), self.joined(rest), [])
-                return [*before, self._loop(stmt), located(not_yet, stmt)]
+                return [*loop, located(not_yet, stmt)]
             case _:
                 raise _Refused
 
