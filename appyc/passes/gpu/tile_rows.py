@@ -65,6 +65,8 @@ MOST_REGISTERS = 80
 """Of the 255 that a thread can have: those that hold what a tile loads."""
 MOST_NODES = 400
 """The most nodes of all iterations of a tile."""
+FEWEST_ELEMENTS = FEWEST_LANES // 2
+"""Of a row: shorter ones leave most lanes idle."""
 GAIN = 0.9
 """The most that a tile may move for an element, in parts of what is moved without."""
 
@@ -90,7 +92,7 @@ def tile_rows(fn: Function, ctx: PassContext) -> Function:
         if mapping.rows is None:
             return (nest,)
         (lanes,) = (loop for loop in mapping.chain if loop.var == mapping.lane)
-        is_long = Compare(">=", iterations_of(lanes), integer(FEWEST_LANES, s.loc), loc=s.loc)
+        is_long = Compare(">=", iterations_of(lanes), integer(FEWEST_ELEMENTS, s.loc), loc=s.loc)
         return (If(is_long, (nest,), (rename(s, fresh_variables(s, names)),), loc=s.loc),)
 
     body = map_nests(fn.body, rule)
