@@ -17,7 +17,7 @@ Env = dict[str, Binding]
 T = TypeVar("T")
 
 MAX_PEELED = 3
-"""The most iterations of a loop that are peeled (`control/single_iterations.py`). Types widen, as from integers to
+"""The most iterations of a loop that are peeled (`control/unrolled_iterations.py`). Types widen, as from integers to
 floats to complex numbers; a chain of names whose types depend on each other needs one iteration per name."""
 
 MAX_PARTED = 4

@@ -22,7 +22,7 @@ from appyc.frontend.desugar.characters import with_codes
 from appyc.frontend.desugar.consumed_generators import without_generator_calls
 from appyc.frontend.desugar.generator_loops import without_generators
 from appyc.frontend.desugar.hash_tables import without_hash_tables
-from appyc.frontend.desugar.lists import with_lifted_lists, with_named_lists, without_list_methods
+from appyc.frontend.desugar.list_rules import with_lifted_lists, with_named_lists, without_list_methods
 from appyc.frontend.desugar.nested_lists import without_nested_lists
 from appyc.frontend.desugar.predicated_jumps import with_joined_returns
 from appyc.frontend.desugar.rewriting import with_split_assignments

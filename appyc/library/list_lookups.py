@@ -1,4 +1,4 @@
-"""Methods of lists that look at all items, for lists of a program's own (`frontend/desugar/lists.py`)."""
+"""Methods of lists that look at all items, for lists of a program's own (`frontend/desugar/list_rules.py`)."""
 
 # mypy: ignore-errors
 

@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from appyc.frontend.desugar.lists import with_lifted_lists
+from appyc.frontend.desugar.list_rules import with_lifted_lists
 from appyc.frontend.source import Source
 
 

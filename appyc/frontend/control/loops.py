@@ -11,7 +11,7 @@ from appyc.frontend.control.index_loops import index_space_of, lower_index_loop
 from appyc.frontend.control.iterables import Range, refuse_changed, what_it_runs_over
 from appyc.frontend.control.joins import end_path
 from appyc.frontend.control.loop_bodies import LoopBody
-from appyc.frontend.control.single_iterations import Peeled, can_peel, lower_peeled, progression_of, unroll
+from appyc.frontend.control.unrolled_iterations import Peeled, can_peel, lower_peeled, progression_of, unroll
 from appyc.frontend.expressions import arithmetic, selections
 from appyc.frontend.expressions.arithmetic import const, constant_truth, integer
 from appyc.frontend.expressions.assignments import assign_to
