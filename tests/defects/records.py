@@ -52,8 +52,8 @@ DEFECTS = (
     Defect(
         "missing mask on the GPU",
         "triton_gen/triton_kernel.py",
-        'return f"{pointer}, {text}, mask={self._over_lanes(mask) if lanes else self.expr(mask)}"',
-        'return f"{pointer}, {text}"',
+        'return text if mask is None else f"{text}, mask={self.over(mask, axes)}"',
+        "return text",
         (PROGRAMS, "-k", "elementwise and interpret or masks and interpret"),
     ),
     Defect(
