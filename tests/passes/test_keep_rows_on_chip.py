@@ -112,7 +112,7 @@ CASES = [
 )
 def test_rows_of_all_lengths(fn, make, shape, monkeypatch):
     monkeypatch.setattr(module, "SIZES", (32, 64))
-    monkeypatch.setattr("appyc.passes.gpu.grid_kernels.ROW_LANES_OF_A_WARP", 32)
+    monkeypatch.setattr("appyc.passes.gpu.grid_kernels.LANES_OF_A_WARP", 32)
     args = make(*shape)
     program, _ = kept(fn, *args)
     assert lanes(program) == {32, 64}, print_function(program)
