@@ -112,8 +112,8 @@ def starts(op: str, numbers: Sequence[int], before: Any, blocks: Sequence[tuple[
     """What a scalar holds where each block begins, and behind the last. blocks: what the first pass makes of each."""
     of_each = [[block[number] for number in numbers] for block in blocks]
     if op == LINEAR:
-        return running(lambda s, totals: _grown(s, *totals), before, of_each)
-    return running(COMMUTING[op], before, (total for (total,) in of_each))
+        return running(lambda s, totals: _grown(s, *totals), before, of_each, wraps=True)
+    return running(COMMUTING[op], before, (total for (total,) in of_each), wraps=True)
 
 
 def _grown(s: Any, of_zero: Any, factor: Any, times: int = 0) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -17,7 +17,6 @@ import numpy as np
 from appyc.analysis.accesses.access_boxes import Box, Region
 from appyc.analysis.accesses.scalar_flow import LoopScalars, scalars_of
 from appyc.analysis.dependences.legality import Legality
-from appyc.analysis.sets.evaluate import evaluate
 from appyc.distributed.block_scans import BlockScans, block_scans
 from appyc.distributed.blocking import first_moving
 from appyc.distributed.chunk_gathers import named_parts, tasks_of_names
@@ -28,6 +27,7 @@ from appyc.distributed.kernels import (
     NOTHING,
     Kernel,
     Maker,
+    as_numpy,
     function_of,
     is_pythons,
     kernel_of,
@@ -42,7 +42,7 @@ from appyc.ir import nodes as ir
 from appyc.ir.names import NameSupply
 from appyc.ir.printer import print_function
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import scalars_read, walk
+from appyc.ir.visit import rewrite, scalars_read, walk
 from appyc.options import Options
 from appyc.passes.checks.check_bounds import check_bounds
 from appyc.passes.node_builders import zero
@@ -63,11 +63,21 @@ class DependsOnTasksError(Exception):
     """What follows depends on a value that tasks compute."""
 
 
+@dataclass(frozen=True, slots=True)
+class InPython:
+    """A Python function of some arrays and scalars that gives the value of a node, or raises."""
+
+    node: ir.Expr | ir.Fail
+    arrays: tuple[ir.Symbol, ...]
+    scalars: tuple[ir.Symbol, ...]
+    function: Callable[..., Any]
+
+
 @dataclass(slots=True)
 class Prepared:
     """A function, and what is made of it for all calls, by the number of the node: kernels of its nests and scalars,
-    what `until_break` makes of nests, the values that updates of scalars give, and scans. analysed: the function as
-    scans are found in it."""
+    what `until_break` makes of nests, the values that updates of scalars give, and scans. known: Python of what has
+    no elements in it. analysed: the function as scans are found in it."""
 
     fn: ir.Function
     flow: Mapping[ir.Symbol, LoopScalars]
@@ -76,6 +86,7 @@ class Prepared:
     until: dict[int, tuple[ir.Symbol, ir.Stmt]] = field(default_factory=dict)
     values: dict[int, ir.Expr] = field(default_factory=dict)
     scans: dict[int, BlockScans | None] = field(default_factory=dict)
+    known: dict[int, InPython] = field(default_factory=dict)
     analysed: tuple[Legality, ir.Function] | None = None
 
     @classmethod
@@ -90,6 +101,17 @@ class Prepared:
                 self.analysed = Legality.of(inside), inside
             self.scans[id(loop)] = block_scans(*self.analysed, loop, handed_on, self.names)
         return self.scans[id(loop)]
+
+    def in_python(self, node: ir.Expr | ir.Fail) -> InPython:
+        """The function of a node that reads no elements of arrays."""
+        if id(node) not in self.known:
+            arrays = tuple({n.array for n in walk(node) if isinstance(n, ir.Extent)})
+            scalars, new = tuple(scalars_read(node)), rewrite(node, as_numpy)
+            body, results = ((new,), ()) if isinstance(new, ir.Fail) else ((), (result_of(new),))
+            fn = replace(self.fn, name=NAME, params=(*arrays, *scalars), body=body, tree=0 if results else None,
+                         guards=(), results=results)  # fmt: skip
+            self.known[id(node)] = InPython(node, arrays, scalars, function_of(print_function(fn)))
+        return self.known[id(node)]
 
 
 @dataclass(slots=True)
@@ -143,10 +165,7 @@ class BlockTasks:
             return self.computed[expr.symbol]
         reads = any(isinstance(n, ir.Load) for n in walk(expr))
         if not reads and not scalars_read(expr) & self.computed.keys():
-            try:
-                return self._in_python(expr) if _divides(expr) else _typed(expr, evaluate(expr, self.values))
-            except (LookupError, TypeError):
-                return self._in_python(expr)
+            return self._known(expr)
         kernel = self.kernel(expr)
         if self.counting is not None:
             self.counting.begin(expr.loc.line, self.graph)
@@ -180,17 +199,14 @@ class BlockTasks:
                                                    scattered)  # fmt: skip
         return self.prepared.kernels[at]
 
-    def _in_python(self, node: ir.Expr | ir.Fail) -> Any:
+    def _known(self, node: ir.Expr | ir.Fail) -> Any:
         """What Python makes of an expression over known numbers. Raises what the program raises."""
-        params = tuple(scalars_read(node))
-        if missing := [s for s in params if s not in self.values]:
+        if isinstance(node, ir.Var) and node.symbol in self.values:
+            return self.values[node.symbol]
+        made = self.prepared.in_python(node)
+        if missing := [s for s in made.scalars if s not in self.values]:
             raise refused(node, f"{missing[0].name!r} may have no value here")
-        arrays = tuple({n.array for n in walk(node) if isinstance(n, ir.Extent)})
-        body, results = ((node,), ()) if isinstance(node, ir.Fail) else ((), (result_of(node),))
-        fn = replace(self.fn, name=NAME, params=(*arrays, *params), body=body, tree=0 if results else None, guards=(),
-                     results=results)  # fmt: skip
-        given = (*(self.grids[a] for a in arrays), *(self.values[s] for s in params))
-        return function_of(print_function(fn))(*given)
+        return made.function(*(self.grids[a] for a in made.arrays), *(self.values[s] for s in made.scalars))
 
     def _argument(self, symbol: ir.Symbol, at: ir.Node, *, is_set: bool) -> Any:
         """What a scalar is: a number, or the key of a task. is_set: it may have no value yet, and none is read."""
@@ -293,16 +309,6 @@ class BlockTasks:
         scalars = [self._argument(s, at, is_set=kernel.raises or s in kernel.results) for s in kernel.scalars]
         extents = (n for array in kernel.arrays for n in self.grids[array].shape)
         return [*scalars, *extents, *(low for box in boxes for low, _ in box), *itertools.chain(*bounds)]
-
-
-def _typed(expr: ir.Expr, value: Any) -> Any:
-    """The value of an expression as a number of its type, which `evaluate` does not keep for NumPy's."""
-    return value if is_pythons(expr) else np.asarray(value).astype(expr.dtype.numpy)[()]
-
-
-def _divides(expr: ir.Expr) -> bool:
-    """Whether an expression divides Python's integers, which raises where a divisor is 0."""
-    return any(isinstance(n, ir.Binary) and n.trap and n.op in ("//", "%") for n in walk(expr))
 
 
 def refused(node: Any, reason: str) -> UnsupportedError:

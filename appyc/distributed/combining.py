@@ -23,6 +23,7 @@ from appyc.distributed.chunk_grids import Graph, Grid, Key
 from appyc.distributed.scattering import is_indirect
 from appyc.ir.array_accesses import AccessNode, array_of, is_access
 from appyc.ir.nodes import Const, Expr, For, Load, Stmt, Symbol, Update
+from appyc.ir.raising import trapping_sums
 from appyc.ir.visit import scalars_read, scalars_written, walk
 from appyc.passes.node_builders import identity, zero
 from appyc.passes.parallelise.arg_reductions import first_extremes
@@ -57,11 +58,12 @@ _FIRST: dict[str, Callable[[Any, Any], Any]] = {
 class Combination:
     """Scalars that blocks of a nest have of each other, or an array of which each block has a copy. op: combines what
     blocks make of them, each of which begins with `starts`; LAST where the last block says what they are, None where a
-    block begins with what the one before left."""
+    block begins with what the one before left. wraps: in 64 bits, which Python's integers do not."""
 
     symbols: tuple[Symbol, ...]
     op: str | None = None
     starts: tuple[Const, ...] = ()
+    wraps: bool = True
 
     @property
     def has_order(self) -> bool:
@@ -77,11 +79,11 @@ class Combination:
             (at, blocks[k : k + FAN_IN]) for k in range(0, len(blocks), FAN_IN)
         ]
         while len(tasks) > FAN_IN:
-            level = [graph.add("partial", _combine, self.op, *task) for task in tasks]
+            level = [graph.add("partial", _combine, self.op, self.wraps, *task) for task in tasks]
             tasks = [(None, level[k : k + FAN_IN]) for k in range(0, len(level), FAN_IN)]
-        level = [graph.add("partial", _combine, self.op, *task) for task in tasks]
+        level = [graph.add("partial", _combine, self.op, self.wraps, *task) for task in tasks]
         first = before[0] if count == 1 else list(before)
-        total = graph.add("total", _combine, self.op, None, [first, *level])
+        total = graph.add("total", _combine, self.op, self.wraps, None, [first, *level])
         return (
             [total] if count == 1 else [graph.add("scalar", operator.getitem, total, k) for k in range(count)]
         )
@@ -104,7 +106,11 @@ def combinations_of(stmt: Stmt, flow: Mapping[Symbol, LoopScalars]) -> list[Comb
         value, *others = extreme.symbols
         starts = (identity(extreme.op, value.dtype, loc), *(zero(s.dtype, loc) for s in others))
         out.append(Combination(extreme.symbols, f"first {extreme.op}" if others else extreme.op, starts))
-    return out + [Combination((r.symbol,), r.op, (identity(r.op, r.symbol.dtype, loc),)) for r in reductions]
+    exact = trapping_sums(stmt)
+    return out + [
+        Combination((r.symbol,), r.op, (identity(r.op, r.symbol.dtype, loc),), r.symbol not in exact)
+        for r in reductions
+    ]
 
 
 def arrays_reduced(loop: Stmt, arrays: Mapping[Symbol, Grid]) -> dict[Symbol, Combination]:
@@ -136,15 +142,17 @@ def moves(index: Expr, loop: For) -> bool:
     return loop.var in scalars_read(index) and not any(isinstance(n, Load) for n in walk(index))
 
 
-def _combine(op: str, number: int | slice | None, parts: list[Any]) -> Any:
+def _combine(op: str, wraps: bool, number: int | slice | None, parts: list[Any]) -> Any:
     first, *others = parts if number is None else [part[number] for part in parts]
-    return running({**COMMUTING, **_FIRST}[op], first, others)[-1]
+    return running({**COMMUTING, **_FIRST}[op], first, others, wraps=wraps)[-1]
 
 
-def running(function: Callable[[Any, Any], Any], first: Any, others: Iterable[Any]) -> list[Any]:
-    """What has come together up to each of some values. Integers wrap in 64 bits, as in the kernels."""
+def running(
+    function: Callable[[Any, Any], Any], first: Any, others: Iterable[Any], *, wraps: bool
+) -> list[Any]:
+    """What has come together up to each of some values. wraps: integers do in 64 bits, as NumPy's."""
     with np.errstate(over="ignore"):
         found = itertools.accumulate(
-            others, function, initial=np.int64(first) if type(first) is int else first
+            others, function, initial=np.int64(first) if wraps and type(first) is int else first
         )
         return [value.item() if type(value) is np.int64 else value for value in found]

@@ -164,16 +164,17 @@ def distribute(chunked: Chunked, named: Mapping[str, Any]) -> object:
             return None
         if isinstance(tree, tuple):
             return tuple(map(returned, tree))
-        value = fn.results[tree].value if isinstance(tree, int) else None
+        result = fn.results[tree] if isinstance(tree, int) else None
+        value = None if result is None else result.value
         if isinstance(value, Symbol) and value in given:
             return given[value]
         if isinstance(value, Symbol) and value in call.grids:
             return array_of(f"{fn.name}-{value.name}-{value.uid}", call.grids[value], call.graph)
-        if value is None or isinstance(value, Symbol):
+        if result is None or value is None or isinstance(value, Symbol):
             raise UnsupportedError("a distributed function returns numbers and arrays", fn.loc)
         number = call.scalar(value)
         if not isinstance(number, Task):
-            return number
+            return number if result.python else value.dtype.numpy.type(number)
         call.raising.discard(number.key)
         return number_of(f"{fn.name}-result-{tree}", number.key, value.dtype.numpy, call.graph)
 

@@ -15,8 +15,10 @@ from appyc.distributed.chunk_grids import joined
 from appyc.distributed.combining import Combination
 from appyc.distributed.scattering import NAME, StoreList, with_store_lists
 from appyc.ir import nodes as ir
+from appyc.ir.expression_printer import is_numpy
 from appyc.ir.names import NameSupply
 from appyc.ir.printer import print_function
+from appyc.ir.raising import GROWING
 from appyc.ir.types import DType
 from appyc.ir.visit import (
     arrays_written,
@@ -95,7 +97,7 @@ def kernel_of(
     windowed = replace(
         whole,
         params=(*touched, *lists, *scalars, *extents.values(), *origins.values(), *flat),
-        body=rewrite_all(body, lambda n: _windowed(n, extents, origins)),
+        body=rewrite_all(body, lambda n: _windowed(as_numpy(n), extents, origins)),
     )
     changed = arrays_written(body)
     written = tuple(a for a in touched if a in changed and a not in reduced)
@@ -122,6 +124,26 @@ def is_pythons(scalar: ir.Expr | ir.Symbol) -> bool:
 def result_of(expr: ir.Expr) -> ir.Result:
     """Returns a scalar such that a function that takes it knows its type."""
     return ir.Result(expr, python=is_pythons(expr), loc=expr.loc)
+
+
+def as_numpy(node: ir.Node) -> ir.Node:
+    """An operation of NumPy's numbers as one in text too, where scalars are Python's: integers do not wrap there,
+    and powers of floats raise."""
+    match node:
+        case ir.Binary(trap=False, python=False) if (
+            is_pythons(node)
+            and not is_numpy(node)
+            and (node.op == "**" or (node.op in GROWING and node.dtype is DType.INT64))
+        ):
+            return replace(node, lhs=ir.Cast(node.lhs, node.dtype, loc=node.loc))
+        case ir.Unary("-", python=False) if node.dtype is DType.INT64 and not is_numpy(node):
+            return replace(node, arg=ir.Cast(node.arg, DType.INT64, loc=node.loc))
+        case ir.Update(trap=False, python=False, index=()) if node.op in ("+", "*") and (
+            node.target.dtype is DType.INT64 and not is_numpy(node.value)
+        ):
+            return replace(node, value=ir.Cast(node.value, DType.INT64, loc=node.loc))
+        case _:
+            return node
 
 
 def _bounded(node: ir.Node, bounds: dict[ir.Symbol, tuple[ir.Symbol, ir.Symbol]]) -> ir.Node:

@@ -54,6 +54,8 @@ class Program(BlockTasks):
                     self._set(stmt.target, self.scalar(stmt.value))
                 case ir.Update() if not stmt.target.is_array:
                     new = combine(stmt.op, ir.Var(stmt.target, loc=stmt.loc), stmt.value)
+                    if isinstance(new, ir.Binary):
+                        new = replace(new, trap=stmt.trap, python=stmt.python)
                     self._set(stmt.target, self.scalar(self.prepared.values.setdefault(id(stmt), new)))
                 case ir.For() if id(stmt) not in self.nests and not is_nest(stmt, self.grids):
                     self.repeat(stmt, range(self._number(stmt.lo), self._number(stmt.hi), stmt.step))
@@ -73,7 +75,7 @@ class Program(BlockTasks):
                     self.values[symbol] = self.grids[symbol] = Grid(array)
                 case ir.Fail(values=words):
                     known = tuple(integer(self._number(word), word.loc) for word in words)
-                    self._in_python(replace(stmt, values=known))
+                    self._known(replace(stmt, values=known))
                 case ir.BoundsCheck():
                     index, extent = self._number(stmt.index), self._number(stmt.extent)
                     if not -extent <= index < extent:

@@ -31,6 +31,7 @@ from appyc.ir.nodes import (
     View,
     Workers,
 )
+from appyc.ir.raising import traps_overflow
 from appyc.ir.types import DType
 
 CALLED_OPS = {"min": "min", "max": "max", "minimum": "np.minimum", "maximum": "np.maximum"}
@@ -154,16 +155,23 @@ class ExpressionPrinter:
                 python = PYTHON_KINDS[expr.dtype.kind]
                 lhs, rhs = f"{python}({bare_lhs})", f"{python}({bare_rhs})"
                 return f"np.{expr.dtype}({lhs} {expr.op} {rhs})"
-            if not (_is_numpy(expr.lhs) or _is_numpy(expr.rhs)):
+            if not (is_numpy(expr.lhs) or is_numpy(expr.rhs)):
                 lhs = f"np.{expr.dtype}({bare_lhs})"
         elif expr.dtype is DType.BOOL and expr.op not in ("&", "|", "^"):
             lhs = f"np.bool({bare_lhs})"  # Python's bools would add as integers
+        elif traps_overflow(expr):
+            lhs, rhs = self.pythons(expr.lhs), self.pythons(expr.rhs)
         return f"({lhs} {expr.op} {rhs})"
+
+    def pythons(self, expr: Expr) -> str:
+        """An integer as an operand of Python's arithmetic, which does not wrap."""
+        is_own = isinstance(expr, Const | Extent) or traps_overflow(expr)
+        return self.expr(expr) if is_own else f"int({self.bare(expr)})"
 
     def cast(self, expr: Cast) -> str:
         arg, source = self.bare(expr.arg), expr.arg.dtype
         narrows = expr.dtype.is_integer and source.is_integer and expr.dtype is not source
-        if narrows and not _is_numpy(expr.arg) and not isinstance(expr.arg, Const):
+        if narrows and not is_numpy(expr.arg) and not isinstance(expr.arg, Const):
             # np.int8(300) is an error where the 300 is Python's; from NumPy's it wraps.
             return f"np.{source}({arg}).astype(np.{expr.dtype})"
         return f"np.{expr.dtype}({arg})"
@@ -219,7 +227,7 @@ def is_safe_divisor(expr: Expr, nonzero: Collection[Symbol]) -> bool:
             return False
 
 
-def _is_numpy(expr: Expr) -> bool:
+def is_numpy(expr: Expr) -> bool:
     """Whether the printed expression surely is a NumPy scalar, not a number of Python's own."""
     match expr:
         case Load():
@@ -227,13 +235,15 @@ def _is_numpy(expr: Expr) -> bool:
         case Cast() | Intrinsic():
             return True
         case Unary():
-            return expr.op != "~" or (expr.dtype is not DType.BOOL and _is_numpy(expr.arg))
+            return (expr.op, expr.dtype) != ("~", DType.BOOL) and is_numpy(expr.arg)
         case Binary():
             if expr.op in ("min", "max"):
-                return _is_numpy(expr.lhs) and _is_numpy(expr.rhs)
-            return expr.op in CALLED_OPS or _is_numpy(expr.lhs) or _is_numpy(expr.rhs)
+                return is_numpy(expr.lhs) and is_numpy(expr.rhs)
+            if traps_overflow(expr):
+                return False
+            return expr.op in CALLED_OPS or is_numpy(expr.lhs) or is_numpy(expr.rhs)
         case Select():
-            return _is_numpy(expr.then) and _is_numpy(expr.orelse)
+            return is_numpy(expr.then) and is_numpy(expr.orelse)
         case (
             Compare() | Logical() | AnyLane() | Apart() | Ascending() | Likely() | Call() | Reduce() | Draw()
         ):

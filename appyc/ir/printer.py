@@ -234,6 +234,8 @@ class _Printer(ExpressionPrinter):
         target = self.element(stmt.target, stmt.index) if to_element else self.name(stmt.target)
         if stmt.op in CALLED_OPS:
             value = f"{CALLED_OPS[stmt.op]}({target}, {self.bare(stmt.value)})"
+        elif stmt.trap:
+            value = f"int({target}) {stmt.op} {self.pythons(stmt.value)}"
         else:
             value = f"{target} {stmt.op} {self.expr(stmt.value)}"
         return f"{target} = {value}" + ("  # atomic" if stmt.atomic else "")

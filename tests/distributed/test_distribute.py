@@ -680,6 +680,60 @@ def test_totals_have_the_type_that_numpy_gives_them(dtype):
         assert np.asarray(one) == other
 
 
+@appyc.jit(strict=True)
+def products_of_numpys(a, b, k):
+    span = a.max() - a.min()
+    s = np.int64(2**62)
+    for i in range(a.shape[0]):
+        b[i] = s * s + span * k
+        s = s * 3 + s
+    return span * span, -span, k * k, s
+
+
+def test_integers_of_numpys_wrap_in_blocks_and_between_them():
+    a, b, k = np.array([2**62, -(2**62) - 5, 3, 4, 5]), np.zeros(5, np.int64), np.int64(2**40 + 1)
+    with np.errstate(over="ignore"):
+        expected = products_of_numpys.py_func(a, b, k)
+        other = da.zeros(5, dtype=np.int64, chunks=2)
+        found = products_of_numpys(da.from_array(a, chunks=2), other, k)
+    assert [int(x) for x in found] == [int(x) for x in expected]
+    np.testing.assert_array_equal(other.compute(), b)
+
+
+@appyc.jit(strict=True)
+def total_of_pythons(a):
+    s = 0
+    for i in range(a.shape[0]):
+        s += int(a[i])
+    return s
+
+
+@appyc.jit(strict=True)
+def squares_of_pythons(a, b):
+    for i in range(a.shape[0]):
+        k = int(a[i])
+        b[i] = (k * k) % 7
+
+
+@appyc.jit(strict=True)
+def known_square(a, k):
+    for _ in range(a.shape[0]):
+        k += 1
+    return k * k
+
+
+def test_integers_of_pythons_never_wrap():
+    large = 2**63 - 1
+    parts = da.from_array(np.array([large, large, 3, -large, -large]), chunks=2)
+    assert int(total_of_pythons(parts)) == 3
+    with pytest.raises(OverflowError):
+        total_of_pythons(parts[:2]).compute()
+    squares_of_pythons(parts, b := da.zeros(5, dtype=np.int64, chunks=2))
+    with pytest.raises(OverflowError):
+        b.compute()
+    assert known_square(parts, 2**40) == (2**40 + 5) ** 2
+
+
 def test_blocks_of_an_arg_reduction_run_in_any_order():
     plan = largest.explain(da.zeros(640, chunks=10), 0.5)
     blocks = [name for name in plan.step if "line" in name]

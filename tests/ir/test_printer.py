@@ -189,6 +189,20 @@ def test_division_by_zero_of_a_loop_variable_is_numpys():
     assert array.tolist() == [0, 5]
 
 
+def test_division_of_a_negated_number_by_zero_is_numpys():
+    p = Program()
+    x, y = p.real("x"), p.real("y")
+    with np.errstate(all="ignore"):
+        assert value_of(p, binary("/", neg(x), y), 1.0, 0.0) == -np.inf
+
+
+def test_operations_that_trap_are_pythons():
+    p = Program()
+    a = p.array("a", 1, DType.INT64)
+    square = binary("*", load(a, 0), load(a, 0), trap=True)
+    assert value_of(p, add(square, square), np.array([2**31]), python=True) == 2**63
+
+
 def test_not_of_a_bool_and_complement_of_an_integer():
     p = Program()
     n = p.integer("n")
