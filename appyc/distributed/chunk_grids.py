@@ -128,7 +128,7 @@ def inside(box: Box, window: Box) -> Slices:
 
 
 def _part(chunk: np.ndarray, part: Slices) -> np.ndarray:
-    return np.ascontiguousarray(chunk[part])
+    return np.asarray(chunk[part], order="C")
 
 
 def joined(
@@ -161,7 +161,7 @@ def whole(*window: Any) -> np.ndarray:
 
 
 def _result(results: Any, number: int | None, target: Slices) -> np.ndarray:
-    return np.ascontiguousarray((results if number is None else results[number])[target])
+    return np.asarray((results if number is None else results[number])[target], order="C")
 
 
 def _patch(chunk: np.ndarray, results: Any, number: int | None, part: Slices, target: Slices) -> np.ndarray:

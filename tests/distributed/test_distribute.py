@@ -734,6 +734,25 @@ def test_integers_of_pythons_never_wrap():
     assert known_square(parts, 2**40) == (2**40 + 5) ** 2
 
 
+@appyc.jit(strict=True)
+def without_axes(s, a):
+    s[()] = 2
+    for i in range(a.shape[0]):
+        s[()] += a[i]
+    for i in range(a.shape[0]):
+        a[i] += s[()]
+    return s[()] + 1
+
+
+def test_arrays_without_axes_are_written():
+    s, a = np.array(1.0), np.arange(7.0)
+    parts = da.from_array(s, chunks=()), da.from_array(a, chunks=3)
+    expected, found = without_axes.py_func(s, a), without_axes(*parts)
+    assert found.compute() == expected
+    assert parts[0].compute() == s
+    np.testing.assert_array_equal(parts[1].compute(), a)
+
+
 def test_blocks_of_an_arg_reduction_run_in_any_order():
     plan = largest.explain(da.zeros(640, chunks=10), 0.5)
     blocks = [name for name in plan.step if "line" in name]
