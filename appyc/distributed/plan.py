@@ -156,7 +156,7 @@ class Counting:
         for layer, itemsize, parts in self.touched.values():
             layer.least += itemsize * _elements(parts)
         ends = [*(layer.first for layer in self.layers[1:]), len(graph.tasks)]
-        for layer, end in zip(self.layers, ends, strict=True):
+        for layer, end in zip(self.layers, ends, strict=False):  # without a nest, there is no layer
             layer.tasks = end - layer.first
         lines = [layer.line for layer in self.layers]
         repeats = [n for n, line in enumerate(lines) if line in lines[:n]]

@@ -72,6 +72,13 @@ def test_what_depends_on_values_is_not_run():
     assert "depends on values" in str(plan)
 
 
+def test_a_call_without_nests_has_no_tasks():
+    arrays = [da.zeros((8, 8), chunks=4) for _ in range(2)]
+    assert str(smoothed.explain(0, *arrays)) == "smoothed, over chunked arrays: 0 tasks\n"
+    assert smoothed.graph(0, *arrays).mermaid == "flowchart TD\n"
+    assert "<rect" not in smoothed.graph(0, *arrays).svg
+
+
 def test_the_tasks_of_one_step_are_drawn(tmp_path):
     arrays = [da.zeros((8, 8), chunks=4) for _ in range(2)]
     drawn = smoothed.graph(1, *arrays)
