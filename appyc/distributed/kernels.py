@@ -16,6 +16,7 @@ from appyc.distributed.combining import Combination
 from appyc.distributed.scattering import NAME, StoreList, with_store_lists
 from appyc.ir import nodes as ir
 from appyc.ir.expression_printer import is_numpy
+from appyc.ir.integers import is_within, limits
 from appyc.ir.names import NameSupply
 from appyc.ir.printer import print_function
 from appyc.ir.raising import GROWING
@@ -221,5 +222,9 @@ def run_block(
     own = [joined(*window, is_written=number in written) for number, window in enumerate(windows)]
     scalars: tuple[Any, ...] = ()
     for text, arrays, numbers in launches:
-        scalars = compiled(make, text, options)(*(own[number] for number in arrays), *numbers) or ()
+        is_large = any(type(n) is int and not is_within((n, n), limits(DType.INT64)) for n in numbers)
+        function = (
+            function_of(text) if is_large else compiled(make, text, options)
+        )  # Python has larger integers
+        scalars = function(*(own[number] for number in arrays), *numbers) or ()
     return (*(own[number][part] for number, part in results), *scalars)

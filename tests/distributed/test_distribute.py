@@ -722,6 +722,14 @@ def known_square(a, k):
     return k * k
 
 
+@appyc.jit(strict=True)
+def digits_of_pythons(a):
+    s = 0
+    for i in range(a.shape[0]):
+        s = s * 1000003 + int(a[i])
+    return s % 97
+
+
 def test_integers_of_pythons_never_wrap():
     large = 2**63 - 1
     parts = da.from_array(np.array([large, large, 3, -large, -large]), chunks=2)
@@ -731,6 +739,7 @@ def test_integers_of_pythons_never_wrap():
     squares_of_pythons(parts, b := da.zeros(5, dtype=np.int64, chunks=2))
     with pytest.raises(OverflowError):
         b.compute()
+    assert int(digits_of_pythons(parts)) == digits_of_pythons.py_func(parts.compute())
     assert known_square(parts, 2**40) == (2**40 + 5) ** 2
 
 
