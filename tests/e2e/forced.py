@@ -24,7 +24,7 @@ CONSTANTS: dict[str, dict[str, Any]] = {
     "passes.gpu.expand_allocations": {"ROOM": 256},
     "passes.gpu.grid_kernels": {"SHARES": 3},
     "passes.gpu.kernel_results": {"SHARE_LANES": 2},
-    "passes.gpu.map_gpu": {"SCAN_LANES": 4, "STRIP_LANES": 4},
+    "passes.gpu.map_gpu": {"SCAN_LANES": 4, "STRIP_LANES": 4, "FEWEST_LANES": 8},
     "passes.gpu.private_copies": {"SPREAD": 4, "SHARE": 1, "LANES": 8, "FEWEST": 2},
     "passes.gpu.record_launches": {"FEWEST": 1},
     "passes.gpu.split_reductions": {"STRIP_THREADS": 1, "LEAST": 1, "FEWEST": 2},
