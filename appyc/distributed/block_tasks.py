@@ -103,15 +103,18 @@ class Prepared:
         return self.scans[id(loop)]
 
     def in_python(self, node: ir.Expr | ir.Fail) -> InPython:
-        """The function of a node that reads no elements of arrays."""
-        if id(node) not in self.known:
-            arrays = tuple({n.array for n in walk(node) if isinstance(n, ir.Extent)})
-            scalars, new = tuple(scalars_read(node)), rewrite(node, as_numpy)
-            body, results = ((new,), ()) if isinstance(new, ir.Fail) else ((), (result_of(new),))
-            fn = replace(self.fn, name=NAME, params=(*arrays, *scalars), body=body, tree=0 if results else None,
-                         guards=(), results=results)  # fmt: skip
-            self.known[id(node)] = InPython(node, arrays, scalars, function_of(print_function(fn)))
-        return self.known[id(node)]
+        """The function of a node that reads no elements of arrays. That of a raise is made for one call."""
+        if id(node) in self.known:
+            return self.known[id(node)]
+        arrays = tuple({n.array for n in walk(node) if isinstance(n, ir.Extent)})
+        scalars, new = tuple(scalars_read(node)), rewrite(node, as_numpy)
+        body, results = ((new,), ()) if isinstance(new, ir.Fail) else ((), (result_of(new),))
+        fn = replace(self.fn, name=NAME, params=(*arrays, *scalars), body=body, tree=0 if results else None,
+                     guards=(), results=results)  # fmt: skip
+        made = InPython(node, arrays, scalars, function_of(print_function(fn)))
+        if results:
+            self.known[id(node)] = made
+        return made
 
 
 @dataclass(slots=True)
