@@ -245,13 +245,19 @@ class _KernelEmitter(ExpressionEmitter):
     def _type(self, count: Symbol) -> str:
         return "INDEX" if count in self.counts else "tl.int64"
 
+    def _combined(self, op: str, target: Symbol) -> tuple[str, str, str]:
+        """The helper that combines two values, and what is written behind values and behind the result: bools are
+        combined as integers of 32 bits."""
+        is_bool = target.dtype is DType.BOOL
+        combine = COMBINE[_OF_BOOLS.get(op, op) if is_bool else op]
+        self.helpers.add(combine)
+        return (combine, ".to(tl.int32)", " != 0") if is_bool else (combine, "", "")
+
     def _lane_reduce(self, s: LaneReduce) -> None:
         along = s.axes if self.shapes.has_rows else IN_ROWS
         axes = along | self.shapes.of(s.value)
-        value, combine, after = self.over(s.value, axes), COMBINE[s.op], ""
-        if s.target.dtype is DType.BOOL:
-            value, combine, after = f"{value}.to(tl.int32)", COMBINE[_OF_BOOLS.get(s.op, s.op)], " != 0"
-        self.helpers.add(combine)
+        combine, before, after = self._combined(s.op, s.target)
+        value = self.over(s.value, axes) + before
         if axes - along:  # a value for each row is left
             reduced = f"{min(along)}, {combine}, keep_dims=True"
         else:
@@ -260,12 +266,8 @@ class _KernelEmitter(ExpressionEmitter):
 
     def _lane_scan(self, s: LaneScan) -> None:
         axes = IN_ROWS | self.shapes.of_all(s.values)
-        values = [self.over(value, axes) for value in s.values]
-        combine, after = COMBINE[s.op], ""
-        if s.targets[0].dtype is DType.BOOL:  # of 32 bits, as in a reduction
-            values, after = [f"{value}.to(tl.int32)" for value in values], " != 0"
-            combine = COMBINE[_OF_BOOLS.get(s.op, s.op)]
-        self.helpers.add(combine)
+        combine, before, after = self._combined(s.op, s.targets[0])
+        values = [self.over(value, axes) + before for value in s.values]
         given = values[0] if len(values) == 1 else f"({', '.join(values)})"
         targets = ", ".join(self.name(target) for target in s.targets)
         axis = int(self.shapes.has_rows)

@@ -129,10 +129,8 @@ def _sum(expr: ir.Binary, symbol: ir.Symbol) -> Linear | None:
     left = lhs.value if lhs is not None else expr.lhs
     right = rhs.value if rhs is not None else expr.rhs
     if left is None and right is None and not expr.dtype.is_integer:
-        nothing = ir.Const(0.0 if expr.dtype.is_float else 0j, expr.dtype, loc=expr.loc)
-        return Linear(
-            factor, nothing
-        )  # no product: of an infinity, `t - t * x` is NaN where `t * (1 - x)` is none
+        # No product: of an infinity, `t - t * x` is NaN where `t * (1 - x)` is none.
+        return Linear(factor, ir.Const(0.0 if expr.dtype.is_float else 0j, expr.dtype, loc=expr.loc))
     if right is None:
         return Linear(factor, left)
     if left is None:

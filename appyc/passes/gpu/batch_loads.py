@@ -30,7 +30,8 @@ from appyc.ir.nodes import Assign, Expr, For, Function, Load, LoopMode, Stmt, St
 from appyc.ir.raising import may_raise
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.visit import arrays_read, arrays_written, map_operands, scalars_read, scalars_written, walk
-from appyc.passes.gpu.map_gpu import map_gpu, map_nests, mentions
+from appyc.passes.gpu.lane_expressions import mentions
+from appyc.passes.gpu.map_gpu import map_gpu, map_nests
 from appyc.passes.gpu.tile_rows import Location, loads_in_advance, location_of
 from appyc.passes.loop_ops.unroll import unroll, why_not_unroll
 from appyc.passes.pass_context import PassContext

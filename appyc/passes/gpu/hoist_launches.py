@@ -47,7 +47,7 @@ def hoist_launches(
             else targets_of(stmt)
         )
         own = [s for s in made if s not in users and changed[s] == 1]
-        is_plain = isinstance(stmt, ChooseLanes | Alloc) or (isinstance(stmt, Assign) and not may_raise(stmt))
+        is_plain = isinstance(stmt, Alloc) or _is_pure(stmt)
         if own and is_plain and not any(changed[s] for s in symbols_of(stmt) if s not in own):
             changed.subtract(own)
             before.append(stmt)
@@ -89,11 +89,14 @@ def _apart(
                 yield stmt
 
 
+def _is_pure(stmt: ScheduledStmt) -> bool:
+    """Whether a statement does nothing but compute a number."""
+    return isinstance(stmt, ChooseLanes) or (isinstance(stmt, Assign) and not may_raise(stmt))
+
+
 def _is_own(stmt: ScheduledStmt, users: Collection[Symbol]) -> bool:
     """Whether a statement computes a number of the program's own, which it may do in any case."""
-    return (isinstance(stmt, ChooseLanes) or (isinstance(stmt, Assign) and not may_raise(stmt))) and not any(
-        s in users for s in targets_of(stmt)
-    )
+    return _is_pure(stmt) and not any(s in users for s in targets_of(stmt))
 
 
 def _with_first_values(

@@ -69,7 +69,7 @@ class ExpressionLowering:
     # ------------------------------------------------------------ facts
 
     def is_varying(self, node: ir.Node) -> bool:
-        return _mentions(node, self.varying)
+        return mentions(node, self.varying)
 
     def temp(self, name: str, value: ir.Expr, out: list[ScheduledStmt]) -> ir.Var:
         """The value in a new scalar, unless it is one already."""
@@ -79,7 +79,7 @@ class ExpressionLowering:
         """The value in a new scalar, whatever becomes of those that it reads."""
         found = let(name, value, self.names, out)
         for scalars in (self.varying, self.in_row):
-            if _mentions(value, scalars):
+            if mentions(value, scalars):
                 scalars.add(found.symbol)
         return found
 
@@ -109,7 +109,7 @@ class ExpressionLowering:
     def access_mask(self, index: tuple[ir.Expr, ...], where: Where) -> ir.Expr | None:
         """What a load needs as its mask: in lanes that merely lie behind the end of their loop,
         an address that all lanes share is a good one, and so is one that all lanes of a row share."""
-        if not where.lanes or where.narrow or any(_mentions(i, self.in_row) for i in index):
+        if not where.lanes or where.narrow or any(mentions(i, self.in_row) for i in index):
             return where.access
         if any(self.is_varying(i) for i in index):
             return both(where.rows, where.safe) if where.rows is not None else where.access
@@ -203,7 +203,8 @@ class ExpressionLowering:
         return replace(e, lhs=first, rhs=self.expr(e.rhs, where.only(decides), out))
 
 
-def _mentions(node: ir.Node, symbols: set[ir.Symbol]) -> bool:
+def mentions(node: ir.Node, symbols: set[ir.Symbol]) -> bool:
+    """Whether an expression reads one of these scalars."""
     return any(isinstance(n, ir.Var) and n.symbol in symbols for n in walk(node))
 
 

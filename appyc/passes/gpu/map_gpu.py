@@ -28,9 +28,10 @@ from dataclasses import dataclass
 from appyc.ir.affine import coefficient
 from appyc.ir.array_accesses import array_of, repeated_accesses
 from appyc.ir.blocks import blocks_of, replace_outermost
-from appyc.ir.nodes import Alloc, Expr, For, If, Load, LoopMode, Node, Stmt, Symbol, Update, Var, While
+from appyc.ir.nodes import Alloc, Expr, For, If, Load, LoopMode, Node, Stmt, Symbol, Update, While
 from appyc.ir.types import Layout
 from appyc.ir.visit import loops_of, walk
+from appyc.passes.gpu.lane_expressions import mentions
 from appyc.passes.vectorise.divergence import divergence
 
 ANOTHER_LOOP = "parallelise another loop of the nest, or run the function on the CPU"
@@ -102,17 +103,15 @@ def _branches_by_row(body: tuple[Stmt, ...], rows: Symbol, lane: Symbol | None) 
     """Whether control flow depends on the row, and not on the lane."""
     by_row = divergence(body, {rows})
     by_lane = set() if lane is None else divergence(body, {lane})
-    tests = (
-        test
-        for node in walk(body)
-        for test in (
-            (node.lo, node.hi)
-            if isinstance(node, For)
-            else (node.cond,)
-            if isinstance(node, If | While)
-            else ()
-        )
-    )
+    tests: list[Expr] = []
+    for node in walk(body):
+        match node:
+            case For():
+                tests += (node.lo, node.hi)
+            case If() | While():
+                tests.append(node.cond)
+            case _:
+                pass
     return any(mentions(test, by_row) and not mentions(test, by_lane) for test in tests)
 
 
@@ -188,10 +187,6 @@ def _stride(array: Symbol, index: tuple[Expr, ...], var: Symbol) -> int:
     if any(coefficient(i, var) != 0 for i in order[1:]):
         return -1
     return 0 if fast is None or fast == 0 else 1 if abs(fast) == 1 else -1
-
-
-def mentions(node: Node, symbols: set[Symbol]) -> bool:
-    return any(isinstance(n, Var) and n.symbol in symbols for n in walk(node))
 
 
 def perfect_chain(nest: For, row_lanes: int | None = None) -> tuple[For, ...]:

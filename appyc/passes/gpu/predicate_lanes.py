@@ -233,9 +233,10 @@ class KernelLowering(ExpressionLowering):
         body: list[ScheduledStmt] = [Lanes(lane, loc=loc)]
         self.in_row.add(lane)
         where = self.enter(loop, lo, ir.Var(base, loc=loc), lane, count, body, around)
-        if s.scans:
+        inside = loop.body
+        if s.scans:  # `in_row` lacks the scalars of their steps
             where = replace(where, rows=None)
-        inside = start_lanes(self, s, kept, where, ir.Var(lane, loc=loc), body) if s.scans else loop.body
+            inside = start_lanes(self, s, kept, where, ir.Var(lane, loc=loc), body)
         body += self.block(inside, where)
         if s.scans:
             hand_on(self, s, kept, number, ir.Var(base, loc=loc), count, body)
@@ -278,7 +279,8 @@ class KernelLowering(ExpressionLowering):
         out.append(ir.Assign(loop.var, iteration(base, loop.step, here), loc=loop.loc))
         self.indices[loop.var] = LaneIndex(base.symbol, loop.step, lane)
         rest = count if first == integer(0, loop.loc) else ir.Binary("-", count, first, loc=loop.loc)
-        inside = self.temp("inside", both(around.mask, less(here, rest)) or less(here, rest), out)
+        is_one = less(here, rest)
+        inside = self.temp("inside", both(around.mask, is_one) or is_one, out)
         self.varying |= divergence(loop.body, self.varying)
         in_row = lane in self.in_row
         if in_row:

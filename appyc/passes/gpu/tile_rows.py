@@ -46,7 +46,8 @@ from appyc.ir.visit import (
     scalars_written,
     walk,
 )
-from appyc.passes.gpu.map_gpu import FEWEST_LANES, GridMapping, map_gpu, map_nests, mentions
+from appyc.passes.gpu.lane_expressions import mentions
+from appyc.passes.gpu.map_gpu import FEWEST_LANES, GridMapping, map_gpu, map_nests
 from appyc.passes.loop_ops.unroll import again
 from appyc.passes.node_builders import (
     both,
@@ -80,15 +81,15 @@ def tile_rows(fn: Function, ctx: PassContext) -> Function:
     decided: dict[Symbol, LoopSchedule] = {}
 
     def rule(s: For) -> tuple[Stmt, ...]:
-        tiled = None
-        if s.product is None and fn.schedule[s.var].row_lanes is None:
-            tiled = _tiled(map_gpu(s), names)
+        if s.product is not None or fn.schedule[s.var].row_lanes is not None:
+            return (s,)
+        mapping = map_gpu(s)
+        tiled = _tiled(mapping, names)
         if tiled is None:
             return (s,)
         nest, copies = tiled
         decided[s.var] = replace(fn.schedule[s.var], rows_each=copies)
         ctx.remark(s.loc, f"each program of the GPU computes {copies} neighbouring rows")
-        mapping = map_gpu(s)
         if mapping.rows is None:
             return (nest,)
         (lanes,) = (loop for loop in mapping.chain if loop.var == mapping.lane)
