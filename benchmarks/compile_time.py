@@ -327,28 +327,36 @@ def table(found: dict[str, dict[str, float]]) -> Table:
 
 def lengthened(name: str, counts: Sequence[int], rounds: int, folder: Path) -> Iterator[Row]:
     """A program with each of so many statements. The helpers that all C code shares are compiled already."""
+    first = long_program(name, 2, folder)
     for count in counts:
-        text, arguments = long_programs.PROGRAMS[name](count)
-        path = folder / f"{name}_{count}.py"
-        path.write_text(text)
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        compile_ = long_program(name, count, folder)
         clocks = []
         for _ in range(rounds):
-            clocks.append(Clock())
-            with clocks[-1].running():
-                appyc.jit(target="cpu", cache=False)(module.kernel).compile(*arguments)
+            with TemporaryDirectory() as cache, patch.dict(os.environ, APPYC_CACHE_DIR=cache):
+                first()
+                clocks.append(Clock())
+                with clocks[-1].running():
+                    compile_()
         yield Row(name, str(count), {c: min(clock.seconds[c] for clock in clocks) for c in COLUMNS})
+
+
+def long_program(name: str, count: int, folder: Path) -> Compile:
+    """Compiles a program with so many statements, whose text is written to the folder."""
+    text, arguments = long_programs.PROGRAMS[name](count)
+    path = folder / f"{name}_{count}.py"
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return compiled(module.kernel, arguments)
 
 
 def scaling(names: Sequence[str], counts: Sequence[int], rounds: int, console: Console) -> list[Row]:
     """Long programs, as a table for each."""
     rows: list[Row] = []
-    with TemporaryDirectory() as folder, patch.dict(os.environ, APPYC_CACHE_DIR=folder):
-        list(lengthened("stencils", (2,), 1, Path(folder)))
+    with TemporaryDirectory() as folder:
         for name in names:
             found = list(lengthened(name, counts, rounds, Path(folder)))
             out = Table(name, "processor, ms/statement", *COLUMNS)

@@ -8,7 +8,7 @@ static void scale_loop_7(begin, end, ...)         one for every loop that runs i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from appyc.c_gen.c_function import arrays_gone, emit_function, emit_release
 from appyc.c_gen.c_module import FunctionContext, ModuleContext, parameters_of_array
@@ -23,7 +23,7 @@ from appyc.c_gen.text.c_names import Names
 from appyc.c_gen.text.c_statements import emit_statement
 from appyc.c_gen.text.c_types import TYPEDEFS, c_type
 from appyc.c_gen.text.c_writer import Writer
-from appyc.c_gen.translation_units import Definition, File, cut
+from appyc.c_gen.translation_units import STARTS_LOOPS, Definition, File, cut
 from appyc.ir.abi import FrameLayout, Status, frame_layout
 from appyc.ir.draw_functions import OF_PYTHON
 from appyc.ir.fault_words import FaultSite
@@ -42,7 +42,7 @@ class CModule:
     """C text, the name of the function to call, what a fault's number means, and the frame.
 
     threaded: it holds a loop that threads may share. profiled: the loops whose time it takes. masked: it holds lanes
-    under masks. start, functions, end: the parts that `units` distributes. starts_loops: the program does little else.
+    under masks. start, functions, end: the parts that `units` distributes.
     libraries: files that it needs beside those, the same in every program. draws: it calls NumPy's distributions.
     """
 
@@ -56,13 +56,12 @@ class CModule:
     start: str = ""
     functions: tuple[Definition, ...] = ()
     end: str = ""
-    starts_loops: bool = False
     libraries: tuple[str, ...] = ()
     draws: bool = False
 
     def units(self, most: int) -> tuple[File, ...]:
-        """About so many files that are the program together with `libraries`, as `text` is alone."""
-        return cut(self.start, self.functions, self.end, most, starts_loops=self.starts_loops)
+        """Up to so many files that are the program together with `libraries`, as `text` is alone."""
+        return cut(self.start, self.functions, self.end, most)
 
 
 def generate(
@@ -93,7 +92,10 @@ def generate(
     entry_text = _entry(module, layout, entry, program)
     profiled = module.profiled or []
     table = [table_text(profiled)] if profiled else []
-    functions = tuple(module.functions)
+    *functions, last = module.functions
+    if _only_starts_loops(module):
+        last = replace(last, attributes=(*last.attributes, STARTS_LOOPS))
+    functions.append(last)
     written = [function.static for function in functions]
     parts = (fn, *(callee.function for callee in fn.callees))
     draws = any(isinstance(n, Draw) for part in parts for n in walk(part))
@@ -104,8 +106,7 @@ def generate(
     start = f"{head}\n\n{module.helpers.declared()}"
     return CModule(
         text, entry, module.faults(), layout, threaded, tuple(profiled), masked,
-        start, functions, entry_text, _only_starts_loops(module), module.helpers.libraries(),
-        draws,
+        start, tuple(functions), entry_text, module.helpers.libraries(), draws,
     )  # fmt: skip
 
 
@@ -243,6 +244,7 @@ def _entry(module: ModuleContext, layout: FrameLayout, entry: str, program: str)
     goes_deep = any(has_depth(callee.function) for callee in module.fn.callees)
     inner = module.names.fresh(f"run_{module.fn.name}") if goes_deep else entry
     static = "static " if goes_deep else ""
+    writer.line(f"__attribute__(({STARTS_LOOPS}))")
     with writer.block(f"{static}int32_t {inner}(int64_t *{restrict}frame)"):
         writer.line(f"int64_t *fault = frame + {layout.fault};")
         writer.line("fault[0] = -1;")

@@ -2,8 +2,7 @@
 
     module.text         one file, with everything `static`: what reports show, and what a cached kernel is known by
     module.units(2)     the same program as two files: what one defines is hidden from outside of the library,
-                        and declared in the other; a long program that only starts loops is one of them,
-                        hardly optimised; functions of thousands of lines are optimised less
+                        and declared in the other; functions of thousands of lines are optimised less
     module.libraries    files with helpers that are the same in every program; their objects are kept (`compiler/cpu`)
 
 The split loses no optimisation. The functions of loops are not inlined or analysed across calls within one file
@@ -12,11 +11,15 @@ either (`emit_function`). Helpers with files of their own are called once for a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 LEAST = 8_000
-"""Characters of the functions in one file: about a tenth of a second of gcc. Starting it takes a fifth of that."""
+"""Characters of the functions in one file: about 60 ms of gcc. Starting it, and linking two files, takes a third of
+that."""
+
+PER_VECTOR_LOOP = 3_000
+"""Characters that take gcc as long as one vectorised loop, with its remainders."""
 
 LARGE = 80_000
 """Characters of one function from which on it is optimised less: gcc's time grows faster than its length,
@@ -25,17 +28,19 @@ to four seconds here, and a third of that with -O1, under which `omp simd` loops
 MUCH = 200_000
 """The same of all functions together: the last tenth of a program's speed is not worth five seconds of compiling."""
 
+STARTS_LOOPS = 'optimize("Og")'
+"""The attribute of functions whose time is that of what they call, for which gcc takes a third of its time for -O3.
+Clang knows no such attribute."""
+
 _HIDDEN = 'visibility("hidden")'
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """The text of one C file. hasty: it is optimised less, since it is too long. starts: hardly at all, since its code
-    only calls functions of other files and allocates their memory."""
+    """The text of one C file. hasty: it is optimised less, since it is too long."""
 
     text: str
     hasty: bool = False
-    starts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,11 @@ class Definition:
         return f"{self.comment}__attribute__(({attributes})) {self.head}{self.body}"
 
     @property
+    def effort(self) -> int:
+        """The time that gcc takes for it, in characters."""
+        return len(self.body) + PER_VECTOR_LOOP * self.body.count("#pragma omp simd")
+
+    @property
     def declared(self) -> str:
         """The declaration, for the files that call it."""
         return f"__attribute__(({_HIDDEN})) {self.head};"
@@ -73,37 +83,29 @@ class Definition:
         return replace(self, head=fill(self.head), body=fill(self.body), comment=fill(self.comment))
 
 
-def cut(
-    start: str, functions: tuple[Definition, ...], entry: str, most: int, *, starts_loops: bool = False
-) -> tuple[File, ...]:
-    """Up to `most` files of about equal size, and up to two that are optimised less.
+def cut(start: str, functions: Sequence[Definition], entry: str, most: int) -> tuple[File, ...]:
+    """Up to `most` files that take about equal time, and one that is optimised less.
 
-    start: what all of them begin with. entry: the function that is called from outside, which calls the last one of
-    the others. starts_loops: that one does nothing else; a file of its own, where it is long.
+    start: what all of them begin with. entry: the function that is called from outside.
     """
     declared = "\n".join(function.declared for function in functions)
-    out = []
-    if starts_loops and len(functions[-1].body) >= LEAST:
-        out.append(File(_joined([start, declared, functions[-1].shared, entry]), starts=True))
-        functions, entry = functions[:-1], ""
-    large = tuple(function for function in functions if len(function.body) >= LARGE)
-    if large:
-        out.append(File(_joined([start, declared, *(f.shared for f in large)]), hasty=True))
-        functions = tuple(function for function in functions if function not in large)
-        if not functions and not entry:
-            return tuple(out)
-    length = sum(len(f.body) for f in functions)
-    count = max(1, min(most, len(functions), length // LEAST))
+    large = [f for f in functions if len(f.body) >= LARGE]
+    others = [f for f in functions if f not in large]
+    count = max(1, min(most, len(others), sum(f.effort for f in others) // LEAST))
     files: list[list[Definition]] = [[] for _ in range(count)]
-    sizes = [0] * count
-    for function in sorted(functions, key=lambda f: -len(f.body)):
-        emptiest = sizes.index(min(sizes))
-        files[emptiest].append(function)
-        sizes[emptiest] += len(function.body)
-    last = sizes.index(min(sizes))
+    efforts = [0] * count
+    for function in sorted(others, key=lambda f: -f.effort):
+        least = efforts.index(min(efforts))
+        files[least].append(function)
+        efforts[least] += function.effort
+    last = efforts.index(min(efforts))
+    much = sum(len(f.body) for f in functions) >= MUCH
+    out = []
     for at, file in enumerate(files):
         end = entry if at == last else ""
-        out.append(File(_joined([start, declared, *(f.shared for f in file), end]), hasty=length >= MUCH))
+        out.append(File(_joined([start, declared, *(f.shared for f in file), end]), hasty=much))
+    if large:
+        out.append(File(_joined([start, declared, *(f.shared for f in large)]), hasty=True))
     return tuple(out)
 
 

@@ -61,9 +61,6 @@ _MASKED = ("-fno-thread-jumps", "-fno-tree-vrp")
 _HASTY = ("-O1",)
 """For very long functions: a third of -O3's time to compile."""
 
-_STARTING = ("-Og",)
-"""For code whose time is that of what it calls: half of -O1's."""
-
 _LIBRARIES = (
     "-Wl,--as-needed",
     "-lm",
@@ -178,7 +175,7 @@ def compile_files(
         for number, file in enumerate(files):
             source, out = folder / f"file{number}.c", folder / f"file{number}.o"
             source.write_text(file.text)
-            less = _STARTING if file.starts else _HASTY if file.hasty else ()
+            less = _HASTY if file.hasty else ()
             words = [*command, *less, str(source), "-o", str(out)]
             process = subprocess.Popen(
                 words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from appyc.compiler.analyse import analyse
 from appyc.errors import GENERATED
 from appyc.frontend.source import capture, read_source
 from appyc.options import Options
+from appyc.runtime import toolchain
 from appyc.runtime.signature import typeof
 from appyc.runtime.toolchain import compile_files, find_compiler, flags
 from tests.c_gen.c_runner import generate
@@ -65,12 +67,12 @@ def test_each_function_stands_in_one_file_and_is_declared_in_all(
 ) -> None:
     module = module_of(function, given)
     files = [file.text for file in module.units(3)]
-    assert len(files) == min(3 + module.starts_loops, len(module.functions)) > 1
+    assert len(files) == min(3, len(module.functions)) > 1
     for part in module.functions:
         assert sum(f"{part.head} {{" in file for file in files) == 1
         assert all(part.declared in file for file in files)
     assert sum(f"int32_t {module.entry}(" in file for file in files) == 1
-    whole = "".join(file.text for file in module.units(1))
+    (whole,) = (file.text for file in module.units(1))
     assert all(whole.count(part.shared) == 1 for part in module.functions)
 
 
@@ -155,13 +157,8 @@ def test_only_a_program_that_starts_loops_is_hardly_optimised(
     monkeypatch: pytest.MonkeyPatch, function: Callable[..., Any], starts_loops: bool
 ) -> None:
     module = module_of(function, VECTORS)
-    assert module.starts_loops == starts_loops
-    chosen = [file for file in module.units(2) if file.starts]
-    assert len(chosen) == starts_loops
-    assert all(
-        f"int32_t {module.entry}(" in file.text and module.functions[-1].shared in file.text
-        for file in chosen
-    )
+    chosen = [translation_units.STARTS_LOOPS in f.attributes for f in module.functions]
+    assert chosen == [False] * (len(chosen) - 1) + [starts_loops]
     test_any_number_of_files_gives_the_same(monkeypatch, function, (VECTORS[0], VECTORS[1] - 0.9), 2)
 
 
@@ -170,14 +167,12 @@ def test_very_long_functions_are_optimised_less(
     monkeypatch: pytest.MonkeyPatch, function: Callable[..., Any], given: tuple[np.ndarray, ...]
 ) -> None:
     module = module_of(function, given)
-    rest = module.functions[: len(module.functions) - module.starts_loops]
-    longest = max(rest, key=lambda f: len(f.body))
-    monkeypatch.setattr(translation_units, "LARGE", len(longest.body))
+    longest = max(len(f.body) for f in module.functions)
+    monkeypatch.setattr(translation_units, "LARGE", longest)
     chosen = [file.text for file in module.units(2) if file.hasty]
     assert len(chosen) == 1
-    assert {f.head for f in rest if f.shared in chosen[0]} == {
-        f.head for f in rest if len(f.body) == len(longest.body)
-    }
+    for f in module.functions:
+        assert (f.shared in chosen[0]) == (len(f.body) == longest)
     assert sum(f"int32_t {module.entry}(" in file.text for file in module.units(2)) == 1
     test_any_number_of_files_gives_the_same(monkeypatch, function, given, 2)
 
@@ -186,7 +181,23 @@ def test_all_of_a_very_long_program_is_optimised_less(monkeypatch: pytest.Monkey
     module = module_of(*PROGRAMS[0])
     assert not any(file.hasty for file in module.units(2))
     monkeypatch.setattr(translation_units, "MUCH", 500)
-    assert all(file.hasty or file.starts for file in module.units(2))
+    assert all(file.hasty for file in module.units(2))
+
+
+@pytest.mark.skipif("clang" in toolchain.compiler_id(), reason="clang has no such attribute")
+def test_a_function_that_is_optimised_less_keeps_the_flags(tmp_path: Path) -> None:
+    """Integers wrap, and products are not contracted, whatever the level."""
+    less = f"__attribute__(({translation_units.STARTS_LOOPS}))"
+    text = (
+        f"{less} int wraps(int x) {{ return x + 1 > x; }}\n"
+        f"{less} double sum(double a, double b, double c) {{ return a * b + c; }}\n"
+    )
+    built = tmp_path / "levels.so"
+    toolchain.build(text, built, Options())
+    library = ctypes.CDLL(str(built))
+    library.sum.restype, library.sum.argtypes = ctypes.c_double, [ctypes.c_double] * 3
+    assert library.wraps(2**31 - 1) == 0
+    assert library.sum(1 + 2.0**-30, 1 - 2.0**-30, -1.0) == 0.0
 
 
 def test_helpers_are_the_same_file_in_all_programs() -> None:
