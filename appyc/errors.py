@@ -14,6 +14,7 @@ do) and rendered here, so that all of them look alike:
 from __future__ import annotations
 
 import linecache
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -145,6 +146,17 @@ class InternalWarning(FallbackWarning):
 
 class LeftToPython(Exception):  # noqa: N818  (a signal to the caller, who then runs the Python function)
     """What a call meets was not compiled. Nothing that others can see has been written."""
+
+
+def conversion_error(value: float) -> Exception:
+    """What compiled code raises for `int(value)`: Python's exception for NaN and infinities, and OverflowError for what
+    is an int of more than 64 bits."""
+    if math.isfinite(value):
+        return OverflowError(
+            f"int of {value} takes more than 64 bits where elements have been stored: compute in floats"
+        )
+    name, kind = ("NaN", ValueError) if math.isnan(value) else ("infinity", OverflowError)
+    return kind(f"cannot convert float {name} to integer")
 
 
 class ReadOnlyArguments(LeftToPython):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeGuard
+from dataclasses import replace
+from typing import TypeGuard, TypeVar
 
-from appyc.errors import LeftToPython
+from appyc.errors import LeftToPython, conversion_error
 from appyc.ir.blocks import jumps
 from appyc.ir.nodes import (
     Alloc,
@@ -25,10 +26,17 @@ from appyc.ir.nodes import (
     Update,
 )  # fmt: skip
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_written, walk
+from appyc.ir.visit import arrays_written, rewrite, walk
+
+N = TypeVar("N", bound=Node)
 
 GROWING = ("+", "-", "*", "**", "<<")
 """Operations on Python ints whose result may take more than 64 bits."""
+
+CONVERSION = "a float that is no int of 64 bits"
+"""Why a call is left to Python by the guard of a conversion, whose word is the float."""
+
+CONVERSION_ERROR = f"{conversion_error.__module__}:{conversion_error.__name__}"
 
 
 def raises_itself(node: Node) -> bool:
@@ -68,6 +76,23 @@ def overflow_error(fn: Function) -> tuple[str, str]:
         "a Python int takes more than 64 bits where elements have been stored: cut it with % or &, or compute in "
         "np.int64, which wraps around"
     )
+
+
+def raises_conversions(node: N) -> N:
+    """The code, with exceptions where guards of conversions would leave the call to Python."""
+
+    def rule(n: Node) -> Node:
+        if isinstance(n, Fail) and n.message == CONVERSION:
+            return replace(n, error=CONVERSION_ERROR, message="")
+        return n
+
+    return rewrite(node, rule)
+
+
+def must_be_first(fail: Fail) -> bool:
+    """Whether of several iterations that fail the first one must raise. Indices out of range, and conversions, are
+    faults of which any may be reported."""
+    return fail.error not in (LeftToPython.__name__, CONVERSION_ERROR)
 
 
 def is_never_negative(expr: Expr) -> bool:

@@ -34,6 +34,7 @@ from appyc.frontend.expressions.inlining import (
     is_named_tuple,
     named_tuple,
 )
+from appyc.frontend.expressions.left_calls import leave_beyond_64_bits
 from appyc.frontend.expressions.list_changes import HEAP_CALLS, list_method
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.expressions.made_objects import call_method, is_plain_class, make_object
@@ -43,7 +44,7 @@ from appyc.frontend.library.generator_state import kind_of
 from appyc.frontend.library.host_calls import BUILTINS, is_library_function
 from appyc.frontend.library.made_generators import lower_maker
 from appyc.frontend.library.number_conversions import number_method
-from appyc.frontend.library.scalar_functions import FUNCTIONS
+from appyc.frontend.library.scalar_functions import FUNCTIONS, TO_INT
 from appyc.frontend.library.texts import of_number
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
@@ -226,6 +227,8 @@ def _from_table(
     if works_on_arrays(obj) and any(is_array(v) for v in values):
         return elementwise(scope, values, lambda numbers: make(numbers, loc), loc, what)
     numbers = [expressions.number(v, loc, what) for v in values]
+    if obj in TO_INT and numbers and numbers[0].type.dtype.is_float:
+        numbers = [leave_beyond_64_bits(scope, numbers[0], loc)]
     return make(numbers, loc)
 
 

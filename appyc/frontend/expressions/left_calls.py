@@ -6,10 +6,12 @@ from dataclasses import replace
 
 from appyc.errors import LeftToPython, Loc, UnsupportedError
 from appyc.frontend.control.phi_storage import all_leaves
-from appyc.frontend.expressions.arithmetic import truth_of
+from appyc.frontend.expressions.arithmetic import cast, truth_of
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.values import Slot
+from appyc.frontend.types.values import Number, Slot
 from appyc.ir import nodes as ir
+from appyc.ir.raising import CONVERSION, raises_conversions
+from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, scalars_read, walk
 
 DIVISION = "a division by zero"
@@ -36,9 +38,24 @@ def leave_on_zero(scope: Scope, divisor: ir.Expr, loc: Loc) -> None:
         scope.block.append(test)
 
 
+def leave_beyond_64_bits(scope: Scope, number: Number, loc: Loc) -> Number:
+    """Emits such a guard for a float that becomes a Python int: NaN and infinities raise in Python, and large ones are
+    ints of more bits. Gives the float. Behind stores, the guard raises (`raises_conversions`)."""
+    e = number.expr if isinstance(number.expr, ir.Var | ir.Const) else scope.temp("whole", number.expr)
+    size = ir.Intrinsic("abs", (e,), e.dtype, loc=loc)
+    fits = ir.Compare("<", size, ir.Const(2.0**63, e.dtype, loc=loc), loc=loc)
+    word = ir.Intrinsic("float_bits", (cast(e, DType.FLOAT64),), DType.INT64, loc=loc)
+    fail = ir.Fail(LeftToPython.__name__, CONVERSION, (word,), ("python float64",), loc=loc)
+    scope.block.append(_unless(fits, fail))
+    return replace(number, expr=e)
+
+
 def _test(cond: ir.Expr, why: str, loc: Loc) -> ir.If:
-    fail = ir.Fail(LeftToPython.__name__, why, loc=loc)
-    return ir.If(ir.Unary("~", ir.Likely(cond, loc=loc), loc=loc), (fail,), loc=loc)
+    return _unless(cond, ir.Fail(LeftToPython.__name__, why, loc=loc))
+
+
+def _unless(cond: ir.Expr, fail: ir.Fail) -> ir.If:
+    return ir.If(ir.Unary("~", ir.Likely(cond, loc=fail.loc), loc=fail.loc), (fail,), loc=fail.loc)
 
 
 def settled_calls(body: tuple[ir.Stmt, ...], given: frozenset[ir.Symbol]) -> tuple[ir.Stmt, ...]:
@@ -56,7 +73,9 @@ def _settled(
     for stmt in body:
         match stmt:
             case ir.If(then=(ir.Fail(error=LeftToPython.__name__, message=why),)) if stored:
-                if why != DIVISION:
+                if why == CONVERSION:
+                    out.append(raises_conversions(stmt))
+                elif why != DIVISION:
                     raise UnsupportedError(
                         "a name has another type after an iteration of this loop than before it; where there is none, "
                         f"Python would have to run the call, but '{min(s.name for s in stored)}' has been stored into "

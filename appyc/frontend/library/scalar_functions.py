@@ -323,4 +323,7 @@ def _table() -> dict[object, tuple[range, Maker]]:
     return out
 
 
+TO_INT = (int, round, math.floor, math.ceil, math.trunc)
+"""Functions of the table that make a Python int of a number."""
+
 FUNCTIONS = _table()

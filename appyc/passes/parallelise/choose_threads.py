@@ -29,7 +29,7 @@ from appyc.errors import LeftToPython
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply
-from appyc.ir.raising import may_raise, overflow_error, traps_overflow
+from appyc.ir.raising import may_raise, must_be_first, overflow_error, traps_overflow
 from appyc.ir.visit import (
     arrays_read,
     arrays_written,
@@ -112,7 +112,7 @@ class _Choice:
     def _must_be_first(self, node: ir.Node) -> bool:
         """Whether a node raises what must be the first exception in program order."""
         if isinstance(node, ir.Fail):
-            return node.error != LeftToPython.__name__
+            return must_be_first(node)
         if traps_overflow(node) or (isinstance(node, ir.Update) and node.trap):
             return not self.leaves
         return isinstance(node, ir.Binary) and node.trap
