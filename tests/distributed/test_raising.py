@@ -100,6 +100,20 @@ def test_errors_are_those_of_python(function, a):
     assert outcome(function, *chunks) == expected
 
 
+@appyc.jit(strict=True)
+def made_integers(a, b):
+    for i in range(a.shape[0]):
+        b[i] = int(a[i]) % 10
+
+
+@pytest.mark.parametrize("value", [2.5, np.nan, -np.inf])
+def test_floats_that_are_no_integers_raise_what_they_raise_in_python(value):
+    a = np.linspace(-5.0, 5.0, 10)
+    a[6] = value
+    expected = outcome(made_integers.py_func, a, np.zeros(10))
+    assert outcome(made_integers, *(da.from_array(x, 4) for x in (a, np.zeros(10)))) == expected
+
+
 def test_what_no_block_writes_is_raised_at_the_call():
     a, b = da.from_array(np.array([1, 9, 2]), 2), da.zeros(3, chunks=2, dtype=int)
     with pytest.raises(OverflowError, match="too large"):

@@ -12,13 +12,14 @@ import re
 import string
 import sys
 
-from appyc.errors import LibraryCallError, Loc, UnsupportedError
+from appyc.errors import LibraryCallError, Loc, UnsupportedError, conversion_error
 from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.expressions import lower_expression
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
 from appyc.ir.fault_words import AS_TUPLE, FAULT_WORDS
 from appyc.ir.nodes import Expr, Fail, Intrinsic
+from appyc.ir.raising import CONVERSION_ERROR
 from appyc.ir.types import DType
 
 _CONVERSIONS = {-1: "", ord("s"): "!s", ord("r"): "!r", ord("a"): "!a"}
@@ -53,6 +54,8 @@ def lower_raise(scope: Scope, exc: ast.expr | None, loc: Loc) -> None:
 
 def _path_of(obj: object) -> str | None:
     """How an exception's class is found when it is raised; None for what is no such class, or is not found."""
+    if obj is conversion_error:  # in the text of a block
+        return CONVERSION_ERROR
     if not isinstance(obj, type) or not issubclass(obj, Exception):
         return None
     name = obj.__name__
