@@ -33,7 +33,7 @@ from appyc.ir.array_accesses import AccessNode, is_access
 from appyc.ir.array_accesses import array_of as array_of_access
 from appyc.ir.nodes import Function, Load, Symbol
 from appyc.ir.printer import print_function
-from appyc.ir.raising import raises_conversions
+from appyc.ir.raising import raising_where_left
 from appyc.ir.results import ResultTree
 from appyc.ir.visit import arrays_written, walk
 from appyc.options import Options
@@ -67,7 +67,7 @@ class Chunked:
         plain = better = self.analysed.plain
         for rewrite in (simplify_div_mod, reduce_remainders, substitute_induction):
             better = rewrite(better, PassContext(self.options))
-        functions = map(raises_conversions, (self.analysed.function, better, plain))
+        functions = map(raising_where_left, (self.analysed.function, better, plain))
         self.forms = tuple(Prepared.of(fn, self.options) for fn in functions)
 
     def form(self, values: Mapping[Symbol, Any]) -> Prepared:

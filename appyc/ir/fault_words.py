@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from appyc.errors import Loc
 
 FAULT_WORDS = 6
+"""The most numbers in the message of a fault."""
+
 AS_TUPLE = "{}"
 """The message of an exception whose argument is the tuple of its numbers."""
-"""The most numbers in the message of a fault."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,9 +34,16 @@ GROWING = ("+", "-", "*", "**", "<<")
 """Operations on Python ints whose result may take more than 64 bits."""
 
 CONVERSION = "a float that is no int of 64 bits"
-"""Why a call is left to Python by the guard of a conversion, whose word is the float."""
+NEGATIVE_POWER = "a power of ints with a negative exponent"
+"""Why guards leave a call to Python. The guard of a conversion has the float as its word."""
 
 CONVERSION_ERROR = f"{conversion_error.__module__}:{conversion_error.__name__}"
+
+_RAISED = {
+    CONVERSION: (CONVERSION_ERROR, ""),
+    NEGATIVE_POWER: ("ValueError", "Integers to negative integer powers are not allowed."),
+}
+"""The exception, and its message, where a call cannot be left to Python."""
 
 
 def raises_itself(node: Node) -> bool:
@@ -78,12 +85,13 @@ def overflow_error(fn: Function) -> tuple[str, str]:
     )
 
 
-def raises_conversions(node: N) -> N:
-    """The code, with exceptions where guards of conversions would leave the call to Python."""
+def raising_where_left(node: N) -> N:
+    """The code, with exceptions where guards would leave the call to Python because of a number."""
 
     def rule(n: Node) -> Node:
-        if isinstance(n, Fail) and n.message == CONVERSION:
-            return replace(n, error=CONVERSION_ERROR, message="")
+        if isinstance(n, Fail) and n.error == LeftToPython.__name__ and n.message in _RAISED:
+            error, message = _RAISED[n.message]
+            return replace(n, error=error, message=message)
         return n
 
     return rewrite(node, rule)

@@ -273,3 +273,34 @@ def quotients_by_powers_of_two(a):
 @PROGRAMS.on(2**62 + 5)
 def pythons_quotients_by_powers_of_two(n):
     return n // 2, n % 2, n // 1024, n % 1024, n // 2**40, n % 2**40
+
+
+@PROGRAMS.on(5, 3)
+@PROGRAMS.on(5, 0)
+@PROGRAMS.on(5, -1)
+def shifted_by_a_parameter(n, k):
+    return n << k, n >> k
+
+
+@PROGRAMS.on(np.array([4, 3, 2, 1]), np.zeros(4))
+@PROGRAMS.on(np.array([4, 3, -2, 1]), np.zeros(4))
+def shifted_by_elements(counts, out):
+    for i in range(len(counts)):
+        out[i] = (1 << int(counts[i])) + (i >> int(counts[i]))
+
+
+@PROGRAMS.on(2, 3)
+@PROGRAMS.on(2, 0)
+@PROGRAMS.on(2, -3)
+@PROGRAMS.on(-2, -3)
+def power_by_a_parameter(base, k):
+    return float(base**k)
+
+
+@PROGRAMS.on(np.array([4, 3, 2, 1]))
+@PROGRAMS.on(np.array([4, 3, -2, 1]))
+def sum_of_powers(exponents):
+    total = 0.0
+    for i in range(len(exponents)):
+        total += 2 ** int(exponents[i])
+    return total

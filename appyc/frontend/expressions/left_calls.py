@@ -10,7 +10,7 @@ from appyc.frontend.expressions.arithmetic import cast, truth_of
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Number, Slot
 from appyc.ir import nodes as ir
-from appyc.ir.raising import CONVERSION, raises_conversions
+from appyc.ir.raising import CONVERSION, NEGATIVE_POWER, raising_where_left
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, scalars_read, walk
 
@@ -40,7 +40,7 @@ def leave_on_zero(scope: Scope, divisor: ir.Expr, loc: Loc) -> None:
 
 def leave_beyond_64_bits(scope: Scope, number: Number, loc: Loc) -> Number:
     """Emits such a guard for a float that becomes a Python int: NaN and infinities raise in Python, and large ones are
-    ints of more bits. Gives the float. Behind stores, the guard raises (`raises_conversions`)."""
+    ints of more bits. Gives the float. Behind stores, the guard raises (`raising_where_left`)."""
     e = number.expr if isinstance(number.expr, ir.Var | ir.Const) else scope.temp("whole", number.expr)
     size = ir.Intrinsic("abs", (e,), e.dtype, loc=loc)
     fits = ir.Compare("<", size, ir.Const(2.0**63, e.dtype, loc=loc), loc=loc)
@@ -48,6 +48,11 @@ def leave_beyond_64_bits(scope: Scope, number: Number, loc: Loc) -> Number:
     fail = ir.Fail(LeftToPython.__name__, CONVERSION, (word,), ("python float64",), loc=loc)
     scope.block.append(_unless(fits, fail))
     return replace(number, expr=e)
+
+
+def leave_on_negative_power(scope: Scope, negative: ir.Expr, loc: Loc) -> None:
+    """Emits such a guard for a power of Python's ints, which is a float where the exponent is negative."""
+    scope.block.append(_test(ir.Unary("~", negative, loc=loc), NEGATIVE_POWER, loc))
 
 
 def _test(cond: ir.Expr, why: str, loc: Loc) -> ir.If:
@@ -73,8 +78,9 @@ def _settled(
     for stmt in body:
         match stmt:
             case ir.If(then=(ir.Fail(error=LeftToPython.__name__, message=why),)) if stored:
-                if why == CONVERSION:
-                    out.append(raises_conversions(stmt))
+                raising = raising_where_left(stmt)
+                if raising != stmt:
+                    out.append(raising)
                 elif why != DIVISION:
                     raise UnsupportedError(
                         "a name has another type after an iteration of this loop than before it; where there is none, "

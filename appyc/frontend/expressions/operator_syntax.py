@@ -9,7 +9,7 @@ from appyc.frontend.arrays import tensors
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.expressions import arithmetic, selections
 from appyc.frontend.expressions.expressions import lower_operands, number
-from appyc.frontend.expressions.left_calls import leave_on_zero
+from appyc.frontend.expressions.left_calls import leave_on_negative_power, leave_on_zero
 from appyc.frontend.library.array_reductions import reduce_array
 from appyc.frontend.library.linear_algebra import matmul
 from appyc.frontend.scope import Scope
@@ -59,6 +59,9 @@ def number_operation(scope: Scope, symbol: str, a: Number, b: Number, loc: Loc) 
         refuse_unfit(scope, (a, b), loc)
     if symbol == "**":
         _refuse_negative_powers(scope, a, b, loc)
+    if symbol in ("<<", ">>") and a.python and b.python and b.constant is None:
+        negative = selections.compare("<", b, arithmetic.python_number(0, loc), loc)
+        scope.fail_if(negative.expr, "ValueError", "negative shift count", loc)
     both = _may_be_python(a) and _may_be_python(b) and not (a.python and b.python)
     if both and symbol in ("/", "//", "%") and not b.constant:  # a divisor of 0 raises if both are Python's
         either, divisors = a.either or b.either, b.either.python if b.either is not None else range_of(b.expr)
@@ -75,7 +78,8 @@ def _may_be_python(a: Number) -> bool:
 
 
 def _refuse_negative_powers(scope: Scope, base: Value, exponent: Value, loc: Loc) -> None:
-    """Emits the test of integer exponents that are not constant; a single negative exponent raises ValueError."""
+    """Emits the test of integer exponents that are not constant; a single negative exponent raises ValueError. A power
+    of Python's ints is a float then, and left to Python."""
     if not (tensors.element_type(base).is_integer and tensors.element_type(exponent).kind == "i"):
         return
     if isinstance(exponent, Number) and exponent.constant is not None:
@@ -85,6 +89,9 @@ def _refuse_negative_powers(scope: Scope, base: Value, exponent: Value, loc: Loc
     if not isinstance(negative, Number):
         negative = reduce_array(scope, "any", negative, loc)
     assert isinstance(negative, Number), "a reduction over all axes"
+    if isinstance(base, Number) and isinstance(exponent, Number) and base.python and exponent.python:
+        leave_on_negative_power(scope, negative.expr, loc)
+        return
     message = "Integers to negative integer powers are not allowed."
     scope.fail_if(negative.expr, "ValueError", message, loc)
 

@@ -48,7 +48,7 @@ from appyc.frontend.types.values import (
 )
 from appyc.ir import nodes as ir
 from appyc.ir.names import of_function, unused
-from appyc.ir.raising import raises_conversions
+from appyc.ir.raising import raising_where_left
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import arrays_written, scalars_written, walk
 
@@ -260,7 +260,7 @@ def _make(
         for (name, value), kind in zip(arguments.items(), kinds, strict=True)
     }
     statements, value, inner = scope.lowering.callee(scope, called, values, frozenset(params), loc)
-    statements = tuple(map(raises_conversions, statements))  # no recursive function leaves a call to Python
+    statements = tuple(map(raising_where_left, statements))  # no recursive function leaves a call to Python
     _refuse(statements)
     counts = {value.count for value in values.values() if isinstance(value, ListSlots)}
     if counts & scalars_written(statements):
