@@ -29,7 +29,12 @@ def _numbers(inner):
         st.tuples(st.sampled_from(["exp", "cosh", "sin", "tanh"]), inner).map(
             lambda t: f"math.{t[0]}({t[1]} / (1.0 + abs({t[1]})))"
         ),
-        inner.map(lambda e: f"math.sqrt(abs({e}))"),
+        st.tuples(st.sampled_from(["math.sqrt(abs({}))", "abs({}) ** 0.5", "abs({})"]), inner).map(
+            lambda t: t[0].format(t[1])
+        ),
+        st.tuples(st.sampled_from(["floor", "ceil", "rint", "trunc"]), inner).map(
+            lambda t: f"np.{t[0]}({t[1]})"
+        ),
         st.tuples(st.sampled_from(["max", "min"]), inner, inner).map(lambda t: f"{t[0]}({t[1]}, {t[2]})"),
         st.tuples(inner, inner, st.sampled_from(["<", ">=", "!=", "=="]), inner).map(
             lambda t: f"({t[0]} if {t[1]} {t[2]} {t[3]} else {t[1]})"
@@ -48,6 +53,7 @@ def test_python_computes_what_is_within_them(text, low):
     function = function_of(
         f"""
 import math
+import numpy as np
 def block(a, seen):
     x, y = 3.0, 0.25
     for i in range({low}, 7):
@@ -62,6 +68,9 @@ def block(a, seen):
     function(a, seen)
     fn = lowered(function, a, np.zeros(11))
     (assigned,) = (n for n in walk(fn.body) if isinstance(n, Assign) and n.target.name.startswith("value"))
-    least, greatest = ValueBounds(fn).of(assigned.value, Facts())
+    bounds = ValueBounds(fn)
+    least, greatest = bounds.of(assigned.value, Facts())
+    is_finite = bounds.is_finite(assigned.value, Facts())
     for value in seen.values():
+        assert math.isfinite(value) or not is_finite, text
         assert math.isnan(value) or least - SLACK <= value <= greatest + SLACK, (text, least, greatest)

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
+
+import numpy as np
 
 from appyc.ir import nodes as ir
 from appyc.ir.integers import is_within, limits, range_of_binary, range_of_comparison
@@ -38,10 +40,17 @@ _UNIT = 1 + 1e-12
 """1, with room for the rounding of library functions."""
 
 FUNCTIONS: Mapping[str, Bounds] = {
-    **dict.fromkeys(("exp", "exp2", "hypot", "abs", "sqrt"), NEVER_NEGATIVE),
+    **dict.fromkeys(("exp", "exp2", "hypot"), NEVER_NEGATIVE),
     **dict.fromkeys(("sin", "cos", "tanh", "erf"), (-_UNIT, _UNIT)),
     "cosh": (2 - _UNIT, math.inf),
 }
+
+ROUNDINGS: Mapping[str, Callable[[float], float]] = {
+    "floor": np.floor, "ceil": np.ceil, "rint": np.rint, "trunc": np.trunc,
+}  # fmt: skip
+
+DRAWN: Mapping[str, Bounds] = dict.fromkeys(("random_standard_uniform", "python_random"), (0, 1 - 2**-53))
+"""The numbers that generators give."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +96,14 @@ class ValueBounds:
         self._found: dict[ir.Symbol, Bounds] = {s: ANY for s in scalars_read(fn) if s not in sources}
         self._found |= dict.fromkeys(fn.params, ANY)
         changes = dict.fromkeys(sources, 0)
-        while sum(self._grow(symbol, sources[symbol], changes) for symbol in sources):
-            pass
+        self._finite: set[ir.Symbol] = {*sources} - {*fn.params}
+        """Scalars to which, as far as is known, only finite numbers are assigned."""
+        lost = self._finite
+        while lost:
+            while sum(self._grow(symbol, sources[symbol], changes) for symbol in sources):
+                pass
+            lost = {s for s in self._finite if not all(map(self._is_finite, sources[s]))}
+            self._finite -= lost
 
     def _grow(self, symbol: ir.Symbol, sources: list[Source], changes: dict[ir.Symbol, int]) -> bool:
         """Takes what is assigned to a scalar into its bounds, of those sources whose operands have a value by now."""
@@ -104,6 +119,9 @@ class ValueBounds:
         changes[symbol] += 1
         self._found[symbol] = low, high
         return True
+
+    def _is_finite(self, source: Source) -> bool:
+        return isinstance(source, ir.Assign) and self.is_finite(source.value, Facts())
 
     def _of_source(self, source: Source) -> Bounds:
         nothing = Facts()
@@ -155,8 +173,16 @@ class ValueBounds:
         if not (-math.inf < low and high < math.inf):
             return False
         match expr:
-            case ir.Const():
+            case ir.Const() | ir.Draw():
                 return True
+            case ir.Var(symbol=symbol):
+                return symbol in self._finite
+            case ir.Intrinsic(name=name, args=(arg,)) if name == "abs" or name in ROUNDINGS:
+                return self.is_finite(arg, facts)
+            case ir.Binary(op="**", lhs=lhs) if _is_root(expr):
+                return self.of(lhs, facts)[0] >= 0 and self.is_finite(lhs, facts)
+            case ir.Intrinsic(name="sqrt", args=(arg,)):
+                return self.of(arg, facts)[0] >= 0 and self.is_finite(arg, facts)
             case ir.Cast(arg=arg):
                 return arg.dtype.is_integer or arg.dtype is DType.BOOL or self.is_finite(arg, facts)
             case ir.Unary(op="-", arg=arg):
@@ -251,8 +277,15 @@ class ValueBounds:
                 other = self.of(orelse, self.under(cond, False, facts))
                 return min(one[0], other[0]), max(one[1], other[1])
             case ir.Intrinsic(name="sqrt", args=(arg,)) if arg.dtype is DType.FLOAT64:
-                low, high = (math.sqrt(max(end, 0)) for end in self.of(arg, facts))
+                return _root(self.of(arg, facts))
+            case ir.Intrinsic(name="abs", args=(arg,)):
+                low, high = self.of(arg, facts)
+                return max(low, -high, 0), max(-low, high)
+            case ir.Intrinsic(name=name, args=(arg,)) if name in ROUNDINGS and arg.dtype is DType.FLOAT64:
+                low, high = (float(ROUNDINGS[name](end)) for end in self.of(arg, facts))
                 return low, high
+            case ir.Draw(name=name):
+                return DRAWN.get(name, ANY)
             case ir.Intrinsic(name=name):
                 return FUNCTIONS.get(name, ANY)
             case _:
@@ -271,6 +304,8 @@ class ValueBounds:
                 return _hull(x / y if abs(y) < math.inf else 0.0 for x in a for y in b)
             case "/" if a[0] >= 0 and b[0] >= 0 and (expr.trap or self.excludes_zero(expr.rhs, facts)):
                 return NEVER_NEGATIVE  # a negative zero is not below 0, and divides into negative infinities
+            case "**" if _is_root(expr) and expr.dtype is DType.FLOAT64:
+                return _root(a)
             case "**" if isinstance(expr.rhs, ir.Const) and expr.rhs.value in (2, 4, 6):
                 return NEVER_NEGATIVE
             case "max" | "maximum":
@@ -312,6 +347,16 @@ def _may_wrap(expr: ir.Expr) -> bool:
             return True
         case _:
             return False
+
+
+def _root(of: Bounds) -> Bounds:
+    low, high = (math.sqrt(max(end, 0)) for end in of)
+    return low, high
+
+
+def _is_root(expr: ir.Expr) -> bool:
+    """Whether an expression is `x ** 0.5`."""
+    return isinstance(expr, ir.Binary) and isinstance(expr.rhs, ir.Const) and expr.rhs.value == 0.5
 
 
 def _may_be_nan(expr: ir.Expr) -> bool:
