@@ -25,6 +25,7 @@ from appyc.frontend.desugar.hash_tables import without_hash_tables
 from appyc.frontend.desugar.list_rules import with_lifted_lists, with_named_lists, without_list_methods
 from appyc.frontend.desugar.nested_lists import without_nested_lists
 from appyc.frontend.desugar.predicated_jumps import with_joined_returns
+from appyc.frontend.desugar.rebound_names import with_names_for_rebound
 from appyc.frontend.desugar.rewriting import with_split_assignments
 from appyc.frontend.desugar.sequences import without_byte_arrays, without_deques
 from appyc.frontend.desugar.strict_zips import without_strict_zips
@@ -148,6 +149,7 @@ def _source(source: Source, names: Names, facts: Facts) -> Source:
 
 def _without_containers(source: Source, names: Names) -> Source:
     source = without_generators(without_generator_calls(source, names.plain), names.plain)
+    source = with_names_for_rebound(source)
     source = with_split_assignments(source)
     source = without_array_iterators(without_tries(source, names.plain), names.plain)
     for rule in (

@@ -26,6 +26,7 @@ from appyc.frontend.desugar.hash_tables import without_hash_tables
 from appyc.frontend.desugar.nested_lists import without_nested_lists
 from appyc.frontend.desugar.parsed_functions import without_matches, without_nonlocals
 from appyc.frontend.desugar.predicated_jumps import Unrolled, with_joined_returns
+from appyc.frontend.desugar.rebound_names import with_names_for_rebound
 from appyc.frontend.desugar.sequences import without_deques
 from appyc.frontend.desugar.tries import without_tries
 from appyc.frontend.source import capture, read_source
@@ -914,3 +915,85 @@ def test_returns_are_joined() -> None:
                 raise ValueError('no result')
         return result
     """)
+
+
+# ---------------------------------------------------------------- names of containers that are bound to something else
+
+
+def _read_behind(a, n):
+    xs = [1.0]
+    if n:
+        xs = np.array(xs)
+    return xs
+
+
+def _read_by_the_next_iteration(a, n):
+    xs = [1.0]
+    while len(xs) < n:
+        a += xs[0]
+        xs = np.append(xs, a)
+    return a
+
+
+def _read_at_a_continue(a, n):
+    s, xs = 0.0, []
+    for k in range(n):
+        s += len(xs)
+        xs = a * k
+        if k == 1:
+            continue
+        xs = [s]
+    return s
+
+
+def _read_by_a_nested_function(a, n):
+    xs = [1.0]
+    first = lambda: xs[0]  # noqa: E731
+    xs = np.array([2.0])
+    return first()
+
+
+def _read_by_a_handler(a, n):
+    xs = [1.0]
+    try:
+        xs = np.array([n])
+        a[n] = 0
+    except IndexError:
+        return xs
+    return a
+
+
+def _copied(a, n):
+    xs = [1.0]
+    ys = xs
+    xs = ys
+    return xs, ys
+
+
+@pytest.mark.parametrize(
+    "function",
+    [_read_behind, _read_by_the_next_iteration, _read_at_a_continue, _read_by_a_nested_function,
+     _read_by_a_handler, _copied],
+)  # fmt: skip
+def test_a_container_keeps_its_name_where_that_is_read_behind_the_block(function: FunctionType) -> None:
+    source = read_source(capture(function))
+    assert ast.unparse(with_names_for_rebound(source).ast) == ast.unparse(source.ast)
+
+
+def test_what_a_name_of_a_container_is_bound_to_next_has_its_own_name() -> None:
+    def made(a, n):
+        for _ in range(n):
+            xs, m = [], 0
+            xs.append(a)
+            xs, m = np.array(xs), len(xs)
+            xs += m
+            xs = [2 * x for x in xs]
+        return 0
+
+    loop = with_names_for_rebound(read_source(capture(made))).ast.body[0]
+    assert isinstance(loop, ast.For)
+    assert [ast.unparse(stmt) for stmt in loop.body[2:]] == [
+        "xs_2, m = (np.array(xs), len(xs))",
+        "xs_2 += m",
+        "xs_2_2 = [2 * x for x in xs_2]",
+    ]

@@ -279,3 +279,56 @@ def arrays_without_axes(a, t, x):
     k = np.sum(a)
     k += x
     return made, same, float(t), k
+
+
+@PROGRAMS.on(floats(9), targets=("cpu", "interpret"))
+@PROGRAMS.on(floats(1), targets=("cpu", "interpret"))
+@PROGRAMS.on(floats(9, dtype=np.float32), targets=("cpu", "interpret"))
+def list_then_array(a):
+    xs = []
+    for x in a:
+        xs.append(2 * x)
+    xs = np.array(xs)
+    return xs.max(), xs
+
+
+@PROGRAMS.on(ints(9), targets=("cpu", "interpret"))
+def list_then_number_then_list(a):
+    xs = [int(v) for v in a]
+    s = sum(xs)
+    xs = sum(xs) / len(xs)
+    s += xs
+    xs = [s, s + xs]
+    return xs
+
+
+@PROGRAMS.on(floats(9), 3, targets=("cpu", "interpret"))
+@PROGRAMS.on(floats(9), 0, targets=("cpu", "interpret"), joined=True)
+def list_then_array_in_each_iteration(a, n):
+    total = 0.0
+    xs = [1.0]
+    for k in range(n):
+        if k == 1:
+            continue
+        xs = []
+        for x in a:
+            if x > 0.2 * k:
+                xs.append(x)
+        xs, n = np.array(xs), len(xs)
+        if n > 4:
+            total += xs[0]
+            continue
+        total += xs.sum()
+    return total
+
+
+@PROGRAMS.on(ints(9), targets=("cpu", "interpret"))
+def dict_then_list(a):
+    d = {}
+    for x in a:
+        d[int(x)] = d.get(int(x), 0) + 1
+    d = sorted(d.values())
+    s = 0
+    for k, v in enumerate(d):
+        s += k * v
+    return s
