@@ -280,3 +280,32 @@ def divided_in_a_loop(a, n):
     for i in range(n):
         left = (a[i] if i else n) % i
     return left
+
+
+def _raising(*args):
+    return PROGRAMS.on(*args, joined=True)
+
+
+@_raising(ints(4, dtype=np.int32), 1)
+@_raising(ints(4, dtype=np.int32), 0)
+@_raising(ints(4, dtype=np.uint8), 9)
+def in_texts(a, k):
+    x = k
+    for v in a:
+        if v == x:
+            raise ValueError(f"{x} is {x:3d} of {len(a)}")
+        x = v if k else 7
+    return x
+
+
+@_raising(np.array([3, 1, 3, 0], np.int32), 4)
+@_raising(np.array([3, 1, 3, 0], np.int32), 5)
+@_raising(np.array([3, 1, 3, 0], np.uint8), 4)
+def as_keys(a, n):
+    numbers = {0: 0}
+    for k in range(n):
+        x = a[k] if k else 0
+        if x not in numbers:
+            numbers[x] = len(numbers)
+        a[k] = numbers[x]
+    return numbers[a[-1] if n else 0], numbers[0]

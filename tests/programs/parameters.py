@@ -136,3 +136,19 @@ def what_sequence(x):
     for k in range(len(x)):
         total += k
     return total, isinstance(x, str), isinstance(x, bytes), isinstance(x, list), isinstance(x, np.ndarray)
+
+
+@PROGRAMS.on(Line(0.5), floats(5))
+@PROGRAMS.on(Line(1.5, 2.5), floats(1))
+def replaced_fields(line, a):
+    for v in a:
+        line = line._replace(start=line.start + v, slope=line.slope * 0.5)
+    return line.slope, line.start
+
+
+@PROGRAMS.on(floats(4))
+@PROGRAMS.on(ints(4))
+@PROGRAMS.on(ints(4, dtype=np.uint8))
+def kinds_in_texts(a):
+    s = a.sum() if a.dtype.kind in "iu" else a.max()
+    return s, s if a.dtype.kind not in "fc" else 0

@@ -148,3 +148,18 @@ def extreme_of_a_dict(x):
     for v in x:
         votes[v] = v % 3
     return max(votes, key=votes.get)
+
+
+@_on(ints(5, 6, lo=0, hi=255, dtype=np.uint8), 1)
+@_on(floats(5, 6), 0)
+@_on(floats(5, 12)[:, ::2], -1)
+@_on(floats(5, 6), 4)  # of fewer elements at the corner: raises
+def items_of_sorted_windows(img, k):
+    out = np.empty_like(img)
+    s = 0.0
+    for i in range(img.shape[0]):
+        for j in range(img.shape[1]):
+            window = img[max(0, i - 1) : i + 2, max(0, j - 1) : j + 2].ravel()
+            out[i, j] = sorted(window)[k]
+            s += sorted(img[i])[len(img) // 2]
+    return out, s

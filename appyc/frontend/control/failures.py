@@ -78,7 +78,7 @@ def fail(scope: Scope, kind: str, args: list[ast.expr], loc: Loc) -> None:
         if len(values) == 1 and isinstance(values[0], TupleValue) and not values[0].names:
             template, values = AS_TUPLE, [*values[0].items]
         for value in values:
-            message.number(value, args[0])
+            message.number(value, args[0], joined=kind == "KeyError")
     scope.emit(Fail(kind, template, tuple(message.words), tuple(message.kinds), loc=loc))
 
 
@@ -133,17 +133,19 @@ class _Message:
         if isinstance(value, TupleValue) and not value.names and not form:
             items = [self._value(item, node, "!r", "") for item in value.items]
             return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
-        return f"{{{self.number(value, node)}{conversion}{':' * bool(form)}{form}}}"
+        place = self.number(value, node, joined=conversion in ("", "!s"))
+        return f"{{{place}{conversion}{':' * bool(form)}{form}}}"
 
-    def number(self, value: Value, node: ast.expr) -> int:
-        """The position of a number among those of the message."""
-        if (
-            not isinstance(value, Number)
-            or value.expr.dtype.is_complex
-            or value.either is not None
-            or len(self.words) == FAULT_WORDS
-        ):
+    def number(self, value: Value, node: ast.expr, joined: bool) -> int:
+        """The position of a number among those of the message. joined: whether one that is Python's or NumPy's may be
+        given as NumPy's."""
+        if not isinstance(value, Number) or value.expr.dtype.is_complex or len(self.words) == FAULT_WORDS:
             raise _in_python(self.scope.loc(node))
+        if value.either is not None and not joined:
+            raise LibraryCallError(
+                "this integer is Python's on one path and NumPy's on another, which its text shows",
+                self.scope.loc(node), hints=("int(x) makes it Python's on both",),
+            )  # fmt: skip
         expr = value.expr
         if expr.dtype.is_float:
             word: Expr = Intrinsic("float_bits", (cast(expr, DType.FLOAT64),), DType.INT64, loc=expr.loc)

@@ -9,6 +9,9 @@ Names for lists, dicts and sets that an expression makes, where they are used at
     return {k: k * k for k in range(n)}      ->   made = {k: k * k for k in range(n)}
                                                   return made
 
+    median = sorted(window)[n // 2]          ->   made = sorted(window)
+                                                  median = made[n // 2]
+
     rows = first[1:] + [x for x in a] + [0]  ->   items = first[1:]
                                                   items.extend([x for x in a])
                                                   items.extend([0])
@@ -68,7 +71,7 @@ def with_named_lists(source: Source, value_of: ValueOf) -> Source:
     if any(value_of(read(name)) is not getattr(builtins, name) for name in ("list", "sorted")):
         return source
     lists = _lists(source.ast)
-    if not any(_makes(node) or _is_sum(node, lists) for node in walk(source.ast)):
+    if not any(_makes(node) or _is_sum(node, lists) or _is_item(node) for node in walk(source.ast)):
         return source
     return rewritten(source, lambda function: _Naming(function, lists))
 
@@ -118,6 +121,15 @@ def _makes(node: ast.AST) -> bool:
             return isinstance(node, ast.DictComp | ast.SetComp)
 
 
+def _is_item(node: ast.AST) -> bool:
+    """`sorted(a)[k]`"""
+    match node:
+        case ast.Subscript(value=ast.Call(func=ast.Name(id="sorted"), args=[_], keywords=[])):
+            return True
+        case _:
+            return False
+
+
 class _Naming(Rewriter):
     """lists: names that are bound to lists alone."""
 
@@ -129,7 +141,7 @@ class _Naming(Rewriter):
         self.generic_visit(node)
         return [*before, node]
 
-    def visit_Assign(self, node: ast.Assign | ast.Return | ast.Expr) -> Any:
+    def visit_Assign(self, node: ast.Assign | ast.AugAssign | ast.Return | ast.Expr) -> Any:
         if node.value is None or (isinstance(node, ast.Assign) and _makes(node.value)):
             return node
         before, node.value = self._named(node.value)
@@ -137,12 +149,14 @@ class _Naming(Rewriter):
 
     visit_Return = visit_Expr = visit_Assign
 
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        return self.visit_Assign(node) if isinstance(node.target, ast.Name) else node
+
     def _named(self, node: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
         """The statements that make the container which an expression evaluates first, and the expression with its
         name."""
         if _makes(node):
-            name = self.unused("made")
-            return [located(assigned(name, node), node)], located(read(name), node)
+            return self._made(node)
         if _is_sum(node, self.lists):
             return self._summed(node)
         before: list[ast.stmt] = []
@@ -153,7 +167,7 @@ class _Naming(Rewriter):
                         before, elts[k] = self._named(item)
                         break
             case ast.Subscript() | ast.Attribute():
-                before, node.value = self._named(node.value)
+                before, node.value = (self._made if _is_item(node) else self._named)(node.value)
             case ast.BinOp() | ast.Compare():
                 before, node.left = self._named(node.left)
             case ast.Call(func=ast.Name(), args=[first, *_]):
@@ -161,6 +175,10 @@ class _Naming(Rewriter):
             case ast.ListComp(generators=[first, *_]) | ast.GeneratorExp(generators=[first, *_]):
                 before, first.iter = self._named(first.iter)
         return before, node
+
+    def _made(self, node: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
+        name = self.unused("made")
+        return [located(assigned(name, node), node)], located(read(name), node)
 
     def _summed(self, node: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
         """A list that is made of the first part of a sum, and extended by the others."""

@@ -33,6 +33,7 @@ from appyc.frontend.expressions.inlining import (
     inline_registered,
     is_named_tuple,
     named_tuple,
+    with_replaced,
 )
 from appyc.frontend.expressions.left_calls import leave_beyond_64_bits
 from appyc.frontend.expressions.list_changes import HEAP_CALLS, list_method
@@ -255,6 +256,8 @@ def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> 
         return list_method(scope, node, loc)
     if isinstance(owner, DictValue):
         return _dict_method(scope, owner, name, node, loc)
+    if isinstance(owner, TupleValue) and (new := with_replaced(scope, owner, name, node)) is not None:
+        return new
     if not isinstance(owner, Number):
         raise UnsupportedError(
             f"the method {name!r} of {describe(owner)} cannot be compiled", loc,

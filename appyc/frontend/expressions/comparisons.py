@@ -133,6 +133,10 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
     wanted, found = expressions.lower_operands(scope, [item, among])
     if isinstance(found, Opaque) and isinstance(found.obj, bytes) and isinstance(wanted, Number):
         return _among_bytes(scope, wanted, found.obj, loc)
+    if isinstance(found, Opaque) and isinstance(wanted, Opaque):
+        match wanted.obj, found.obj:
+            case str(part), str(text):
+                return arithmetic.python_number(part in text, loc)
     is_own = isinstance(found, ListSlots) and not found.of_tuples
     if (is_own or (is_listed(found) and found.ndim == 1)) and isinstance(wanted, Number):
         return _among_list(scope, wanted, found, loc)

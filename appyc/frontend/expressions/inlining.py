@@ -97,6 +97,16 @@ def named_tuple(scope: Scope, node: ast.Call, kind: type, loc: Loc) -> Value:
     return TupleValue(tuple(items), names=tuple(signature.parameters))
 
 
+def with_replaced(scope: Scope, owner: TupleValue, method: str, node: ast.Call) -> TupleValue | None:
+    """The value of `point._replace(x=1.0)`; None for another call."""
+    if method != "_replace" or node.args or not {k.arg for k in node.keywords} <= {*owner.names}:
+        return None
+    values = expressions.lower_operands(scope, [k.value for k in node.keywords])
+    new = {k.arg: value for k, value in zip(node.keywords, values, strict=True)}
+    items = (new.get(name, item) for name, item in zip(owner.names, owner.items, strict=True))
+    return TupleValue(tuple(items), names=owner.names)
+
+
 def inline_local(scope: Scope, node: ast.Call, fn: LocalFunction, loc: Loc) -> Value:
     """Inlines a nested function at a call."""
     _note_recursion(scope, fn.key, fn.tree.name, loc)
