@@ -300,3 +300,17 @@ def given_to_a_helper(x, limit):
         if first is None and v > limit:
             first = v
     return _or_one(first), _or_one(x[0] if x[0] > limit else None)
+
+
+@_on(floats(3, 3), 50)
+@_on(floats(3, 3), 1)
+@_on(floats(3, 3), 0)
+@_on(np.eye(3), 5)
+def beside_different_arrays(A, n):
+    v = np.ones(A.shape[0])
+    for k in range(n):
+        w = A @ v
+        if w[0] > 3.0:
+            return w, k, (k, 2)
+        v = w
+    return v, None, None

@@ -498,3 +498,26 @@ def while_dividing(n):
             return d
         d += 1
     return n
+
+
+@PROGRAMS.on(floats(9), 1.5)
+@PROGRAMS.on(floats(9), -3.0)
+@PROGRAMS.on(floats(9), 3.0)
+@PROGRAMS.on(floats(0), 0.0)
+@PROGRAMS.on(ints(9, dtype=np.int32), 2)
+def first_of_a_generator(a, limit):
+    i = 7
+    found = next((i for i in range(len(a)) if a[i] > limit), i)
+    place = next((k for k, x in enumerate(a) if x > limit), None)
+    if place is None:
+        return i, found, next((x for x in a if x < limit), None)
+    return i + place, found, a[place]
+
+
+@PROGRAMS.on(floats(4, 5), 0.5)
+@PROGRAMS.on(floats(4, 5), 3.0)  # raises in the first row
+def first_of_each_row(a, limit):
+    out = np.zeros(a.shape[0], np.int64)
+    for i in range(a.shape[0]):
+        out[i] = next(j for j in range(a.shape[1]) if a[i, j] > limit) + 1
+    return out

@@ -174,7 +174,7 @@ def value_of_loops(scope: Scope, node: Comprehension, name: str, loops: list[ast
         _renew(scope, targets, node.generators[0].iter)
         for stmt in loops:
             scope.lower_statement(stmt)
-        return scope.read(name, scope.loc(node))
+        return scope.read_maybe(name, scope.loc(node))
 
 
 def _renew(scope: Scope, names: set[str], runs_over: ast.expr) -> None:

@@ -15,7 +15,8 @@ from functools import reduce
 from appyc.errors import LengthError, Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, fail_unless, is_array, pinned
 from appyc.frontend.control.comprehensions import collected, described, own_names, value_of_loops
-from appyc.frontend.desugar.comprehension_loops import Comprehension, items_of, searched, summed
+from appyc.frontend.desugar.building import assigned, located
+from appyc.frontend.desugar.comprehension_loops import Comprehension, first_of, items_of, searched, summed
 from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import constant_truth, integer, python_number
 from appyc.frontend.expressions.inlining import called_with
@@ -68,6 +69,24 @@ def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     if not told:
         return arithmetic.python_number(not is_any, loc)
     return Number(reduce(lambda a, b: Binary("|" if is_any else "&", a, b, loc=loc), told), python=True)
+
+
+def generated_first(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+    """`next(x for x in a if x > 0)`, also with a default."""
+    match node:
+        case ast.Call(args=[ast.GeneratorExp(generators=[_]) as over, *default], keywords=[]) if (
+            len(default) < 2
+        ):
+            name = unused("first", scope.locals)
+            scope.locals |= {name}
+            for value in default:
+                scope.lower_statement(located(assigned(name, value), value))
+            return value_of_loops(
+                scope, over, name, first_of(over, name, "pass" if default else "raise StopIteration")
+            )
+        case _:
+            raise UnsupportedError("next is compiled of generators with one loop, written in the call", loc,
+                                   hints=("write a loop",))  # fmt: skip
 
 
 def generated_sum(scope: Scope, node: ast.Call) -> Value | None:

@@ -222,13 +222,13 @@ def _different_arrays(scope: Scope, a: Value, b: Value) -> set[Leaf] | None:
 
 
 def _are_arrays(a: Value, b: Value) -> bool:
-    """Whether two values are arrays of the same number of axes, both numbers, or tuples or dicts of such."""
+    """Whether two values are arrays of the same number of axes, both numbers or None, or tuples or dicts of such."""
     match a, b:
         case TupleValue(), TupleValue():
             return len(a.items) == len(b.items) and all(map(_are_arrays, a.items, b.items))
         case DictValue(), DictValue():
             return a.keys == b.keys and _are_arrays(a.values, b.values)
-        case Number(), Number():
+        case (Number(), Number()) | (MaybeNone(), MaybeNone()):
             return True
         case _:
             arrays = (ArrayRef, Tensor, ReturnedView, ReturnedChoice)

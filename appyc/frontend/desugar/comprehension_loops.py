@@ -48,6 +48,14 @@ def searched(node: Comprehension, name: str, is_any: bool) -> list[ast.stmt]:
     return _behind(node, name, f"it = {not is_any}", f"if {found}:\n    it = {is_any}\n    break", leave)
 
 
+def first_of(node: ast.GeneratorExp, name: str, otherwise: str) -> list[ast.stmt]:
+    """The first of the items of one loop, in this name. otherwise: the statement where there is none."""
+    (loop,) = _behind(node, name, "", "it = item\nbreak")
+    assert isinstance(loop, ast.For)
+    loop.orelse = [located(stmt, node) for stmt in template(otherwise, {}, node)]
+    return [loop]
+
+
 def nest(
     generators: Sequence[ast.comprehension], body: list[ast.stmt], leave: Sequence[ast.stmt] = ()
 ) -> list[ast.stmt]:

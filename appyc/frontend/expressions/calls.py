@@ -20,8 +20,8 @@ from appyc.errors import (
 from appyc.frontend.access import python_function
 from appyc.frontend.arrays.tensors import elementwise, is_array, refuse_lists
 from appyc.frontend.arrays.where_arguments import given_destination, put
+from appyc.frontend.control import generated_calls
 from appyc.frontend.control.comprehensions import collected
-from appyc.frontend.control.generated_calls import generated_extreme, generated_sum, generated_test
 from appyc.frontend.desugar.building import matched
 from appyc.frontend.expressions import arithmetic, attributes, expressions
 from appyc.frontend.expressions.attributes import lower_isinstance
@@ -79,17 +79,15 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
     loc = scope.loc(node)
     node = with_items(scope, node)
     if isinstance(node.func, ast.Constant):
+        values = expressions.lower_operands(scope, node.args)
         match node.func.value:
             case FunctionType() as text:
-                values = expressions.lower_operands(scope, node.args)
                 try:
                     return called_with(scope, text, values, loc)
                 except LibraryCallError as error:  # there is no such call in the program
                     raise UnsupportedError(error.summary, loc, hints=error.hints) from None
             case ReturnedContainer(makes):
-                return ReturnedContainer(
-                    makes, TupleValue(tuple(expressions.lower_operands(scope, node.args)))
-                )
+                return ReturnedContainer(makes, TupleValue(tuple(values)))
     if isinstance(node.func, ast.Attribute):
         if (ones := _binary_ones(scope, node, loc)) is not None:
             return ones
@@ -121,7 +119,8 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
         if found_there is not None:
             return found_there
     is_extreme = (callee.obj is min or callee.obj is max) and len(node.args) == 1
-    if is_extreme and (found := generated_extreme(scope, node, callee.obj is max, loc)) is not None:
+    found = generated_calls.generated_extreme(scope, node, callee.obj is max, loc) if is_extreme else None
+    if found is not None:
         return found
     if callee.obj is pow and len(node.args) == 3:
         callee = Opaque(power, callee.root)
@@ -129,7 +128,7 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
         callee = Opaque(rounded, callee.root)
     if special := _SPECIAL.get(_hashable(callee.obj)):
         return special(scope, node, loc)
-    if callee.obj is sum and (total := generated_sum(scope, node)) is not None:
+    if callee.obj is sum and (total := generated_calls.generated_sum(scope, node)) is not None:
         return total
     text = text_of(callee.obj)
     if text is not None and text.users:
@@ -391,8 +390,9 @@ def _ord(scope: Scope, node: ast.Call, loc: Loc) -> Value:
 _SPECIAL: dict[object, Callable[[Scope, ast.Call, Loc], Value]] = {
     len: _len,
     isinstance: lower_isinstance,
-    any: generated_test,
-    all: generated_test,
+    any: generated_calls.generated_test,
+    all: generated_calls.generated_test,
+    next: generated_calls.generated_first,
     divmod: _divmod,
     ord: _ord,
     tuple: _tuple,
