@@ -66,7 +66,7 @@ from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Const, Extent, Function, Result, Stmt, Symbol, Var
 from appyc.ir.types import ArrayType, Container, DType
-from appyc.ir.visit import loops_of
+from appyc.ir.visit import loops_of, rename
 from appyc.library.table import LIST_LOOPS
 
 _MAX_ATTEMPTS = 50
@@ -211,7 +211,9 @@ def _lower(
         tree,
         loc=loc,
     )
-    return Lowered(function, captures, tuple(environment.dependencies.values()))
+    named = {array: replace(array, name=name) for array, name in scope.memory.named.items()}
+    made = {array: new for array, new in named.items() if array in scope.memory.made}
+    return Lowered(rename(function, made), captures, tuple(environment.dependencies.values()))
 
 
 def _lower_call_of_itself(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import runpy
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -210,3 +212,12 @@ def test_what_is_read_behind_a_test_is_defined_whatever_passes_remove() -> None:
     after(fn, *pipeline.SIMPLIFY, *pipeline.ANALYSE)
     with pytest.raises(UnboundLocalError):
         appyc.jit(f, strict=True, cache=False)(3)
+
+
+@pytest.mark.parametrize("made", ["np.zeros(n)", "np.ones(n).copy()", "np.array([1.0, 2.0])"])
+def test_an_array_that_the_function_makes_has_its_name_in_messages(made: str, tmp_path: Path) -> None:
+    path = tmp_path / "made.py"
+    path.write_text(f"import numpy as np\n\ndef f(n):\n    row = {made}\n    row[n] = 1.0\n    return row\n")
+    fn = appyc.jit(runpy.run_path(str(path))["f"])
+    with pytest.raises(IndexError, match="of 'row' with size 2"):
+        fn(2)

@@ -30,6 +30,8 @@ class Memory:
     that are inlined into a function."""
 
     made: set[Symbol] = field(default_factory=set)
+    named: dict[Symbol, str] = field(default_factory=dict)
+    """The program's first name for an array, which messages and texts have for it."""
     homes: dict[Symbol, Symbol] = field(default_factory=dict)
     """With a scalar that says what a home's name stands for: the number of one of `outside`, or 0."""
     late: set[Symbol] = field(default_factory=set)

@@ -121,6 +121,8 @@ def assign_to(scope: Scope, target: ast.expr, value: Value, loc: Loc) -> None:
             if isinstance(value, ArrayRef) and value.index:
                 index = tuple(i if isinstance(i, Const) else scope.temp("at", i) for i in value.index)
                 value = ArrayRef(value.symbol, index)
+            elif isinstance(value, ArrayRef) and not scope.source.trusted:
+                scope.memory.named.setdefault(value.symbol, name)
             scope.bind(name, held(scope, value, name, loc), loc)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
             _unpack(scope, elts, value, loc)

@@ -25,9 +25,9 @@ def doubled(a):
 def test_an_array_of_one_element_becomes_a_scalar(length):
     fn = analysed(doubled, np.zeros(3))
     array = next(n.array for n in walk(fn) if isinstance(n, Alloc))
-    scalar = NameSupply.after(fn).fresh("t", DType.FLOAT64)
+    scalar = NameSupply.after(fn).fresh("x", DType.FLOAT64)
     loop = the_loop(fn, "i")
     new = rewrite(loop, lambda node: contracted(node, array, scalar, lambda index: index))
     fn = with_loop(fn, loop, new)
-    assert text(fn).splitlines()[1:] == ["    t = a[i] * 2.0", "    t = t + 1.0", "    a[i] = t"]
+    assert text(fn).splitlines()[1:] == ["    x = a[i] * 2.0", "    x = x + 1.0", "    a[i] = x"]
     agrees(fn, doubled, np.arange(float(length)))
