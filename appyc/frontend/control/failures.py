@@ -133,8 +133,8 @@ class _Message:
         if isinstance(value, TupleValue) and not value.names and not form:
             items = [self._value(item, node, "!r", "") for item in value.items]
             return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
-        place = self.number(value, node, joined=conversion in ("", "!s"))
-        return f"{{{place}{conversion}{':' * bool(form)}{form}}}"
+        position = self.number(value, node, joined=conversion in ("", "!s"))
+        return f"{{{position}{conversion}{':' * bool(form)}{form}}}"
 
     def number(self, value: Value, node: ast.expr, joined: bool) -> int:
         """The position of a number among those of the message. joined: whether one that is Python's or NumPy's may be

@@ -40,13 +40,13 @@ class _Renaming(ast.NodeTransformer):
 
     def __init__(self, function: ast.FunctionDef) -> None:
         unused = FreshNames(function)
-        for block, place, target in list(_rebound(function)):
+        for block, position, target in list(_rebound(function)):
             old, new = target.id, unused(target.id)
-            behind = (n for s in block[place + 1 :] for n in walk(s))
+            behind = (n for s in block[position + 1 :] for n in walk(s))
             named = [target, *(n for n in behind if isinstance(n, ast.Name) and n.id == old)]
             for node in named:
                 node.id = new
-            if old in names_behind(function.body)[block[place]]:  # the old name would be read there
+            if old in names_behind(function.body)[block[position]]:  # the old name would be read there
                 for node in named:
                     node.id = old
 
@@ -56,8 +56,8 @@ class _Renaming(ast.NodeTransformer):
 
 def _rebound(function: ast.FunctionDef) -> Iterator[tuple[list[ast.stmt], int, ast.Name]]:
     """The assignments, but the first, to names that are bound to containers and to something else: the block, the
-    place in it, and the target."""
-    found = [(block, place, t, kind) for block, place, t, value in _assignments(function.body)
+    position in it, and the target."""
+    found = [(block, position, t, kind) for block, position, t, value in _assignments(function.body)
              if (kind := _kind(value)) is not None]  # fmt: skip
     inner = [n for n in walk(function) if isinstance(n, ast.FunctionDef | ast.Lambda) and n is not function]
     refused = {n.id for f in inner for n in walk(f) if isinstance(n, ast.Name)} | parameter_names(function)
@@ -66,20 +66,20 @@ def _rebound(function: ast.FunctionDef) -> Iterator[tuple[list[ast.stmt], int, a
     for *_, target, kind in found:
         kinds.setdefault(target.id, set()).add(kind)
     seen = set(refused)
-    for block, place, target, _ in found:
+    for block, position, target, _ in found:
         if target.id in seen and target.id not in refused and len(kinds[target.id]) > 1:
-            yield block, place, target
+            yield block, position, target
         seen.add(target.id)
 
 
 def _assignments(body: list[ast.stmt]) -> Iterator[tuple[list[ast.stmt], int, ast.Name, ast.expr]]:
-    for place, stmt in enumerate(body):
+    for position, stmt in enumerate(body):
         match stmt:
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
                 pairs = zip(targets, values, strict=False)
-                yield from ((body, place, t, value) for t, value in pairs if isinstance(t, ast.Name))
+                yield from ((body, position, t, value) for t, value in pairs if isinstance(t, ast.Name))
             case ast.Assign(targets=[ast.Name() as target], value=value):
-                yield body, place, target, value
+                yield body, position, target, value
             case ast.If() | ast.For() | ast.While():
                 yield from _assignments(stmt.body)
                 yield from _assignments(stmt.orelse)

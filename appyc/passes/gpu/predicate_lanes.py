@@ -288,11 +288,13 @@ class KernelLowering(ExpressionLowering):
         return replace(around, mask=inside, lanes=True, in_row=in_row, rows=around.mask)
 
     def as_lanes(self, loop: ir.For) -> tuple[ir.For, dict[ir.Symbol, ir.Symbol]]:
-        """The loop with scalars of its own for all that it writes, and which stands for which."""
-        kept = {s: self.names.fresh(s.name, s.type) for s in dict.fromkeys(scalar_writes(loop.body))}
+        """The loop with scalars of its own for all that it writes, and which stands for which. What it combines may have
+        no write left."""
+        combined = (*(r.symbol for r in loop.reductions), *(scan.symbol for scan in loop.scans), *loop.last)
+        written = dict.fromkeys((*scalar_writes(loop.body), *combined))
+        kept = {s: self.names.fresh(s.name, s.type) for s in written}
         self.accumulators |= {kept[r.symbol] for r in loop.reductions}
-        combined = [r.symbol for r in loop.reductions] + [scan.symbol for scan in loop.scans]
-        gathered = {kept[s] for s in (*combined, *loop.last)}
+        gathered = {kept[s] for s in combined}
         self.varying |= gathered
         self.in_row |= gathered
         return replace(loop, body=tuple(rename(stmt, kept) for stmt in loop.body)), kept
