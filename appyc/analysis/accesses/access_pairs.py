@@ -61,8 +61,6 @@ class Meetings:
         """A set or expression with the names of the second of two iterations."""
         return self.sets.rename(thing, lambda name: name if self.is_shared(loop, name) else name + SECOND)
 
-    # ---- two iterations
-
     def are_apart(self, loop: For, source: Access, sink: Access) -> bool:
         """Whether the coefficients of the indices prove that the accesses are independent.
 
@@ -171,8 +169,6 @@ class Meetings:
         if any(names[name].depth > 0 for name in involved & self.found.affine.products.factors.keys()):
             return False  # a product that moves is more than a name to the program
         return all(self.is_shared(loop, name) or names[name].loop is not None for name in involved)
-
-    # ---- one iteration
 
     def in_one_iteration(self, first: Access, second: Access) -> isl.Set:
         """The iterations in which both touch one element."""

@@ -111,9 +111,6 @@ def accesses_by_node(loop: ir.For, dependences: Dependences) -> dict[int, Access
     return {id(node): access for node, access in zip(numbered(loop.body), accesses, strict=True)}
 
 
-# ---------------------------------------------------------------- what runs for sure
-
-
 def _surely_touched(
     loop: ir.For, nest: tuple[ir.For, ...], changing: set[ir.Symbol], written: set[ir.Symbol]
 ) -> Iterator[tuple[AccessNode, tuple[ir.For, ...]]]:

@@ -79,8 +79,6 @@ class OrderCosts:
             self._crossing(order),
         )
 
-    # ---- parts
-
     @cached_property
     def _touches(self) -> list[_Touch]:
         # A store counts for two: a line that is not in the cache is read before, and written back.

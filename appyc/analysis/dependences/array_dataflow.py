@@ -69,8 +69,6 @@ class IterationFlow:
         """The depth of the loop's own variable."""
         return len(self.dependences.found.around[self.loop.var]) + 1
 
-    # ---- within an iteration
-
     def sees(self, read: Access) -> Sees:
         """The reaching definition of a read, over all iterations. EITHER where it is not known."""
         if id(read) not in self._seen:
@@ -132,8 +130,6 @@ class IterationFlow:
             before = before.union(same)
         pairs = meet.intersect(before)
         return pairs, pairs
-
-    # ---- between iterations
 
     def lasting(self, write: Access, conflicts: Iterable[Conflict], loc: Loc) -> Expr | bool | None:
         """The condition under which a write is the last write: no later iteration overwrites the element.

@@ -214,8 +214,6 @@ class Dependences:
                     return first.intersect_domain(where), last.intersect_domain(where)
         return None
 
-    # ---- about a conflict
-
     def distances(self, conflict: Conflict) -> tuple[int | None, int | None]:
         """The least and the greatest dependence distance, in iterations; None: no bound known."""
         if conflict.instances is None:

@@ -104,8 +104,6 @@ class _Loop:
             if accessed == array:
                 yield writes, substitute(index[axis], self.known)
 
-    # ---- indices named one by one
-
     def apart(self, array: ir.Symbol, axis: int, optional: bool) -> ir.Apart | None:
         writes: dict[ir.IterationIndex, None] = {}
         reads: dict[ir.IterationIndex, None] = {}
@@ -148,8 +146,6 @@ class _Loop:
         if rest is None or not is_invariant(rest.terms, self.changed):
             return None
         return written(rest, index.loc)
-
-    # ---- indices in segments, one segment an iteration
 
     def segments(self, array: ir.Symbol, axis: int) -> ir.Ascending | None:
         """`ptr` where each access is in the segment from ptr[i + c] to ptr[i + c + 1]."""

@@ -71,9 +71,6 @@ def carries_its_exit(loop: ir.For) -> bool:
     return tail is None or _carried(_test(tail), loop) is not None
 
 
-# ---------------------------------------------------------------- the parts
-
-
 def _in_tails(body: tuple[ir.Stmt, ...], size: int) -> tuple[ir.Stmt, ...] | None:
     """The body with nothing behind a statement that may jump: each path ends where it leaves.
 
@@ -187,9 +184,6 @@ def _part(body: tuple[ir.Stmt, ...], needed: set[ir.Symbol], effects: bool) -> t
         if keep:
             out.append(stmt)
     return tuple(out)
-
-
-# ---------------------------------------------------------------- why not
 
 
 def _why_not_ahead(test: tuple[ir.Stmt, ...], with_loops: bool) -> Refusal | None:

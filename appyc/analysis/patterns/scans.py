@@ -47,9 +47,6 @@ def scans_of(loop: ir.For, symbols: Iterable[ir.Symbol]) -> tuple[Scan, ...] | N
     return tuple(scans)
 
 
-# ---------------------------------------------------------------- what a step is
-
-
 @dataclass(frozen=True, slots=True)
 class Linear:
     """`factor * symbol + value`. None stands for a factor of 1, and for a value of 0."""
@@ -166,9 +163,6 @@ def _operator(loop: ir.For, symbol: ir.Symbol, carried: frozenset[ir.Symbol]) ->
     if len(ops) != 1 or (LINEAR in ops and symbol.dtype is DType.BOOL):
         return None
     return ops.pop()
-
-
-# ---------------------------------------------------------------- the part of a body that steps take
 
 
 def steps_of(body: tuple[ir.Stmt, ...], symbols: Iterable[ir.Symbol]) -> tuple[ir.Stmt, ...]:

@@ -144,8 +144,6 @@ class _Expander:
     def _named(self, name: str, value: ir.Expr, out: list[ir.Stmt]) -> ir.Expr:
         return value if is_simple(value) else let(name, value, self.names, out)
 
-    # ------------------------------------------------------------ one allocation
-
     def _with_slices(self, loop: ir.For, alloc: ir.Alloc, axes: list[_Axis]) -> tuple[ir.For, ir.Alloc]:
         """The loop with the array replaced by slices of one expanded array, and the allocation of that array."""
         old = alloc.array

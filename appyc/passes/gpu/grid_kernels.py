@@ -173,8 +173,6 @@ class GridKernel:
             self.host.append(Branch(less(integer(0, self.loc), programs), tuple(last), loc=self.loc))
         return self.host
 
-    # ------------------------------------------------------------ the grid
-
     def _axis(self, loop: For) -> Axis:
         lo = loop.lo if is_simple(loop.lo) else self._on_host(f"{loop.var.name}_start", loop.lo)
         count = self._on_host(f"{loop.var.name}_count", iterations_of(replace(loop, lo=lo)))
@@ -268,8 +266,6 @@ class GridKernel:
             return masked
         whole = self.lower.block(main, replace(where, mask=None, rows=None))
         return [Branch(cond, tuple(whole), tuple(masked), loc=self.loc)]
-
-    # ------------------------------------------------------------ what comes out of it
 
     def _reductions(self) -> tuple[Reduction, ...]:
         found = {r.symbol: r for loop in self.mapping.chain for r in loop.reductions}

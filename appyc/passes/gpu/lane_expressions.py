@@ -66,8 +66,6 @@ class ExpressionLowering:
         """Inside a `while`: a bool that a fault clears, because a lane that has read nothing
         may never see the loop's end."""
 
-    # ------------------------------------------------------------ facts
-
     def is_varying(self, node: ir.Node) -> bool:
         return mentions(node, self.varying)
 
@@ -82,8 +80,6 @@ class ExpressionLowering:
             if mentions(value, scalars):
                 scalars.add(found.symbol)
         return found
-
-    # ------------------------------------------------------------ lowering
 
     def expr(self, e: ir.Expr, where: Where, out: list[ScheduledStmt]) -> ir.Expr:
         match e:

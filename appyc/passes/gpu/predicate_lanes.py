@@ -110,8 +110,6 @@ class KernelLowering(ExpressionLowering):
             case _:
                 assert_never(s)
 
-    # ------------------------------------------------------------ scalars and memory
-
     def allocate(self, s: ir.Alloc, out: list[ScheduledStmt]) -> None:
         raise UnsupportedError(f"'{s.array.name}' is allocated inside a loop that runs on the GPU", s.loc,
                                hints=("allocate it before the loop, with one more axis for the index",))  # fmt: skip
@@ -139,8 +137,6 @@ class KernelLowering(ExpressionLowering):
         old = ir.Load(s.target, index, checked=False, mask=self.access_mask(index, here), loc=s.loc)
         new = combine(s.op, old, value)
         out.append(ir.Store(s.target, index, new, checked=False, mask=here.access, loc=s.loc))
-
-    # ------------------------------------------------------------ control flow
 
     def _if(self, s: ir.If, where: Where, out: list[ScheduledStmt]) -> None:
         cond = self.expr(s.cond, where, out)
@@ -214,8 +210,6 @@ class KernelLowering(ExpressionLowering):
             if self.alive is None
             else ir.Binary("&", cond, ir.Var(self.alive, loc=cond.loc), loc=cond.loc)
         )
-
-    # ------------------------------------------------------------ a loop as lanes
 
     def strip(self, s: ir.For, around: Where, out: list[ScheduledStmt]) -> None:
         loc = s.loc

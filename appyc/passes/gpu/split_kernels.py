@@ -111,8 +111,6 @@ class _Splitter:
         self._one_program((ir.Assign(value, e, loc=e.loc),), False, set(), out)
         return ir.Var(value, loc=e.loc)
 
-    # ------------------------------------------------------------ which way a statement goes
-
     def _joins(self, stmt: ir.Stmt, group: list[ir.Stmt]) -> bool:
         """Whether a statement runs in the kernel of those before it: it touches arrays too, or
         it reads scalars that they set."""
@@ -134,8 +132,6 @@ class _Splitter:
     def _name(self) -> str:
         self.kernels += 1
         return f"{in_ascii(of_function(self.fn.name))}_{self.kernels}"
-
-    # ------------------------------------------------------------ the ways
 
     def _grid(self, nest: ir.For) -> list[ScheduledStmt]:
         before: list[ScheduledStmt] = []

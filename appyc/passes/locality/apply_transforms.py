@@ -129,8 +129,6 @@ class _Request:
         self.ctx.copies.update((rest.var, loop.var) for rest, loop in pairs)
         return loops
 
-    # ------------------------------------------------------------ refusals
-
     def insist(self, refusal: Refusal | None) -> None:
         if refusal is not None:
             which = loop_text(self.loop.var, None)

@@ -58,8 +58,6 @@ class ColumnBlocks:
         """Whether all sums can be accumulated row by row; deviations cannot, as they need the mean of the block."""
         return not any(one.squares for one in self.sums)
 
-    # ------------------------------------------------------------ in blocks
-
     def in_steps(self, block: ir.Symbol, loops: Sequence[ir.For]) -> list[ir.Stmt]:
         """A block, with other loops over its rows, a few rows at a time."""
         first, end = self.bounds(block)
@@ -206,8 +204,6 @@ class ColumnBlocks:
         ]
         return replace(self._bare, var=column, body=tuple(body))
 
-    # ------------------------------------------------------------ combination
-
     def together(self) -> ir.For:
         """The loop over columns, whose loops over rows become loops over blocks that combine partial results."""
         fresh = self.names.fresh(self.columns.var.name, DType.INT64)
@@ -250,8 +246,6 @@ class ColumnBlocks:
             ir.Assign(moved.symbol, ir.Binary("-", mean, found.centre, loc=loc), loc=loc),
             replace(found.update, value=value),
         ]
-
-    # ------------------------------------------------------------ partial results
 
     def _made(self, target: ir.Symbol, count: int) -> tuple[ir.Symbol, ...]:
         if target not in self.partial:

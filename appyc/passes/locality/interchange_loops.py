@@ -55,9 +55,6 @@ def interchange_loops(fn: Function, ctx: PassContext) -> Function:
     return with_loops(fn, changed)
 
 
-# ---------------------------------------------------------------- which nests
-
-
 def _bands(body: tuple[Stmt, ...], around: tuple[For, ...]) -> list[tuple[tuple[For, ...], tuple[For, ...]]]:
     """The bands for which pragmas and exceptions permit interchange, each with its enclosing loops."""
     out: list[tuple[tuple[For, ...], tuple[For, ...]]] = []
@@ -83,9 +80,6 @@ def _marked(chain: tuple[For, ...]) -> int:
             kept = level + loop.clauses.collapse
     inside = any(loop.clauses is not None for loop in loops_of(chain[-1].body))
     return len(chain) if inside else kept
-
-
-# ---------------------------------------------------------------- one nest
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +133,6 @@ def has_threads(around: tuple[For, ...], legality: Legality) -> bool:
         or (loop.clauses is None and legality.judge(loop).may_run_in_any_order)
         for loop in around
     )
-
-
-# ---------------------------------------------------------------- words
 
 
 def _named(loops: tuple[For, ...]) -> str:

@@ -173,8 +173,6 @@ class _ColumnTiling:
                 return True
         return False
 
-    # ------------------------------------------------------------ the two versions
-
     def _rewritten(self, columns: ir.For, parts: ColumnBlocks, loops: Sequence[ir.For]) -> ir.If | None:
         """Both versions; None where blocks would wait for each other."""
         loc = columns.loc

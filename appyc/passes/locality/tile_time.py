@@ -84,9 +84,6 @@ def tile_time(fn: ir.Function, ctx: PassContext) -> ir.Function:
     return replace(tiled, schedule=fn.schedule.updated(skewed)) if tiled != fn else fn
 
 
-# ---------------------------------------------------------------- tiles
-
-
 @dataclass(frozen=True, slots=True)
 class _Side:
     """The windows along an axis: the first coordinate, the elements of a window, and how many there are."""
@@ -236,8 +233,6 @@ class _Tiling:
                 continue
             nest = rewrite(nest, partial(_cut_loop, line.loop.var, start, end))
         return self.ctx.copied(nest, self.names)
-
-    # ------------------------------------------------------------ names
 
     def _variable(self, name: str) -> ir.Symbol:
         symbol = self.names.fresh(name, DType.INT64)

@@ -184,9 +184,6 @@ def _moved(loop: ir.For, stmt: ir.If, again: Recomputable, best: _Best | None) -
     return out
 
 
-# ---------------------------------------------------------------- what they become
-
-
 def _last_position(loop: ir.For, stmt: ir.If, moved: dict[ir.Symbol, ir.Expr], names: NameSupply) -> _New:
     loc = stmt.loc
     last = names.fresh("last", DType.INT64)

@@ -71,9 +71,6 @@ def _is_within_reach(loop: For) -> bool:
     return sum(1 for _ in walk(loop.body)) <= MAX_NODES
 
 
-# ---------------------------------------------------------------- one array
-
-
 def conflicts_by_array(legality: Legality, loop: For) -> dict[Symbol, list[Conflict]] | None:
     """The conflicts that the loop carries; None where there are too many, or isl timed out, or one is on
     an array that the loop allocates: its shape is not known before the loop."""

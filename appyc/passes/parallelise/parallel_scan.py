@@ -153,8 +153,6 @@ class _Chunked:
         shorter = replace(loop, body=_block(loop.body, self.ctx, self.names))
         return [*self.before, ir.If(self._pays(count), tuple(inside), (shorter,), loc=loc)]
 
-    # ------------------------------------------------------------ whether
-
     def _pays(self, count: ir.Expr) -> ir.Expr:
         """The run-time condition for chunks: the loop is long enough, and the conditions for soundness hold."""
         loop, loc = self.loop, self.loc
@@ -176,8 +174,6 @@ class _Chunked:
         for part in needed:
             out = ir.Logical("and", out, part, loc=loc)
         return out
-
-    # ------------------------------------------------------------ rounds
 
     def _rounds(self, lo: ir.Expr, count: ir.Expr, out: list[ir.Stmt]) -> None:
         loc, workers = self.loc, ir.Workers(loc=self.loc)
@@ -231,8 +227,6 @@ class _Chunked:
         """The loop between other bounds, with variables of its own."""
         part = replace(loop, lo=lo, hi=hi, clauses=None)
         return rename(part, {n.var: self._loop_variable(n.var.name) for n in loops_of(part)})
-
-    # ------------------------------------------------------------ names
 
     def _loop_variable(self, name: str) -> ir.Symbol:
         symbol = self.names.fresh(name, DType.INT64)

@@ -102,9 +102,6 @@ def _are_free(fn: Function, loop: For, before: Function, ctx: PassContext) -> bo
     return all(legality.judge(x).may_run_in_any_order for x in loops_of(fn.body) if x.var not in old)
 
 
-# ---------------------------------------------------------------- writes
-
-
 def _with_last_writes(
     fn: Function, loop: For, legality: Legality, found: dict[Symbol, list[Conflict]]
 ) -> Function:
@@ -156,9 +153,6 @@ def _needs_own(flow: IterationFlow, conflicts: list[Conflict]) -> bool:
     return any(
         c.source.op != "write" and c.sink.writes and flow.sees(c.source) is not Sees.OLD for c in conflicts
     )
-
-
-# ---------------------------------------------------------------- reads
 
 
 def _copies(loop: For, legality: Legality, names: NameSupply) -> dict[int, ArrayPart]:

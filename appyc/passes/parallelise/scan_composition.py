@@ -58,8 +58,6 @@ class Totals:
         self.largest = names.fresh("largest", varying[0].dtype.part) if varying else None
         self.bounded = names.fresh("bounded", DType.BOOL) if self.guarded else None
 
-    # ------------------------------------------------------------ when it is sound
-
     def _factors(self, symbol: ir.Symbol) -> list[ir.Expr]:
         steps = [n for n in walk(self.steps) if isinstance(n, ir.Assign | ir.Update) and n.target == symbol]
         found = [step_of(step) for step in steps]
@@ -82,8 +80,6 @@ class Totals:
             small = ir.Compare("<=", ir.Var(self.largest, loc=self.loc), limit, loc=self.loc)
             out = small if out is None else ir.Logical("and", small, out, loc=self.loc)
         return out
-
-    # ------------------------------------------------------------ the first pass
 
     @property
     def reductions(self) -> tuple[ir.Reduction, ...]:
@@ -179,8 +175,6 @@ class Totals:
                 out.append(_store(t.factors, chunk, t.factor))
         return out
 
-    # ------------------------------------------------------------ between the passes
-
     def combine(self, chunk: ir.Symbol, chunks: ir.Expr) -> list[ir.Stmt]:
         """Goes through the chunks of a round, for what the scalars hold where each starts."""
         loc, here = self.loc, ir.Var(chunk, loc=self.loc)
@@ -220,8 +214,6 @@ class Totals:
             ir.Assign(t.scan.symbol, ir.Load(t.starts, (chunk,), checked=False, loc=self.loc), loc=self.loc)
             for t in self.totals
         ]
-
-    # ------------------------------------------------------------ what it costs
 
     def cost(self) -> Cost:
         loop = self.loop()

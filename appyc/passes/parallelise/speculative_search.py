@@ -151,8 +151,6 @@ class _Search:
             leave,
         )
 
-    # ---- blocks
-
     def _end_of_block(self, hi: ir.Expr) -> ir.Expr:
         """Without a sum that could overflow: `at + reach` where that lies before `hi`."""
         at, reach = self._var(self.at), self._var(self.reach)
@@ -164,8 +162,6 @@ class _Search:
         twice = ir.Binary("+", reach, reach, loc=self.loc)
         most = integer((LAST_WORKING_BLOCK if self._works() else LAST_BLOCK) * self.loop.step, self.loc)
         return ir.Binary("min" if self.loop.step > 0 else "max", twice, most, loc=self.loc)
-
-    # ---- the parts
 
     def _test(self, lo: ir.Expr, hi: ir.Expr) -> ir.For:
         """The loop that finds the first iteration which leaves. Its scalars are its own: those
@@ -222,8 +218,6 @@ class _Search:
             return rename(node, {node.var: self.names.fresh(node.var.name, node.var.type)})
 
         return rewrite(stmt, rule)
-
-    # ---- short makers
 
     def _var(self, symbol: ir.Symbol) -> ir.Var:
         return ir.Var(symbol, loc=self.loc)

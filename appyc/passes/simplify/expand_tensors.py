@@ -76,8 +76,6 @@ class _Expansion:
             case _:
                 out.append(map_blocks(stmt, self.block))
 
-    # ------------------------------------------------------------ expressions
-
     def expr(self, expr: ir.Expr, out: list[ir.Stmt]) -> ir.Expr:
         """The expression with its reductions in scalars, which `out` computes before it."""
         if isinstance(expr, ir.Reduce):
@@ -103,8 +101,6 @@ class _Expansion:
             body.append(ir.Update(total, (), expr.op, value, loc=loc))
         out += self._nest(axes, extents, tuple(body), expr)
         return ir.Var(total, loc=loc)
-
-    # ------------------------------------------------------------ statements
 
     def _for_all(self, stmt: ir.ForAll, out: list[ir.Stmt]) -> None:
         """The statement's loops. Its condition and values are stored in temporaries where a store may change them."""

@@ -83,9 +83,6 @@ def _without_counters(loop: For, names: NameSupply, ctx: PassContext) -> For | t
     return (*before, loop, *after) if before else loop
 
 
-# ---------------------------------------------------------------- which
-
-
 def _counters(loop: For) -> list[_Counter]:
     """The counters of a loop, in the order in which they are first moved."""
     own = own_statements(loop.body)
@@ -127,9 +124,6 @@ def _step_of(body: tuple[Stmt, ...], symbol: Symbol) -> int | None:
             return None
         total += shift
     return total
-
-
-# ---------------------------------------------------------------- how
 
 
 def _replaced(

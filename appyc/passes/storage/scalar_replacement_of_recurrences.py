@@ -85,9 +85,6 @@ def _is_inside_a_free_one(fn: Function, loop: For, legality: Legality) -> bool:
     return any(is_asked(outer) or legality.judge(outer).may_run_in_any_order for outer in around)
 
 
-# ---------------------------------------------------------------- one loop
-
-
 def _carried(loop: For, legality: Legality, names: NameSupply) -> If | None:
     """The loop with elements replaced by loop-carried scalars, and their start values; None without any."""
     starts: list[Stmt] = []
