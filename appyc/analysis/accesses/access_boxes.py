@@ -7,17 +7,15 @@ import math
 from collections.abc import Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from appyc.analysis.accesses.access_relations import accesses_of
 from appyc.analysis.accesses.accesses import Access, CheckedIndex
 from appyc.analysis.sets.evaluate import evaluate
+from appyc.analysis.sets.lazy_isl import isl
 from appyc.analysis.sets.presburger import Presburger
 from appyc.errors import Note, UnsupportedError
 from appyc.ir.nodes import Function, Symbol
-
-if TYPE_CHECKING:
-    import islpy as isl
 
 Box: TypeAlias = tuple[tuple[int, int], ...]
 """For each axis the first index and the one after the last."""

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from appyc.analysis.accesses.accesses import Access, FunctionAccesses
 from appyc.analysis.accesses.delinearise import TakenApart, take_apart
 from appyc.analysis.algebra.linear_subscripts import SECOND, Bounds, Question
+from appyc.analysis.sets.lazy_isl import isl
 from appyc.ir.affine import LinearForm
 from appyc.ir.nodes import For, Symbol
-
-if TYPE_CHECKING:
-    import islpy as isl
 
 _Subscripts: TypeAlias = "tuple[LinearForm[str] | None, ...]"
 """The linear form of each index of an access; None where it has none."""

@@ -19,7 +19,6 @@ to nodes by counting.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses.accesses import (
     DRAW,
@@ -33,6 +32,7 @@ from appyc.analysis.accesses.held_lengths import lengths_held
 from appyc.analysis.algebra.intervals import Box, reachable_values
 from appyc.analysis.sets.affine_values import Affine
 from appyc.analysis.sets.joined_states import joined
+from appyc.analysis.sets.lazy_isl import isl
 from appyc.analysis.sets.presburger import MAX_DISJUNCTS, Presburger
 from appyc.analysis.sets.symbol_table import Name, State, Truth, Value, is_counted
 from appyc.errors import GENERATED
@@ -41,9 +41,6 @@ from appyc.ir.array_accesses import array_of, numbered
 from appyc.ir.blocks import never_completes, own_statements
 from appyc.ir.names import ordered
 from appyc.ir.visit import arrays_written, children, scalars_written, statements, walk
-
-if TYPE_CHECKING:
-    import islpy as isl
 
 
 def accesses_of(

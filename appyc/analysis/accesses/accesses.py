@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import TYPE_CHECKING
 
 from appyc.analysis.sets.affine_values import Affine
+from appyc.analysis.sets.lazy_isl import isl
 from appyc.analysis.sets.presburger import Presburger
 from appyc.analysis.sets.symbol_table import Truth
 from appyc.errors import Loc
 from appyc.ir import nodes as ir
-
-if TYPE_CHECKING:
-    import islpy as isl
-
 
 DRAW = "draw"
 """The deed of a `Draw`: the generator is read and written, and which numbers it gives depends on the order."""

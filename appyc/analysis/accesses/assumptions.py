@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses.access_relations import AccessCollector
 from appyc.analysis.accesses.accesses import FunctionAccesses
 from appyc.analysis.sets.affine_values import Affine
+from appyc.analysis.sets.lazy_isl import isl
 from appyc.analysis.sets.presburger import Presburger
 from appyc.ir.blocks import never_completes
 from appyc.ir.nodes import BoundsCheck, Function, If, Load, Node, Store, Symbol, Unary, Update
 from appyc.ir.visit import arrays_written, rewrite
-
-if TYPE_CHECKING:
-    import islpy as isl
 
 
 def assumptions_of(fn: Function, sets: Presburger, refused: frozenset[int]) -> FunctionAccesses:

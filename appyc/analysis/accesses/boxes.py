@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses.accesses import Access
 from appyc.analysis.dependences.dependences import Dependences
 from appyc.analysis.sets.conditions import expression_of
+from appyc.analysis.sets.lazy_isl import isl
 from appyc.ir.nodes import Expr, For
-
-if TYPE_CHECKING:
-    import islpy as isl
 
 _MARK = "element"
 _SIZE = "size"

@@ -25,13 +25,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice, pairwise, product
 from math import gcd
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from appyc.analysis.algebra.value_products import Factors
 from appyc.analysis.sets.affine_values import Affine
-
-if TYPE_CHECKING:
-    import islpy as isl
+from appyc.analysis.sets.lazy_isl import isl
 
 MAX_STRIDES = 4
 

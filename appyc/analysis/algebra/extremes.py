@@ -15,17 +15,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING
 
 from appyc.analysis.algebra.value_products import Factors, widened
 from appyc.analysis.sets.affine_values import Affine
 from appyc.analysis.sets.conditions import expression_of
+from appyc.analysis.sets.lazy_isl import isl
 from appyc.errors import Loc
 from appyc.ir.nodes import Binary, Const, Expr, Extent
 from appyc.ir.types import DType
-
-if TYPE_CHECKING:
-    import islpy as isl
 
 _PART = "$part"
 

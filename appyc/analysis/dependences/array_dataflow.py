@@ -17,17 +17,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses.accesses import Access
 from appyc.analysis.algebra.linear_subscripts import SECOND
 from appyc.analysis.dependences.dependences import Conflict, Dependences
 from appyc.analysis.sets.conditions import cases_of, condition_of, expression_of
+from appyc.analysis.sets.lazy_isl import isl
 from appyc.errors import Loc
 from appyc.ir.nodes import Expr, For, Symbol
-
-if TYPE_CHECKING:
-    import islpy as isl
 
 
 class Sees(Enum):

@@ -19,15 +19,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from appyc.analysis.algebra.linear_subscripts import SECOND
 from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
+from appyc.analysis.sets.lazy_isl import isl
 from appyc.ir.nodes import For
-
-if TYPE_CHECKING:
-    import islpy as isl
 
 MAX_LOOPS = 4
 """The most loops of a band; of a deeper nest the innermost ones are taken."""

@@ -12,16 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses.access_pairs import Meetings
 from appyc.analysis.accesses.accesses import READS, Access, FunctionAccesses
 from appyc.analysis.algebra.linear_subscripts import SECOND
+from appyc.analysis.sets.lazy_isl import isl
 from appyc.ir.names import ordered
 from appyc.ir.nodes import For, Symbol
-
-if TYPE_CHECKING:
-    import islpy as isl
 
 _ELEMENT = "$"
 """The prefix of the names that stand for the element's indices in a witness."""

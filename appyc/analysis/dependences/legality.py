@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses.access_relations import accesses_of
 from appyc.analysis.accesses.accesses import DRAW
@@ -17,14 +16,11 @@ from appyc.analysis.patterns.early_exits import early_exit, exit_loc, leaves_ear
 from appyc.analysis.patterns.scans import LINEAR, scans_of
 from appyc.analysis.sets.allowance import Allowance
 from appyc.analysis.sets.conditions import Cases, cases_of, condition_of, text_of
+from appyc.analysis.sets.lazy_isl import isl
 from appyc.analysis.sets.presburger import Presburger
 from appyc.errors import Note
 from appyc.ir.nodes import Assign, Binary, Extent, Fail, For, Function, If, Symbol, Unary, Update, Var
 from appyc.ir.visit import walk
-
-if TYPE_CHECKING:
-    import islpy as isl
-
 
 MAX_CONFLICTS = 16
 """The most dependences that are collected: enough to refuse a loop, and to choose one to report."""

@@ -12,16 +12,13 @@ on iterations with smaller values only.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from appyc.analysis.algebra.linear_subscripts import SECOND
 from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Verdict
+from appyc.analysis.sets.lazy_isl import isl
 from appyc.ir.nodes import For
-
-if TYPE_CHECKING:
-    import islpy as isl
 
 FACTORS = (1, 2, 3, 4)
 

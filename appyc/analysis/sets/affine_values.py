@@ -16,17 +16,14 @@ the parameters that take part are listed in `combined`, for a guard to bound the
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from appyc.analysis.sets.lazy_isl import isl
 from appyc.analysis.sets.presburger import Presburger
 from appyc.analysis.sets.symbol_table import SMALL, Name, State, SymbolTable, Truth, is_counted
 from appyc.ir import nodes as ir
 from appyc.ir.affine import LinearForm
 from appyc.ir.types import DType
 from appyc.ir.visit import walk
-
-if TYPE_CHECKING:
-    import islpy as isl
 
 FACTOR = 1 << 20
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING
 
 from appyc.analysis.sets.affine_values import Affine
+from appyc.analysis.sets.lazy_isl import isl
 from appyc.errors import Loc
 from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Logical, Var
 from appyc.ir.printer import print_expr
 from appyc.ir.types import DType
-
-if TYPE_CHECKING:
-    import islpy as isl
 
 MAX_TERMS = 24
 """Comparisons in one condition; a longer one costs more than it is worth."""

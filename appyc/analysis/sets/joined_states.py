@@ -8,15 +8,11 @@ else:                   # else it is a value of its own
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from appyc.analysis.sets.affine_values import Affine
+from appyc.analysis.sets.lazy_isl import isl
 from appyc.analysis.sets.symbol_table import State, Truth, Value
 from appyc.ir.names import ordered
 from appyc.ir.nodes import Symbol
-
-if TYPE_CHECKING:
-    import islpy as isl
 
 
 def joined(

@@ -10,18 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from math import prod
-from typing import TYPE_CHECKING
 
 from appyc.analysis.algebra.intervals import Box
 from appyc.analysis.algebra.value_products import Factors, Products, written_out
+from appyc.analysis.sets.lazy_isl import isl
 from appyc.analysis.sets.presburger import Presburger
 from appyc.errors import GENERATED
 from appyc.ir.names import ordered
 from appyc.ir.nodes import Expr, Extent, For, Symbol
 from appyc.ir.types import DType
-
-if TYPE_CHECKING:
-    import islpy as isl
 
 SMALL = 1 << 40
 """Parameters within +-SMALL, times factors up to FACTOR of `affine_values`, add up without overflow in 64 bits."""

@@ -6,12 +6,12 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import count
-from typing import TYPE_CHECKING
 
 from appyc.analysis.accesses.access_relations import numbered_accesses
 from appyc.analysis.accesses.accesses import Access, CheckedIndex, FunctionAccesses
 from appyc.analysis.algebra.extremes import extremes_of
 from appyc.analysis.sets.conditions import LARGEST, condition_of, expression_of
+from appyc.analysis.sets.lazy_isl import isl
 from appyc.analysis.sets.presburger import Presburger
 from appyc.errors import Loc
 from appyc.ir.array_accesses import by_number, without_check
@@ -20,9 +20,6 @@ from appyc.ir.types import DType
 from appyc.ir.visit import rewrite
 from appyc.passes.checks.guards import GuardWriter, asked_in_order
 from appyc.passes.pass_context import PassContext
-
-if TYPE_CHECKING:
-    import islpy as isl
 
 MAX_CASES = 4
 """Alternatives in the guard for one array."""

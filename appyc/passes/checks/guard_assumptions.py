@@ -20,12 +20,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from appyc.analysis.accesses.accesses import Assumption, FunctionAccesses
 from appyc.analysis.accesses.assumptions import assumptions_of
 from appyc.analysis.sets.allowance import Allowance
 from appyc.analysis.sets.conditions import condition_of
+from appyc.analysis.sets.lazy_isl import isl
 from appyc.analysis.sets.presburger import Presburger
 from appyc.ir import nodes as ir
 from appyc.ir.types import DType
@@ -34,9 +35,6 @@ from appyc.passes.checks.guards import GuardWriter, asked_in_order
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.constant_conditions import folded
 from appyc.passes.simplify.copy_propagation import known_values
-
-if TYPE_CHECKING:
-    import islpy as isl
 
 MAX_CASES = 4
 """Alternatives in one condition."""

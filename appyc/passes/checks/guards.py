@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from appyc.analysis.algebra.value_products import widened
 from appyc.analysis.sets.affine_values import Affine
 from appyc.analysis.sets.conditions import Cases, cases_of
+from appyc.analysis.sets.lazy_isl import isl
 from appyc.analysis.sets.symbol_table import PRODUCTS, SMALL
 from appyc.errors import Loc
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Guard, Logical, Node, Symbol, Var
 from appyc.ir.raising import exponent_may_be_negative
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite, walk
-
-if TYPE_CHECKING:
-    import islpy as isl
 
 COMPARISONS, ALWAYS = 8, 64
 """In all guards that one pass makes for a function: so many for each array among its parameters, and so many more."""
