@@ -57,6 +57,15 @@ def perfect_nest(loop: For) -> tuple[For, ...]:
     return tuple(nest)
 
 
+def nested(loops: Sequence[For], body: tuple[Stmt, ...]) -> For:
+    """The loops, each alone in the one before it, around a body: what `perfect_nest` takes apart."""
+    for loop in reversed(loops):
+        body = (replace(loop, body=body),)
+    (nest,) = body
+    assert isinstance(nest, For)
+    return nest
+
+
 def own_statements(body: tuple[Stmt, ...]) -> list[Stmt]:
     """The statements of a loop's body that a `break` there would belong to this loop."""
     out: list[Stmt] = []

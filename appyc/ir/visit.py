@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from functools import cache
 from operator import attrgetter
+from types import UnionType
 from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from appyc.ir.nodes import (
@@ -32,10 +33,12 @@ from appyc.ir.nodes import (
     Update,
     Var,
     View,
+    While,
 )
 from appyc.ir.schedule import Operand, Product, Scan, Schedule
 
 N = TypeVar("N", bound=Node)
+T = TypeVar("T", bound="Node | tuple[Node, ...]")
 Rule: TypeAlias = Callable[[Node], "Node | tuple[Node, ...]"]
 
 Fields: TypeAlias = Callable[..., tuple[str, ...]]
@@ -137,6 +140,17 @@ def statements(node: Node | Iterable[Node]) -> Iterator[Node]:
     return _walk(node, _blocks)
 
 
+def contains(node: Node | Iterable[Node], kinds: type[Node] | UnionType) -> bool:
+    """Whether a node of one of these kinds is in a tree, or in one of several: `contains(body, Load | Draw)`."""
+    return any(isinstance(n, kinds) for n in _walk(node, _fields_to(get_args(kinds) or (kinds,))))
+
+
+@cache
+def _fields_to(kinds: tuple[type[Node], ...]) -> Fields:
+    """Where nodes of these kinds may be: statements are in no expression."""
+    return _blocks if {*kinds} <= {*get_args(Stmt)} else _parts
+
+
 def _walk(node: Node | Iterable[Node], fields: Fields) -> Iterator[Node]:
     stack = [node] if isinstance(node, Node) else list(node)[::-1]
     below = _GETTERS[fields]
@@ -162,6 +176,17 @@ class _Getters(dict[Any, "Callable[[Node], Sequence[Node]] | None"]):
 
 
 _GETTERS: dict[Fields, _Getters] = {fields: _Getters(fields) for fields in (_parts, _blocks)}
+
+
+Loop: TypeAlias = For | While
+
+
+def walk_in_loops(node: Node, around: tuple[Loop, ...] = ()) -> Iterator[tuple[Node, tuple[Loop, ...]]]:
+    """The node and everything below, each with the loops around it, outermost first."""
+    yield node, around
+    inner = (*around, node) if isinstance(node, For | While) else around
+    for child in children(node):
+        yield from walk_in_loops(child, inner)
 
 
 def rewrite(node: N, rule: Rule) -> N:
@@ -237,17 +262,17 @@ def map_operands(node: N, rule: Callable[[Expr], Expr]) -> N:
     return cast(N, _with(node, changes)) if changes else node
 
 
-def substitute(node: N, values: dict[Symbol, Expr]) -> N:
-    """The tree with every read of a scalar in `values` replaced by its expression."""
-
-    def rule(n: Node) -> Node:
-        return values.get(n.symbol, n) if isinstance(n, Var) else n
-
-    return rewrite(node, rule)
+def substitute(node: T, values: dict[Symbol, Expr]) -> T:
+    """The tree, or several, with every read of a scalar in `values` replaced by its expression."""
+    return _rewritten(node, lambda n: values.get(n.symbol, n) if isinstance(n, Var) else n)
 
 
-def rename(node: N, new: dict[Symbol, Symbol]) -> N:
-    """The tree with symbols replaced wherever they stand: read, written, bound or declared."""
+def _rewritten(node: T, rule: Rule) -> T:
+    return cast(T, rewrite_all(node, rule) if isinstance(node, tuple) else rewrite(node, rule))
+
+
+def rename(node: T, new: dict[Symbol, Symbol]) -> T:
+    """The tree, or several, with symbols replaced wherever they stand: read, written, bound or declared."""
 
     def sym(value: object) -> object:
         if isinstance(value, Symbol):
@@ -266,7 +291,7 @@ def rename(node: N, new: dict[Symbol, Symbol]) -> N:
         changes = {name: out for name in _names(kind) if (out := sym(old := getattr(n, name))) is not old}
         return _with(n, changes) if changes else n
 
-    return rewrite(node, rule)
+    return _rewritten(node, rule)
 
 
 def _renamed(value: Any, new: dict[Symbol, Symbol]) -> Any:

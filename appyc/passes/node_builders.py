@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import replace
 from functools import partial, reduce
-from typing import Any
+from typing import Any, cast
 
 from appyc.errors import Loc
 from appyc.ir import nodes as ir
@@ -16,7 +16,7 @@ from appyc.ir.names import NameSupply, ordered
 from appyc.ir.raising import is_never_negative
 from appyc.ir.symbols import Node
 from appyc.ir.types import DType
-from appyc.ir.visit import Rule, loops_of, map_operands, rewrite, scalars_written
+from appyc.ir.visit import Rule, T, loops_of, map_operands, rename, rewrite, scalars_written
 
 
 def integer(value: int, loc: Loc) -> ir.Const:
@@ -130,6 +130,13 @@ def ceiling_quotient(value: ir.Expr, size: ir.Expr) -> ir.Expr:
     return binary("//", binary("+", value, shifted(size, -1)), size)
 
 
+def copy_of(nest: T, names: NameSupply) -> T:
+    """The nest once more, or each of several, with loop variables of its own."""
+    if isinstance(nest, tuple):
+        return cast(T, tuple(copy_of(each, names) for each in nest))
+    return rename(nest, fresh_variables(nest, names))
+
+
 def fresh_variables(nest: Node, names: NameSupply) -> dict[ir.Symbol, ir.Symbol]:
     """A variable of its own for each loop of a copy of the nest, for `rename`."""
     return {loop.var: names.fresh(loop.var.name, loop.var.type) for loop in loops_of(nest)}
@@ -210,6 +217,16 @@ def less(lhs: ir.Expr, rhs: ir.Expr) -> ir.Expr:
     return ir.Compare("<", lhs, rhs, loc=rhs.loc)
 
 
+def at_least(value: ir.Expr, bound: int) -> ir.Expr:
+    return ir.Compare(">=", value, integer(bound, value.loc), loc=value.loc)
+
+
+def within(value: ir.Expr, low: int, high: int) -> ir.Logical:
+    """`low <= value and value <= high`"""
+    below = ir.Compare("<=", value, integer(high, value.loc), loc=value.loc)
+    return ir.Logical("and", at_least(value, low), below, loc=value.loc)
+
+
 def is_simple(expr: ir.Expr) -> bool:
     """Whether an expression may be written twice without being computed twice."""
     return isinstance(expr, ir.Var | ir.Const)
@@ -237,6 +254,21 @@ def let(name: str, value: ir.Expr, names: NameSupply, out: list[Any]) -> ir.Var:
     return ir.Var(symbol, loc=value.loc)
 
 
+def counting(
+    var: ir.Symbol,
+    count: ir.Expr,
+    body: tuple[ir.Stmt, ...],
+    mode: ir.LoopMode = ir.LoopMode.SEQUENTIAL,
+    reductions: tuple[ir.Reduction, ...] = (),
+    loc: Loc | None = None,
+) -> ir.For:
+    """`for var in range(count)`; one that need not run in order owns what it writes and does not combine."""
+    free = mode is not ir.LoopMode.SEQUENTIAL
+    own = ordered(scalars_written(body) - {r.symbol for r in reductions}) if free else ()
+    loc = loc or count.loc
+    return ir.For(var, integer(0, loc), count, 1, body, mode, private=own, reductions=reductions, loc=loc)
+
+
 def over_elements(
     shape: Sequence[ir.Expr],
     make: Callable[[tuple[ir.Expr, ...]], tuple[ir.Stmt, ...]],
@@ -247,8 +279,7 @@ def over_elements(
     at = tuple(ir.Var(names.fresh("at", DType.INT64), loc=extent.loc) for extent in shape)
     body = make(at)
     for var, extent in zip(reversed(at), reversed(shape), strict=True):
-        private = ordered(scalars_written(body)) if mode is ir.LoopMode.PARALLEL else ()
-        loop = ir.For(var.symbol, integer(0, var.loc), extent, 1, body, mode, private=private, loc=var.loc)
+        loop = counting(var.symbol, extent, body, mode)
         body = (loop,)
     return loop
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from appyc.errors import Loc
-from appyc.ir.fault_words import index_error
-from appyc.passes.checks.fault_sites import FaultSites
+from appyc.ir.fault_words import FaultSites, index_error
 
 
 def test_equal_sites_share_a_number():

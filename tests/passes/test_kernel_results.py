@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from appyc.errors import GENERATED
+from appyc.ir.fault_words import FaultSites
 from appyc.ir.gpu_program import IN_ROWS, Barrier, LaneReduce, Launch, ReadBack, ScheduledStmt
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Assign, Reduction, Store, Var
 from appyc.ir.types import DType
-from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.kernel_results import SHARE_LANES, KernelResults, finish_kernel
 from appyc.passes.gpu.predicate_lanes import KernelLowering
 from tests.ir_makers import Program, assign, expr, load, store

@@ -9,11 +9,11 @@ import pytest
 
 import appyc
 from appyc.errors import InternalError
+from appyc.ir.fault_words import FaultSites
 from appyc.ir.gpu_program import Fault
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Call, Expr
 from appyc.ir.types import DType
-from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.lane_expressions import ExpressionLowering, Where, is_in_subscript, may_act
 from appyc.runtime.triton_interpret import interpret
 from tests.ir_makers import Program, add, assign, binary, expr, for_, load, store

@@ -7,11 +7,11 @@ import pytest
 
 import appyc
 from appyc.errors import InternalError, UnsupportedError
+from appyc.ir.fault_words import FaultSites
 from appyc.ir.gpu_program import Branch, LaneReduce, Loop, Repeat
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Select
 from appyc.ir.types import DType
-from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.predicate_lanes import KernelLowering
 from tests.ir_makers import Program, alloc, assign, break_, compare, expr, for_, if_, load, store

@@ -11,8 +11,7 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Intrinsic, Stmt
 from appyc.ir.schedule import Scan
 from appyc.ir.types import DType
-from appyc.passes.parallelise.scan_composition import LANES, Totals
-from appyc.passes.parallelise.scan_costs import CALL_COST, WAITS, operations_of
+from appyc.passes.parallelise.scan_composition import CALL_COST, LANES, WAITS, Totals, operations_of
 from tests.ir_makers import Program, add, assign, binary, compare, expr, for_, if_, load, mul, store, update
 
 p = Program()

@@ -153,10 +153,15 @@ class Meetings:
                 return free
         return None
 
+    def firsts(self, pairs: isl.Set) -> isl.Set:
+        """The first instance of each pair."""
+        return self.sets.project_out(
+            pairs, [name for name in self.sets.names(pairs) if name.endswith(SECOND)]
+        )
+
     def settled(self, pairs: isl.Set) -> isl.Set:
         """The values of the function's parameters for which there is a pair."""
-        second = [name for name in self.sets.names(pairs) if name.endswith(SECOND)]
-        return self.found.affine.settled(self.sets.project_out(pairs, second))
+        return self.found.affine.settled(self.firsts(pairs))
 
     def is_exact(self, loop: For, source: Access, sink: Access, pairs: isl.Set) -> bool:
         """Whether the pairs do meet, by all that is known of the names that they speak of."""

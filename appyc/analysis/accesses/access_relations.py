@@ -20,14 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from appyc.analysis.accesses.accesses import (
-    DRAW,
-    RESIZE,
-    Access,
-    Assumption,
-    CheckedIndex,
-    FunctionAccesses,
-)
+from appyc.analysis.accesses.accesses import DRAW, RESIZE, Access, Assumption, CheckedIndex, FunctionAccesses
 from appyc.analysis.accesses.held_lengths import lengths_held
 from appyc.analysis.algebra.intervals import Box, reachable_values
 from appyc.analysis.sets.affine_values import Affine
@@ -40,7 +33,7 @@ from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import array_of, numbered
 from appyc.ir.blocks import never_completes, own_statements
 from appyc.ir.names import ordered
-from appyc.ir.visit import arrays_written, children, scalars_written, statements, walk
+from appyc.ir.visit import arrays_written, children, contains, scalars_written, statements
 
 
 def accesses_of(
@@ -363,7 +356,7 @@ class AccessCollector:
 
 
 def _has_load(expr: ir.Expr) -> bool:
-    return any(isinstance(node, ir.Load) for node in walk(expr))
+    return contains(expr, ir.Load)
 
 
 def _ends_on_some_paths(branch: tuple[ir.Stmt, ...]) -> bool:

@@ -18,7 +18,7 @@ from typing import TypeAlias, assert_never
 
 from appyc.errors import Loc
 from appyc.ir import nodes as ir
-from appyc.ir.visit import children, loops_of, scalars_read, scalars_written, statements, walk
+from appyc.ir.visit import children, contains, loops_of, scalars_read, scalars_written, statements, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +71,7 @@ class ScalarClasses(Mapping[ir.Symbol, LoopScalars]):
         return len(self._loops)
 
 
-def scalars_of(fn: ir.Function) -> Mapping[ir.Symbol, LoopScalars]:
-    """The classes of the scalars of every `for` loop, by its variable."""
-    return ScalarClasses(fn)
+scalars_of = ScalarClasses
 
 
 def _classify(loop: ir.For, live: frozenset[ir.Symbol], flow: _Flow) -> LoopScalars:
@@ -210,9 +208,8 @@ def _statement_flow(
                     flow.leaving = _meet(flow.leaving, assigned | branch.leaving)
             _pass_on(flow, _meet(then.always, orelse.always))
         case ir.For():
-            _reads(stmt.lo, flow, assigned)
-            _reads(stmt.hi, flow, assigned)
-            _reads_of_clauses(stmt.clauses, flow, assigned)
+            for part in (stmt.lo, stmt.hi, *(children(stmt.clauses) if stmt.clauses is not None else ())):
+                _reads(part, flow, assigned)
             inner = _inside(stmt, known)
             _expose(inner, flow, assigned)
             if (_surely_runs(stmt) or _says_that_it_runs(holds, stmt)) and not inner.may_break:
@@ -255,12 +252,6 @@ def _reads(node: ir.Node, flow: _Flow, assigned: set[ir.Symbol]) -> None:
             flow.exposed.setdefault(part.symbol, part.loc)
 
 
-def _reads_of_clauses(clauses: ir.Clauses | None, flow: _Flow, assigned: set[ir.Symbol]) -> None:
-    if clauses is not None:
-        for part in children(clauses):
-            _reads(part, flow, assigned)
-
-
 def _surely_runs(loop: ir.For) -> bool:
     """Whether the loop has an iteration whatever the parameters are."""
     match loop.lo, loop.hi:
@@ -277,7 +268,7 @@ def _says_that_it_runs(holds: ir.Expr | None, loop: ir.For) -> bool:
             return _says_that_it_runs(lhs, loop) or _says_that_it_runs(rhs, loop)
         case ir.Compare(op=op, lhs=lhs, rhs=rhs):
             same = (op, lhs, rhs) == ("<" if loop.step > 0 else ">", loop.lo, loop.hi)
-            return same and not any(isinstance(n, ir.Load) for n in walk(holds))
+            return same and not contains(holds, ir.Load)
         case _:
             return False
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from appyc.ir.array_accesses import array_of
-from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Load, Node, Store, Symbol, Update, While
-from appyc.ir.visit import children
-
-Loop: TypeAlias = For | While
+from appyc.ir.nodes import Alloc, Expr, Extent, Function, Load, Store, Symbol, Update
+from appyc.ir.visit import Loop, walk_in_loops
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +15,6 @@ class Use:
 
     index: tuple[Expr, ...]
     around: tuple[Loop, ...]
-
-
-def uses_of(fn: Function, array: Symbol) -> list[Use]:
-    return Uses.of(fn).by_array.get(array, [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +33,7 @@ class Uses:
         by_array: dict[Symbol, list[Use]] = {}
         sized: set[Symbol] = set()
         outside: dict[int, tuple[Loop, ...]] = {}
-        for node, around in _with_loops(fn, ()):
+        for node, around in walk_in_loops(fn):
             match node:
                 case Load() | Store() | Update():
                     by_array.setdefault(array_of(node), []).append(Use(node.index, around))
@@ -60,10 +52,3 @@ class Uses:
         common = [loop for loop in uses[0].around if all(any(loop is x for x in use.around) for use in uses)]
         outside = self.outside[id(alloc)]
         return tuple(loop for loop in common if not any(loop is x for x in outside))
-
-
-def _with_loops(node: Node, loops: tuple[Loop, ...]) -> Iterator[tuple[Node, tuple[Loop, ...]]]:
-    yield node, loops
-    inner = (*loops, node) if isinstance(node, For | While) else loops
-    for child in children(node):
-        yield from _with_loops(child, inner)

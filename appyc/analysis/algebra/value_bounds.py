@@ -23,7 +23,7 @@ import numpy as np
 from appyc.ir import nodes as ir
 from appyc.ir.integers import is_within, limits, range_of_binary, range_of_comparison
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_written, scalars_read, scalars_written, statements, walk
+from appyc.ir.visit import arrays_written, contains, scalars_read, scalars_written, statements
 
 Bounds: TypeAlias = tuple[float, float]
 
@@ -72,7 +72,7 @@ class Facts:
         stores = bool(arrays_written(body) or made)
 
         def holds(e: ir.Expr) -> bool:
-            reads_memory = any(isinstance(n, ir.Load | ir.Extent) for n in walk(e))
+            reads_memory = contains(e, ir.Load | ir.Extent)
             return not (stores and reads_memory) and not scalars_read(e) & written
 
         return Facts(

@@ -21,7 +21,7 @@ from appyc.ir.array_accesses import accesses_in
 from appyc.ir.integers import limits
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
 from appyc.ir.nodes import Binary, Const, Expr, Extent, For, Intrinsic, Load, Node, Symbol, Update, Var
-from appyc.ir.visit import loops_of, rewrite, scalars_read, substitute, walk
+from appyc.ir.visit import contains, loops_of, rewrite, scalars_read, substitute, walk
 
 Traffic: TypeAlias = Mapping[Symbol, Expr]
 """The bytes of each array that a loop moves, as `traffic_of` has them."""
@@ -60,7 +60,7 @@ def is_worthwhile(one: Traffic, two: Traffic, alike: Collection[Symbol], part: f
 def ends_lanes(first: For, second: For) -> bool:
     """Whether one of the loops calls functions that are computed in lanes, which a loop inside the other
     would end: `exp` of a number takes six times as long alone, and its result 16 bytes there and back."""
-    around = [any(isinstance(n, For) for n in walk(loop.body)) for loop in (first, second)]
+    around = [contains(loop.body, For) for loop in (first, second)]
     if around[0] == around[1]:
         return False
     flat = second if around[0] else first

@@ -26,7 +26,7 @@ from appyc.analysis.dependences.bands import Band, Order
 from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import array_of, repeated_accesses
 from appyc.ir.types import Layout
-from appyc.ir.visit import arrays_written, loops_of, scalars_read, scalars_written, walk
+from appyc.ir.visit import arrays_written, contains, loops_of, scalars_read, scalars_written
 
 _VECTOR_OPS = ("+", "-", "*", "/")
 
@@ -159,9 +159,7 @@ class OrderCosts:
         )
 
     def _is_side_by_side(self, touch: _Touch, var: ir.Symbol) -> bool:
-        if touch.array.array.layout is Layout.STRIDED or any(
-            isinstance(n, ir.Load) for n in walk(touch.index)
-        ):
+        if touch.array.array.layout is Layout.STRIDED or contains(touch.index, ir.Load):
             return False
         if scalars_read(touch.index) & self._written:
             return False
@@ -174,10 +172,7 @@ class OrderCosts:
         count = 0
         for touch in self._touches:
             along = [
-                max(
-                    (at[s] for s in self._strides.depends_on(i, frozenset(at)) if s in at),
-                    default=None,
-                )
+                max((at[s] for s in self._strides.depends_on(i, frozenset(at)) if s in at), default=None)
                 for i in touch.slow_to_fast
             ]
             known = [at for at in along if at is not None]
@@ -229,4 +224,4 @@ def is_sum(value: ir.Expr) -> bool:
         case ir.Load() | ir.Var():
             return dtype.is_float
         case _:
-            return dtype.is_float and not any(isinstance(n, ir.Load | ir.Var) for n in walk(value))
+            return dtype.is_float and not contains(value, ir.Load | ir.Var)

@@ -73,16 +73,13 @@ class IterationFlow:
         return self._seen[id(read)]
 
     def _sees(self, read: Access) -> Sees:
-        sets = self.dependences.sets
         domain, _ = self.dependences.element(read)
-        domain = self.dependences.found.affine.in_context(domain)
-        left, touched = domain, False
+        left, touched = self.dependences.found.affine.in_context(domain), False
         for write in self.writes:
             pairs, sure_pairs = self._pairs(write, read)
             touched = touched or not pairs.is_empty()
             if self._is_sure(write):
-                second = [name for name in sets.names(sure_pairs) if name.endswith(SECOND)]
-                left = left.subtract(sets.project_out(sure_pairs, second))
+                left = left.subtract(self.dependences.meetings.firsts(sure_pairs))
         if not touched:
             return Sees.OLD
         return Sees.OWN if left.is_empty() else Sees.EITHER
@@ -152,14 +149,12 @@ class IterationFlow:
         return None if cases is None else condition_of(cases, loc)
 
     def _lasting_points(self, write: Access, conflicts: Iterable[Conflict]) -> isl.Set:
-        sets = self.dependences.sets
         domain, _ = self.dependences.element(write)
         lasts = self.dependences.found.affine.in_context(domain)
         for conflict in conflicts:
             if conflict.source is write and conflict.sink.writes:
                 assert conflict.instances is not None
-                second = [name for name in sets.names(conflict.instances) if name.endswith(SECOND)]
-                lasts = lasts.subtract(sets.project_out(conflict.instances, second))
+                lasts = lasts.subtract(self.dependences.meetings.firsts(conflict.instances))
         return lasts
 
     def last_iteration(self, writes: Iterable[Access], conflicts: list[Conflict], loc: Loc) -> Expr | None:

@@ -138,17 +138,11 @@ class Dependences:
         return self.sets.bounded(lambda: self._is_of_the_iteration_before(loop, source, sink), False)
 
     def _is_of_the_iteration_before(self, loop: For, source: Access, sink: Access) -> bool:
-        depth = len(self.found.around[loop.var])
-        names = self.found.affine.names
-
-        def apart(name: str) -> str:
-            return name + SECOND if names[name].depth > depth else name
-
         domain, _ = self.element(source)
         other_domain, _ = self.element(sink)
         var = self.found.variables[loop.var]
         following = self.sets.parameter(var).add(self.sets.constant(loop.step))
-        pairs = domain.intersect(self.sets.rename(other_domain, apart))
+        pairs = domain.intersect(self.meetings.second(loop, other_domain))
         pairs = pairs.intersect(self.sets.parameter(var + SECOND).eq_set(following))
         pairs = self.found.affine.in_context(pairs)
         same = pairs.intersect(self.meetings.pairs(loop, source, sink))

@@ -12,7 +12,15 @@ from appyc.analysis.cost.loop_order import is_arithmetic, is_sum
 from appyc.analysis.dependences.fusion_legality import asks_for_no_more_than_threads, has_effects
 from appyc.ir.invariance import is_invariant
 from appyc.ir.nodes import Alloc, Assign, Binary, Const, Expr, For, If, Intrinsic, Load, Symbol, Update, While
-from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_written, substitute, walk
+from appyc.ir.visit import (
+    arrays_read,
+    arrays_written,
+    contains,
+    scalars_read,
+    scalars_written,
+    substitute,
+    walk,
+)
 
 MAX_SUMS = 6
 """In one loop over columns."""
@@ -50,7 +58,7 @@ def column_sums(columns: For) -> tuple[ColumnSum, ...] | None:
         return None
     if not asks_for_no_more_than_threads(columns.clauses):
         return None
-    if has_effects(columns.body) or any(isinstance(n, Alloc | While) for n in walk(columns.body)):
+    if has_effects(columns.body) or contains(columns.body, Alloc | While):
         return None
     if any(isinstance(n, For) for s in columns.body if isinstance(s, If) for n in walk(s)):
         return None

@@ -26,7 +26,7 @@ from appyc.errors import Loc, Note
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import own_statements, rewrite_own_statements
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import arrays_written, scalars_read, scalars_written, walk
+from appyc.ir.visit import arrays_written, contains, scalars_read, scalars_written, walk
 
 MAX_SIZE = 400
 """Nodes of a test; what follows a condition with a jump in one arm is written for both."""
@@ -50,7 +50,7 @@ def leaves_early(loop: ir.For) -> bool:
 def early_exit(loop: ir.For, dependences: Dependences, *, with_loops: bool = False) -> EarlyExit | Refusal:
     """The parts of a loop that `leaves_early` or may raise, or why it is no search. with_loops: a test may have `while`
     loops, as few iterations are tested that Python would not get to."""
-    if any(isinstance(node, ir.Alloc) for node in walk(loop.body)):
+    if contains(loop.body, ir.Alloc):
         return Refusal("each iteration makes an array")
     tail = _in_tails(loop.body, MAX_SIZE)
     if tail is None:
@@ -126,22 +126,15 @@ def _straight(tail: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
     )
 
 
-def _ending(tail: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
-    """A body with its jumps in tails: what raises leaves, what goes on is nothing."""
-
-    def rule(stmt: ir.Stmt) -> tuple[ir.Stmt, ...]:
-        return (
-            ()
-            if isinstance(stmt, ir.Continue)
-            else (ir.Break(loc=stmt.loc) if isinstance(stmt, ir.Fail) else stmt,)
-        )
-
-    return rewrite_own_statements(tail, rule)
-
-
 def _test(tail: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
-    """Of a body with its jumps in tails, what decides whether it leaves."""
-    return _slice(_ending(tail), frozenset(), effects=False)
+    """Of a body with its jumps in tails, what decides whether it leaves: what raises does, what goes on is nothing."""
+
+    def ending(stmt: ir.Stmt) -> tuple[ir.Stmt, ...]:
+        if isinstance(stmt, ir.Continue):
+            return ()
+        return (ir.Break(loc=stmt.loc) if isinstance(stmt, ir.Fail) else stmt,)
+
+    return _slice(rewrite_own_statements(tail, ending), frozenset(), effects=False)
 
 
 def what_shows(body: tuple[ir.Stmt, ...], live: frozenset[ir.Symbol]) -> tuple[ir.Stmt, ...]:

@@ -128,17 +128,14 @@ def _into_elements(
     rows, columns = along
     summed = next(loop for loop in nest if loop not in along)
     shape = _shape(rows, columns, summed, of_sums)
-    if shape is None:
+    term, exchanged = _term(update.value, rows, columns, summed, shape)
+    if shape is None or term is None:
         return None
-    terms = terms_of(update.value, (rows, columns), summed)
-    exchanged = terms is not None and _are_exchanged(terms, rows, columns, shape)
-    if terms is None or (len(terms) != 1 and not exchanged):
-        return None
-    if update.target in (terms[0].left.array, terms[0].right.array) and not apart:
+    if update.target in (term.left.array, term.right.array) and not apart:
         return None
     one = one_of(update.value)
     target = Operand(update.target, update.index, loc=update.loc)
-    product = _product((rows, columns, summed), shape, target, terms[0], terms[0].scale, one)
+    product = _product((rows, columns, summed), shape, target, term, term.scale, one)
     return replace(product, exchanged=exchanged)
 
 
@@ -156,21 +153,29 @@ def _by_sums(rows: ir.For, columns: ir.For, of_sums: bool) -> Product | None:
     updates = added_up(summed)
     if len(updates) != 1 or (update := updates[0]).index:
         return None
-    terms = terms_of(update.value, (rows, columns), summed)
-    exchanged = terms is not None and _are_exchanged(terms, rows, columns, shape)
-    if terms is None or (len(terms) != 1 and not exchanged):
-        return None
-    if last.array in (terms[0].left.array, terms[0].right.array):
+    term, exchanged = _term(update.value, rows, columns, summed, shape)
+    if term is None or last.array in (term.left.array, term.right.array):
         return None
     stored = _value_stored(columns.body, summed, update.target, last)
     loaded = ir.Load(last.array, last.index, checked=False, loc=last.loc)
     parts = None if stored is None else _Parts(update.target, loaded, nest).of(stored)
     if parts is None or parts.total is None or parts.has_rest:
         return None
-    scale = _times(parts.total, terms[0].scale)
+    scale = _times(parts.total, term.scale)
     target = Operand(last.array, last.index, loc=last.loc)
-    product = _product(nest, shape, target, terms[0], None if _is_one(scale) else scale, parts.old)
+    product = _product(nest, shape, target, term, None if _is_one(scale) else scale, parts.old)
     return replace(product, exchanged=exchanged)
+
+
+def _term(
+    value: ir.Expr, rows: ir.For, columns: ir.For, summed: ir.For, shape: ProductShape | None
+) -> tuple[Term | None, bool]:
+    """The one term that is added up, if it is one; True where its transpose is, too."""
+    terms = terms_of(value, (rows, columns), summed) if shape is not None else None
+    if terms is None or shape is None:
+        return None, False
+    exchanged = _are_exchanged(terms, rows, columns, shape)
+    return (terms[0] if len(terms) == 1 or exchanged else None), exchanged
 
 
 def _are_exchanged(terms: list[Term], rows: ir.For, columns: ir.For, shape: ProductShape) -> bool:

@@ -15,7 +15,7 @@ from appyc.ir.blocks import perfect_nest
 from appyc.ir.nodes import Alloc, Assign, Break, Continue, For, Stmt, Store, Symbol, Update, Var, While
 from appyc.ir.raising import may_raise
 from appyc.ir.schedule import Operand
-from appyc.ir.visit import arrays_written, scalars_read, scalars_written, walk
+from appyc.ir.visit import arrays_written, contains, scalars_read, scalars_written, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def sums_in(rows: For) -> list[ProductSum]:
 
 def is_still(loop: For) -> bool:
     """Whether nothing in a nest raises, ends before its time or makes memory, and its two outer loops count by one."""
-    if may_raise(loop) or any(isinstance(n, While | Alloc | Break | Continue) for n in walk(loop)):
+    if may_raise(loop) or contains(loop, While | Alloc | Break | Continue):
         return False
     return all(n.step == 1 for n in perfect_nest(loop)[:2])
 
@@ -108,7 +108,7 @@ def pieces_of(loop: For, legality: Legality) -> list[tuple[Stmt, ...]]:
         others = [stmt for number, stmt in enumerate(loop.body) if number != at]
         if is_product and own[at] & scalars_read(others):
             return []
-    if not any(alone) or any(isinstance(n, While | Alloc | Break | Continue) for n in walk(loop)):
+    if not any(alone) or contains(loop, While | Alloc | Break | Continue):
         return []
     graph = statement_graph(legality, loop)
     if graph is None or graph.copied or any(edge.source > edge.sink for edge in graph.carried):

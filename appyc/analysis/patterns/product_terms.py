@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from appyc.errors import Loc
 from appyc.ir.affine import coefficient, operands
 from appyc.ir.invariance import is_invariant
 from appyc.ir.nodes import Binary, Const, Expr, For, Load, Node, Unary, Var
 from appyc.ir.types import DType
-from appyc.ir.visit import scalars_read, scalars_written, walk
+from appyc.ir.visit import contains, scalars_read, scalars_written, walk
 
 DTYPES = (DType.FLOAT32, DType.FLOAT64, DType.COMPLEX64, DType.COMPLEX128)
 """Elements that libraries multiply matrices of."""
@@ -22,6 +23,11 @@ class Term:
     left: Load
     right: Load
     scale: Expr | None
+
+    def value(self, loc: Loc) -> Expr:
+        """What is added up."""
+        product = Binary("*", self.left, self.right, loc=loc)
+        return product if self.scale is None else Binary("*", self.scale, product, loc=loc)
 
 
 def terms_of(value: Expr, loops: tuple[For, For], summed: For) -> list[Term] | None:
@@ -79,7 +85,7 @@ def _term(value: Expr, negative: bool, nest: tuple[For, For, For]) -> Term | Non
 def is_matrix(index: tuple[Expr, ...], nest: tuple[For, ...]) -> bool:
     """Whether each index goes along one loop of the nest at most, in steps of one size."""
     written = set().union(*(scalars_written(loop.body) for loop in nest))
-    if any(isinstance(n, Load) for n in walk(index)) or scalars_read(index) & written:
+    if contains(index, Load) or scalars_read(index) & written:
         return False
     for part in index:
         steps = [coefficient(part, loop.var) for loop in nest]

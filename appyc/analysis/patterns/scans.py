@@ -25,7 +25,7 @@ from appyc.ir.names import ordered
 from appyc.ir.raising import may_raise
 from appyc.ir.schedule import Scan
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_written, children, rewrite_all, scalars_read, walk
+from appyc.ir.visit import arrays_written, children, contains, rewrite_all, scalars_read, walk
 
 LINEAR = "linear"
 
@@ -33,7 +33,7 @@ LINEAR = "linear"
 def scans_of(loop: ir.For, symbols: Iterable[ir.Symbol]) -> tuple[Scan, ...] | None:
     """The scans of a loop, one for each loop-carried scalar; None where one of these is no scan."""
     carried = frozenset(symbols)
-    if any(isinstance(n, ir.While | ir.Break | ir.Continue | ir.Alloc | ir.Fail) for n in walk(loop.body)):
+    if contains(loop.body, ir.While | ir.Break | ir.Continue | ir.Alloc | ir.Fail):
         return None  # which iterations run, or how far, is not known beforehand
     scans: list[Scan] = []
     for symbol in ordered(carried):

@@ -301,9 +301,7 @@ class Affine(SymbolTable):
 
 def _both(lhs: Truth, rhs: Truth) -> Truth:
     return Truth(
-        lhs.may_hold.intersect(rhs.may_hold),
-        lhs.may_fail.union(rhs.may_fail),
-        lhs.exact and rhs.exact,
+        lhs.may_hold.intersect(rhs.may_hold), lhs.may_fail.union(rhs.may_fail), lhs.exact and rhs.exact
     )
 
 

@@ -3,20 +3,16 @@
 Everything that an analysis speaks of (loop variables, extents, scalars, values that it
 cannot see into) is a named parameter of a set without dimensions. isl aligns parameters
 by name, so sets and expressions combine without any bookkeeping of spaces.
-
-islpy is imported when the first `Presburger` is made, never by importing appyc.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from appyc.analysis.sets.allowance import Allowance
+from appyc.analysis.sets.lazy_isl import isl
 from appyc.ir.affine import LinearForm
-
-if TYPE_CHECKING:
-    import islpy as isl
 
 T = TypeVar("T")
 
@@ -40,17 +36,14 @@ class Presburger:
     """One isl context: makers for expressions and sets, and questions with bounded work."""
 
     def __init__(self, allowance: Allowance | None = None) -> None:
-        import islpy  # noqa: PLC0415 - importing appyc must not cost the import of isl
-
-        self._isl = islpy
-        self._context = islpy.Context()
+        self._context = isl.Context()
         self._context.set_max_operations(BETWEEN)
         self.allowance = allowance if allowance is not None else Allowance()
         self._is_asked = False
         self._ids: dict[str, isl.Id] = {}
         self._constants: dict[int, isl.PwAff] = {}
         self._parameters: dict[str, isl.PwAff] = {}
-        self.everything: isl.Set = islpy.Set.universe(islpy.Space.params_alloc(self._context, 0))
+        self.everything: isl.Set = isl.Set.universe(isl.Space.params_alloc(self._context, 0))
         self.nothing: isl.Set = self.everything.complement()
 
     # ---- makers
@@ -58,14 +51,14 @@ class Presburger:
     def constant(self, value: int) -> isl.PwAff:
         known = self._constants.get(value)
         if known is None:
-            known = self._isl.PwAff.val_on_domain(self.everything, self._integer(value))
+            known = isl.PwAff.val_on_domain(self.everything, self._integer(value))
             self._constants[value] = known
         return known
 
     def parameter(self, name: str) -> isl.PwAff:
         known = self._parameters.get(name)
         if known is None:
-            known = self._isl.PwAff.param_on_domain_id(self.everything, self._id(name))
+            known = isl.PwAff.param_on_domain_id(self.everything, self._id(name))
             self._parameters[name] = known
         return known
 
@@ -74,7 +67,7 @@ class Presburger:
         cases = value.n_piece()
         if cases == 1:
             return True
-        rounds = self._isl.dim_type.div
+        rounds = isl.dim_type.div
         rounded = sum(
             aff.dim(rounds) + sum(part.dim(rounds) for part in where.get_basic_sets())
             for where, aff in value.get_pieces()
@@ -155,7 +148,7 @@ class Presburger:
 
     def rename(self, thing: isl.Set, new: Callable[[str], str]) -> isl.Set:
         """A set or expression with its parameters renamed."""
-        kind = self._isl.dim_type.param
+        kind = isl.dim_type.param
         for position in range(thing.dim(kind)):
             old = thing.get_dim_name(kind, position)
             name = new(old)
@@ -172,14 +165,14 @@ class Presburger:
         large = [self.parameter(name).ge_set(self.constant(value)) for name in names]
         out = self.nothing
         for piece in points.get_basic_sets():
-            found = self._isl.Set.from_basic_set(piece)
+            found = isl.Set.from_basic_set(piece)
             if not any(found.intersect(far).is_empty() for far in large):
                 out = out.union(found)
         return points if out.is_empty() else out.coalesce()
 
     def names(self, thing: isl.Set) -> list[str]:
         """The parameters that a set or expression really depends on."""
-        kind = self._isl.dim_type.param
+        kind = isl.dim_type.param
         thing = thing.drop_unused_params()
         return [thing.get_dim_name(kind, position) for position in range(thing.dim(kind))]
 
@@ -212,7 +205,7 @@ class Presburger:
         self._context.reset_operations()
         try:
             return question()
-        except self._isl.Error as error:
+        except isl.Error as error:
             if not is_out_of_work(error):
                 raise
             raise _OutOfWorkError from error
@@ -222,7 +215,7 @@ class Presburger:
 
     def project_out(self, points: isl.Set, names: Sequence[str]) -> isl.Set:
         """The set without these parameters: for which values of the others some value exists."""
-        kind = self._isl.dim_type.param
+        kind = isl.dim_type.param
         for name in names:
             position = points.find_dim_by_name(kind, name)
             if position >= 0:
@@ -231,7 +224,7 @@ class Presburger:
 
     def is_bounded(self, value: isl.PwAff, names: Sequence[str]) -> bool:
         """Whether the value has a lower and an upper bound that do not depend on the parameters of these names."""
-        return bool(self.project_out(self._isl.Set.from_pw_aff(value), names).is_bounded())
+        return bool(self.project_out(isl.Set.from_pw_aff(value), names).is_bounded())
 
     def smallest_point(self, points: isl.Set, order: Sequence[str]) -> dict[str, int] | None:
         """A point with small values, lexicographically least in `order`; None for an empty set."""
@@ -239,7 +232,7 @@ class Presburger:
         ordered = [name for name in order if name in named]
         ordered += [name for name in named if name not in order]
         shown = sum(name in named for name in order)
-        kind = self._isl.dim_type.set
+        kind = isl.dim_type.set
         space = self._as_dimensions(points, ordered)
         small = space
         for number in range(len(ordered)):
@@ -265,7 +258,7 @@ class Presburger:
         return None if points.is_empty() else self._sample(points, named)
 
     def _sample(self, points: isl.Set, named: Sequence[str]) -> dict[str, int]:
-        kind = self._isl.dim_type.param
+        kind = isl.dim_type.param
         point = points.sample_point()
         return {
             name: _number(point.get_coordinate_val(kind, position))
@@ -275,7 +268,7 @@ class Presburger:
 
     def _as_dimensions(self, points: isl.Set, order: Sequence[str]) -> isl.Set:
         """The set with these parameters, all that it depends on, as its dimensions."""
-        kinds = self._isl.dim_type
+        kinds = isl.dim_type
         points = points.drop_unused_params()
         for number, name in enumerate(order):
             position = points.find_dim_by_name(kinds.param, name)
@@ -284,26 +277,23 @@ class Presburger:
 
     def value_range(self, points: isl.Set, name: str) -> tuple[int | None, int | None]:
         """The least and the greatest value of one parameter over a set; None where unbounded."""
-        kind = self._isl.dim_type.param
+        kind = isl.dim_type.param
         position = points.find_dim_by_name(kind, name)
         if position < 0:
             return None, None
-        line = points.move_dims(self._isl.dim_type.set, 0, kind, position, 1).project_out_all_params()
+        line = points.move_dims(isl.dim_type.set, 0, kind, position, 1).project_out_all_params()
         low, high = line.dim_min_val(0), line.dim_max_val(0)
-        return (
-            _number(low) if low.is_int() else None,
-            _number(high) if high.is_int() else None,
-        )
+        return (_number(low) if low.is_int() else None, _number(high) if high.is_int() else None)
 
     def least(self, points: isl.Set, name: str, *, greatest: bool = False) -> isl.PwAff | None:
         """The least (greatest) value of one parameter over a set, in terms of the others; None
         where it has no bound."""
-        kind = self._isl.dim_type.param
+        kind = isl.dim_type.param
         position = points.find_dim_by_name(kind, name)
         if position < 0:
             return None
-        line = points.move_dims(self._isl.dim_type.set, 0, kind, position, 1).coalesce()
-        end = self._isl.dim_type.set
+        line = points.move_dims(isl.dim_type.set, 0, kind, position, 1).coalesce()
+        end = isl.dim_type.set
         if not (line.dim_has_upper_bound(end, 0) if greatest else line.dim_has_lower_bound(end, 0)):
             return None
         return (line.dim_max(0) if greatest else line.dim_min(0)).coalesce()
@@ -315,7 +305,7 @@ class Presburger:
 
     def _cases(self, value: isl.PwAff) -> list[isl.PwAff]:
         """The cases of an expression, each taken everywhere."""
-        return [self._isl.PwAff.from_aff(piece) for _, piece in value.get_pieces()]
+        return [isl.PwAff.from_aff(piece) for _, piece in value.get_pieces()]
 
     def _bounds(self, case: isl.PwAff, value: isl.PwAff, *, above: bool) -> bool:
         inside = case.ge_set(value) if above else case.le_set(value)
@@ -326,12 +316,12 @@ class Presburger:
     def constraints_on(self, points: isl.Set, name: str) -> isl.BasicSet | None:
         """Inequalities between one parameter and the others that hold on the set: those of a
         polyhedron around it. None for a set that does not speak of the parameter."""
-        kind = self._isl.dim_type.param
+        kind = isl.dim_type.param
         around = points.remove_divs().simple_hull().remove_redundancies()
         position = around.get_space().find_dim_by_name(kind, name)
         if position < 0:
             return None
-        kept = self._isl.BasicSet.universe(around.get_space())
+        kept = isl.BasicSet.universe(around.get_space())
         for constraint in around.get_constraints():
             if constraint.involves_dims(kind, position, 1):
                 kept = kept.add_constraint(constraint)
@@ -340,7 +330,7 @@ class Presburger:
     def terms(self, affine: isl.Aff) -> list[tuple[int, str | isl.Aff]]:
         """An affine expression times its denominator, without the constant: factors, each of a
         parameter (its name) or of the floor of another such expression."""
-        kinds = self._isl.dim_type
+        kinds = isl.dim_type
         scale, out = _number(affine.get_denominator_val()), []
         for kind in (kinds.param, kinds.div):
             for position in range(affine.dim(kind)):
@@ -357,12 +347,12 @@ class Presburger:
         return _number(affine.get_constant_val().mul(scale)), _number(scale)
 
     def _integer(self, value: int) -> isl.Val:
-        return self._isl.Val.int_from_si(self._context, value)
+        return isl.Val.int_from_si(self._context, value)
 
     def _id(self, name: str) -> isl.Id:
         found = self._ids.get(name)
         if found is None:
-            found = self._ids[name] = self._isl.Id(name, context=self._context)
+            found = self._ids[name] = isl.Id(name, context=self._context)
         return found
 
 

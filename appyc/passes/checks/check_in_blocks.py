@@ -9,10 +9,10 @@ from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.raising import divisor_may_be_zero, may_raise, raises_itself
-from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType
-from appyc.ir.visit import map_loops, map_operands, rename, scalars_written, walk
-from appyc.passes.node_builders import integer, let, most_trips, with_breaks, with_private, zero
+from appyc.ir.visit import contains, map_operands, rename, scalars_written, walk
+from appyc.passes.loop_ops.strip_mine import map_to_blocks
+from appyc.passes.node_builders import binary, in_order, integer, let, most_trips, shifted, with_breaks, zero
 from appyc.passes.pass_context import PassContext
 
 BLOCK = 2048
@@ -48,27 +48,18 @@ def check_in_blocks(fn: ir.Function, ctx: PassContext) -> ir.Function:
     they wrote (`early_exits`); loops that may raise for other reasons, too; loops inside a loop that threads share.
     """
     names = NameSupply.after(fn)
-    made: set[ir.Symbol] = set()
-    decided: dict[ir.Symbol, LoopSchedule] = {}
 
-    def rule(loop: ir.For) -> ir.For:
-        loop = with_private(loop, made)
+    def rule(loop: ir.For) -> ir.For | None:
         tested = _with_tests(loop, names)
         if not _is_candidate(tested):
-            return loop
+            return None
         parts = early_exit(tested, ctx.legality(fn).dependences, with_loops=True)
         if not isinstance(parts, EarlyExit) or may_raise(parts.rest):
-            return loop
-        size = LONG_BLOCK if any(isinstance(n, ir.While) for n in walk(loop.body)) else BLOCK
-        new = _in_blocks(tested, parts, loop.body, size, names)
-        made.update(scalars_written(new.body) - scalars_written(loop.body))
-        cost = fn.schedule[loop.var].cost
-        decided[loop.var] = LoopSchedule()
-        decided[new.var] = LoopSchedule(cost.of_blocks(size) if cost is not None else None)
-        return new
+            return None
+        size = LONG_BLOCK if contains(loop.body, ir.While) else BLOCK
+        return _in_blocks(tested, parts, loop.body, size, names)
 
-    blocked = map_loops(fn, rule)
-    return replace(blocked, schedule=fn.schedule.updated(decided)) if decided else blocked
+    return map_to_blocks(fn, rule)
 
 
 def _with_tests(loop: ir.For, names: NameSupply) -> ir.For:
@@ -114,9 +105,7 @@ def _is_candidate(loop: ir.For) -> bool:
         return False
     nodes = list(walk(loop.body))
     fails = [n for n in nodes if isinstance(n, ir.Fail)]
-    if not fails or any(
-        isinstance(n, ir.While) and any(isinstance(m, ir.Fail) for m in walk(n)) for n in nodes
-    ):
+    if not fails or any(isinstance(n, ir.While) and contains(n, ir.Fail) for n in nodes):
         return False
     if any(r.symbol.is_array for r in loop.reductions):
         return False
@@ -142,39 +131,33 @@ def _in_blocks(
 
     def part(mode: ir.LoopMode, body: tuple[ir.Stmt, ...] = loop.body) -> ir.For:
         """The iterations of a block, with a variable of their own."""
-        bare = replace(
-            loop, lo=at, hi=end, body=body, mode=mode, clauses=None, private=(), last=(), reductions=()
-        )
+        bare = replace(in_order(loop), lo=at, hi=end, body=body, mode=mode)
         return rename(bare, {loop.var: names.fresh(loop.var.name, loop.var.type)})
 
     tests, work = part(ir.LoopMode.SIMD), part(ir.LoopMode.SIMD)
-    in_order = part(ir.LoopMode.SEQUENTIAL, as_it_was)
+    slow = part(ir.LoopMode.SEQUENTIAL, as_it_was)
     flag = ir.Update(unfit.symbol, (), "|", integer(1, loc), loc=loc)
     own = {s: names.fresh(s.name, s.type) for s in ordered(scalars_written(parts.test))}
     tests = replace(
         tests,
-        body=tuple(rename(s, {**own, loop.var: tests.var}) for s in with_breaks(parts.test, (flag,))),
+        body=rename(with_breaks(parts.test, (flag,)), {**own, loop.var: tests.var}),
         private=tuple(own.values()),
         reductions=(ir.Reduction("|", unfit.symbol),),
     )
     written = scalars_written(parts.rest)
     work = replace(
         work,
-        body=tuple(rename(s, {loop.var: work.var}) for s in parts.rest),
+        body=rename(parts.rest, {loop.var: work.var}),
         private=tuple(s for s in loop.private if s in written),
         last=loop.last,
         reductions=tuple(r for r in loop.reductions if r.symbol in written),
     )
     failed = ir.Compare("!=", unfit, integer(0, loc), loc=loc)
     body = (
-        ir.Assign(
-            end.symbol,
-            ir.Binary("min", ir.Binary("+", at, integer(size, loc), loc=loc), loop.hi, loc=loc),
-            loc=loc,
-        ),
+        ir.Assign(end.symbol, binary("min", shifted(at, size), loop.hi), loc=loc),
         ir.Assign(unfit.symbol, integer(0, loc), loc=loc),
         tests,
-        ir.If(failed, (in_order,), (work,), loc=loc),
+        ir.If(failed, (slow,), (work,), loc=loc),
     )
     blocks = replace(loop, var=at.symbol, step=size, body=body, last=())
     if loop.mode is ir.LoopMode.PARALLEL:

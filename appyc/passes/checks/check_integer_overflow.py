@@ -15,8 +15,8 @@ from appyc.ir.integers import Range, is_within
 from appyc.ir.names import NameSupply
 from appyc.ir.raising import overflow_error, traps_overflow
 from appyc.ir.types import DType
-from appyc.ir.visit import map_operands, rename, rewrite, walk
-from appyc.passes.node_builders import both, fresh_variables, integer, negated
+from appyc.ir.visit import map_operands, rewrite, walk
+from appyc.passes.node_builders import both, copy_of, integer, negated, within
 from appyc.passes.pass_context import PassContext
 
 LIMITS = tuple((low, 1 << bits) for bits in (61, 46, 31, 28, 20, 15) for low in (-(1 << bits), 0))
@@ -209,7 +209,7 @@ class _Marking:
         outer, self.copy = self.copy, id(loop)
         new = self._marked(loop)
         self.copy = outer
-        return rename(new, fresh_variables(new, self.names))
+        return copy_of(new, self.names)
 
 
 def _is_between(value: ir.Expr, low: int, high: int) -> ir.Expr:
@@ -233,25 +233,14 @@ def _extents(fn: ir.Function, bounds: Range) -> dict[ir.Symbol, Range]:
 
 
 def _guarded(fn: ir.Function, known: Mapping[ir.Symbol, Range]) -> ir.Function:
-    guards = []
+    tests: list[ir.Expr] = []
+    loc = fn.loc
     for symbol, (low, high) in known.items():
         if not symbol.is_array:
-            value: ir.Expr = ir.Var(symbol, loc=fn.loc)
-            guards.append(
-                _guard(
-                    ir.Logical("and", _compared(">=", value, low), _compared("<=", value, high), loc=fn.loc)
-                )
-            )
+            tests.append(within(ir.Var(symbol, loc=loc), low, high))
         elif symbol in fn.params:
             axes = sorted({n.axis for n in walk(fn) if isinstance(n, ir.Extent) and n.array == symbol})
-            guards += [_guard(_compared("<=", ir.Extent(symbol, axis, loc=fn.loc), high)) for axis in axes]
-
+            lengths = (ir.Extent(symbol, axis, loc=loc) for axis in axes)
+            tests += [ir.Compare("<=", length, integer(high, loc), loc=loc) for length in lengths]
+    guards = (ir.Guard(test, "integers stay within 64 bits", loc=loc) for test in tests)
     return replace(fn, guards=(*fn.guards, *guards))
-
-
-def _compared(op: str, value: ir.Expr, bound: int) -> ir.Expr:
-    return ir.Compare(op, value, ir.Const(bound, DType.INT64, loc=value.loc), loc=value.loc)
-
-
-def _guard(holds: ir.Expr) -> ir.Guard:
-    return ir.Guard(holds, "integers stay within 64 bits", loc=holds.loc)

@@ -10,17 +10,16 @@ from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict, loop_text
 from appyc.analysis.patterns.scans import LINEAR
 from appyc.errors import DependenceError, Note, PragmaError
-from appyc.ir.nodes import Alloc, Ascending, Call, Clauses, For, Function, LoopMode, Symbol, While
-from appyc.ir.visit import loops_of, map_loops, symbols_of, walk
-from appyc.passes.checks.clause_checks import check_private_clause, check_reduction_clause
+from appyc.ir import nodes as ir
+from appyc.ir.visit import arrays_written, contains, loops_of, map_loops, symbols_of, walk
 from appyc.passes.node_builders import conjunction
 from appyc.passes.parallelise.plain_loops import is_plain
 from appyc.passes.pass_context import PassContext
 
-_ASKED = {"parallel": LoopMode.PARALLEL, "simd": LoopMode.SIMD}
+_ASKED = {"parallel": ir.LoopMode.PARALLEL, "simd": ir.LoopMode.SIMD}
 
 
-def check_parallel(fn: Function, ctx: PassContext) -> Function:
+def check_parallel(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """Sets the mode of every loop, with its private scalars and its reductions.
 
     Before:                                   After:
@@ -51,8 +50,8 @@ def check_parallel(fn: Function, ctx: PassContext) -> Function:
     if not asked and not ctx.options.auto:
         return fn
     legality = ctx.legality(fn)
-    decided: dict[Symbol, For] = {}
-    inside: set[Symbol] = set()
+    decided: dict[ir.Symbol, ir.For] = {}
+    inside: set[ir.Symbol] = set()
     """Loops within one that takes the threads already; outer ones are judged first."""
     for loop in loops:
         clauses = asked.get(loop.var)
@@ -73,7 +72,7 @@ def check_parallel(fn: Function, ctx: PassContext) -> Function:
     return map_loops(fn, lambda loop: replace(decided.get(loop.var, loop), body=loop.body))
 
 
-def _say_what_was_given_up(fn: Function, ctx: PassContext) -> None:
+def _say_what_was_given_up(fn: ir.Function, ctx: PassContext) -> None:
     count = ctx.allowance.unanswered
     if count:
         what = "a question" if count == 1 else f"{count} questions"
@@ -85,9 +84,9 @@ def _say_what_was_given_up(fn: Function, ctx: PassContext) -> None:
         )
 
 
-def _requests(loops: list[For]) -> dict[Symbol, Clauses]:
+def _requests(loops: list[ir.For]) -> dict[ir.Symbol, ir.Clauses]:
     """The loops that were asked to run in parallel or as lanes, with the clauses that ask."""
-    asked: dict[Symbol, Clauses] = {}
+    asked: dict[ir.Symbol, ir.Clauses] = {}
     for loop in loops:
         clauses = loop.clauses
         if clauses is None or clauses.request not in _ASKED:
@@ -100,9 +99,9 @@ def _requests(loops: list[For]) -> dict[Symbol, Clauses]:
     return asked
 
 
-def _only_loop(loop: For, clauses: Clauses) -> For:
+def _only_loop(loop: ir.For, clauses: ir.Clauses) -> ir.For:
     match loop.body:
-        case (For() as inner,):
+        case (ir.For() as inner,):
             return inner
     raise PragmaError(
         f"collapse({clauses.collapse}) needs {clauses.collapse} loops with nothing between them",
@@ -112,7 +111,7 @@ def _only_loop(loop: For, clauses: Clauses) -> For:
     )
 
 
-def _sworn(fn: Function, clauses: Clauses | None) -> frozenset[Symbol]:
+def _sworn(fn: ir.Function, clauses: ir.Clauses | None) -> frozenset[ir.Symbol]:
     """The arrays that the user's oath is about: all but those that a clause says are combined into."""
     if clauses is None or not clauses.independent:
         return frozenset()
@@ -120,7 +119,7 @@ def _sworn(fn: Function, clauses: Clauses | None) -> frozenset[Symbol]:
     return frozenset(symbol for symbol in symbols_of(fn) if symbol.is_array) - combined
 
 
-def may_get_lanes(loop: For, verdict: LoopVerdict) -> bool:
+def may_get_lanes(loop: ir.For, verdict: LoopVerdict) -> bool:
     """Whether a loop that is not free asks for lanes, and `find_lanes` has to tell if it can have them."""
     clauses = loop.clauses
     if clauses is None or clauses.request != "simd" or clauses.collapse > 1:
@@ -128,27 +127,26 @@ def may_get_lanes(loop: For, verdict: LoopVerdict) -> bool:
     return verdict.verdict in (Verdict.CARRIED, Verdict.UNKNOWN) and verdict.guard is None and is_plain(loop)
 
 
-def refusal(clauses: Clauses, verdict: LoopVerdict) -> DependenceError:
+def refusal(clauses: ir.Clauses, verdict: LoopVerdict) -> DependenceError:
+    text = verdict.reason
+    if verdict.verdict is Verdict.REDUCTION:
+        text = f"{loop_text(verdict.var, clauses)} cannot run in parallel as it stands: {text}"
     return DependenceError(
-        _sentence(clauses, verdict),
-        clauses.loc,
-        label="asked for here",
-        related=verdict.notes,
-        hints=verdict.hints,
+        text, clauses.loc, label="asked for here", related=verdict.notes, hints=verdict.hints
     )
 
 
-def _insist(loop: For, clauses: Clauses, verdict: LoopVerdict) -> None:
+def _insist(loop: ir.For, clauses: ir.Clauses, verdict: LoopVerdict) -> None:
     """Raises unless the loop may run as asked."""
     as_scan = verdict.verdict is Verdict.SCAN and clauses.request == "parallel" and clauses.collapse == 1
     is_free = verdict.may_run_on_threads if clauses.request == "parallel" else verdict.may_run_in_any_order
     if not (is_free or verdict.guard is not None or as_scan or may_get_lanes(loop, verdict)):
         raise refusal(clauses, verdict)
-    check_reduction_clause(loop, clauses, verdict)
-    check_private_clause(loop, clauses, verdict)
+    _check_reduction_clause(loop, clauses, verdict)
+    _check_private_clause(loop, clauses, verdict)
 
 
-def _inspected(loop: For, legality: Legality, verdict: LoopVerdict, *, asked: bool) -> LoopVerdict:
+def _inspected(loop: ir.For, legality: Legality, verdict: LoopVerdict, *, asked: bool) -> LoopVerdict:
     """The verdict with an inspector's condition, where an inspection of an index array can decide.
 
     For a loop without a request that does little work in an iteration, the inspection is
@@ -157,10 +155,10 @@ def _inspected(loop: For, legality: Legality, verdict: LoopVerdict, *, asked: bo
     """
     if verdict.verdict not in (Verdict.UNKNOWN, Verdict.REDUCTION):
         return verdict
-    is_light = not any(isinstance(n, For | While) for n in walk(loop.body))
+    is_light = not contains(loop.body, ir.For | ir.While)
     looks = inspections(loop, optional=is_light and not asked)
     if verdict.arrays:
-        looks = {array: look for array, look in looks.items() if isinstance(look, Ascending)}
+        looks = {array: look for array, look in looks.items() if isinstance(look, ir.Ascending)}
     free = legality.judge(loop, frozenset(looks)) if looks else verdict
     if not free.may_run_in_any_order:
         return verdict
@@ -175,25 +173,13 @@ def _inspected(loop: For, legality: Legality, verdict: LoopVerdict, *, asked: bo
     reason = (
         f"{loop_text(loop.var, loop.clauses)}: iterations touch one element of {targets}, unless {condition}"
     )
-    return replace(
-        free,
-        verdict=Verdict.CONDITIONAL,
-        reason=reason,
-        notes=verdict.notes,
-        condition=condition,
-        guard=guard,
-    )
+    return replace(free, verdict=Verdict.CONDITIONAL, reason=reason, notes=verdict.notes, condition=condition,
+                   guard=guard)  # fmt: skip
 
 
-def _sentence(clauses: Clauses, verdict: LoopVerdict) -> str:
-    if verdict.verdict is Verdict.REDUCTION:
-        return f"{loop_text(verdict.var, clauses)} cannot run in parallel as it stands: {verdict.reason}"
-    return verdict.reason
-
-
-def _decided(loop: For, clauses: Clauses | None, verdict: LoopVerdict, ctx: PassContext) -> For:
+def _decided(loop: ir.For, clauses: ir.Clauses | None, verdict: LoopVerdict, ctx: PassContext) -> ir.For:
     """The loop with its mode and its scalars."""
-    mode = LoopMode.SEQUENTIAL
+    mode = ir.LoopMode.SEQUENTIAL
     if verdict.combined and ctx.options.exact and rounds_differently(verdict):
         if clauses is not None and clauses.request in _ASKED:
             text = f"{loop_text(loop.var, loop.clauses)} runs in order: with exact=True its sums keep theirs"
@@ -202,21 +188,21 @@ def _decided(loop: For, clauses: Clauses | None, verdict: LoopVerdict, ctx: Pass
     if verdict.verdict is Verdict.SCAN:
         return _in_order(loop, verdict)
     if clauses is not None:
-        mode = LoopMode.SEQUENTIAL if may_get_lanes(loop, verdict) else _ASKED[clauses.request]
+        mode = ir.LoopMode.SEQUENTIAL if may_get_lanes(loop, verdict) else _ASKED[clauses.request]
     elif (
         verdict.may_run_in_any_order
         and not _told_to_wait(loop)
-        and not any(isinstance(node, For | While | Alloc | Call) for node in walk(loop.body))
+        and not contains(loop.body, ir.For | ir.While | ir.Alloc | ir.Call)
     ):  # lanes can follow straight-line code and conditions
-        mode = LoopMode.SIMD
+        mode = ir.LoopMode.SIMD
     free = verdict.may_run_in_any_order or (clauses is not None and verdict.guard is not None)
-    in_copies = mode is LoopMode.PARALLEL and verdict.may_run_on_threads
+    in_copies = mode is ir.LoopMode.PARALLEL and verdict.may_run_on_threads
     if not (free or in_copies):
         return replace(loop, mode=mode, private=(), last=(), reductions=())
     return verdict.applied(loop, mode, verdict.all_reductions if in_copies else verdict.reductions)
 
 
-def _in_order(loop: For, verdict: LoopVerdict) -> For:
+def _in_order(loop: ir.For, verdict: LoopVerdict) -> ir.For:
     """The loop in order, with its scans for those that can run them (`parallel_scan`, lanes of a GPU)."""
     if _told_to_wait(loop):
         return loop
@@ -232,5 +218,40 @@ def rounds_differently(verdict: LoopVerdict) -> bool:
     )
 
 
-def _told_to_wait(loop: For) -> bool:
+def _told_to_wait(loop: ir.For) -> bool:
     return loop.clauses is not None and loop.clauses.request == "sequential"
+
+
+def _check_reduction_clause(loop: ir.For, clauses: ir.Clauses, verdict: LoopVerdict) -> None:
+    found = {part.symbol: part.op for part in verdict.combined}
+    for reduction in clauses.reductions:
+        name, op = reduction.symbol.name, found.get(reduction.symbol)
+        if op is None and reduction.symbol in arrays_written(loop.body):
+            op = _operator(loop, reduction)  # every iteration combines into elements of its own
+        if op != reduction.op:
+            what = f"combines '{name}' with '{op}'" if op else f"does not combine anything into '{name}'"
+            raise PragmaError(
+                f"the clause reduction({reduction.op}: {name}) does not fit: the loop {what}",
+                clauses.loc,
+                related=(Note(loop.loc, "the loop"),),
+                hints=("drop the clause: reductions are recognised without it",),
+            )
+
+
+def _operator(loop: ir.For, wanted: ir.Reduction) -> str:
+    """The operator of the loop's updates of an array; the one wanted where there are none left."""
+    updates = (n.op for n in walk(loop.body) if isinstance(n, ir.Update) and n.target == wanted.symbol)
+    return next(updates, wanted.op)
+
+
+def _check_private_clause(loop: ir.For, clauses: ir.Clauses, verdict: LoopVerdict) -> None:
+    for symbol in clauses.private:
+        shared = [part.symbol for part in verdict.combined]
+        if symbol in shared:
+            how = "combine into it" if shared.index(symbol) < len(verdict.all_reductions) else "hand it on"
+            raise PragmaError(
+                f"'{symbol.name}' is not private: iterations {how}",
+                clauses.loc,
+                related=(Note(loop.loc, "the loop"),),
+                hints=(f"take '{symbol.name}' out of the clause, or assign it before it is updated",),
+            )

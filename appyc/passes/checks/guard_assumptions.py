@@ -30,7 +30,7 @@ from appyc.analysis.sets.lazy_isl import isl
 from appyc.analysis.sets.presburger import Presburger
 from appyc.ir import nodes as ir
 from appyc.ir.types import DType
-from appyc.ir.visit import rewrite, scalars_read, scalars_written, substitute, walk
+from appyc.ir.visit import contains, rewrite, scalars_read, scalars_written, substitute
 from appyc.passes.checks.guards import GuardWriter, asked_in_order
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.constant_conditions import folded
@@ -45,7 +45,7 @@ LARGE = 1024
 
 def guard_assumptions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function guarded with its `Likely` conditions, which are then known to hold."""
-    if not any(isinstance(n, ir.Likely) for n in walk(fn)):
+    if not contains(fn, ir.Likely):
         return fn
     known, guards, anywhere = _decide(fn, ctx.allowance)
     # First what is known, as the nodes that were asked about, then what follows from it.

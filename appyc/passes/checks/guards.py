@@ -11,10 +11,11 @@ from appyc.analysis.sets.conditions import Cases, cases_of
 from appyc.analysis.sets.lazy_isl import isl
 from appyc.analysis.sets.symbol_table import PRODUCTS, SMALL
 from appyc.errors import Loc
-from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Guard, Logical, Node, Symbol, Var
+from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Guard, Node, Symbol, Var
 from appyc.ir.raising import exponent_may_be_negative
 from appyc.ir.types import DType
 from appyc.ir.visit import rewrite, walk
+from appyc.passes.node_builders import within
 
 COMPARISONS, ALWAYS = 8, 64
 """In all guards that one pass makes for a function: so many for each array among its parameters, and so many more."""
@@ -31,9 +32,7 @@ class GuardWriter:
     def cases(self, holds: isl.Set, loc: Loc) -> Cases | None:
         """The set as comparisons; None where it cannot be said, or the guards would get too long."""
         cases = cases_of(holds, self.affine, loc)
-        if cases is None:
-            return None
-        return cases if self.have_room(sum(len(case) for case in cases)) else None
+        return cases if cases is not None and self.have_room(sum(map(len, cases))) else None
 
     def have_room(self, comparisons: int) -> bool:
         """Whether so many comparisons more are not too many; they are counted if so."""
@@ -73,11 +72,10 @@ class GuardWriter:
 
 
 def _is_small(scalar: Expr, limit: int) -> Guard:
-    loc = scalar.loc
-    low, high = (Const(value, DType.INT64, loc=loc) for value in (-limit, limit))
-    above, below = Compare(">=", scalar, low, loc=loc), Compare("<=", scalar, high, loc=loc)
-    holds = below if isinstance(scalar, Extent) else Logical("and", above, below, loc=loc)
-    return Guard(holds, "sums of indices do not overflow", loc=loc)
+    holds = within(scalar, -limit, limit)
+    return Guard(
+        holds.rhs if isinstance(scalar, Extent) else holds, "sums of indices do not overflow", loc=scalar.loc
+    )
 
 
 def asked_in_order(guards: Sequence[Guard]) -> tuple[Guard, ...]:

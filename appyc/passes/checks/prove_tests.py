@@ -8,7 +8,7 @@ from appyc.analysis.algebra.value_bounds import Facts
 from appyc.ir import nodes as ir
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.raising import divisor_may_be_zero, may_raise
-from appyc.ir.visit import walk
+from appyc.ir.visit import contains, walk
 from appyc.passes.checks.under_facts import UnderFacts
 from appyc.passes.pass_context import PassContext
 
@@ -48,7 +48,7 @@ class _Tests(UnderFacts):
         if not isinstance(stmt, ir.If) or may_raise(stmt.cond):
             return stmt
         low, high = self.values.of(stmt.cond, facts)
-        if low < high or not any(isinstance(n, ir.Fail) for n in walk(stmt)):
+        if low < high or not contains(stmt, ir.Fail):
             return stmt
         return stmt.then if low else stmt.orelse
 

@@ -66,9 +66,9 @@ from appyc.analysis.patterns.product_terms import is_fixed
 from appyc.errors import Loc
 from appyc.ir.blocks import map_blocks, perfect_nest
 from appyc.ir.nodes import Alloc, For, Function, Stmt, Symbol
-from appyc.ir.visit import walk
+from appyc.ir.visit import contains, walk
 from appyc.passes.loop_ops.fuse import fuse, why_not_fuse
-from appyc.passes.parallelise.recognise_reductions import recognise_reductions
+from appyc.passes.parallelise.recognise_reductions import with_updates
 from appyc.passes.pass_context import FusionGroup, PassContext
 
 BETWEEN = "a statement between them needs the first and is needed by the second"
@@ -100,7 +100,7 @@ def fuse_loops(fn: Function, ctx: PassContext) -> Function:
     body = fusion.block(fn.body)
     ctx.fusions.update((var, fusion.group(var)) for var in fusion.parts)
     for refusal in fusion.refusals:
-        if not fusion.are_together(refusal.loops):
+        if not any({*refusal.loops} <= {*parts} for parts in fusion.parts.values()):
             ctx.missed(refusal.loc, refusal.text, HINTS.get(refusal.why, WRITE_ONE), refusal.filled)
     return replace(fn, body=body) if fusion.parts else fn
 
@@ -134,9 +134,6 @@ class _Fusion:
     refusals: dict[_Refusal, None] = field(default_factory=dict)
     texts: Texts = field(default_factory=Texts)
     updates: dict[int, tuple[Stmt, tuple[Stmt, ...]]] = field(default_factory=dict)
-
-    def are_together(self, loops: tuple[Symbol, ...]) -> bool:
-        return any(set(loops) <= set(parts) for parts in self.parts.values())
 
     def group(self, var: Symbol) -> FusionGroup:
         loops = [self.loops[part] for part in self.parts[var]]
@@ -219,11 +216,10 @@ class _Fusion:
         """The loop with its reductions as updates; statements that were rewritten before are looked up."""
         body: list[Stmt] = []
         for stmt in loop.body:
-            known = self.updates.get(id(stmt))
-            if known is None:
-                new = (self._combining(stmt),) if isinstance(stmt, For) else _as_updates(stmt, self.ctx)
-                known = self.updates[id(stmt)] = stmt, new
-            body += known[1]
+            if id(stmt) not in self.updates:
+                new = (self._combining(stmt),) if isinstance(stmt, For) else with_updates((stmt,), self.ctx)
+                self.updates[id(stmt)] = stmt, new
+            body += self.updates[id(stmt)][1]
         return replace(loop, body=tuple(body))
 
     def _parts(self, loop: For) -> tuple[Symbol, ...]:
@@ -248,7 +244,7 @@ class _Fusion:
         if len(inside) != 1 or len(second.body) == 1 or len(first.body) != 1:
             return None
         rows, columns = first, first.body[0]
-        if not isinstance(columns, For) or any(isinstance(n, For) for n in walk(columns.body)):
+        if not isinstance(columns, For) or contains(columns.body, For):
             return None
         is_same = self.equal.same(rows.hi, inside[0].hi) and self.equal.same(rows.lo, inside[0].lo)
         if rows.clauses or columns.clauses or not is_same:
@@ -286,11 +282,6 @@ class _Fusion:
                 return f"each iteration would access all of '{matrix.name}', which tiles share"
         before, behind = around
         return before, loop, behind
-
-
-def _as_updates(stmt: Stmt, ctx: PassContext) -> tuple[Stmt, ...]:
-    fn = Function("part", (), (stmt,), loc=stmt.loc)
-    return recognise_reductions(fn, PassContext(ctx.options)).body
 
 
 _Joined = tuple[list[Stmt], For, list[Stmt]]

@@ -45,12 +45,12 @@ from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Stmt, Store, Symbol
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_read, loops_of, rename, walk
+from appyc.ir.visit import arrays_read, loops_of, walk
 from appyc.passes.fuse.shifted_fusion import ROWS, may_be_cut
 from appyc.passes.fuse.tiled_chains import Chain, ChainFinder
 from appyc.passes.fuse.tiled_loops import Home, cut_to_rows, into_buffers, with_buffers
 from appyc.passes.loop_ops.strip_mine import Strips
-from appyc.passes.node_builders import binary, fresh_variables, integer, over_elements, shifted, zero
+from appyc.passes.node_builders import binary, copy_of, integer, over_elements, shifted, zero
 from appyc.passes.pass_context import FusionGroup, PassContext
 
 
@@ -190,8 +190,7 @@ class _OverlappedTiling:
         for lo, hi in ((shifted(first, one.near), first), (last, shifted(last, one.far))):
             if lo != hi:
                 part = cut_to_rows(replace(one, loop=replace(one.loop, body=rest)), lo, hi)
-                part = rename(part, fresh_variables(part, self.names))
-                out.append(into_buffers(part, alone_there, one.writes))
+                out.append(into_buffers(copy_of(part, self.names), alone_there, one.writes))
         return out
 
     def _end(self, op: str, ends: Sequence[Expr]) -> Expr:

@@ -37,7 +37,7 @@ from appyc.ir.array_accesses import accesses_in
 from appyc.ir.blocks import blocks_of, perfect_nest
 from appyc.ir.machine_model import Machine
 from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Load, Node, Stmt, Symbol, Var
-from appyc.ir.visit import children, rewrite, substitute, walk
+from appyc.ir.visit import rewrite, substitute, walk, walk_in_loops
 from appyc.passes.checks.lengths import tested
 from appyc.passes.pass_context import PassContext
 
@@ -159,7 +159,10 @@ def _reads(
     for number, stmt in enumerate(later):
         if alloc.array not in texts.of(stmt).loaded:
             continue
-        for load, around in _loads(stmt, alloc.array, ()):
+        for load, loops in walk_in_loops(stmt):
+            if not isinstance(load, Load) or load.array != alloc.array:
+                continue
+            around = [loop for loop in loops if isinstance(loop, For)]  # a `while` has no name
             bases = [apart(index)[0] for index in load.index]
             named = {base.symbol if isinstance(base, Var) else None for base in bases}
             if len(around) != len(axes) or named != {loop.var for loop in around}:
@@ -169,15 +172,6 @@ def _reads(
             )
             out.append(_Read(load, number, not is_there))
     return tuple(out)
-
-
-def _loads(node: Node, array: Symbol, around: tuple[For, ...]) -> Iterator[tuple[Load, tuple[For, ...]]]:
-    """The loads of an array, and the loops around each; a `while` is none that could be named."""
-    if isinstance(node, Load) and node.array == array:
-        yield node, around
-    inner = (*around, node) if isinstance(node, For) else around
-    for child in children(node):
-        yield from _loads(child, array, inner)
 
 
 def _without(fn: Function, producer: _Producer) -> Function:

@@ -45,12 +45,12 @@ from appyc.ir.blocks import map_blocks, perfect_nest
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Expr, For, Function, Stmt, Symbol, While
 from appyc.ir.types import DType
-from appyc.ir.visit import loops_of, rename, scalars_read, scalars_written, walk
+from appyc.ir.visit import contains, loops_of, scalars_read, scalars_written
 from appyc.passes.checks.check_parallel import rounds_differently
 from appyc.passes.loop_ops.cut import cut
 from appyc.passes.loop_ops.strip_mine import Strips
-from appyc.passes.node_builders import fresh_variables, larger, shifted, smaller
-from appyc.passes.parallelise.recognise_reductions import recognise_reductions
+from appyc.passes.node_builders import copy_of, larger, shifted, smaller
+from appyc.passes.parallelise.recognise_reductions import with_updates
 from appyc.passes.pass_context import PassContext
 
 ROWS = {1: 4096, 2: 32, 3: 8}
@@ -159,8 +159,7 @@ class _ShiftedFusion:
             start, end = strips.start, strips.end
             parts = [(start, shifted(start, -reach[0]))] if reach[0] < 0 else []
             parts += [(shifted(end, -reach[1]), end)] if reach[1] > 0 else []
-            peeled = [cut(second, *part) for part in parts]
-            out.append(strips.loop([rename(loop, fresh_variables(loop, self.names)) for loop in peeled]))
+            out.append(strips.loop([copy_of(cut(second, *part), self.names) for part in parts]))
         return out
 
     def _strips(self, first: For, second: For) -> Strips:
@@ -171,7 +170,7 @@ class _ShiftedFusion:
 
 def may_be_cut(loop: For, ctx: PassContext) -> bool:
     """Whether the iterations of a loop may run in any order, its reductions included."""
-    (combining,) = recognise_reductions(alone(loop), PassContext(ctx.options)).body
+    (combining,) = with_updates((loop,), ctx)
     assert isinstance(combining, For)
     if not is_free(combining, ctx.trials):
         return False
@@ -231,7 +230,7 @@ def _is_flat(loop: For) -> bool:
     ways to use the cache."""
     nest = perfect_nest(loop)
     body, variables = nest[-1].body, {inner.var for inner in nest}
-    if any(isinstance(n, For | While | Alloc) for n in walk(body)):
+    if contains(body, For | While | Alloc):
         return False
     written = [index for _, index, writes in accesses_in(body) if writes]
     return all(variables <= scalars_read(index) for index in written)

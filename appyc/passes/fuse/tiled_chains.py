@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from appyc.analysis.accesses.syntactic_effects import Texts
 from appyc.analysis.cost.costs import operations_of
-from appyc.analysis.dependences.fusion_legality import alone
 from appyc.analysis.patterns.block_chains import (
     Fresh,
     Member,
@@ -25,7 +24,7 @@ from appyc.ir.raising import may_leave
 from appyc.ir.visit import arrays_read, scalars_written, walk
 from appyc.passes.fuse.shifted_fusion import ROWS, may_be_cut
 from appyc.passes.fuse.tiled_loops import storing
-from appyc.passes.parallelise.recognise_reductions import recognise_reductions
+from appyc.passes.parallelise.recognise_reductions import with_updates
 from appyc.passes.pass_context import PassContext
 
 MOST_MEMBERS = 12
@@ -116,7 +115,7 @@ class ChainFinder:
         return known[1]
 
     def _found_member(self, loop: For) -> Member | None:
-        (combining,) = recognise_reductions(alone(loop), PassContext(self.ctx.options)).body
+        (combining,) = with_updates((loop,), self.ctx)
         assert isinstance(combining, For)
         found = member(storing(combining))
         if found is None or self.live[loop.var] & scalars_written(loop) - found.totals:

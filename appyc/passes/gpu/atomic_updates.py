@@ -21,7 +21,7 @@ from dataclasses import replace
 
 from appyc.analysis.dependences.legality import Legality
 from appyc.ir.nodes import For, Function, Load, LoopMode, Node, Reduction, Symbol, Update
-from appyc.ir.visit import map_loops, rewrite_all, scalars_read, scalars_written, walk, with_loops
+from appyc.ir.visit import contains, map_loops, rewrite_all, scalars_read, scalars_written, walk, with_loops
 from appyc.passes.gpu.map_gpu import ANOTHER_LOOP, has_atomic
 from appyc.passes.node_builders import in_order
 from appyc.passes.pass_context import PassContext
@@ -77,7 +77,7 @@ def turned(fn: Function, loop: For) -> For | None:
     inner = loop.body[0]
     changing = {loop.var} | scalars_written(inner.body)
     bounds = (inner.lo, inner.hi)
-    if inner.last or scalars_read(bounds) & changing or any(isinstance(n, Load) for n in walk(bounds)):
+    if inner.last or scalars_read(bounds) & changing or contains(bounds, Load):
         return None
     turned = replace(
         inner,

@@ -24,15 +24,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from appyc.ir.affine import are_apart, linear_form
-from appyc.ir.blocks import map_blocks
+from appyc.ir.blocks import map_blocks, nested
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Assign, Expr, For, Function, Load, LoopMode, Stmt, Store, Symbol, Update, Var
+from appyc.ir.nodes import Assign, For, Function, LoopMode, Stmt, Store, Symbol, Update, Var
 from appyc.ir.raising import may_raise
 from appyc.ir.schedule import LoopSchedule
-from appyc.ir.visit import arrays_read, arrays_written, map_operands, scalars_read, scalars_written, walk
+from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_written, walk
 from appyc.passes.gpu.lane_expressions import mentions
 from appyc.passes.gpu.map_gpu import map_gpu, map_nests
-from appyc.passes.gpu.tile_rows import Location, loads_in_advance, location_of
+from appyc.passes.gpu.tile_rows import loads_in_advance, made_ahead, with_held
 from appyc.passes.loop_ops.unroll import unroll, why_not_unroll
 from appyc.passes.pass_context import PassContext
 
@@ -63,9 +63,8 @@ def batch_loads(fn: Function, ctx: PassContext) -> Function:
             return (s,)
         decided[s.var] = replace(known, batch=batches.factor)
         ctx.remark(s.loc, f"lanes of the GPU load for up to {batches.factor} iterations of a loop at once")
-        for loop in reversed(mapping.chain):
-            body = (replace(loop, body=body, private=(*loop.private, *batches.own)),)
-        return body
+        chain = [replace(loop, private=(*loop.private, *batches.own)) for loop in mapping.chain]
+        return (nested(chain, body),)
 
     body = map_nests(fn.body, rule)
     return replace(fn, body=body, schedule=fn.schedule.updated(decided)) if decided else fn
@@ -118,22 +117,15 @@ class _Batches:
 
     def _batched(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """The statements, after all that they load of arrays that they do not write."""
-        held: dict[Location, Symbol] = {}
         out: list[Stmt] = []
-        for load in loads_in_advance(body):
-            if (location := location_of(load)) not in held:
-                held[location] = self._scalar(load.array)
-                out.append(Assign(held[location], load, loc=load.loc))
+        held = made_ahead(loads_in_advance(body), self.names, out)
+        self.own += held.values()
         own = scalars_written(body)
-
-        def rule(node: Expr) -> Expr:
-            found = held.get(location_of(node)) if isinstance(node, Load) else None
-            return map_operands(node, rule) if found is None else Var(found, loc=node.loc)
-
         for stmt in body:
-            new = map_operands(stmt, rule)
+            new = with_held(stmt, held)
             if isinstance(new, Store) and not (scalars_read(new.index) & own or arrays_read(new.index)):
-                stored = self._scalar(new.array)
+                stored = self.names.fresh(new.array.name, new.array.dtype)
+                self.own.append(stored)
                 out.append(Assign(stored, new.value, loc=new.loc))
                 new = replace(new, value=Var(stored, loc=new.loc))
                 location = new.array, tuple(map(linear_form, new.index))
@@ -144,7 +136,3 @@ class _Batches:
                 held = {p: s for p, s in held.items() if p[0] != new.array}
             out.append(new)
         return tuple(out)
-
-    def _scalar(self, array: Symbol) -> Symbol:
-        self.own.append(self.names.fresh(array.name, array.dtype))
-        return self.own[-1]

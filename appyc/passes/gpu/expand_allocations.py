@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TypeAlias
@@ -10,14 +10,14 @@ from typing import TypeAlias
 from appyc.analysis.dependences.verdicts import named
 from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import is_access_to
-from appyc.ir.blocks import blocks_of
 from appyc.ir.names import NameSupply
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import loops_of, rewrite_all, scalars_written, symbols_of, walk
+from appyc.ir.visit import contains, loops_of, rewrite_all, scalars_written, symbols_of, walk, walk_in_loops
 from appyc.passes.gpu.map_gpu import map_nests
 from appyc.passes.loop_ops.contract import contracted
 from appyc.passes.node_builders import (
     ceiling_quotient,
+    counting,
     integer,
     is_simple,
     iterations_of,
@@ -90,7 +90,7 @@ class _Expander:
         """A parallel loop with the allocations before it; as it is where one cannot move."""
         if self.schedule[loop.var].row_lanes is not None:
             return (loop,)
-        found = list(_allocations((loop,), ()))
+        found = list(_allocations(loop))
         inside = scalars_written(loop) | {inner.var for inner in (loop, *loops_of(loop.body))}
         inside |= {alloc.array for alloc, _ in found}
         needed = [
@@ -126,8 +126,7 @@ class _Expander:
             loop, made = self._with_slices(loop, alloc, [axes[x.var] for x in path])
             before.append(made)
         inner.append(replace(loop, lo=lo, hi=hi))
-        parts = ceiling_quotient(count, most)
-        return (*before, ir.For(part, integer(0, loc), parts, 1, tuple(inner), loc=loc))
+        return (*before, counting(part, ceiling_quotient(count, most), tuple(inner), loc=loc))
 
     def _bytes(
         self, alloc: ir.Alloc, path: tuple[ir.For, ...], axes: dict[ir.Symbol, _Axis], out: list[ir.Stmt]
@@ -184,25 +183,17 @@ class _Expander:
         return (over_elements(alloc.shape, store, self.names, ir.LoopMode.SIMD),)
 
 
-def _allocations(
-    body: Iterable[ir.Stmt], path: tuple[ir.For, ...]
-) -> Iterator[tuple[ir.Alloc, tuple[ir.For, ...]]]:
-    """The allocations in statements, with the loops around each that are not sequential."""
-    for stmt in body:
-        if isinstance(stmt, ir.Alloc):
-            yield stmt, path
-        inner = (
-            (*path, stmt) if isinstance(stmt, ir.For) and stmt.mode is not ir.LoopMode.SEQUENTIAL else path
-        )
-        for block in blocks_of(stmt):
-            yield from _allocations(block, inner)
+def _allocations(nest: ir.For) -> Iterator[tuple[ir.Alloc, tuple[ir.For, ...]]]:
+    """The allocations in a nest, with the loops around each that are not sequential."""
+    for node, around in walk_in_loops(nest):
+        if isinstance(node, ir.Alloc):
+            loops = (loop for loop in around if isinstance(loop, ir.For))
+            yield node, tuple(loop for loop in loops if loop.mode is not ir.LoopMode.SEQUENTIAL)
 
 
 def _is_known(value: ir.Expr, inside: set[ir.Symbol]) -> bool:
     """Whether an expression means the same before the loop, in which those symbols are set."""
-    if any(isinstance(n, ir.Load) for n in walk(value)):
-        return False
-    return not set(symbols_of(value)) & inside
+    return not contains(value, ir.Load) and inside.isdisjoint(symbols_of(value))
 
 
 def _at_least_one(value: ir.Expr) -> ir.Expr:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from appyc.ir.fault_words import FaultSites
 from appyc.ir.gpu_program import (
     IN_ROWS,
     OF_ROWS,
@@ -37,7 +38,6 @@ from appyc.ir.nodes import Assign, Binary, Compare, Expr, For, If, Reduction, St
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, walk
-from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.kernel_results import KernelResults
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.map_gpu import (

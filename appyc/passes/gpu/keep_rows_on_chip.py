@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from appyc.analysis.accesses.uses import uses_of
+from appyc.analysis.accesses.uses import Uses
 from appyc.analysis.dependences.verdicts import named
 from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import is_access_to
@@ -40,6 +40,7 @@ from appyc.ir.types import ArrayType
 from appyc.ir.visit import (
     arrays_read,
     arrays_written,
+    contains,
     rename,
     rewrite,
     scalars_read,
@@ -113,8 +114,7 @@ class _RowsOnChip:
             body = (ir.If(short, (self._with_lanes(row, lanes),), body, loc=nest.loc),)
         out += body
         self.ctx.remark(
-            nest.loc,
-            f"{named(nest)}: rows of up to {SIZES[-1]} elements stay in the registers of a program",
+            nest.loc, f"{named(nest)}: rows of up to {SIZES[-1]} elements stay in the registers of a program"
         )
 
     def _temporaries(self, nest: ir.For, before: Sequence[ir.Stmt]) -> list[ir.Alloc]:
@@ -163,7 +163,7 @@ def _is_seen_by(nest: ir.For, array: ir.Symbol, fn: ir.Function) -> bool:
         return False
     if any(isinstance(n, ir.Extent) and n.array == array for n in walk(fn)):
         return False
-    return len(uses_of(fn, array)) == sum(is_access_to(n, array) for n in walk(nest))
+    return len(Uses.of(fn).by_array[array]) == sum(is_access_to(n, array) for n in walk(nest))
 
 
 def _row_of(nest: ir.For, temporaries: Sequence[ir.Alloc]) -> _Row | None:
@@ -217,7 +217,7 @@ def _is_lanes(loop: ir.For, inside: set[ir.Symbol]) -> bool:
     """Whether lanes may run all of a loop at once, as many as the host knows."""
     if not may_be_lanes(loop) or loop.scans or loop.last or _is_asked(loop):
         return False
-    if any(isinstance(n, ir.For | ir.While | ir.Alloc) for n in walk(loop.body)):
+    if contains(loop.body, ir.For | ir.While | ir.Alloc):
         return False
     bounds = (loop.lo, loop.hi)
     return not (may_raise(bounds) or arrays_read(bounds) or scalars_read(bounds) & inside)

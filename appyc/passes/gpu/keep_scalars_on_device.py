@@ -22,7 +22,7 @@ from appyc.ir.gpu_program import Branch, Launch, Loop, ReadBack, Recorded, Repea
 from appyc.ir.kernel_scalars import bodies_of, free_scalars, scalars_set
 from appyc.ir.nodes import Assign, Draw, Load, Symbol
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import scalars_read, walk
+from appyc.ir.visit import contains, scalars_read
 from appyc.passes.node_builders import integer
 
 
@@ -70,7 +70,7 @@ def _into_kernels(
 
 
 def _may_move(stmt: Assign, local: Collection[Symbol]) -> bool:
-    drawn = any(isinstance(n, Draw) for n in walk(stmt.value))
+    drawn = contains(stmt.value, Draw)
     return stmt.target in local and not drawn and not may_raise(stmt)
 
 
@@ -83,14 +83,9 @@ def _received(made: Assign, stmt: ScheduledStmt) -> ScheduledStmt | None:
             return replace(stmt, kernel=replace(kernel, body=(made, *kernel.body)))
         case Branch() | Loop() | Repeat() | Recorded():
             heads = [getattr(stmt, name) for name in ("cond", "lo", "hi") if hasattr(stmt, name)]
-            bodies = {name: _all_received(made, body) for name, body in bodies_of(stmt).items()}
-            if made.target in scalars_read(heads) or None in bodies.values():
+            bodies = {name: tuple(_received(made, s) for s in body) for name, body in bodies_of(stmt).items()}
+            if made.target in scalars_read(heads) or any(None in body for body in bodies.values()):
                 return None
             return replace(stmt, **bodies)  # type: ignore[arg-type]
         case _:
             return None if made.target in free_scalars((stmt,)) else stmt
-
-
-def _all_received(made: Assign, body: tuple[ScheduledStmt, ...]) -> tuple[ScheduledStmt, ...] | None:
-    found = [_received(made, stmt) for stmt in body]
-    return None if None in found else tuple(stmt for stmt in found if stmt is not None)

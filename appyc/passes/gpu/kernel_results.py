@@ -13,28 +13,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from appyc.errors import Loc
+from appyc.ir.fault_words import FaultSites
 from appyc.ir.gpu_program import Kernel, LaneReduce, Launch, Loop, ProgramIndex, ReadBack, ScheduledStmt
 from appyc.ir.names import NameSupply, spellings
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Binary,
-    Expr,
-    For,
-    Load,
-    LoopMode,
-    Reduction,
-    Store,
-    Symbol,
-    Update,
-    Var,
-)
+from appyc.ir.nodes import Alloc, Assign, Binary, Expr, Load, LoopMode, Reduction, Store, Symbol, Update, Var
 from appyc.ir.types import ArrayType, DType
-from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.place_barriers import place_barriers
 from appyc.passes.gpu.predicate_lanes import KernelLowering
-from appyc.passes.node_builders import ceiling_quotient, identity, integer, let
+from appyc.passes.node_builders import ceiling_quotient, counting, identity, integer, let
 
 SHARE_LANES = 1024
 """Lanes of the program that combines shares."""
@@ -104,9 +91,7 @@ class KernelResults:
         part = self.names.fresh("part", DType.INT64)
         each = Load(shares, (Var(part, loc=loc),), checked=False, loc=loc)
         update = Update(symbol, (), reduction.op, each, loc=loc)
-        combine = For(
-            part, integer(0, loc), programs, 1, (update,), LoopMode.SIMD, reductions=(reduction,), loc=loc
-        )
+        combine = counting(part, programs, (update,), LoopMode.SIMD, (reduction,))
         lower = KernelLowering(self.names, self.sites, SHARE_LANES, frozenset({part}))
         return finish_kernel(
             f"{self.name}_{spelled}", lower, lower.block((combine,), Where()), (symbol,), loc

@@ -17,13 +17,12 @@ from dataclasses import dataclass, replace
 
 from appyc.errors import InternalError, LibraryCallError, Loc
 from appyc.ir import nodes as ir
-from appyc.ir.fault_words import FaultSite, index_error
+from appyc.ir.fault_words import FaultSite, FaultSites, index_error
 from appyc.ir.gpu_program import Fault, ScheduledStmt
 from appyc.ir.names import NameSupply
 from appyc.ir.raising import traps_overflow
 from appyc.ir.types import DType
 from appyc.ir.visit import map_operands, scalars_read, walk
-from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.node_builders import both, integer, is_simple, less, let, negated, zero
 
 

@@ -30,7 +30,7 @@ from appyc.ir.array_accesses import array_of, repeated_accesses
 from appyc.ir.blocks import blocks_of, replace_outermost
 from appyc.ir.nodes import Alloc, Expr, For, If, Load, LoopMode, Node, Stmt, Symbol, Update, While
 from appyc.ir.types import Layout
-from appyc.ir.visit import loops_of, walk
+from appyc.ir.visit import contains, loops_of, walk
 from appyc.passes.gpu.lane_expressions import mentions
 from appyc.passes.vectorise.divergence import divergence
 
@@ -201,7 +201,7 @@ def perfect_chain(nest: For, row_lanes: int | None = None) -> tuple[For, ...]:
             break
         around = {loop.var for loop in chain}
         bounds = (inner.lo, inner.hi)
-        if any(mentions(bound, around) or any(isinstance(n, Load) for n in walk(bound)) for bound in bounds):
+        if any(mentions(bound, around) or contains(bound, Load) for bound in bounds):
             break
         if inner.reductions and {r.symbol for r in inner.reductions} - {r.symbol for r in nest.reductions}:
             break  # its sum belongs to one iteration of the loop around it

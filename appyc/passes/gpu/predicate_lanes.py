@@ -25,12 +25,12 @@ from typing import assert_never, cast
 from appyc.errors import InternalError, UnsupportedError
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import never_completes
+from appyc.ir.fault_words import FaultSites
 from appyc.ir.gpu_program import IN_ROWS, Branch, LaneIndex, LaneReduce, Lanes, Loop, Repeat, ScheduledStmt
 from appyc.ir.names import NameSupply
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
 from appyc.ir.visit import rename, scalar_writes, scalars_read, scalars_written
-from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.lane_expressions import ExpressionLowering, Where, is_in_subscript
 from appyc.passes.gpu.scan_lanes import hand_on, of_one_lane, start_lanes
 from appyc.passes.node_builders import (
@@ -291,4 +291,4 @@ class KernelLowering(ExpressionLowering):
         gathered = {kept[s] for s in combined}
         self.varying |= gathered
         self.in_row |= gathered
-        return replace(loop, body=tuple(rename(stmt, kept) for stmt in loop.body)), kept
+        return replace(loop, body=rename(loop.body, kept)), kept

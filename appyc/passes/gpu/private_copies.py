@@ -39,16 +39,18 @@ from typing import TypeAlias
 from appyc.analysis.dependences.verdicts import named
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
-from appyc.ir.names import NameSupply, ordered
+from appyc.ir.names import NameSupply
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import rename, scalars_written, substitute, walk
+from appyc.ir.visit import substitute, walk
 from appyc.passes.gpu.atomic_updates import turned, why_not_atomic
 from appyc.passes.gpu.map_gpu import map_nests, perfect_chain
 from appyc.passes.node_builders import (
+    at_least,
     binary,
     ceiling_quotient,
     combine,
-    fresh_variables,
+    copy_of,
+    counting,
     integer,
     iteration,
     iterations_of,
@@ -105,7 +107,7 @@ class _Copier:
         else:
             lanes = self.names.fresh("lanes", DType.INT64)
             count = ir.Var(lanes, loc=loc)
-            pays = ir.Compare(">=", count, integer(FEWEST, loc), loc=loc)
+            pays = at_least(count, FEWEST)
             most = smaller(iterations_of(loop), integer(LANES, loc))
             before = (
                 ir.Assign(lanes, smaller(most, binary("//", work, larger(size, integer(1, loc)))), loc=loc),
@@ -123,8 +125,7 @@ class _Copier:
         self.ctx.remark(
             loc, f"{named(loop)}: where '{array.name}' has few elements, the GPU updates copies of it"
         )
-        own = tuple(rename(stmt, fresh_variables(stmt, self.names)) for stmt in made)
-        return (*before, ir.If(pays, own, (loop,), loc=loc))
+        return (*before, ir.If(pays, copy_of(tuple(made), self.names), (loop,), loc=loc))
 
     def _in_lanes(self, loop: ir.For, array: ir.Symbol, copies: ir.Symbol, count: ir.Expr) -> ir.For:
         """Lanes with a copy each, of which each does every `count`-th iteration in order."""
@@ -137,12 +138,9 @@ class _Copier:
 
         body = _redirected(loop.body, array, rule, None, ir.LoopMode.SEQUENTIAL)
         now = {loop.var: iteration(loop.lo, loop.step, here)}
-        guarded = ir.If(
-            less(here, iterations_of(loop)), tuple(substitute(stmt, now) for stmt in body), (), loc=loc
-        )
-        rounds = ceiling_quotient(iterations_of(loop), count)
-        in_order = ir.For(number.symbol, integer(0, loc), rounds, 1, (guarded,), loc=loc)
-        return _parallel(lane.symbol, count, (in_order,))
+        guarded = ir.If(less(here, iterations_of(loop)), substitute(body, now), (), loc=loc)
+        in_order = counting(number.symbol, ceiling_quotient(iterations_of(loop), count), (guarded,), loc=loc)
+        return counting(lane.symbol, count, (in_order,), ir.LoopMode.PARALLEL)
 
     def _combined(
         self, reduction: ir.Reduction, copies: ir.Symbol, at: tuple[ir.Expr, ...], count: ir.Expr
@@ -152,22 +150,13 @@ class _Copier:
         total = self.names.fresh(array.name, array.dtype)
         which = self.names.fresh("copy", DType.INT64)
         each = ir.Load(copies, (*at, ir.Var(which, loc=loc)), checked=False, loc=loc)
+        update = ir.Update(total, (), op, each, loc=loc)
         added = combine(op, ir.Load(array, at, checked=False, loc=loc), ir.Var(total, loc=loc))
         return (
             ir.Assign(total, start_of_sum(op, array.dtype, loc), loc=loc),
-            ir.For(
-                which, integer(0, loc), count, 1, (ir.Update(total, (), op, each, loc=loc),), ir.LoopMode.SIMD,
-                reductions=(ir.Reduction(op, total),), loc=loc,
-            ),
+            counting(which, count, (update,), ir.LoopMode.SIMD, (ir.Reduction(op, total),)),
             ir.Store(array, at, added, checked=False, loc=loc),
-        )  # fmt: skip
-
-
-def _parallel(var: ir.Symbol, count: ir.Expr, body: tuple[ir.Stmt, ...]) -> ir.For:
-    private = ordered(scalars_written(body))
-    return ir.For(
-        var, integer(0, count.loc), count, 1, body, ir.LoopMode.PARALLEL, private=private, loc=count.loc
-    )
+        )
 
 
 def _is_candidate(loop: ir.For) -> bool:

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from appyc.ir.fault_words import FaultSites
 from appyc.ir.gpu_program import Lanes, ScheduledStmt
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Assign, Expr, For, If, Load, Store, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, arrays_written, loops_of, rename, scalars_read, walk
-from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.predicate_lanes import KernelLowering
 from appyc.passes.node_builders import both, identity, integer, less, trip_count, zero
@@ -64,7 +64,7 @@ class RowLowering(KernelLowering):
             self.has_elements = less(integer(0, s.loc), count)
             self.position = s.var, self.enter(loop, lo, integer(0, s.loc), lane, count, out, around)
         var, where = self.position
-        body = tuple(rename(stmt, {s.var: var}) for stmt in loop.body) if s.var != var else loop.body
+        body = rename(loop.body, {s.var: var})
         self.varying |= divergence(body, self.varying)
         self.in_row |= divergence(body, self.in_row)
         for reduction in s.reductions:

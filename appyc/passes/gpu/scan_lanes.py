@@ -68,7 +68,7 @@ def start_lanes(
         behind = both(mask, less(integer(0, loc), lane))
         assert behind is not None
         mask = lower.temp("follows", behind, out)
-    steps = tuple(rename(stmt, own) for stmt in steps)
+    steps = rename(steps, own)
     gathered = {own[t.value] for t in totals.totals} | {own[t.factor] for t in totals.totals if t.factor}
     lower.accumulators |= gathered
     lower.varying |= gathered
@@ -77,7 +77,7 @@ def start_lanes(
     out += lower.block(steps, replace(where, mask=mask))
     for total in totals.totals:
         _scan(lower, total, own, kept[total.scan.symbol], undone, out)
-    return tuple(rename(stmt, kept) for stmt in (loop.body if rest is None else rest))
+    return rename(loop.body if rest is None else rest, kept)
 
 
 def _after_steps(loop: For) -> tuple[Stmt, ...] | None:

@@ -20,9 +20,10 @@ from functools import partial
 
 from appyc.analysis.dependences.legality import Legality
 from appyc.ir import nodes as ir
-from appyc.ir.blocks import map_blocks, perfect_nest
+from appyc.ir.blocks import map_blocks, nested, perfect_nest
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import (
+    contains,
     loops_of,
     scalar_reads,
     scalar_writes,
@@ -72,7 +73,8 @@ class _Sinking:
             moved: list[ir.Stmt] = []
             while out and self._may_move(out[-1], stmt, moved, in_loop=in_loop):
                 moved.insert(0, out.pop())
-            out.append(_with(stmt, len(free), tuple(moved)))
+            around = perfect_nest(stmt)[: len(free)]
+            out.append(nested(around, (*moved, *around[-1].body)))
             if moved:
                 self.nests[stmt.var] = free, (*moved, stmt)
         return tuple(out)
@@ -91,7 +93,7 @@ class _Sinking:
         if not isinstance(stmt, ir.Assign) or self.writes[stmt.target] != 1 or may_raise(stmt):
             return False
         inside = Counter(scalar_reads((nest, *moved)))[stmt.target]
-        reads_arrays = any(isinstance(n, ir.Load) for n in walk(stmt.value))
+        reads_arrays = contains(stmt.value, ir.Load)
         bounds = [bound for loop in perfect_nest(nest) for bound in (loop.lo, loop.hi)]
         return (
             0 < inside == self.reads[stmt.target]
@@ -108,12 +110,3 @@ def _is_cheap(value: ir.Expr) -> bool:
         isinstance(n, ir.Var | ir.Const | ir.Load | ir.Unary | ir.Binary | ir.Cast | ir.Extent)
         for n in walk(value)
     )
-
-
-def _with(loop: ir.For, levels: int, moved: tuple[ir.Stmt, ...]) -> ir.For:
-    """The nest with statements at the beginning of its innermost body, so many loops further in."""
-    if levels == 1:
-        return replace(loop, body=(*moved, *loop.body))
-    inner = loop.body[0]
-    assert isinstance(inner, ir.For)
-    return replace(loop, body=(_with(inner, levels - 1, moved),))

@@ -23,6 +23,7 @@ from itertools import count
 from appyc.analysis.accesses.scalar_flow import scalars_of
 from appyc.errors import InternalError, Loc
 from appyc.ir import nodes as ir
+from appyc.ir.fault_words import FaultSites
 from appyc.ir.gpu_program import Branch, CheckFaults, Fault, GpuProgram, Loop, Multiply, Repeat, ScheduledStmt
 from appyc.ir.kernel_scalars import free_scalars
 from appyc.ir.names import NameSupply, in_ascii, of_function, ordered
@@ -30,7 +31,6 @@ from appyc.ir.product_call import product_call
 from appyc.ir.raising import may_raise, overflow_error, traps_overflow
 from appyc.ir.schedule import Product
 from appyc.ir.visit import scalar_reads, scalars_read, scalars_written, symbols_of, walk
-from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.grid_kernels import GridKernel
 from appyc.passes.gpu.hoist_launches import hoist_launches
 from appyc.passes.gpu.join_launches import join_launches

@@ -39,16 +39,18 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.dependences.verdicts import named
 from appyc.ir import nodes as ir
-from appyc.ir.blocks import replace_outermost
+from appyc.ir.blocks import nested, replace_outermost
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.raising import may_raise
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import arrays_read, rename, scalars_read, scalars_written, walk
+from appyc.ir.visit import arrays_read, scalars_read, scalars_written, walk
 from appyc.passes.gpu.map_gpu import map_gpu, may_be_lanes
 from appyc.passes.node_builders import (
+    at_least,
     binary,
     ceiling_quotient,
-    fresh_variables,
+    copy_of,
+    counting,
     identity,
     integer,
     iteration,
@@ -92,11 +94,7 @@ class _Nest:
     def around(self, body: tuple[ir.Stmt, ...]) -> ir.For:
         """The chain around another body."""
         private = ordered(scalars_written(body))
-        for loop in reversed(self.chain):
-            body = (replace(loop, body=body, private=private),)
-        made = body[0]
-        assert isinstance(made, ir.For)
-        return made
+        return nested([replace(loop, private=private) for loop in self.chain], body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,16 +161,14 @@ class _Splitter:
                 self._stage_of_shares(nest, shares, parts, each),
                 self._stage_of_results(nest, shares, parts),
             )
-            renamed = (rename(stage, fresh_variables(stage, self.names)) for stage in stages)
-            split += [ir.Assign(each.symbol, length, loc=loc), *made, *renamed]
+            split += [ir.Assign(each.symbol, length, loc=loc), *made, *copy_of(stages, self.names)]
             self.ctx.remark(
                 loc,
                 f"{named(nest.loop)}: its sums are split over programs of the GPU, where there are few of them",
             )
-        several = ir.Compare(">=", parts, integer(FEWEST, loc), loc=loc)
         return (
             ir.Assign(parts.symbol, smaller(free, full), loc=loc),
-            ir.If(several, tuple(split), (whole,), loc=loc),
+            ir.If(at_least(parts, FEWEST), tuple(split), (whole,), loc=loc),
         )
 
     def _array(self, symbol: ir.Symbol, rank: int, suffix: str = "") -> ir.Symbol:
@@ -224,11 +220,7 @@ class _Splitter:
                 for symbol, array in shares.items()
             ),
         )
-        private = ordered(scalars_written(body))
-        over_parts = ir.For(
-            part.symbol, integer(0, loc), parts, 1, body, ir.LoopMode.PARALLEL, private=private, loc=loc
-        )
-        return nest.around((over_parts,))
+        return nest.around((counting(part.symbol, parts, body, ir.LoopMode.PARALLEL),))
 
     def _stage_of_results(self, nest: _Nest, shares: dict[ir.Symbol, ir.Symbol], parts: ir.Var) -> ir.For:
         """The nest with the reduction replaced by one over the partial results."""
@@ -237,16 +229,7 @@ class _Splitter:
         index = (*numbers_of(nest.chain), part)
         shared = [(r, ir.Load(shares[r.symbol], index, checked=False, loc=loc)) for r in loop.reductions]
         updates = tuple(ir.Update(r.symbol, (), r.op, share, loc=loc) for r, share in shared)
-        over_parts = ir.For(
-            part.symbol,
-            integer(0, loc),
-            parts,
-            1,
-            updates,
-            ir.LoopMode.SIMD,
-            reductions=loop.reductions,
-            loc=loc,
-        )
+        over_parts = counting(part.symbol, parts, updates, ir.LoopMode.SIMD, loop.reductions)
         return nest.around((*nest.before, over_parts, *nest.after))
 
 

@@ -25,7 +25,7 @@ bounds that read arrays; nests with a `block` clause.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import prod
@@ -33,12 +33,15 @@ from typing import TypeAlias
 
 from appyc.ir.affine import LinearForm, linear_form
 from appyc.ir.array_accesses import array_of, is_access
+from appyc.ir.blocks import nested
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Assign, Compare, Expr, For, Function, If, Load, Stmt, Store, Symbol, Update, Var
+from appyc.ir.nodes import Assign, Expr, For, Function, If, Load, Stmt, Store, Symbol, Update, Var
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.visit import (
+    N,
     arrays_written,
+    contains,
     map_operands,
     rename,
     scalar_writes,
@@ -49,15 +52,7 @@ from appyc.ir.visit import (
 from appyc.passes.gpu.lane_expressions import mentions
 from appyc.passes.gpu.map_gpu import FEWEST_LANES, GridMapping, map_gpu, map_nests
 from appyc.passes.loop_ops.unroll import again
-from appyc.passes.node_builders import (
-    both,
-    fresh_variables,
-    integer,
-    iterations_of,
-    less,
-    shifted,
-    smaller,
-)
+from appyc.passes.node_builders import at_least, both, copy_of, iterations_of, less, let, shifted, smaller
 from appyc.passes.pass_context import PassContext
 
 SIZES = (1, 2, 4, 8)
@@ -93,8 +88,8 @@ def tile_rows(fn: Function, ctx: PassContext) -> Function:
         if mapping.rows is None:
             return (nest,)
         (lanes,) = (loop for loop in mapping.chain if loop.var == mapping.lane)
-        is_long = Compare(">=", iterations_of(lanes), integer(FEWEST_ELEMENTS, s.loc), loc=s.loc)
-        return (If(is_long, (nest,), (rename(s, fresh_variables(s, names)),), loc=s.loc),)
+        is_long = at_least(iterations_of(lanes), FEWEST_ELEMENTS)
+        return (If(is_long, (nest,), (copy_of(s, names),), loc=s.loc),)
 
     body = map_nests(fn.body, rule)
     return replace(fn, body=body, schedule=fn.schedule.updated(decided)) if decided else fn
@@ -125,7 +120,7 @@ def _tiled(mapping: GridMapping, names: NameSupply) -> tuple[For, int] | None:
 
 def _may_be_tiled(loop: For) -> bool:
     is_asked = loop.clauses is not None and bool(loop.clauses.block)
-    reads = any(isinstance(n, Load) for n in walk((loop.lo, loop.hi)))
+    reads = contains((loop.lo, loop.hi), Load)
     return loop.step > 0 and not (loop.reductions or loop.last or is_asked or reads)
 
 
@@ -139,7 +134,7 @@ def _copies(mapping: GridMapping, sizes: Mapping[Symbol, int], names: NameSupply
         }
         body = again(mapping.body, moved, names)
         own = {s: names.fresh(s.name, s.type) for s in scalars_written(body)}
-        out.append(tuple(rename(stmt, own) for stmt in body))
+        out.append(rename(body, own))
     return out
 
 
@@ -174,7 +169,7 @@ def loads_in_advance(body: tuple[Stmt, ...]) -> Iterator[Load]:
     written, own = arrays_written(body), scalars_written(body)
 
     def is_plain(load: Load) -> bool:
-        is_affine = not mentions(load, own) and not any(isinstance(n, Load) for n in walk(load.index))
+        is_affine = not mentions(load, own) and not contains(load.index, Load)
         in_parts = load.dtype.is_complex  # each part is loaded where it is used
         return not load.checked and load.array not in written and is_affine and not in_parts
 
@@ -182,22 +177,32 @@ def loads_in_advance(body: tuple[Stmt, ...]) -> Iterator[Load]:
         yield from (n for n in evaluated_always(stmt) if isinstance(n, Load) and is_plain(n))
 
 
+def made_ahead(loads: Iterable[Load], names: NameSupply, out: list[Stmt]) -> dict[Location, Symbol]:
+    """The scalars that hold what is loaded, each of them once, in `out`."""
+    held: dict[Location, Symbol] = {}
+    for load in loads:
+        if (location := location_of(load)) not in held:
+            held[location] = let(load.array.name, load, names, out).symbol
+    return held
+
+
+def with_held(node: N, held: Mapping[Location, Symbol]) -> N:
+    """The node, with those scalars instead of loads."""
+
+    def rule(part: Expr) -> Expr:
+        found = held.get(location_of(part)) if isinstance(part, Load) else None
+        return with_held(part, held) if found is None else Var(found, loc=part.loc)
+
+    return map_operands(node, rule)
+
+
 def _nest(
     mapping: GridMapping, sizes: Mapping[Symbol, int], copies: list[tuple[Stmt, ...]], names: NameSupply
 ) -> For:
     loc = mapping.chain[-1].loc
-    held: dict[Location, Symbol] = {}
     tile: list[Stmt] = []
-    for load in (load for body in copies for load in loads_in_advance(body)):
-        if (location := location_of(load)) not in held:
-            held[location] = names.fresh(load.array.name, load.dtype)
-            tile.append(Assign(held[location], load, loc=load.loc))
-
-    def rule(node: Expr) -> Expr:
-        found = held.get(location_of(node)) if isinstance(node, Load) else None
-        return map_operands(node, rule) if found is None else Var(found, loc=node.loc)
-
-    tile += [map_operands(stmt, rule) for body in copies for stmt in body]
+    held = made_ahead((load for body in copies for load in loads_in_advance(body)), names, tile)
+    tile += [with_held(stmt, held) for body in copies for stmt in body]
     whole: Expr | None = None
     fresh = {var: names.fresh(var.name, var.type) for var, size in sizes.items() if size > 1}
     rest = again(mapping.body, {var: Var(own, loc=loc) for var, own in fresh.items()}, names)
@@ -208,10 +213,9 @@ def _nest(
             end = smaller(shifted(here, by), loop.hi)
             rest = (For(fresh[loop.var], here, end, loop.step, rest, loc=loop.loc),)
     assert whole is not None
-    body: tuple[Stmt, ...] = (If(whole, tuple(tile), rest, loc=loc),)
     own = tuple(dict.fromkeys(s for stmt in tile for s in scalar_writes(stmt)))
-    for loop in reversed(mapping.chain):
-        step = loop.step * sizes.get(loop.var, 1)
-        nest = replace(loop, body=body, step=step, private=(*loop.private, *own))
-        body = (nest,)
-    return nest
+    chain = [
+        replace(loop, step=loop.step * sizes.get(loop.var, 1), private=(*loop.private, *own))
+        for loop in mapping.chain
+    ]
+    return nested(chain, (If(whole, tuple(tile), rest, loc=loc),))

@@ -24,7 +24,7 @@ from typing import NoReturn
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Refusal, loop_text
 from appyc.errors import DependenceError, Note, PragmaError
-from appyc.ir.blocks import perfect_nest
+from appyc.ir.blocks import nested, perfect_nest
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Clauses, For, Function, Stmt
 from appyc.ir.transforms import Transform
@@ -43,7 +43,7 @@ def apply_transforms(fn: Function, ctx: PassContext) -> Function:
         loop, clauses = asking[0]
         transform, *later = clauses.transforms
         rest = replace(loop, clauses=replace(clauses, transforms=tuple(later)))
-        judged = recognise_reductions(fn, PassContext(ctx.options))
+        judged = recognise_reductions(fn, ctx)
         request = _Request(fn, rest, transform, ctx.legality(judged), ctx)
         new = {"interchange": request.interchanged, "tile": request.tiled,
                "jam": request.jammed, "unroll": request.unrolled}[transform.name]()  # fmt: skip
@@ -110,7 +110,9 @@ class _Request:
         points = loops_of(new)[len(loops) : 2 * len(loops)]
         shares = [_shared(asked[point.var] or Clauses("auto", loc=point.loc)) for point in points]
         clauses = [strip for strip, _ in shares] + [point for _, point in shares]
-        return (_with_clauses(new, clauses),)
+        nest = perfect_nest(new)
+        marked = [replace(loop, clauses=own) for loop, own in zip(nest, clauses, strict=False)]
+        return (nested((*marked, *nest[len(clauses) :]), nest[-1].body),)
 
     def jammed(self) -> tuple[Stmt, ...]:
         loops = self.nest()
@@ -152,11 +154,3 @@ def _shared(clauses: Clauses) -> tuple[Clauses, Clauses]:
     if clauses.simd or clauses.request == "sequential":
         inner = replace(inner, request="simd" if clauses.simd else "sequential")
     return outer, inner
-
-
-def _with_clauses(nest: For, clauses: list[Clauses]) -> For:
-    """The loops of a perfect nest with these clauses, outermost first."""
-    first, *others = clauses
-    (inner,) = nest.body if others else (None,)
-    body = nest.body if not isinstance(inner, For) else (_with_clauses(inner, others),)
-    return replace(nest, clauses=first, body=body)

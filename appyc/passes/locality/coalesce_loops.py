@@ -36,7 +36,7 @@ from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Load, LoopMode, Store, Symbol, Update, Var
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType, Layout
-from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk, with_loops
+from appyc.ir.visit import contains, loops_of, scalars_read, scalars_written, walk, with_loops
 from appyc.passes.loop_ops.coalesce import coalesce
 from appyc.passes.pass_context import PassContext
 
@@ -88,7 +88,7 @@ def _may_coalesce(run: Sequence[For], ctx: PassContext) -> bool:
     """Whether the order and the bounds of the loops let them be one."""
     first, last = run[0], run[-1]
     changed = scalars_written(last.body) | {loop.var for loop in run}
-    if any(isinstance(n, For | Alloc) for n in walk(last.body)):
+    if contains(last.body, For | Alloc):
         return False
     return (first.mode is LoopMode.PARALLEL or last.mode is LoopMode.SIMD) and all(
         _is_free(loop, ctx)

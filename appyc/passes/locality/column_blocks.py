@@ -12,7 +12,7 @@ from appyc.ir.names import NameSupply
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import rename, substitute
 from appyc.passes.loop_ops.strip_mine import Strips
-from appyc.passes.node_builders import integer, shifted, smaller, start_of_sum, trip_count, zero
+from appyc.passes.node_builders import counting, shifted, smaller, start_of_sum, trip_count, zero
 
 ROWS = 128
 """Rows of a block: enough that combining the blocks is little work. A constant and not a variable, so that the
@@ -138,9 +138,7 @@ class ColumnBlocks:
         arrays = self._arrays(one)
         column, row, body = self._again(one)
         totals = {target: self.names.fresh(target.name, target.dtype) for target in arrays}
-        inner = replace(
-            one.loop, var=row, lo=bounds[0], hi=bounds[1], body=tuple(rename(s, totals) for s in body)
-        )
+        inner = replace(one.loop, var=row, lo=bounds[0], hi=bounds[1], body=rename(body, totals))
         before = [
             ir.Assign(
                 totals[t], self._partial(array, block, column) if start is None else start[t], loc=self.loc
@@ -155,14 +153,14 @@ class ColumnBlocks:
     def _arrays(self, one: ColumnSum) -> dict[ir.Symbol, ir.Symbol]:
         return {u.target: self._made(u.target, 1)[0] for u in one.updates}
 
-    def _again(self, one: ColumnSum) -> tuple[ir.Symbol, ir.Symbol, list[ir.Stmt]]:
+    def _again(self, one: ColumnSum) -> tuple[ir.Symbol, ir.Symbol, tuple[ir.Stmt, ...]]:
         """Variables for columns and rows, and the body of a sum in terms of them."""
         column, row = (self.names.fresh(loop.var.name, DType.INT64) for loop in (self.columns, one.loop))
         there: dict[ir.Symbol, ir.Expr] = {
             self.columns.var: ir.Var(column, loc=self.loc),
             one.loop.var: ir.Var(row, loc=self.loc),
         }
-        return column, row, [substitute(stmt, there) for stmt in one.loop.body]
+        return column, row, substitute(one.loop.body, there)
 
     @property
     def _bare(self) -> ir.For:
@@ -210,10 +208,9 @@ class ColumnBlocks:
         body: list[ir.Stmt] = list(self.columns.body)
         for one in self.sums:
             block = self.names.fresh("block", DType.INT64)
-            inner = self._combined(one, block)
-            body[one.at] = ir.For(block, integer(0, self.loc), self.blocks, 1, tuple(inner), loc=one.loop.loc)
-        there: Mapping[ir.Symbol, ir.Expr] = {self.columns.var: ir.Var(fresh, loc=self.loc)}
-        return replace(self.columns, var=fresh, body=tuple(substitute(stmt, dict(there)) for stmt in body))
+            body[one.at] = counting(block, self.blocks, tuple(self._combined(one, block)), loc=one.loop.loc)
+        there: dict[ir.Symbol, ir.Expr] = {self.columns.var: ir.Var(fresh, loc=self.loc)}
+        return replace(self.columns, var=fresh, body=substitute(tuple(body), there))
 
     def _combined(self, one: ColumnSum, block: ir.Symbol) -> list[ir.Stmt]:
         column = self.columns.var

@@ -28,7 +28,7 @@ from appyc.ir.machine_model import LEAST_LANES
 from appyc.ir.nodes import For, Function, Load, LoopMode, Store, Symbol, Update, While
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import Layout
-from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk
+from appyc.ir.visit import contains, loops_of, scalars_read, scalars_written, walk
 from appyc.passes.node_builders import most_trips
 from appyc.passes.pass_context import PassContext
 
@@ -65,7 +65,7 @@ def _written_once(fn: Function) -> frozenset[Symbol]:
 def _streams(loop: For, unread: frozenset[Symbol]) -> tuple[Symbol, ...]:
     if loop.mode is LoopMode.SEQUENTIAL or loop.step != 1 or loop.safelen is not None or loop.in_step:
         return ()
-    if loop.last or any(isinstance(n, For | While) for n in walk(loop.body)):
+    if loop.last or contains(loop.body, For | While):
         return ()
     trips = most_trips(loop)
     if trips is not None and trips <= LEAST_LANES:

@@ -22,13 +22,23 @@ from dataclasses import dataclass, replace
 
 from appyc.analysis.patterns.panel_pattern import Panels, slope_of
 from appyc.analysis.patterns.product_sums import ProductSum
+from appyc.ir.blocks import nested
 from appyc.ir.machine_model import FEWEST
-from appyc.ir.nodes import Alloc, Assign, Binary, Compare, Expr, For, If, Load, Stmt, Symbol, Var
-from appyc.ir.schedule import Operand
-from appyc.ir.types import ArrayType, DType, Layout
+from appyc.ir.nodes import Assign, Binary, Expr, For, If, Stmt, Symbol, Var
+from appyc.ir.types import DType
 from appyc.ir.visit import substitute
-from appyc.passes.locality.product_versions import ProductVersions
-from appyc.passes.node_builders import conjunction, integer, larger, numbers_of, shifted, smaller, trip_count
+from appyc.passes.locality.product_versions import ProductVersions, from_memory
+from appyc.passes.node_builders import (
+    at_least,
+    binary,
+    conjunction,
+    integer,
+    larger,
+    numbers_of,
+    shifted,
+    smaller,
+    trip_count,
+)
 
 PANEL = 128
 """Rows of a panel: with fewer rows, the library packs the other matrix too often; with more, the residual triangles
@@ -97,12 +107,11 @@ def of_whole_sums(panels: Panels, versions: ProductVersions) -> If:
     apart: list[Stmt] = []
     body = list(panels.inner.body)
     for found in panels.sums:
-        array = versions.names.fresh(found.total.name, ArrayType(found.total.dtype, 2, Layout.C))
-        apart.append(Alloc(array, shape, zero=False, loc=loc))
-        apart += versions.computed(cut, across, found, Operand(array, index, loc=loc))
-        body[found.at] = replace(found.update, value=Load(array, index, checked=False, loc=loc))
-    rest = replace(panels.outer, body=(replace(panels.inner, body=tuple(body)),))
-    return If(_is_large(panels), (*apart, versions.copy(rest)), (panels.outer,), loc=loc)
+        memory = versions.memory(found, index, shape, apart)
+        apart += versions.computed(cut, across, found, memory)
+        body[found.at] = from_memory(found.update, memory)
+    rest = versions.copy(nested((panels.outer, panels.inner), tuple(body)))
+    return If(_is_large(panels), (*apart, rest), (panels.outer,), loc=loc)
 
 
 def _rows_of(panel: _Panel, outer: For, inner: For, body: tuple[Stmt, ...]) -> For:
@@ -126,25 +135,19 @@ def _of_sum(
     if slope_of(loop.lo, panels.cut) or slope_of(loop.hi, panels.cut):
         stop = larger(start, stop)  # where nothing is common, nothing is left out or done twice
     first = Var(panel.first, loc=loc)
-    array = versions.names.fresh(found.total.name, ArrayType(found.total.dtype, 2, Layout.C))
-    index = (
-        Binary("-", Var(panels.cut.var, loc=loc), first, loc=loc),
-        trip_count(lo, Var(across.var, loc=loc), 1),
-    )
-    shape = (
-        Binary("-", panel.end, first, loc=loc),
-        larger(trip_count(lo, hi, 1), integer(0, loc)),
-    )
+    here, across_it = (Var(loop.var, loc=loc) for loop in (panels.cut, across))
+    index = (binary("-", here, first), trip_count(lo, across_it, 1))
+    shape = (binary("-", panel.end, first), larger(trip_count(lo, hi, 1), integer(0, loc)))
+    apart: list[Stmt] = []
+    memory = versions.memory(found, index, shape, apart)
     whole = replace(panels.cut, lo=first, hi=panel.end)
     wide = across if panels.is_triangle else replace(across, lo=lo, hi=hi)
     common = replace(found, loop=replace(loop, lo=start, hi=stop))
-    memory = Operand(array, index, loc=loc)
-    apart: list[Stmt] = [Alloc(array, shape, zero=False, loc=loc)]
     apart += versions.computed(whole, wide, common, memory)
     instead: list[Stmt] = []
     if slope_of(loop.lo, panels.cut):
         instead.append(replace(loop, hi=smaller(start, loop.hi)))
-    instead.append(replace(found.update, value=Load(array, index, checked=False, loc=loc)))
+    instead.append(from_memory(found.update, memory))
     if slope_of(loop.hi, panels.cut):
         instead.append(replace(loop, lo=larger(stop, loop.lo)))
     return apart, tuple(instead)
@@ -152,7 +155,7 @@ def _of_sum(
 
 def _is_large(panels: Panels) -> Expr:
     """Whether there are panels enough, and their products are worth a call."""
-    cut, loc = panels.cut, panels.outer.loc
+    cut = panels.cut
     everything = _Panel(panels, cut.var, cut.hi)
     sides = [
         trip_count(
@@ -162,6 +165,5 @@ def _is_large(panels: Panels) -> Expr:
         )
         for loop in (panels.across, *(one.loop for one in panels.sums))
     ]
-    tests: list[Expr] = [Compare(">=", trip_count(cut.lo, cut.hi, 1), integer(WORTH, loc), loc=loc)]
-    tests += [Compare(">=", side, integer(FEWEST, loc), loc=loc) for side in sides]
-    return conjunction(tests)
+    rows = at_least(trip_count(cut.lo, cut.hi, 1), WORTH)
+    return conjunction([rows, *(at_least(side, FEWEST) for side in sides)])

@@ -23,13 +23,22 @@ from appyc.analysis.patterns.matrix_products import product_of
 from appyc.analysis.patterns.product_sums import ProductSum
 from appyc.analysis.patterns.step_pattern import Steps, is_apart, last_may_wait
 from appyc.ir.affine import distance
+from appyc.ir.blocks import nested
 from appyc.ir.machine_model import FEWEST
-from appyc.ir.nodes import Alloc, Assign, Binary, Compare, Expr, For, If, Load, Stmt, Var
-from appyc.ir.schedule import Operand
-from appyc.ir.types import ArrayType, DType, Layout
+from appyc.ir.nodes import Assign, Binary, Expr, For, If, Stmt, Var
+from appyc.ir.types import DType
 from appyc.ir.visit import substitute
-from appyc.passes.locality.product_versions import ProductVersions
-from appyc.passes.node_builders import conjunction, integer, larger, numbers_of, shifted, smaller, trip_count
+from appyc.passes.locality.product_versions import ProductVersions, from_memory
+from appyc.passes.node_builders import (
+    at_least,
+    conjunction,
+    integer,
+    larger,
+    numbers_of,
+    shifted,
+    smaller,
+    trip_count,
+)
 
 STEPS = 64
 """Steps that are done together: fewer give a library too little to do at a time, and more leave too much beside."""
@@ -45,14 +54,13 @@ def of_steps(steps: Steps, versions: ProductVersions) -> If | None:
     group = _Group(steps, Var(last, loc=loc))
     step = replace(outer, lo=Var(first, loc=loc), hi=group.end)
     near = replace(step, body=(*outer.body[:-1], *map(versions.copy, group.near())))
-    update = versions.copy(_nest(group.far_rows, group.far_columns, steps.update))
+    update = versions.copy(nested((group.far_rows, group.far_columns), (steps.update,)))
     if not last_may_wait(replace(near, body=(*near.body, update))):
         return None
     end = smaller(shifted(Var(first, loc=loc), STEPS), outer.hi)
     body = (Assign(last, end, loc=loc), versions.copy(near), *_far(group, step, versions))
     loop = For(first, outer.lo, outer.hi, STEPS, body, loc=loc)
-    tests: list[Expr] = [Compare(">=", trip_count(outer.lo, outer.hi, 1), integer(WORTH, loc), loc=loc)]
-    tests.append(Compare(">=", steps.rows.hi, integer(FEWEST, loc), loc=loc))
+    tests = [at_least(trip_count(outer.lo, outer.hi, 1), WORTH), at_least(steps.rows.hi, FEWEST)]
     return If(conjunction(tests), (loop,), (outer,), loc=loc)
 
 
@@ -88,10 +96,6 @@ class _Group:
         return larger(loop.lo, self.end)
 
 
-def _nest(rows: For, columns: For, stmt: Stmt) -> For:
-    return replace(rows, body=(replace(columns, body=(stmt,)),))
-
-
 def _far(group: _Group, step: For, versions: ProductVersions) -> tuple[Stmt, ...]:
     """All steps of a group together, for the rest of the matrix."""
     steps, update, loc = group.steps, group.steps.update, group.steps.update.loc
@@ -103,23 +107,18 @@ def _far(group: _Group, step: For, versions: ProductVersions) -> tuple[Stmt, ...
             return tuple(replace(n, product=product) for n, product in zip(nests, products, strict=True))
     last_row = Binary("-", rows.hi, integer(1, loc), loc=loc)
     wide = replace(columns, hi=substitute(columns.hi, {rows.var: last_row}))
-    array = versions.names.fresh("total", ArrayType(update.value.dtype, 2, Layout.C))
     sides = [trip_count(loop.lo, loop.hi, 1) for loop in (rows, wide)]
     shape = tuple(larger(side, integer(0, loc)) for side in sides)
-    index = numbers_of((rows, columns))
-    memory = Operand(array, index, loc=loc)
     found = ProductSum(0, replace(step, body=(update,)), update, steps.terms)
-    total = Load(array, index, checked=False, loc=loc)
-    added = versions.copy(_nest(rows, columns, replace(update, value=total)))
-    return (Alloc(array, shape, zero=False, loc=loc), *versions.computed(rows, wide, found, memory), added)
+    out: list[Stmt] = []
+    memory = versions.memory(found, numbers_of((rows, columns)), shape, out, "total")
+    added = versions.copy(nested((rows, columns), (from_memory(update, memory),)))
+    return (*out, *versions.computed(rows, wide, found, memory), added)
 
 
 def _in_place(steps: Steps, rows: For, columns: For, step: For) -> Iterator[For]:
     """A nest for each term, which adds it where it belongs."""
     update = steps.update
     for term in steps.terms:
-        value: Expr = Binary("*", term.left, term.right, loc=update.loc)
-        if term.scale is not None:
-            value = Binary("*", term.scale, value, loc=update.loc)
-        summed = replace(step, clauses=None, body=(replace(update, value=value),))
-        yield _nest(rows, columns, summed)
+        summed = replace(step, clauses=None, body=(replace(update, value=term.value(update.loc)),))
+        yield nested((rows, columns), (summed,))

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from appyc.analysis.patterns.matrix_products import product_of
 from appyc.analysis.patterns.product_sums import ProductSum, memory_of_result
 from appyc.analysis.patterns.product_terms import is_fixed
 from appyc.ir import nodes as ir
+from appyc.ir.blocks import nested
 from appyc.ir.machine_model import ENOUGH_APART, ENOUGH_FOR_ALL, FEWEST
 from appyc.ir.names import NameSupply
 from appyc.ir.product_call import widest
 from appyc.ir.schedule import Operand
 from appyc.ir.types import ArrayType, Layout
 from appyc.ir.visit import loops_of
-from appyc.passes.node_builders import conjunction, integer, numbers_of, trip_count, zero
+from appyc.passes.node_builders import at_least, conjunction, numbers_of, product_of_all, trip_count, zero
 from appyc.passes.pass_context import PassContext
+
+Index: TypeAlias = tuple[ir.Expr, ...]
+
+
+def from_memory(update: ir.Update, memory: Operand) -> ir.Update:
+    """The update by a sum, as one by what is in memory."""
+    return replace(update, value=ir.Load(memory.array, memory.index, checked=False, loc=memory.loc))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +45,24 @@ class ProductVersions:
         for found in sums:
             memory = memory_of_result(found, (rows, columns))
             if memory is None or memory.array in taken:
-                array = self.names.fresh(found.total.name, ArrayType(found.total.dtype, 2, Layout.C))
-                memory = Operand(array, numbers_of((rows, columns)), loc=found.loop.loc)
                 shape = tuple(trip_count(loop.lo, loop.hi, loop.step) for loop in (rows, columns))
-                apart.append(ir.Alloc(array, shape, zero=False, loc=found.loop.loc))
+                memory = self.memory(found, numbers_of((rows, columns)), shape, apart)
             taken.add(memory.array)
             apart += self.computed(rows, columns, found, memory)
-            total = ir.Load(memory.array, memory.index, checked=False, loc=found.loop.loc)
-            instead = replace(found.update, value=total)
-            replaced[found.at] = (*replaced.get(found.at, ()), instead)
+            replaced[found.at] = (*replaced.get(found.at, ()), from_memory(found.update, memory))
         body = tuple(s for at, stmt in enumerate(columns.body) for s in replaced.get(at, (stmt,)))
-        rest = self.copy(replace(rows, body=(replace(columns, body=body),)))
+        rest = self.copy(nested((rows, columns), body))
         large = conjunction([_is_large((rows, columns, found.loop)) for found in sums])
         return ir.If(large, (*apart, rest), (rows,), loc=rows.loc)
+
+    def memory(
+        self, found: ProductSum, index: Index, shape: Index, out: list[ir.Stmt], name: str = ""
+    ) -> Operand:
+        """A matrix for a sum, which is allocated in `out`, in terms of the loops that walk through it."""
+        loc = found.loop.loc
+        array = self.names.fresh(name or found.total.name, ArrayType(found.total.dtype, 2, Layout.C))
+        out.append(ir.Alloc(array, shape, zero=False, loc=loc))
+        return Operand(array, index, loc=loc)
 
     def computed(
         self, rows: ir.For, columns: ir.For, found: ProductSum, memory: Operand
@@ -58,16 +72,15 @@ class ProductVersions:
         array, index = memory.array, memory.index
         for number, term in enumerate(found.terms):
             total = self.names.fresh(found.total.name, dtype)
-            value: ir.Expr = ir.Binary("*", term.left, term.right, loc=loc)
-            if term.scale is not None:
-                value = ir.Binary("*", term.scale, value, loc=loc)
             start = ir.Load(array, index, checked=False, loc=loc) if number else zero(dtype, loc)
             inner: tuple[ir.Stmt, ...] = (
                 ir.Assign(total, start, loc=loc),
-                replace(found.loop, clauses=None, body=(ir.Update(total, (), "+", value, loc=loc),)),
+                replace(
+                    found.loop, clauses=None, body=(ir.Update(total, (), "+", term.value(loc), loc=loc),)
+                ),
                 ir.Store(array, index, ir.Var(total, loc=loc), checked=False, loc=loc),
             )
-            nest = self.copy(replace(rows, clauses=None, body=(replace(columns, clauses=None, body=inner),)))
+            nest = self.copy(nested([replace(loop, clauses=None) for loop in (rows, columns)], inner))
             product = product_of(nest, of_sums=True)
             assert product is not None, "what was found as a term is one on its own"
             yield replace(nest, product=product)
@@ -107,8 +120,5 @@ class ProductVersions:
 
 def _is_large(nest: Sequence[ir.For], least: int = ENOUGH_APART) -> ir.Expr:
     """Whether a product is worth a call: no side too short, and multiplications enough."""
-    loc = nest[0].loc
     sides = [trip_count(loop.lo, loop.hi, loop.step) for loop in nest]
-    tests: list[ir.Expr] = [ir.Compare(">=", side, integer(FEWEST, loc), loc=loc) for side in sides]
-    work = ir.Binary("*", ir.Binary("*", sides[0], sides[1], loc=loc), sides[2], loc=loc)
-    return conjunction([*tests, ir.Compare(">=", work, integer(least, loc), loc=loc)])
+    return conjunction([*(at_least(side, FEWEST) for side in sides), at_least(product_of_all(sides), least)])

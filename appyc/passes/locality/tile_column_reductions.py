@@ -51,9 +51,9 @@ from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_read, arrays_written, walk
+from appyc.ir.visit import arrays_read, arrays_written, contains, walk
 from appyc.passes.locality.column_blocks import ROWS, ColumnBlocks
-from appyc.passes.node_builders import integer, trip_count
+from appyc.passes.node_builders import at_least, counting, trip_count
 from appyc.passes.pass_context import PassContext
 
 LEAST_ROWS = 8 * ROWS
@@ -156,12 +156,7 @@ class _ColumnTiling:
         ends = self.equal.same(loop.lo, rows.lo) and self.equal.same(loop.hi, rows.hi)
         asks = asks_for_no_more_than_threads(loop.clauses)
         is_plain = loop.step == 1 and asks and not has_effects(loop.body)
-        return (
-            ends
-            and is_plain
-            and not any(isinstance(n, ir.Alloc) for n in walk(loop))
-            and is_free(loop, self.ctx.trials)
-        )
+        return ends and is_plain and not contains(loop, ir.Alloc) and is_free(loop, self.ctx.trials)
 
     def _pays(self, loop: ir.For, others: Sequence[ir.For]) -> bool:
         if arrays_written(loop.body) & {a for other in others for a in arrays_read(other.body)}:
@@ -175,7 +170,6 @@ class _ColumnTiling:
 
     def _rewritten(self, columns: ir.For, parts: ColumnBlocks, loops: Sequence[ir.For]) -> ir.If | None:
         """Both versions; None where blocks would wait for each other."""
-        loc = columns.loc
         block = self.names.fresh("block", DType.INT64)
         first, end = parts.bounds(block)
         inside = [replace(self.ctx.copied(loop, self.names), clauses=None) for loop in loops]
@@ -184,17 +178,16 @@ class _ColumnTiling:
             body = parts.in_steps(block, inside)
         else:
             body = [*(replace(loop, lo=first, hi=end) for loop in inside), *parts.in_block(block)]
-        whole = ir.For(block, integer(0, loc), parts.blocks, 1, tuple(body), loc=loc)
+        whole = counting(block, parts.blocks, tuple(body), loc=columns.loc)
         if not is_free(whole, self.ctx.trials):
             return None
         rows = trip_count(parts.rows.lo, parts.rows.hi, 1)
-        many = ir.Compare(">=", rows, integer(LEAST_ROWS, loc), loc=loc)
         then: tuple[ir.Stmt, ...] = (
             *parts.allocations(),
             whole,
             self.ctx.copied(parts.together(), self.names),
         )
-        return ir.If(many, then, (*loops, columns), loc=loc)
+        return ir.If(at_least(rows, LEAST_ROWS), then, (*loops, columns), loc=columns.loc)
 
     def _tell(self, columns: ir.For, loops: Sequence[ir.For]) -> None:
         text = f"sums of columns are made in blocks of {ROWS} rows, where there are {LEAST_ROWS} or more"

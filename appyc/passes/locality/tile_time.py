@@ -44,6 +44,7 @@ from appyc.passes.loop_ops.cut import cut
 from appyc.passes.node_builders import (
     binary,
     ceiling_quotient,
+    counting,
     integer,
     larger,
     let,
@@ -163,13 +164,13 @@ class _Tiling:
         end = smaller(binary("+", begin, height), last)
         body.append(self._steps(begin, end, sides, windows))
         for var, side in zip(reversed(inner), reversed(sides[1:]), strict=True):
-            body = [ir.For(var, integer(0, loc), side.count, 1, tuple(body), loc=loc)]
+            body = [counting(var, side.count, tuple(body), loc=loc)]
         behind = binary("//", shifted(binary("-", now, sides[0].count), 2), integer(2, loc))
         tiles = ir.For(strip, larger(behind, integer(0, loc)),
                     smaller(shifted(binary("//", now, integer(2, loc)), 1), strips), 1, tuple(body),
                     ir.LoopMode.PARALLEL, private=ordered(scalars_written(body)), loc=loc)  # fmt: skip
         waves = binary("+", sides[0].count, scaled(shifted(strips, -1), 2))
-        out.append(ir.For(wave, integer(0, loc), waves, 1, (tiles,), loc=loc))
+        out.append(counting(wave, waves, (tiles,), loc=loc))
         return out
 
     def _sides(self, height: ir.Expr, out: list[ir.Stmt]) -> list[_Side]:

@@ -26,7 +26,7 @@ from appyc.analysis.algebra.strides import Pace, Strides
 from appyc.analysis.dependences.fusion_legality import asks_for_no_more_than_threads
 from appyc.analysis.dependences.verdicts import Verdict
 from appyc.ir.array_accesses import AccessNode, array_of, is_access
-from appyc.ir.blocks import perfect_nest
+from appyc.ir.blocks import nested, perfect_nest
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, Store, Symbol, Update
 from appyc.ir.transforms import Transform
@@ -119,9 +119,7 @@ def _tiled(fn: Function, loops: tuple[For, ...], names: NameSupply, ctx: PassCon
         f"the loops over '{across.var.name}' and '{along.var.name}' run in tiles of {sizes[0]} by {sizes[1]} "
         "iterations: they go through arrays against each other's order in memory",
     )
-    for loop in reversed(outer):
-        tiled = replace(loop, body=(tiled,))
-    return tiled
+    return nested(outer, (tiled,))
 
 
 def _may_turn(across: For, along: For) -> bool:

@@ -18,8 +18,7 @@ from dataclasses import replace
 from appyc.analysis.dependences.statement_graph import StatementGraph
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For
-from appyc.ir.visit import rename
-from appyc.passes.node_builders import fresh_variables
+from appyc.passes.node_builders import copy_of
 
 Groups = Sequence[tuple[int, ...]]
 """The numbers of the statements of each loop, in order. A statement that the graph calls `copied` may be in several."""
@@ -45,4 +44,4 @@ def why_not_fission(graph: StatementGraph, groups: Groups) -> str | None:
 def fission(loop: For, groups: Groups, names: NameSupply) -> tuple[For, ...]:
     """One loop for each group of statements; the first keeps the variable."""
     parts = [replace(loop, body=tuple(loop.body[number] for number in group)) for group in groups]
-    return (parts[0], *(rename(part, fresh_variables(part, names)) for part in parts[1:]))
+    return (parts[0], *(copy_of(part, names) for part in parts[1:]))

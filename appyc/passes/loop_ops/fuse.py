@@ -37,5 +37,5 @@ def why_not_fuse(first: For, second: For, trials: Allowance, *, exact: bool) -> 
 def fuse(first: For, second: For) -> For:
     """The fused loop, with the variable of the first."""
     var = Var(first.var, loc=second.loc)
-    body = tuple(substitute(stmt, {second.var: var}) for stmt in second.body)
+    body = substitute(second.body, {second.var: var})
     return replace(first, body=(*first.body, *body), clauses=joined_clauses(first, second))

@@ -24,6 +24,7 @@ from appyc.analysis.dependences.bands import Order
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Refusal
 from appyc.analysis.sets.conditions import bounds_of
+from appyc.ir.blocks import nested
 from appyc.ir.nodes import Expr, For, Function
 from appyc.ir.visit import scalars_read, scalars_written
 from appyc.passes.loop_ops.nests import why_not_reorder
@@ -44,12 +45,8 @@ def interchange(fn: Function, loops: tuple[For, ...], order: Order, legality: Le
     bounds = _bounds(fn, loops, order, legality)
     if bounds is None:
         return None
-    body = loops[-1].body
-    for number, (lo, hi) in reversed(list(zip(order, bounds, strict=True))):
-        body = (replace(loops[number], lo=lo, hi=hi, body=body),)
-    new = body[0]
-    assert isinstance(new, For)
-    return new
+    ordered = [replace(loops[n], lo=lo, hi=hi) for n, (lo, hi) in zip(order, bounds, strict=True)]
+    return nested(ordered, loops[-1].body)
 
 
 def _bounds(fn: Function, loops: tuple[For, ...], order: Order, legality: Legality) -> Bounds | None:

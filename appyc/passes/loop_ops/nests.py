@@ -11,14 +11,14 @@ from appyc.errors import Note
 from appyc.ir.blocks import own_statements
 from appyc.ir.nodes import Alloc, Break, For, Load, While
 from appyc.ir.raising import raises_itself
-from appyc.ir.visit import scalars_read, scalars_written, walk
+from appyc.ir.visit import contains, scalars_read, scalars_written, walk
 
 
 def why_not_permute(loops: tuple[For, ...], legality: Legality, *, exact: bool) -> Refusal | None:
     """Why no two iterations of a nest may be exchanged, whatever elements they access. exact: sums keep their order."""
     body = loops[-1].body
     bounds = [bound for loop in loops for bound in (loop.lo, loop.hi)]
-    if any(isinstance(node, Load) for node in walk(bounds)) or scalars_read(bounds) & scalars_written(body):
+    if contains(bounds, Load) or scalars_read(bounds) & scalars_written(body):
         return Refusal("a bound of the loops changes while they run, or is an element of an array")
     if any(isinstance(stmt, Break) for stmt in own_statements(body)):
         return Refusal("the innermost loop may end early")

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.ir.nodes import Alloc, Break, Continue, For, If, While
-from appyc.ir.visit import substitute, walk
+from appyc.ir.visit import contains, substitute
 from appyc.passes.node_builders import if_it_runs, shifted
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds
 
@@ -23,14 +23,15 @@ from appyc.passes.parallelise.plain_loops import has_fixed_bounds
 def why_not_peel(loop: For) -> str | None:
     if not has_fixed_bounds(loop):
         return "its bounds change while it runs"
-    if any(isinstance(node, Break | Continue) for node in walk(loop.body)):
+    if contains(loop.body, Break | Continue):
         return "an iteration may end early"
-    if any(isinstance(node, For | While | Alloc) for node in walk(loop.body)):
+    if contains(loop.body, For | While | Alloc):
         return "an iteration has loops or arrays of its own"
     return None
 
 
 def peel(loop: For) -> tuple[If, For]:
     """The first iteration, where there is one, and the loop over the others."""
-    body = tuple(substitute(stmt, {loop.var: loop.lo}) for stmt in loop.body)
-    return if_it_runs(loop, body), replace(loop, lo=shifted(loop.lo, loop.step))
+    return if_it_runs(loop, substitute(loop.body, {loop.var: loop.lo})), replace(
+        loop, lo=shifted(loop.lo, loop.step)
+    )

@@ -49,7 +49,7 @@ def skew(outer: For, inner: For, factor: int, names: NameSupply) -> For:
         outer,
         lo=binary("max", outer.lo, least),
         hi=binary("min", outer.hi, most),
-        body=tuple(substitute(stmt, {inner.var: column}) for stmt in inner.body),
+        body=substitute(inner.body, {inner.var: column}),
     )
     start = binary("+", inner.lo, binary("*", outer.lo, integer(factor, outer.lo.loc)))
     last = shifted(outer.hi, -1)

@@ -15,15 +15,26 @@ Does not handle: loops whose modes are chosen, since each of the two needs its o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from appyc.errors import Loc
 from appyc.ir.blocks import own_statements
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Break, Expr, For, LoopMode, Stmt, Symbol, Var
+from appyc.ir.nodes import Break, Expr, For, Function, LoopMode, Stmt, Symbol, Var
+from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType
-from appyc.passes.node_builders import integer, iteration, larger, scaled, shifted, smaller, trip_count
+from appyc.ir.visit import map_loops, scalars_written
+from appyc.passes.node_builders import (
+    counting,
+    iteration,
+    larger,
+    scaled,
+    shifted,
+    smaller,
+    trip_count,
+    with_private,
+)
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds
 
 
@@ -45,6 +56,29 @@ def strip_mine(loop: For, size: int, names: NameSupply, name: str = "strip") -> 
         strip, loop.lo, loop.hi, span, (inner,),
         clauses=loop.clauses, private=loop.private, last=loop.last, reductions=loop.reductions, loc=loop.loc,
     )  # fmt: skip
+
+
+def map_to_blocks(fn: Function, rule: Callable[[For], For | None]) -> Function:
+    """The function with loops over blocks of iterations instead of those for which `rule` has one, inner ones first.
+
+    A block costs what its iterations do; loops around own the scalars that it has.
+    """
+    made: set[Symbol] = set()
+    decided: dict[Symbol, LoopSchedule] = {}
+
+    def blocks(loop: For) -> For:
+        loop = with_private(loop, made)
+        new = rule(loop)
+        if new is None:
+            return loop
+        made.update(scalars_written(new.body) - scalars_written(loop.body))
+        cost = fn.schedule[loop.var].cost
+        decided[loop.var] = LoopSchedule()
+        decided[new.var] = LoopSchedule(cost.of_blocks(new.step // loop.step) if cost is not None else None)
+        return new
+
+    out = map_loops(fn, blocks)
+    return replace(out, schedule=fn.schedule.updated(decided)) if decided else out
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,4 +107,4 @@ class Strips:
 
     def loop(self, body: Sequence[Stmt]) -> For:
         """The loop over all strips."""
-        return For(self.number, integer(0, self.loc), self.count, 1, tuple(body), loc=self.loc)
+        return counting(self.number, self.count, tuple(body), loc=self.loc)

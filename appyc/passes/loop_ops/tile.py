@@ -21,6 +21,7 @@ from dataclasses import replace
 
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Refusal
+from appyc.ir.blocks import nested
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Binary, Const, Expr, For, Symbol, Var
 from appyc.ir.visit import scalars_read
@@ -63,12 +64,7 @@ def tile(loops: tuple[For, ...], sizes: Sequence[int], names: NameSupply) -> For
             return None
         strips.append(strip)
         points.append(point)
-    body = loops[-1].body
-    for loop in reversed([*strips, *points]):
-        body = (replace(loop, body=body),)
-    (nest,) = body
-    assert isinstance(nest, For)
-    return nest
+    return nested([*strips, *points], loops[-1].body)
 
 
 def _hull(loop: For, within: Mapping[Symbol, Range]) -> Range | None:

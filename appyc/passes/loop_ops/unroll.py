@@ -14,23 +14,14 @@ that an iteration makes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from appyc.ir.blocks import own_statements
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Binary, Break, Const, Continue, Expr, For, Node, Stmt, Symbol, Var
 from appyc.ir.types import DType
-from appyc.ir.visit import rename, rewrite_all, statements, substitute
-from appyc.passes.node_builders import (
-    binary,
-    fresh_variables,
-    integer,
-    iteration,
-    scaled,
-    shifted,
-    trip_count,
-)
+from appyc.ir.visit import contains, rewrite_all, substitute
+from appyc.passes.node_builders import binary, copy_of, integer, iteration, scaled, shifted, trip_count
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds
 from appyc.passes.simplify.constant_conditions import folded
 
@@ -38,7 +29,7 @@ from appyc.passes.simplify.constant_conditions import folded
 def why_not_unroll(loop: For) -> str | None:
     if any(isinstance(stmt, Break | Continue) for stmt in own_statements(loop.body)):
         return "an iteration may end early"
-    if any(isinstance(stmt, Alloc) for stmt in statements(loop.body)):
+    if contains(loop.body, Alloc):
         return "an iteration makes an array"
     return None if has_fixed_bounds(loop) else "its bounds change while it runs"
 
@@ -49,7 +40,7 @@ def unroll(loop: For, factor: int, names: NameSupply) -> tuple[For, For]:
     copies = [again(loop.body, {loop.var: shifted(here, at * loop.step)}, names) for at in range(1, factor)]
     main, rest = split_rest(loop, factor)
     unrolled = replace(main, body=(*loop.body, *(stmt for copy in copies for stmt in copy)))
-    return unrolled, rename(rest, fresh_variables(rest, names))
+    return unrolled, copy_of(rest, names)
 
 
 def split_rest(loop: For, factor: int) -> tuple[For, For]:
@@ -60,10 +51,9 @@ def split_rest(loop: For, factor: int) -> tuple[For, For]:
     return replace(loop, hi=end, step=factor * loop.step), replace(loop, lo=start)
 
 
-def again(body: Sequence[Stmt], values: dict[Symbol, Expr], names: NameSupply) -> tuple[Stmt, ...]:
+def again(body: tuple[Stmt, ...], values: dict[Symbol, Expr], names: NameSupply) -> tuple[Stmt, ...]:
     """A copy of the statements with loops of their own, in which these variables have other values."""
-    copies = rewrite_all(tuple(substitute(stmt, values) for stmt in body), _put_together)
-    return tuple(rename(stmt, fresh_variables(stmt, names)) for stmt in copies)
+    return copy_of(rewrite_all(substitute(body, values), _put_together), names)
 
 
 def trips_of(loop: For) -> range | None:

@@ -15,18 +15,17 @@ Does not handle: statements between the loops; bounds of inner loops that depend
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from appyc.analysis.dependences.bands import Direction
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Refusal
 from appyc.errors import Note
+from appyc.ir.blocks import nested
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Stmt, Var
-from appyc.ir.visit import rename, scalars_read
+from appyc.ir.visit import scalars_read
 from appyc.passes.loop_ops.nests import why_not_reorder
 from appyc.passes.loop_ops.unroll import again, split_rest, why_not_unroll
-from appyc.passes.node_builders import fresh_variables, shifted
+from appyc.passes.node_builders import copy_of, shifted
 
 
 def why_not_unroll_and_jam(loops: tuple[For, ...], legality: Legality, *, exact: bool) -> Refusal | None:
@@ -56,6 +55,4 @@ def unroll_and_jam(loops: tuple[For, ...], factor: int, names: NameSupply) -> tu
     body: tuple[Stmt, ...] = loops[-1].body
     for at in range(1, factor):
         body += again(loops[-1].body, {outer.var: shifted(here, at * outer.step)}, names)
-    for loop in reversed(inner):
-        body = (replace(loop, body=body),)
-    return replace(main, body=body), rename(rest, fresh_variables(rest, names))
+    return nested((main, *inner), body), copy_of(rest, names)

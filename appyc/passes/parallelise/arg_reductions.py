@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from appyc.analysis.accesses.recomputable import Recomputable
 from appyc.ir import nodes as ir
@@ -117,21 +118,17 @@ def _rewritten(loop: ir.For, names: NameSupply, ctx: PassContext) -> tuple[ir.St
             new = _best_position(loop, stmt, best, moved, names)
         else:
             continue
-        before += new.before
-        after += new.after
-        loop = replace(loop, body=(*loop.body[:number], new.stmt, *loop.body[number + 1 :]))
+        first, instead, last = new
+        before += first
+        after += last
+        loop = replace(loop, body=(*loop.body[:number], instead, *loop.body[number + 1 :]))
         what = ", ".join(f"'{symbol.name}'" for symbol in moved)
         ctx.remark(stmt.loc, f"{what}: the position is reduced, and the value had after the loop")
     return (*before, loop, *after)
 
 
-@dataclass(frozen=True, slots=True)
-class _New:
-    """The replacement for the conditional statement, and the new statements before and after the loop."""
-
-    before: list[ir.Stmt]
-    stmt: ir.Stmt
-    after: list[ir.Stmt]
+_New: TypeAlias = tuple[list[ir.Stmt], ir.Stmt, list[ir.Stmt]]
+"""What comes before the loop, instead of the conditional statement, and behind the loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +188,7 @@ def _last_position(loop: ir.For, stmt: ir.If, moved: dict[ir.Symbol, ir.Expr], n
     new = replace(stmt, then=(*rest, _noted(loop, last, ir.Var(loop.var, loc=loc), first=False)))
     found = ir.Compare(">=" if loop.step > 0 else "<=", ir.Var(last, loc=loc), loop.lo, loc=loc)
     start = shifted(loop.lo, -1 if loop.step > 0 else 1)
-    return _New([ir.Assign(last, start, loc=loc)], new, [_set(loop, moved, last, found)])
+    return [ir.Assign(last, start, loc=loc)], new, [_set(loop, moved, last, found)]
 
 
 def _best_position(
@@ -219,11 +216,8 @@ def _best_position(
         better = ir.Compare(">" if best.op == "max" else "<", held, ir.Var(before, loc=loc), loc=loc)
         after = (ir.If(better, after, loc=loc),)
     value = next(s.value for s in stmt.then if isinstance(s, ir.Assign) and s.target == best.symbol)
-    return _New(
-        [ir.Assign(before, held, loc=loc)] if best.strict else [],
-        ir.Update(best.symbol, (), best.op, value, loc=loc),
-        list(after),
-    )
+    kept: list[ir.Stmt] = [ir.Assign(before, held, loc=loc)] if best.strict else []
+    return kept, ir.Update(best.symbol, (), best.op, value, loc=loc), list(after)
 
 
 def _noted(loop: ir.For, position: ir.Symbol, value: ir.Expr, *, first: bool) -> ir.Update:

@@ -33,15 +33,15 @@ from appyc.ir.raising import may_raise, must_be_first, overflow_error, traps_ove
 from appyc.ir.visit import (
     arrays_read,
     arrays_written,
+    contains,
     loops_of,
     rename,
     scalars_read,
     scalars_written,
-    statements,
     walk,
 )
 from appyc.passes.checks.check_parallel import rounds_differently
-from appyc.passes.node_builders import fresh_variables, integer, iterations_of, most_trips
+from appyc.passes.node_builders import at_least, fresh_variables, integer, iterations_of, most_trips
 from appyc.passes.parallelise.plain_loops import is_asked, is_plain
 from appyc.passes.pass_context import PassContext
 
@@ -94,8 +94,7 @@ class _Choice:
         work = _work(inner[0], loop)
         if work is None:
             return self._shared(loop)
-        enough = ir.Compare(">=", work, integer(INNER_WORK, loop.loc), loc=loop.loc)
-        return ir.If(enough, (ordered,), (self._shared(self._copy(loop)),), loc=loop.loc)
+        return ir.If(at_least(work, INNER_WORK), (ordered,), (self._shared(self._copy(loop)),), loc=loop.loc)
 
     def _shared(self, loop: ir.For, mode: ir.LoopMode = ir.LoopMode.PARALLEL) -> ir.For:
         """The loop on threads, or in lanes."""
@@ -132,7 +131,7 @@ def _is_free(loop: ir.For, ctx: PassContext, *, inside: bool) -> bool:
     if any(n.product is not None for n in inner):
         return False  # each product is shared by all threads
     if inside:
-        holds_loops = any(isinstance(n, ir.For | ir.While) for n in statements(loop.body))
+        holds_loops = contains(loop.body, ir.For | ir.While)
         return holds_loops and found.verdict is Verdict.INDEPENDENT
     return not any(map(is_asked, inner))
 

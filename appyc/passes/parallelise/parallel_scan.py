@@ -35,7 +35,10 @@ from appyc.ir.raising import traps_overflow
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, map_loops, rename, scalars_read, scalars_written, walk
 from appyc.passes.node_builders import (
+    at_least,
     ceiling_quotient,
+    conjunction,
+    counting,
     integer,
     is_simple,
     iteration,
@@ -160,20 +163,14 @@ class _Chunked:
         trips = max(2 * ir.CHAINS * self.least, MIN_WORK // (cost.in_order * self.weight))
         asked = loop.clauses is not None
         workers = 2 if asked else max(2, ceil(MARGIN * cost.in_chunks / cost.in_order))
-        out: ir.Expr = ir.Compare(">=", count, integer(trips, loc), loc=loc)
-        needed: list[ir.Expr] = [
-            ir.Compare(">=", ir.Workers(loc=loc), integer(ir.CHAINS * workers, loc), loc=loc)
-        ]
+        needed = [at_least(count, trips), at_least(ir.Workers(loc=loc), ir.CHAINS * workers)]
         for packed in packed_arrays(loop, loop.scans):
             if packed.checked:  # a negative index counts from the end and may alias a later one
-                start = ir.Var(packed.counter, loc=loc)
-                needed.append(ir.Compare(">=", start, integer(-packed.offset, loc), loc=loc))
+                needed.append(at_least(ir.Var(packed.counter, loc=loc), -packed.offset))
         needed += self.totals.conditions()
         if loop.clauses is not None and loop.clauses.condition is not None:
             needed.append(loop.clauses.condition)
-        for part in needed:
-            out = ir.Logical("and", out, part, loc=loc)
-        return out
+        return conjunction(needed)
 
     def _rounds(self, lo: ir.Expr, count: ir.Expr, out: list[ir.Stmt]) -> None:
         loc, workers = self.loc, ir.Workers(loc=self.loc)
@@ -197,7 +194,7 @@ class _Chunked:
         else:
             one_by_one = self._copy(replace(self.loop, scans=()), cut.start(integer(0, loc)), cut.start(here))
             body.append(ir.If(holds, (second,), (one_by_one,), loc=loc))
-        out.append(ir.For(number, integer(0, loc), ceiling_quotient(chunks, width), 1, tuple(body), loc=loc))
+        out.append(counting(number, ceiling_quotient(chunks, width), tuple(body), loc=loc))
 
     def _first_pass(self, cut: _Cut, here: ir.Expr) -> list[ir.Stmt]:
         chunk = self._loop_variable("chunk")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from appyc.ir.blocks import own_statements
 from appyc.ir.nodes import Assign, For, If, Load, Store, Update
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import scalars_read, scalars_written, walk
+from appyc.ir.visit import contains, scalars_read, scalars_written
 
 
 def is_plain(loop: For) -> bool:
@@ -22,6 +22,6 @@ def is_asked(loop: For) -> bool:
 def has_fixed_bounds(loop: For) -> bool:
     """Whether the bounds are loop-invariant, and read no array element."""
     bounds = (loop.lo, loop.hi)
-    if any(isinstance(n, Load) for n in walk(bounds)):
+    if contains(bounds, Load):
         return False
     return not (scalars_read(bounds) & scalars_written(loop.body))

@@ -47,17 +47,19 @@ def recognise_reductions(fn: ir.Function, ctx: PassContext) -> ir.Function:
         match node:
             case ir.Assign() | ir.Store() | ir.If() if exact and _takes_later_zeros(node):
                 return node
-            case ir.Assign():
-                return _rewritten(_Target(node.target, (), True, None), node.value, node)
-            case ir.Store():
-                target = _Target(node.array, node.index, node.checked, node.mask)
-                return _rewritten(target, node.value, node)
+            case ir.Assign() | ir.Store():
+                return as_updates(node)
             case ir.If(then=(ir.Assign() | ir.Store() as only,), orelse=()):
                 return _from_comparison(node, only)
             case _:
                 return node
 
     return rewrite(fn, rule)
+
+
+def with_updates(body: tuple[ir.Stmt, ...], ctx: PassContext) -> tuple[ir.Stmt, ...]:
+    """The same for some statements."""
+    return recognise_reductions(ir.Function("part", (), body, loc=body[0].loc), ctx).body
 
 
 def _takes_later_zeros(node: ir.Node) -> bool:
@@ -67,9 +69,9 @@ def _takes_later_zeros(node: ir.Node) -> bool:
     )
 
 
-def as_updates(stmt: ir.Assign) -> tuple[ir.Stmt, ...]:
-    """An assignment to a scalar as the updates that it stands for, or as it is."""
-    return _updates(_Target(stmt.target, (), True, None), stmt.value, stmt.loc) or (stmt,)
+def as_updates(stmt: ir.Assign | ir.Store) -> tuple[ir.Stmt, ...]:
+    """An assignment, or a store, as the updates that it stands for, or as it is."""
+    return _updates(_Target.of(stmt), stmt.value, stmt.loc) or (stmt,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,12 @@ class _Target:
     index: tuple[ir.Expr, ...]
     checked: bool
     mask: ir.Expr | None
+
+    @classmethod
+    def of(cls, stmt: ir.Assign | ir.Store) -> _Target:
+        if isinstance(stmt, ir.Assign):
+            return cls(stmt.target, (), True, None)
+        return cls(stmt.array, stmt.index, stmt.checked, stmt.mask)
 
     def is_read_by(self, expr: ir.Expr) -> bool:
         """Whether an expression is the target's value."""
@@ -96,11 +104,6 @@ class _Target:
         trap, python = (of.trap, of.python) if of is not None else (False, False)
         return ir.Update(self.symbol, self.index, op, value, checked=self.checked, mask=self.mask, trap=trap,
                          python=python, loc=loc)  # fmt: skip
-
-
-def _rewritten(target: _Target, value: ir.Expr, node: ir.Assign | ir.Store) -> ir.Node | tuple[ir.Node, ...]:
-    found = _updates(target, value, node.loc)
-    return node if found is None else found
 
 
 def _updates(target: _Target, value: ir.Expr, loc: Loc) -> tuple[ir.Stmt, ...] | None:
@@ -185,10 +188,7 @@ def _from_logical(target: _Target, value: ir.Logical, loc: Loc) -> tuple[ir.Stmt
 
 def _from_comparison(node: ir.If, only: ir.Assign | ir.Store) -> ir.Node:
     """`if x > best: best = x` is `best = max(best, x)`."""
-    if isinstance(only, ir.Assign):
-        target = _Target(only.target, (), True, None)
-    else:
-        target = _Target(only.array, only.index, only.checked, only.mask)
+    target = _Target.of(only)
     op = _comparison_operator(target, node.cond, only.value)
     if op is None or target.is_read_within(only.value):
         return node

@@ -1,4 +1,4 @@
-"""Composition of the steps of a chunk of a scan: code for `parallel_scan`.
+"""Composition of the steps of a chunk of a scan, and what they cost: code for `parallel_scan`.
 
 A scan by an operator has one total for each chunk. A linear recurrence has two: the product of the
 factors, and the result from a start of 0. The start value of each chunk is composed of these totals
@@ -18,7 +18,12 @@ from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import rewrite_all, scalars_written, walk
 from appyc.passes.node_builders import identity, integer, start_of_sum, truth
 from appyc.passes.parallelise.plain_loops import is_plain
-from appyc.passes.parallelise.scan_costs import WAITS, Cost, operations_of
+
+CALL_COST = 10
+"""The cost of an intrinsic, in operations."""
+
+WAITS = {"+": 4, "*": 4, "min": 4, "max": 4, "minimum": 4, "maximum": 4, LINEAR: 8}
+"""The latency of a loop-carried step on floats, by operator, in operations that could run meanwhile."""
 
 LARGEST_START = {DType.FLOAT64: 1e150, DType.FLOAT32: 1e18}
 """The largest start value of a chunk of a linear recurrence. The product of the factors may have been flushed to 0
@@ -26,6 +31,14 @@ below the least normal number; up to this start value, that error is negligible.
 
 LANES = 4
 """The assumed number of lanes of a first pass that can be vectorised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Operations of one iteration: of the sequential loop with its latency, and of both passes of the chunks."""
+
+    in_order: int
+    in_chunks: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,3 +262,18 @@ def _size(factor: ir.Expr) -> ir.Expr:
 
 def _store(array: ir.Symbol, index: ir.Expr, value: ir.Symbol) -> ir.Store:
     return ir.Store(array, (index,), ir.Var(value, loc=index.loc), checked=False, loc=index.loc)
+
+
+def operations_of(body: tuple[ir.Stmt, ...]) -> int:
+    count = 1
+    for node in walk(body):
+        match node:
+            case ir.Intrinsic(name=name) if name not in ("abs", "real", "imag"):
+                count += CALL_COST
+            case ir.Binary(op="/" | "//" | "%" | "**"):
+                count += CALL_COST
+            case ir.Binary() | ir.Intrinsic() | ir.Load() | ir.Store() | ir.Update() | ir.Compare():
+                count += 1
+            case _:
+                pass
+    return count

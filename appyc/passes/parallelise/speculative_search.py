@@ -15,7 +15,7 @@ from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
-from appyc.ir.visit import loops_of, rename, rewrite, scalars_written, substitute, walk, with_loops
+from appyc.ir.visit import contains, loops_of, rename, rewrite, scalars_written, substitute, walk, with_loops
 from appyc.passes.node_builders import integer, iteration, most_trips, trip_count, with_breaks
 from appyc.passes.pass_context import PassContext
 
@@ -141,7 +141,7 @@ class _Search:
         nothing_found = ir.Compare("==", first, end, loc=self.loc)
         goes_on = ir.Logical("and", nothing_found, self._comes_before(end, hi), loc=self.loc)
         leave = ir.If(self._comes_before(first, end), self._at(self.parts.leaving, first), loc=self.loc)
-        has_loops = any(isinstance(n, ir.For) for n in walk(self.parts.test))
+        has_loops = contains(self.parts.test, ir.For)
         reach = (FIRST_LONG_BLOCK if has_loops else FIRST_BLOCK) * self.loop.step
         return (
             *before,
@@ -169,8 +169,7 @@ class _Search:
         own = {s: self.names.fresh(s.name, s.type) for s in ordered(scalars_written(self.parts.test))}
         op = "min" if self.loop.step > 0 else "max"
         here = ir.Update(self.first, (), op, self._var(self.loop.var), loc=self.loc)
-        noted = with_breaks(self.parts.test, (here,))
-        body = tuple(rename(stmt, own) for stmt in noted)
+        body = rename(with_breaks(self.parts.test, (here,)), own)
         clauses = self.loop.clauses
         if clauses is not None and self._works():
             clauses = replace(clauses, reductions=(), private=())

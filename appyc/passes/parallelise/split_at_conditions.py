@@ -25,13 +25,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from dataclasses import replace
+from typing import TypeGuard
 
 from appyc.ir import nodes as ir
 from appyc.ir.affine import distance, linear_form
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.types import DType
-from appyc.ir.visit import loops_of, map_loops, rename, rewrite_all, scalars_read, statements, walk
+from appyc.ir.visit import contains, loops_of, map_loops, rename, rewrite_all, scalars_read, statements, walk
 from appyc.passes.loop_ops.cut import split, why_not_cut
 from appyc.passes.node_builders import shifted, truth
 from appyc.passes.pass_context import PassContext
@@ -51,7 +52,7 @@ def split_at_conditions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with such loops cut."""
     if ctx.options.on_gpu or not ctx.options.auto:
         return fn
-    if not any(_may_choose(n) for n in walk(fn.body)):
+    if not any(isinstance(n, ir.Select) or _is_clamp(n) for n in walk(fn.body)):
         return fn
     with_products = {
         loop.var
@@ -101,7 +102,9 @@ def _turning_point(loop: ir.For) -> tuple[ir.Compare | ir.Binary, ir.Expr, bool]
         for cond in walk(choice.cond):
             if isinstance(cond, ir.Compare) and (found := _boundary(cond, loop.var, moving)) is not None:
                 return cond, *found
-    for clamp in _clamps(loop.body):
+    for clamp in walk(_subscripts(loop.body)):
+        if not _is_clamp(clamp):
+            continue
         is_left = ir.Compare("<", clamp.lhs, clamp.rhs, loc=clamp.loc)
         if (found := _boundary(is_left, loop.var, moving)) is not None:
             return clamp, *found
@@ -111,25 +114,18 @@ def _turning_point(loop: ir.For) -> tuple[ir.Compare | ir.Binary, ir.Expr, bool]
 def _choices(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Select]:
     """Selects between elements; in an innermost loop, also selects between subscripts of elements."""
     for node in walk(body):
-        if isinstance(node, ir.Select) and any(
-            isinstance(n, ir.Load) for n in walk((node.then, node.orelse))
-        ):
+        if isinstance(node, ir.Select) and contains((node.then, node.orelse), ir.Load):
             yield node
     yield from (n for n in walk(_subscripts(body)) if isinstance(n, ir.Select))
 
 
-def _clamps(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Binary]:
-    """The minima and maxima in subscripts, in an innermost loop."""
-    return (n for n in walk(_subscripts(body)) if isinstance(n, ir.Binary) and n.op in ("min", "max"))
-
-
-def _may_choose(node: ir.Node) -> bool:
-    return isinstance(node, ir.Select) or (isinstance(node, ir.Binary) and node.op in ("min", "max"))
+def _is_clamp(node: ir.Node) -> TypeGuard[ir.Binary]:
+    return isinstance(node, ir.Binary) and node.op in ("min", "max")
 
 
 def _subscripts(body: tuple[ir.Stmt, ...]) -> list[ir.Expr]:
     """The subscripts in the body of an innermost loop, and the values of the scalars in them; none for another loop."""
-    if any(isinstance(n, ir.For | ir.While) for n in statements(body)):
+    if contains(body, ir.For | ir.While):
         return []
     found = [index for n in walk(body) if isinstance(n, ir.Load | ir.Store | ir.Update) for index in n.index]
     scalars = scalars_read(found)

@@ -16,6 +16,9 @@ Does not handle: scalars that are read only before they are assigned again; stor
 
 from __future__ import annotations
 
+from collections.abc import Set
+from functools import partial
+
 from appyc.ir.nodes import Assign, Const, For, Function, If, Node, Symbol, Update, Var
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import rewrite, walk
@@ -25,23 +28,14 @@ from appyc.passes.pass_context import PassContext
 def dead_code_elimination(fn: Function, ctx: PassContext) -> Function:
     """The function without assignments to scalars that are never read."""
     while True:
-        read = _read(fn)
-
-        def rule(n: Node, read: frozenset[Symbol] = read) -> Node | tuple[Node, ...]:
-            return _without(n, read)
-
-        out = rewrite(fn, rule)
+        read = {n.symbol for n in walk(fn) if isinstance(n, Var)}  # an update uses its scalar only for itself
+        out = rewrite(fn, partial(_without, read=read))
         if out is fn:
             return fn
         fn = out
 
 
-def _read(fn: Function) -> frozenset[Symbol]:
-    """Scalars whose value is used; an update of a scalar uses it only for itself."""
-    return frozenset(n.symbol for n in walk(fn) if isinstance(n, Var))
-
-
-def _without(node: Node, read: frozenset[Symbol]) -> Node | tuple[Node, ...]:
+def _without(node: Node, read: Set[Symbol]) -> Node | tuple[Node, ...]:
     match node:
         case Assign(target=target, value=value) if target not in read and not may_raise(value):
             return ()

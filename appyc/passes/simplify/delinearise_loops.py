@@ -32,8 +32,8 @@ from appyc.ir.affine import NO_TERMS, offset_from, terms_with, written
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.types import DType
-from appyc.ir.visit import loops_of, map_loops, rename, rewrite_all, statements, substitute, walk
-from appyc.passes.node_builders import conjunction, fresh_variables, integer, most_trips
+from appyc.ir.visit import contains, loops_of, map_loops, rewrite_all, substitute, walk
+from appyc.passes.node_builders import conjunction, copy_of, integer, most_trips
 from appyc.passes.pass_context import PassContext
 
 SHORT = 16
@@ -82,7 +82,7 @@ def _in_rows(loop: ir.For, names: NameSupply, lengths: int) -> ir.For | ir.If:
     same = conjunction([ir.Compare("==", other, first.length, loc=loop.loc) for other in others])
     body = rewrite_all(loop.body, lambda node: first.length if node in others else node)
     rows = _nested(*_from_the_start(replace(loop, body=body), first, names), names, lengths)
-    apart = rename(loop, fresh_variables(loop, names))
+    apart = copy_of(loop, names)
     return ir.If(
         same, (rows,), (_nested(*_from_the_start(apart, first, names), names, lengths),), loc=loop.loc
     )
@@ -113,7 +113,7 @@ def _from_the_start(loop: ir.For, found: _Quotient, names: NameSupply) -> tuple[
             pass
     body = _divided(loop, found, row, column)
     position = ir.Binary("+", before, column, loc=loc)
-    body = tuple(substitute(stmt, {loop.var: position}) for stmt in body)
+    body = substitute(body, {loop.var: position})
     inner = replace(loop, var=column.symbol, hi=last, body=body)
     return ir.For(row.symbol, integer(0, loc), rows, 1, (inner,), loc=loc), inner
 
@@ -163,7 +163,7 @@ def _quotients(loop: ir.For) -> list[_Quotient]:
     is_short = trips is not None and trips <= SHORT
     if loop.step != 1 or loop.clauses is not None or is_short:
         return []
-    if any(isinstance(n, ir.Break) for n in statements(loop)):
+    if contains(loop, ir.Break):
         return []
     moving = changed_in(loop)
     out: list[_Quotient] = []

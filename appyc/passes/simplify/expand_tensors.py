@@ -43,14 +43,14 @@ from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import children, map_operands, rename, scalars_read, substitute, walk
+from appyc.ir.visit import children, contains, map_operands, rename, scalars_read, substitute, walk
 from appyc.passes.node_builders import combine, integer, shifted
 from appyc.passes.pass_context import PassContext
 
 
 def expand_tensors(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function without tensor statements and expressions."""
-    if not any(isinstance(n, ir.ForAll | ir.Reduce) for n in walk(fn)):
+    if not contains(fn, ir.ForAll | ir.Reduce):
         return fn
     return replace(fn, body=_Expansion(fn).block(fn.body))
 
@@ -173,7 +173,7 @@ class _Expansion:
         asked = node.clauses or (ir.Clauses("auto", loc=node.loc),) * len(axes)
         for axis, extent, clauses in zip(reversed(axes), reversed(extents), reversed(asked), strict=True):
             if isinstance(extent, ir.Const) and extent.value == 1:
-                body = tuple(substitute(stmt, {axis: zero}) for stmt in body)
+                body = substitute(body, {axis: zero})
                 continue
             says_nothing = clauses.request == "auto" and not clauses.block
             said = None if says_nothing else clauses
@@ -186,11 +186,13 @@ class _Expansion:
 
     def _may_change(self, expr: ir.Expr, stmt: ir.ForAll) -> bool:
         """Whether the expression may read an element that an earlier iteration of the statement wrote."""
-        is_gathered = any(isinstance(n, ir.Load) for n in walk(stmt.index))  # indices may coincide
+        is_gathered = contains(stmt.index, ir.Load)  # indices may coincide
+        # Other iterations of a reduction come between the read and the store.
+        reduced = {id(m) for n in walk(expr) if isinstance(n, ir.Reduce) for m in walk(n)}
         for node in walk(expr):
             if isinstance(node, ir.Load):
                 is_same = node.array == stmt.array
-                moved = is_gathered or node.index != stmt.index or _is_inside_reduction(node, expr)
+                moved = is_gathered or node.index != stmt.index or id(node) in reduced
                 if is_same and moved:
                     return True
                 if not is_same and stmt.array not in self.own and node.array not in self.own:
@@ -200,11 +202,6 @@ class _Expansion:
 
 def _index_of(stmt: ir.ForAll) -> tuple[ir.Expr, ...]:
     return tuple(ir.Var(axis, loc=stmt.loc) for axis in stmt.axes)
-
-
-def _is_inside_reduction(node: ir.Load, value: ir.Expr) -> bool:
-    """Whether other iterations of a reduction come between the read and the store."""
-    return any(isinstance(n, ir.Reduce) and any(m is node for m in walk(n)) for n in walk(value))
 
 
 def _always_read(expr: ir.Node) -> list[ir.Load]:

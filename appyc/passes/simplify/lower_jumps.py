@@ -23,14 +23,14 @@ from dataclasses import replace
 from appyc.ir import nodes as ir
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.types import DType
-from appyc.ir.visit import scalars_written, substitute, walk
+from appyc.ir.visit import contains, scalars_written, substitute
 from appyc.passes.node_builders import integer, negated, truth
 from appyc.passes.pass_context import PassContext
 
 
 def lower_jumps(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function without `Break` and `Continue`."""
-    if not any(isinstance(n, ir.Break | ir.Continue) for n in walk(fn)):
+    if not contains(fn, ir.Break | ir.Continue):
         return fn
     return replace(fn, body=without_jumps(fn.body, NameSupply.after(fn)))
 
@@ -104,7 +104,7 @@ class _Lowering:
             return [ir.Assign(running, loop.cond, loc=loc), ir.While(state, (*body, again), loc=loc)]
         at, end = self.names.fresh(loop.var.name, DType.INT64), self.names.fresh("end", DType.INT64)
         inside = ir.Compare("<" if loop.step > 0 else ">", ir.Var(at, loc=loc), ir.Var(end, loc=loc), loc=loc)
-        counted = tuple(substitute(stmt, {loop.var: ir.Var(at, loc=loc)}) for stmt in body)
+        counted = substitute(body, {loop.var: ir.Var(at, loc=loc)})
         step = ir.Assign(at, ir.Binary("+", ir.Var(at, loc=loc), integer(loop.step, loc), loc=loc), loc=loc)
         again_for = ir.Assign(running, ir.Binary("&", inside, on, loc=loc), loc=loc)
         return [

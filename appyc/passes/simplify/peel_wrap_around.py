@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from appyc.analysis.accesses.recomputable import Recomputable
 from appyc.ir.nodes import Assign, Expr, Fail, For, Function, Stmt, Symbol, Var
-from appyc.ir.visit import map_loops, scalars_read, substitute, walk
+from appyc.ir.visit import contains, map_loops, scalars_read, substitute, walk
 from appyc.passes.loop_ops.peel import peel, why_not_peel
 from appyc.passes.node_builders import shifted
 from appyc.passes.pass_context import PassContext
@@ -58,7 +58,7 @@ def _is_candidate(loop: For) -> bool:
         return False
     if len(loop.body) > MAX_STATEMENTS or why_not_peel(loop) is not None:
         return False
-    return not any(isinstance(n, Fail) for n in walk(loop.body))
+    return not contains(loop.body, Fail)
 
 
 def _peeled(original: For, ctx: PassContext) -> tuple[Stmt, ...]:

@@ -25,7 +25,7 @@ from appyc.ir.affine import linear_form
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_written, symbols_of, walk
 from appyc.passes.checks.guards import asked_in_order
-from appyc.passes.node_builders import counted_from_end, integer
+from appyc.passes.node_builders import at_least, counted_from_end
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.counted_variables import Ranges, rewrite_in_ranges
 
@@ -77,8 +77,9 @@ def _reduced(
     if least > first + room + 1:  # base is at least this in every iteration
         if not fixed.issuperset(symbols_of(base)):
             return node
-        holds = ir.Compare(">=", base, integer(least, loc), loc=loc)
-        guards[ir.Guard(holds, "an index is less than one period out of range", loc=loc)] = None
+        guards[ir.Guard(at_least(base, least), "an index is less than one period out of range", loc=loc)] = (
+            None
+        )
     value = node.lhs
     if high > room:
         outside = ir.Compare(">=", node.lhs, base, loc=loc)

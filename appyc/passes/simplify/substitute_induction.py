@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 from appyc.errors import Loc
@@ -48,43 +49,27 @@ def substitute_induction(fn: Function, ctx: PassContext) -> Function:
     return map_loops(fn, lambda loop: _without_counters(loop, names, ctx))
 
 
-@dataclass(frozen=True, slots=True)
-class _Counter:
-    symbol: Symbol
-    step: int
-    loc: Loc
-
-
 def _without_counters(loop: For, names: NameSupply, ctx: PassContext) -> For | tuple[Stmt, ...]:
     if loop.clauses is not None and loop.clauses.request == "sequential":
         return loop
     before: list[Stmt] = []
     after: list[Stmt] = []
-    for counter in _counters(loop):
-        start = names.fresh(f"{counter.symbol.name}_start", DType.INT64)
-        loc = counter.loc
-        number = _number_of_iteration(loop)
-
-        def closed(
-            part: int, start: Symbol = start, counter: _Counter = counter, number: Expr = number
-        ) -> Expr:
-            moved = scaled(number, counter.step)
-            return shifted(Binary("+", Var(start, loc=counter.loc), moved, loc=counter.loc), part)
-
-        body, _ = _replaced(loop.body, counter.symbol, closed, 0)
-        end = Binary("+", Var(start, loc=loc), scaled(iterations_of(loop), counter.step), loc=loc)
-        before.append(Assign(start, Var(counter.symbol, loc=loc), loc=loc))
-        after.append(Assign(counter.symbol, end, loc=loc))
+    for symbol, step, loc in _counters(loop):
+        start = names.fresh(f"{symbol.name}_start", DType.INT64)
+        first = Var(start, loc=loc)
+        here = Binary("+", first, scaled(_number_of_iteration(loop), step), loc=loc)
+        body, _ = _replaced(loop.body, symbol, partial(shifted, here), 0)
+        end = Binary("+", first, scaled(iterations_of(loop), step), loc=loc)
+        before.append(Assign(start, Var(symbol, loc=loc), loc=loc))
+        after.append(Assign(symbol, end, loc=loc))
         loop = replace(loop, body=body)
-        ctx.freed(loop.var, f"giving the induction variable '{counter.symbol.name}' a closed form")
-        ctx.remark(
-            loc, f"'{counter.symbol.name}' moves by {counter.step} in every iteration: has a closed form"
-        )
+        ctx.freed(loop.var, f"giving the induction variable '{symbol.name}' a closed form")
+        ctx.remark(loc, f"'{symbol.name}' moves by {step} in every iteration: has a closed form")
     return (*before, loop, *after) if before else loop
 
 
-def _counters(loop: For) -> list[_Counter]:
-    """The counters of a loop, in the order in which they are first moved."""
+def _counters(loop: For) -> list[tuple[Symbol, int, Loc]]:
+    """The counters of a loop, in the order in which they are first moved, with their steps."""
     own = own_statements(loop.body)
     if any(isinstance(s, Break | Continue) for s in own) or not has_fixed_bounds(loop):
         return []
@@ -92,12 +77,12 @@ def _counters(loop: For) -> list[_Counter]:
     if loop.clauses is not None:
         named = {r.symbol for r in loop.clauses.reductions} | {*loop.clauses.private, *loop.clauses.shared}
     moved = [s.target for s in own if isinstance(s, Assign) and _shift_of(s) is not None]
-    out: list[_Counter] = []
+    out: list[tuple[Symbol, int, Loc]] = []
     for symbol in dict.fromkeys(moved):
         step = None if symbol in named else _step_of(loop.body, symbol)
         if step:
             loc = next(s.loc for s in own if isinstance(s, Assign) and s.target == symbol)
-            out.append(_Counter(symbol, step, loc))
+            out.append((symbol, step, loc))
     return out
 
 

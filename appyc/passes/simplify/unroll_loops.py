@@ -23,7 +23,7 @@ from dataclasses import replace
 from appyc.analysis.dependences.verdicts import named
 from appyc.ir.blocks import map_blocks, perfect_nest
 from appyc.ir.nodes import Alloc, Break, Continue, For, Function, Stmt, Symbol, While
-from appyc.ir.visit import loops_of, map_loops, scalars_written, statements, walk
+from appyc.ir.visit import contains, loops_of, map_loops, scalars_written, walk
 from appyc.passes.loop_ops.unroll import trips_of, written_out
 from appyc.passes.pass_context import PassContext
 
@@ -39,12 +39,12 @@ def unroll_loops(fn: Function, ctx: PassContext) -> Function:
 
     def rule(loop: For) -> For:
         inner = loops_of(loop.body)
-        if not inner or any(isinstance(n, While) for n in statements(loop.body)):
+        if not inner or contains(loop.body, While):
             return loop
         if not all(n.var not in asked and _may_be_written_out(n) for n in inner):
             return loop
         body = _written_out(loop.body)
-        jumps = any(isinstance(n, Break | Continue) for n in statements(body))
+        jumps = contains(body, Break | Continue)
         if jumps or sum(1 for _ in walk(body)) > MOST_NODES:
             return loop
         for short in inner:
@@ -67,7 +67,7 @@ def _may_be_written_out(loop: For) -> bool:
     small = values is not None and len(values) <= MOST_TRIPS
     if not values and scalars_written(loop.body):
         return False  # without the assignments, later reads would be of undefined scalars
-    return small and not any(isinstance(n, Alloc) for n in statements(loop.body))
+    return small and not contains(loop.body, Alloc)
 
 
 def _written_out(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:

@@ -32,13 +32,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass, replace
 
-from appyc.analysis.accesses.uses import Loop, Use, Uses
+from appyc.analysis.accesses.uses import Use, Uses
 from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import is_access_to
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.types import ArrayType
-from appyc.ir.visit import rewrite, scalars_read, walk
+from appyc.ir.visit import Loop, rewrite, scalars_read, walk
 from appyc.passes.checks.lengths import tested
 from appyc.passes.loop_ops.contract import contracted
 from appyc.passes.node_builders import zero

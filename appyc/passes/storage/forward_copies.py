@@ -24,13 +24,13 @@ from dataclasses import replace
 from appyc.ir.blocks import map_blocks
 from appyc.ir.nodes import Alloc, Const, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Var
 from appyc.ir.types import Layout
-from appyc.ir.visit import arrays_written, rewrite_all, symbols_of, walk
+from appyc.ir.visit import arrays_written, contains, rewrite_all, symbols_of, walk
 from appyc.passes.pass_context import PassContext
 
 
 def forward_copies(fn: Function, ctx: PassContext) -> Function:
     """The function without arrays that are copies of other arrays."""
-    if not any(isinstance(n, Alloc) for n in walk(fn)):
+    if not contains(fn, Alloc):
         return fn
     return replace(fn, body=_Copies(fn).block(fn.body))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from functools import cached_property
 
@@ -10,9 +9,10 @@ from appyc.analysis.accesses.elements import FixedElement, exists_before, fixed_
 from appyc.analysis.accesses.scalar_flow import scalars_of
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import LoopVerdict
+from appyc.ir.array_accesses import is_access
 from appyc.ir.blocks import blocks_of, perfect_nest
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
+from appyc.ir.nodes import For, Function, Stmt, Symbol
 from appyc.ir.printer import print_expr
 from appyc.ir.raising import raises_itself
 from appyc.ir.visit import arrays_written, loops_of, map_loops, walk
@@ -60,7 +60,9 @@ class _Search:
     def __init__(self, fn: Function, ctx: PassContext) -> None:
         self.fn, self.ctx = fn, ctx
         self.names = NameSupply.after(fn)
-        self.collapsed = _inside_collapses(fn)
+        marked = [(loop, loop.clauses.collapse) for loop in loops_of(fn.body) if loop.clauses is not None]
+        self.collapsed = {inner.var for loop, depth in marked for inner in perfect_nest(loop)[1:depth]}
+        """Loops that are one with the loop around them: nothing may come between."""
         self.chosen: dict[Symbol, tuple[Held, ...]] = {}
         self.guarded: set[Symbol] = set()
 
@@ -97,7 +99,10 @@ class _Search:
             element
             for element in found
             if stands_apart(loop, element, dependences)
-            and (_is_perfect(element.nest) or exists_before(loop, element, dependences))
+            and (
+                perfect_nest(loop)[: len(element.nest)] == element.nest
+                or exists_before(loop, element, dependences)
+            )
         ]
         if not _is_free(self.legality.judge(loop, frozenset(element.array for element in found))):
             return
@@ -125,9 +130,7 @@ class _Search:
     def promoted(self) -> Function:
         def rule(loop: For) -> Stmt | tuple[Stmt, ...]:
             held = self.chosen.get(loop.var)
-            if held is None:
-                return loop
-            return held_in_scalars(loop, held, guarded=loop.var in self.guarded)
+            return loop if held is None else held_in_scalars(loop, held, guarded=loop.var in self.guarded)
 
         return map_loops(self.fn, rule)
 
@@ -136,20 +139,8 @@ def _text_of(element: FixedElement) -> str:
     return f"{element.array.name}[{', '.join(map(print_expr, element.index))}]"
 
 
-def _is_perfect(nest: tuple[For, ...]) -> bool:
-    """Whether nothing but the innermost loop's body runs in a nest: then all of it may be left out where
-    that never runs."""
-    return all(outer.body == (inner,) for outer, inner in itertools.pairwise(nest))
-
-
 def _is_free(verdict: LoopVerdict) -> bool:
     return verdict.may_run_in_any_order or verdict.guard is not None
-
-
-def _inside_collapses(fn: Function) -> set[Symbol]:
-    """The loops that a `collapse` makes one with the loop around them: nothing may come between."""
-    marked = [(loop, loop.clauses.collapse) for loop in loops_of(fn.body) if loop.clauses is not None]
-    return {inner.var for loop, depth in marked for inner in perfect_nest(loop)[1:depth]}
 
 
 def _shows_faults(loop: For, element: FixedElement) -> bool:
@@ -158,10 +149,6 @@ def _shows_faults(loop: For, element: FixedElement) -> bool:
     raising = {id(node) for node in walk(loop.body) if raises_itself(node)}
     if not raising:
         return False
-    touches = [node for node in walk(loop.body) if element.is_touched_by(node)]
-    own = {id(part) for touch in touches for part in (touch, *walk(_index_of(touch)))}
+    touches = [node for node in walk(loop.body) if is_access(node) and element.is_touched_by(node)]
+    own = {id(part) for touch in touches for part in (touch, *walk(touch.index))}
     return not raising <= own or arrays_written(loop.body) != {element.array} or bool(element.others)
-
-
-def _index_of(node: Node) -> tuple[Expr, ...]:
-    return node.index if isinstance(node, Load | Store | Update) else ()

@@ -45,15 +45,18 @@ def choose_forms(fn: Function, ctx: PassContext) -> Function:
     callees = tuple(Callee(choose_forms(callee.function, ctx)) for callee in fn.callees)
     decided: dict[Symbol, LoopSchedule] = {}
     little = _loops_of_little_work(fn)
-    repeated = _repeated(fn) - little
+    repeated = {
+        n.var for outer in walk(fn.body) if isinstance(outer, For | While) for n in loops_of(outer.body)
+    }
     for loop in loops_of(fn.body):
-        form = _plain_form(loop) if loop.var in little else _form(loop, ctx)
+        is_little = loop.var in little
+        plain = Simd() if is_little and why_not_simd(loop) is None else None
+        form = plain if is_little else _form(loop, ctx)
         found = replace(fn.schedule[loop.var], form=given_form(loop.var, form, ctx.asked))
-        if found.is_simd and loop.var not in little and _nodes(loop) <= MAX_NODES:
-            found = replace(found, packed=packed_rows(loop))
-        if found.is_simd and loop.var in repeated and _nodes(loop) <= MAX_NODES:
-            found = replace(found, in_order_below=in_order_below(loop))
-        if loop.var not in little and _nodes(loop) <= MAX_NODES:
+        if not is_little and _nodes(loop) <= MAX_NODES:
+            if found.is_simd:
+                below = in_order_below(loop) if loop.var in repeated else found.in_order_below
+                found = replace(found, packed=packed_rows(loop), in_order_below=below)
             found = replace(found, flat_at_one=is_flat_at_one(loop))
         decided[loop.var] = without_dropped(loop.var, found, ctx.asked)
     return replace(fn, callees=callees, schedule=fn.schedule.updated(decided))
@@ -66,18 +69,8 @@ def _loops_of_little_work(fn: Function) -> frozenset[Symbol]:
     return frozenset(loop.var for nest in alone for loop in loops_of(nest))
 
 
-def _repeated(fn: Function) -> frozenset[Symbol]:
-    """The loops inside others, each of which starts often."""
-    around = (node for node in walk(fn.body) if isinstance(node, For | While))
-    return frozenset(loop.var for outer in around for loop in loops_of(outer.body))
-
-
 def _nodes(loop: For) -> int:
     return sum(1 for _ in walk(loop.body))
-
-
-def _plain_form(loop: For) -> Form | None:
-    return Simd() if why_not_simd(loop) is None else None
 
 
 def _form(loop: For, ctx: PassContext) -> Form | None:

@@ -13,7 +13,7 @@ from appyc.ir.affine import operands
 from appyc.ir.nodes import Binary, Cast, Const, Expr, For, If, Load, Store, Symbol, Update, Var
 from appyc.ir.raising import can_fault
 from appyc.ir.types import Layout
-from appyc.ir.visit import scalars_read, walk
+from appyc.ir.visit import contains, scalars_read, walk
 
 MOST = 4
 """Arrays that one loop may compact into."""
@@ -38,7 +38,7 @@ def is_compaction(loop: For, *, boundscheck: bool) -> bool:
     ):
         return False
     parts = operands(cond, "and", "or", "&", "|")
-    if not all(any(isinstance(n, Load) for n in walk(part)) for part in parts):
+    if not all(contains(part, Load) for part in parts):
         return False  # a part that loads no element may guard an index
     known = {n for n in walk(cond) if isinstance(n, Load)} if not boundscheck else None
     return all(_is_cheap(store.value, counter, known) for store in kept)
@@ -60,7 +60,7 @@ def _is_cheap(value: Expr, counter: Symbol, known: set[Load] | None) -> bool:
             case Binary(op="+" | "-" | "*"):
                 continue
             case Load(index=index) if known is None or node in known:
-                if any(isinstance(n, Load) for n in walk(index)):
+                if contains(index, Load):
                     return False
             case _:
                 return False

@@ -135,8 +135,7 @@ class _Runs:
                     out.append(ir.While(_plain(goes_on), self._alone(inner), loc=loc))
                 case Loop(var, lo, hi, int(step), inner):
                     again = {var: self.names.fresh(var.name, DType.INT64)}
-                    stmts = tuple(rename(s, again) for s in self._alone(inner))
-                    out.append(ir.For(again[var], lo, hi, step, stmts, loc=loc))
+                    out.append(ir.For(again[var], lo, hi, step, rename(self._alone(inner), again), loc=loc))
                 case Branch(cond, then, orelse):
                     out.append(ir.If(_plain(cond), self._alone(then), self._alone(orelse), loc=loc))
                 case _:

@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Break, Continue, For, Function, If, Symbol, Update, Var, While
-from appyc.ir.visit import loops_of, map_loops, rename, statements, walk
+from appyc.ir.visit import contains, loops_of, map_loops, rename, walk
 from appyc.passes.node_builders import identity, with_private
 from appyc.passes.pass_context import PassContext
 
@@ -32,7 +32,7 @@ def gather_updates(fn: Function, ctx: PassContext) -> Function:
 
     def rule(loop: For) -> For:
         loop = with_private(loop, made)
-        if loops_of(loop.body) or any(isinstance(n, While | Break | Continue) for n in statements(loop.body)):
+        if loops_of(loop.body) or contains(loop.body, While | Break | Continue):
             return loop  # no lanes, or an iteration that may end early
         for reduction in loop.reductions:
             symbol = reduction.symbol

@@ -17,7 +17,7 @@ from appyc.ir.array_accesses import bounds_tests, without_check
 from appyc.ir.invariance import is_invariant
 from appyc.ir.raising import can_fault
 from appyc.ir.schedule import Guarded
-from appyc.ir.visit import rewrite_all, scalars_read, scalars_written, walk
+from appyc.ir.visit import contains, rewrite_all, scalars_read, scalars_written
 from appyc.passes.vectorise.simd_forms import why_not_simd
 
 
@@ -25,7 +25,7 @@ def plan_guarded(loop: ir.For) -> Guarded | None:
     """The fast loop; None where it gains nothing, or could not exit before a side effect."""
     if loop.step < 1 or not can_fault(loop.body):
         return None
-    if any(isinstance(n, ir.For | ir.While | ir.Break | ir.Alloc | ir.Fail) for n in walk(loop.body)):
+    if contains(loop.body, ir.For | ir.While | ir.Break | ir.Alloc | ir.Fail):
         return None
     written = scalars_written(loop.body)
     ends: dict[tuple[ir.Expr, ir.Expr], None] = {}

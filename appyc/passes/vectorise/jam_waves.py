@@ -115,7 +115,7 @@ class _Wave:
             binary("+", strip, larger(least, integer(0, row.loc))),
             smaller(binary("+", strip, smaller(most, integer(ROWS, row.loc))), bottom),
             1,
-            tuple(substitute(stmt, here) for stmt in self.inner.body),
+            substitute(self.inner.body, here),
             LoopMode.SIMD if self._wants_lanes() else LoopMode.SEQUENTIAL,
             private=ordered(scalars_written(self.inner.body)),
             loc=self.inner.loc,

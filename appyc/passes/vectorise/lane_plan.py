@@ -64,7 +64,9 @@ def plan_lanes(loop: ir.For) -> OuterLanes | None:
     if len(found) > 1 or plan.totals or not _can_be_jammed(loop, lanes) or not _stand_apart(loop, at):
         # A single inner loop is planned by itself, which is better.
         return None if len(loop.body) == 1 else _plan(loop)
-    counts = (ROWS if _has_uneven_rows(loop, lanes) else WIDE_ROWS, ROWS)
+    # What is not common to rows of different bounds is written for each.
+    is_uneven = any(_has_bounds_of(inner, loop.var) for inner in loops_of(lanes.body))
+    counts = (ROWS if is_uneven else WIDE_ROWS, ROWS)
     shared = _shared_loads(loop, lanes)
     return replace(plan, rows=loop.var, counts=counts, groups=(GROUPS, 1), singles=(1,), shared=shared)
 
@@ -117,12 +119,8 @@ def _shared_loads(rows: ir.For, lanes: ir.For) -> int:
     changing = {rows.var, lanes.var, *scalars_written(rows.body)}
     if not all(is_invariant(e, changing) for e in (lanes.lo, lanes.hi, loop.lo, loop.hi)):
         return 0
-    return len({n for n in walk(loop.body) if isinstance(n, ir.Load) and _is_for_all(n, rows, lanes, loop)})
-
-
-def _is_for_all(load: ir.Load, rows: ir.For, lanes: ir.For, loop: ir.For) -> bool:
-    named = scalars_read(load.index)
-    return lanes.var in named and loop.var in named and rows.var not in named
+    loads = {n: scalars_read(n.index) for n in walk(loop.body) if isinstance(n, ir.Load)}
+    return sum({lanes.var, loop.var} <= named and rows.var not in named for named in loads.values())
 
 
 def _stand_apart(rows: ir.For, at: int) -> bool:
@@ -135,11 +133,6 @@ def _stand_apart(rows: ir.For, at: int) -> bool:
     if not set().union(*written) <= set(rows.private):
         return False
     return all(not written[one] & read[other] for one in range(3) for other in range(3) if one != other)
-
-
-def _has_uneven_rows(rows: ir.For, lanes: ir.For) -> bool:
-    """True where loops inside the lanes have other bounds in each row: what is not common is written for each."""
-    return any(_has_bounds_of(loop, rows.var) for loop in loops_of(lanes.body))
 
 
 def _has_bounds_of(loop: ir.For, symbol: ir.Symbol) -> bool:

@@ -9,10 +9,10 @@ from appyc.ir import nodes as ir
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.raising import can_fault
-from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import loops_of, map_loops, rename, scalars_written, walk
-from appyc.passes.node_builders import integer, smaller, with_private
+from appyc.ir.visit import contains, loops_of, rename, scalars_written, walk
+from appyc.passes.loop_ops.strip_mine import map_to_blocks
+from appyc.passes.node_builders import integer, smaller
 from appyc.passes.pass_context import PassContext
 from appyc.passes.vectorise.simd_forms import why_not_simd
 
@@ -42,29 +42,20 @@ def split_calls(fn: ir.Function, ctx: PassContext) -> ir.Function:
     inside that are not lanes by themselves, around which lanes are better.
     """
     names = NameSupply.after(fn)
-    made: set[ir.Symbol] = set()
-    decided: dict[ir.Symbol, LoopSchedule] = {}
 
-    def rule(loop: ir.For) -> ir.For:
-        loop = with_private(loop, made)
+    def rule(loop: ir.For) -> ir.For | None:
         number = _number_of_sums(loop)
         if number is None:
-            return loop
+            return None
         sums, calls = loop.body[:number], loop.body[number:]
         kept = ordered(scalars_written(sums) & exposed(calls).keys())
         own = scalars_written(calls) | set(kept)
         lanes = replace(loop, mode=ir.LoopMode.SIMD, body=calls, private=tuple(ordered(own)), clauses=None)
         if not 1 <= len(kept) <= MOST_KEPT or why_not_simd(lanes) is not None:
-            return loop
-        new = _in_blocks(loop, sums, lanes, kept, names)
-        made.update(scalars_written(new.body) - scalars_written(loop.body))
-        cost = fn.schedule[loop.var].cost
-        decided[loop.var] = LoopSchedule()
-        decided[new.var] = LoopSchedule(cost.of_blocks(BLOCK) if cost is not None else None)
-        return new
+            return None
+        return _in_blocks(loop, sums, lanes, kept, names)
 
-    split = map_loops(fn, rule)
-    return replace(split, schedule=fn.schedule.updated(decided)) if decided else fn
+    return map_to_blocks(fn, rule)
 
 
 def _number_of_sums(loop: ir.For) -> int | None:
@@ -77,7 +68,7 @@ def _number_of_sums(loop: ir.For) -> int | None:
         return None
     if loop.clauses is not None and loop.clauses.chunk:
         return None
-    if any(isinstance(n, ir.While | ir.Alloc | ir.Break | ir.Continue) for n in walk(loop.body)):
+    if contains(loop.body, ir.While | ir.Alloc | ir.Break | ir.Continue):
         return None
     innermost = [n for n in loops_of(loop.body) if not loops_of(n.body)]
     if not all(n.mode is not ir.LoopMode.SEQUENTIAL and n.reductions for n in innermost):

@@ -32,6 +32,7 @@ from appyc.analysis.dependences.verdicts import named
 from appyc.analysis.patterns.bit_counts import counts_bits
 from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import accesses_in
+from appyc.ir.fault_words import FaultSites
 from appyc.ir.gpu_program import LaneReduce, ScheduledStmt
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
 from appyc.ir.names import NameSupply, ordered
@@ -41,6 +42,7 @@ from appyc.ir.types import DType
 from appyc.ir.visit import (
     arrays_read,
     arrays_written,
+    contains,
     loops_of,
     map_loops,
     rewrite,
@@ -49,7 +51,6 @@ from appyc.ir.visit import (
     substitute,
     walk,
 )
-from appyc.passes.checks.fault_sites import FaultSites
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.predicate_lanes import KernelLowering
 from appyc.passes.gpu.split_complex import split_block
@@ -125,16 +126,14 @@ def _comes_apart(node: ir.Node) -> bool:
     match node:
         case ir.Binary(op="**", rhs=ir.Const(value=power)) if node.dtype.is_complex:
             return power in (1, 2, 3)
-        case ir.Binary(op=op) | ir.Update(op=op) if _is_complex(node):
+        case ir.Binary(op=op, dtype=dtype) | ir.Update(op=op, target=ir.Symbol(dtype=dtype)) if (
+            dtype.is_complex
+        ):
             return op in ("+", "-", "*", "/")
         case ir.Intrinsic(name=name, args=(number, *_)) if number.dtype.is_complex:
             return name in ("abs", "conj", "exp", "imag", "real", "sqrt")
         case _:
             return True
-
-
-def _is_complex(node: ir.Binary | ir.Update) -> bool:
-    return (node.target if isinstance(node, ir.Update) else node).dtype.is_complex
 
 
 def _gains(loop: ir.For) -> bool:
@@ -149,7 +148,7 @@ def _gains(loop: ir.For) -> bool:
         return False  # these run as interleaved chains, which keep their products from becoming subnormal and slow
     if any(isinstance(n, ir.While) and counts_bits(n) for n in inner):
         return False
-    if any(isinstance(n, ir.While) or any(isinstance(m, ir.Break) for m in walk(n.body)) for n in inner):
+    if any(isinstance(n, ir.While) or contains(n.body, ir.Break) for n in inner):
         return True
     own = {loop.var, *scalars_written(loop.body)}
     return any(_needs_masks(n, own) for n in inner)
@@ -166,7 +165,7 @@ def _needs_masks(loop: ir.For | ir.While, own: set[ir.Symbol]) -> bool:
         return True
     if any(s.dtype.is_complex for s in written) or len({s.dtype for s in written}) > 1:
         return True
-    return any(isinstance(n, ir.If | ir.Select | ir.Intrinsic | ir.Continue) for n in walk(loop.body))
+    return contains(loop.body, ir.If | ir.Select | ir.Intrinsic | ir.Continue)
 
 
 class _Masking:
@@ -190,7 +189,7 @@ class _Masking:
         lower = KernelLowering(self.names, FaultSites(), LANES)
         at = ir.Binary("+", ir.Var(loop.var, loc=loc), scaled(ir.Var(lane, loc=loc), loop.step), loc=loc)
         inside = ir.Compare("<" if loop.step > 0 else ">", at, loop.hi, loc=loc)
-        lanes, kept = lower.as_lanes(replace(loop, body=tuple(substitute(s, {loop.var: at}) for s in body)))
+        lanes, kept = lower.as_lanes(replace(loop, body=substitute(body, {loop.var: at})))
         lower.counts_alone = True
         lower.unmasked = set_once(lanes.body)
         lower.varying.add(lane)
@@ -227,10 +226,9 @@ class _Masking:
         """An operation in the form that vectors have, where that is another one: quotients by powers of two as shifts,
         the size of a complex number, which has been taken apart, without the library."""
         match node:
-            case ir.Binary("//" | "%" as op, lhs, ir.Const(value=by)) if (
-                node.dtype.is_integer and _is_power_of_two(by)
+            case ir.Binary("//" | "%" as op, lhs, ir.Const(value=int(by))) if (
+                node.dtype.is_integer and by > 0 and by & (by - 1) == 0
             ):
-                assert isinstance(by, int)
                 other, number = (">>", by.bit_length() - 1) if op == "//" else ("&", by - 1)
                 return ir.Binary(other, lhs, ir.Const(number, node.dtype, loc=node.loc), loc=node.loc)
             case ir.Intrinsic("hypot") if not self.ctx.options.exact:
@@ -260,7 +258,3 @@ class _Masking:
                 return narrow is DType.BOOL or narrow.bits >= 32 or not wide.is_float
             case _:
                 return True
-
-
-def _is_power_of_two(value: complex) -> bool:
-    return isinstance(value, int) and value > 0 and value & (value - 1) == 0
