@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from appyc.ir.nodes import Break, Continue, Fail, For, If, Stmt, While
+from appyc.ir.symbols import Node
+from appyc.ir.visit import children
 
 
 def blocks_of(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
@@ -47,6 +50,17 @@ def replace_outermost(
 def without_blocks(stmt: Stmt) -> Stmt:
     """The statement without the statements in it: what it evaluates itself."""
     return map_blocks(stmt, lambda block: ())
+
+
+Loop: TypeAlias = For | While
+
+
+def walk_in_loops(node: Node, around: tuple[Loop, ...] = ()) -> Iterator[tuple[Node, tuple[Loop, ...]]]:
+    """The node and everything below, each with the loops around it, outermost first."""
+    yield node, around
+    inner = (*around, node) if isinstance(node, For | While) else around
+    for child in children(node):
+        yield from walk_in_loops(child, inner)
 
 
 def perfect_nest(loop: For) -> tuple[For, ...]:

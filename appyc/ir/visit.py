@@ -33,7 +33,6 @@ from appyc.ir.nodes import (
     Update,
     Var,
     View,
-    While,
 )
 from appyc.ir.schedule import Operand, Product, Scan, Schedule
 
@@ -176,17 +175,6 @@ class _Getters(dict[Any, "Callable[[Node], Sequence[Node]] | None"]):
 
 
 _GETTERS: dict[Fields, _Getters] = {fields: _Getters(fields) for fields in (_parts, _blocks)}
-
-
-Loop: TypeAlias = For | While
-
-
-def walk_in_loops(node: Node, around: tuple[Loop, ...] = ()) -> Iterator[tuple[Node, tuple[Loop, ...]]]:
-    """The node and everything below, each with the loops around it, outermost first."""
-    yield node, around
-    inner = (*around, node) if isinstance(node, For | While) else around
-    for child in children(node):
-        yield from walk_in_loops(child, inner)
 
 
 def rewrite(node: N, rule: Rule) -> N:

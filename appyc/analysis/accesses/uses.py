@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from appyc.ir.array_accesses import array_of
+from appyc.ir.blocks import Loop, walk_in_loops
 from appyc.ir.nodes import Alloc, Expr, Extent, Function, Load, Store, Symbol, Update
-from appyc.ir.visit import Loop, walk_in_loops
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,10 +34,10 @@ from appyc.analysis.dependences.fusion_legality import EqualExtents
 from appyc.analysis.patterns.fill_pattern import filled_by, is_whole
 from appyc.ir.affine import apart
 from appyc.ir.array_accesses import accesses_in
-from appyc.ir.blocks import blocks_of, perfect_nest
+from appyc.ir.blocks import blocks_of, perfect_nest, walk_in_loops
 from appyc.ir.machine_model import Machine
 from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Load, Node, Stmt, Symbol, Var
-from appyc.ir.visit import rewrite, substitute, walk, walk_in_loops
+from appyc.ir.visit import rewrite, substitute, walk
 from appyc.passes.checks.lengths import tested
 from appyc.passes.pass_context import PassContext
 

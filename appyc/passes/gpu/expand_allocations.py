@@ -10,9 +10,10 @@ from typing import TypeAlias
 from appyc.analysis.dependences.verdicts import named
 from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import is_access_to
+from appyc.ir.blocks import walk_in_loops
 from appyc.ir.names import NameSupply
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import contains, loops_of, rewrite_all, scalars_written, symbols_of, walk, walk_in_loops
+from appyc.ir.visit import contains, loops_of, rewrite_all, scalars_written, symbols_of, walk
 from appyc.passes.gpu.map_gpu import map_nests
 from appyc.passes.loop_ops.contract import contracted
 from appyc.passes.node_builders import (

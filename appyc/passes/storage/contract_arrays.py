@@ -35,10 +35,11 @@ from dataclasses import dataclass, replace
 from appyc.analysis.accesses.uses import Use, Uses
 from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import is_access_to
+from appyc.ir.blocks import Loop
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.types import ArrayType
-from appyc.ir.visit import Loop, rewrite, scalars_read, walk
+from appyc.ir.visit import rewrite, scalars_read, walk
 from appyc.passes.checks.lengths import tested
 from appyc.passes.loop_ops.contract import contracted
 from appyc.passes.node_builders import zero
