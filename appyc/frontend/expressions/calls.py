@@ -211,10 +211,8 @@ def _from_table(
         values = list(values[0].items)
     if len(values) not in counts:
         expected = f"{counts.start}" if len(counts) == 1 else f"{counts.start} to {counts.stop - 1}"
-        raise UnsupportedError(
-            f"{ast.unparse(node.func)} with {len(values)} arguments cannot be compiled, with {expected} it can",
-            loc,
-        )
+        raise UnsupportedError(f"{ast.unparse(node.func)} with {len(values)} arguments cannot be compiled, with "
+                               f"{expected} it can", loc)  # fmt: skip
     what = f"an argument of {ast.unparse(node.func)}"
     if not is_library_function(obj):
         refuse_lists(values, loc)

@@ -282,8 +282,7 @@ class KernelLowering(ExpressionLowering):
         return replace(around, mask=inside, lanes=True, in_row=in_row, rows=around.mask)
 
     def as_lanes(self, loop: ir.For) -> tuple[ir.For, dict[ir.Symbol, ir.Symbol]]:
-        """The loop with scalars of its own for all that it writes, and which stands for which. What it combines may have
-        no write left."""
+        """The loop with scalars of its own for all that it writes or combines, and which stands for which."""
         combined = (*(r.symbol for r in loop.reductions), *(scan.symbol for scan in loop.scans), *loop.last)
         written = dict.fromkeys((*scalar_writes(loop.body), *combined))
         kept = {s: self.names.fresh(s.name, s.type) for s in written}
