@@ -24,7 +24,6 @@ from appyc.frontend.control import generated_calls
 from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.desugar.building import matched
 from appyc.frontend.expressions import arithmetic, attributes, expressions
-from appyc.frontend.expressions.attributes import lower_isinstance
 from appyc.frontend.expressions.expressions import positional, with_items
 from appyc.frontend.expressions.inlining import (
     called_with,
@@ -387,7 +386,7 @@ def _ord(scope: Scope, node: ast.Call, loc: Loc) -> Value:
 
 _SPECIAL: dict[object, Callable[[Scope, ast.Call, Loc], Value]] = {
     len: _len,
-    isinstance: lower_isinstance,
+    isinstance: attributes.lower_isinstance,
     any: generated_calls.generated_test,
     all: generated_calls.generated_test,
     next: generated_calls.generated_first,
