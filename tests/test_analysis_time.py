@@ -81,6 +81,15 @@ def test_a_nest_that_no_one_would_write_is_given_up(nest: Nest, asked: list[int]
     assert sum(asked) <= MOST_ASKED
 
 
+def test_paths_past_many_tests_are_not_each_followed(tmp_path: Path) -> None:
+    """Each of the tests leaves the loop on one of two paths through it: of such paths there are 16,384."""
+    tests = "".join(f"        if a[k] > {n}:\n            if a[k + 1] > {n}:\n                raise ValueError\n"
+                    for n in range(14))  # fmt: skip
+    text = f"def f(a, n):\n    k = 0\n    while k < n and a[k] < 9:\n{tests}        k += 1\n    return k\n"
+    jitted = appyc.jit(cache=False, target="cpu")(function_of(text, tmp_path / "tests.py"))
+    assert calls(jitted, (np.zeros(5), 4)) < MOST_CALLS
+
+
 def test_what_could_not_be_told_runs_in_order_and_explain_says_so() -> None:
     jitted = appyc.jit(cache=False, target="cpu")(deepest)
     analysed = jitted._analyse(jitted._wanted(NESTS[deepest], {}))

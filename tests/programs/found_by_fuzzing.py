@@ -394,3 +394,24 @@ def lanes_in_a_loop_with_scalars_of_its_own(a, ix, k):
         else:
             ix[1:] = ix[1:]
     return found
+
+
+def _combined(n, p):
+    for i in range(3):
+        k = 0
+        while k < 9 and not True:
+            k += 2
+            p = p | i
+            half = float(i)
+    return n % 5
+
+
+@PROGRAMS.on(np.arange(6), np.arange(6), np.ones((6, 6)))
+@PROGRAMS.on(np.array([3, 3, 1, 2, 0, 1]), np.array([5, 0, 2, 1, 4, 3]), np.ones((6, 6)))
+def lanes_combine_a_scalar_without_a_write(b, ix, m):
+    n = len(b)
+    if (k := np.uint32(int(~b[b[0] % n] % 97))) > ix[(k + b[0]) % n]:
+        for i in range(n - 1, -1, -1):
+            v = b[:-1]
+            k = _combined(n, int(v[(i ^ ix[i]) % len(v)] % 97)) % 97
+    m[b[1] % n, k * len(ix) % n] = 0.1

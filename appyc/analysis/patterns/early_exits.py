@@ -84,7 +84,7 @@ def _in_tails(body: tuple[ir.Stmt, ...], size: int) -> tuple[ir.Stmt, ...] | Non
             case ir.If() if _jumps(stmt):
                 behind = body[number + 1 :]
                 then = _in_tails((*stmt.then, *behind), size)
-                orelse = _in_tails((*stmt.orelse, *behind), size)
+                orelse = _in_tails((*stmt.orelse, *behind), size) if then is not None else None
                 if then is None or orelse is None or sum(1 for _ in walk((*then, *orelse))) > size:
                     return None
                 return (*out, replace(stmt, then=then, orelse=orelse))

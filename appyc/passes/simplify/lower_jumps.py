@@ -115,12 +115,16 @@ class _Lowering:
         ]
 
     def _owning(self, loop: ir.For | ir.While) -> ir.For | ir.While:
-        """The loop with the flags of its body among its private scalars."""
-        if isinstance(loop, ir.While) or loop.mode is ir.LoopMode.SEQUENTIAL:
+        """The loop with the flags of its body among its private scalars, without those that only statements behind a
+        jump had written."""
+        if isinstance(loop, ir.While):
             return loop
-        known = {*loop.private, *loop.last, *(r.symbol for r in loop.reductions)}
-        new = ordered(scalars_written(loop.body) - known)
-        return replace(loop, private=(*loop.private, *new))
+        written = scalars_written(loop.body)
+        reductions = tuple(r for r in loop.reductions if r.symbol.is_array or r.symbol in written)
+        kept = tuple(s for s in loop.private if s.is_array or s in written)
+        known = {*kept, *loop.last, *(r.symbol for r in reductions)}
+        new = ordered(written - known) if loop.mode is not ir.LoopMode.SEQUENTIAL else ()
+        return replace(loop, private=(*kept, *new), reductions=reductions)
 
 
 def _jumps(body: tuple[ir.Stmt, ...], kind: type[ir.Break] | type[ir.Continue]) -> bool:
