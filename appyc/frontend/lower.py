@@ -133,12 +133,18 @@ def lower_function(
             known.called -= LIST_LOOPS
             known.inlines_all = True
         elif callees.is_done():
-            return replace(lowered, function=with_callees(lowered.function, callees))
+            return replace(lowered, function=_named(with_callees(lowered.function, callees), scope))
     if known.called:
         loc = Loc(source.file, source.first_line)
         raise UnsupportedError("the types that a recursive function returns do not settle", loc,
                                hints=("return values of the same types on every path",))  # fmt: skip
     raise AssertionError("lowering does not settle")
+
+
+def _named(function: Function, scope: Scope) -> Function:
+    """The function with the program's names for the arrays that it makes."""
+    named = {array: replace(array, name=name) for array, name in scope.memory.named.items()}
+    return rename(function, {array: new for array, new in named.items() if array in scope.memory.made})
 
 
 def _source(source: Source, names: Names, facts: Facts) -> Source:
@@ -211,9 +217,7 @@ def _lower(
         tree,
         loc=loc,
     )
-    named = {array: replace(array, name=name) for array, name in scope.memory.named.items()}
-    made = {array: new for array, new in named.items() if array in scope.memory.made}
-    return Lowered(rename(function, made), captures, tuple(environment.dependencies.values()))
+    return Lowered(function, captures, tuple(environment.dependencies.values()))
 
 
 def _lower_call_of_itself(

@@ -32,6 +32,5 @@ def why_not_peel(loop: For) -> str | None:
 
 def peel(loop: For) -> tuple[If, For]:
     """The first iteration, where there is one, and the loop over the others."""
-    return if_it_runs(loop, substitute(loop.body, {loop.var: loop.lo})), replace(
-        loop, lo=shifted(loop.lo, loop.step)
-    )
+    first = substitute(loop.body, {loop.var: loop.lo})
+    return if_it_runs(loop, first), replace(loop, lo=shifted(loop.lo, loop.step))
