@@ -8,7 +8,7 @@ static void scale_loop_7(begin, end, ...)         one for every loop that runs i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from appyc.c_gen.c_function import arrays_gone, emit_function, emit_release
 from appyc.c_gen.c_module import FunctionContext, ModuleContext, parameters_of_array
@@ -92,10 +92,7 @@ def generate(
     entry_text = _entry(module, layout, entry, program)
     profiled = module.profiled or []
     table = [table_text(profiled)] if profiled else []
-    *functions, last = module.functions
-    if _only_starts_loops(module):
-        last = replace(last, attributes=(*last.attributes, STARTS_LOOPS))
-    functions.append(last)
+    functions = tuple(module.functions)
     written = [function.static for function in functions]
     parts = (fn, *(callee.function for callee in fn.callees))
     draws = any(isinstance(n, Draw) for part in parts for n in walk(part))
@@ -105,8 +102,8 @@ def generate(
     masked = any(isinstance(n, Alloc) and n.in_frame for n in walk(fn))
     start = f"{head}\n\n{module.helpers.declared()}"
     return CModule(
-        text, entry, module.faults(), layout, threaded, tuple(profiled), masked,
-        start, tuple(functions), entry_text, module.helpers.libraries(), draws,
+        text, entry, module.sites.table(), layout, threaded, tuple(profiled), masked,
+        start, functions, entry_text, module.helpers.libraries(), draws,
     )  # fmt: skip
 
 
@@ -163,7 +160,8 @@ def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:
                 if can_fault(result.value):
                     ctx.leave_if_failed()
 
-    emit_function(ctx, name, parameters, statements)
+    attributes = (STARTS_LOOPS,) if _only_starts_loops(module) else ()
+    emit_function(ctx, name, parameters, statements, attributes=attributes)
     return name
 
 

@@ -19,6 +19,7 @@ def emit_function(
     parameters: Sequence[str],
     body: Callable[[], None],
     returns: DType | None = None,
+    attributes: tuple[str, ...] = (),
 ) -> None:
     """Writes a function around what `body` writes, and adds it to the module.
 
@@ -51,7 +52,8 @@ def emit_function(
             writer.line(f"{release}({names.of(array)}, {names.of(array)}_held);")
         if returns is not None:
             writer.line("return result;")
-    attributes = ("noinline", "noipa") if returns is None else ()
+    if returns is None:
+        attributes = ("noinline", "noipa", *attributes)
     ctx.module.functions.append(Definition(head, f" {writer.text()}", attributes))
 
 

@@ -11,7 +11,7 @@ from appyc.c_gen.text.c_types import storage_type
 from appyc.c_gen.text.c_writer import Writer
 from appyc.c_gen.translation_units import Definition
 from appyc.errors import Loc
-from appyc.ir.fault_words import FaultSite, index_error
+from appyc.ir.fault_words import FaultSite, FaultSites, index_error
 from appyc.ir.nodes import For, Function, Symbol
 from appyc.ir.raising import overflow_error
 from appyc.ir.schedule import UNSCHEDULED, Schedule
@@ -27,6 +27,7 @@ class ModuleContext:
     threads, SIMD and `restrict`, so that arrays may overlap. profiled: the loops whose time the
     code takes, in the order of the table; None where it takes none. callees: what those of the
     function are called in C. pieces: the functions of loops that threads share, by the loops' pattern.
+    sites: what may raise.
     """
 
     fn: Function
@@ -38,26 +39,18 @@ class ModuleContext:
     profiled: list[For] | None = None
     callees: dict[str, str] = field(default_factory=dict)
     pieces: dict[Hashable, str] = field(default_factory=dict)
-    _faults: dict[FaultSite, int] = field(default_factory=dict)
-
-    def fault(self, error: str, message: str, loc: Loc) -> int:
-        """The number of a fault site."""
-        return self.number(FaultSite(error, message, loc.file, loc.line, loc.col, loc.end_col))
-
-    def number(self, site: FaultSite) -> int:
-        return self._faults.setdefault(site, len(self._faults))
-
-    def faults(self) -> tuple[FaultSite, ...]:
-        return tuple(self._faults)
+    sites: FaultSites = field(default_factory=FaultSites)
 
     def overflow_fault(self, loc: Loc) -> int:
         """The fault site of an integer overflow."""
-        return self.fault(*overflow_error(self.fn), loc)
+        return self.sites.add(*overflow_error(self.fn), loc)
 
     def index_fault(self, array: Symbol, axis: int, loc: Loc, *, stored: bool) -> int:
         if array.array.is_list:
-            return self.fault("IndexError", f"list {'assignment ' if stored else ''}index out of range", loc)
-        return self.number(index_error(array.name, axis, loc))
+            return self.sites.add(
+                "IndexError", f"list {'assignment ' if stored else ''}index out of range", loc
+            )
+        return self.sites.number(index_error(array.name, axis, loc))
 
 
 @dataclass(slots=True)
@@ -121,7 +114,7 @@ class FunctionContext:
         self.leaves = True
         raise_fault = self.module.helpers.plain("raise_fault")
         first, later = (*words, "0", "0")[:2], words[2:]
-        call = f"{raise_fault}(fault, {self.module.number(site)}, {', '.join(first)})"
+        call = f"{raise_fault}(fault, {self.module.sites.number(site)}, {', '.join(first)})"
         stores = "".join(f" fault[{k}] = {word};" for k, word in enumerate(later, 3))
         self.writer.line(f"if ({call}) {{{stores} }}" if later else f"{call};")
         self.writer.line("goto leave;")

@@ -179,10 +179,8 @@ class ValueBounds:
                 return symbol in self._finite
             case ir.Intrinsic(name=name, args=(arg,)) if name == "abs" or name in ROUNDINGS:
                 return self.is_finite(arg, facts)
-            case ir.Binary(op="**", lhs=lhs) if _is_root(expr):
-                return self.of(lhs, facts)[0] >= 0 and self.is_finite(lhs, facts)
-            case ir.Intrinsic(name="sqrt", args=(arg,)):
-                return self.of(arg, facts)[0] >= 0 and self.is_finite(arg, facts)
+            case ir.Intrinsic() | ir.Binary() if (radicand := _radicand(expr)) is not None:
+                return self.of(radicand, facts)[0] >= 0 and self.is_finite(radicand, facts)
             case ir.Cast(arg=arg):
                 return arg.dtype.is_integer or arg.dtype is DType.BOOL or self.is_finite(arg, facts)
             case ir.Unary(op="-", arg=arg):
@@ -270,14 +268,15 @@ class ValueBounds:
             case ir.Unary(op="-", arg=arg):
                 low, high = self.of(arg, facts)
                 return -high, -low
+            case ir.Intrinsic() | ir.Binary() if (radicand := _radicand(expr)) is not None:
+                low, high = (math.sqrt(max(end, 0)) for end in self.of(radicand, facts))
+                return low, high
             case ir.Binary(op=op, lhs=lhs, rhs=rhs):
                 return self._of_binary(expr, op, self.of(lhs, facts), self.of(rhs, facts), facts)
             case ir.Select(cond=cond, then=then, orelse=orelse):
                 one = self.of(then, self.under(cond, True, facts))
                 other = self.of(orelse, self.under(cond, False, facts))
                 return min(one[0], other[0]), max(one[1], other[1])
-            case ir.Intrinsic(name="sqrt", args=(arg,)) if arg.dtype is DType.FLOAT64:
-                return _root(self.of(arg, facts))
             case ir.Intrinsic(name="abs", args=(arg,)):
                 low, high = self.of(arg, facts)
                 return max(low, -high, 0), max(-low, high)
@@ -304,8 +303,6 @@ class ValueBounds:
                 return _hull(x / y if abs(y) < math.inf else 0.0 for x in a for y in b)
             case "/" if a[0] >= 0 and b[0] >= 0 and (expr.trap or self.excludes_zero(expr.rhs, facts)):
                 return NEVER_NEGATIVE  # a negative zero is not below 0, and divides into negative infinities
-            case "**" if _is_root(expr) and expr.dtype is DType.FLOAT64:
-                return _root(a)
             case "**" if isinstance(expr.rhs, ir.Const) and expr.rhs.value in (2, 4, 6):
                 return NEVER_NEGATIVE
             case "max" | "maximum":
@@ -349,14 +346,15 @@ def _may_wrap(expr: ir.Expr) -> bool:
             return False
 
 
-def _root(of: Bounds) -> Bounds:
-    low, high = (math.sqrt(max(end, 0)) for end in of)
-    return low, high
-
-
-def _is_root(expr: ir.Expr) -> bool:
-    """Whether an expression is `x ** 0.5`."""
-    return isinstance(expr, ir.Binary) and isinstance(expr.rhs, ir.Const) and expr.rhs.value == 0.5
+def _radicand(expr: ir.Intrinsic | ir.Binary) -> ir.Expr | None:
+    """What a square root is taken of: x in `sqrt(x)` and `x ** 0.5`; None for what is none."""
+    match expr:
+        case ir.Intrinsic(name="sqrt", args=(arg,)) | ir.Binary("**", arg, ir.Const(value=0.5)) if (
+            expr.dtype is DType.FLOAT64
+        ):
+            return arg
+        case _:
+            return None
 
 
 def _may_be_nan(expr: ir.Expr) -> bool:

@@ -280,11 +280,11 @@ def _operator(ctx: FunctionContext, expr: ir.Binary, lhs: str, rhs: str) -> str:
     dtype = expr.dtype
     if divisor_may_be_zero(expr):
         message = _TRAP_MESSAGES[expr.op, dtype.is_float]
-        site = ctx.module.fault("ZeroDivisionError", message, expr.loc)
+        site = ctx.module.sites.add("ZeroDivisionError", message, expr.loc)
         rhs = f"{ctx.module.helpers.typed('divisor', dtype)}({rhs}, {site}, fault, &failed)"
     if exponent_may_be_negative(expr):
         message = "Integers to negative integer powers are not allowed."
-        site = ctx.module.fault("ValueError", message, expr.loc)
+        site = ctx.module.sites.add("ValueError", message, expr.loc)
         rhs = f"{ctx.module.helpers.typed('exponent', dtype)}({rhs}, {site}, fault, &failed)"
     if traps_overflow(expr):
         return checked(ctx, expr.op, lhs, rhs, expr.loc)

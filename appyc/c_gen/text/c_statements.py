@@ -70,7 +70,7 @@ def _emit_bounds_check(ctx: FunctionContext, stmt: ir.BoundsCheck) -> None:
         ctx.writer.line(f"if (__builtin_expect((uint64_t)({index}) >= (uint64_t)({extent}), 0)) break;")
         return
     at = ctx.module.helpers.plain("at")
-    ctx.writer.line(f"{at}({index}, {extent}, {ctx.module.number(stmt.site)}, fault, &failed);")
+    ctx.writer.line(f"{at}({index}, {extent}, {ctx.module.sites.number(stmt.site)}, fault, &failed);")
     ctx.leave_if_failed()
 
 

@@ -10,9 +10,9 @@ from appyc.frontend.expressions.arithmetic import cast, truth_of
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Number, Slot
 from appyc.ir import nodes as ir
-from appyc.ir.raising import CONVERSION, NEGATIVE_POWER, raises_itself, raising_where_left
+from appyc.ir.raising import CONVERSION, NEGATIVE_POWER, may_raise, raising_where_left
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_written, scalars_read, walk
+from appyc.ir.visit import arrays_written, contains, scalars_read, walk
 
 DIVISION = "a division by zero"
 
@@ -42,7 +42,7 @@ def leave_beyond_64_bits(scope: Scope, number: Number, loc: Loc) -> Number:
     """Emits such a guard for a float that becomes a Python int: NaN and infinities raise in Python, and large ones are
     ints of more bits. Gives the float. Behind stores, the guard raises (`raising_where_left`)."""
     e = number.expr
-    if any(isinstance(n, ir.Load) or raises_itself(n) for n in walk(e)):
+    if contains(e, ir.Load) or may_raise(e):
         e = scope.temp("whole", e)
     size = ir.Intrinsic("abs", (e,), e.dtype, loc=loc)
     fits = ir.Compare("<", size, ir.Const(2.0**63, e.dtype, loc=loc), loc=loc)
