@@ -42,26 +42,7 @@ from appyc.frontend.resolve import Called, Capture, Dependency, Environment, Nam
 from appyc.frontend.scope import Lowering, Scope
 from appyc.frontend.source import LibraryText, Source
 from appyc.frontend.syntax.tree import parameters_of, walk
-from appyc.frontend.types.values import (
-    ArrayRef,
-    Binding,
-    DictValue,
-    ListSlots,
-    Masked,
-    MaybeNone,
-    Number,
-    Opaque,
-    ReturnedChoice,
-    ReturnedContainer,
-    ReturnedList,
-    ReturnedView,
-    Slot,
-    TupleSlots,
-    TupleValue,
-    Value,
-    Wide,
-    is_list_itself,
-)
+from appyc.frontend.types import values as vals
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Const, Extent, Function, Result, Stmt, Symbol, Var
@@ -193,7 +174,7 @@ def _lower(
         before = len(params)
         value = _parameter(scope, name, arg, params, locations[name])
         scope.env[name] = _as_binding(value)
-        if isinstance(value, TupleValue) and name in scope.indexed:
+        if isinstance(value, vals.TupleValue) and name in scope.indexed:
             scope.bind(name, value, locations[name])  # with a lookup table
         elif name not in rebound:
             scope.fixed |= {*params[before:]}
@@ -240,21 +221,23 @@ def _lower_body(scope: Scope, node: ast.FunctionDef) -> None:
     for name, binding in scope.env.items():
         if name in scope.flags:
             scope.emit(Assign(scope.flags[name], const(True, DType.BOOL, loc), loc=loc))
-        if not (isinstance(binding, Slot | TupleSlots) and binding.optional):
+        if not (isinstance(binding, vals.Slot | vals.TupleSlots) and binding.optional):
             scope.set_none_flag(name, binding, loc)
     start_late(scope, loc)
     lower_block(scope, returns.with_end(scope, node.body))
     settle_mixed(scope)
 
 
-def _parameter(scope: Scope, name: str, arg: ArgType | ObjectArg, params: list[Symbol], loc: Loc) -> Value:
+def _parameter(
+    scope: Scope, name: str, arg: ArgType | ObjectArg, params: list[Symbol], loc: Loc
+) -> vals.Value:
     match arg:
         case ArrayType():
             params.append(scope.supply.fresh(name, arg))
-            return ArrayRef(params[-1])
+            return vals.ArrayRef(params[-1])
         case ScalarArg():
             params.append(scope.supply.fresh(name, arg.dtype))
-            return Number(Var(params[-1], loc=loc), arg.python)
+            return vals.Number(Var(params[-1], loc=loc), arg.python)
         case TupleArg(of_list=True):
             first = len(params)
             for k, item in enumerate(arg.items):
@@ -262,30 +245,30 @@ def _parameter(scope: Scope, name: str, arg: ArgType | ObjectArg, params: list[S
             return columns_of(scope, name, params[first:], loc)
         case TupleArg():
             items = (_parameter(scope, f"{name}_{k}", a, params, loc) for k, a in enumerate(arg.items))
-            return TupleValue(tuple(items), names=arg.names)
+            return vals.TupleValue(tuple(items), names=arg.names)
         case NoneArg():
-            return Opaque(None)
+            return vals.Opaque(None)
         case ObjectArg():
             path = AccessPath((("param", name),))
             is_function = python_function(arg.value) is not None or is_function_of_library(arg.value, path)
             if is_function or isinstance(arg.value, type):
                 scope.names.environment.depend(path, arg.value)  # its code is compiled in
-            return Opaque(arg.value, path)
+            return vals.Opaque(arg.value, path)
 
 
-def _as_binding(value: Value) -> Binding:
+def _as_binding(value: vals.Value) -> vals.Binding:
     match value:
-        case Number(expr=Var(symbol=symbol)):
-            return Slot(symbol, value.python)
-        case TupleValue():
-            return TupleSlots(tuple(_as_binding(v) for v in value.items), names=value.names)
-        case ListSlots() | ArrayRef() | Opaque():
+        case vals.Number(expr=Var(symbol=symbol)):
+            return vals.Slot(symbol, value.python)
+        case vals.TupleValue():
+            return vals.TupleSlots(tuple(_as_binding(v) for v in value.items), names=value.names)
+        case vals.ListSlots() | vals.ArrayRef() | vals.Opaque():
             return value
         case _:
             raise AssertionError(f"a parameter cannot be {value}")
 
 
-def lower_inline(caller: Scope, called: Called, given: Mapping[str, Value], loc: Loc) -> Value:
+def lower_inline(caller: Scope, called: Called, given: Mapping[str, vals.Value], loc: Loc) -> vals.Value:
     """Inlines a function's body into the caller's block, with its parameters bound to these values."""
     statements, value, scope = lower_callee(caller, called, given, None, loc)
     caller.block += statements
@@ -293,8 +276,8 @@ def lower_inline(caller: Scope, called: Called, given: Mapping[str, Value], loc:
 
 
 def lower_callee(
-    caller: Scope, called: Called, given: Mapping[str, Value], params: frozenset[Symbol] | None, loc: Loc
-) -> tuple[tuple[Stmt, ...], Value, Scope]:
+    caller: Scope, called: Called, given: Mapping[str, vals.Value], params: frozenset[Symbol] | None, loc: Loc
+) -> tuple[tuple[Stmt, ...], vals.Value, Scope]:
     """The lowered body of a called function, its value and its scope.
 
     Captured names are among its parameters. params: those of a separate function, whose memory analysis is its own;
@@ -302,7 +285,7 @@ def lower_callee(
     """
     facts, source = Facts(), called.source
     arguments = {**called.around, **given}
-    lists = frozenset(n for n, value in arguments.items() if is_list_itself(value))
+    lists = frozenset(n for n, value in arguments.items() if vals.is_list_itself(value))
     is_inlined = params is None
     memory = caller.memory if is_inlined else Memory()
     calls = (*caller.calls, called.key) if is_inlined else (None, called.key)
@@ -319,18 +302,25 @@ def lower_callee(
             for name, argument in arguments.items():
                 value = argument if name in source.read_once else held(scope, argument, name, loc)
                 if (
-                    isinstance(value, Number)
+                    isinstance(value, vals.Number)
                     and name in source.constants
                     and isinstance(value.expr, Const | Extent | Var)
                 ):
                     scope.env[name] = value
-                elif isinstance(value, Number | Wide | TupleValue | DictValue | MaybeNone):
+                elif isinstance(
+                    value, vals.Number | vals.Wide | vals.TupleValue | vals.DictValue | vals.MaybeNone
+                ):
                     scope.bind(name, value, loc)
-                elif isinstance(value, ListSlots):
+                elif isinstance(value, vals.ListSlots):
                     give_list(scope, name, value, caller if is_inlined else None)
                 else:
                     assert not isinstance(
-                        value, ReturnedView | ReturnedChoice | ReturnedList | ReturnedContainer | Masked
+                        value,
+                        vals.ReturnedView
+                        | vals.ReturnedChoice
+                        | vals.ReturnedList
+                        | vals.ReturnedContainer
+                        | vals.Masked,
                     ), "no argument: the caller has made it one"
                     scope.env[name] = value
             _lower_body(scope, scope.source.ast)

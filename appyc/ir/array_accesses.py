@@ -7,39 +7,27 @@ from dataclasses import replace
 from itertools import count
 from typing import TypeAlias, TypeGuard
 
-from appyc.ir.nodes import (
-    Alloc,
-    BoundsCheck,
-    Expr,
-    Extent,
-    For,
-    Load,
-    Node,
-    Store,
-    Symbol,
-    Update,
-    While,
-)
+from appyc.ir import nodes as ir
 from appyc.ir.visit import Rule, children, rewrite_all, walk
 
-AccessNode: TypeAlias = Load | Store | Update
+AccessNode: TypeAlias = ir.Load | ir.Store | ir.Update
 
 
-def is_access(node: Node) -> TypeGuard[AccessNode]:
+def is_access(node: ir.Node) -> TypeGuard[AccessNode]:
     """Whether the node itself reads, stores or updates an element of an array."""
-    return isinstance(node, Load | Store) or (isinstance(node, Update) and node.target.is_array)
+    return isinstance(node, ir.Load | ir.Store) or (isinstance(node, ir.Update) and node.target.is_array)
 
 
-def is_numbered(node: Node) -> TypeGuard[AccessNode | Alloc]:
+def is_numbered(node: ir.Node) -> TypeGuard[AccessNode | ir.Alloc]:
     """Whether the node counts where accesses are numbered: an access, or an `Alloc` that keeps elements."""
-    return is_access(node) or (isinstance(node, Alloc) and node.kept is not None)
+    return is_access(node) or (isinstance(node, ir.Alloc) and node.kept is not None)
 
 
-def numbered(nodes: tuple[Node, ...]) -> list[AccessNode | Alloc]:
+def numbered(nodes: tuple[ir.Node, ...]) -> list[AccessNode | ir.Alloc]:
     """The nodes that count where accesses are numbered, in that order."""
-    out: list[AccessNode | Alloc] = []
+    out: list[AccessNode | ir.Alloc] = []
 
-    def note(node: Node) -> Node:
+    def note(node: ir.Node) -> ir.Node:
         if is_numbered(node):
             out.append(node)
         return node
@@ -48,45 +36,45 @@ def numbered(nodes: tuple[Node, ...]) -> list[AccessNode | Alloc]:
     return out
 
 
-def by_number(new: Callable[[int, AccessNode], Node | tuple[Node, ...]]) -> Rule:
+def by_number(new: Callable[[int, AccessNode], ir.Node | tuple[ir.Node, ...]]) -> Rule:
     """A rule that replaces each access by `new(number, access)`, numbered as `accesses_of` finds them."""
     numbers = count()
 
-    def rule(node: Node) -> Node | tuple[Node, ...]:
+    def rule(node: ir.Node) -> ir.Node | tuple[ir.Node, ...]:
         number = next(numbers) if is_numbered(node) else -1
         return new(number, node) if is_access(node) else node
 
     return rule
 
 
-def array_of(access: AccessNode | Alloc) -> Symbol:
-    return access.target if isinstance(access, Update) else access.array
+def array_of(access: AccessNode | ir.Alloc) -> ir.Symbol:
+    return access.target if isinstance(access, ir.Update) else access.array
 
 
-def redirected(access: AccessNode, array: Symbol, index: tuple[Expr, ...]) -> AccessNode:
+def redirected(access: AccessNode, array: ir.Symbol, index: tuple[ir.Expr, ...]) -> AccessNode:
     """The access, to an element of another array."""
-    if isinstance(access, Update):
+    if isinstance(access, ir.Update):
         return replace(access, target=array, index=index)
     return replace(access, array=array, index=index)
 
 
-def is_access_to(node: Node, array: Symbol) -> TypeGuard[AccessNode]:
+def is_access_to(node: ir.Node, array: ir.Symbol) -> TypeGuard[AccessNode]:
     return is_access(node) and array_of(node) == array
 
 
-def bounds_tests(node: Node) -> tuple[tuple[Expr, Expr], ...]:
+def bounds_tests(node: ir.Node) -> tuple[tuple[ir.Expr, ir.Expr], ...]:
     """The indices that the node itself tests, each with its extent."""
-    if isinstance(node, BoundsCheck):
+    if isinstance(node, ir.BoundsCheck):
         return ((node.index, node.extent),)
     if not is_access(node) or not node.checked:
         return ()
     array = array_of(node)
-    return tuple((index, Extent(array, axis, loc=node.loc)) for axis, index in enumerate(node.index))
+    return tuple((index, ir.Extent(array, axis, loc=node.loc)) for axis, index in enumerate(node.index))
 
 
-def without_check(node: Node) -> Node | tuple[Node, ...]:
+def without_check(node: ir.Node) -> ir.Node | tuple[ir.Node, ...]:
     """The access without its test of the index; nothing for what is only that test."""
-    if isinstance(node, BoundsCheck):
+    if isinstance(node, ir.BoundsCheck):
         return ()
     return replace(node, checked=False) if is_access(node) else node
 
@@ -95,16 +83,16 @@ REPEATS = 8
 """The assumed trip count of a loop whose extent is not known; only ratios matter."""
 
 
-def repeated_accesses(node: Node, times: int = 1) -> Iterator[tuple[AccessNode, int]]:
+def repeated_accesses(node: ir.Node, times: int = 1) -> Iterator[tuple[AccessNode, int]]:
     """The accesses below a node, and how often each is made with REPEATS iterations of each loop."""
     if is_access(node):
         yield node, times
     for child in children(node):
-        yield from repeated_accesses(child, times * REPEATS if isinstance(node, For | While) else times)
+        yield from repeated_accesses(child, times * REPEATS if isinstance(node, ir.For | ir.While) else times)
 
 
-def accesses_in(nodes: Node | Iterable[Node]) -> Iterator[tuple[Symbol, tuple[Expr, ...], bool]]:
+def accesses_in(nodes: ir.Node | Iterable[ir.Node]) -> Iterator[tuple[ir.Symbol, tuple[ir.Expr, ...], bool]]:
     """The array and the index of each access, and whether it writes."""
     for node in walk(nodes):
         if is_access(node):
-            yield array_of(node), node.index, not isinstance(node, Load)
+            yield array_of(node), node.index, not isinstance(node, ir.Load)

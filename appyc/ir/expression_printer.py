@@ -5,32 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import assert_never
 
+from appyc.ir import nodes as ir
 from appyc.ir.intrinsics import INTRINSICS
-from appyc.ir.nodes import (
-    AnyLane,
-    Apart,
-    Ascending,
-    Binary,
-    Call,
-    Cast,
-    Compare,
-    Const,
-    Draw,
-    Expr,
-    Extent,
-    Intrinsic,
-    IterationIndex,
-    Likely,
-    Load,
-    Logical,
-    Reduce,
-    Select,
-    Symbol,
-    Unary,
-    Var,
-    View,
-    Workers,
-)
 from appyc.ir.raising import traps_overflow
 from appyc.ir.types import DType
 
@@ -51,90 +27,90 @@ SOME_WORKERS = 8
 class ExpressionPrinter:
     """Prints expressions. Precedence is Python's; parentheses stand around every operation inside another."""
 
-    def __init__(self, name: Callable[[Symbol], str], nonzero: Collection[Symbol] = ()) -> None:
+    def __init__(self, name: Callable[[ir.Symbol], str], nonzero: Collection[ir.Symbol] = ()) -> None:
         """nonzero: scalars that divisions need not be NumPy's for."""
         self.name, self.nonzero = name, nonzero
 
-    def bare(self, expr: Expr) -> str:
+    def bare(self, expr: ir.Expr) -> str:
         """The expression where no bracket is needed around it."""
         return self.unwrapped(expr, self.expr(expr))
 
     @staticmethod
-    def unwrapped(expr: Expr, text: str) -> str:
+    def unwrapped(expr: ir.Expr, text: str) -> str:
         """The text of an expression without the brackets around it."""
-        operation = isinstance(expr, Binary | Compare | Logical | Select | Unary)
+        operation = isinstance(expr, ir.Binary | ir.Compare | ir.Logical | ir.Select | ir.Unary)
         return text[1:-1] if operation and text.startswith("(") else text
 
-    def expr(self, expr: Expr) -> str:
+    def expr(self, expr: ir.Expr) -> str:
         """The expression as an operand; an operation is in brackets."""
         match expr:
-            case Const():
+            case ir.Const():
                 return constant(expr.value, expr.dtype)
-            case Var():
+            case ir.Var():
                 return self.name(expr.symbol)
-            case Extent():
+            case ir.Extent():
                 return f"{self.name(expr.array)}.shape[{expr.axis}]"
-            case Load():
+            case ir.Load():
                 element = self.element(expr.array, expr.index)
                 if expr.mask is None:
                     return element
                 return f"({element} if {self.expr(expr.mask)} else {constant(0, expr.dtype)})"
-            case Unary():
+            case ir.Unary():
                 op = "not " if expr.op == "~" and expr.dtype is DType.BOOL else expr.op
                 return f"({op}{self.expr(expr.arg)})"
-            case Binary():
+            case ir.Binary():
                 return self.binary(expr)
-            case Compare() | Logical():
+            case ir.Compare() | ir.Logical():
                 return f"({self.expr(expr.lhs)} {expr.op} {self.expr(expr.rhs)})"
-            case Select():
+            case ir.Select():
                 return f"({self.expr(expr.then)} if {self.expr(expr.cond)} else {self.expr(expr.orelse)})"
-            case Cast():
+            case ir.Cast():
                 return self.cast(expr)
-            case Intrinsic():
+            case ir.Intrinsic():
                 return self.intrinsic(expr)
-            case Draw():
+            case ir.Draw():
                 return f"draw.{expr.name}({', '.join(self.bare(e) for e in (expr.where, *expr.args))})"
-            case AnyLane():
+            case ir.AnyLane():
                 return f"any_lane({self.bare(expr.arg)})"
-            case Apart():
+            case ir.Apart():
                 iterations = f"range({self.bare(expr.lo)}, {self.bare(expr.hi)}, {expr.step})"
                 writes, reads = (self.iteration_indices(group) for group in (expr.writes, expr.reads))
                 return f"apart({iterations}, {writes}, {reads}, {self.bare(expr.extent)})"
-            case Ascending():
+            case ir.Ascending():
                 return f"ascending({self.name(expr.array)}, {self.bare(expr.lo)}, {self.bare(expr.hi)})"
-            case Workers():
+            case ir.Workers():
                 return str(SOME_WORKERS)
-            case Likely():
+            case ir.Likely():
                 return self.expr(expr.arg)
-            case Call():
-                args = (self.view(arg) if isinstance(arg, View) else self.bare(arg) for arg in expr.args)
+            case ir.Call():
+                args = (self.view(arg) if isinstance(arg, ir.View) else self.bare(arg) for arg in expr.args)
                 return f"{expr.callee}({', '.join(args)})"
-            case Reduce():
+            case ir.Reduce():
                 return self.reduce(expr)
             case _:
                 assert_never(expr)
 
-    def view(self, view: View) -> str:
+    def view(self, view: ir.View) -> str:
         base = self.name(view.array)
         if not view.shape:
             return base
         first, shape, steps = (list(map(self.expr, part)) for part in (view.first, view.shape, view.steps))
         return strided(base, view.array.array.ndim, first, shape, steps)
 
-    def iteration_indices(self, group: tuple[IterationIndex, ...]) -> str:
+    def iteration_indices(self, group: tuple[ir.IterationIndex, ...]) -> str:
         terms = [
             f"({'None' if p.array is None else self.name(p.array)}, {self.bare(p.offset)}), " for p in group
         ]
         return f"({''.join(terms).rstrip()})"
 
-    def reduce(self, expr: Reduce) -> str:
+    def reduce(self, expr: ir.Reduce) -> str:
         """All values in a list, combined from the left."""
         a, b = "left", "right"
         joined = self.combined(expr.op, a, b)
         values = f"[{self.bare(expr.value)}{self.each(expr.axes, expr.extents)}]"
         return f"functools.reduce(lambda {a}, {b}: {joined}, {values}, {self.bare(expr.start)})"
 
-    def each(self, axes: tuple[Symbol, ...], extents: tuple[Expr, ...]) -> str:
+    def each(self, axes: tuple[ir.Symbol, ...], extents: tuple[ir.Expr, ...]) -> str:
         pairs = zip(axes, extents, strict=True)
         return "".join(f" for {self.name(axis)} in range({self.bare(n)})" for axis, n in pairs)
 
@@ -142,10 +118,10 @@ class ExpressionPrinter:
     def combined(op: str, lhs: str, rhs: str) -> str:
         return f"{CALLED_OPS[op]}({lhs}, {rhs})" if op in CALLED_OPS else f"{lhs} {op} {rhs}"
 
-    def element(self, array: Symbol, index: tuple[Expr, ...]) -> str:
+    def element(self, array: ir.Symbol, index: tuple[ir.Expr, ...]) -> str:
         return f"{self.name(array)}[{', '.join(self.bare(i) for i in index) or '()'}]"
 
-    def binary(self, expr: Binary) -> str:
+    def binary(self, expr: ir.Binary) -> str:
         lhs, rhs = self.expr(expr.lhs), self.expr(expr.rhs)  # once: operands are deep
         bare_lhs, bare_rhs = self.unwrapped(expr.lhs, lhs), self.unwrapped(expr.rhs, rhs)
         if expr.op in CALLED_OPS:
@@ -163,20 +139,20 @@ class ExpressionPrinter:
             lhs, rhs = self.pythons(expr.lhs), self.pythons(expr.rhs)
         return f"({lhs} {expr.op} {rhs})"
 
-    def pythons(self, expr: Expr) -> str:
+    def pythons(self, expr: ir.Expr) -> str:
         """An integer as an operand of Python's arithmetic, which does not wrap."""
-        is_own = isinstance(expr, Const | Extent) or traps_overflow(expr)
+        is_own = isinstance(expr, ir.Const | ir.Extent) or traps_overflow(expr)
         return self.expr(expr) if is_own else f"int({self.bare(expr)})"
 
-    def cast(self, expr: Cast) -> str:
+    def cast(self, expr: ir.Cast) -> str:
         arg, source = self.bare(expr.arg), expr.arg.dtype
         narrows = expr.dtype.is_integer and source.is_integer and expr.dtype is not source
-        if narrows and not is_numpy(expr.arg) and not isinstance(expr.arg, Const):
+        if narrows and not is_numpy(expr.arg) and not isinstance(expr.arg, ir.Const):
             # np.int8(300) is an error where the 300 is Python's; from NumPy's it wraps.
             return f"np.{source}({arg}).astype(np.{expr.dtype})"
         return f"np.{expr.dtype}({arg})"
 
-    def intrinsic(self, expr: Intrinsic) -> str:
+    def intrinsic(self, expr: ir.Intrinsic) -> str:
         spelling = INTRINSICS[expr.name].numpy
         if expr.name == "mulhi":
             return f"np.uint64(int({self.bare(expr.args[0])}) * int({self.bare(expr.args[1])}) >> 64)"
@@ -214,41 +190,49 @@ def _float(value: float) -> str:
     return text.replace("inf", "math.inf").replace("nan", "math.nan")
 
 
-def is_safe_divisor(expr: Expr, nonzero: Collection[Symbol]) -> bool:
+def is_safe_divisor(expr: ir.Expr, nonzero: Collection[ir.Symbol]) -> bool:
     """Whether it surely is not 0."""
     match expr:
-        case Const(value):
+        case ir.Const(value):
             return value != 0
-        case Var(symbol):
+        case ir.Var(symbol):
             return symbol in nonzero
-        case Binary("max", _, Const(int() as least)):
+        case ir.Binary("max", _, ir.Const(int() as least)):
             return least > 0
         case _:
             return False
 
 
-def is_numpy(expr: Expr) -> bool:
+def is_numpy(expr: ir.Expr) -> bool:
     """Whether the printed expression surely is a NumPy scalar, not a number of Python's own."""
     match expr:
-        case Load():
+        case ir.Load():
             return expr.mask is None or expr.dtype not in _PYTHON_TYPES
-        case Cast() | Intrinsic():
+        case ir.Cast() | ir.Intrinsic():
             return True
-        case Unary():
+        case ir.Unary():
             return (expr.op, expr.dtype) != ("~", DType.BOOL) and is_numpy(expr.arg)
-        case Binary():
+        case ir.Binary():
             if expr.op in ("min", "max"):
                 return is_numpy(expr.lhs) and is_numpy(expr.rhs)
             if traps_overflow(expr):
                 return False
             return expr.op in CALLED_OPS or is_numpy(expr.lhs) or is_numpy(expr.rhs)
-        case Select():
+        case ir.Select():
             return is_numpy(expr.then) and is_numpy(expr.orelse)
         case (
-            Compare() | Logical() | AnyLane() | Apart() | Ascending() | Likely() | Call() | Reduce() | Draw()
+            ir.Compare()
+            | ir.Logical()
+            | ir.AnyLane()
+            | ir.Apart()
+            | ir.Ascending()
+            | ir.Likely()
+            | ir.Call()
+            | ir.Reduce()
+            | ir.Draw()
         ):
             return False
-        case Const() | Var() | Extent() | Workers():
+        case ir.Const() | ir.Var() | ir.Extent() | ir.Workers():
             return expr.dtype not in _PYTHON_TYPES
         case _:
             assert_never(expr)

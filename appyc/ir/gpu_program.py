@@ -21,55 +21,41 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+from appyc.ir import nodes as ir
 from appyc.ir.fault_words import FaultSite
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Break,
-    Continue,
-    Expr,
-    Fail,
-    Guard,
-    Node,
-    Result,
-    Store,
-    Symbol,
-    Update,
-    Var,
-)
 from appyc.ir.product_call import ProductCall
 from appyc.ir.schedule import ProductShape, ProductTiles
 
 
 @dataclass(frozen=True, slots=True)
-class Loop(Node):
+class Loop(ir.Node):
     """`for var in range(lo, hi, step)` with uniform bounds, one iteration after the other.
 
     step: a number, or a uniform scalar. repeats: on the host, whether every iteration makes the same launches, with the
     same arguments, and nothing else.
     """
 
-    var: Symbol
-    lo: Expr
-    hi: Expr
-    step: int | Var
+    var: ir.Symbol
+    lo: ir.Expr
+    hi: ir.Expr
+    step: int | ir.Var
     body: tuple[ScheduledStmt, ...]
     repeats: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat(Node):
+class Repeat(ir.Node):
     """`while cond`, with a uniform condition."""
 
-    cond: Expr
+    cond: ir.Expr
     body: tuple[ScheduledStmt, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Branch(Node):
+class Branch(ir.Node):
     """`if cond`, with a uniform condition."""
 
-    cond: Expr
+    cond: ir.Expr
     then: tuple[ScheduledStmt, ...]
     orelse: tuple[ScheduledStmt, ...] = ()
 
@@ -78,20 +64,20 @@ class Branch(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class ProgramIndex(Node):
+class ProgramIndex(ir.Node):
     """A program's index in its grid, the last axis running fastest; `counts` has the number of
     programs on each axis but the first. number: the one whose index it is; None: the program's own."""
 
-    targets: tuple[Symbol, ...]
-    counts: tuple[Expr, ...]
-    number: Expr | None = None
+    targets: tuple[ir.Symbol, ...]
+    counts: tuple[ir.Expr, ...]
+    number: ir.Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Lanes(Node):
+class Lanes(ir.Node):
     """`target` = 0, 1, … in the lanes of a row; of_tile: in the rows of the tile."""
 
-    target: Symbol
+    target: ir.Symbol
     of_tile: bool = False
 
 
@@ -103,40 +89,40 @@ OF_ROWS = frozenset({0})
 
 
 @dataclass(frozen=True, slots=True)
-class LaneReduce(Node):
+class LaneReduce(ir.Node):
     """`target` = the values of lanes, combined with an op of REDUCTION_OPS along these axes of the tile."""
 
-    target: Symbol
+    target: ir.Symbol
     op: str
-    value: Expr
+    value: ir.Expr
     axes: frozenset[int] = frozenset({0, 1})
 
 
 @dataclass(frozen=True, slots=True)
-class LaneScan(Node):
+class LaneScan(ir.Node):
     """`targets` in each lane = the values of all lanes of its row up to it, combined in order.
 
     op: of REDUCTION_OPS, with one value; "linear" with two, the factor and the value of
     `x -> factor * x + value`, where those of a lane come after those of the lanes before.
     """
 
-    targets: tuple[Symbol, ...]
+    targets: tuple[ir.Symbol, ...]
     op: str
-    values: tuple[Expr, ...]
+    values: tuple[ir.Expr, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Barrier(Node):
+class Barrier(ir.Node):
     """All threads of the program see each other's stores from before it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Fault(Node):
+class Fault(ir.Node):
     """Notes a fault where `cond` holds, on the host raises it; `site` indexes the fault table."""
 
     site: int
-    cond: Expr
-    words: tuple[Expr, ...]
+    cond: ir.Expr
+    words: tuple[ir.Expr, ...]
 
 
 # ---------------------------------------------------------------- on the host only
@@ -146,9 +132,9 @@ class Fault(Node):
 class LaneIndex:
     """A loop variable in lanes: base + step * lane, with a uniform base."""
 
-    base: Symbol
+    base: ir.Symbol
     step: int
-    lane: Symbol
+    lane: ir.Symbol
 
 
 class LaneUse(Enum):
@@ -167,7 +153,7 @@ class Tile:
     rows: the scalar that is their number. lanes, below: powers of two.
     """
 
-    rows: Symbol
+    rows: ir.Symbol
     lanes: int
     below: int
 
@@ -177,7 +163,7 @@ class Tile:
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel(Node):
+class Kernel(ir.Node):
     """One kernel. What it takes follows from what its body reads.
 
     lanes, fewest_lanes: how many lanes a row has, at most, and at least where it is not shorter (powers of two).
@@ -190,41 +176,41 @@ class Kernel(Node):
     body: tuple[ScheduledStmt, ...]
     lanes: int
     fewest_lanes: int
-    chosen: Symbol | None
+    chosen: ir.Symbol | None
     num_warps: int
-    lane_scalars: frozenset[Symbol]
-    indices: Mapping[Symbol, LaneIndex]
+    lane_scalars: frozenset[ir.Symbol]
+    indices: Mapping[ir.Symbol, LaneIndex]
     rows_each: int = 1
     batch: int = 1
     tile: Tile | None = None
     use: LaneUse = LaneUse.BLOCK
 
     @property
-    def rows(self) -> Symbol | None:
+    def rows(self) -> ir.Symbol | None:
         """The scalar that is the number of rows of a tile."""
         return None if self.tile is None else self.tile.rows
 
 
 @dataclass(frozen=True, slots=True)
-class ChooseLanes(Node):
+class ChooseLanes(ir.Node):
     """`target` = how many lanes a row gets in a kernel, for `rows` rows of `count` iterations."""
 
-    target: Symbol
+    target: ir.Symbol
     kernel: str
-    rows: Expr
-    count: Expr
+    rows: ir.Expr
+    count: ir.Expr
 
 
 @dataclass(frozen=True, slots=True)
-class Launch(Node):
+class Launch(ir.Node):
     """Runs a kernel in `programs` programs; nothing happens where that is 0."""
 
     kernel: Kernel
-    programs: Expr
+    programs: ir.Expr
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded(Node):
+class Recorded(ir.Node):
     """Launches that are the same whenever the host gets here: a device may record them and run them again. number: of
     the recording, in its program."""
 
@@ -233,15 +219,15 @@ class Recorded(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadBack(Node):
+class ReadBack(ir.Node):
     """`target = cell[0]`: copies a scalar that a kernel left in memory to the host."""
 
-    target: Symbol
-    cell: Symbol
+    target: ir.Symbol
+    cell: ir.Symbol
 
 
 @dataclass(frozen=True, slots=True)
-class Multiply(Node):
+class Multiply(ir.Node):
     """`target = keep * target + scale * left @ right`, by a library where that is large, else by a kernel of tiles.
 
     kernel: its name. tiles: those of its variants. sides: rows and columns of the target, and the length that is
@@ -251,16 +237,16 @@ class Multiply(Node):
 
     kernel: str
     tiles: tuple[ProductTiles, ...]
-    sides: tuple[Expr, Expr, Expr]
-    count: Expr | None
+    sides: tuple[ir.Expr, ir.Expr, ir.Expr]
+    count: ir.Expr | None
     call: ProductCall
-    scale: Expr | None
-    keep: Expr | None
+    scale: ir.Expr | None
+    keep: ir.Expr | None
     shape: ProductShape
 
 
 @dataclass(frozen=True, slots=True)
-class CheckFaults(Node):
+class CheckFaults(ir.Node):
     """Raises what kernels have noted so far; the end of a program does so in any case.
 
     guards: whether kernels behind it may access memory that only exists where nothing was noted.
@@ -270,13 +256,13 @@ class CheckFaults(Node):
 
 
 ScheduledStmt: TypeAlias = (
-    Assign
-    | Store
-    | Update
-    | Alloc
-    | Fail
-    | Break
-    | Continue
+    ir.Assign
+    | ir.Store
+    | ir.Update
+    | ir.Alloc
+    | ir.Fail
+    | ir.Break
+    | ir.Continue
     | Loop
     | Repeat
     | Branch
@@ -296,16 +282,16 @@ ScheduledStmt: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True)
-class GpuProgram(Node):
+class GpuProgram(ir.Node):
     """A function as a host program. `sites` is the fault table; `guards` are tested first.
 
     overwritten: parameters whose elements are all stored before any is read, and before anything can raise.
     """
 
     name: str
-    params: tuple[Symbol, ...]
+    params: tuple[ir.Symbol, ...]
     body: tuple[ScheduledStmt, ...]
-    results: tuple[Result, ...]
+    results: tuple[ir.Result, ...]
     sites: tuple[FaultSite, ...]
-    guards: tuple[Guard, ...] = ()
-    overwritten: frozenset[Symbol] = frozenset()
+    guards: tuple[ir.Guard, ...] = ()
+    overwritten: frozenset[ir.Symbol] = frozenset()

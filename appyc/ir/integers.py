@@ -7,28 +7,14 @@ import operator
 from collections.abc import Mapping
 from functools import cache
 
-from appyc.ir.nodes import (
-    Binary,
-    Cast,
-    Compare,
-    Const,
-    Expr,
-    Extent,
-    Intrinsic,
-    Likely,
-    Logical,
-    Select,
-    Symbol,
-    Unary,
-    Var,
-)
+from appyc.ir import nodes as ir
 from appyc.ir.types import DType
 
 Range = tuple[int, int]
 
 _BITS = {"&": operator.and_, "|": operator.or_, "^": operator.xor}
 
-NOTHING_KNOWN: Mapping[Symbol, Range] = {}
+NOTHING_KNOWN: Mapping[ir.Symbol, Range] = {}
 
 
 @cache
@@ -45,7 +31,7 @@ def is_within(inner: Range, outer: Range) -> bool:
 
 
 def range_of(
-    expr: Expr, known: Mapping[Symbol, Range] = NOTHING_KNOWN, memo: dict[int, Range] | None = None
+    expr: ir.Expr, known: Mapping[ir.Symbol, Range] = NOTHING_KNOWN, memo: dict[int, Range] | None = None
 ) -> Range:
     """Bounds of an expression of an integer type or bool. known: those of variables, and of arrays' extents.
     memo: of subexpressions that have been asked for, by `id`.
@@ -64,54 +50,54 @@ def range_of(
     return found
 
 
-def _range(expr: Expr, known: Mapping[Symbol, Range], memo: dict[int, Range] | None) -> Range | None:
+def _range(expr: ir.Expr, known: Mapping[ir.Symbol, Range], memo: dict[int, Range] | None) -> Range | None:
     match expr:
-        case Const(value=int(value)):
+        case ir.Const(value=int(value)):
             return int(value), int(value)
-        case Var(symbol=symbol):
+        case ir.Var(symbol=symbol):
             return known.get(symbol)
-        case Binary():
+        case ir.Binary():
             return range_of_binary(expr.op, range_of(expr.lhs, known, memo), range_of(expr.rhs, known, memo))
-        case Extent(array=array):
+        case ir.Extent(array=array):
             return known.get(array, (0, limits(DType.INT64)[1]))
-        case Cast(arg=arg) if arg.dtype.is_integer or arg.dtype is DType.BOOL:
+        case ir.Cast(arg=arg) if arg.dtype.is_integer or arg.dtype is DType.BOOL:
             low, high = range_of(arg, known, memo)
             is_truth = expr.dtype is DType.BOOL
             return (int(low > 0 or high < 0), int(low != 0 or high != 0)) if is_truth else (low, high)
-        case Cast(
-            arg=Intrinsic(name="sqrt", args=(Cast(arg=arg),))
-            | Binary(op="**", lhs=Cast(arg=arg), rhs=Const(value=0.5))
+        case ir.Cast(
+            arg=ir.Intrinsic(name="sqrt", args=(ir.Cast(arg=arg),))
+            | ir.Binary(op="**", lhs=ir.Cast(arg=arg), rhs=ir.Const(value=0.5))
         ) if expr.dtype is DType.INT64 and arg.dtype.is_integer:
             low, high = range_of(arg, known, memo)
             least = math.isqrt(low) - 1 if low >= 0 else -(2**62)
             return least, math.isqrt(max(high, 0)) + 1  # both the number and its root are rounded
-        case Cast(arg=arg) if arg.dtype.is_float and expr.dtype is DType.INT64:
+        case ir.Cast(arg=arg) if arg.dtype.is_float and expr.dtype is DType.INT64:
             return -(2**62), 2**62  # what else the processor makes of a float is no number
-        case Select(cond=cond, then=then, orelse=orelse):
+        case ir.Select(cond=cond, then=then, orelse=orelse):
             fails, holds = range_of(cond, known, memo)
             if fails == holds:
                 return range_of(then if holds else orelse, known, memo)
             one, other = range_of(then, known, memo), range_of(orelse, known, memo)
             return min(one[0], other[0]), max(one[1], other[1])
-        case Unary(op="-", arg=arg):
+        case ir.Unary(op="-", arg=arg):
             low, high = range_of(arg, known, memo)
             return -high, -low
-        case Unary(op="~", arg=arg) if arg.dtype is DType.BOOL:
+        case ir.Unary(op="~", arg=arg) if arg.dtype is DType.BOOL:
             low, high = range_of(arg, known, memo)
             return 1 - high, 1 - low
-        case Unary(op="~", arg=arg) if arg.dtype.kind == "i":
+        case ir.Unary(op="~", arg=arg) if arg.dtype.kind == "i":
             low, high = range_of(arg, known, memo)
             return ~high, ~low
-        case Intrinsic(name="abs", args=(arg,)):
+        case ir.Intrinsic(name="abs", args=(arg,)):
             low, high = range_of(arg, known, memo)
             return (0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
-        case Likely(arg=arg):
+        case ir.Likely(arg=arg):
             return range_of(arg, known, memo)
-        case Logical():
+        case ir.Logical():
             ends = zip(range_of(expr.lhs, known, memo), range_of(expr.rhs, known, memo), strict=True)
             low, high = (min(pair) if expr.op == "and" else max(pair) for pair in ends)
             return low, high
-        case Compare() if all(s.dtype.is_integer or s.dtype is DType.BOOL for s in (expr.lhs, expr.rhs)):
+        case ir.Compare() if all(s.dtype.is_integer or s.dtype is DType.BOOL for s in (expr.lhs, expr.rhs)):
             return range_of_comparison(
                 expr.op, range_of(expr.lhs, known, memo), range_of(expr.rhs, known, memo)
             )

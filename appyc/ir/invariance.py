@@ -4,57 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
 
-from appyc.ir.nodes import (
-    Alloc,
-    Extent,
-    For,
-    If,
-    Load,
-    Logical,
-    Node,
-    Select,
-    Store,
-    Symbol,
-    Update,
-    Var,
-    While,
-)
+from appyc.ir import nodes as ir
 from appyc.ir.raising import is_fault_site
 from appyc.ir.visit import children, scalars_written, statements, walk
 
 
-def changed_in(node: Node | Iterable[Node]) -> set[Symbol]:
+def changed_in(node: ir.Node | Iterable[ir.Node]) -> set[ir.Symbol]:
     """Scalars that are written, loop variables among them, and arrays that are made: their extents change."""
     out = scalars_written(node)
     for n in statements(node):
-        if isinstance(n, For):
+        if isinstance(n, ir.For):
             out.add(n.var)
-        elif isinstance(n, Alloc):
+        elif isinstance(n, ir.Alloc):
             out.add(n.array)
     return out
 
 
-def is_invariant(exprs: Node | Iterable[Node], changed: Set[Symbol]) -> bool:
+def is_invariant(exprs: ir.Node | Iterable[ir.Node], changed: Set[ir.Symbol]) -> bool:
     """Whether expressions may be evaluated before code that changes these: they raise nothing, and read no element."""
     return not any(
-        isinstance(n, Load)
-        or (isinstance(n, Var) and n.symbol in changed)
-        or (isinstance(n, Extent) and n.array in changed)
+        isinstance(n, ir.Load)
+        or (isinstance(n, ir.Var) and n.symbol in changed)
+        or (isinstance(n, ir.Extent) and n.array in changed)
         or is_fault_site(n)
         for n in walk(exprs)
     )
 
 
-def evaluated_always(node: Node) -> Iterator[Node]:
+def evaluated_always(node: ir.Node) -> Iterator[ir.Node]:
     """The node and the parts of it that are evaluated whenever it is reached, in that order: operands first."""
     match node:
-        case If() | While() | Select():
-            parts: Iterable[Node] = (node.cond,)
-        case For():
+        case ir.If() | ir.While() | ir.Select():
+            parts: Iterable[ir.Node] = (node.cond,)
+        case ir.For():
             parts = (node.lo, node.hi)
-        case Logical():
+        case ir.Logical():
             parts = (node.lhs,)
-        case Store() | Update() if node.mask is not None:
+        case ir.Store() | ir.Update() if node.mask is not None:
             parts = (node.mask,)
         case _:
             parts = children(node)

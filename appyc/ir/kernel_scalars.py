@@ -5,38 +5,30 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from appyc.ir.gpu_program import (
-    Branch,
-    ChooseLanes,
-    LaneReduce,
-    Lanes,
-    LaneScan,
-    Launch,
-    Loop,
-    Multiply,
-    ProgramIndex,
-    ReadBack,
-    Recorded,
-    Repeat,
-    ScheduledStmt,
-)
+from appyc.ir import gpu_program as gpu
 from appyc.ir.nodes import Assign, Node, Symbol, Update, Var
 from appyc.ir.visit import walk
 
 
-def free_scalars(body: Iterable[ScheduledStmt]) -> list[Symbol]:
+def free_scalars(body: Iterable[gpu.ScheduledStmt]) -> list[Symbol]:
     """The scalars that may be read before the statements have set them, in program order."""
     free: dict[Symbol, None] = {}
     _scan(tuple(body), set(), free)
     return list(free)
 
 
-def targets_of(stmt: ScheduledStmt) -> tuple[Symbol, ...]:
+def targets_of(stmt: gpu.ScheduledStmt) -> tuple[Symbol, ...]:
     """The scalars that a statement sets itself, those in its body left out."""
     match stmt:
-        case Assign(target) | Lanes(target) | LaneReduce(target) | ReadBack(target) | ChooseLanes(target):
+        case (
+            Assign(target)
+            | gpu.Lanes(target)
+            | gpu.LaneReduce(target)
+            | gpu.ReadBack(target)
+            | gpu.ChooseLanes(target)
+        ):
             return (target,)
-        case ProgramIndex(targets) | LaneScan(targets):
+        case gpu.ProgramIndex(targets) | gpu.LaneScan(targets):
             return targets
         case Update(target) if not target.is_array:
             return (target,)
@@ -44,12 +36,12 @@ def targets_of(stmt: ScheduledStmt) -> tuple[Symbol, ...]:
             return ()
 
 
-def bodies_of(stmt: ScheduledStmt) -> dict[str, tuple[ScheduledStmt, ...]]:
+def bodies_of(stmt: gpu.ScheduledStmt) -> dict[str, tuple[gpu.ScheduledStmt, ...]]:
     """The statements inside one, by the name of the field. A kernel's are its own."""
     return {name: getattr(stmt, name) for name in ("body", "then", "orelse") if hasattr(stmt, name)}
 
 
-def all_statements(body: Iterable[ScheduledStmt]) -> Iterator[ScheduledStmt]:
+def all_statements(body: Iterable[gpu.ScheduledStmt]) -> Iterator[gpu.ScheduledStmt]:
     """Each statement, an outer one before those in it; none of the kernels that the host launches."""
     for stmt in body:
         yield stmt
@@ -57,36 +49,36 @@ def all_statements(body: Iterable[ScheduledStmt]) -> Iterator[ScheduledStmt]:
             yield from all_statements(inner)
 
 
-def scalars_set(body: Iterable[ScheduledStmt]) -> Counter[Symbol]:
+def scalars_set(body: Iterable[gpu.ScheduledStmt]) -> Counter[Symbol]:
     """The scalars that the host may set in statements, each with the number of statements that set it."""
     found = Counter[Symbol]()
     for part in all_statements(body):
-        found.update((part.var,) if isinstance(part, Loop) else targets_of(part))
+        found.update((part.var,) if isinstance(part, gpu.Loop) else targets_of(part))
     return found
 
 
-def _scan(body: tuple[ScheduledStmt, ...], known: set[Symbol], free: dict[Symbol, None]) -> None:
+def _scan(body: tuple[gpu.ScheduledStmt, ...], known: set[Symbol], free: dict[Symbol, None]) -> None:
     """Adds to `known` what the statements set in any case, to `free` what they need."""
     for stmt in body:
         match stmt:
-            case Loop(var, lo, hi, _, inner):
+            case gpu.Loop(var, lo, hi, _, inner):
                 _need(lo, known, free)
                 _need(hi, known, free)
                 _scan(inner, known | {var}, free)
-            case Repeat(cond, inner):
+            case gpu.Repeat(cond, inner):
                 _need(cond, known, free)
                 _scan(inner, set(known), free)
-            case Branch(cond, then, orelse):
+            case gpu.Branch(cond, then, orelse):
                 _need(cond, known, free)
                 after_then, after_else = set(known), set(known)
                 _scan(then, after_then, free)
                 _scan(orelse, after_else, free)
                 known |= after_then & after_else
-            case Recorded(_, inner):
+            case gpu.Recorded(_, inner):
                 _scan(inner, known, free)
-            case Multiply():
+            case gpu.Multiply():
                 _need(stmt, known, free)
-            case Launch(kernel, programs):
+            case gpu.Launch(kernel, programs):
                 _need(programs, known, free)
                 for symbol in free_scalars(kernel.body):
                     if symbol not in known and symbol not in kernel.lane_scalars:

@@ -24,36 +24,10 @@ import keyword
 from collections.abc import Callable, Collection, Iterable
 from typing import assert_never
 
+from appyc.ir import nodes as ir
 from appyc.ir.expression_printer import CALLED_OPS, PYTHON_KINDS, ExpressionPrinter, strided
 from appyc.ir.fault_words import AS_TUPLE
 from appyc.ir.names import of_function, spellings
-from appyc.ir.nodes import (
-    OWN_ERRORS,
-    Alloc,
-    AnyLane,
-    Apart,
-    Ascending,
-    Assign,
-    BoundsCheck,
-    Break,
-    Clauses,
-    Continue,
-    Expr,
-    Fail,
-    For,
-    ForAll,
-    Function,
-    If,
-    LoopMode,
-    Reduce,
-    Reduction,
-    Result,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    While,
-)
 from appyc.ir.results import Chosen, DictOf, ListOf, MadeOf, NoneOr, ResultTree, ViewOf
 from appyc.ir.visit import symbols_of, walk
 
@@ -103,10 +77,10 @@ def ascending(array, lo, hi):
 """What an `Apart` and an `Ascending` print calls of."""
 
 
-def print_function(fn: Function) -> str:
+def print_function(fn: ir.Function) -> str:
     """The function as a Python module that defines it."""
     whole = [fn, *(callee.function for callee in fn.callees)]
-    failures = [n for n in walk(whole) if isinstance(n, Fail)]
+    failures = [n for n in walk(whole) if isinstance(n, ir.Fail)]
     fails = {n.error for n in failures}
     reserved = {
         *keyword.kwlist,
@@ -117,17 +91,17 @@ def print_function(fn: Function) -> str:
     names = spellings(symbols_of(fn), reserved)
     printer = _Printer(names.__getitem__)
     lines = ["import math", "import numpy as np", ""]
-    if any(isinstance(n, Reduce) for n in walk(whole)):
+    if any(isinstance(n, ir.Reduce) for n in walk(whole)):
         lines.insert(0, "import functools")
-    if any(isinstance(n, AnyLane) for n in walk(whole)):
+    if any(isinstance(n, ir.AnyLane) for n in walk(whole)):
         lines += ["any_lane = bool  # here lanes run in order", ""]
-    if any(isinstance(n, Apart | Ascending) for n in walk(whole)):
+    if any(isinstance(n, ir.Apart | ir.Ascending) for n in walk(whole)):
         lines += [*INSPECTORS.splitlines(), ""]
     if any(failure.kinds for failure in failures):
         lines += ["from appyc.runtime.faults import number", ""]
     for module, _, name in (error.partition(":") for error in sorted(fails)):
         lines += [f"from {module} import {name}", ""] if name else []
-    for error in sorted(fails & set(OWN_ERRORS)):
+    for error in sorted(fails & set(ir.OWN_ERRORS)):
         lines += [f"class {error}(Exception):", "    pass", ""]
     for callee in fn.callees:
         own = spellings(symbols_of(callee.function), reserved)
@@ -136,19 +110,19 @@ def print_function(fn: Function) -> str:
     return "\n".join(lines) + "\n"
 
 
-def print_expr(expr: Expr) -> str:
+def print_expr(expr: ir.Expr) -> str:
     """An expression, for a message."""
     return _Printer(lambda symbol: symbol.name).bare(expr)
 
 
 def expression_printer(
-    name: Callable[[Symbol], str], nonzero: Collection[Symbol] = ()
-) -> Callable[[Expr], str]:
+    name: Callable[[ir.Symbol], str], nonzero: Collection[ir.Symbol] = ()
+) -> Callable[[ir.Expr], str]:
     """A printer of expressions that spells symbols as `name` does. nonzero: as for `ExpressionPrinter`."""
     return _Printer(name, nonzero).bare
 
 
-def print_stmt(stmt: Stmt) -> str:
+def print_stmt(stmt: ir.Stmt) -> str:
     """A statement with what it contains, for a message."""
     return "\n".join(_Printer(lambda symbol: symbol.name).stmt(stmt))
 
@@ -156,7 +130,7 @@ def print_stmt(stmt: Stmt) -> str:
 class _Printer(ExpressionPrinter):
     # ------------------------------------------------------------ expressions
 
-    def for_all(self, stmt: ForAll) -> list[str]:
+    def for_all(self, stmt: ir.ForAll) -> list[str]:
         """The values first, then the stores, in the same order."""
         axes = f"({', '.join(self.name(axis) for axis in stmt.axes)}{',' if len(stmt.axes) == 1 else ''})"
         each = self.each(stmt.axes, stmt.extents)
@@ -174,43 +148,43 @@ class _Printer(ExpressionPrinter):
 
     # ------------------------------------------------------------ statements
 
-    def block(self, body: Iterable[Stmt]) -> list[str]:
+    def block(self, body: Iterable[ir.Stmt]) -> list[str]:
         lines = [line for stmt in body for line in self.stmt(stmt)]
         return [f"    {line}" for line in lines or ["pass"]]
 
-    def stmt(self, stmt: Stmt) -> list[str]:
+    def stmt(self, stmt: ir.Stmt) -> list[str]:
         match stmt:
-            case Assign():
+            case ir.Assign():
                 return [f"{self.name(stmt.target)} = {self.bare(stmt.value)}"]
-            case Store():
+            case ir.Store():
                 line = f"{self.element(stmt.array, stmt.index)} = {self.bare(stmt.value)}"
                 return self.masked(line, stmt.mask)
-            case Update():
+            case ir.Update():
                 return self.masked(self.update(stmt), stmt.mask)
-            case For():
+            case ir.For():
                 bounds = f"{self.bare(stmt.lo)}, {self.bare(stmt.hi)}"
                 step = "" if stmt.step == 1 else f", {stmt.step}"
                 head = f"for {self.name(stmt.var)} in range({bounds}{step}):"
                 return [*self.remarks(stmt), head, *self.block(stmt.body)]
-            case While():
+            case ir.While():
                 return [f"while {self.bare(stmt.cond)}:", *self.block(stmt.body)]
-            case If():
+            case ir.If():
                 return self.branch(stmt, "if")
-            case Break():
+            case ir.Break():
                 return ["break"]
-            case Continue():
+            case ir.Continue():
                 return ["continue"]
-            case Alloc(array=array, shape=[length], kept=kept) if kept is not None:
+            case ir.Alloc(array=array, shape=[length], kept=kept) if kept is not None:
                 name, more = self.name(array), f"{self.expr(length)} - {self.expr(kept)}"
                 made = f"np.empty({more}, np.{array.dtype})"
                 return [f"{name} = np.concatenate(({name}[:{self.bare(kept)}], {made}))"]
-            case Alloc():
+            case ir.Alloc():
                 shape = "".join(f"{self.bare(n)}, " for n in stmt.shape).strip()
                 make = "zeros" if stmt.zero else "empty"
                 return [f"{self.name(stmt.array)} = np.{make}(({shape}), np.{stmt.array.dtype})"]
-            case ForAll():
+            case ir.ForAll():
                 return self.for_all(stmt)
-            case Fail():
+            case ir.Fail():
                 words = [self.bare(word) for word in stmt.values]
                 if stmt.kinds:
                     words = [f"number({w}, {kind!r})" for w, kind in zip(words, stmt.kinds, strict=True)]
@@ -221,15 +195,15 @@ class _Printer(ExpressionPrinter):
                 if stmt.message == AS_TUPLE:
                     given = f"({', '.join(words)},)"
                 return [f"raise {stmt.error.rpartition(':')[2]}({given})"]
-            case BoundsCheck():
+            case ir.BoundsCheck():
                 return [f"range({self.bare(stmt.extent)})[{self.bare(stmt.index)}]"]
             case _:
                 assert_never(stmt)
 
-    def masked(self, line: str, mask: Expr | None) -> list[str]:
+    def masked(self, line: str, mask: ir.Expr | None) -> list[str]:
         return [line] if mask is None else [f"if {self.bare(mask)}:", f"    {line}"]
 
-    def update(self, stmt: Update) -> str:
+    def update(self, stmt: ir.Update) -> str:
         to_element = stmt.target.is_array
         target = self.element(stmt.target, stmt.index) if to_element else self.name(stmt.target)
         if stmt.op in CALLED_OPS:
@@ -240,28 +214,28 @@ class _Printer(ExpressionPrinter):
             value = f"{target} {stmt.op} {self.expr(stmt.value)}"
         return f"{target} = {value}" + ("  # atomic" if stmt.atomic else "")
 
-    def branch(self, stmt: If, word: str) -> list[str]:
+    def branch(self, stmt: ir.If, word: str) -> list[str]:
         lines = [f"{word} {self.bare(stmt.cond)}:", *self.block(stmt.then)]
-        if len(stmt.orelse) == 1 and isinstance(stmt.orelse[0], If):
+        if len(stmt.orelse) == 1 and isinstance(stmt.orelse[0], ir.If):
             return lines + self.branch(stmt.orelse[0], "elif")
         return lines + (["else:", *self.block(stmt.orelse)] if stmt.orelse else [])
 
     # ------------------------------------------------------------ what is known of a loop
 
-    def remarks(self, loop: For) -> list[str]:
+    def remarks(self, loop: ir.For) -> list[str]:
         """Comments above a loop: what the user asked for, and how it runs."""
         lines = [] if loop.clauses is None else [f"# asked: {self.asked(loop.clauses)}"]
         if loop.product is not None:
             lines.append("# a product of matrices")
         facts = self.lists(private=loop.private, last=loop.last) + self.reductions(loop.reductions)
         match loop.mode:
-            case LoopMode.PARALLEL:
+            case ir.LoopMode.PARALLEL:
                 lines.append(" ".join(["#pragma parallel for", *facts]))
-            case LoopMode.SIMD:
+            case ir.LoopMode.SIMD:
                 limits = [] if loop.safelen is None else [f"safelen({loop.safelen})"]
                 limits += ["in_step"] if loop.in_step else []
                 lines.append(" ".join(["#pragma simd", *limits, *facts]))
-            case LoopMode.SEQUENTIAL:
+            case ir.LoopMode.SEQUENTIAL:
                 facts += [f"scan({scan.op}: {self.name(scan.symbol)})" for scan in loop.scans]
                 if facts:
                     lines.append(" ".join(["# sequential", *facts]))
@@ -269,7 +243,7 @@ class _Printer(ExpressionPrinter):
                 assert_never(loop.mode)
         return lines
 
-    def asked(self, clauses: Clauses) -> str:
+    def asked(self, clauses: ir.Clauses) -> str:
         words = [
             f"{clauses.request} for" if clauses.request in ("parallel", "sequential") else clauses.request
         ]
@@ -296,22 +270,22 @@ class _Printer(ExpressionPrinter):
         words += map(str, clauses.transforms)
         return " ".join(words)
 
-    def lists(self, **symbols: tuple[Symbol, ...]) -> list[str]:
+    def lists(self, **symbols: tuple[ir.Symbol, ...]) -> list[str]:
         return [f"{word}({', '.join(map(self.name, names))})" for word, names in symbols.items() if names]
 
-    def reductions(self, reductions: tuple[Reduction, ...]) -> list[str]:
+    def reductions(self, reductions: tuple[ir.Reduction, ...]) -> list[str]:
         return [f"reduction({r.op}: {self.name(r.symbol)})" for r in reductions]
 
     # ------------------------------------------------------------ functions
 
-    def function(self, fn: Function) -> list[str]:
+    def function(self, fn: ir.Function) -> list[str]:
         params = ", ".join(f"{self.name(p)}: '{p.type}'" for p in fn.params)
         body = self.block(fn.body) if fn.body or fn.tree is None else []
         guards = [f"    # holds, or else indices are checked: {self.bare(g.holds)}" for g in fn.guards]
         result = [] if fn.tree is None else [f"    return {self.tree(fn.tree, fn.results)}"]
         return [f"def {of_function(fn.name)}({params}):", *guards, *body, *result]
 
-    def tree(self, tree: ResultTree, results: tuple[Result, ...]) -> str:
+    def tree(self, tree: ResultTree, results: tuple[ir.Result, ...]) -> str:
         match tree:
             case None:
                 return "None"
@@ -336,14 +310,14 @@ class _Printer(ExpressionPrinter):
             case _:
                 return self.result(results[tree])
 
-    def _list(self, made: ListOf, results: tuple[Result, ...]) -> str:
+    def _list(self, made: ListOf, results: tuple[ir.Result, ...]) -> str:
         count = self.result(results[made.count])
         parts = [f"{self.result(results[n])}[:{count}]" for n in made.columns]
         lists = [f"{part}.tolist()" if own else f"list({part})"
                  for part, own in zip(parts, made.python, strict=True)]  # fmt: skip
         return f"list(zip({', '.join(lists)}))" if made.of_tuples else lists[0]
 
-    def _view(self, view: ViewOf, results: tuple[Result, ...]) -> str:
+    def _view(self, view: ViewOf, results: tuple[ir.Result, ...]) -> str:
         base = self.result(results[view.array])
         later = (self.result(results[n]) for n in view.known_later)
         numbers = [next(later) if n is None else str(n) for n in view.numbers]
@@ -352,8 +326,8 @@ class _Printer(ExpressionPrinter):
             base, rank, numbers[:rank], numbers[rank : rank + view.ndim], numbers[rank + view.ndim :]
         )
 
-    def result(self, result: Result) -> str:
-        if isinstance(result.value, Symbol):
+    def result(self, result: ir.Result) -> str:
+        if isinstance(result.value, ir.Symbol):
             return self.name(result.value)
         dtype = result.value.dtype
         kind = PYTHON_KINDS[dtype.kind] if result.python else f"np.{dtype}"

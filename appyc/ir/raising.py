@@ -7,28 +7,12 @@ from dataclasses import replace
 from typing import TypeGuard, TypeVar
 
 from appyc.errors import LeftToPython, conversion_error
+from appyc.ir import nodes as ir
 from appyc.ir.blocks import jumps
-from appyc.ir.nodes import (
-    Alloc,
-    Binary,
-    BoundsCheck,
-    Call,
-    Const,
-    Draw,
-    Expr,
-    Fail,
-    Function,
-    Load,
-    Node,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-)  # fmt: skip
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, rewrite, walk
 
-N = TypeVar("N", bound=Node)
+N = TypeVar("N", bound=ir.Node)
 
 GROWING = ("+", "-", "*", "**", "<<")
 """Operations on Python ints whose result may take more than 64 bits."""
@@ -46,35 +30,35 @@ _RAISED = {
 """The exception, and its message, where a call cannot be left to Python."""
 
 
-def raises_itself(node: Node) -> bool:
+def raises_itself(node: ir.Node) -> bool:
     """Whether a node can raise, be its parts what they may. A draw counts as one that can: it is made as often as
     the program says, and where."""
     match node:
-        case Fail() | BoundsCheck() | Draw() | Call():
+        case ir.Fail() | ir.BoundsCheck() | ir.Draw() | ir.Call():
             return True
-        case Binary("**", _, exponent) if node.dtype.kind == "i":
+        case ir.Binary("**", _, exponent) if node.dtype.kind == "i":
             return node.trap or not is_never_negative(exponent)
-        case Binary():
+        case ir.Binary():
             return node.trap
-        case Update(trap=True):
+        case ir.Update(trap=True):
             return True
-        case Load() | Store() | Update():
+        case ir.Load() | ir.Store() | ir.Update():
             return node.checked and bool(node.index)
         case _:
             return False
 
 
-def traps_overflow(node: Node) -> TypeGuard[Binary]:
+def traps_overflow(node: ir.Node) -> TypeGuard[ir.Binary]:
     """Whether a node is arithmetic of Python ints that must not wrap."""
-    return isinstance(node, Binary) and node.trap and node.dtype is DType.INT64 and node.op in GROWING
+    return isinstance(node, ir.Binary) and node.trap and node.dtype is DType.INT64 and node.op in GROWING
 
 
-def trapping_sums(body: Node | Iterable[Node]) -> set[Symbol]:
+def trapping_sums(body: ir.Node | Iterable[ir.Node]) -> set[ir.Symbol]:
     """The scalars with updates that must not wrap."""
-    return {n.target for n in walk(body) if isinstance(n, Update) and n.trap}
+    return {n.target for n in walk(body) if isinstance(n, ir.Update) and n.trap}
 
 
-def overflow_error(fn: Function) -> tuple[str, str]:
+def overflow_error(fn: ir.Function) -> tuple[str, str]:
     """The exception, and its message, for a Python int beyond 64 bits. Python runs the call again if the function
     stores into no argument but lists, of which the call has copies."""
     if all(s.array.is_list for s in arrays_written(fn.body) & set(fn.params)):
@@ -88,8 +72,8 @@ def overflow_error(fn: Function) -> tuple[str, str]:
 def raising_where_left(node: N) -> N:
     """The code, with exceptions where guards would leave the call to Python because of a number."""
 
-    def rule(n: Node) -> Node:
-        if isinstance(n, Fail) and n.error == LeftToPython.__name__ and n.message in _RAISED:
+    def rule(n: ir.Node) -> ir.Node:
+        if isinstance(n, ir.Fail) and n.error == LeftToPython.__name__ and n.message in _RAISED:
             error, message = _RAISED[n.message]
             return replace(n, error=error, message=message)
         return n
@@ -97,29 +81,29 @@ def raising_where_left(node: N) -> N:
     return rewrite(node, rule)
 
 
-def must_be_first(fail: Fail) -> bool:
+def must_be_first(fail: ir.Fail) -> bool:
     """Whether of several iterations that fail the first one must raise. Indices out of range, and conversions, are
     faults of which any may be reported."""
     return fail.error not in (LeftToPython.__name__, CONVERSION_ERROR)
 
 
-def is_never_negative(expr: Expr) -> bool:
+def is_never_negative(expr: ir.Expr) -> bool:
     """Whether an integer is seen to be 0 or more."""
     match expr:
-        case Const(value=value):
+        case ir.Const(value=value):
             return value.real >= 0
-        case Binary("max", lhs, rhs):
+        case ir.Binary("max", lhs, rhs):
             return is_never_negative(lhs) or is_never_negative(rhs)
         case _:
             return False
 
 
-def may_raise(node: Node | Iterable[Node]) -> bool:
+def may_raise(node: ir.Node | Iterable[ir.Node]) -> bool:
     """Whether the node, one of several, or something below may raise."""
     return any(raises_itself(n) for n in walk(node))
 
 
-def may_leave(stmt: Stmt) -> bool:
+def may_leave(stmt: ir.Stmt) -> bool:
     """Whether a statement may raise or jump, so that what follows it is not executed in any case."""
     return jumps(stmt) or may_raise(stmt)
 
@@ -130,36 +114,36 @@ CHECKED = {"+": "add", "-": "sub", "*": "mul", "<<": "shift", "**": "power"}
 """Operators of integers that have forms which must not wrap, and the names of those."""
 
 
-def can_fault(node: Node | Sequence[Node]) -> bool:
+def can_fault(node: ir.Node | Sequence[ir.Node]) -> bool:
     """True where running the node may end the program with an exception."""
     return any(is_fault_site(n) for n in walk(node))
 
 
-def is_fault_site(node: Node) -> bool:
+def is_fault_site(node: ir.Node) -> bool:
     """Whether the node itself may end the program with an exception."""
     match node:
-        case Load() | Store():
+        case ir.Load() | ir.Store():
             return node.checked
-        case Update():
+        case ir.Update():
             return node.trap or (node.checked and bool(node.index))
-        case Alloc():
+        case ir.Alloc():
             return not node.in_frame
-        case Fail() | BoundsCheck() | Call():
+        case ir.Fail() | ir.BoundsCheck() | ir.Call():
             return True
-        case Binary():
+        case ir.Binary():
             return divisor_may_be_zero(node) or exponent_may_be_negative(node) or traps_overflow(node)
         case _:
             return False
 
 
-def divisor_may_be_zero(node: Binary) -> bool:
+def divisor_may_be_zero(node: ir.Binary) -> bool:
     """True for a division that must raise where its divisor is 0."""
     if not node.trap or node.op not in ("/", "//", "%"):
         return False
-    return not (isinstance(node.rhs, Const) and node.rhs.value != 0)
+    return not (isinstance(node.rhs, ir.Const) and node.rhs.value != 0)
 
 
-def exponent_may_be_negative(node: Binary) -> bool:
+def exponent_may_be_negative(node: ir.Binary) -> bool:
     """True for an integer power whose exponent may be negative, which NumPy refuses."""
     if node.op != "**" or node.dtype.kind != "i":
         return False

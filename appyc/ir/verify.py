@@ -13,34 +13,8 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from appyc.errors import InternalError
+from appyc.ir import nodes as ir
 from appyc.ir.fault_words import FAULT_WORDS
-from appyc.ir.nodes import (
-    BINARY_OPS,
-    OWN_ERRORS,
-    REDUCTION_OPS,
-    Alloc,
-    Assign,
-    BoundsCheck,
-    Break,
-    Call,
-    Continue,
-    Draw,
-    Fail,
-    For,
-    ForAll,
-    Function,
-    If,
-    Load,
-    LoopMode,
-    Node,
-    Reduction,
-    Stmt,
-    Store,
-    Symbol,
-    Update,
-    View,
-    While,
-)
 from appyc.ir.results import leaves
 from appyc.ir.schedule import Dots, OuterLanes
 from appyc.ir.types import DType, Layout
@@ -48,7 +22,7 @@ from appyc.ir.verify_expressions import KINDS_OF_OP, ExpressionVerifier
 from appyc.ir.visit import loops_of, scalars_read, scalars_written, symbols_of, walk
 
 
-def verify(fn: Function) -> list[str]:
+def verify(fn: ir.Function) -> list[str]:
     """What is wrong with the function, one sentence each; empty where nothing is."""
     return [
         fault
@@ -57,7 +31,7 @@ def verify(fn: Function) -> list[str]:
     ]
 
 
-def check(fn: Function, where: str) -> None:
+def check(fn: ir.Function, where: str) -> None:
     """Raises InternalError in the name of `where`, the pass that made the function, if it is broken."""
     faults = verify(fn)
     if faults:
@@ -80,7 +54,7 @@ class _Verifier(ExpressionVerifier):
 
     def symbols(self) -> None:
         fn = self.fn
-        by_uid: dict[int, Symbol] = {}
+        by_uid: dict[int, ir.Symbol] = {}
         for symbol in symbols_of(fn):
             first = by_uid.setdefault(symbol.uid, symbol)
             self.expect(first == symbol, fn, f"{first} and {symbol} have one number")
@@ -95,66 +69,66 @@ class _Verifier(ExpressionVerifier):
 
     # ------------------------------------------------------------ statements
 
-    def body(self, body: Iterable[Stmt]) -> None:
+    def body(self, body: Iterable[ir.Stmt]) -> None:
         for stmt in body:
             self.stmt(stmt)
 
-    def stmt(self, stmt: Stmt) -> None:
+    def stmt(self, stmt: ir.Stmt) -> None:
         match stmt:
-            case Assign(value=Draw() as value):
+            case ir.Assign(value=ir.Draw() as value):
                 self.draw(value)
                 self.expect(value.dtype is stmt.target.dtype, stmt, f"{stmt.target} is no {value.dtype}")
                 self.known.add(stmt.target)
                 self.use(stmt.target, stmt, array=False)
-            case Assign(value=Call() as call):
+            case ir.Assign(value=ir.Call() as call):
                 self.call(call, stmt.target)
                 self.known.add(stmt.target)
-            case Assign():
+            case ir.Assign():
                 self.expr(stmt.value, stmt.target.dtype)
                 self.known.add(stmt.target)
                 self.use(stmt.target, stmt, array=False)
-            case Store():
+            case ir.Store():
                 self.index(stmt.array, stmt.index, stmt)
                 self.writable(stmt.array, stmt)
                 self.mask(stmt.mask)
                 self.expr(stmt.value, stmt.array.dtype)
-            case Update():
+            case ir.Update():
                 self.update(stmt)
-            case For():
+            case ir.For():
                 self.loop(stmt)
-            case While():
+            case ir.While():
                 self.enter(stmt)
                 self.condition(stmt.cond)
                 self.body(stmt.body)
                 self.loops.pop()
-            case If():
+            case ir.If():
                 self.condition(stmt.cond)
                 self.body(stmt.then)
                 self.body(stmt.orelse)
-            case Break() | Continue():
+            case ir.Break() | ir.Continue():
                 self.leave(stmt)
-            case Alloc():
+            case ir.Alloc():
                 self.alloc(stmt)
-            case ForAll():
+            case ir.ForAll():
                 self.for_all(stmt)
-            case Fail():
+            case ir.Fail():
                 known = getattr(builtins, stmt.error, None)
                 is_error = (
                     (isinstance(known, type) and issubclass(known, Exception))
-                    or stmt.error in OWN_ERRORS
+                    or stmt.error in ir.OWN_ERRORS
                     or ":" in stmt.error
                 )
                 self.expect(is_error, stmt, f"{stmt.error!r} is no exception")
                 self.expect(len(stmt.values) <= FAULT_WORDS, stmt, "a message has too many numbers")
                 for number in stmt.values:
                     self.expr(number, DType.INT64)
-            case BoundsCheck():
+            case ir.BoundsCheck():
                 self.expr(stmt.index, DType.INT64)
                 self.expr(stmt.extent, DType.INT64)
             case _:
                 assert_never(stmt)
 
-    def call(self, call: Call, target: Symbol) -> None:
+    def call(self, call: ir.Call, target: ir.Symbol) -> None:
         self.expect(target.dtype is call.dtype, call, f"{target} gets a {call.dtype}")
         for number in call.numbers:
             self.expr(number)
@@ -167,20 +141,20 @@ class _Verifier(ExpressionVerifier):
             self.fault(call, f"no callee {call.callee!r} takes {len(call.args)} arguments")
             return
         [result] = callee.results
-        returned = None if isinstance(result.value, Symbol) else result.value.dtype
+        returned = None if isinstance(result.value, ir.Symbol) else result.value.dtype
         self.expect(returned is call.dtype, call, f"{call.callee} returns {returned}, not {call.dtype}")
         for parameter, arg in zip(callee.params, call.args, strict=True):
-            given = arg.array if isinstance(arg, View) else arg
-            fits = parameter.dtype is given.dtype and parameter.is_array == isinstance(arg, View)
+            given = arg.array if isinstance(arg, ir.View) else arg
+            fits = parameter.dtype is given.dtype and parameter.is_array == isinstance(arg, ir.View)
             self.expect(fits, call, f"{parameter} is given {given}")
 
-    def writable(self, array: Symbol, node: Node) -> None:
+    def writable(self, array: ir.Symbol, node: ir.Node) -> None:
         if array.is_array:
             self.expect(not array.array.readonly, node, f"{array} is read-only and is written")
 
-    def update(self, stmt: Update) -> None:
+    def update(self, stmt: ir.Update) -> None:
         dtype = stmt.target.dtype
-        works = stmt.op in REDUCTION_OPS and dtype.kind in KINDS_OF_OP[stmt.op]
+        works = stmt.op in ir.REDUCTION_OPS and dtype.kind in KINDS_OF_OP[stmt.op]
         self.expect(works, stmt, f"update with {stmt.op!r} of {dtype}")
         if stmt.target.is_array:
             self.index(stmt.target, stmt.index, stmt)
@@ -193,7 +167,7 @@ class _Verifier(ExpressionVerifier):
         self.mask(stmt.mask)
         self.expr(stmt.value, dtype)
 
-    def alloc(self, stmt: Alloc) -> None:
+    def alloc(self, stmt: ir.Alloc) -> None:
         array = stmt.array
         self.known.add(array)
         self.expect(array not in self.fn.params, stmt, f"the parameter {array} is allocated")
@@ -207,7 +181,7 @@ class _Verifier(ExpressionVerifier):
 
     # ------------------------------------------------------------ tensors
 
-    def for_all(self, stmt: ForAll) -> None:
+    def for_all(self, stmt: ir.ForAll) -> None:
         self.axes(stmt)
         if stmt.where is not None:
             self.expr(stmt.where, DType.BOOL)
@@ -216,7 +190,7 @@ class _Verifier(ExpressionVerifier):
             self.expect(stmt.position.dtype is DType.INT64, stmt, f"{stmt.position} is no int64")
             bound.add(stmt.position)
         self.known |= bound
-        self.expect(stmt.op is None or stmt.op in BINARY_OPS, stmt, f"no operator {stmt.op!r}")
+        self.expect(stmt.op is None or stmt.op in ir.BINARY_OPS, stmt, f"no operator {stmt.op!r}")
         self.index(stmt.array, stmt.index, stmt)
         self.writable(stmt.array, stmt)
         self.expr(stmt.value, stmt.array.dtype)
@@ -224,21 +198,21 @@ class _Verifier(ExpressionVerifier):
 
     # ------------------------------------------------------------ loops
 
-    def enter(self, loop: For | While) -> None:
+    def enter(self, loop: ir.For | ir.While) -> None:
         # What an earlier iteration assigned may be read above the assignment.
         self.known |= scalars_written(loop.body)
         self.loops.append(loop)
 
-    def leave(self, stmt: Break | Continue) -> None:
+    def leave(self, stmt: ir.Break | ir.Continue) -> None:
         if not self.loops:
             self.fault(stmt, f"{type(stmt).__name__} outside a loop")
             return
         loop = self.loops[-1]
-        is_ordered = isinstance(loop, While) or loop.mode is LoopMode.SEQUENTIAL
-        if isinstance(stmt, Break):
+        is_ordered = isinstance(loop, ir.While) or loop.mode is ir.LoopMode.SEQUENTIAL
+        if isinstance(stmt, ir.Break):
             self.expect(is_ordered, stmt, "Break in a loop whose iterations have no order")
 
-    def loop(self, loop: For) -> None:
+    def loop(self, loop: ir.For) -> None:
         self.expr(loop.lo, DType.INT64)
         self.expr(loop.hi, DType.INT64)
         self.expect(loop.step != 0, loop, "a loop with step 0")
@@ -253,7 +227,7 @@ class _Verifier(ExpressionVerifier):
         self.known.discard(loop.var)
         self.loops.pop()
 
-    def facts(self, loop: For) -> None:
+    def facts(self, loop: ir.For) -> None:
         """What passes have written on the loop is true of it, as far as its text tells."""
         combined = [r.symbol for r in loop.reductions if not r.symbol.is_array]
         written = scalars_written(loop.body)
@@ -270,30 +244,30 @@ class _Verifier(ExpressionVerifier):
             own = scan.symbol in written and scan.symbol not in (*loop.private, *combined)
             self.expect(own, loop, f"{scan.symbol} is not carried by the loop over {loop.var}")
         if loop.scans:
-            self.expect(loop.mode is LoopMode.SEQUENTIAL, loop, f"the scan over {loop.var} has no order")
-        if loop.mode is not LoopMode.SIMD:
+            self.expect(loop.mode is ir.LoopMode.SEQUENTIAL, loop, f"the scan over {loop.var} has no order")
+        if loop.mode is not ir.LoopMode.SIMD:
             limited = loop.in_step or loop.safelen is not None
             self.expect(not limited, loop, f"the loop over {loop.var} has limits for lanes and no lanes")
-        if loop.mode is not LoopMode.SEQUENTIAL:
+        if loop.mode is not ir.LoopMode.SEQUENTIAL:
             for symbol in sorted(written - set(loop.private) - set(combined), key=str):
                 self.fault(loop, f"iterations of the {loop.mode.value} loop over {loop.var} share {symbol}")
 
-    def reduction(self, reduction: Reduction, loop: For) -> None:
+    def reduction(self, reduction: ir.Reduction, loop: ir.For) -> None:
         dtype = reduction.symbol.dtype
-        works = reduction.op in REDUCTION_OPS and dtype.kind in KINDS_OF_OP[reduction.op]
+        works = reduction.op in ir.REDUCTION_OPS and dtype.kind in KINDS_OF_OP[reduction.op]
         self.expect(works, loop, f"reduction with {reduction.op!r} of {dtype}")
         if reduction.symbol.is_array:
             self.combined_array(reduction, loop)
 
-    def combined_array(self, reduction: Reduction, loop: For) -> None:
+    def combined_array(self, reduction: ir.Reduction, loop: ir.For) -> None:
         array, where = reduction.symbol, f"the loop over {loop.var}"
-        is_threads = loop.mode is LoopMode.PARALLEL
+        is_threads = loop.mode is ir.LoopMode.PARALLEL
         self.expect(is_threads, loop, f"{where} combines into {array} and is {loop.mode.value}")
         for node in walk(loop.body):
-            if isinstance(node, Update) and node.target == array:
+            if isinstance(node, ir.Update) and node.target == array:
                 fits = node.op == reduction.op
                 self.expect(fits, node, f"{where} combines into {array} by two operators")
-            elif isinstance(node, Load | Store) and node.array == array:
+            elif isinstance(node, ir.Load | ir.Store) and node.array == array:
                 self.fault(node, f"{where} combines into {array} and touches it otherwise")
 
     # ------------------------------------------------------------ results
@@ -314,7 +288,7 @@ class _Verifier(ExpressionVerifier):
     def results(self) -> None:
         fn = self.fn
         for result in fn.results:
-            if isinstance(result.value, Symbol):
+            if isinstance(result.value, ir.Symbol):
                 self.use(result.value, result, array=True)
             else:
                 self.expr(result.value)

@@ -12,22 +12,9 @@ from dataclasses import replace
 from typing import Any
 
 from appyc.errors import InternalError
+from appyc.ir import gpu_program as gpu
 from appyc.ir import nodes as ir
 from appyc.ir.expression_printer import constant, is_safe_divisor
-from appyc.ir.gpu_program import (
-    Branch,
-    CheckFaults,
-    ChooseLanes,
-    Fault,
-    GpuProgram,
-    Launch,
-    Loop,
-    Multiply,
-    ReadBack,
-    Recorded,
-    Repeat,
-    ScheduledStmt,
-)
 from appyc.ir.kernel_scalars import all_statements, bodies_of, free_scalars, scalars_set
 from appyc.ir.names import spellings
 from appyc.ir.printer import expression_printer
@@ -62,18 +49,18 @@ _RESERVED = {
 _EXACT = ("+", "-", "*", "min", "max", "&", "|", "^")
 
 
-def emit_host(program: GpuProgram, kernels: dict[str, KernelText]) -> str:
+def emit_host(program: gpu.GpuProgram, kernels: dict[str, KernelText]) -> str:
     """The text of `host`."""
     return _HostEmitter(program, kernels).emit()
 
 
 class _HostEmitter:
-    def __init__(self, program: GpuProgram, kernels: dict[str, KernelText]) -> None:
+    def __init__(self, program: gpu.GpuProgram, kernels: dict[str, KernelText]) -> None:
         self.program, self.kernels = program, kernels
         outside = [*program.params, *(s for stmt in program.body for s in _host_symbols(stmt))]
         names = spellings([*outside, *symbols_of([*program.results, *program.guards])], _RESERVED)
         self.name = names.__getitem__
-        launched = [stmt.kernel for stmt in all_statements(program.body) if isinstance(stmt, Launch)]
+        launched = [stmt.kernel for stmt in all_statements(program.body) if isinstance(stmt, gpu.Launch)]
         sizes = {size for kernel in launched for size in (kernel.chosen, kernel.rows)}
         self.nonzero = {s for s in sizes if s is not None and scalars_set(program.body)[s] == 1}
         self.expr = expression_printer(self.name, self.nonzero)
@@ -118,21 +105,21 @@ class _HostEmitter:
     def _result(self, value: ir.Expr | ir.Symbol) -> str:
         return self.name(value) if isinstance(value, ir.Symbol) else self.expr(value)
 
-    def block(self, head: str, body: tuple[ScheduledStmt, ...]) -> None:
+    def block(self, head: str, body: tuple[gpu.ScheduledStmt, ...]) -> None:
         with self.w.block(head):
             for stmt in body:
                 self.stmt(stmt)
 
-    def stmt(self, s: ScheduledStmt) -> None:
+    def stmt(self, s: gpu.ScheduledStmt) -> None:
         match s:
             case ir.Assign(target, value):
                 self.w.line(f"{self.name(target)} = {self.expr(value)}")
-            case Loop(var, lo, hi, step, body):
+            case gpu.Loop(var, lo, hi, step, body):
                 steps = f"range({self.expr(lo)}, {self.expr(hi)}, {step})"
                 self.block(f"for {self.name(var)} in {f'rt.steps({steps})' if s.repeats else steps}:", body)
-            case Repeat(cond, body):
+            case gpu.Repeat(cond, body):
                 self.block(f"while {self.expr(cond)}:", body)
-            case Branch(cond, then, orelse):
+            case gpu.Branch(cond, then, orelse):
                 self.block(f"if {self.expr(cond)}:", then)
                 if orelse:
                     self.block("else:", orelse)
@@ -145,21 +132,21 @@ class _HostEmitter:
                 self.w.line(f"{name} = rt.resized({name}, {self._tuple(shape)}, {self.expr(kept)})")
             case ir.Alloc(array, shape, zero):
                 self.w.line(f'{self.name(array)} = rt.array({self._tuple(shape)}, "{array.dtype}", {zero})')
-            case Recorded(number, body):
+            case gpu.Recorded(number, body):
                 self.block(f"for recording in rt.recorded({number}):", body)
-            case ReadBack(target, cell):
+            case gpu.ReadBack(target, cell):
                 self.w.line(f"{self.name(target)} = rt.read({self.name(cell)})")
-            case CheckFaults():
+            case gpu.CheckFaults():
                 self.w.line("rt.check()")
-            case Fault(site, _, words):
+            case gpu.Fault(site, _, words):
                 numbers = ", ".join([str(site), *map(self.expr, words)])
                 self.w.line(f"rt.fail({numbers})  # {self.program.sites[site].error}")
-            case Multiply():
+            case gpu.Multiply():
                 self.w.line(self._multiplied(s))
-            case ChooseLanes(target, kernel, rows, count):
+            case gpu.ChooseLanes(target, kernel, rows, count):
                 args = [f'"{kernel}"', self.expr(rows), self.expr(count)]
                 self.w.line(f"{self.name(target)} = rt.lanes({', '.join(args)})")
-            case Launch(kernel, programs):
+            case gpu.Launch(kernel, programs):
                 args = [self._argument(p) for p in self.kernels[kernel.name].params]
                 grid = [
                     self.expr(programs),
@@ -169,7 +156,7 @@ class _HostEmitter:
             case _:
                 raise InternalError("triton_gen", f"{type(s).__name__} on the host")
 
-    def _multiplied(self, s: Multiply) -> str:
+    def _multiplied(self, s: gpu.Multiply) -> str:
         numbers = ["None" if n is None else self.expr(n) for n in (s.scale, s.keep)]
         call = s.call
         matrices = [self._matrix(m) for m in (call.target, call.left, call.right, *call.exchanged)]
@@ -204,17 +191,17 @@ class _HostEmitter:
                 return name
 
 
-def _host_nodes(program: GpuProgram) -> Iterator[ir.Node]:
+def _host_nodes(program: gpu.GpuProgram) -> Iterator[ir.Node]:
     """What the host evaluates, and its statements."""
     for stmt in all_statements(program.body):
         inner: dict[str, Any] = dict.fromkeys(bodies_of(stmt), ())
-        yield from walk(stmt.programs if isinstance(stmt, Launch) else replace(stmt, **inner))
+        yield from walk(stmt.programs if isinstance(stmt, gpu.Launch) else replace(stmt, **inner))
     yield from walk([*program.guards, *program.results])
 
 
-def _host_symbols(stmt: ScheduledStmt) -> list[ir.Symbol]:
+def _host_symbols(stmt: gpu.ScheduledStmt) -> list[ir.Symbol]:
     """The symbols that the host knows; a kernel's own stay in the kernel."""
-    if isinstance(stmt, Launch):
+    if isinstance(stmt, gpu.Launch):
         arrays = [s for s in symbols_of(stmt.kernel.body) if s.is_array]
         return [*symbols_of(stmt.programs), *arrays, *free_scalars(stmt.kernel.body)]
     bodies = [inner for body in bodies_of(stmt).values() for inner in body]
@@ -222,6 +209,6 @@ def _host_symbols(stmt: ScheduledStmt) -> list[ir.Symbol]:
         return symbols_of(stmt)
     heads = [getattr(stmt, name) for name in ("cond", "lo", "hi") if hasattr(stmt, name)]
     own = [s for head in heads for s in symbols_of(head)]
-    if isinstance(stmt, Loop):
+    if isinstance(stmt, gpu.Loop):
         own.append(stmt.var)
     return own + [s for inner in bodies for s in _host_symbols(inner)]

@@ -7,23 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from appyc.errors import InternalError
+from appyc.ir import gpu_program as gpu
 from appyc.ir.abi import FAULT_SLOTS
-from appyc.ir.gpu_program import (
-    IN_ROWS,
-    Barrier,
-    Branch,
-    Fault,
-    Kernel,
-    LaneReduce,
-    Lanes,
-    LaneScan,
-    LaneUse,
-    Loop,
-    ProgramIndex,
-    Repeat,
-    ScheduledStmt,
-    Tile,
-)
 from appyc.ir.kernel_scalars import free_scalars, targets_of
 from appyc.ir.names import spellings
 from appyc.ir.nodes import Assign, Const, Expr, Intrinsic, Store, Symbol, Update, Var
@@ -88,8 +73,8 @@ class KernelText:
     rows_each: int = 1
     batch: int = 1
     scale: int = 0
-    tile: Tile | None = None
-    use: LaneUse = LaneUse.BLOCK
+    tile: gpu.Tile | None = None
+    use: gpu.LaneUse = gpu.LaneUse.BLOCK
 
     def rows(self, lanes: int) -> int:
         """The rows of a program, for the lanes of a row."""
@@ -101,12 +86,12 @@ class KernelText:
         return {**{p.name: p.type for p in self.params}, **dict.fromkeys(constants, "constexpr")}
 
 
-def emit_kernel(kernel: Kernel) -> KernelText:
+def emit_kernel(kernel: gpu.Kernel) -> KernelText:
     return _KernelEmitter(kernel).emit()
 
 
 class _KernelEmitter(ExpressionEmitter):
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: gpu.Kernel) -> None:
         self.kernel = kernel
         symbols = symbols_of(kernel.body)
         # What comes from outside keeps the user's names; temporaries give way.
@@ -167,12 +152,12 @@ class _KernelEmitter(ExpressionEmitter):
 
     # ------------------------------------------------------------ statements
 
-    def block(self, head: str, body: tuple[ScheduledStmt, ...]) -> None:
+    def block(self, head: str, body: tuple[gpu.ScheduledStmt, ...]) -> None:
         with self.w.block(head):
             for stmt in body:
                 self.stmt(stmt)
 
-    def stmt(self, s: ScheduledStmt) -> None:
+    def stmt(self, s: gpu.ScheduledStmt) -> None:
         match s:
             case Assign(target, value) if target in self.counts:
                 self.w.line(f"{self.name(target)} = {self.bare_index(value)}")
@@ -182,28 +167,28 @@ class _KernelEmitter(ExpressionEmitter):
                 self._store(s)
             case Update():
                 self._atomic(s)
-            case Loop():
+            case gpu.Loop():
                 self._loop(s)
-            case Repeat(cond, body):
+            case gpu.Repeat(cond, body):
                 self.block(f"while {self.bare(cond)}:", body)
-            case Branch(cond, then, orelse):
+            case gpu.Branch(cond, then, orelse):
                 self.block(f"if {self.bare(cond)}:", then)
                 if orelse:
                     self.block("else:", orelse)
-            case ProgramIndex():
+            case gpu.ProgramIndex():
                 self._program_index(s)
-            case Lanes(target, of_tile):
+            case gpu.Lanes(target, of_tile):
                 tiled = "[:, None]" if of_tile else "[None, :]" if self.shapes.has_rows else ""
                 self.w.line(
                     f"{self.name(target)} = tl.arange(0, {'ROWS' if of_tile else 'LANES'}){tiled}.to(tl.int64)"
                 )
-            case LaneReduce():
+            case gpu.LaneReduce():
                 self._lane_reduce(s)
-            case LaneScan():
+            case gpu.LaneScan():
                 self._lane_scan(s)
-            case Barrier():
+            case gpu.Barrier():
                 self.w.line("tl.debug_barrier()")
-            case Fault():
+            case gpu.Fault():
                 self.faults = True
                 words = [self.expr(word) for word in s.words]
                 first, later = (*words, "0", "0")[:2], words[2:]
@@ -222,7 +207,7 @@ class _KernelEmitter(ExpressionEmitter):
             return typed(value.value, value.dtype, self.shapes.text(axes))
         return self.bare(value) if self.shapes.of(value) == axes else self.over(value, axes)
 
-    def _loop(self, s: Loop) -> None:
+    def _loop(self, s: gpu.Loop) -> None:
         lo = str(s.lo.value) if isinstance(s.lo, Const) else self.bare(s.lo)
         step = s.step if isinstance(s.step, int) else self.expr(s.step)
         bounds = f"{lo}, {self.bare(s.hi)}" + (f", {step}" if step != 1 else "")
@@ -232,7 +217,7 @@ class _KernelEmitter(ExpressionEmitter):
             for stmt in s.body:
                 self.stmt(stmt)
 
-    def _program_index(self, s: ProgramIndex) -> None:
+    def _program_index(self, s: gpu.ProgramIndex) -> None:
         """Divides in 32 bits, which takes a fifth of the instructions: no grid has 2**31 programs."""
         own = "tl.program_id(0)" if s.number is None else self.expr(s.number)
         rest = f"{own}.to(tl.uint32)" if s.counts else own
@@ -253,8 +238,8 @@ class _KernelEmitter(ExpressionEmitter):
         self.helpers.add(combine)
         return (combine, ".to(tl.int32)", " != 0") if is_bool else (combine, "", "")
 
-    def _lane_reduce(self, s: LaneReduce) -> None:
-        along = s.axes if self.shapes.has_rows else IN_ROWS
+    def _lane_reduce(self, s: gpu.LaneReduce) -> None:
+        along = s.axes if self.shapes.has_rows else gpu.IN_ROWS
         axes = along | self.shapes.of(s.value)
         combine, before, after = self._combined(s.op, s.target)
         value = self.over(s.value, axes) + before
@@ -264,8 +249,8 @@ class _KernelEmitter(ExpressionEmitter):
             reduced = f"{None if self.shapes.has_rows else 0}, {combine}"
         self.w.line(f"{self.name(s.target)} = tl.reduce({value}, {reduced}){after}")
 
-    def _lane_scan(self, s: LaneScan) -> None:
-        axes = IN_ROWS | self.shapes.of_all(s.values)
+    def _lane_scan(self, s: gpu.LaneScan) -> None:
+        axes = gpu.IN_ROWS | self.shapes.of_all(s.values)
         combine, before, after = self._combined(s.op, s.targets[0])
         values = [self.over(value, axes) + before for value in s.values]
         given = values[0] if len(values) == 1 else f"({', '.join(values)})"
@@ -304,14 +289,14 @@ class _KernelEmitter(ExpressionEmitter):
         return text if mask is None else f"{text}, mask={self.over(mask, axes)}"
 
 
-def _declared(body: tuple[ScheduledStmt, ...], given: set[Symbol]) -> list[Symbol]:
+def _declared(body: tuple[gpu.ScheduledStmt, ...], given: set[Symbol]) -> list[Symbol]:
     """Scalars that need a value before the statements: those set inside a block whose value
     crosses the block's border, because Triton wants a variable's type to be known there."""
     total = _occurrences(body)
     covered: Counter[Symbol] = Counter()
     assigned: dict[Symbol, None] = {}
 
-    def scan(block: tuple[ScheduledStmt, ...], known: frozenset[Symbol]) -> None:
+    def scan(block: tuple[gpu.ScheduledStmt, ...], known: frozenset[Symbol]) -> None:
         inside = _occurrences(block)
         targets = {symbol: None for stmt in block for symbol in targets_of(stmt)}
         assigned.update(targets)
@@ -326,19 +311,21 @@ def _declared(body: tuple[ScheduledStmt, ...], given: set[Symbol]) -> list[Symbo
     return [s for s in assigned if covered[s] < total[s] and s not in given]
 
 
-def _only_in_grid(body: tuple[ScheduledStmt, ...]) -> set[Symbol]:
+def _only_in_grid(body: tuple[gpu.ScheduledStmt, ...]) -> set[Symbol]:
     """The scalars that only say which blocks of iterations a program has."""
-    indices = [n for n in walk(body) if isinstance(n, ProgramIndex)]
+    indices = [n for n in walk(body) if isinstance(n, gpu.ProgramIndex)]
     numbers = {index.number.symbol for index in indices if isinstance(index.number, Var)}
     parts = [count for index in indices for count in index.counts]
-    parts += [bound for n in walk(body) if isinstance(n, Loop) and n.var in numbers for bound in (n.lo, n.hi)]
+    parts += [
+        bound for n in walk(body) if isinstance(n, gpu.Loop) and n.var in numbers for bound in (n.lo, n.hi)
+    ]
     here, everywhere = (
         Counter(n.symbol for n in walk(nodes) if isinstance(n, Var)) for nodes in (parts, body)
     )
     return {symbol for symbol, times in here.items() if times == everywhere[symbol]}
 
 
-def _occurrences(body: tuple[ScheduledStmt, ...]) -> dict[Symbol, int]:
+def _occurrences(body: tuple[gpu.ScheduledStmt, ...]) -> dict[Symbol, int]:
     found: dict[Symbol, int] = {}
     for stmt in body:
         for node in walk(stmt):

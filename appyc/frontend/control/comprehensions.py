@@ -29,24 +29,14 @@ from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import constant_truth, integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.liveness import names_read
+from appyc.frontend.types import values as vals
 from appyc.frontend.types.value_parts import numbers_of
-from appyc.frontend.types.values import (
-    ArrayRef,
-    Binding,
-    Masked,
-    Number,
-    Slot,
-    Tensor,
-    TupleSlots,
-    TupleValue,
-    Value,
-)
 from appyc.ir.nodes import Binary, Const, Expr, For, If, Logical, Stmt, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import rename, scalars_read, substitute
 
 
-def collected(scope: Scope, node: Comprehension) -> Value:
+def collected(scope: Scope, node: Comprehension) -> vals.Value:
     """The items of a comprehension along one axis; a tuple of them where the iterable is a tuple."""
     with scope.collect() as block:
         found = described(scope, node)
@@ -57,16 +47,16 @@ def collected(scope: Scope, node: Comprehension) -> Value:
     return found
 
 
-def described(scope: Scope, node: Comprehension) -> Value | None:
+def described(scope: Scope, node: Comprehension) -> vals.Value | None:
     """The items as a tensor expression, or as a tuple; None where they need a loop."""
     loc = scope.loc(node)
     first, *others = node.generators
     source = what_it_runs_over(scope, first.iter)
-    if others or isinstance(source, TupleValue):
-        if not isinstance(source, TupleValue):
+    if others or isinstance(source, vals.TupleValue):
+        if not isinstance(source, vals.TupleValue):
             return None
         try:
-            return TupleValue(
+            return vals.TupleValue(
                 tuple(expressions.in_order(scope, _one_by_one(scope, node, node.generators, source)))
             )
         except _NeedsLoop:
@@ -93,9 +83,9 @@ def described(scope: Scope, node: Comprehension) -> Value | None:
         body = tuple(substitute(stmt, {here: index}) for stmt in rules)
         test = For(axis, integer(0, loc), count, 1, body, implied=True, loc=loc)
         scope.emit(rename(test, {axis: scope.supply.fresh("i", DType.INT64)}))
-    python = isinstance(value, Number | Tensor) and value.python
-    out = Tensor((axis, *inner.axes), (count, *inner.extents), element, python=python)
-    return out if holds is None else Masked(out, 0, 1, substitute(holds, {here: index}))
+    python = isinstance(value, vals.Number | vals.Tensor) and value.python
+    out = vals.Tensor((axis, *inner.axes), (count, *inner.extents), element, python=python)
+    return out if holds is None else vals.Masked(out, 0, 1, substitute(holds, {here: index}))
 
 
 class _NeedsLoop(Exception):  # noqa: N818  (no error: the comprehension is lowered otherwise)
@@ -103,11 +93,11 @@ class _NeedsLoop(Exception):  # noqa: N818  (no error: the comprehension is lowe
 
 
 def _one_by_one(
-    scope: Scope, node: Comprehension, generators: list[ast.comprehension], source: Value | Range
-) -> Iterator[Value]:
+    scope: Scope, node: Comprehension, generators: list[ast.comprehension], source: vals.Value | Range
+) -> Iterator[vals.Value]:
     """The items of a comprehension whose loops are over tuples, unrolled. Raises _NeedsLoop for one over another
     iterable, or with a condition that is known at run time."""
-    if not isinstance(source, TupleValue):
+    if not isinstance(source, vals.TupleValue):
         raise _NeedsLoop
     first, *others = generators
     for value in source.items:
@@ -115,7 +105,7 @@ def _one_by_one(
             for name, item in _names(scope, first.target, value):
                 scope.locals |= {name}
                 scope.env.pop(name, None)  # the function's own variable of this name stays as it is
-                if isinstance(item, Number) and item.constant is not None:
+                if isinstance(item, vals.Number) and item.constant is not None:
                     scope.env[name] = item  # a compile-time constant
                 else:
                     scope.bind(name, item, scope.loc(first.target))
@@ -130,7 +120,7 @@ def _one_by_one(
                 yield _lowered(scope, node.elt)
 
 
-def _rows(scope: Scope, node: Comprehension) -> Value | None:
+def _rows(scope: Scope, node: Comprehension) -> vals.Value | None:
     """Inner lists of equal length as rows: `[[f(i, j) for j in range(m)] for i in range(n)]`; None for others."""
     inner = node.elt
     if not isinstance(inner, ast.ListComp) or isinstance(inner.elt, ast.ListComp | ast.List):
@@ -142,7 +132,7 @@ def _rows(scope: Scope, node: Comprehension) -> Value | None:
     if own & {n.id for n in ast.walk(inner.generators[0].iter) if isinstance(n, ast.Name)}:
         return None  # the rows may have different lengths
     source = what_it_runs_over(scope, inner.generators[0].iter)
-    if isinstance(source, TupleValue):
+    if isinstance(source, vals.TupleValue):
         width: Expr = integer(len(source.items), loc)
     else:
         width = pinned(scope, "width", _count(scope, source, loc))
@@ -156,17 +146,17 @@ def _rows(scope: Scope, node: Comprehension) -> Value | None:
     first = Binary("*", Var(row, loc=loc), width, loc=loc)
     index = Binary("+", first, Var(column, loc=loc), loc=loc)
     element = substitute(items.element, {items.axes[0]: index})
-    return Tensor((row, column), (count, width), element, python=items.python)
+    return vals.Tensor((row, column), (count, width), element, python=items.python)
 
 
-def _in_a_list(scope: Scope, node: Comprehension) -> Value:
+def _in_a_list(scope: Scope, node: Comprehension) -> vals.Value:
     """The items computed by a loop, in a list (`frontend/expressions/lists.py`)."""
     name = f"items_in_line_{node.lineno}_{node.col_offset}"  # the same in every round of lowering
     scope.list_names |= {name}
     return value_of_loops(scope, node, name, appended(node, name))
 
 
-def value_of_loops(scope: Scope, node: Comprehension, name: str, loops: list[ast.stmt]) -> Value:
+def value_of_loops(scope: Scope, node: Comprehension, name: str, loops: list[ast.stmt]) -> vals.Value:
     """The value that a name has behind the loops of a comprehension."""
     with own_names(scope, node):
         targets = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
@@ -203,15 +193,15 @@ def _walrus_names(node: Comprehension) -> set[str]:
     return {n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)}
 
 
-def _lowered(scope: Scope, item: ast.expr) -> Value:
+def _lowered(scope: Scope, item: ast.expr) -> vals.Value:
     if isinstance(item, ast.ListComp):
         return collected(scope, item)
     return expressions.lower_expression(scope, item)
 
 
 def _item(
-    scope: Scope, node: Comprehension, generator: ast.comprehension, value: Value, loc: Loc
-) -> tuple[Value, Expr | None, list[Stmt]] | None:
+    scope: Scope, node: Comprehension, generator: ast.comprehension, value: vals.Value, loc: Loc
+) -> tuple[vals.Value, Expr | None, list[Stmt]] | None:
     """The comprehension's item for this value of its target, the condition under which it exists, and the tests of
     indices that it makes.
 
@@ -231,24 +221,24 @@ def _item(
             holds = cond if holds is None else Logical("and", holds, cond, loc=loc)
         item = _lowered(scope, node.elt)
     block = expressions.without_invariants(scope, block, set(values), own)
-    if not expressions.only_tests(block) or not (isinstance(item, Number) or is_array(item)):
+    if not expressions.only_tests(block) or not (isinstance(item, vals.Number) or is_array(item)):
         return None
     if any(number.is_int is not None for number in (*numbers_of(value), *numbers_of(item))):
         return None
     holds = substitute(holds, values) if holds is not None else None
     checks = [substitute(stmt, values) for stmt in block]
-    if isinstance(item, Number):
+    if isinstance(item, vals.Number):
         return replace(item, expr=substitute(item.expr, values)), holds, checks
     tensor = as_tensor(scope, item, loc)
     return replace(tensor, element=substitute(tensor.element, values)), holds, checks
 
 
-def _names(scope: Scope, target: ast.expr, value: Value) -> Iterator[tuple[str, Value]]:
+def _names(scope: Scope, target: ast.expr, value: vals.Value) -> Iterator[tuple[str, vals.Value]]:
     """The names of a target, each with the value that it is bound to."""
     match target, value:
         case ast.Name(id=name), _:
             yield name, value
-        case ast.Tuple(elts=elts), TupleValue(items=items) if len(elts) == len(items):
+        case ast.Tuple(elts=elts), vals.TupleValue(items=items) if len(elts) == len(items):
             for part, item in zip(elts, items, strict=True):
                 yield from _names(scope, part, item)
         case _:
@@ -256,16 +246,18 @@ def _names(scope: Scope, target: ast.expr, value: Value) -> Iterator[tuple[str, 
                                    hints=("write a loop that fills an array",))  # fmt: skip
 
 
-def _binding(scope: Scope, name: str, value: Value, values: dict[Symbol, Expr], loc: Loc) -> Binding:
+def _binding(
+    scope: Scope, name: str, value: vals.Value, values: dict[Symbol, Expr], loc: Loc
+) -> vals.Binding:
     """The binding of a comprehension's name. values: filled with the numbers' symbols and their expressions."""
     match value:
-        case Number():
+        case vals.Number():
             symbol = scope.supply.fresh(name, value.type.dtype)
             values[symbol] = value.expr
-            return Slot(symbol, value.python)
-        case TupleValue():
-            return TupleSlots(tuple(_binding(scope, name, v, values, loc) for v in value.items))
-        case ArrayRef() | Tensor():
+            return vals.Slot(symbol, value.python)
+        case vals.TupleValue():
+            return vals.TupleSlots(tuple(_binding(scope, name, v, values, loc) for v in value.items))
+        case vals.ArrayRef() | vals.Tensor():
             return value
         case _:
             raise UnsupportedError("a comprehension over this cannot be compiled", loc,

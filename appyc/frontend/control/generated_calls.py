@@ -21,17 +21,7 @@ from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import constant_truth, integer, python_number
 from appyc.frontend.expressions.inlining import called_with
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.values import (
-    ListSlots,
-    Masked,
-    Number,
-    Opaque,
-    Tensor,
-    TupleValue,
-    Value,
-    has_flags,
-    is_listed,
-)
+from appyc.frontend.types import values as vals
 from appyc.ir.names import unused
 from appyc.ir.nodes import Binary, Compare, Expr, Reduce, Var
 from appyc.ir.types import DType
@@ -40,10 +30,10 @@ from appyc.library.list_lookups import largest, smallest
 from appyc.library.searching import extreme_by
 
 
-def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     """`any(...)` and `all(...)` of a generator, a tuple, a list or a vector."""
     callee = expressions.lower_expression(scope, node.func)
-    is_any = isinstance(callee, Opaque) and callee.obj is builtins.any
+    is_any = isinstance(callee, vals.Opaque) and callee.obj is builtins.any
     argument = node.args[0] if len(node.args) == 1 and not node.keywords else None
     if isinstance(argument, ast.ListComp):  # a list computes all of its items
         argument = None
@@ -51,13 +41,13 @@ def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     value = (
         expressions.lower_expression(scope, argument) if argument is not None and not is_generator else None
     )
-    is_list = isinstance(value, ListSlots) or (value is not None and is_listed(value))
+    is_list = isinstance(value, vals.ListSlots) or (value is not None and vals.is_listed(value))
     is_vector = value is not None and is_array(value) and as_tensor(scope, value, loc).ndim == 1
     if argument is not None and (is_generator or is_list or is_vector):
         name, item = unused("found", scope.locals), unused("item", scope.locals)
         over = argument if isinstance(argument, ast.GeneratorExp) else items_of(argument, item)
         return value_of_loops(scope, over, name, searched(over, name, is_any))
-    if not isinstance(value, TupleValue):
+    if not isinstance(value, vals.TupleValue):
         name = "any" if is_any else "all"
         raise UnsupportedError(f"{name} is compiled of generators, tuples, lists and vectors", loc,
                                hints=(f"np.{name} takes arrays",))  # fmt: skip
@@ -68,10 +58,10 @@ def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     told = [truth for truth, one in zip(truths, known, strict=True) if one is None]
     if not told:
         return arithmetic.python_number(not is_any, loc)
-    return Number(reduce(lambda a, b: Binary("|" if is_any else "&", a, b, loc=loc), told), python=True)
+    return vals.Number(reduce(lambda a, b: Binary("|" if is_any else "&", a, b, loc=loc), told), python=True)
 
 
-def generated_first(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+def generated_first(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     """`next(x for x in a if x > 0)`, also with a default."""
     match node:
         case ast.Call(args=[ast.GeneratorExp(generators=[_]) as over, *default], keywords=[]) if (
@@ -89,12 +79,12 @@ def generated_first(scope: Scope, node: ast.Call, loc: Loc) -> Value:
                                    hints=("write a loop",))  # fmt: skip
 
 
-def generated_sum(scope: Scope, node: ast.Call) -> Value | None:
+def generated_sum(scope: Scope, node: ast.Call) -> vals.Value | None:
     """Python's `sum` of a list, or of a generator with several loops, as loops with an accumulator; None for others."""
     match node:
         case ast.Call(args=[ast.Name() | ast.Subscript() as items, *start], keywords=[]) if len(start) < 2:
             value = expressions.lower_expression(scope, items)
-            if not is_listed(value) and not has_flags(value):
+            if not vals.is_listed(value) and not vals.has_flags(value):
                 return None
             argument: Comprehension = items_of(items, unused("item", scope.locals))
         case ast.Call(args=[ast.GeneratorExp() | ast.ListComp() as argument, *start], keywords=[]):
@@ -110,7 +100,7 @@ def generated_sum(scope: Scope, node: ast.Call) -> Value | None:
     return value_of_loops(scope, argument, name, statements)
 
 
-def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> Value | None:
+def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> vals.Value | None:
     """Python's `min` and `max` of a generator or a vector; None for other arguments."""
     argument, name = node.args[0], "max" if is_max else "min"
     match node.keywords:
@@ -124,11 +114,11 @@ def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> V
         return None
     else:
         value = scope.lower(argument)
-    if has_flags(value):
+    if vals.has_flags(value):
         return called_with(scope, largest if is_max else smallest, [value], loc)
-    if isinstance(value, ListSlots) or is_listed(value):
+    if isinstance(value, vals.ListSlots) or vals.is_listed(value):
         value = as_tensor(scope, value, loc)
-    if isinstance(value, TupleValue):
+    if isinstance(value, vals.TupleValue):
         if not value.items:
             raise LengthError(f"{name}() arg is an empty sequence", loc)
         out = value.items[0]
@@ -138,15 +128,15 @@ def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> V
         return out
     if not is_array(value):
         return None
-    whole = value.tensor if isinstance(value, Masked) else value
-    python = isinstance(whole, Tensor) and whole.python
+    whole = value.tensor if isinstance(value, vals.Masked) else value
+    python = isinstance(whole, vals.Tensor) and whole.python
     tensor = as_tensor(scope, expressions.pack_masked(scope, value, loc), loc)
     if tensor.ndim != 1 or tensor.element.dtype.is_complex:
         return None
-    return Number(_extreme(scope, tensor, name, loc), python)
+    return vals.Number(_extreme(scope, tensor, name, loc), python)
 
 
-def _by_key(scope: Scope, over: ast.expr, key: ast.expr, is_max: bool, loc: Loc) -> Value | None:
+def _by_key(scope: Scope, over: ast.expr, key: ast.expr, is_max: bool, loc: Loc) -> vals.Value | None:
     """`max(over, key=key)` of numbers: the first of those whose keys are largest. None for other items."""
     if not isinstance(over, ast.GeneratorExp | ast.ListComp):
         over = items_of(over, "item")
@@ -157,7 +147,7 @@ def _by_key(scope: Scope, over: ast.expr, key: ast.expr, is_max: bool, loc: Loc)
     return called_with(scope, extreme_by, [items, scope.lower(key), largest], loc)
 
 
-def _extreme(scope: Scope, tensor: Tensor, name: str, loc: Loc) -> Expr:
+def _extreme(scope: Scope, tensor: vals.Tensor, name: str, loc: Loc) -> Expr:
     count = pinned(scope, "count", tensor.extents[0])
     some = Compare(">", count, integer(0, loc), loc=loc)
     fail_unless(scope, some, None, f"{name}() arg is an empty sequence", loc)

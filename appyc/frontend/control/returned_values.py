@@ -52,21 +52,8 @@ from appyc.frontend.types.values import (
     has_flags,
     is_none,
 )
+from appyc.ir import nodes as ir
 from appyc.ir.affine import linear_form, written
-from appyc.ir.nodes import (
-    Alloc,
-    Assign,
-    Binary,
-    Compare,
-    Const,
-    Expr,
-    Extent,
-    Load,
-    Result,
-    Stmt,
-    Symbol,
-    Var,
-)
 from appyc.ir.results import Chosen, DictOf, ListOf, MadeOf, NoneOr, ResultTree, ViewOf
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_read, statements, substitute
@@ -75,7 +62,7 @@ NONE = -1
 """The number that stands for None among the arrays that a function's returns choose from."""
 
 
-def options_of(scope: Scope, choice: ReturnedChoice) -> list[Symbol]:
+def options_of(scope: Scope, choice: ReturnedChoice) -> list[ir.Symbol]:
     """The arrays that a returned value may be, indexed by their numbers.
 
     Loops are lowered repeatedly until their types reach a fixed point. An array of an earlier round is no
@@ -92,25 +79,25 @@ def may_choose_none(scope: Scope, choice: ReturnedChoice) -> bool:
 
 
 def _numbers_of(scope: Scope, choice: ReturnedChoice) -> set[int]:
-    assert isinstance(choice.which.expr, Var), "the function's returns have one number"
+    assert isinstance(choice.which.expr, ir.Var), "the function's returns have one number"
     slot = choice.which.expr.symbol
     return {
         int(stmt.value.value.real)
         for stmt in statements(scope.block)
-        if isinstance(stmt, Assign) and stmt.target == slot and isinstance(stmt.value, Const)
+        if isinstance(stmt, ir.Assign) and stmt.target == slot and isinstance(stmt.value, ir.Const)
     }
 
 
-def without_elements(scope: Scope, loc: Loc) -> list[Stmt]:
+def without_elements(scope: Scope, loc: Loc) -> list[ir.Stmt]:
     """Empty allocations of the arrays that only some paths allocate and return, for the other paths."""
     if not scope.options:
         return []
-    always = {stmt.array for stmt in scope.block if isinstance(stmt, Alloc)}
-    made = {stmt.array for stmt in statements(scope.block) if isinstance(stmt, Alloc)}
+    always = {stmt.array for stmt in scope.block if isinstance(stmt, ir.Alloc)}
+    made = {stmt.array for stmt in statements(scope.block) if isinstance(stmt, ir.Alloc)}
     options = dict.fromkeys(symbol for symbols in scope.options.values() for symbol in symbols)
     late = [symbol for symbol in options if symbol in made - always]
     zero = const(0, DType.INT64, loc)
-    return [Alloc(symbol, (zero,) * symbol.array.ndim, zero=False, loc=loc) for symbol in late]
+    return [ir.Alloc(symbol, (zero,) * symbol.array.ndim, zero=False, loc=loc) for symbol in late]
 
 
 def with_chosen_arrays(caller: Scope, callee: Scope, value: Value, loc: Loc) -> Value:
@@ -125,7 +112,7 @@ def with_chosen_arrays(caller: Scope, callee: Scope, value: Value, loc: Loc) -> 
             options = [ArrayRef(symbol) for symbol in options_of(callee, value)]
             out: Value = options[-1]
             for number, option in reversed(list(enumerate(options[:-1]))):
-                is_it = Compare("==", value.which.expr, const(number, DType.INT64, loc), loc=loc)
+                is_it = ir.Compare("==", value.which.expr, const(number, DType.INT64, loc), loc=loc)
                 out = chosen_array(caller, is_it, ((option, []), (out, [])), loc)
             return out
         case _:
@@ -138,7 +125,7 @@ def with_chosen_arrays(caller: Scope, callee: Scope, value: Value, loc: Loc) -> 
 class ResultTrees:
     """The returned values as results of the kernel."""
 
-    def __init__(self, scope: Scope, results: list[Result], loc: Loc) -> None:
+    def __init__(self, scope: Scope, results: list[ir.Result], loc: Loc) -> None:
         self.scope, self.results, self.loc = scope, results, loc
 
     def tree(self, value: Value) -> ResultTree:
@@ -194,10 +181,10 @@ class ResultTrees:
                 raise AssertionError("a returned tensor has been put into memory")
 
     def _scalar(self, number: Number) -> int:
-        self.results.append(Result(number.expr, number.python, loc=number.expr.loc))
+        self.results.append(ir.Result(number.expr, number.python, loc=number.expr.loc))
         return len(self.results) - 1
 
-    def _array(self, symbol: Symbol) -> int | Chosen:
+    def _array(self, symbol: ir.Symbol) -> int | Chosen:
         """The result of a returned array. Phi storage that may be a copy of the caller's array is returned as a
         choice at run time between itself and that array."""
         memory = self.scope.memory
@@ -206,23 +193,23 @@ class ResultTrees:
             raise self._not_told(symbol)
         if symbol not in memory.homes or not origins & set(memory.outside):
             return self._whole(symbol)
-        which = self._scalar(Number(Var(memory.homes[symbol], loc=self.loc), python=True))
+        which = self._scalar(Number(ir.Var(memory.homes[symbol], loc=self.loc), python=True))
         return Chosen(which, tuple(self._whole(s) for s in (symbol, *memory.outside)))
 
-    def _whole(self, symbol: Symbol) -> int:
+    def _whole(self, symbol: ir.Symbol) -> int:
         # One array that is returned twice is one result.
         memory = self.scope.memory
         for number, result in enumerate(self.results):
             if result.value == symbol:
                 return number
-            if isinstance(result.value, Symbol) and result.value.is_array:
+            if isinstance(result.value, ir.Symbol) and result.value.is_array:
                 common = memory.origins(symbol) & memory.origins(result.value)
                 if common and (memory.origins(symbol) | memory.origins(result.value)) & memory.shared:
                     raise self._not_told(symbol)
-        self.results.append(Result(symbol, loc=self.loc))
+        self.results.append(ir.Result(symbol, loc=self.loc))
         return len(self.results) - 1
 
-    def _not_told(self, symbol: Symbol) -> UnsupportedError:
+    def _not_told(self, symbol: ir.Symbol) -> UnsupportedError:
         return UnsupportedError(
             f"whether what is returned here is a view or another name's array shows only when '{symbol.name}' "
             "is bound to another array", self.loc,
@@ -236,11 +223,11 @@ class ResultTrees:
 def returned_view(scope: Scope, tensor: Tensor, loc: Loc) -> ReturnedView | None:
     """The view's offset, shape and strides; None where its elements have no constant strides (a reshaped array)."""
     element = tensor.element
-    assert isinstance(element, Load), "a view loads what it shows"
+    assert isinstance(element, ir.Load), "a view loads what it shows"
     if not all(_is_linear(index, frozenset(tensor.axes)) for index in element.index):
         return None
     element = _inside(scope, element, frozenset(tensor.axes), loc)
-    origin: dict[Symbol, Expr] = dict.fromkeys(tensor.axes, integer(0, loc))
+    origin: dict[ir.Symbol, ir.Expr] = dict.fromkeys(tensor.axes, integer(0, loc))
     first = [linear_form(substitute(index, origin)) for index in element.index]
     steps = [
         linear_form(substitute(index, {**origin, axis: integer(1, loc)})).plus(start, -1)
@@ -256,7 +243,7 @@ def returned_view(scope: Scope, tensor: Tensor, loc: Loc) -> ReturnedView | None
     return ReturnedView(ArrayRef(element.array), tensor.ndim, tuple(numbers), tuple(later))
 
 
-def _inside(scope: Scope, element: Load, axes: frozenset[Symbol], loc: Loc) -> Load:
+def _inside(scope: Scope, element: ir.Load, axes: frozenset[ir.Symbol], loc: Loc) -> ir.Load:
     """The element with its single indices normalised (negative ones too); one out of bounds raises IndexError."""
     if not element.checked:
         return element
@@ -264,23 +251,23 @@ def _inside(scope: Scope, element: Load, axes: frozenset[Symbol], loc: Loc) -> L
         index
         if scalars_read(index) & axes
         else tested_position(
-            scope, Number(index, python=True), Extent(element.array, k, loc=loc), loc, out_of_bounds(k)
+            scope, Number(index, python=True), ir.Extent(element.array, k, loc=loc), loc, out_of_bounds(k)
         )
         for k, index in enumerate(element.index)
     )
     return replace(element, index=index)
 
 
-def _is_linear(expr: Expr, axes: frozenset[Symbol]) -> bool:
+def _is_linear(expr: ir.Expr, axes: frozenset[ir.Symbol]) -> bool:
     """Whether the index expression is linear in the axes."""
     if not scalars_read(expr) & axes:
         return True
     match expr:
-        case Var():
+        case ir.Var():
             return True
-        case Binary(op="+" | "-", lhs=lhs, rhs=rhs):
+        case ir.Binary(op="+" | "-", lhs=lhs, rhs=rhs):
             return _is_linear(lhs, axes) and _is_linear(rhs, axes)
-        case Binary(op="*", lhs=lhs, rhs=rhs):
+        case ir.Binary(op="*", lhs=lhs, rhs=rhs):
             one_side = not scalars_read(lhs) & axes or not scalars_read(rhs) & axes
             return one_side and _is_linear(lhs, axes) and _is_linear(rhs, axes)
         case _:

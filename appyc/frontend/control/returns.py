@@ -37,31 +37,12 @@ from appyc.frontend.facts import Restart, Result
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import Part
 from appyc.frontend.syntax.tree import copied_list, is_new_list, may_return
+from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import made_object
 from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.numbers import joined as joined_type
 from appyc.frontend.types.value_parts import numbers_of, parts_of, with_parts
-from appyc.frontend.types.values import (
-    ArrayRef,
-    DictValue,
-    ListSlots,
-    Masked,
-    MaybeNone,
-    Number,
-    Opaque,
-    ReturnedChoice,
-    ReturnedContainer,
-    ReturnedList,
-    ReturnedView,
-    Slot,
-    Tensor,
-    TupleValue,
-    Value,
-    Wide,
-    is_list_itself,
-    is_listed,
-)
 from appyc.ir.nodes import Assign, Break, Load, Var
 from appyc.ir.types import DType
 
@@ -74,7 +55,7 @@ def returns_early(function: ast.FunctionDef) -> bool:
 
 def lower_return(scope: Scope, value: ast.expr | None, loc: Loc) -> None:
     """`return value`: stores the values in the function's result variables, and ends this path."""
-    out = _stored(scope, _lowered(scope, value), loc) if value is not None else Opaque(None)
+    out = _stored(scope, _lowered(scope, value), loc) if value is not None else vals.Opaque(None)
     keep(scope, out, loc)
     if scope.returned is not None:
         scope.emit(Assign(scope.returned, const(True, DType.BOOL, loc), loc=loc))
@@ -84,11 +65,11 @@ def lower_return(scope: Scope, value: ast.expr | None, loc: Loc) -> None:
     scope.live = False
 
 
-def _lowered(scope: Scope, node: ast.expr, position: int = 0) -> Value:
+def _lowered(scope: Scope, node: ast.expr, position: int = 0) -> vals.Value:
     """The value of a return; a list that the expression makes is bound to a generated name."""
     if isinstance(node, ast.Tuple) and any(_is_made_here(scope, e) for e in node.elts):
         elts = node.elts
-        return TupleValue(tuple(lower_operands(scope, elts, lambda s, e: _lowered(s, e, elts.index(e)))))
+        return vals.TupleValue(tuple(lower_operands(scope, elts, lambda s, e: _lowered(s, e, elts.index(e)))))
     if not _is_made_here(scope, node):
         return lower_or_none(scope, node)
     name = f"returned_list_{position}"  # shared by all returns
@@ -103,22 +84,22 @@ def _is_made_here(scope: Scope, node: ast.expr) -> bool:
     if isinstance(node, ast.Name):
         return scope.facts.copies_lists and node.id in scope.list_names
     if (source := copied_list(node)) is not None:
-        return source.id in scope.list_names or is_list_itself(scope.env.get(source.id))
+        return source.id in scope.list_names or vals.is_list_itself(scope.env.get(source.id))
     is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)  # a method may be an array's
     return (is_call or isinstance(node, ast.List | ast.ListComp | ast.BinOp)) and is_new_list(node)
 
 
-def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
+def _stored(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
     """The value with new arrays materialised, and each view as numbers: offset, shape and strides."""
     match value:
-        case ArrayRef() if is_list_itself(value) and value.symbol in scope.memory.made:
+        case vals.ArrayRef() if vals.is_list_itself(value) and value.symbol in scope.memory.made:
             return _stored(scope, list_value(scope, value, loc), loc)
-        case ArrayRef(index=(_, *_)) | Tensor() if is_listed(value) and not scope.is_inlined:
+        case vals.ArrayRef(index=(_, *_)) | vals.Tensor() if vals.is_listed(value) and not scope.is_inlined:
             raise UnsupportedError("a part of a list cannot be returned", loc,
                                    hints=("return np.array of it",))  # fmt: skip
-        case ArrayRef(index=(_, *_)) if not scope.is_inlined:
+        case vals.ArrayRef(index=(_, *_)) if not scope.is_inlined:
             return _stored(scope, as_tensor(scope, value, loc), loc)
-        case Tensor(view=True) if not scope.is_inlined:
+        case vals.Tensor(view=True) if not scope.is_inlined:
             view = returned_view(scope, value, loc)
             if view is not None:
                 return view
@@ -126,47 +107,47 @@ def _stored(scope: Scope, value: Value, loc: Loc) -> Value:
                 return materialise(scope, value, "result", loc)
             raise UnsupportedError("this view of an array in another shape cannot be returned", loc,
                                    hints=("return the array, and reshape the result",))  # fmt: skip
-        case Tensor(element=Load(array=array), unsettled=True) if not (
+        case vals.Tensor(element=Load(array=array), unsettled=True) if not (
             scope.is_inlined or array in scope.memory.made - scope.memory.homes.keys()
         ):
             raise UnsupportedError("whether this is a view only strides would tell", loc,
                                    hints=("return a copy: x.copy().reshape(...)",))  # fmt: skip
-        case Tensor():
+        case vals.Tensor():
             is_read_at_once = scope.source.trusted and scope.result is None and not scope.loops
             return value if is_read_at_once else kept(scope, value, "result", loc)
-        case TupleValue(names=(_, *_)) if not scope.is_inlined:
+        case vals.TupleValue(names=(_, *_)) if not scope.is_inlined:
             raise UnsupportedError("a named tuple cannot be returned from compiled code", loc,
                                    hints=("return its items as a tuple",))  # fmt: skip
-        case ListSlots() as slots if slots.of_tuples and slots.room is slots.count:
+        case vals.ListSlots() as slots if slots.of_tuples and slots.room is slots.count:
             raise UnsupportedError("a list of tuples of the caller's cannot be returned", loc,
                                    hints=("return nothing: the caller has it",))  # fmt: skip
-        case ListSlots() as slots if scope.is_inlined and slots.room is slots.count:
-            return ArrayRef(slots.columns[0])  # a list of the caller's: see `list_value`
-        case ListSlots() as slots:
+        case vals.ListSlots() as slots if scope.is_inlined and slots.room is slots.count:
+            return vals.ArrayRef(slots.columns[0])  # a list of the caller's: see `list_value`
+        case vals.ListSlots() as slots:
             if slots in (scope.lists[name] for name in scope.givers):
                 raise UnsupportedError("a function that changes a list of its caller cannot return it", loc,
                                        hints=("return nothing: the caller has it",))  # fmt: skip
-            return ReturnedList(slots, Number(Var(slots.count, loc=loc), python=True))
+            return vals.ReturnedList(slots, vals.Number(Var(slots.count, loc=loc), python=True))
         case _:
             return with_parts(value, lambda part: _stored(scope, part, loc))
 
 
-def _has_list(value: Value) -> bool:
-    return isinstance(value, ReturnedList) or any(map(_has_list, parts_of(value)))
+def _has_list(value: vals.Value) -> bool:
+    return isinstance(value, vals.ReturnedList) or any(map(_has_list, parts_of(value)))
 
 
-def keep(scope: Scope, value: Value, loc: Loc) -> None:
+def keep(scope: Scope, value: vals.Value, loc: Loc) -> None:
     """Stores the values of a return in the result variables, which all returns of the function share."""
     value = with_alternatives(scope, value, (), loc)
     numbers = numbers_of(value)
     types = tuple(n.known_type for n in numbers)
-    _check_returnable(value if not (scope.is_inlined and made_object(value)) else Opaque(None), loc)
+    _check_returnable(value if not (scope.is_inlined and made_object(value)) else vals.Opaque(None), loc)
     if scope.result is None:
         known = scope.facts.results
         if known is None or len(known) != len(types):
             known = scope.facts.results = types
         fresh = (scope.supply.fresh(f"result_{k}", t.dtype) for k, t in enumerate(known))
-        slots = [Slot(s, t.python, either=t.either) for s, t in zip(fresh, known, strict=True)]
+        slots = [vals.Slot(s, t.python, either=t.either) for s, t in zip(fresh, known, strict=True)]
         for k in scope.facts.flagged_results & set(range(len(slots))):
             slots[k] = replace(slots[k], is_int=scope.supply.fresh("is_int", DType.BOOL))
         scope.result = Result(value, tuple(slots), loc)
@@ -215,23 +196,23 @@ def with_end(scope: Scope, body: list[ast.stmt]) -> list[ast.stmt]:
     return [*body, ast.copy_location(ast.Return(none), body[-1])]
 
 
-def _different_arrays(scope: Scope, a: Value, b: Value) -> set[Leaf] | None:
+def _different_arrays(scope: Scope, a: vals.Value, b: vals.Value) -> set[Leaf] | None:
     """The items in which two returned values differ; None unless each may be an option of a `ReturnedChoice`."""
     found = {leaf: (x, y) for leaf, x, y in pairs_of(a, b) if _shape(x) != _shape(y)}
     return set(found) if all(may_be_chosen(scope, v) for pair in found.values() for v in pair) else None
 
 
-def _are_arrays(a: Value, b: Value) -> bool:
+def _are_arrays(a: vals.Value, b: vals.Value) -> bool:
     """Whether two values are arrays of the same number of axes, both numbers or None, or tuples or dicts of such."""
     match a, b:
-        case TupleValue(), TupleValue():
+        case vals.TupleValue(), vals.TupleValue():
             return len(a.items) == len(b.items) and all(map(_are_arrays, a.items, b.items))
-        case DictValue(), DictValue():
+        case vals.DictValue(), vals.DictValue():
             return a.keys == b.keys and _are_arrays(a.values, b.values)
-        case (Number(), Number()) | (MaybeNone(), MaybeNone()):
+        case (vals.Number(), vals.Number()) | (vals.MaybeNone(), vals.MaybeNone()):
             return True
         case _:
-            arrays = (ArrayRef, Tensor, ReturnedView, ReturnedChoice)
+            arrays = (vals.ArrayRef, vals.Tensor, vals.ReturnedView, vals.ReturnedChoice)
             return isinstance(a, arrays) and isinstance(b, arrays) and a.ndim == b.ndim
 
 
@@ -242,83 +223,83 @@ def _join(a: NumberType, b: NumberType, loc: Loc) -> NumberType:
     return t
 
 
-def _check_returnable(value: Value, loc: Loc) -> None:
-    if isinstance(value, Wide) or (isinstance(value, Opaque) and value.obj is not None):
+def _check_returnable(value: vals.Value, loc: Loc) -> None:
+    if isinstance(value, vals.Wide) or (isinstance(value, vals.Opaque) and value.obj is not None):
         raise UnsupportedError(f"{describe(value)} cannot be returned", loc)
     for part in parts_of(value):
         _check_returnable(part, loc)
 
 
-def _shape(value: Value) -> object:
+def _shape(value: vals.Value) -> object:
     """The structure of a returned value, in which all returns of a function must agree."""
     match value:
-        case Number():
+        case vals.Number():
             return "number"
-        case ArrayRef():
+        case vals.ArrayRef():
             return value.symbol
-        case ReturnedView():
+        case vals.ReturnedView():
             return value.array.symbol, value.ndim, value.numbers
-        case ReturnedChoice():
+        case vals.ReturnedChoice():
             return value.leaf
-        case DictValue():
+        case vals.DictValue():
             return value.keys, _shape(value.values)
-        case ReturnedList():
+        case vals.ReturnedList():
             return value.slots
-        case ReturnedContainer():
+        case vals.ReturnedContainer():
             return value.makes, _shape(value.lists)
-        case MaybeNone():
+        case vals.MaybeNone():
             return "or None", _shape(value.value)
-        case Tensor() | Masked() | ListSlots() | Wide():
+        case vals.Tensor() | vals.Masked() | vals.ListSlots() | vals.Wide():
             return value
-        case Opaque():
+        case vals.Opaque():
             return made_object(value)
-        case TupleValue():
+        case vals.TupleValue():
             return tuple(_shape(v) for v in value.items)
 
 
-def final_value(scope: Scope, loc: Loc) -> Value:
+def final_value(scope: Scope, loc: Loc) -> vals.Value:
     """The function's value, read from the result variables behind its body; None without a return of a value."""
     value = _final_value(scope, loc)
     return _with_listed(scope, value, loc) if scope.is_inlined else value
 
 
-def _with_listed(scope: Scope, value: Value, loc: Loc) -> Value:
+def _with_listed(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
     """The value of an inlined function, whose lists are arrays of items by now: they have one length each."""
-    if not isinstance(value, ReturnedList):
+    if not isinstance(value, vals.ReturnedList):
         return with_parts(value, lambda part: _with_listed(scope, part, loc))
     items = as_tensor(scope, value.slots, loc)
-    if not is_listed(items):
+    if not vals.is_listed(items):
         raise UnsupportedError("a list of tuples or of NumPy's numbers is not compiled as the result of a function "
                                "that is called", loc, hints=("return np.array of it",))  # fmt: skip
     return kept(scope, items, "result", loc)
 
 
-def _final_value(scope: Scope, loc: Loc) -> Value:
+def _final_value(scope: Scope, loc: Loc) -> vals.Value:
     if scope.result is None:
-        return Opaque(None)
+        return vals.Opaque(None)
     if (
         scope.live
         and _shape(scope.result.value) is not None
         and not always_jumps(scope.source.ast.body, (ast.Return,))
     ):
         kept_value = scope.result.value
-        if isinstance(kept_value, Number) or nones_in(kept_value, Opaque(None)):
-            assert isinstance(kept_value, Number | TupleValue)
+        if isinstance(kept_value, vals.Number) or nones_in(kept_value, vals.Opaque(None)):
+            assert isinstance(kept_value, vals.Number | vals.TupleValue)
             scope.facts.none_results[()] = length_of(kept_value)
             raise Restart
-        if isinstance(scope.result.value, ArrayRef) and may_be_chosen(scope, scope.result.value):
+        if isinstance(scope.result.value, vals.ArrayRef) and may_be_chosen(scope, scope.result.value):
             scope.facts.choices |= {()}
             raise Restart
-        if isinstance(scope.result.value, MaybeNone | ReturnedChoice):
+        if isinstance(scope.result.value, vals.MaybeNone | vals.ReturnedChoice):
             return _rebuilt(scope.result.value, iter(scope.result.slots), loc)  # see `with_end`
         raise UnsupportedError("not every path returns a value", loc,
                                hints=("end the function with a return",))  # fmt: skip
     return _rebuilt(scope.result.value, iter(scope.result.slots), loc)
 
 
-def _rebuilt(value: Value, homes: Iterator[Slot], loc: Loc) -> Value:
+def _rebuilt(value: vals.Value, homes: Iterator[vals.Slot], loc: Loc) -> vals.Value:
     """The value with its numbers read from these variables."""
-    if not isinstance(value, Number):
+    if not isinstance(value, vals.Number):
         return with_parts(value, lambda part: _rebuilt(part, homes, loc))
     slot = next(homes)
     return replace(slot.number(loc), either=None if slot.python else slot.either)

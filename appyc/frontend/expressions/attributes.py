@@ -14,69 +14,56 @@ from appyc.frontend.expressions.made_objects import attribute_of
 from appyc.frontend.library.number_conversions import imaginary_part, real_part
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import LibraryText
+from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import MadeGenerator, MadeMethod, MadeObject
-from appyc.frontend.types.values import (
-    ArrayRef,
-    DictValue,
-    ListSlots,
-    Masked,
-    MaybeNone,
-    Number,
-    Opaque,
-    Tensor,
-    TupleValue,
-    Value,
-    Wide,
-    is_listed,
-)
 from appyc.ir.types import Container
 
 
-def attribute(scope: Scope, owner: Value, name: str, loc: Loc) -> Value:
+def attribute(scope: Scope, owner: vals.Value, name: str, loc: Loc) -> vals.Value:
     """The value of the attribute `owner.name`."""
     owner = expressions.pack_masked(scope, owner, loc)
     match owner:
-        case Wide():
+        case vals.Wide():
             raise UnsupportedError(f"{describe(owner)} has no attributes in compiled code", loc)
-        case Opaque(obj=MadeGenerator() as bits):
-            return Opaque(MadeMethod(bits, name))
-        case Opaque(obj=MadeObject() as made):
+        case vals.Opaque(obj=MadeGenerator() as bits):
+            return vals.Opaque(MadeMethod(bits, name))
+        case vals.Opaque(obj=MadeObject() as made):
             return attribute_of(scope, owner, made, name, loc)
-        case Opaque():
+        case vals.Opaque():
             cell = scope.names.cell(owner, name, loc)
             if cell is not None:
                 return arithmetic.element_of(cell, (arithmetic.integer(0, loc),), loc, checked=False)
             return scope.names.attribute(owner, name, loc)
-        case ArrayRef() | Tensor():
+        case vals.ArrayRef() | vals.Tensor():
             if not scope.source.trusted:
                 tensors.refuse_lists([owner], loc)
             return _array_attribute(scope, owner, name, loc)
-        case Number():
+        case vals.Number():
             return _number_attribute(scope, owner, name, loc)
-        case DictValue():
+        case vals.DictValue():
             raise UnsupportedError(f"the attribute {name!r} of a dict cannot be compiled", loc,
                                    hints=("d[key] can",))  # fmt: skip
-        case MaybeNone():
+        case vals.MaybeNone():
             raise UnsupportedError("this may be None", loc, hints=("ask whether it is None first",))
-        case ListSlots():
+        case vals.ListSlots():
             raise UnsupportedError(f"a list has no attribute {name!r} here", loc,
                                    hints=("append and pop can be called",))  # fmt: skip
-        case TupleValue(items=items, names=names) if name in names:
+        case vals.TupleValue(items=items, names=names) if name in names:
             return items[names.index(name)]
-        case TupleValue():
+        case vals.TupleValue():
             raise UnsupportedError(f"a tuple has no attribute {name!r} here", loc)
         case _:
             raise AssertionError(f"{describe(owner)} is no operand")
 
 
-def shape_of(owner: ArrayRef | Tensor, loc: Loc) -> TupleValue:
-    extents = owner.extents if isinstance(owner, Tensor) else owner.extents(loc)
-    return TupleValue(tuple(Number(extent, python=True) for extent in extents))
+def shape_of(owner: vals.ArrayRef | vals.Tensor, loc: Loc) -> vals.TupleValue:
+    extents = owner.extents if isinstance(owner, vals.Tensor) else owner.extents(loc)
+    return vals.TupleValue(tuple(vals.Number(extent, python=True) for extent in extents))
 
 
-def _array_attribute(scope: Scope, owner: ArrayRef | Tensor, name: str, loc: Loc) -> Value:
-    dtype = owner.symbol.dtype if isinstance(owner, ArrayRef) else owner.element.dtype
+def _array_attribute(scope: Scope, owner: vals.ArrayRef | vals.Tensor, name: str, loc: Loc) -> vals.Value:
+    dtype = owner.symbol.dtype if isinstance(owner, vals.ArrayRef) else owner.element.dtype
     match name:
         case "T":
             tensor = tensors.as_tensor(scope, owner, loc)
@@ -98,7 +85,7 @@ def _array_attribute(scope: Scope, owner: ArrayRef | Tensor, name: str, loc: Loc
                 )
             return out
         case "dtype":
-            return Opaque(dtype.numpy)
+            return vals.Opaque(dtype.numpy)
         case "itemsize":
             return arithmetic.python_number(dtype.itemsize, loc)
         case "nbytes":
@@ -111,7 +98,7 @@ def _array_attribute(scope: Scope, owner: ArrayRef | Tensor, name: str, loc: Loc
             )  # fmt: skip
 
 
-def _number_attribute(scope: Scope, owner: Number, name: str, loc: Loc) -> Value:
+def _number_attribute(scope: Scope, owner: vals.Number, name: str, loc: Loc) -> vals.Value:
     has_dtype = not owner.python or isinstance(scope.source, LibraryText)
     match name:
         case "real":
@@ -119,9 +106,9 @@ def _number_attribute(scope: Scope, owner: Number, name: str, loc: Loc) -> Value
         case "imag":
             return imaginary_part(owner, loc)
         case "dtype" if has_dtype:
-            return Opaque(owner.type.dtype.numpy)
+            return vals.Opaque(owner.type.dtype.numpy)
         case "shape" if has_dtype:
-            return TupleValue(())
+            return vals.TupleValue(())
         case "ndim" | "size" if has_dtype:
             return arithmetic.python_number(int(name == "size"), loc)
         case _:
@@ -131,14 +118,14 @@ def _number_attribute(scope: Scope, owner: Number, name: str, loc: Loc) -> Value
 # ---------------------------------------------------------------- isinstance
 
 
-def lower_isinstance(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+def lower_isinstance(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     """`isinstance(x, kind)`, decided by the inferred type."""
     args = positional(node, loc)
     if len(args) != 2:
         raise TypeInferenceError("isinstance takes 2 arguments", loc)
     value, kinds = expressions.lower_operands(scope, args, expressions.lower_or_none)
-    wanted = kinds.items if isinstance(kinds, TupleValue) else (kinds,)
-    types = [kind.obj for kind in wanted if isinstance(kind, Opaque) and isinstance(kind.obj, type)]
+    wanted = kinds.items if isinstance(kinds, vals.TupleValue) else (kinds,)
+    types = [kind.obj for kind in wanted if isinstance(kind, vals.Opaque) and isinstance(kind.obj, type)]
     if len(types) < len(wanted):
         raise UnsupportedError(
             "isinstance is compiled for a type or a tuple of types that are written out", loc
@@ -149,26 +136,26 @@ def lower_isinstance(scope: Scope, node: ast.Call, loc: Loc) -> Value:
 _TYPES = {Container.ARRAY: np.ndarray, Container.LIST: list, Container.BYTES: bytes, Container.TEXT: str}
 
 
-def _type_of(value: Value, loc: Loc) -> type:
+def _type_of(value: vals.Value, loc: Loc) -> type:
     """The Python type of a value."""
     match value:
-        case Number(is_int=None):
+        case vals.Number(is_int=None):
             kind = value.type.dtype.numpy.type
             return type(kind(0).item()) if value.python else kind
-        case ArrayRef(index=()) if value.ndim:
+        case vals.ArrayRef(index=()) if value.ndim:
             return _TYPES[value.symbol.array.container]
-        case ArrayRef() | Tensor() | Masked() if value.ndim and not is_listed(value):
+        case vals.ArrayRef() | vals.Tensor() | vals.Masked() if value.ndim and not vals.is_listed(value):
             return np.ndarray
-        case TupleValue(names=()):
+        case vals.TupleValue(names=()):
             return tuple
-        case DictValue():
+        case vals.DictValue():
             return dict
-        case ListSlots():
+        case vals.ListSlots():
             return list
-        case Opaque(obj=MadeObject() as made):
+        case vals.Opaque(obj=MadeObject() as made):
             assert isinstance(made.kind.obj, type)
             return made.kind.obj
-        case Opaque(obj=obj):
+        case vals.Opaque(obj=obj):
             return type(obj)
         case _:
             raise UnsupportedError(f"the type of {describe(value)} shows only at the call", loc)

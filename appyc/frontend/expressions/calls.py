@@ -48,21 +48,10 @@ from appyc.frontend.library.scalar_functions import FUNCTIONS, TO_INT
 from appyc.frontend.library.texts import of_number
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple
+from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import MadeMethod, ObjectMethod
 from appyc.frontend.types.numbers import as_dtype, holds
-from appyc.frontend.types.values import (
-    ArrayRef,
-    DictValue,
-    ListSlots,
-    Masked,
-    Number,
-    Opaque,
-    ReturnedContainer,
-    Tensor,
-    TupleValue,
-    Value,
-)
 from appyc.frontend.types.weak_ints import refuse_unfit, require_fit
 from appyc.ir.nodes import Var
 from appyc.ir.types import DType
@@ -73,7 +62,7 @@ from appyc.library.table import text_of
 _REWRITE = ("write it as a loop or as a Python function, or call it outside the compiled function",)
 
 
-def lower_call(scope: Scope, node: ast.Call) -> Value:
+def lower_call(scope: Scope, node: ast.Call) -> vals.Value:
     """The value of a call."""
     loc = scope.loc(node)
     node = with_items(scope, node)
@@ -85,13 +74,13 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
                     return called_with(scope, text, values, loc)
                 except LibraryCallError as error:  # there is no such call in the program
                     raise UnsupportedError(error.summary, loc, hints=error.hints) from None
-            case ReturnedContainer(makes):
-                return ReturnedContainer(makes, TupleValue(tuple(values)))
+            case vals.ReturnedContainer(makes):
+                return vals.ReturnedContainer(makes, vals.TupleValue(tuple(values)))
     if isinstance(node.func, ast.Attribute):
         if (ones := _binary_ones(scope, node, loc)) is not None:
             return ones
         owner = scope.lower(node.func.value)
-        if not isinstance(owner, Opaque):
+        if not isinstance(owner, vals.Opaque):
             return _method(scope, owner, node.func.attr, node, loc)
         if kind_of(owner.obj) is not None:
             drawn_there = generator_calls.lower_method(scope, node, owner, node.func.attr, loc)
@@ -100,7 +89,7 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
         callee = attributes.attribute(scope, owner, node.func.attr, scope.loc(node.func))
     else:
         callee = expressions.lower_expression(scope, node.func)
-    if not isinstance(callee, Opaque):
+    if not isinstance(callee, vals.Opaque):
         raise TypeInferenceError(f"{describe(callee)} cannot be called", scope.loc(node.func))
     if isinstance(callee.obj, ObjectMethod):
         return call_method(scope, node, callee.obj, loc)
@@ -122,9 +111,9 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
     if found is not None:
         return found
     if callee.obj is pow and len(node.args) == 3:
-        callee = Opaque(power, callee.root)
+        callee = vals.Opaque(power, callee.root)
     if callee.obj is round and len(node.args) == 2:
-        callee = Opaque(rounded, callee.root)
+        callee = vals.Opaque(rounded, callee.root)
     if special := _SPECIAL.get(_hashable(callee.obj)):
         return special(scope, node, loc)
     if callee.obj is sum and (total := generated_calls.generated_sum(scope, node)) is not None:
@@ -148,7 +137,7 @@ def lower_call(scope: Scope, node: ast.Call) -> Value:
         bound = generator
         if bound is None and isinstance(callee.obj, MethodType):
             path = callee.root.of_owner() if callee.root is not None else None
-            bound = Opaque(callee.obj.__self__, path)
+            bound = vals.Opaque(callee.obj.__self__, path)
         with ExitStack() as stack:
             if generator is not None:
                 stack.enter_context(generator_calls.or_library(node, loc))
@@ -197,16 +186,16 @@ def _from_table(
     scope: Scope,
     node: ast.Call,
     obj: object,
-    entry: tuple[range, Callable[[list[Number], Loc], Number]],
+    entry: tuple[range, Callable[[list[vals.Number], Loc], vals.Number]],
     loc: Loc,
-) -> Value:
+) -> vals.Value:
     counts, make = entry
     destination, node = given_destination(obj, node, counts)
     nodes = positional(node, loc)
     if (literal := _from_literal(obj, nodes, loc)) is not None:
         return literal
     values = expressions.lower_operands(scope, nodes)
-    if len(values) == 1 and isinstance(values[0], TupleValue) and obj in (min, max):
+    if len(values) == 1 and isinstance(values[0], vals.TupleValue) and obj in (min, max):
         values = list(values[0].items)
     if len(values) not in counts:
         expected = f"{counts.start}" if len(counts) == 1 else f"{counts.start} to {counts.stop - 1}"
@@ -217,7 +206,7 @@ def _from_table(
         refuse_lists(values, loc)
     if isinstance(obj, np.ufunc) and "BB->B" in obj.types:
         refuse_unfit(scope, values, loc)
-    elif isinstance(obj, type) and issubclass(obj, np.integer) and isinstance(values[0], Number):
+    elif isinstance(obj, type) and issubclass(obj, np.integer) and isinstance(values[0], vals.Number):
         require_fit(scope, values[0], DType(obj.__name__), loc)
     if destination.where is not None or destination.out is not None:
         return put(scope, destination, values, lambda numbers: make(numbers, loc), loc, what)
@@ -229,7 +218,7 @@ def _from_table(
     return make(numbers, loc)
 
 
-def _from_literal(obj: object, nodes: list[ast.expr], loc: Loc) -> Number | None:
+def _from_literal(obj: object, nodes: list[ast.expr], loc: Loc) -> vals.Number | None:
     """A conversion of a literal: `float("inf")`, and `np.uint64(...)` of a literal beyond int64; None for others."""
     match nodes:
         case [ast.Constant(value=str(text))] if obj in (float, int, complex):
@@ -238,23 +227,23 @@ def _from_literal(obj: object, nodes: list[ast.expr], loc: Loc) -> Number | None
             except ValueError as error:
                 raise LengthError(str(error), loc) from None
         case [ast.Constant(value=int(value))] if obj is np.uint64 and holds(DType.UINT64, value):
-            return Number(arithmetic.const(value, DType.UINT64, loc), python=False)
+            return vals.Number(arithmetic.const(value, DType.UINT64, loc), python=False)
         case _:
             return None
 
 
-def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> Value:
+def _method(scope: Scope, owner: vals.Value, name: str, node: ast.Call, loc: Loc) -> vals.Value:
     refuse_lists([owner], loc)
-    if isinstance(owner, ArrayRef | Tensor | Masked) and owner.ndim:
+    if isinstance(owner, vals.ArrayRef | vals.Tensor | vals.Masked) and owner.ndim:
         with _answered_by_library(node, loc):
             return lower_array_method(scope, owner, name, node, loc)
-    if isinstance(owner, ListSlots):
+    if isinstance(owner, vals.ListSlots):
         return list_method(scope, node, loc)
-    if isinstance(owner, DictValue):
+    if isinstance(owner, vals.DictValue):
         return _dict_method(scope, owner, name, node, loc)
-    if isinstance(owner, TupleValue) and (new := with_replaced(scope, owner, name, node)) is not None:
+    if isinstance(owner, vals.TupleValue) and (new := with_replaced(scope, owner, name, node)) is not None:
         return new
-    if not isinstance(owner, Number):
+    if not isinstance(owner, vals.Number):
         raise UnsupportedError(
             f"the method {name!r} of {describe(owner)} cannot be compiled", loc,
             hints=("write it as a loop, or call it outside the compiled function",),
@@ -270,22 +259,22 @@ def _method(scope: Scope, owner: Value, name: str, node: ast.Call, loc: Loc) -> 
         nullcontext() if owner.python else _answered_by_library(node, loc)
     ):  # a NumPy scalar has an array's methods
         args = expressions.lower_operands(scope, positional(node, loc))
-        dtype = as_dtype(args[0].obj) if args and isinstance(args[0], Opaque) else None
-        numbers = [a for a in args if isinstance(a, Number)]
+        dtype = as_dtype(args[0].obj) if args and isinstance(args[0], vals.Opaque) else None
+        numbers = [a for a in args if isinstance(a, vals.Number)]
         return number_method(owner, name, numbers, dtype, loc)
 
 
-def _binary_ones(scope: Scope, node: ast.Call, loc: Loc) -> Value | None:
+def _binary_ones(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value | None:
     """The value of `bin(x).count("1")`, without the text; None for other calls."""
     if (found := matched('bin(x).count("1")', node)) is not None:
         callee, number = scope.lower(found["bin"]), scope.lower(found["x"])
-        is_integer = isinstance(number, Number) and number.type.dtype.is_integer
-        if isinstance(callee, Opaque) and callee.obj is bin and is_integer:
+        is_integer = isinstance(number, vals.Number) and number.type.dtype.is_integer
+        if isinstance(callee, vals.Opaque) and callee.obj is bin and is_integer:
             return of_number(scope, int.bit_count, number, loc)
     return None
 
 
-def _dict_method(scope: Scope, owner: DictValue, name: str, node: ast.Call, loc: Loc) -> Value:
+def _dict_method(scope: Scope, owner: vals.DictValue, name: str, node: ast.Call, loc: Loc) -> vals.Value:
     """The value of a dict's method: `d.keys()`, `d.values()`, `d.items()`, and `d.get(key)`."""
     args = expressions.lower_operands(scope, positional(node, loc), expressions.lower_or_none)
     keys, values = expressions.keys_of(owner, loc), owner.values
@@ -296,20 +285,20 @@ def _dict_method(scope: Scope, owner: DictValue, name: str, node: ast.Call, loc:
             return values
         case "items", []:
             pairs = zip(keys.items, values.items, strict=True)
-            return TupleValue(tuple(TupleValue(pair) for pair in pairs))
+            return vals.TupleValue(tuple(vals.TupleValue(pair) for pair in pairs))
         case "get", [_] | [_, _]:
             key = expressions.known_key(args[0])
             if key in owner.keys:
                 return values.items[owner.keys.index(key)]
             if key is not None:
-                return args[1] if len(args) > 1 else Opaque(None)
+                return args[1] if len(args) > 1 else vals.Opaque(None)
     raise UnsupportedError(
         f"the method {name!r} of a dict cannot be compiled", loc,
         hints=("keys, values and items can be looped over, and get a key that is written out",),
     )  # fmt: skip
 
 
-def _len(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+def _len(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     args = positional(node, loc)
     if len(args) != 1:
         raise TypeInferenceError("len takes 1 argument", loc)
@@ -317,42 +306,42 @@ def _len(scope: Scope, node: ast.Call, loc: Loc) -> Value:
     value = collected(scope, made) if isinstance(made, ast.ListComp) else scope.lower(made)
     value = expressions.pack_masked(scope, value, loc)
     match value:
-        case TupleValue():
+        case vals.TupleValue():
             return arithmetic.python_number(len(value.items), loc)
-        case DictValue():
+        case vals.DictValue():
             return arithmetic.python_number(len(value.keys), loc)
-        case ListSlots(count=count):
-            return Number(Var(count, loc=loc), python=True)
-        case ArrayRef() | Tensor() if value.ndim > 0:
+        case vals.ListSlots(count=count):
+            return vals.Number(Var(count, loc=loc), python=True)
+        case vals.ArrayRef() | vals.Tensor() if value.ndim > 0:
             return attributes.shape_of(value, loc).items[0]
-        case Opaque(obj=str(text)):
+        case vals.Opaque(obj=str(text)):
             return arithmetic.python_number(len(text), loc)
         case _:
             raise expressions.refused(value, "the length of", f"{describe(value)} has no len()", loc)
 
 
-def _divmod(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+def _divmod(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     args = positional(node, loc)
     if len(args) != 2:
         raise TypeInferenceError("divmod takes 2 arguments", loc)
     a, b = expressions.lower_numbers(scope, args)
     refuse_unfit(scope, (a, b), loc)
-    return TupleValue((arithmetic.binary("//", a, b, loc), arithmetic.binary("%", a, b, loc)))
+    return vals.TupleValue((arithmetic.binary("//", a, b, loc), arithmetic.binary("%", a, b, loc)))
 
 
-def _loops_only(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+def _loops_only(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     raise UnsupportedError(
         f"{ast.unparse(node.func)} is compiled as what a for loop runs over, and nowhere else", loc,
         hints=("write the loop, or for numbers np.arange, which is an array",),
     )  # fmt: skip
 
 
-def _tuple(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+def _tuple(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     """`tuple(...)` of a value whose number of items is known from its type."""
     nodes = positional(node, loc)
     match nodes:
         case []:
-            return TupleValue(())
+            return vals.TupleValue(())
         case [ast.GeneratorExp() | ast.ListComp() as items]:
             value = collected(scope, items)
         case [ast.List() as items]:
@@ -361,30 +350,30 @@ def _tuple(scope: Scope, node: ast.Call, loc: Loc) -> Value:
             value = _constant_range(scope, bounds, loc)
         case _:
             (value,) = expressions.lower_operands(scope, nodes[:1])
-    if not isinstance(value, TupleValue) or len(nodes) > 1:
+    if not isinstance(value, vals.TupleValue) or len(nodes) > 1:
         raise UnsupportedError("tuple is compiled of tuples, and of generators that run over tuples", loc,
                                hints=("how many items it has must follow from the types",))  # fmt: skip
-    return TupleValue(value.items)
+    return vals.TupleValue(value.items)
 
 
-def _constant_range(scope: Scope, bounds: list[ast.expr], loc: Loc) -> Value:
+def _constant_range(scope: Scope, bounds: list[ast.expr], loc: Loc) -> vals.Value:
     numbers = [number.constant for number in expressions.lower_numbers(scope, bounds)]
     constants = [n for n in numbers if isinstance(n, int)]
     if not 1 <= len(constants) <= 3 or len(constants) < len(numbers):
-        return Opaque(None)
-    return TupleValue(tuple(arithmetic.python_number(k, loc) for k in range(*constants)))
+        return vals.Opaque(None)
+    return vals.TupleValue(tuple(arithmetic.python_number(k, loc) for k in range(*constants)))
 
 
-def _ord(scope: Scope, node: ast.Call, loc: Loc) -> Value:
+def _ord(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     """`ord` of a character that is known."""
     values = expressions.lower_operands(scope, node.args)
-    text = values[0].obj if len(values) == 1 and isinstance(values[0], Opaque) else None
+    text = values[0].obj if len(values) == 1 and isinstance(values[0], vals.Opaque) else None
     if not isinstance(text, str) or len(text) != 1:
         raise UnsupportedError("ord is compiled of a character that is written out", loc)
     return arithmetic.python_number(ord(text), loc)
 
 
-_SPECIAL: dict[object, Callable[[Scope, ast.Call, Loc], Value]] = {
+_SPECIAL: dict[object, Callable[[Scope, ast.Call, Loc], vals.Value]] = {
     len: _len,
     isinstance: attributes.lower_isinstance,
     any: generated_calls.generated_test,

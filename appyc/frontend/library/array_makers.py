@@ -11,59 +11,50 @@ from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.expressions.stores import assign
 from appyc.frontend.library.axis_arguments import Arguments, Maker, given_dtype, integer_argument, several
 from appyc.frontend.scope import Scope
+from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import NumberType, as_dtype, promoted, promoted_dtype
-from appyc.frontend.types.values import (
-    ArrayRef,
-    Number,
-    Opaque,
-    Tensor,
-    TupleValue,
-    Value,
-    is_listed,
-    is_none,
-)
 from appyc.frontend.types.weak_ints import require_all_fit
 from appyc.ir.nodes import Expr, Store
 from appyc.ir.types import DType
 
 
-def copyto(scope: Scope, given: Arguments, loc: Loc) -> Value:
+def copyto(scope: Scope, given: Arguments, loc: Loc) -> vals.Value:
     target, source = as_tensor(scope, given["dst"], loc), as_tensor(scope, given["src"], loc)
     order = "biufc"
     if order.index(source.element.dtype.kind.replace("u", "i")) > order.index(
         target.element.dtype.kind.replace("u", "i")
-    ) and not isinstance(given["src"], Number):
+    ) and not isinstance(given["src"], vals.Number):
         raise TypeInferenceError(
             f"Cannot cast array data from {source.element.dtype} to {target.element.dtype}", loc
         )
     assign(scope, given["dst"], given["src"], loc)
-    return Opaque(None)
+    return vals.Opaque(None)
 
 
-def fill(scope: Scope, given: Arguments, loc: Loc) -> Value:
+def fill(scope: Scope, given: Arguments, loc: Loc) -> vals.Value:
     assign(scope, given["a"], given["value"], loc)
-    return Opaque(None)
+    return vals.Opaque(None)
 
 
 # ---------------------------------------------------------------- np.array
 
 
-def array(scope: Scope, given: Arguments, loc: Loc) -> Value:
+def array(scope: Scope, given: Arguments, loc: Loc) -> vals.Value:
     """np.array of numbers, of tuples of them, or of arrays: new memory."""
     return array_of(scope, given["object"], given_dtype(given.get("dtype"), loc), loc)
 
 
-def asarray(scope: Scope, given: Arguments, loc: Loc) -> Value:
+def asarray(scope: Scope, given: Arguments, loc: Loc) -> vals.Value:
     """np.asarray: the array itself where it has the type."""
     value, dtype = given["object"], given_dtype(given.get("dtype"), loc)
-    is_own = isinstance(value, ArrayRef | Tensor) and not is_listed(value)
+    is_own = isinstance(value, vals.ArrayRef | vals.Tensor) and not vals.is_listed(value)
     if is_own and dtype in (None, as_tensor(scope, value, loc).element.dtype):
         return value
     return array_of(scope, value, dtype, loc)
 
 
-def array_of(scope: Scope, value: Value, dtype: DType | None, loc: Loc) -> Value:
+def array_of(scope: Scope, value: vals.Value, dtype: DType | None, loc: Loc) -> vals.Value:
     """A new array of what NumPy takes for one: an array, numbers, tuples of both."""
     if is_array(value):
         tensor = as_tensor(scope, value, loc)
@@ -71,9 +62,9 @@ def array_of(scope: Scope, value: Value, dtype: DType | None, loc: Loc) -> Value
         if tensor.element.dtype.is_complex and not kind.is_complex:
             raise TypeInferenceError(f"complex numbers cannot be made {kind}", loc, hints=("use z.real",))
         require_all_fit(scope, value, kind, loc)
-        converted = Tensor(tensor.axes, tensor.extents, cast(tensor.element, kind))
+        converted = vals.Tensor(tensor.axes, tensor.extents, cast(tensor.element, kind))
         return materialise(scope, converted, "array", loc)
-    if not isinstance(value, TupleValue):
+    if not isinstance(value, vals.TupleValue):
         raise UnsupportedError(f"np.array of {describe(value)} is not compiled", loc)
     if any(is_array(item) for item in value.items):
         rows = [as_tensor(scope, item, loc) for item in value.items]
@@ -95,11 +86,11 @@ def array_of(scope: Scope, value: Value, dtype: DType | None, loc: Loc) -> Value
     return ref
 
 
-def _listed(value: TupleValue, loc: Loc) -> tuple[tuple[int, ...], list[Number]]:
+def _listed(value: vals.TupleValue, loc: Loc) -> tuple[tuple[int, ...], list[vals.Number]]:
     """The shape of nested tuples, and their numbers in C order."""
     if not value.items:
         raise UnsupportedError("an array of nothing is not compiled", loc)
-    inner = [_listed(item, loc) for item in value.items if isinstance(item, TupleValue)]
+    inner = [_listed(item, loc) for item in value.items if isinstance(item, vals.TupleValue)]
     if not inner:
         return (len(value.items),), [expressions.number(item, loc, "an item") for item in value.items]
     if len(inner) != len(value.items) or any(shape != inner[0][0] for shape, _ in inner):
@@ -110,7 +101,7 @@ def _listed(value: TupleValue, loc: Loc) -> tuple[tuple[int, ...], list[Number]]
 def new_array(value: int | None) -> Maker:
     """np.zeros, np.ones, np.full and their like for the shape of another array; np.empty where there is no value."""
 
-    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    def make(scope: Scope, given: Arguments, loc: Loc) -> vals.Value:
         kind: DType | None = DType.FLOAT64
         if "a" in given:
             tensor = as_tensor(scope, given["a"], loc)
@@ -130,7 +121,7 @@ def new_array(value: int | None) -> Maker:
     return make
 
 
-def arange(scope: Scope, given: Arguments, loc: Loc) -> Value:
+def arange(scope: Scope, given: Arguments, loc: Loc) -> vals.Value:
     bounds = [expressions.number(given[n], loc, n) for n in ("start", "stop", "step") if n in given]
     return array_creation.arange(scope, bounds, given_dtype(given.get("dtype"), loc), loc)
 
@@ -138,9 +129,9 @@ def arange(scope: Scope, given: Arguments, loc: Loc) -> Value:
 def join(*, new_axis: bool) -> Maker:
     """np.concatenate, or np.stack where there is a new axis."""
 
-    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    def make(scope: Scope, given: Arguments, loc: Loc) -> vals.Value:
         arrays, axis = several(scope, given["arrays"], loc), integer_argument(given, "axis", 0, loc)
-        if "axis" in given and is_none(given["axis"]):
+        if "axis" in given and vals.is_none(given["axis"]):
             if new_axis:
                 raise UnsupportedError("the axis of np.stack is an integer", loc)
             arrays = [ravelled(scope, array, loc) for array in arrays]
@@ -149,15 +140,15 @@ def join(*, new_axis: bool) -> Maker:
     return make
 
 
-def result_type(scope: Scope, given: Arguments, loc: Loc) -> Value:
+def result_type(scope: Scope, given: Arguments, loc: Loc) -> vals.Value:
     """The type in which NumPy computes with numbers and arrays, and with those of given types."""
 
-    def type_of(value: Value) -> NumberType:
-        if isinstance(value, Number):
+    def type_of(value: vals.Value) -> NumberType:
+        if isinstance(value, vals.Number):
             return value.type
-        dtype = as_dtype(value.obj) if isinstance(value, Opaque) else None
+        dtype = as_dtype(value.obj) if isinstance(value, vals.Opaque) else None
         return NumberType(dtype or as_tensor(scope, value, loc).element.dtype, python=False)
 
     arrays = given["arrays"]
-    joined = promoted(map(type_of, arrays.items if isinstance(arrays, TupleValue) else (arrays,)))
-    return Opaque(joined.dtype.numpy)
+    joined = promoted(map(type_of, arrays.items if isinstance(arrays, vals.TupleValue) else (arrays,)))
+    return vals.Opaque(joined.dtype.numpy)

@@ -4,63 +4,42 @@ from __future__ import annotations
 
 import numpy as np
 
-from appyc.frontend.types.values import (
-    ArrayRef,
-    Binding,
-    Conflict,
-    DictValue,
-    ListSlots,
-    Masked,
-    MaybeNone,
-    Number,
-    Opaque,
-    ReturnedChoice,
-    ReturnedContainer,
-    ReturnedList,
-    ReturnedView,
-    Slot,
-    Tensor,
-    TupleSlots,
-    TupleValue,
-    Value,
-    Wide,
-    dtype_of,
-)
+from appyc.frontend.types import values as vals
 
 
-def describe(value: Value | Binding) -> str:
+def describe(value: vals.Value | vals.Binding) -> str:
     """A few words for messages."""
     match value:
-        case Wide() | Slot(wide=True):
+        case vals.Wide() | vals.Slot(wide=True):
             return "a Python int that may have more than 64 bits"
-        case Number() | Slot():
+        case vals.Number() | vals.Slot():
             t = value.type
             return f"a Python {t}" if t.python else f"a {t}"
-        case ArrayRef() | Tensor() if value.python and value.ndim:
+        case vals.ArrayRef() | vals.Tensor() if value.python and value.ndim:
             return "a list of numbers"
-        case ArrayRef() | Tensor() | Masked():
-            return f"a {value.ndim}-dimensional array of {dtype_of(value)}"
-        case ReturnedView():
+        case vals.ArrayRef() | vals.Tensor() | vals.Masked():
+            return f"a {value.ndim}-dimensional array of {vals.dtype_of(value)}"
+        case vals.ReturnedView():
             return f"a {value.ndim}-dimensional view of an array"
-        case ReturnedChoice():
+        case vals.ReturnedChoice():
             return f"a {value.ndim}-dimensional array"
-        case DictValue() | TupleSlots(keys=tuple()):
+        case vals.DictValue() | vals.TupleSlots(keys=tuple()):
             return "a dict"
-        case MaybeNone():
+        case vals.MaybeNone():
             return f"{describe(value.value)} or None"
-        case ReturnedList(slots=slots):
+        case vals.ReturnedList(slots=slots):
             return describe(slots)
-        case ReturnedContainer():
+        case vals.ReturnedContainer():
             return f"a {value.makes.partition('(')[0]}"
-        case ListSlots():
+        case vals.ListSlots():
             return "a list of tuples" if value.of_tuples else "a list of numbers"
-        case TupleValue(names=(_, *_)) | TupleSlots(names=(_, *_)):
+        case vals.TupleValue(names=(_, *_)) | vals.TupleSlots(names=(_, *_)):
             return "a named tuple"
-        case TupleValue() | TupleSlots():
+        case vals.TupleValue() | vals.TupleSlots():
             return f"a tuple of {len(value.items)}"
-        case Opaque(obj):
+        case vals.Opaque(obj):
             return "None" if obj is None else describe_object(obj)
-        case Conflict():
+        case vals.Conflict():
             return value.reason
 
 

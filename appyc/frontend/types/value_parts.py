@@ -6,49 +6,39 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from appyc.frontend.types.values import (
-    DictValue,
-    MaybeNone,
-    Number,
-    ReturnedChoice,
-    ReturnedContainer,
-    ReturnedList,
-    ReturnedView,
-    TupleValue,
-    Value,
-)
+from appyc.frontend.types import values as vals
 
 _PARTS: dict[type, tuple[str, ...]] = {
-    DictValue: ("values",), MaybeNone: ("value", "is_none"), ReturnedChoice: ("which",), ReturnedList: ("count",),
-    ReturnedContainer: ("lists",),
+    vals.DictValue: ("values",), vals.MaybeNone: ("value", "is_none"), vals.ReturnedChoice: ("which",),
+    vals.ReturnedList: ("count",), vals.ReturnedContainer: ("lists",),
 }  # fmt: skip
 """The fields of values that are made of others, each of which is one."""
 
 
-def parts_of(value: Value) -> tuple[Value, ...]:
+def parts_of(value: vals.Value) -> tuple[vals.Value, ...]:
     """The values that a value is made of: items of a tuple, values of a dict, numbers beside what is returned."""
     match value:
-        case TupleValue():
+        case vals.TupleValue():
             return value.items
-        case ReturnedView():
+        case vals.ReturnedView():
             return value.later
         case _:
             return tuple(getattr(value, name) for name in _PARTS.get(type(value), ()))
 
 
-def with_parts(value: Value, part: Callable[[Value], Any]) -> Value:
+def with_parts(value: vals.Value, part: Callable[[vals.Value], Any]) -> vals.Value:
     """The value with each of its parts as `part` gives it, which must be of the same kind."""
     parts = tuple(part(inner) for inner in parts_of(value))
     match value:
-        case TupleValue():
-            return TupleValue(parts, names=value.names)
-        case ReturnedView():
+        case vals.TupleValue():
+            return vals.TupleValue(parts, names=value.names)
+        case vals.ReturnedView():
             return replace(value, later=parts)
         case _:
             names = _PARTS.get(type(value), ())
             return replace(value, **dict(zip(names, parts, strict=True))) if names else value
 
 
-def numbers_of(value: Value) -> list[Number]:
+def numbers_of(value: vals.Value) -> list[vals.Number]:
     """The numbers that a value is made of, in order."""
-    return [value] if isinstance(value, Number) else [n for v in parts_of(value) for n in numbers_of(v)]
+    return [value] if isinstance(value, vals.Number) else [n for v in parts_of(value) for n in numbers_of(v)]
