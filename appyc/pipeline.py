@@ -70,6 +70,7 @@ from appyc.passes.locality.apply_transforms import apply_transforms
 from appyc.passes.locality.coalesce_loops import coalesce_loops
 from appyc.passes.locality.find_products import find_products
 from appyc.passes.locality.interchange_loops import interchange_loops
+from appyc.passes.locality.interchange_recurrences import interchange_recurrences
 from appyc.passes.locality.nontemporal_results import nontemporal_results
 from appyc.passes.locality.tile_column_reductions import tile_column_reductions
 from appyc.passes.locality.tile_time import tile_time
@@ -165,6 +166,7 @@ ANALYSE: tuple[Pass, ...] = (
     arg_reductions,  # before recognise_reductions, which does not match an extreme value with further scalars
     recognise_reductions,  # before dependence analysis: a reduction's update may be reordered, an assignment may not
     tile_column_reductions,  # after it: its loops are reductions; before verdicts, which its loops need
+    interchange_recurrences,  # after recognise_reductions; before loops are distributed, which parts its statements
     distribute_loops,  # before verdicts: each distributed loop gets its own
     sink_scalars,  # before loops are interchanged, whose nests have nothing between them
     interchange_loops,  # before index-set splitting, which ends perfect nests; before verdicts, which it changes

@@ -176,3 +176,52 @@ def a_wave_in_every_plane(a):
             for j in range(2, a.shape[2] - 1):
                 if a[k, i, j] > 0.0:
                     a[k, i, j] = (a[k, i - 1, j + 1] + a[k, i, j - 1]) * 0.5
+
+
+@PROGRAMS.on(floats(40, 40), floats(41, seed=1))
+@PROGRAMS.on(floats(1, 1), floats(2, seed=1))
+@PROGRAMS.on(floats(0, 0), floats(1, seed=1))
+@PROGRAMS.on(floats(9, 9, dtype=np.float32), floats(10, dtype=np.float32, seed=1))
+@PROGRAMS.on(np.asfortranarray(floats(9, 9)), floats(10, seed=1))
+def order_of_matrix_products(m, p):
+    n = m.shape[0]
+    for i in range(n - 1, -1, -1):
+        for j in range(i + 1, n):
+            best = np.inf
+            for k in range(i, j):
+                cost = m[i, k] + m[k + 1, j] + p[i] * p[k + 1] * p[j + 1]
+                if cost < best:
+                    best = cost
+            m[i, j] = best
+
+
+@PROGRAMS.on(floats(40, 40) + 40 * np.eye(40))
+@PROGRAMS.on(floats(1, 1) + np.eye(1))
+@PROGRAMS.on(complexes(12, 12) + 12 * np.eye(12))
+@PROGRAMS.on((floats(24, 24) + 40 * np.eye(24))[::2, ::2])
+def left_looking_factors(a):
+    for i in range(a.shape[0]):
+        for j in range(i):
+            s = a[i, j]
+            for k in range(j):
+                s -= a[i, k] * a[k, j]
+            a[i, j] = s / a[j, j]
+        for j in range(i, a.shape[0]):
+            s = a[i, j]
+            for k in range(i):
+                s -= a[i, k] * a[k, j]
+            a[i, j] = s
+
+
+@PROGRAMS.on(np.zeros((40, 40), dtype=np.int32), ints(40, lo=0, hi=4, dtype=np.int32))
+@PROGRAMS.on(np.zeros((2, 2), dtype=np.int8), ints(2, lo=0, hi=4, dtype=np.int8))
+def folded_pairs(t, q):
+    n = q.shape[0]
+    for i in range(n - 1, -1, -1):
+        for j in range(i + 1, n):
+            best = max(t[i, j - 1], t[i + 1, j]) if i + 1 < n else t[i, j - 1]
+            if i + 1 < j and q[i] + q[j] == 3:
+                best = max(best, t[i + 1, j - 1] + 1)
+            for k in range(i + 1, j):
+                best = max(best, t[i, k] + t[k + 1, j])
+            t[i, j] = best
