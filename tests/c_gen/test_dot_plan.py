@@ -9,10 +9,10 @@ import pytest
 
 import appyc
 from appyc.ir.nodes import Const, Expr, For, Function, Load, LoopMode, Reduction, Symbol
-from appyc.ir.schedule import Dots
+from appyc.ir.schedule import Accumulators, Dots, LoopSchedule
 from appyc.ir.types import ArrayType, DType, Layout
 from appyc.ir.visit import loops_of, rename
-from appyc.passes.vectorise.dot_plan import plan_dots
+from appyc.passes.vectorise.dot_plan import plan_dots, waits_for_its_sums
 from tests.c_gen.c_runner import OPTIONS, generate, run_c, with_mode
 from tests.ir_makers import Program, add, assign, binary, extent, for_, load, mul, store, update
 
@@ -222,6 +222,33 @@ def test_of_loops_around_sums_the_nearest_is_jammed() -> None:
     matrix, vector, got = integers(DType.FLOAT64, 21, 19), integers(DType.FLOAT64, 19), np.zeros(21)
     run_c(fn, matrix, vector, got, threads=3)
     np.testing.assert_array_equal(got, matrix @ vector)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.FLOAT64])
+@pytest.mark.parametrize("length", [0, 1, 15, 16, 17, 40, 63, 64, 65, 130])
+def test_a_sum_alone_has_several_accumulators(length: int, dtype: DType) -> None:
+    p = Program()
+    a, b, got = p.array("a", 1, dtype), p.array("b", 1, dtype), p.array("got", 1, dtype)
+    i, k = p.index("i"), p.index("k")
+    s, t, term = p.local("s", dtype), p.local("t", dtype), p.local("term", dtype)
+    one = [assign(s, at(got, 0)), for_(k, 0, extent(a, 0), [update(s, [], "+", mul(at(a, k), at(b, k)))])]
+    lone = sums(p.function(for_(i, 0, 1, [*one, store(got, [0], s, checked=False)])),
+                {"i": LoopMode.SEQUENTIAL, "k": SIMD}, (s,))  # fmt: skip
+    terms = [assign(term, mul(at(a, k), at(b, k))), update(s, [], "+", term), update(t, [], "+", at(b, k))]
+    two = [assign(s, at(got, 0)), assign(t, at(got, 1)), for_(k, 0, extent(a, 0), terms)]
+    stores = [store(got, [0], s, checked=False), store(got, [1], t, checked=False)]
+    both = sums(
+        p.function(for_(i, 0, 1, [*two, *stores])), {"i": LoopMode.SEQUENTIAL, "k": SIMD}, (s, t), term
+    )
+    for fn, chains in ((lone, 4), (both, 2)):
+        inner = loops_of(fn)[1]
+        assert waits_for_its_sums(inner)
+        scheduled = replace(fn, schedule=fn.schedule.updated({inner.var: LoopSchedule(Accumulators(chains))}))
+        x, y, out = integers(dtype, length), integers(dtype, length), integers(dtype, 2)
+        want = np.add(out, [x @ y, y.sum() if fn is both else 0])
+        run_c(scheduled, x, y, out)
+        np.testing.assert_array_equal(out, want.astype(dtype.numpy))
 
 
 def test_columns_that_depend_on_each_other_leave_the_rows_jammed() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import appyc
 from appyc import pipeline
-from appyc.ir.schedule import Dots, Form, Interleaved, LoopSchedule, OuterLanes, Simd
+from appyc.ir.schedule import Accumulators, Dots, Form, Interleaved, LoopSchedule, OuterLanes, Simd
 from appyc.ir.visit import loops_of
 from appyc.options import Options
 from appyc.passes.pass_context import PassContext
@@ -68,6 +68,24 @@ def rows(y, a, x):
         y[i] = s
 
 
+def two_matrices(y, a, b, x):
+    """Rows of two matrices at once are more than a core fetches ahead."""
+    for i in range(a.shape[0]):
+        s = t = 0.0
+        for k in range(a.shape[1]):
+            s += a[i, k] * x[k]
+            t += b[i, k] * x[k]
+        y[i] = s - t
+
+
+def triangle(y, a, x):
+    for i in range(a.shape[0]):
+        s = 0.0
+        for k in range(i):
+            s += a[i, k] * y[k]
+        y[i] = (x[i] - s) / a[i, i]
+
+
 def elementwise(y, x):
     for i in range(x.shape[0]):
         y[i] = x[i] + 1.0
@@ -85,7 +103,9 @@ SQUARE, STACK, ROW = np.ones((3, 3)), np.ones((2, 3, 3)), np.ones(3)
     ("fn", "args", "wanted"),
     [
         (elementwise, (ROW, ROW), {Simd}),
-        (rows, (ROW, SQUARE, ROW), {Dots}),
+        (rows, (ROW, SQUARE, ROW), {Dots, Accumulators}),
+        (two_matrices, (ROW, SQUARE, SQUARE, ROW), {Accumulators}),
+        (triangle, (ROW, SQUARE, ROW), {Accumulators}),
         (with_three_factors, (SQUARE,) * 4, {OuterLanes}),
         (stack, (STACK,) * 3, {OuterLanes}),
         (recurrence, (ROW, ROW), set()),

@@ -6,7 +6,7 @@ sum, the copies' vector operations are adjacent, so that the C compiler loads ea
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
@@ -14,7 +14,7 @@ from typing import TypeAlias
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.lanes.register_tiles import declare_copies, emit_strips, loop_head
 from appyc.c_gen.lanes.row_blocks import RowBlocks, emit_row_blocks
-from appyc.c_gen.lanes.simd import KEEP_IN_ORDER
+from appyc.c_gen.lanes.simd import KEEP_IN_ORDER, declare_scalars, simd_private
 from appyc.c_gen.text.c_expressions import expression
 from appyc.c_gen.text.c_types import c_type, constant
 from appyc.c_gen.text.vector_text import Vectors
@@ -83,49 +83,70 @@ def _emit_block(tile: _Tile, statements: tuple[Stmt, ...]) -> None:
         first.writer.line(f"/* {first.location(stmt.loc)}: {stmt.mode.value} */")
         if stmt.var in tile.plan.dots:
             with first.writer.block():
-                _emit_dot(tile, stmt)
+                ends = expression(first, stmt.lo), expression(first, stmt.hi)
+                _emit_dot(tile.copies, stmt, ends, tile.body)
             continue
         lo, hi = expression(first, stmt.lo), expression(first, stmt.hi)
         with first.writer.block(loop_head(first, stmt, lo, hi)):
             _emit_block(tile, stmt.body)
 
 
-def _emit_dot(tile: _Tile, loop: For) -> None:
-    """A sum for all copies: vectors, then each vector's elements, then single iterations."""
-    first = tile.copies[0]
+def emit_dot(ctx: FunctionContext, loop: For, chains: int, lo: str, hi: str, body: Statements) -> None:
+    """Writes a sum alone, from `lo` to `hi`, with as many accumulators as `chains`."""
+
+    def alone(inside: FunctionContext, statements: tuple[Stmt, ...]) -> None:
+        declare_scalars(inside, simd_private(loop))
+        body(inside, statements)
+
+    _emit_dot((ctx,), loop, (lo, hi), alone, (chains, 1), chains)
+
+
+def _emit_dot(
+    copies: Sequence[FunctionContext],
+    loop: For,
+    ends: tuple[str, str],
+    body: Statements,
+    counts: tuple[int, ...] = (VECTORS, 1),
+    chains: int = 1,
+) -> None:
+    """A sum for all copies: vectors, then each vector's elements, then single iterations. counts: the vectors by which
+    loops are unrolled, in order. chains: among how many accumulators they take turns."""
+    first, (lo, hi) = copies[0], ends
     writer, module = first.writer, first.module
     dtype = loop.reductions[0].symbol.dtype
     kind = module.helpers.typed("vector", dtype)
     sums = [r.symbol for r in loop.reductions]
-    insides = [_with_vectors(copy, sums) for copy in tile.copies]
-    var, hi = first.name(loop.var), expression(first, loop.hi)
+    insides = [[_with_vectors(copy, sums) for copy in copies] for _ in range(chains)]
+    var = first.name(loop.var)
     writer.line(f"enum {{ width = sizeof({kind}) / {dtype.itemsize} }};")
-    writer.line(f"int64_t {var} = {expression(first, loop.lo)};")
+    writer.line(f"int64_t {var} = {lo};")
     add_up = module.helpers.typed("vector_sum", dtype)
     with writer.block(f"if ({var} + width <= {hi})"):
-        for inside in insides:
+        for inside in (inside for chain in insides for inside in chain):
             for symbol in sums:
                 writer.line(f"{kind} {inside.name(symbol)} = -({kind}){{0}};")  # -0.0 changes no number
-        for count in (VECTORS, 1):
+        for count in counts:
             step = f"{count} * width" if count > 1 else "width"
             with writer.block(f"for (; {var} + {step} <= {hi}; {var} += {step})"):
                 for number in range(count):
                     with writer.block():
                         at = f"({var} + {number} * width)" if number else var
                         here = [
-                            replace(inside, renamed={**inside.renamed, loop.var: at}) for inside in insides
+                            replace(inside, renamed={**inside.renamed, loop.var: at})
+                            for inside in insides[number % chains]
                         ]
                         here = [_with_vectors(inside, loop.private, kind) for inside in here]
                         vectors = Vectors(loop.var, frozenset([*sums, *loop.private]), kind, "width")
                         for stmt in loop.body:
                             _emit_vectors(vectors, here, stmt)
-        for copy, inside in zip(tile.copies, insides, strict=True):
+        for copy, *parts in zip(copies, *insides, strict=True):
             for symbol in sums:
-                writer.line(f"{copy.name(symbol)} += {add_up}({inside.name(symbol)});")
+                total = " + ".join(inside.name(symbol) for inside in parts)
+                writer.line(f"{copy.name(symbol)} += {add_up}({total});")
     with writer.block(f"for (; {var} < {hi}; {var} += 1)"):
         writer.line(KEEP_IN_ORDER)  # less than a vector
-        for copy in tile.copies:
-            tile.body(copy, loop.body)
+        for copy in copies:
+            body(copy, loop.body)
 
 
 def _with_vectors(

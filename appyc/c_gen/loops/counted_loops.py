@@ -9,7 +9,7 @@ from typing import TypeAlias, assert_never
 
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.lanes.compaction import emit_packing
-from appyc.c_gen.lanes.dot_loops import emit_dots
+from appyc.c_gen.lanes.dot_loops import emit_dot, emit_dots
 from appyc.c_gen.lanes.early_exit_reductions import emit_decided, emit_undecided
 from appyc.c_gen.lanes.interleaved_scans import emit_chains
 from appyc.c_gen.lanes.lane_loops import emit_lanes
@@ -128,6 +128,8 @@ def _emit_form(ctx: FunctionContext, loop: For, form: Form, lo: str, hi: str, bo
             emit_fast_loop(ctx, loop, form, lo, hi, body)
         case EarlyExitLanes():
             emit_decided(ctx, loop, lo, hi, body)
+        case Accumulators(count) if loop.reductions[0].op == "+":
+            emit_dot(ctx, loop, count, lo, hi, body)
         case Accumulators(count):
             emit_strands(ctx, loop, count, lo, hi, body)
         case Simd():

@@ -19,7 +19,7 @@ from appyc.ir.schedule import Accumulators, Compaction, EarlyExitLanes, Form, In
 from appyc.ir.visit import loops_of, scalars_written, walk
 from appyc.passes.pass_context import PassContext
 from appyc.passes.vectorise.compaction_form import is_compaction
-from appyc.passes.vectorise.dot_plan import plan_dots
+from appyc.passes.vectorise.dot_plan import plan_dots, waits_for_its_sums
 from appyc.passes.vectorise.given_forms import given_form, without_dropped
 from appyc.passes.vectorise.guarded_loops import plan_guarded
 from appyc.passes.vectorise.lane_plan import plan_lanes
@@ -33,7 +33,7 @@ from appyc.passes.vectorise.simd_forms import (
 )
 
 ACCUMULATORS = 4
-"""Chains of minima that hide the latency of one."""
+"""Chains of minima, or of sums, that hide the latency of one."""
 
 MAX_NODES = 120
 """Nodes of the body above which it is not interleaved, since it has enough independent operations by itself, nor
@@ -83,7 +83,9 @@ def _form(loop: For, ctx: PassContext) -> Form | None:
         return form
     if decides_early(loop):
         return EarlyExitLanes()
-    return Accumulators(ACCUMULATORS) if accumulates_extremes(loop) else Simd()
+    if accumulates_extremes(loop):
+        return Accumulators(ACCUMULATORS)
+    return Accumulators(ACCUMULATORS // len(loop.reductions)) if waits_for_its_sums(loop) else Simd()
 
 
 def _is_interleaved(loop: For) -> bool:

@@ -61,6 +61,11 @@ BLOCK = 4
 """Rows and columns of a block: 16 sums and the vectors that they multiply fit 32 registers."""
 
 
+MAX_LOADS = 2
+"""The most loads of a sum for which it has several accumulators: so many vectors are loaded in a cycle, and about four
+additions begin before the first one ends."""
+
+
 def plan_dots(loop: For) -> Dots | None:
     """How a loop (and the one right inside it) is jammed, or None where it is not."""
     if len(loop.body) == 1 and isinstance(loop.body[0], For):
@@ -73,7 +78,15 @@ def plan_dots(loop: For) -> Dots | None:
             wide = BLOCK if sums <= 2 else BLOCK // 2
             block = BLOCK if sums == 1 else BLOCK // 2
             return replace(plan, rows=loop.var, block=block, counts=(wide, wide // 2))
-    return _plan(loop)
+    return None if _streams(loop) > 1 else _plan(loop)
+
+
+def _streams(loop: For) -> int:
+    """The arrays of which each iteration reads a row of its own. Four rows of each of two arrays are more than a core
+    fetches ahead: the product of two matrices with a vector is a quarter slower."""
+    dots = (inner for inner in loops_of(loop.body) if is_dot(inner))
+    loads = ((dot, n) for dot in dots for n in walk(dot.body) if isinstance(n, Load))
+    return len({n.array for dot, n in loads if {loop.var, dot.var} <= scalars_read(n.index)})
 
 
 def _most_sums(columns: For) -> int:
@@ -96,6 +109,13 @@ def is_dot(loop: For) -> bool:
         return False
     check = LaneCheck(loop.var, written, dtype)
     return all(_is_scalar_write(stmt, sums) and check.statement(stmt) for stmt in loop.body)
+
+
+def waits_for_its_sums(loop: For) -> bool:
+    """True for one or two sums of so little that an addition takes longer than what is added: several accumulators for
+    each pay."""
+    loads = sum(isinstance(n, Load) for n in walk(loop.body))
+    return is_dot(loop) and len(loop.reductions) <= 2 and loads <= MAX_LOADS * len(loop.reductions)
 
 
 def _is_scalar_write(stmt: Stmt, sums: set[Symbol]) -> bool:
