@@ -98,6 +98,7 @@ from appyc.passes.simplify.delinearise_loops import delinearise_loops
 from appyc.passes.simplify.expand_tensors import expand_tensors
 from appyc.passes.simplify.hoist_calls import hoist_calls
 from appyc.passes.simplify.lower_jumps import lower_jumps
+from appyc.passes.simplify.merge_reductions import merge_reductions
 from appyc.passes.simplify.normalise_loops import normalise_loops
 from appyc.passes.simplify.peel_wrap_around import peel_wrap_around
 from appyc.passes.simplify.reduce_remainders import reduce_remainders
@@ -137,6 +138,7 @@ SIMPLIFY: tuple[Pass, ...] = (
 
 ANALYSE: tuple[Pass, ...] = (
     check_integer_overflow,  # first: other passes cannot analyse arithmetic that traps, in a bound for example
+    merge_reductions,  # before common_subexpressions, which gives lengths that are counted once one name
     common_subexpressions,  # before guards: integers with one value number need no guard of their equality
     guard_assumptions,  # before bounds and shapes are analysed: it removes most conditionals on them
     copy_propagation,  # again: under the guards, conditional values have become affine ones

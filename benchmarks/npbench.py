@@ -1,24 +1,28 @@
-"""Eleven kernels as NPBench has them for NumPy, with its preset S, compiled, beside NumPy and Numba.
+"""Eleven kernels as NPBench has them for NumPy, with its preset S, compiled, beside NumPy, Numba and Pythran.
 
     OPENBLAS_NUM_THREADS=1 python -m benchmarks.npbench [NAME ...] [--rounds 9] [--json FILE]
 
-All ways take turns in one process on one thread; what counts is the least processor time of the thread. Numba compiles
-the same text, and is left out where it refuses it.
+All ways take turns in one process on one thread; what counts is the least processor time of the thread. Numba and
+Pythran (-Ofast) compile the same text, and are left out where they are not there, refuse it, or give another result.
 """
 
 from __future__ import annotations
 
 import argparse
+import inspect
 import os
+import subprocess
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 import appyc
 from benchmarks.machine import write_rows
+from benchmarks.pythran_peer import pythran_form
 
 RANDOM = np.random.default_rng(42)
 
@@ -304,6 +308,20 @@ def numba_form(kernel: Callable[..., Any], arguments: tuple[Any, ...]) -> Callab
     return jitted
 
 
+def in_pythran(
+    kernel: Callable[..., Any], arguments: tuple[Any, ...], folder: Path
+) -> Callable[..., Any] | None:
+    """The kernel compiled by Pythran; None where it refuses it."""
+    text = "\n".join(map(inspect.getsource, (*_HELPERS, kernel)))
+    try:
+        compiled = pythran_form(text, kernel.__name__, arguments, folder, "-Ofast", "-march=native")
+        compiled(*own(arguments))
+    except (subprocess.CalledProcessError, TypeError) as error:
+        print(f"{kernel.__name__}: not by Pythran ({type(error).__name__})")
+        return None
+    return compiled
+
+
 _HELPERS = (match, build_up_b, pressure_poisson_periodic, relu, conv2d, batchnorm2d)
 
 
@@ -311,11 +329,13 @@ def own(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(a.copy() if isinstance(a, np.ndarray) else a for a in arguments)
 
 
-def measure(kernel: Callable[..., Any], rounds: int) -> dict[str, Any]:
+def measure(kernel: Callable[..., Any], rounds: int, folder: Path) -> dict[str, Any]:
     arguments = KERNELS[kernel]()
     ways: dict[str, Callable[..., Any]] = {"numpy": kernel, "appyc": appyc.jit(target="cpu")(kernel)}
     if (form := numba_form(kernel, arguments)) is not None:
         ways["numba"] = form
+    if (form := in_pythran(kernel, arguments, folder)) is not None:
+        ways["pythran"] = form
     given, results = {way: own(arguments) for way in ways}, {}
     for way, call in ways.items():
         results[way] = call(*given[way])
@@ -348,14 +368,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error("set OPENBLAS_NUM_THREADS=1: the time of one thread is measured")
     appyc.set_num_threads(1)
     rows = []
-    for kernel in KERNELS:
-        if options.names and kernel.__name__ not in options.names:
-            continue
-        rows.append(row := measure(kernel, options.rounds))
-        took = row["seconds"]
-        print(f"{row['kernel']:17s} " + "   ".join(
-            f"{way} {1e3 * seconds:9.3f} ms ({seconds / took['appyc']:.2f}x)" for way, seconds in took.items()
-        ), flush=True)  # fmt: skip
+    with TemporaryDirectory() as folder:
+        for kernel in KERNELS:
+            if options.names and kernel.__name__ not in options.names:
+                continue
+            rows.append(row := measure(kernel, options.rounds, Path(folder)))
+            took = row["seconds"]
+            print(f"{row['kernel']:17s} " + "   ".join(
+                f"{way} {1e3 * seconds:9.3f} ms ({seconds / took['appyc']:.2f}x)" for way, seconds in took.items()
+            ), flush=True)  # fmt: skip
     if options.json:
         write_rows(
             options.json,

@@ -13,11 +13,8 @@ from __future__ import annotations
 
 import argparse
 import ctypes
-import importlib.util
 import linecache
-import re
 import subprocess
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,6 +30,7 @@ from benchmarks.polybench.kernel import DATASETS, Arguments, Kernel
 from benchmarks.polybench.measure import Device, copied
 from benchmarks.polybench.suite import KERNELS
 from benchmarks.polybench_c import PRAGMA, c_text, parallel_lines, text_of
+from benchmarks.pythran_peer import pythran_form
 
 Loops: TypeAlias = Callable[..., None]
 Peer: TypeAlias = Callable[[Kernel, Arguments, Path], Loops]
@@ -70,19 +68,8 @@ def _numba_threads(kernel: Kernel, given: Arguments, folder: Path) -> Loops:
 def _pythran(kernel: Kernel, given: Arguments, folder: Path, *, openmp: bool = False) -> Loops:
     text = text_of(kernel.loops)
     marked = _with_lines(text, lambda line: line, before="#omp parallel for" if openmp else "")
-    types = ", ".join(_pythran_type(value) for value in given.values())
-    name = re.sub(r"\W", "_", f"{kernel.name}_{openmp}")
-    file, built = folder / f"{name}.py", folder / f"{name}.so"
-    file.write_text(f"import numpy as np\n#pythran export loops({types})\n{marked}")
     flags = [*FAST, *(["-fopenmp"] if openmp else [])]
-    command = [sys.executable, "-m", "pythran.run", "-DUSE_XSIMD", *flags, str(file), "-o", str(built)]
-    subprocess.run(command, check=True, capture_output=True)
-    found = importlib.util.spec_from_file_location(name, built)
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module.loops  # type: ignore[no-any-return]
+    return pythran_form(marked, "loops", list(given.values()), folder, *flags)
 
 
 def _pythran_threads(kernel: Kernel, given: Arguments, folder: Path) -> Loops:
@@ -132,12 +119,6 @@ def _with_lines(text: str, change: Callable[[str], str], before: str = PRAGMA) -
             line = indent + before if number + 1 in marked and before else ""
         out.append(change(line) if number in marked else line)
     return "\n".join(out)
-
-
-def _pythran_type(value: Any) -> str:
-    if not np.ndim(value):
-        return type(value).__name__
-    return f"{value.dtype.name}[{','.join(':' * value.ndim)}]"
 
 
 def measure(
