@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,11 @@ def _shape(given: Any) -> tuple[int, ...] | None:
     return shape if shape and sum(map(int.bit_length, shape)) < 60 else None
 
 
-def _creating(name: str) -> Callable[..., Any]:
-    def create(shape: Any, dtype: Any = None, order: Any = "C", **more: Any) -> Any:
-        wanted, resolved = np.dtype(dtype), _shape(shape)
-        if more or order != "C" or resolved is None or wanted not in COMPILED_DTYPES:
-            return NotImplemented
-        return record(Create(name, wanted), resolved, resolved, wanted)
-
-    return create
+def _creating(name: str, shape: Any, dtype: Any = None, order: Any = "C", **more: Any) -> Any:
+    wanted, resolved = np.dtype(dtype), _shape(shape)
+    if more or order != "C" or resolved is None or wanted not in COMPILED_DTYPES:
+        return NotImplemented
+    return record(Create(name, wanted), resolved, resolved, wanted)
 
 
 def _full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **more: Any) -> Any:
@@ -50,6 +48,6 @@ def created_like(name: str, like: Any, args: tuple[Any, ...], keywords: dict[str
 
 
 CREATION: dict[Any, Callable[..., Any]] = {
-    **{getattr(np, name): _creating(name) for name in ("zeros", "ones", "empty")},
+    **{getattr(np, name): partial(_creating, name) for name in ("zeros", "ones", "empty")},
     np.full: _full,
 }

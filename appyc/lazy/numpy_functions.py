@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -43,13 +43,9 @@ def is_own(function: Any) -> bool:
     return function in _OWN
 
 
-def _viewing(function: Callable[..., Any]) -> Callable[..., Any]:
+def _viewing(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
     """A function that gives nothing but views: which, is known before the values are."""
-
-    def view(*args: Any, **keywords: Any) -> Any:
-        return views_by(function, args, keywords)
-
-    return view
+    return views_by(function, args, keywords)
 
 
 def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
@@ -172,11 +168,8 @@ def _outer(a: Any, b: Any, out: Any = None) -> Any:
     return applying.apply_ufunc(np.multiply, "__call__", (one.ravel()[:, None], two.ravel()[None]), {})
 
 
-def _method(name: str) -> Callable[..., Any]:
-    def function(a: Any, *args: Any, **keywords: Any) -> Any:
-        return getattr(a, name)(*args, **keywords) if isinstance(a, arrays.Array) else NotImplemented
-
-    return function
+def _method(name: str, a: Any, *args: Any, **keywords: Any) -> Any:
+    return getattr(a, name)(*args, **keywords) if isinstance(a, arrays.Array) else NotImplemented
 
 
 def _like(name: str) -> Callable[..., Any]:
@@ -205,26 +198,18 @@ def _size(a: Any, axis: Any = None) -> Any:
     return a.size if axis is None and isinstance(a, arrays.Array) else NotImplemented
 
 
-def _asked(name: str) -> Callable[..., Any]:
+def _asked(name: str, a: Any) -> Any:
     """What is known without the values."""
-
-    def ask(a: Any) -> Any:
-        return getattr(a, name) if isinstance(a, arrays.Array) else NotImplemented
-
-    return ask
+    return getattr(a, name) if isinstance(a, arrays.Array) else NotImplemented
 
 
 def _is_scalar(element: Any) -> bool:
     return type(element) is not arrays.ndarray and np.isscalar(element)
 
 
-def _shares(of: Callable[..., bool]) -> Callable[..., Any]:
+def _shares(of: Callable[..., bool], *args: Any, **keywords: Any) -> Any:
     """What waits to be computed has no memory that another library could look at: its ghost will do."""
-
-    def shares(*args: Any, **keywords: Any) -> Any:
-        return of(*(_in_memory(a) if isinstance(a, arrays.Array) else a for a in args), **keywords)
-
-    return shares
+    return of(*(_in_memory(a) if isinstance(a, arrays.Array) else a for a in args), **keywords)
 
 
 def _in_memory(array: arrays.Array) -> np.ndarray:
@@ -239,21 +224,21 @@ def _adopting(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
 
 _OWN: dict[Any, Callable[..., Any]] = {
     **REDUCTIONS, **CREATION, **APPLIED, np.where: _where, np.clip: _clip, np.dot: _dot,
-    **{f: _viewing(f) for f in (
+    **{f: partial(_viewing, f) for f in (
         np.flip, np.fliplr, np.flipud, np.moveaxis, np.rollaxis, np.rot90, np.diagonal, np.linalg.diagonal,
         np.split, np.array_split,
         np.hsplit, np.vsplit, np.dsplit, np.unstack, np.matrix_transpose, np.linalg.matrix_transpose, np.expand_dims,
         np.broadcast_to, np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_arrays, np.squeeze, np.swapaxes,
         np.lib.stride_tricks.sliding_window_view, np.lib.stride_tricks.as_strided,
     )},
-    np.transpose: lambda a, axes=None: _method("transpose")(a, axes),
-    np.reshape: lambda a, /, shape, order="C", *, copy=None: _method("reshape")(a, shape, order=order, copy=copy),
-    np.ravel: _method("ravel"), np.copy: _copy, np.astype: _astype,
-    np.shape: _asked("shape"), np.ndim: _asked("ndim"), np.size: _size, np.isscalar: _is_scalar,
+    np.transpose: lambda a, axes=None: _method("transpose", a, axes),
+    np.reshape: lambda a, /, shape, order="C", *, copy=None: _method("reshape", a, shape, order=order, copy=copy),
+    np.ravel: partial(_method, "ravel"), np.copy: _copy, np.astype: _astype,
+    np.shape: partial(_asked, "shape"), np.ndim: partial(_asked, "ndim"), np.size: _size, np.isscalar: _is_scalar,
     np.copyto: _copyto, np.putmask: _putmask, np.take: _take, np.diff: _diff,
     np.ptp: _ptp, np.average: _average, np.outer: _outer,
     **{getattr(np, f"{name}_like"): _like(name) for name in ("zeros", "ones", "empty", "full")},
-    np.shares_memory: _shares(np.shares_memory), np.may_share_memory: _shares(np.may_share_memory),
-    **{f: functools.partial(_adopting, f) for f in (np.frombuffer, np.from_dlpack)},
+    **{f: partial(_shares, f) for f in (np.shares_memory, np.may_share_memory)},
+    **{f: partial(_adopting, f) for f in (np.frombuffer, np.from_dlpack)},
     np.iscomplexobj: lambda x: x.dtype.kind == "c" if isinstance(x, arrays.Array) else NotImplemented,
 }  # fmt: skip

@@ -21,7 +21,7 @@ from appyc.frontend.arrays.tensors import (
 )
 from appyc.frontend.expressions.arithmetic import cast, const, integer
 from appyc.frontend.expressions.left_calls import leave_unless
-from appyc.frontend.library.axis_arguments import Arguments, Maker, integer_argument, integers
+from appyc.frontend.library.axis_arguments import Arguments, integer_argument, integers
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import promoted_dtype
 from appyc.frontend.types.values import ArrayRef, Tensor, TupleValue, Value
@@ -277,18 +277,14 @@ def squeeze(scope: Scope, given: Arguments, loc: Loc) -> Value:
     return as_value(tensor.at({k: integer(0, loc) for k in dropped}))
 
 
-def atleast(rank: int) -> Maker:
+def atleast(rank: int, scope: Scope, given: Arguments, loc: Loc) -> Value:
     """np.atleast_1d, 2d and 3d: where the new axes go is NumPy's."""
-
-    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        tensor = as_tensor(scope, given["a"], loc)
-        if rank == 3 and tensor.ndim in (1, 2):
-            tensor = with_axis(scope, tensor, tensor.ndim, loc)
-        while tensor.ndim < rank:
-            tensor = with_axis(scope, tensor, 0, loc)
-        return tensor
-
-    return make
+    tensor = as_tensor(scope, given["a"], loc)
+    if rank == 3 and tensor.ndim in (1, 2):
+        tensor = with_axis(scope, tensor, tensor.ndim, loc)
+    while tensor.ndim < rank:
+        tensor = with_axis(scope, tensor, 0, loc)
+    return tensor
 
 
 def broadcast_to(scope: Scope, given: Arguments, loc: Loc) -> Value:

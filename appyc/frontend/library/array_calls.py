@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -38,7 +39,6 @@ from appyc.frontend.library.axis_arguments import (
     Arguments,
     Bound,
     Entry,
-    Maker,
     along,
     given_dtype,
     integer_argument,
@@ -189,19 +189,15 @@ def _listed(node: ast.expr) -> ast.expr:
 # ---------------------------------------------------------------- what the functions mean
 
 
-def _reduction(name: str, *, of_first: bool = False) -> Maker:
+def _reduction(name: str, scope: Scope, given: Arguments, loc: Loc, *, of_first: bool = False) -> Value:
     """np.sum and its kin; of_first: along the first axis where none is given, as the methods of ufuncs."""
-
-    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        over = along(given, loc)
-        if of_first and "axis" not in given:
-            over = replace(over, axes=(0,))
-        mask, initial = given_mask(given.get("where")), given.get("initial")
-        dtype, start = given_dtype(given.get("dtype"), loc), None if is_none(initial) else initial
-        found = reduce_array(scope, name, given["a"], loc, over, dtype, mask, start)
-        return given_back(scope, given, found, loc)
-
-    return make
+    over = along(given, loc)
+    if of_first and "axis" not in given:
+        over = replace(over, axes=(0,))
+    mask, initial = given_mask(given.get("where")), given.get("initial")
+    dtype, start = given_dtype(given.get("dtype"), loc), None if is_none(initial) else initial
+    found = reduce_array(scope, name, given["a"], loc, over, dtype, mask, start)
+    return given_back(scope, given, found, loc)
 
 
 def _transpose(scope: Scope, given: Arguments, loc: Loc) -> Value:
@@ -256,14 +252,11 @@ def _reshape(scope: Scope, given: Arguments, loc: Loc) -> Value:
     return reshaped(scope, tensor, array_creation.shape_from(scope, given["shape"], loc), loc)
 
 
-def _flat(*, copied: bool) -> Maker:
-    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        tensor = as_tensor(scope, given["a"], loc)
-        if not tensor.axes:
-            tensor = with_axis(scope, tensor, 0, loc)
-        return ravelled(scope, tensor.copied() if copied else tensor, loc)
-
-    return make
+def _flat(scope: Scope, given: Arguments, loc: Loc, *, copied: bool) -> Value:
+    tensor = as_tensor(scope, given["a"], loc)
+    if not tensor.axes:
+        tensor = with_axis(scope, tensor, 0, loc)
+    return ravelled(scope, tensor.copied() if copied else tensor, loc)
 
 
 def _dimensions(scope: Scope, given: Arguments, loc: Loc) -> Value:
@@ -284,13 +277,13 @@ _METHODS: dict[str, Entry] = {
     **array_reductions.METHODS,
     **scan_functions.METHODS,
     **array_tables.METHODS,
-    "sum": (_REDUCED, _reduction("sum")),
-    "prod": (_REDUCED, _reduction("prod")),
-    "mean": (_MEAN, _reduction("mean")),
-    "min": (_EXTREME, _reduction("min")),
-    "max": (_EXTREME, _reduction("max")),
-    "any": (_TRUTH, _reduction("any")),
-    "all": (_TRUTH, _reduction("all")),
+    "sum": (_REDUCED, partial(_reduction, "sum")),
+    "prod": (_REDUCED, partial(_reduction, "prod")),
+    "mean": (_MEAN, partial(_reduction, "mean")),
+    "min": (_EXTREME, partial(_reduction, "min")),
+    "max": (_EXTREME, partial(_reduction, "max")),
+    "any": (_TRUTH, partial(_reduction, "any")),
+    "all": (_TRUTH, partial(_reduction, "all")),
     "transpose": (("a", "*axes"), _transpose),
     "swapaxes": (("a", "axis1", "axis2"), _swapaxes),
     "copy": (
@@ -300,8 +293,8 @@ _METHODS: dict[str, Entry] = {
     "astype": (("a", "dtype"), _astype),
     "fill": (("a", "value"), array_makers.fill),
     "reshape": (("a", "*shape"), _reshape),
-    "ravel": (("a",), _flat(copied=False)),
-    "flatten": (("a",), _flat(copied=True)),
+    "ravel": (("a",), partial(_flat, copied=False)),
+    "flatten": (("a",), partial(_flat, copied=True)),
 }
 
 _FUNCTIONS: dict[object, Entry] = {
@@ -310,7 +303,7 @@ _FUNCTIONS: dict[object, Entry] = {
     primitives.each: (("function", "*arrays"), texts.each),
     primitives.by_index: (("shape", "element"), texts.by_index), primitives.refuse: (("message",), texts.refuse),
     **{
-        ufunc.reduce: (_REDUCED, _reduction(name, of_first=True))
+        ufunc.reduce: (_REDUCED, partial(_reduction, name, of_first=True))
         for ufunc, name in (*scan_functions.UFUNCS.items(), *scan_functions.BITWISE.items())
     },
     **{getattr(np, name): _METHODS[name] for name in (
@@ -320,15 +313,16 @@ _FUNCTIONS: dict[object, Entry] = {
     np.flip: (("a", "axis"), _flip), np.expand_dims: (("a", "axis"), _expand_dims),
     np.matmul: (("a", "b"), linear_algebra.matmul), np.linalg.matmul: (("a", "b"), linear_algebra.matmul),
     np.result_type: (("*arrays",), result_type), np.ndim: (("a",), _dimensions), np.shape: (("a",), _shape),
-    np.add.outer: (("a", "b"), linear_algebra.outer("+")), np.subtract.outer: (("a", "b"), linear_algebra.outer("-")),
-    np.multiply.outer: (("a", "b"), linear_algebra.outer("*")),
-    np.reshape: (("a", "shape"), _reshape), np.ravel: (("a",), _flat(copied=False)),
-    np.concatenate: (("arrays", "axis"), join(new_axis=False)), np.stack: (("arrays", "axis"), join(new_axis=True)),
-    np.zeros: (("shape", "dtype"), new_array(0)), np.ones: (("shape", "dtype"), new_array(1)),
-    np.empty: (("shape", "dtype"), new_array(None)), np.ndarray: (("shape", "dtype"), new_array(None)),
-    np.full: (("shape", "fill_value", "dtype"), new_array(None)),
-    np.zeros_like: (("a", "dtype"), new_array(0)), np.ones_like: (("a", "dtype"), new_array(1)),
-    np.empty_like: (("a", "dtype"), new_array(None)),
-    np.full_like: (("a", "fill_value", "dtype"), new_array(None)),
+    **{f.outer: (("a", "b"), partial(linear_algebra.outer, op))
+       for f, op in ((np.add, "+"), (np.subtract, "-"), (np.multiply, "*"))},
+    np.reshape: (("a", "shape"), _reshape), np.ravel: (("a",), partial(_flat, copied=False)),
+    np.concatenate: (("arrays", "axis"), partial(join, new_axis=False)),
+    np.stack: (("arrays", "axis"), partial(join, new_axis=True)),
+    np.zeros: (("shape", "dtype"), partial(new_array, 0)), np.ones: (("shape", "dtype"), partial(new_array, 1)),
+    **{f: (("shape", "dtype"), partial(new_array, None)) for f in (np.empty, np.ndarray)},
+    np.full: (("shape", "fill_value", "dtype"), partial(new_array, None)),
+    np.zeros_like: (("a", "dtype"), partial(new_array, 0)), np.ones_like: (("a", "dtype"), partial(new_array, 1)),
+    np.empty_like: (("a", "dtype"), partial(new_array, None)),
+    np.full_like: (("a", "fill_value", "dtype"), partial(new_array, None)),
     np.arange: (("start", "stop", "step", "dtype"), arange),
 }  # fmt: skip

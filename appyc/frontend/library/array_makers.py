@@ -9,7 +9,7 @@ from appyc.frontend.arrays.tensors import as_tensor, is_array, materialise
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
 from appyc.frontend.expressions.stores import assign
-from appyc.frontend.library.axis_arguments import Arguments, Maker, given_dtype, integer_argument, several
+from appyc.frontend.library.axis_arguments import Arguments, given_dtype, integer_argument, several
 from appyc.frontend.scope import Scope
 from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
@@ -98,27 +98,23 @@ def _listed(value: vals.TupleValue, loc: Loc) -> tuple[tuple[int, ...], list[val
     return (len(inner), *inner[0][0]), [number for _, numbers in inner for number in numbers]
 
 
-def new_array(value: int | None) -> Maker:
+def new_array(value: int | None, scope: Scope, given: Arguments, loc: Loc) -> vals.Value:
     """np.zeros, np.ones, np.full and their like for the shape of another array; np.empty where there is no value."""
-
-    def make(scope: Scope, given: Arguments, loc: Loc) -> vals.Value:
-        kind: DType | None = DType.FLOAT64
-        if "a" in given:
-            tensor = as_tensor(scope, given["a"], loc)
-            shape, kind = tensor.extents, tensor.element.dtype
-        else:
-            shape = array_creation.shape_from(scope, given["shape"], loc)
-        filled_with = None if not value else arithmetic.python_number(value, loc)
-        if "fill_value" in given:
-            filled_with = expressions.number(given["fill_value"], loc, "fill_value")
-            kind = kind if "a" in given else None
-        dtype = given_dtype(given.get("dtype"), loc) or kind
-        if filled_with is not None:
-            return array_creation.filled(scope, shape, filled_with, dtype, loc)
-        assert dtype is not None, "only a number says what it is"
-        return array_creation.allocate(scope, shape, dtype, loc, zero=value is not None)
-
-    return make
+    kind: DType | None = DType.FLOAT64
+    if "a" in given:
+        tensor = as_tensor(scope, given["a"], loc)
+        shape, kind = tensor.extents, tensor.element.dtype
+    else:
+        shape = array_creation.shape_from(scope, given["shape"], loc)
+    filled_with = None if not value else arithmetic.python_number(value, loc)
+    if "fill_value" in given:
+        filled_with = expressions.number(given["fill_value"], loc, "fill_value")
+        kind = kind if "a" in given else None
+    dtype = given_dtype(given.get("dtype"), loc) or kind
+    if filled_with is not None:
+        return array_creation.filled(scope, shape, filled_with, dtype, loc)
+    assert dtype is not None, "only a number says what it is"
+    return array_creation.allocate(scope, shape, dtype, loc, zero=value is not None)
 
 
 def arange(scope: Scope, given: Arguments, loc: Loc) -> vals.Value:
@@ -126,18 +122,14 @@ def arange(scope: Scope, given: Arguments, loc: Loc) -> vals.Value:
     return array_creation.arange(scope, bounds, given_dtype(given.get("dtype"), loc), loc)
 
 
-def join(*, new_axis: bool) -> Maker:
+def join(scope: Scope, given: Arguments, loc: Loc, *, new_axis: bool) -> vals.Value:
     """np.concatenate, or np.stack where there is a new axis."""
-
-    def make(scope: Scope, given: Arguments, loc: Loc) -> vals.Value:
-        arrays, axis = several(scope, given["arrays"], loc), integer_argument(given, "axis", 0, loc)
-        if "axis" in given and vals.is_none(given["axis"]):
-            if new_axis:
-                raise UnsupportedError("the axis of np.stack is an integer", loc)
-            arrays = [ravelled(scope, array, loc) for array in arrays]
-        return (stacked if new_axis else concatenated)(scope, arrays, axis, loc)
-
-    return make
+    arrays, axis = several(scope, given["arrays"], loc), integer_argument(given, "axis", 0, loc)
+    if "axis" in given and vals.is_none(given["axis"]):
+        if new_axis:
+            raise UnsupportedError("the axis of np.stack is an integer", loc)
+        arrays = [ravelled(scope, array, loc) for array in arrays]
+    return (stacked if new_axis else concatenated)(scope, arrays, axis, loc)
 
 
 def result_type(scope: Scope, given: Arguments, loc: Loc) -> vals.Value:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from appyc.frontend.arrays.reshaping import normalised
 from appyc.frontend.arrays.tensors import as_tensor, elementwise, equals, fail_unless, kept, product
 from appyc.frontend.arrays.where_arguments import initial_value, mask_over
 from appyc.frontend.expressions.arithmetic import cast, const, integer, truth_of
-from appyc.frontend.library.axis_arguments import Along, Arguments, Entry, Maker, along
+from appyc.frontend.library.axis_arguments import Along, Arguments, Entry, along
 from appyc.frontend.library.linear_algebra import settled
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Masked, Number, Tensor, Value
@@ -207,19 +208,15 @@ def _of_nothing(name: str) -> str:
 # ---------------------------------------------------------------- where extremes are
 
 
-def _first_extreme(name: str) -> Maker:
+def _first_extreme(name: str, scope: Scope, given: Arguments, loc: Loc) -> Value:
     """np.argmin ("min"), np.argmax ("max"): the first NaN, or else the first of the extreme elements."""
-
-    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        source = as_tensor(scope, given["a"], loc)
-        if source.element.dtype.is_complex:
-            raise TypeInferenceError("complex numbers have no order here", loc, hints=("compare abs(z)",))
-        # The two reductions must see the same values, which arithmetic may round differently.
-        if not isinstance(source.element, Load):
-            source = as_tensor(scope, kept(scope, source, "values", loc), loc)
-        return _first(scope, name, source, along(given, loc), loc)
-
-    return make
+    source = as_tensor(scope, given["a"], loc)
+    if source.element.dtype.is_complex:
+        raise TypeInferenceError("complex numbers have no order here", loc, hints=("compare abs(z)",))
+    # The two reductions must see the same values, which arithmetic may round differently.
+    if not isinstance(source.element, Load):
+        source = as_tensor(scope, kept(scope, source, "values", loc), loc)
+    return _first(scope, name, source, along(given, loc), loc)
 
 
 def _first(scope: Scope, name: str, tensor: Tensor, over: Along, loc: Loc) -> Value:
@@ -249,8 +246,8 @@ def _first(scope: Scope, name: str, tensor: Tensor, over: Along, loc: Loc) -> Va
 _ARGUMENTS = ("a", "axis", "out", "keepdims")
 
 METHODS: dict[str, Entry] = {
-    "argmin": (_ARGUMENTS, _first_extreme("min")),
-    "argmax": (_ARGUMENTS, _first_extreme("max")),
+    "argmin": (_ARGUMENTS, partial(_first_extreme, "min")),
+    "argmax": (_ARGUMENTS, partial(_first_extreme, "max")),
 }
 
 FUNCTIONS: dict[object, Entry] = {np.argmin: METHODS["argmin"], np.argmax: METHODS["argmax"]}

@@ -3,6 +3,8 @@ which combine into elements."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
@@ -16,7 +18,7 @@ from appyc.frontend.expressions.selections import extremum, nearest, select
 from appyc.frontend.expressions.stores import assign
 from appyc.frontend.library import array_makers, linear_algebra, number_conversions, scalar_functions
 from appyc.frontend.library.array_reductions import reduce_array, reduced_axes
-from appyc.frontend.library.axis_arguments import Arguments, Entry, Maker, one_axis
+from appyc.frontend.library.axis_arguments import Arguments, Entry, one_axis
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import NumberType, holds, promote
@@ -141,39 +143,35 @@ def _take(scope: Scope, given: Arguments, loc: Loc) -> Value:
     return _taken(scope, owner, given["indices"], axis, loc)
 
 
-def _at(op: str) -> Maker:
+def _at(op: str, scope: Scope, given: Arguments, loc: Loc) -> Value:
     """np.add.at and its kin: `a[indices] op= b`, and what is named several times is combined as often."""
-
-    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        owner = given["a"]
-        if not isinstance(owner, ArrayRef | Tensor):
-            raise TypeInferenceError(f"{describe(owner)} has no elements to combine into", loc)
-        items = given["indices"].items if isinstance(given["indices"], TupleValue) else (given["indices"],)
-        target = slices.subscript(scope, owner, list(items), loc, stored=True)
-        kind = element_type(owner)
-        value = given["b"]
-        python = isinstance(value, Number) and value.python
-        joined = promote(NumberType(kind, python=False), NumberType(element_type(value), python))
-        if joined.dtype is not kind:
-            raise UnsupportedError(
-                f"elements of {kind} with values of {element_type(value)}", loc,
-                hints=(f"convert the values: .astype(np.{kind})",),
-            )  # fmt: skip
-        kinds = "iu" if op in ("&", "|", "^") else "iuf" if op in ("minimum", "maximum") else "iufc"
-        if kind.kind not in kinds:
-            raise UnsupportedError(f"elements of {kind} are not combined here", loc,
-                                   hints=("write it as a loop",))  # fmt: skip
-        if op in ("minimum", "maximum") and isinstance(value, Number) and not _fits(value, kind):
-            raise UnsupportedError(
-                f"a Python number that elements of {kind} may not hold", loc,
-                hints=(f"convert it: np.{kind}(...)",),
-            )  # fmt: skip
-        if python and isinstance(value, Number) and value.either is None and kind.is_integer:
-            value = Number(cast(value.expr, kind), python=False)  # as NumPy has it, wrapped
-        assign(scope, target, value, loc, op=op)
-        return Opaque(None)
-
-    return make
+    owner = given["a"]
+    if not isinstance(owner, ArrayRef | Tensor):
+        raise TypeInferenceError(f"{describe(owner)} has no elements to combine into", loc)
+    items = given["indices"].items if isinstance(given["indices"], TupleValue) else (given["indices"],)
+    target = slices.subscript(scope, owner, list(items), loc, stored=True)
+    kind = element_type(owner)
+    value = given["b"]
+    python = isinstance(value, Number) and value.python
+    joined = promote(NumberType(kind, python=False), NumberType(element_type(value), python))
+    if joined.dtype is not kind:
+        raise UnsupportedError(
+            f"elements of {kind} with values of {element_type(value)}", loc,
+            hints=(f"convert the values: .astype(np.{kind})",),
+        )  # fmt: skip
+    kinds = "iu" if op in ("&", "|", "^") else "iuf" if op in ("minimum", "maximum") else "iufc"
+    if kind.kind not in kinds:
+        raise UnsupportedError(f"elements of {kind} are not combined here", loc,
+                               hints=("write it as a loop",))  # fmt: skip
+    if op in ("minimum", "maximum") and isinstance(value, Number) and not _fits(value, kind):
+        raise UnsupportedError(
+            f"a Python number that elements of {kind} may not hold", loc,
+            hints=(f"convert it: np.{kind}(...)",),
+        )  # fmt: skip
+    if python and isinstance(value, Number) and value.either is None and kind.is_integer:
+        value = Number(cast(value.expr, kind), python=False)  # as NumPy has it, wrapped
+    assign(scope, target, value, loc, op=op)
+    return Opaque(None)
 
 
 def _fits(value: Number, kind: DType) -> bool:
@@ -204,8 +202,8 @@ FUNCTIONS: dict[object, Entry] = {
     np.diagonal: METHODS["diagonal"],
     np.moveaxis: (("a", "source", "destination"), reshaping.moveaxis),
     np.squeeze: METHODS["squeeze"], np.clip: METHODS["clip"],
-    np.atleast_1d: (("a",), reshaping.atleast(1)), np.atleast_2d: (("a",), reshaping.atleast(2)),
-    np.atleast_3d: (("a",), reshaping.atleast(3)),
+    np.atleast_1d: (("a",), partial(reshaping.atleast, 1)), np.atleast_2d: (("a",), partial(reshaping.atleast, 2)),
+    np.atleast_3d: (("a",), partial(reshaping.atleast, 3)),
     np.broadcast_to: (("a", "shape"), reshaping.broadcast_to),
     np.copyto: (("dst", "src"), array_makers.copyto),
     np.select: (("condlist", "choicelist", "default"), _select),
@@ -214,5 +212,5 @@ FUNCTIONS: dict[object, Entry] = {
     np.asarray: (("object", "dtype"), array_makers.asarray),
     np.ascontiguousarray: (("object", "dtype"), array_makers.asarray),
     np.nonzero: METHODS["nonzero"], np.take: METHODS["take"],
-    **{ufunc.at: (("a", "indices", "b"), _at(op)) for ufunc, op in _COMBINING.items()},
+    **{ufunc.at: (("a", "indices", "b"), partial(_at, op)) for ufunc, op in _COMBINING.items()},
 }  # fmt: skip

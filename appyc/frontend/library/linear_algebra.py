@@ -9,7 +9,7 @@ from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.tensors import apart_from, as_tensor, as_value, broadcast, fail_unless, kept
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import cast, const, integer
-from appyc.frontend.library.axis_arguments import Arguments, Maker, integers
+from appyc.frontend.library.axis_arguments import Arguments, integers
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.values import Number, Opaque, Tensor, TupleValue, Value
@@ -55,16 +55,12 @@ def matmul(scope: Scope, given: Mapping[str, Value], loc: Loc) -> Value:
     return settled(scope, Tensor(axes, extents, total), "product", loc)
 
 
-def outer(op: str) -> Maker:
+def outer(op: str, scope: Scope, given: Arguments, loc: Loc) -> Value:
     """np.add.outer and its kin, `a op b` for all pairs of elements: the axes of both operands, as they are."""
-
-    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        left = as_tensor(scope, given["a"], loc)
-        right = apart_from(scope, left, as_tensor(scope, given["b"], loc))
-        element = arithmetic.binary(op, Number(left.element, False), Number(right.element, False), loc).expr
-        return as_value(Tensor((*left.axes, *right.axes), (*left.extents, *right.extents), element))
-
-    return make
+    left = as_tensor(scope, given["a"], loc)
+    right = apart_from(scope, left, as_tensor(scope, given["b"], loc))
+    element = arithmetic.binary(op, Number(left.element, False), Number(right.element, False), loc).expr
+    return as_value(Tensor((*left.axes, *right.axes), (*left.extents, *right.extents), element))
 
 
 def sum_of(product: Expr, axes: Sequence[Symbol], extents: Sequence[Expr], loc: Loc) -> Reduce:

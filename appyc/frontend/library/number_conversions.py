@@ -32,32 +32,25 @@ def imaginary_part(a: Number, loc: Loc) -> Number:
     return Number(Intrinsic("imag", (a.expr,), a.type.dtype.part, loc=loc), a.python)
 
 
-def to_int(rounding: str | None) -> Maker:
+def to_int(rounding: str | None, args: list[Number], loc: Loc) -> Number:
     """int, math.floor, math.ceil, math.trunc, round: a Python int."""
-
-    def make(args: list[Number], loc: Loc) -> Number:
-        (a,) = args
-        if a.type.dtype.is_complex:
-            raise TypeInferenceError("a complex number cannot be made an integer", loc, hints=("use z.real",))
-        expr = a.expr
-        if rounding is not None and a.type.dtype.is_float:
-            expr = Intrinsic(rounding, (expr,), expr.dtype, loc=loc)
-        if expr.dtype is DType.UINT64 and not is_within(range_of(expr), limits(DType.INT64)):
-            return Number(expr, python=True)
-        return Number(cast(expr, DType.INT64), python=True)
-
-    return make
+    (a,) = args
+    if a.type.dtype.is_complex:
+        raise TypeInferenceError("a complex number cannot be made an integer", loc, hints=("use z.real",))
+    expr = a.expr
+    if rounding is not None and a.type.dtype.is_float:
+        expr = Intrinsic(rounding, (expr,), expr.dtype, loc=loc)
+    if expr.dtype is DType.UINT64 and not is_within(range_of(expr), limits(DType.INT64)):
+        return Number(expr, python=True)
+    return Number(cast(expr, DType.INT64), python=True)
 
 
-def to_python(target: NumberType) -> Maker:
-    def make(args: list[Number], loc: Loc) -> Number:
-        if not args:
-            return to_type(python_number(0, loc), target)
-        if args[0].type.dtype.is_complex and target.dtype.is_float:
-            raise TypeInferenceError("a complex number cannot be made real", loc, hints=("use z.real",))
-        return to_type(args[0], target)
-
-    return make
+def to_python(target: NumberType, args: list[Number], loc: Loc) -> Number:
+    if not args:
+        return to_type(python_number(0, loc), target)
+    if args[0].type.dtype.is_complex and target.dtype.is_float:
+        raise TypeInferenceError("a complex number cannot be made real", loc, hints=("use z.real",))
+    return to_type(args[0], target)
 
 
 def make_complex(args: list[Number], loc: Loc) -> Number:
@@ -71,18 +64,14 @@ def make_complex(args: list[Number], loc: Loc) -> Number:
     return Number(Intrinsic("complex", parts, DType.COMPLEX128, loc=loc), python=True)
 
 
-def to_dtype(dtype: DType) -> Maker:
+def to_dtype(dtype: DType, args: list[Number], loc: Loc) -> Number:
     """np.float32(x) and the like."""
-
-    def make(args: list[Number], loc: Loc) -> Number:
-        if not args:
-            return Number(cast(python_number(0, loc).expr, dtype), python=False)
-        (a,) = args
-        if a.type.dtype.is_complex and not dtype.is_complex and dtype is not DType.BOOL:
-            raise TypeInferenceError(f"a complex number cannot be made {dtype}", loc, hints=("use z.real",))
-        return Number(cast(a.expr, dtype), python=False)
-
-    return make
+    if not args:
+        return Number(cast(python_number(0, loc).expr, dtype), python=False)
+    (a,) = args
+    if a.type.dtype.is_complex and not dtype.is_complex and dtype is not DType.BOOL:
+        raise TypeInferenceError(f"a complex number cannot be made {dtype}", loc, hints=("use z.real",))
+    return Number(cast(a.expr, dtype), python=False)
 
 
 def conjugate(args: list[Number], loc: Loc) -> Number:
@@ -100,7 +89,7 @@ def number_method(owner: Number, name: str, args: list[Number], dtype: DType | N
         case "item" if not args and not owner.python:
             return Number(owner.expr, python=True) if owner.type.dtype.itemsize >= 8 else _item(owner)
         case "astype" if dtype is not None and not owner.python:
-            return to_dtype(dtype)([owner], loc)
+            return to_dtype(dtype, [owner], loc)
         case "min" | "max" | "copy" if not args and not owner.python:
             return owner
         case "all" | "any" if not args and not owner.python:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import cmath
 import math
+from functools import partial
 
 import numpy as np
 
@@ -37,78 +38,60 @@ def _strong(number: Number) -> Number:
     return Number(number.expr, python=False)
 
 
-def _intrinsic(name: str, *, python: bool) -> Maker:
+def _intrinsic(name: str, args: list[Number], loc: Loc, *, python: bool) -> Number:
     """A function of floats (or complex numbers). python: `math`'s, on and to Python floats."""
     info = INTRINSICS[name]
-
-    def make(args: list[Number], loc: Loc) -> Number:
-        t = PY_FLOAT if python else _common_float(args)
-        for a in args:
-            if a.type.dtype.is_complex and (python or "c" not in info.kinds):
-                raise TypeInferenceError(f"{info.numpy} takes no complex number", loc)
-        values = tuple(cast(a.expr, t.dtype) for a in args)
-        dtype = {"same": t.dtype, "bool": DType.BOOL, "part": t.dtype.part}[info.result]
-        return Number(Intrinsic(name, values, dtype, loc=loc), t.python)
-
-    return make
+    t = PY_FLOAT if python else _common_float(args)
+    for a in args:
+        if a.type.dtype.is_complex and (python or "c" not in info.kinds):
+            raise TypeInferenceError(f"{info.numpy} takes no complex number", loc)
+    values = tuple(cast(a.expr, t.dtype) for a in args)
+    dtype = {"same": t.dtype, "bool": DType.BOOL, "part": t.dtype.part}[info.result]
+    return Number(Intrinsic(name, values, dtype, loc=loc), t.python)
 
 
 def _common_float(args: list[Number]) -> NumberType:
     return float_type_of(promoted(a.type for a in args))
 
 
-def _binary(op: str) -> Maker:
-    def make(args: list[Number], loc: Loc) -> Number:
-        a, b = args
-        out = arithmetic.binary(op, a, _strong(b) if a.python else b, loc)
-        return arithmetic.untrapped(_strong(out))
-
-    return make
+def _binary(op: str, args: list[Number], loc: Loc) -> Number:
+    a, b = args
+    out = arithmetic.binary(op, a, _strong(b) if a.python else b, loc)
+    return arithmetic.untrapped(_strong(out))
 
 
-def _compare(op: str) -> Maker:
-    return lambda args, loc: _strong(selections.compare(op, args[0], args[1], loc))
+def _compare(op: str, args: list[Number], loc: Loc) -> Number:
+    return _strong(selections.compare(op, args[0], args[1], loc))
 
 
-def _logical(op: str) -> Maker:
-    def make(args: list[Number], loc: Loc) -> Number:
-        a, b = (truth_of(x.expr) for x in args)
-        found = Binary(op, a, b, loc=loc) if op == "^" else Logical(op, a, b, loc=loc)
-        return Number(found, python=False)
-
-    return make
+def _logical(op: str, args: list[Number], loc: Loc) -> Number:
+    a, b = (truth_of(x.expr) for x in args)
+    found = Binary(op, a, b, loc=loc) if op == "^" else Logical(op, a, b, loc=loc)
+    return Number(found, python=False)
 
 
-def _extremum(op: str) -> Maker:
+def _extremum(op: str, args: list[Number], loc: Loc) -> Number:
     """min and max of two or more arguments."""
-
-    def make(args: list[Number], loc: Loc) -> Number:
-        if len(args) < 2:
-            raise UnsupportedError(f"{op} of one argument is not compiled", loc,
-                                   hints=("loop over the elements", f"{op}(a, b) is compiled"))  # fmt: skip
-        out = args[0]
-        for nxt in args[1:]:
-            out = selections.extremum(op, out, nxt, loc)
-        return out
-
-    return make
+    if len(args) < 2:
+        raise UnsupportedError(f"{op} of one argument is not compiled", loc,
+                               hints=("loop over the elements", f"{op}(a, b) is compiled"))  # fmt: skip
+    out = args[0]
+    for nxt in args[1:]:
+        out = selections.extremum(op, out, nxt, loc)
+    return out
 
 
-def _ignoring_nan(op: str) -> Maker:
+def _ignoring_nan(op: str, args: list[Number], loc: Loc) -> Number:
     """np.fmin and np.fmax: a NaN gives way to the other operand."""
-
-    def make(args: list[Number], loc: Loc) -> Number:
-        if all(a.type.dtype.kind in "biu" for a in args):
-            return selections.extremum("minimum" if op == "fmin" else "maximum", args[0], args[1], loc)
-        out = selections.extremum("min" if op == "fmin" else "max", args[0], args[1], loc)
-        if not out.type.dtype.is_float:
-            return _strong(out)
-        assert isinstance(out.expr, Binary)
-        other = Number(out.expr.rhs, python=False)
-        is_nan = Intrinsic("isnan", (out.expr.lhs,), DType.BOOL, loc=loc)
-        return selections.select(is_nan, other, _strong(out), loc)
-
-    return make
+    if all(a.type.dtype.kind in "biu" for a in args):
+        return selections.extremum("minimum" if op == "fmin" else "maximum", args[0], args[1], loc)
+    out = selections.extremum("min" if op == "fmin" else "max", args[0], args[1], loc)
+    if not out.type.dtype.is_float:
+        return _strong(out)
+    assert isinstance(out.expr, Binary)
+    other = Number(out.expr.rhs, python=False)
+    is_nan = Intrinsic("isnan", (out.expr.lhs,), DType.BOOL, loc=loc)
+    return selections.select(is_nan, other, _strong(out), loc)
 
 
 def _where(args: list[Number], loc: Loc) -> Number:
@@ -142,32 +125,24 @@ def _sign(args: list[Number], loc: Loc) -> Number:
     return Number(Intrinsic("sign", (a.expr,), a.type.dtype, loc=loc), python=False)
 
 
-def _scaled(factor: float, *, python: bool = False) -> Maker:
+def _scaled(factor: float, args: list[Number], loc: Loc, *, python: bool = False) -> Number:
     """The product with a factor. python: `math`'s, on and to Python floats."""
-
-    def make(args: list[Number], loc: Loc) -> Number:
-        t = PY_FLOAT if python else _common_float(args)
-        wide = (
-            NumberType(DType.FLOAT32, python=False) if t.dtype is DType.FLOAT16 else t
-        )  # the factor is not rounded
-        product = arithmetic.binary("*", to_type(args[0], wide), python_number(factor, loc), loc)
-        return to_type(product, t)
-
-    return make
+    t = PY_FLOAT if python else _common_float(args)
+    wide = (
+        NumberType(DType.FLOAT32, python=False) if t.dtype is DType.FLOAT16 else t
+    )  # the factor is not rounded
+    product = arithmetic.binary("*", to_type(args[0], wide), python_number(factor, loc), loc)
+    return to_type(product, t)
 
 
 def _high_product(args: list[Number], loc: Loc) -> Number:
     return Number(Intrinsic("mulhi", tuple(a.expr for a in args), DType.UINT64, loc=loc), python=False)
 
 
-def _rounding(name: str) -> Maker:
+def _rounding(name: str, args: list[Number], loc: Loc) -> Number:
     """np.floor and its kin leave integers alone."""
-    inner = _intrinsic(name, python=False)
-
-    def make(args: list[Number], loc: Loc) -> Number:
-        return _strong(args[0]) if args[0].type.dtype.kind in "biu" else inner(args, loc)
-
-    return make
+    is_whole = args[0].type.dtype.kind in "biu"
+    return _strong(args[0]) if is_whole else _intrinsic(name, args, loc, python=False)
 
 
 def _counted(a: Number) -> Number:
@@ -178,7 +153,7 @@ def _counted(a: Number) -> Number:
 
 
 def _math_log(args: list[Number], loc: Loc) -> Number:
-    log = _intrinsic("log", python=True)
+    log = partial(_intrinsic, "log", python=True)
     out = log(args[:1], loc)
     return out if len(args) == 1 else arithmetic.binary("/", out, log(args[1:], loc), loc)
 
@@ -188,33 +163,26 @@ def _math_pow(args: list[Number], loc: Loc) -> Number:
     return Number(Binary("**", a.expr, b.expr, loc=loc), python=True)
 
 
-def _is_test(name: str) -> Maker:
-    inner = _intrinsic(name, python=False)
-
-    def make(args: list[Number], loc: Loc) -> Number:
-        if args[0].type.dtype.kind in "biu":
-            return Number(arithmetic.const(name == "isfinite", DType.BOOL, loc), python=False)
-        if args[0].type.dtype.is_complex:
-            parts = [inner([p], loc).expr for p in (real_part(args[0], loc), imaginary_part(args[0], loc))]
-            op = "and" if name == "isfinite" else "or"
-            return Number(Logical(op, parts[0], parts[1], loc=loc), python=False)
-        return inner(args, loc)
-
-    return make
+def _is_test(name: str, args: list[Number], loc: Loc) -> Number:
+    inner = partial(_intrinsic, name, python=False)
+    if args[0].type.dtype.kind in "biu":
+        return Number(arithmetic.const(name == "isfinite", DType.BOOL, loc), python=False)
+    if args[0].type.dtype.is_complex:
+        parts = [inner([p], loc).expr for p in (real_part(args[0], loc), imaginary_part(args[0], loc))]
+        op = "and" if name == "isfinite" else "or"
+        return Number(Logical(op, parts[0], parts[1], loc=loc), python=False)
+    return inner(args, loc)
 
 
 def _phase(args: list[Number], loc: Loc) -> Number:
     (a,) = args
     a = Number(cast(a.expr, DType.INT64), python=False) if a.type.dtype is DType.BOOL else a
-    return _intrinsic("atan2", python=False)([imaginary_part(a, loc), real_part(a, loc)], loc)
+    return _intrinsic("atan2", [imaginary_part(a, loc), real_part(a, loc)], loc, python=False)
 
 
-def _complex_function(name: str) -> Maker:
-    def make(args: list[Number], loc: Loc) -> Number:
-        value = cast(args[0].expr, DType.COMPLEX128)
-        return Number(Intrinsic(name, (value,), DType.COMPLEX128, loc=loc), python=True)
-
-    return make
+def _complex_function(name: str, args: list[Number], loc: Loc) -> Number:
+    value = cast(args[0].expr, DType.COMPLEX128)
+    return Number(Intrinsic(name, (value,), DType.COMPLEX128, loc=loc), python=True)
 
 
 _MATH = {
@@ -254,32 +222,32 @@ def _table() -> dict[object, tuple[range, Maker]]:
     out: dict[object, tuple[range, Maker]] = {
         abs: (one, lambda args, loc: arithmetic.absolute(args[0], loc)),
         np.absolute: (one, lambda args, loc: _strong(arithmetic.absolute(args[0], loc))),
-        int: (range(2), lambda args, loc: to_int(None)(args, loc) if args else python_number(0, loc)),
-        round: (one, to_int("rint")),
-        math.floor: (one, to_int("floor")),
-        math.ceil: (one, to_int("ceil")),
-        math.trunc: (one, to_int("trunc")),
-        float: (range(2), to_python(PY_FLOAT)),
-        bool: (range(2), to_python(PY_BOOL)),
+        int: (range(2), lambda args, loc: to_int(None, args, loc) if args else python_number(0, loc)),
+        round: (one, partial(to_int, "rint")),
+        math.floor: (one, partial(to_int, "floor")),
+        math.ceil: (one, partial(to_int, "ceil")),
+        math.trunc: (one, partial(to_int, "trunc")),
+        float: (range(2), partial(to_python, PY_FLOAT)),
+        bool: (range(2), partial(to_python, PY_BOOL)),
         complex: (range(1, 3), make_complex),
-        min: (range(1, 99), _extremum("min")),
-        max: (range(1, 99), _extremum("max")),
+        min: (range(1, 99), partial(_extremum, "min")),
+        max: (range(1, 99), partial(_extremum, "max")),
         pow: (two, lambda args, loc: arithmetic.binary("**", args[0], args[1], loc)),
         math.log: (range(1, 3), _math_log),
         math.pow: (two, _math_pow),
-        math.degrees: (one, _scaled(180.0 / math.pi, python=True)),
-        math.radians: (one, _scaled(math.pi / 180.0, python=True)),
-        cmath.exp: (one, _complex_function("exp")),
-        cmath.sqrt: (one, _complex_function("sqrt")),
+        math.degrees: (one, partial(_scaled, 180.0 / math.pi, python=True)),
+        math.radians: (one, partial(_scaled, math.pi / 180.0, python=True)),
+        cmath.exp: (one, partial(_complex_function, "exp")),
+        cmath.sqrt: (one, partial(_complex_function, "sqrt")),
         cmath.phase: (one, _phase),
         np.angle: (one, _phase),
-        np.minimum: (two, _extremum("minimum")),
-        np.maximum: (two, _extremum("maximum")),
-        np.fmin: (two, _ignoring_nan("fmin")),
-        np.fmax: (two, _ignoring_nan("fmax")),
-        primitives.rest_of_floats: (two, _intrinsic("fmod", python=False)),
+        np.minimum: (two, partial(_extremum, "minimum")),
+        np.maximum: (two, partial(_extremum, "maximum")),
+        np.fmin: (two, partial(_ignoring_nan, "fmin")),
+        np.fmax: (two, partial(_ignoring_nan, "fmax")),
+        primitives.rest_of_floats: (two, partial(_intrinsic, "fmod", python=False)),
         **{
-            fn: (one, _intrinsic(name, python=False))
+            fn: (one, partial(_intrinsic, name, python=False))
             for fn, name in ((primitives.erf, "erf"), (primitives.erfc, "erfc"),
                              (primitives.gamma, "tgamma"), (primitives.log_gamma, "lgamma"))
         },
@@ -292,34 +260,34 @@ def _table() -> dict[object, tuple[range, Maker]]:
         np.positive: (one, lambda args, loc: _strong(args[0])),
         np.invert: (one, lambda args, loc: _strong(arithmetic.invert(_strong(args[0]), loc))),
         np.logical_not: (one, lambda args, loc: Number(Unary("~", truth_of(args[0].expr), loc=loc), False)),
-        np.logical_and: (two, _logical("and")),
-        np.logical_or: (two, _logical("or")),
-        np.logical_xor: (two, _logical("^")),
-        np.floor: (one, _rounding("floor")),
-        np.ceil: (one, _rounding("ceil")),
-        np.trunc: (one, _rounding("trunc")),
-        np.rint: (one, _intrinsic("rint", python=False)),
-        np.isnan: (one, _is_test("isnan")),
-        np.isinf: (one, _is_test("isinf")),
-        np.isfinite: (one, _is_test("isfinite")),
+        np.logical_and: (two, partial(_logical, "and")),
+        np.logical_or: (two, partial(_logical, "or")),
+        np.logical_xor: (two, partial(_logical, "^")),
+        np.floor: (one, partial(_rounding, "floor")),
+        np.ceil: (one, partial(_rounding, "ceil")),
+        np.trunc: (one, partial(_rounding, "trunc")),
+        np.rint: (one, partial(_intrinsic, "rint", python=False)),
+        np.isnan: (one, partial(_is_test, "isnan")),
+        np.isinf: (one, partial(_is_test, "isinf")),
+        np.isfinite: (one, partial(_is_test, "isfinite")),
         np.real: (one, lambda args, loc: real_part(args[0], loc)),
         np.imag: (one, lambda args, loc: imaginary_part(args[0], loc)),
         np.conjugate: (one, lambda args, loc: _strong(conjugate([_counted(args[0])], loc))),
-        np.deg2rad: (one, _scaled(math.pi / 180.0)),
-        np.radians: (one, _scaled(math.pi / 180.0)),
-        np.rad2deg: (one, _scaled(180.0 / math.pi)),
-        np.degrees: (one, _scaled(180.0 / math.pi)),
+        np.deg2rad: (one, partial(_scaled, math.pi / 180.0)),
+        np.radians: (one, partial(_scaled, math.pi / 180.0)),
+        np.rad2deg: (one, partial(_scaled, 180.0 / math.pi)),
+        np.degrees: (one, partial(_scaled, 180.0 / math.pi)),
     }  # fmt: skip
     for python, names in ((True, _MATH), (False, _NUMPY)):
         for fn, name in names.items():
             arity = INTRINSICS[name].arity
-            out[fn] = (range(arity, arity + 1), _intrinsic(name, python=python))
+            out[fn] = (range(arity, arity + 1), partial(_intrinsic, name, python=python))
     for ufunc, op in _NUMPY_BINARY.items():
-        out[ufunc] = (two, _binary(op))
+        out[ufunc] = (two, partial(_binary, op))
     for ufunc, op in _NUMPY_COMPARE.items():
-        out[ufunc] = (two, _compare(op))
+        out[ufunc] = (two, partial(_compare, op))
     for dtype in DType:
-        out[dtype.numpy.type] = (range(2), to_dtype(dtype))
+        out[dtype.numpy.type] = (range(2), partial(to_dtype, dtype))
     return out
 
 

@@ -11,6 +11,8 @@ the row before, so that the loop over the axes behind it is free.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from appyc.errors import LengthError, Loc, UnsupportedError
@@ -20,7 +22,7 @@ from appyc.frontend.arrays.tensors import as_tensor
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.expressions.stores import assign
 from appyc.frontend.library.array_reductions import operation, reduced_axes
-from appyc.frontend.library.axis_arguments import Arguments, Entry, Maker, given_dtype, one_axis
+from appyc.frontend.library.axis_arguments import Arguments, Entry, given_dtype, one_axis
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import ArrayRef, Tensor, Value, is_none
 from appyc.ir.nodes import Assign, Binary, Const, Expr, For, Load, Logical, Stmt, Store, Symbol, Var
@@ -34,21 +36,17 @@ UFUNCS = {np.add: "sum", np.multiply: "prod", np.minimum: "min", np.maximum: "ma
 BITWISE = {np.bitwise_and: "&", np.bitwise_or: "|", np.bitwise_xor: "^"}
 
 
-def _running(name: str, *, default: int | None) -> Maker:
+def _running(name: str, scope: Scope, given: Arguments, loc: Loc, *, default: int | None) -> Value:
     """np.cumsum ("sum"), np.maximum.accumulate ("max"), ...; default: the axis where none is given."""
-
-    def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        tensor = as_tensor(scope, given["a"], loc)
-        axis = one_axis(given, loc, default)
-        if axis is None:
-            if default is not None and tensor.ndim > 1:
-                raise UnsupportedError("accumulate goes along one axis", loc, hints=("name an axis",))
-            tensor, axis = ravelled(scope, Tensor(tensor.axes, tensor.extents, tensor.element), loc), 0
-        (axis,) = reduced_axes(tensor, (axis,), loc)
-        out = accumulated(scope, name, tensor, axis, given_dtype(given.get("dtype"), loc), loc)
-        return given_back(scope, given, out, loc)
-
-    return make
+    tensor = as_tensor(scope, given["a"], loc)
+    axis = one_axis(given, loc, default)
+    if axis is None:
+        if default is not None and tensor.ndim > 1:
+            raise UnsupportedError("accumulate goes along one axis", loc, hints=("name an axis",))
+        tensor, axis = ravelled(scope, Tensor(tensor.axes, tensor.extents, tensor.element), loc), 0
+    (axis,) = reduced_axes(tensor, (axis,), loc)
+    out = accumulated(scope, name, tensor, axis, given_dtype(given.get("dtype"), loc), loc)
+    return given_back(scope, given, out, loc)
 
 
 def given_back(scope: Scope, given: Arguments, value: Value, loc: Loc) -> Value:
@@ -137,11 +135,11 @@ def _neutral(op: str, start: Expr, loc: Loc) -> Expr:
 _RUNNING = ("a", "axis", "dtype", "out")
 
 METHODS: dict[str, Entry] = {
-    "cumsum": (_RUNNING, _running("sum", default=None)),
-    "cumprod": (_RUNNING, _running("prod", default=None)),
+    "cumsum": (_RUNNING, partial(_running, "sum", default=None)),
+    "cumprod": (_RUNNING, partial(_running, "prod", default=None)),
 }
 
 FUNCTIONS: dict[object, Entry] = {
     np.cumsum: METHODS["cumsum"], np.cumprod: METHODS["cumprod"],
-    **{ufunc.accumulate: (_RUNNING, _running(name, default=0)) for ufunc, name in UFUNCS.items()},
+    **{ufunc.accumulate: (_RUNNING, partial(_running, name, default=0)) for ufunc, name in UFUNCS.items()},
 }  # fmt: skip

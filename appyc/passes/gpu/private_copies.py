@@ -103,7 +103,7 @@ class _Copier:
         if is_atomic:
             count: ir.Expr = integer(SPREAD, loc)
             pays = less(binary("*", size, integer(SPREAD * SHARE, loc)), work)
-            (updated,) = _redirected((loop,), array, _spread(copies), None, loop.mode)
+            (updated,) = _redirected((loop,), array, partial(_spread, copies), None, loop.mode)
         else:
             lanes = self.names.fresh("lanes", DType.INT64)
             count = ir.Var(lanes, loc=loc)
@@ -172,15 +172,11 @@ def _is_candidate(loop: ir.For) -> bool:
     )
 
 
-def _spread(copies: ir.Symbol) -> Rule:
+def _spread(copies: ir.Symbol, update: ir.Update, around: ir.For | None) -> ir.Update:
     """Makes updates atomic ones of the copies, adjacent ones in adjacent iterations of the loop around them."""
-
-    def rule(update: ir.Update, around: ir.For | None) -> ir.Update:
-        assert around is not None
-        which = binary("&", ir.Var(around.var, loc=update.loc), integer(SPREAD - 1, update.loc))
-        return replace(update, target=copies, index=(*update.index, which), atomic=True)
-
-    return rule
+    assert around is not None
+    which = binary("&", ir.Var(around.var, loc=update.loc), integer(SPREAD - 1, update.loc))
+    return replace(update, target=copies, index=(*update.index, which), atomic=True)
 
 
 def _redirected(
