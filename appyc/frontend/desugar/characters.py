@@ -15,10 +15,11 @@ Does not handle: texts that are compared, joined or returned, and methods of tex
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from appyc.errors import Loc, UnsupportedError
+from appyc.errors import UnsupportedError
 from appyc.frontend.desugar.building import located
 from appyc.frontend.desugar.rewriting import rewritten
 from appyc.frontend.source import Source
@@ -35,11 +36,10 @@ def texts_run_over(function: ast.FunctionDef) -> frozenset[str]:
         if node.args and isinstance(node.args[0], ast.Name)
     }
     run_over = frozenset(
-        inner.id
+        root.id
         for node in walk(function)
         for part in (_iterated(node) if isinstance(node, ast.For | ast.comprehension) else ())
-        for inner in [_root(part)]
-        if inner is not None
+        if (root := _root(part)) is not None
     ) | {n.value.id for n in walk(function) if isinstance(n, ast.Subscript) and isinstance(n.value, ast.Name)}
     return run_over - tested
 
@@ -48,7 +48,7 @@ def with_codes(source: Source, texts: frozenset[str]) -> Source:
     """The function, to which these parameters are lists of code points. Raises UnsupportedError for another use."""
     if not texts:
         return source
-    return rewritten(source, lambda function: _Codes(source, texts, _characters(function, texts)))
+    return rewritten(source, lambda copied: _Codes(source, texts, _characters(source, copied, texts)))
 
 
 def _root(node: ast.expr) -> ast.Name | None:
@@ -92,35 +92,31 @@ def _bound_by(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
             yield from ((t.id, v) for t, v in zip(names, items, strict=False) if isinstance(t, ast.Name))
 
 
-def _characters(function: ast.FunctionDef, texts: frozenset[str]) -> frozenset[str]:
+def _characters(source: Source, function: ast.FunctionDef, texts: frozenset[str]) -> frozenset[str]:
     """The names that are bound to characters alone, by the statements that bind them."""
-    nodes = [*ast.walk(function)]
-    bound = [pair for node in nodes for pair in _bound_by(node)]
-    stores = [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    names = frozenset(
-        name for name, _ in bound if stores.count(name) == sum(other == name for other, _ in bound)
+    stores = Counter(
+        n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     )
-    while True:
-        known = _Codes(None, texts, names)
-        fitting = frozenset(
-            name
-            for name in names
-            if all(value is not None and known.is_character(value) for other, value in bound if other == name)
-        )
-        if fitting == names:
-            return frozenset(
-                n for n in names if any(not isinstance(v, ast.Constant) for o, v in bound if o == n)
-            )
-        names = fitting
+    bound: dict[str, list[ast.expr | None]] = {}
+    for name, value in (pair for node in ast.walk(function) for pair in _bound_by(node)):
+        bound.setdefault(name, []).append(value)
+    names = {name for name, values in bound.items() if stores[name] == len(values)}
+    lost = names
+    while lost:
+        known = _Codes(source, texts, frozenset(names))
+        lost = {n for n in names if not all(v is not None and known.is_character(v) for v in bound[n])}
+        names -= lost
+    return frozenset(n for n in names if not all(isinstance(v, ast.Constant) for v in bound[n]))
 
 
 @dataclass
 class _Codes(ast.NodeTransformer):
-    """characters: names of such. Without a source nothing is rewritten."""
+    """characters: names of such. known: the texts and characters that stand where they may."""
 
-    source: Source | None
+    source: Source
     texts: frozenset[str]
     characters: frozenset[str]
+    known: set[ast.expr] = field(default_factory=set)
 
     def is_text(self, node: ast.expr) -> bool:
         root = _root(node)
@@ -135,68 +131,55 @@ class _Codes(ast.NodeTransformer):
             case _:
                 return isinstance(node, ast.Name) and node.id in self.characters
 
+    def _allow(self, node: ast.expr) -> None:
+        self.known.add(node)
+        while isinstance(node, ast.Subscript | ast.Call):
+            node = node.value if isinstance(node, ast.Subscript) else node.args[0]
+            self.known.add(node)
+
+    def _text(self, node: ast.expr) -> None:
+        """Where a text may stand."""
+        if self.is_text(node):
+            self._allow(node)
+
     def _code(self, node: ast.expr) -> ast.expr:
         """A character as its number."""
-        match node:
-            case ast.Constant(value=str(text)):
-                return located(ast.Constant(ord(text) if text else -1), node)
-            case ast.Subscript():
-                self._within(node)
+        if isinstance(node, ast.Constant):
+            return located(ast.Constant(ord(node.value) if node.value else -1), node)  # type: ignore[arg-type]
+        self._allow(node)
         return node
-
-    def _within(self, node: ast.expr) -> None:
-        """Rewrites the indices of a text."""
-        while isinstance(node, ast.Subscript | ast.Call):
-            if isinstance(node, ast.Subscript):
-                node.slice = self.visit(node.slice)
-            node = node.value if isinstance(node, ast.Subscript) else node.args[0]
 
     def _refuse(self, node: ast.expr) -> None:
-        loc = self.source.loc(node) if self.source is not None else Loc("", 0)
-        raise UnsupportedError("this use of a text is not compiled", loc,
+        raise UnsupportedError("this use of a text is not compiled", self.source.loc(node),
                                hints=("characters are compared, and given to ord",))  # fmt: skip
 
-    def _over(self, node: ast.For | ast.comprehension) -> None:
+    def visit_For(self, node: ast.For | ast.comprehension) -> ast.AST:
         for part in _iterated(node):
-            if self.is_text(part):
-                self._within(part)
-            else:
-                self.visit(part)
+            self._text(part)
+        return self.generic_visit(node)
 
-    def visit_For(self, node: ast.For) -> ast.AST:
-        self._over(node)
-        node.body, node.orelse = [self.visit(s) for s in node.body], [self.visit(s) for s in node.orelse]
-        return node
-
-    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
-        self._over(node)
-        node.ifs = [self.visit(test) for test in node.ifs]
-        return node
+    visit_comprehension = visit_For
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)]) if name in self.characters:
                 node.value = self._code(node.value)
-                return node
             case ast.Assign(targets=[ast.Tuple() as target], value=ast.Tuple() as value):
-                pairs = zip(target.elts, value.elts, strict=False)
                 value.elts = [
-                    self._code(v) if isinstance(t, ast.Name) and t.id in self.characters else self.visit(v)
-                    for t, v in pairs
+                    self._code(v) if isinstance(t, ast.Name) and t.id in self.characters else v
+                    for t, v in zip(target.elts, value.elts, strict=False)
                 ]
-                return node
         return self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         sides = [node.left, *node.comparators]
         if isinstance(node.ops[0], ast.In | ast.NotIn) and len(sides) == 2 and self.is_character(node.left):
-            return self._membership(node)
-        if not all(map(self.is_character, sides)) or all(isinstance(s, ast.Constant) for s in sides):
-            return self.generic_visit(node)
-        node.left, *node.comparators = map(self._code, sides)
-        return node
+            self._membership(node)
+        elif all(map(self.is_character, sides)) and not all(isinstance(s, ast.Constant) for s in sides):
+            node.left, *node.comparators = map(self._code, sides)
+        return self.generic_visit(node)
 
-    def _membership(self, node: ast.Compare) -> ast.AST:
+    def _membership(self, node: ast.Compare) -> None:
         match node.comparators[0]:
             case ast.Constant(value=str(text)) as among if not isinstance(node.left, ast.Constant):
                 items: list[ast.expr] = [ast.Constant(ord(c)) for c in dict.fromkeys(text)]
@@ -208,40 +191,37 @@ class _Codes(ast.NodeTransformer):
             case among if self.is_text(among) and not (
                 isinstance(node.left, ast.Constant) and not node.left.value
             ):
-                self._within(among)
+                self._allow(among)
             case _:
-                return self.generic_visit(node)
+                return
         node.left = self._code(node.left)
-        return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         match node:
             case ast.Call(func=ast.Name(id="ord"), args=[item], keywords=[]) if self.is_character(item):
-                return node if isinstance(item, ast.Constant) else self._code(item)
-            case ast.Call(func=ast.Name(id="len"), args=[text], keywords=[]) if self.is_text(text):
-                self._within(text)
-                return node
+                return node if isinstance(item, ast.Constant) else self.visit(self._code(item))
+            case ast.Call(func=ast.Name(id="len"), args=[text], keywords=[]):
+                self._text(text)
         return self.generic_visit(node)
 
     def visit_If(self, node: ast.If | ast.While) -> ast.AST:
-        if not self.is_text(node.test):
-            return self.generic_visit(node)
-        node.body, node.orelse = [self.visit(s) for s in node.body], [self.visit(s) for s in node.orelse]
-        return node
+        self._text(node.test)
+        return self.generic_visit(node)
 
     visit_While = visit_If
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
-        return (
-            node if isinstance(node.op, ast.Not) and self.is_text(node.operand) else self.generic_visit(node)
-        )
+        if isinstance(node.op, ast.Not):
+            self._text(node.operand)
+        return self.generic_visit(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        if self.is_text(node.value):
+        if self.is_text(node.value) and node not in self.known:
             self._refuse(node)
         return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        if node.id in self.texts | self.characters and isinstance(node.ctx, ast.Load):
+        is_named = node.id in self.texts | self.characters and isinstance(node.ctx, ast.Load)
+        if is_named and node not in self.known:
             self._refuse(node)
         return node
