@@ -129,20 +129,12 @@ def is_of_library(name: str) -> bool:
 
 
 def _operators() -> None:
-    for name, ufunc in {
-        "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide,
-        "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "matmul": np.matmul,
-        "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift,
-        "rshift": np.right_shift,
-    }.items():  # fmt: skip
+    for name, ufunc in ufuncs.ARITHMETIC.items():
         forward, backward = _binary(ufunc)
         setattr(Array, f"__{name}__", forward)
         setattr(Array, f"__r{name}__", backward)
         setattr(ndarray, f"__i{name}__", _in_place(ufunc))
-    for name, ufunc in {
-        "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal,
-        "ne": np.not_equal,
-    }.items():  # fmt: skip
+    for name, ufunc in ufuncs.COMPARISONS.items():
         setattr(Array, f"__{name}__", _binary(ufunc)[0])
     for name, ufunc in {
         "neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert,

@@ -172,13 +172,21 @@ def _is_repetition(ufunc: np.ufunc, one: Any, two: Any) -> bool:
     )
 
 
-OPERATORS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
-    np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.true_divide: operator.truediv,
-    np.floor_divide: operator.floordiv, np.remainder: operator.mod, np.power: operator.pow, np.matmul: operator.matmul,
-    np.bitwise_and: operator.and_, np.bitwise_or: operator.or_, np.bitwise_xor: operator.xor,
-    np.left_shift: operator.lshift, np.right_shift: operator.rshift, np.less: operator.lt, np.less_equal: operator.le,
-    np.greater: operator.gt, np.greater_equal: operator.ge, np.equal: operator.eq, np.not_equal: operator.ne,
+ARITHMETIC = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "floordiv": np.floor_divide,
+    "mod": np.remainder, "pow": np.power, "matmul": np.matmul, "and": np.bitwise_and, "or": np.bitwise_or,
+    "xor": np.bitwise_xor, "lshift": np.left_shift, "rshift": np.right_shift,
 }  # fmt: skip
+COMPARISONS = {"lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal,
+               "ne": np.not_equal}  # fmt: skip
+"""The ufuncs of operators, by the names that Python has for these."""
+
+OPERATORS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
+    ufunc: getattr(operator, f"__{name}__") for name, ufunc in (ARITHMETIC | COMPARISONS).items()
+}
+UPDATES: dict[np.ufunc, Callable[[Any, Any], Any]] = {
+    ufunc: getattr(operator, f"__i{name}__") for name, ufunc in ARITHMETIC.items()
+}
 
 
 def update(ufunc: np.ufunc, target: arrays.Array, value: Any) -> Any:
@@ -192,14 +200,6 @@ def update(ufunc: np.ufunc, target: arrays.Array, value: Any) -> Any:
     operation, operands, shape, _ = found
     record_store(operation, operands, target, shape)
     return target
-
-
-UPDATES: dict[np.ufunc, Callable[[Any, Any], Any]] = {
-    np.add: operator.iadd, np.subtract: operator.isub, np.multiply: operator.imul, np.true_divide: operator.itruediv,
-    np.floor_divide: operator.ifloordiv, np.remainder: operator.imod, np.power: operator.ipow,
-    np.matmul: operator.imatmul, np.bitwise_and: operator.iand, np.bitwise_or: operator.ior,
-    np.bitwise_xor: operator.ixor, np.left_shift: operator.ilshift, np.right_shift: operator.irshift,
-}  # fmt: skip
 
 
 def store(target: arrays.Array, value: Any) -> None:
