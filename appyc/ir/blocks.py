@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from appyc.ir.nodes import Break, Continue, Fail, For, If, Stmt, While
-from appyc.ir.symbols import Node
-from appyc.ir.visit import children
+from appyc.ir.symbols import Node, Symbol
+from appyc.ir.visit import children, loops_of
 
 
 def blocks_of(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
@@ -69,6 +69,16 @@ def perfect_nest(loop: For) -> tuple[For, ...]:
     while len(nest[-1].body) == 1 and isinstance(inner := nest[-1].body[0], For):
         nest.append(inner)
     return tuple(nest)
+
+
+def perfect_nests(node: Node) -> Iterator[tuple[For, ...]]:
+    """The perfect nests below a node, outer ones first, that are no part of another one."""
+    inside: set[Symbol] = set()
+    for loop in loops_of(node):
+        if loop.var not in inside:
+            nest = perfect_nest(loop)
+            inside |= {inner.var for inner in nest}
+            yield nest
 
 
 def nested(loops: Sequence[For], body: tuple[Stmt, ...]) -> For:

@@ -24,7 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from appyc.ir.affine import are_apart, linear_form
-from appyc.ir.blocks import map_blocks, nested
+from appyc.ir.blocks import nested, replace_outermost
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, For, Function, LoopMode, Stmt, Store, Symbol, Update, Var
 from appyc.ir.raising import may_raise
@@ -80,15 +80,13 @@ class _Batches:
     factor: int = 1
 
     def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-        out: list[Stmt] = []
-        for stmt in body:
-            factor = self._factor(stmt) if isinstance(stmt, For) else 1
-            if isinstance(stmt, For) and factor > 1:
-                out += self._in_batches(stmt, factor)
-                self.factor = max(self.factor, factor)
-            else:
-                out.append(map_blocks(stmt, self.block))
-        return tuple(out)
+        return replace_outermost(body, self._in_turn)
+
+    def _in_turn(self, stmt: Stmt) -> list[For] | None:
+        if not isinstance(stmt, For) or (factor := self._factor(stmt)) < 2:
+            return None
+        self.factor = max(self.factor, factor)
+        return self._in_batches(stmt, factor)
 
     def _in_batches(self, loop: For, factor: int) -> list[For]:
         if factor <= 1:

@@ -31,12 +31,12 @@ from appyc.analysis.cost.costs import cost_of
 from appyc.analysis.dependences.fusion_legality import EqualExtents
 from appyc.analysis.patterns.fill_pattern import is_whole
 from appyc.ir.affine import linear_form, terms_with
-from appyc.ir.blocks import perfect_nest
+from appyc.ir.blocks import perfect_nests
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Load, LoopMode, Store, Symbol, Update, Var
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType, Layout
-from appyc.ir.visit import contains, loops_of, scalars_read, scalars_written, walk, with_loops
+from appyc.ir.visit import contains, scalars_read, scalars_written, walk, with_loops
 from appyc.passes.loop_ops.coalesce import coalesce
 from appyc.passes.pass_context import PassContext
 
@@ -56,12 +56,7 @@ def coalesce_loops(fn: Function, ctx: PassContext) -> Function:
     coalesced: dict[Symbol, For] = {}
     decided: dict[Symbol, LoopSchedule] = {}
     gone: set[Symbol] = set()
-    inside: set[Symbol] = set()
-    for loop in loops_of(fn):  # outer ones first
-        if loop.var in inside:
-            continue
-        nest = perfect_nest(loop)
-        inside |= {inner.var for inner in nest}
+    for nest in perfect_nests(fn):
         for run in (nest[start:] for start in range(len(nest) - 1)):
             if not _may_coalesce(run, ctx) or (arrays := _adjacent(run, equal, made)) is None:
                 continue

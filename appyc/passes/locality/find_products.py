@@ -51,7 +51,7 @@ from appyc.analysis.patterns.matrix_products import added_up, product_of, stack_
 from appyc.analysis.patterns.panel_pattern import may_be_first, panels_of
 from appyc.analysis.patterns.product_sums import pieces_of, sums_in
 from appyc.analysis.patterns.step_pattern import steps_of
-from appyc.ir.blocks import map_blocks
+from appyc.ir.blocks import replace_outermost
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, If, Stmt
 from appyc.ir.visit import loops_of
@@ -84,12 +84,7 @@ class _Search:
         return "CuPy's BLAS" if self.ctx.options.on_gpu else "NumPy's BLAS"
 
     def block(self, body: tuple[Stmt, ...], around: tuple[For, ...]) -> tuple[Stmt, ...]:
-        return tuple(self._statement(stmt, around) for stmt in body)
-
-    def _statement(self, stmt: Stmt, around: tuple[For, ...]) -> Stmt:
-        if isinstance(stmt, For):
-            return self._loop(stmt, around)
-        return map_blocks(stmt, lambda block: self.block(block, around))
+        return replace_outermost(body, lambda s: (self._loop(s, around),) if isinstance(s, For) else None)
 
     def _loop(self, loop: For, around: tuple[For, ...]) -> Stmt:
         legality = self.ctx.legality(self.fn)

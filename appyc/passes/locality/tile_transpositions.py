@@ -26,11 +26,11 @@ from appyc.analysis.algebra.strides import Pace, Strides
 from appyc.analysis.dependences.fusion_legality import asks_for_no_more_than_threads
 from appyc.analysis.dependences.verdicts import Verdict
 from appyc.ir.array_accesses import AccessNode, array_of, is_access
-from appyc.ir.blocks import nested, perfect_nest
+from appyc.ir.blocks import nested, perfect_nest, perfect_nests
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, Store, Symbol, Update
 from appyc.ir.transforms import Transform
-from appyc.ir.visit import loops_of, scalars_read, walk, with_loops
+from appyc.ir.visit import scalars_read, walk, with_loops
 from appyc.passes.loop_ops.interchange import interchange, why_not_interchange
 from appyc.passes.loop_ops.tile import tile, why_not_tile
 from appyc.passes.node_builders import most_trips
@@ -48,12 +48,7 @@ def tile_transpositions(fn: Function, ctx: PassContext) -> Function:
         return fn
     names = NameSupply.after(fn)
     changed: dict[Symbol, For] = {}
-    inside: set[Symbol] = set()
-    for loop in loops_of(fn):
-        if loop.var in inside:
-            continue
-        nest = perfect_nest(loop)
-        inside |= {inner.var for inner in nest}
+    for nest in perfect_nests(fn):
         across = _across(nest)
         if across is not None and (tiled := _tiled(fn, nest[across:], names, ctx)) is not None:
             changed[nest[across].var] = tiled

@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from appyc.analysis.dependences.verdicts import Verdict
 from appyc.errors import LeftToPython
 from appyc.ir import nodes as ir
-from appyc.ir.blocks import map_blocks
+from appyc.ir.blocks import replace_outermost
 from appyc.ir.names import NameSupply
 from appyc.ir.raising import may_raise, must_be_first, overflow_error, traps_overflow
 from appyc.ir.visit import (
@@ -70,12 +70,9 @@ class _Choice:
 
     def block(self, body: tuple[ir.Stmt, ...], *, inside: bool) -> tuple[ir.Stmt, ...]:
         """inside: a loop around already runs in parallel."""
-        return tuple(self._statement(stmt, inside=inside) for stmt in body)
-
-    def _statement(self, stmt: ir.Stmt, *, inside: bool) -> ir.Stmt:
-        if isinstance(stmt, ir.For):
-            return self._loop(stmt, inside=inside)
-        return map_blocks(stmt, lambda block: self.block(block, inside=inside))
+        return replace_outermost(
+            body, lambda s: (self._loop(s, inside=inside),) if isinstance(s, ir.For) else None
+        )
 
     def _loop(self, loop: ir.For, *, inside: bool) -> ir.Stmt:
         raises = any(self._must_be_first(n) for n in walk(loop.body))

@@ -22,7 +22,7 @@ from dataclasses import replace
 from appyc.analysis.patterns.matrix_products import added_up
 from appyc.analysis.patterns.product_terms import is_fixed
 from appyc.ir.affine import LinearForm, linear_form, terms_with, written
-from appyc.ir.blocks import map_blocks
+from appyc.ir.blocks import replace_outermost
 from appyc.ir.nodes import Binary, Const, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update, Var
 from appyc.ir.visit import loops_of, rewrite_all, walk
 from appyc.passes.pass_context import PassContext
@@ -43,17 +43,12 @@ def leaves_products_to_library(ctx: PassContext) -> bool:
 
 
 def _statements(body: tuple[Stmt, ...], around: frozenset[Symbol]) -> tuple[Stmt, ...]:
-    return tuple(_statement(stmt, around) for stmt in body)
+    def rule(stmt: Stmt) -> tuple[Stmt] | None:
+        if not isinstance(stmt, For):
+            return None
+        return (_straight(stmt, around) if around or any(map(added_up, loops_of(stmt))) else stmt,)
 
-
-def _statement(stmt: Stmt, around: frozenset[Symbol]) -> Stmt:
-    match stmt:
-        case For() if around or any(map(added_up, loops_of(stmt))):
-            return _straight(stmt, around)
-        case For():
-            return stmt
-        case _:
-            return map_blocks(stmt, lambda body: _statements(body, around))
+    return replace_outermost(body, rule)
 
 
 def _straight(loop: For, around: frozenset[Symbol]) -> For:

@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.analysis.dependences.verdicts import named
-from appyc.ir.blocks import map_blocks, perfect_nest
+from appyc.ir.blocks import perfect_nest, replace_outermost
 from appyc.ir.nodes import Alloc, Break, Continue, For, Function, Stmt, Symbol, While
 from appyc.ir.visit import contains, loops_of, map_loops, scalars_written, walk
 from appyc.passes.loop_ops.unroll import trips_of, written_out
@@ -71,10 +71,6 @@ def _may_be_written_out(loop: For) -> bool:
 
 
 def _written_out(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    out: list[Stmt] = []
-    for stmt in body:
-        if isinstance(stmt, For):
-            out += written_out(stmt, _written_out(stmt.body))
-        else:
-            out.append(map_blocks(stmt, _written_out))
-    return tuple(out)
+    return replace_outermost(
+        body, lambda s: written_out(s, _written_out(s.body)) if isinstance(s, For) else None
+    )
