@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import FunctionType, ModuleType
 
@@ -77,12 +77,9 @@ class CpuCompiler:
         self, arguments: Mapping[str, ArgType], objects: Mapping[str, object], sharing: Sharing
     ) -> CpuVersion | None:
         """The variant for arguments that share memory in this way, if there is one."""
-        key = self._key(arguments, objects, repr(sharing))
-        if (found := self._found(key, objects)) is not None:
-            return found
-        with Notice(self.fn, self.source):
-            shared = analyse_shared(self._simplified(arguments, objects), sharing)
-            return None if shared is None else self._build(shared, key, plain=False)
+        return self._variant(
+            arguments, objects, repr(sharing), lambda simple: analyse_shared(simple, sharing)
+        )
 
     def unit_version(
         self,
@@ -91,15 +88,22 @@ class CpuCompiler:
         units: frozenset[tuple[int, int]],
     ) -> CpuVersion | None:
         """The variant for arguments of which these axes have length 1, if that makes a difference."""
-        key = self._key(arguments, objects, f"lengths of 1: {sorted(units)}")
+        name = f"lengths of 1: {sorted(units)}"
+        return self._variant(arguments, objects, name, lambda simple: analyse_units(simple, units))
+
+    def _variant(
+        self,
+        arguments: Mapping[str, ArgType],
+        objects: Mapping[str, object],
+        name: str,
+        make: Callable[[Analysed], Analysed | None],
+    ) -> CpuVersion | None:
+        key = self._key(arguments, objects, name)
         if (found := self._found(key, objects)) is not None:
             return found
         with Notice(self.fn, self.source):
-            analysed = analyse_units(self._simplified(arguments, objects), units)
-            return None if analysed is None else self._build(analysed, key, plain=False)
-
-    def _simplified(self, arguments: Mapping[str, ArgType], objects: Mapping[str, object]) -> Analysed:
-        return simplified(self.fn, self.source, arguments, objects, self.options)
+            made = make(simplified(self.fn, self.source, arguments, objects, self.options))
+            return None if made is None else self._build(made, key, plain=False)
 
     def _key(self, arguments: Mapping[str, ArgType], objects: Mapping[str, object], variant: str) -> str:
         compiler = binary_fingerprint(c_compiler() or "cc") or binary_fingerprint("gcc")

@@ -1,17 +1,26 @@
-"""Summary of a function's effects for its callers: arrays written, and types and shapes of the results."""
+"""Summary of a function's effects for its callers: arrays written, and types and shapes of the results.
+
+    out = np.zeros((a.shape[0] - 1, n)); ...; return out        with a of 5 x 3 and n = 2: (4, 2)
+
+The shapes of what a call would return are inferred without running it. Scalars are followed through the function's
+statements as far as they depend on shapes and on scalar arguments alone. Where the elements of an array decide, or a
+loop does, a shape is not known.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from appyc.analysis.sets.evaluate import evaluate
 from appyc.compiler.analyse import Analysed
-from appyc.compiler.result_shapes import Shape, result_shapes
-from appyc.ir.nodes import Function, Result, Symbol
-from appyc.ir.visit import arrays_written
+from appyc.ir.nodes import Alloc, Assign, Expr, Fail, Function, If, Load, Result, Stmt, Symbol
+from appyc.ir.visit import arrays_written, scalars_written, statements, walk
+
+Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +47,7 @@ class Effects:
         given = dict(zip(function.params, args, strict=True))
         shapes = {symbol: value for symbol, value in given.items() if symbol.is_array}
         known = {s: v for s, v in given.items() if not s.is_array and v is not None}
-        return result_shapes(function, shapes, known)
+        return _result_shapes(function, shapes, known)
 
 
 def effects_of(analysed: Analysed) -> Effects:
@@ -62,3 +71,77 @@ def effects_of(analysed: Analysed) -> Effects:
 
 def _dtype(result: Result) -> np.dtype:
     return result.value.dtype.numpy
+
+
+# ---------------------------------------------------------------- shapes of results
+
+
+@dataclass(frozen=True, slots=True)
+class _Extents:
+    """An array of which nothing but the shape may be asked."""
+
+    shape: Shape
+
+
+class _RaisedError(Exception):
+    """The call would raise."""
+
+
+def _result_shapes(
+    function: Function, shapes: Mapping[Symbol, Shape], scalars: Mapping[Symbol, Any]
+) -> tuple[Shape, ...] | None:
+    """The shapes of the results, () for numbers, of a function of arrays of these shapes and scalars that are known.
+
+    None where one cannot be told, or the call is seen to raise.
+    """
+    known: dict[Symbol, Any] = {**scalars, **{symbol: _Extents(shape) for symbol, shape in shapes.items()}}
+    try:
+        _follow(function.body, known)
+        return tuple(known[r.value].shape if isinstance(r.value, Symbol) else () for r in function.results)
+    except (LookupError, _RaisedError):
+        return None
+
+
+def _follow(body: tuple[Stmt, ...], known: dict[Symbol, Any]) -> None:
+    """Evaluates statements abstractly; a scalar or shape that a statement makes unknown is removed."""
+    for stmt in body:
+        match stmt:
+            case Assign(target, value):
+                _know(target, value, known)
+            case Alloc(array, shape):
+                try:
+                    known[array] = _Extents(tuple(int(_value(extent, known)) for extent in shape))
+                except LookupError:
+                    known.pop(array, None)
+            case If(cond, then, orelse):
+                try:
+                    holds = bool(_value(cond, known))
+                except LookupError:
+                    _forget((stmt,), known)
+                    continue
+                _follow(then if holds else orelse, known)
+            case Fail():
+                raise _RaisedError
+            case _:
+                _forget((stmt,), known)
+
+
+def _know(target: Symbol, value: Expr, known: dict[Symbol, Any]) -> None:
+    try:
+        known[target] = _value(value, known)
+    except LookupError:
+        known.pop(target, None)
+
+
+def _value(expr: Expr, known: Mapping[Symbol, Any]) -> Any:
+    """Raises LookupError for what depends on elements."""
+    if any(isinstance(part, Load) for part in walk(expr)):
+        raise LookupError("an element")
+    return evaluate(expr, known)
+
+
+def _forget(body: tuple[Stmt, ...], known: dict[Symbol, Any]) -> None:
+    """Scalars that the statements may change, and arrays that they may make."""
+    made = {stmt.array for stmt in statements(body) if isinstance(stmt, Alloc)}
+    for symbol in made | scalars_written(body):
+        known.pop(symbol, None)

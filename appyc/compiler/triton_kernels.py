@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from appyc.compiler.analyse import Analysed, analyse_shared
+from appyc.compiler.demanded_versions import SharedVersions
 from appyc.compiler.disk_cache import disk_cache
-from appyc.compiler.shared import SharedVersions
 from appyc.errors import ToolchainError, defects_of
 from appyc.ir.aliasing import Sharing
 from appyc.ir.nodes import Function, Result, Symbol

@@ -15,9 +15,8 @@ from appyc.compiler.analyse import CompiledFor, analyse
 from appyc.compiler.captured_values import Captured, dispatcher_of
 from appyc.compiler.cpu import CpuCompiler, CpuVersion
 from appyc.compiler.deep_recursion import deep_recursion
+from appyc.compiler.demanded_versions import SharedVersions, UnitVersions
 from appyc.compiler.requests import Request
-from appyc.compiler.shared import SharedVersions
-from appyc.compiler.unit_axes import UnitVersions
 from appyc.compiler.waiting import Notice
 from appyc.errors import InternalError, LeftToPython, Loc, ReadOnlyArguments, defects_of
 from appyc.frontend.access import AccessPath, closure_cells, fetch, find

@@ -1,21 +1,40 @@
-"""`fn.profile()`: the report of `explain` with measured and predicted times of a call's loops."""
+"""`fn.profile()`: the report of `explain` with measured and predicted times of a call's loops. The call runs once more,
+with its loops timed."""
 
 from __future__ import annotations
 
+import ctypes
+import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
+from pathlib import Path
 from types import FunctionType
+from typing import Any
 
-from appyc.c_gen.profiled_loops import Row
-from appyc.compiler.analyse import analyse
-from appyc.compiler.profile_run import profile
+import numpy as np
+
+from appyc.c_gen.c_file import CModule, generate
+from appyc.c_gen.profiled_loops import TABLE, Row
+from appyc.c_gen.text.c_helpers import team_text
+from appyc.c_gen.translation_units import File
+from appyc.compiler.analyse import Analysed, analyse
 from appyc.compiler.requests import Request
+from appyc.errors import LeftToPython
+from appyc.frontend.access import fetch
 from appyc.frontend.source import Source
 from appyc.ir.nodes import For
 from appyc.options import Options
 from appyc.report.explain import Report, report
 from appyc.report.times import LoopTime
+from appyc.runtime import machine_rates, temporary_memory, toolchain
+from appyc.runtime.describe import describe
+from appyc.runtime.dispatch import GuardFailure
+from appyc.runtime.frame import Interface, Kernel, invoke
+from appyc.runtime.team import attach
 from appyc.runtime.threads import get_num_threads
+from appyc.runtime.trusted import workspace
+
+_WIDTH = len(fields(Row))
 
 
 def profiled(
@@ -26,7 +45,7 @@ def profiled(
         raise ValueError(f"profile() times code for the CPU, and this call is for {wanted.target!r}")
     analysed = analyse(fn, source, wanted.types, wanted.objects, options)
     found = report(analysed, source, wanted.target)
-    timed = profile(fn, analysed, named, wanted.objects)
+    timed = _profile(fn, analysed, named, wanted.objects)
     if timed is None:
         return found
     rows, seconds = timed
@@ -48,4 +67,76 @@ def _loop_time(loop: For, row: Row, threads: int) -> LoopTime:
         threads=threads,
         shared=round(row.shared),
         took=row.took * 1e-9,
+    )
+
+
+def _profile(
+    fn: FunctionType, analysed: Analysed, named: Mapping[str, object], objects: Mapping[str, object]
+) -> tuple[list[tuple[For, Row]], float] | None:
+    """For each loop that threads may share, what was predicted and what it took; and the whole run's seconds.
+
+    Everything is done to copies of the arrays: once to warm up, then timed. None where a guard does
+    not hold, since what runs then is another version, which has no parallel loops, or Python.
+    """
+    options = analysed.context.options
+    vector_functions = toolchain.vector_functions(analysed.function, options)
+    function = analysed.for_c(vector_functions)
+    module = generate(function, options, profile=True, vector_functions=vector_functions)
+    interface = describe(analysed.function, analysed.arguments, module.faults)
+    given = [None if name in objects else value for name, value in named.items()]
+    given += [fetch(fn, path, named) for path in analysed.outside.captures]
+    machine_rates.ensure_measured()
+    with workspace() as folder:
+        library = _loaded(module, Path(folder, "profile.so"), analysed)
+    table = (ctypes.c_double * (_WIDTH * len(module.profiled)))()
+    if module.profiled:
+        table = type(table).in_dll(library, TABLE)
+    kernel = _kernel(library, module, interface)
+    try:
+        _run(kernel, given)
+    except (GuardFailure, LeftToPython):
+        return None
+    ctypes.memset(table, 0, ctypes.sizeof(table))
+    seconds = _run(kernel, given)
+    found = [
+        (loop, Row(*table[_WIDTH * number : _WIDTH * (number + 1)]))
+        for number, loop in enumerate(module.profiled)
+    ]
+    return found, seconds
+
+
+def _loaded(module: CModule, path: Path, analysed: Analysed) -> ctypes.CDLL:
+    options = analysed.context.options
+    libraries = [toolchain.distributions()] if module.draws else []
+    team = toolchain.compile_files([File(team_text())], path.parent, options)
+    toolchain.build(module.text, path, options, [*team, *libraries], masked=module.masked)
+    library = ctypes.CDLL(str(path))
+    attach(library)
+    machine_rates.attach(library)
+    temporary_memory.attach(library)
+    return library
+
+
+def _kernel(library: ctypes.CDLL, module: CModule, interface: Interface) -> Kernel:
+    address = ctypes.cast(getattr(library, module.entry), ctypes.c_void_p).value
+    assert address is not None
+    return Kernel(interface, address, owner=library)
+
+
+def _run(kernel: Kernel, values: list[Any]) -> float:
+    own = [_copied(value) for value in values]
+    start = time.perf_counter()
+    invoke(kernel, own)
+    return time.perf_counter() - start
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_copied(item) for item in value)
+    return (
+        value.copy(order="K")
+        if isinstance(value, np.ndarray)
+        else [*map(_copied, value)]
+        if type(value) is list
+        else value
     )

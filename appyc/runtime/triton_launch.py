@@ -20,7 +20,6 @@ from appyc.errors import ToolchainError
 from appyc.ir.types import Layout
 from appyc.runtime.cache import Cache
 from appyc.runtime.cubins import cached_kernel
-from appyc.runtime.cuda_driver import launch_address
 from appyc.runtime.cuda_graphs import Recording, graphed
 from appyc.runtime.dispatch import Launcher
 from appyc.runtime.faults import located_error
@@ -242,6 +241,18 @@ def shared_memory(arrays: list[NDArray[Any]]) -> dict[int, tuple[int, int]]:
         else:
             groups.append((low, high, {key}))
     return {key: (low, high) for low, high, members in groups if len(members) > 1 for key in members}
+
+
+@cache
+def launch_address() -> int:
+    """Of the driver's cuLaunchKernel, in the library that CuPy has loaded, for `Launcher`."""
+    try:
+        function = ctypes.CDLL("libcuda.so.1").cuLaunchKernel
+    except (OSError, AttributeError) as error:
+        raise ToolchainError(f"the CUDA driver cannot be called: {error}") from error
+    address = ctypes.cast(function, ctypes.c_void_p).value
+    assert address is not None
+    return address
 
 
 class _GpuDevice:

@@ -9,7 +9,7 @@ import pytest
 
 import appyc
 from appyc.compiler.cpu import CpuCompiler
-from appyc.compiler.unit_axes import MAX_PATTERNS
+from appyc.compiler.demanded_versions import MAX_PATTERNS
 from tests.e2e.harness import run_everywhere
 
 

@@ -18,7 +18,7 @@ from appyc.passes.fuse.tiled_chains import Chain
 
 CONSTANTS: dict[str, dict[str, Any]] = {
     "c_gen.lanes.multiple_accumulators": {"SHORT": 2},
-    "c_gen.products.product_loops": {"ENOUGH": 1, "ENOUGH_IN_STACK": 1},
+    "c_gen.loops.c_loops": {"ENOUGH": 1, "ENOUGH_IN_STACK": 1},
     "passes.checks.check_in_blocks": {"BLOCK": 4, "LONG_BLOCK": 3, "FEW": 0},
     "passes.fuse.shifted_fusion": {"ROWS": {1: 4, 2: 2, 3: 2}, "MOST_PEELED": 1},
     "passes.gpu.expand_allocations": {"ROOM": 256},

@@ -1,1 +1,0 @@
-"""C text for matrix products."""
