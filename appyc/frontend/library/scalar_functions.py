@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import cmath
 import math
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -186,13 +188,12 @@ def _complex_function(name: str, args: list[Number], loc: Loc) -> Number:
 
 
 _MATH = {
-    math.sqrt: "sqrt", math.cbrt: "cbrt", math.exp: "exp", math.exp2: "exp2", math.expm1: "expm1",
-    math.log2: "log2", math.log10: "log10", math.log1p: "log1p",
-    math.sin: "sin", math.cos: "cos", math.tan: "tan", math.asin: "asin", math.acos: "acos",
-    math.atan: "atan", math.sinh: "sinh", math.cosh: "cosh", math.tanh: "tanh", math.asinh: "asinh",
-    math.acosh: "acosh", math.atanh: "atanh", math.fabs: "abs", math.isnan: "isnan", math.isinf: "isinf",
-    math.isfinite: "isfinite", math.erf: "erf", math.erfc: "erfc", math.atan2: "atan2",
-    math.hypot: "hypot", math.copysign: "copysign", math.fmod: "fmod",
+    **{getattr(math, name): name for name in (
+        "sqrt", "cbrt", "exp", "exp2", "expm1", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
+        "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "isnan", "isinf", "isfinite", "erf", "erfc", "atan2",
+        "hypot", "copysign", "fmod",
+    )},
+    math.fabs: "abs",
 }  # fmt: skip
 
 _NUMPY = {
@@ -215,83 +216,59 @@ _NUMPY_COMPARE = {
     np.not_equal: "!=",
 }  # fmt: skip
 
+_ONE, _TWO, _THREE = range(1, 2), range(2, 3), range(3, 4)
 
-def _table() -> dict[object, tuple[range, Maker]]:
-    """Python object -> (numbers of arguments it takes, maker)."""
-    one, two, three = range(1, 2), range(2, 3), range(3, 4)
-    out: dict[object, tuple[range, Maker]] = {
-        abs: (one, lambda args, loc: arithmetic.absolute(args[0], loc)),
-        np.absolute: (one, lambda args, loc: _strong(arithmetic.absolute(args[0], loc))),
-        int: (range(2), lambda args, loc: to_int(None, args, loc) if args else python_number(0, loc)),
-        round: (one, partial(to_int, "rint")),
-        math.floor: (one, partial(to_int, "floor")),
-        math.ceil: (one, partial(to_int, "ceil")),
-        math.trunc: (one, partial(to_int, "trunc")),
-        float: (range(2), partial(to_python, PY_FLOAT)),
-        bool: (range(2), partial(to_python, PY_BOOL)),
-        complex: (range(1, 3), make_complex),
-        min: (range(1, 99), partial(_extremum, "min")),
-        max: (range(1, 99), partial(_extremum, "max")),
-        pow: (two, lambda args, loc: arithmetic.binary("**", args[0], args[1], loc)),
-        math.log: (range(1, 3), _math_log),
-        math.pow: (two, _math_pow),
-        math.degrees: (one, partial(_scaled, 180.0 / math.pi, python=True)),
-        math.radians: (one, partial(_scaled, math.pi / 180.0, python=True)),
-        cmath.exp: (one, partial(_complex_function, "exp")),
-        cmath.sqrt: (one, partial(_complex_function, "sqrt")),
-        cmath.phase: (one, _phase),
-        np.angle: (one, _phase),
-        np.minimum: (two, partial(_extremum, "minimum")),
-        np.maximum: (two, partial(_extremum, "maximum")),
-        np.fmin: (two, partial(_ignoring_nan, "fmin")),
-        np.fmax: (two, partial(_ignoring_nan, "fmax")),
-        primitives.rest_of_floats: (two, partial(_intrinsic, "fmod", python=False)),
-        **{
-            fn: (one, partial(_intrinsic, name, python=False))
-            for fn, name in ((primitives.erf, "erf"), (primitives.erfc, "erfc"),
-                             (primitives.gamma, "tgamma"), (primitives.log_gamma, "lgamma"))
-        },
-        primitives.high_product: (two, _high_product),
-        np.where: (three, _where),
-        np.sign: (one, _sign),
-        np.square: (one, _square),
-        np.reciprocal: (one, _reciprocal),
-        np.negative: (one, lambda args, loc: _strong(arithmetic.negative(args[0], loc))),
-        np.positive: (one, lambda args, loc: _strong(args[0])),
-        np.invert: (one, lambda args, loc: _strong(arithmetic.invert(_strong(args[0]), loc))),
-        np.logical_not: (one, lambda args, loc: Number(Unary("~", truth_of(args[0].expr), loc=loc), False)),
-        np.logical_and: (two, partial(_logical, "and")),
-        np.logical_or: (two, partial(_logical, "or")),
-        np.logical_xor: (two, partial(_logical, "^")),
-        np.floor: (one, partial(_rounding, "floor")),
-        np.ceil: (one, partial(_rounding, "ceil")),
-        np.trunc: (one, partial(_rounding, "trunc")),
-        np.rint: (one, partial(_intrinsic, "rint", python=False)),
-        np.isnan: (one, partial(_is_test, "isnan")),
-        np.isinf: (one, partial(_is_test, "isinf")),
-        np.isfinite: (one, partial(_is_test, "isfinite")),
-        np.real: (one, lambda args, loc: real_part(args[0], loc)),
-        np.imag: (one, lambda args, loc: imaginary_part(args[0], loc)),
-        np.conjugate: (one, lambda args, loc: _strong(conjugate([_counted(args[0])], loc))),
-        np.deg2rad: (one, partial(_scaled, math.pi / 180.0)),
-        np.radians: (one, partial(_scaled, math.pi / 180.0)),
-        np.rad2deg: (one, partial(_scaled, 180.0 / math.pi)),
-        np.degrees: (one, partial(_scaled, 180.0 / math.pi)),
-    }  # fmt: skip
-    for python, names in ((True, _MATH), (False, _NUMPY)):
-        for fn, name in names.items():
-            arity = INTRINSICS[name].arity
-            out[fn] = (range(arity, arity + 1), partial(_intrinsic, name, python=python))
-    for ufunc, op in _NUMPY_BINARY.items():
-        out[ufunc] = (two, partial(_binary, op))
-    for ufunc, op in _NUMPY_COMPARE.items():
-        out[ufunc] = (two, partial(_compare, op))
-    for dtype in DType:
-        out[dtype.numpy.type] = (range(2), partial(to_dtype, dtype))
-    return out
+_ALIKE: tuple[tuple[range, Callable[..., Number], dict[Any, Any]], ...] = (
+    (_ONE, to_int, {round: "rint", math.floor: "floor", math.ceil: "ceil", math.trunc: "trunc"}),
+    (range(2), to_python, {float: PY_FLOAT, bool: PY_BOOL}),
+    (range(2), to_dtype, {dtype.numpy.type: dtype for dtype in DType}),
+    (range(1, 99), _extremum, {min: "min", max: "max"}),
+    (_TWO, _extremum, {np.minimum: "minimum", np.maximum: "maximum"}),
+    (_TWO, _ignoring_nan, {np.fmin: "fmin", np.fmax: "fmax"}),
+    (_ONE, partial(_scaled, python=True), {math.degrees: 180.0 / math.pi, math.radians: math.pi / 180.0}),
+    (_ONE, _scaled, {np.deg2rad: math.pi / 180.0, np.radians: math.pi / 180.0,
+                     np.rad2deg: 180.0 / math.pi, np.degrees: 180.0 / math.pi}),
+    (_ONE, _complex_function, {cmath.exp: "exp", cmath.sqrt: "sqrt"}),
+    (_TWO, _logical, {np.logical_and: "and", np.logical_or: "or", np.logical_xor: "^"}),
+    (_ONE, _rounding, {np.floor: "floor", np.ceil: "ceil", np.trunc: "trunc"}),
+    (_ONE, _is_test, {np.isnan: "isnan", np.isinf: "isinf", np.isfinite: "isfinite"}),
+    (_ONE, partial(_intrinsic, python=False), {np.rint: "rint", primitives.erf: "erf", primitives.erfc: "erfc",
+                                               primitives.gamma: "tgamma", primitives.log_gamma: "lgamma"}),
+    (_TWO, partial(_intrinsic, python=False), {primitives.rest_of_floats: "fmod"}),
+    (_TWO, _binary, _NUMPY_BINARY),
+    (_TWO, _compare, _NUMPY_COMPARE),
+)  # fmt: skip
+"""Functions that differ in the first argument of their maker: which that is."""
 
+FUNCTIONS: dict[object, tuple[range, Maker]] = {
+    abs: (_ONE, lambda args, loc: arithmetic.absolute(args[0], loc)),
+    np.absolute: (_ONE, lambda args, loc: _strong(arithmetic.absolute(args[0], loc))),
+    int: (range(2), lambda args, loc: to_int(None, args, loc) if args else python_number(0, loc)),
+    complex: (range(1, 3), make_complex),
+    pow: (_TWO, lambda args, loc: arithmetic.binary("**", args[0], args[1], loc)),
+    math.log: (range(1, 3), _math_log),
+    math.pow: (_TWO, _math_pow),
+    cmath.phase: (_ONE, _phase),
+    np.angle: (_ONE, _phase),
+    primitives.high_product: (_TWO, _high_product),
+    np.where: (_THREE, _where),
+    np.sign: (_ONE, _sign),
+    np.square: (_ONE, _square),
+    np.reciprocal: (_ONE, _reciprocal),
+    np.negative: (_ONE, lambda args, loc: _strong(arithmetic.negative(args[0], loc))),
+    np.positive: (_ONE, lambda args, loc: _strong(args[0])),
+    np.invert: (_ONE, lambda args, loc: _strong(arithmetic.invert(_strong(args[0]), loc))),
+    np.logical_not: (_ONE, lambda args, loc: Number(Unary("~", truth_of(args[0].expr), loc=loc), False)),
+    np.real: (_ONE, lambda args, loc: real_part(args[0], loc)),
+    np.imag: (_ONE, lambda args, loc: imaginary_part(args[0], loc)),
+    np.conjugate: (_ONE, lambda args, loc: _strong(conjugate([_counted(args[0])], loc))),
+    **{fn: (counts, partial(make, first)) for counts, make, table in _ALIKE for fn, first in table.items()},
+    **{
+        fn: (range(INTRINSICS[name].arity, INTRINSICS[name].arity + 1), partial(_intrinsic, name, python=python))
+        for python, table in ((True, _MATH), (False, _NUMPY)) for fn, name in table.items()
+    },
+}  # fmt: skip
+"""By the Python object: the numbers of arguments that it takes, and the maker."""
 
 TO_INT = (int, round, math.floor, math.ceil, math.trunc)
 """Functions of the table that make a Python int of a number."""
-
-FUNCTIONS = _table()
