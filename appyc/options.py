@@ -66,20 +66,19 @@ class Options:
         return self if target == self.target else replace(self, target=target)
 
 
-def from_environment(given: Mapping[str, object], environ: Mapping[str, str] | None = None) -> Options:
+def from_environment(given: Mapping[str, object], environ: Mapping[str, str] = os.environ) -> Options:
     """Options as given; what is not given comes from APPYC_<OPTION>, then from the defaults.
 
     Raises TypeError for an option that does not exist, ValueError for a value that cannot
     be read.
     """
-    env = os.environ if environ is None else environ
     known = Options.__dataclass_fields__
     for name in given:
         if name not in known:
             raise TypeError(f"appyc.jit has no option {name!r}; it has {', '.join(known)}")
     values: dict[str, object] = {}
     for name, default in ((n, f.default) for n, f in known.items()):
-        text = env.get(f"APPYC_{name.upper()}") if name not in _OF_ONE_FUNCTION else None
+        text = environ.get(f"APPYC_{name.upper()}") if name not in _OF_ONE_FUNCTION else None
         if name in given:
             values[name] = _checked(name, given[name], default)
         elif text is not None:
@@ -117,10 +116,9 @@ def _flag(name: str, text: str) -> bool:
     raise ValueError(f"{name} must be one of {', '.join(_TRUE + _FALSE)}, not {text!r}")
 
 
-def cache_dir(environ: Mapping[str, str] | None = None) -> Path:
+def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
     """Where compiled code is kept: APPYC_CACHE_DIR, else appyc under the user's cache folder."""
-    env = os.environ if environ is None else environ
-    given, base = env.get("APPYC_CACHE_DIR"), env.get("XDG_CACHE_HOME")
+    given, base = environ.get("APPYC_CACHE_DIR"), environ.get("XDG_CACHE_HOME")
     if base and not given:
         return Path(base) / "appyc"
     try:
@@ -130,11 +128,10 @@ def cache_dir(environ: Mapping[str, str] | None = None) -> Path:
         raise ValueError(f"{wrong}: {error}. Set APPYC_CACHE_DIR to a folder of your own.") from error
 
 
-def num_threads(environ: Mapping[str, str] | None = None) -> int:
+def num_threads(environ: Mapping[str, str] = os.environ) -> int:
     """Threads for parallel loops: APPYC_NUM_THREADS, else OMP_NUM_THREADS, else the usable cores."""
-    env = os.environ if environ is None else environ
     for name in ("APPYC_NUM_THREADS", "OMP_NUM_THREADS"):
-        if text := env.get(name):
+        if text := environ.get(name):
             if not 1 <= (_whole(text) or 0) <= MAX_THREADS:
                 if name == "OMP_NUM_THREADS":
                     continue  # OpenMP allows lists there; it is not ours to judge
@@ -143,11 +140,10 @@ def num_threads(environ: Mapping[str, str] | None = None) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def kept_bytes(environ: Mapping[str, str] | None = None) -> int:
+def kept_bytes(environ: Mapping[str, str] = os.environ) -> int:
     """Bytes of freed kernel memory that may be kept for reuse: APPYC_KEPT_BYTES, else a GiB or, on a small
     machine, an eighth of its memory."""
-    env = os.environ if environ is None else environ
-    if text := env.get("APPYC_KEPT_BYTES"):
+    if text := environ.get("APPYC_KEPT_BYTES"):
         if _whole(text) is None:
             raise ValueError(f"APPYC_KEPT_BYTES must be a number of bytes, not {text!r}")
         return int(text)
@@ -158,17 +154,15 @@ def kept_bytes(environ: Mapping[str, str] | None = None) -> int:
     return max(0, min(1 << 30, physical // 8))
 
 
-def progress_is_shown(environ: Mapping[str, str] | None = None) -> bool:
+def progress_is_shown(environ: Mapping[str, str] = os.environ) -> bool:
     """Whether compilations that take more than a second are shown on stderr: unless APPYC_PROGRESS=0."""
-    env = os.environ if environ is None else environ
-    return _flag("APPYC_PROGRESS", env.get("APPYC_PROGRESS") or "1")
+    return _flag("APPYC_PROGRESS", environ.get("APPYC_PROGRESS") or "1")
 
 
-def compile_wait(environ: Mapping[str, str] | None = None) -> float:
+def compile_wait(environ: Mapping[str, str] = os.environ) -> float:
     """Maximum seconds that a call which is short in Python waits for compilation: APPYC_COMPILE_WAIT (inf: until it
     ends), else 1."""
-    env = os.environ if environ is None else environ
-    text = env.get("APPYC_COMPILE_WAIT") or "1"
+    text = environ.get("APPYC_COMPILE_WAIT") or "1"
     try:
         seconds = float(text)
     except ValueError:
@@ -178,7 +172,7 @@ def compile_wait(environ: Mapping[str, str] | None = None) -> float:
     return seconds
 
 
-def recorded_bounds(environ: Mapping[str, str] | None = None) -> tuple[int, int]:
+def recorded_bounds(environ: Mapping[str, str] = os.environ) -> tuple[int, int]:
     """Bounds on the recording: the number of pending operations (APPYC_RECORDED_STATEMENTS, else 160), and the bytes
     of their results (APPYC_RECORDED_BYTES, else a GiB)."""
     return (
@@ -187,7 +181,7 @@ def recorded_bounds(environ: Mapping[str, str] | None = None) -> tuple[int, int]
     )
 
 
-def computed_at_once(environ: Mapping[str, str] | None = None) -> int:
+def computed_at_once(environ: Mapping[str, str] = os.environ) -> int:
     """Maximum elements of arrays whose operations run eagerly instead of being recorded: APPYC_RECORDED_AT_ONCE,
     else 8192; 0: none run eagerly."""
     return _number("APPYC_RECORDED_AT_ONCE", 1 << 13, 0, environ)
@@ -198,21 +192,20 @@ def _whole(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
 
 
-def or_usual(read: Callable[[Mapping[str, str] | None], T]) -> T:
+def or_usual(read: Callable[[Mapping[str, str]], T]) -> T:
     """The value of an environment variable; where it is invalid, a warning, and the default.
 
     For what is read as modules are imported, which must not fail.
     """
     try:
-        return read(None)
+        return read(os.environ)
     except ValueError as error:
         warnings.warn(f"{error}; it is ignored", RuntimeWarning, stacklevel=2)
         return read({})
 
 
-def _number(name: str, usual: int, least: int, environ: Mapping[str, str] | None) -> int:
-    env = os.environ if environ is None else environ
-    text = env.get(name) or str(usual)
+def _number(name: str, usual: int, least: int, environ: Mapping[str, str]) -> int:
+    text = environ.get(name) or str(usual)
     number = _whole(text)
     if number is None or number < least:
         wanted = "a positive number" if least else "a number that is not negative"
@@ -220,17 +213,15 @@ def _number(name: str, usual: int, least: int, environ: Mapping[str, str] | None
     return number
 
 
-def machine_is_measured(environ: Mapping[str, str] | None = None) -> bool:
+def machine_is_measured(environ: Mapping[str, str] = os.environ) -> bool:
     """Whether the machine model is calibrated by measurement (APPYC_MACHINE=measured, the default), or has the
     parameters of an ordinary machine (APPYC_MACHINE=default)."""
-    env = os.environ if environ is None else environ
-    text = env.get("APPYC_MACHINE") or "measured"
+    text = environ.get("APPYC_MACHINE") or "measured"
     if text not in ("measured", "default"):
         raise ValueError(f"APPYC_MACHINE must be measured or default, not {text!r}")
     return text == "measured"
 
 
-def c_compiler(environ: Mapping[str, str] | None = None) -> str | None:
+def c_compiler(environ: Mapping[str, str] = os.environ) -> str | None:
     """The C compiler that APPYC_CC or CC names, if any."""
-    env = os.environ if environ is None else environ
-    return env.get("APPYC_CC") or env.get("CC") or None
+    return environ.get("APPYC_CC") or environ.get("CC") or None
