@@ -258,12 +258,9 @@ class Affine(SymbolTable):
                 return Truth(everything, nothing, True) if expr.value else Truth(nothing, everything, True)
             case ir.Compare() if is_counted(expr.lhs.dtype) and is_counted(expr.rhs.dtype):
                 return self._compare(expr, state, depth)
-            case ir.Logical():
+            case ir.Logical() | ir.Binary(op="&" | "|") if expr.dtype is DType.BOOL:
                 lhs, rhs = self.truth(expr.lhs, state, depth), self.truth(expr.rhs, state, depth)
-                return _both(lhs, rhs) if expr.op == "and" else _either(lhs, rhs)
-            case ir.Binary() if expr.dtype is DType.BOOL and expr.op in ("&", "|"):
-                lhs, rhs = self.truth(expr.lhs, state, depth), self.truth(expr.rhs, state, depth)
-                return _both(lhs, rhs) if expr.op == "&" else _either(lhs, rhs)
+                return _both(lhs, rhs) if expr.op in ("and", "&") else _either(lhs, rhs)
             case ir.Unary() if expr.op == "~" and expr.dtype is DType.BOOL:
                 return self.truth(expr.arg, state, depth).negated()
             case ir.Likely() if self.is_assumed(expr):
@@ -283,20 +280,13 @@ class Affine(SymbolTable):
 
     def _compare(self, expr: ir.Compare, state: State, depth: int) -> Truth:
         lhs, rhs = self.value(expr.lhs, state, depth), self.value(expr.rhs, state, depth)
-        not_above = self.sets.not_above
-        match expr.op:
-            case "<":
-                return Truth(not_above(lhs, rhs, strict=True), not_above(rhs, lhs), True)
-            case "<=":
-                return Truth(not_above(lhs, rhs), not_above(rhs, lhs, strict=True), True)
-            case ">":
-                return Truth(not_above(rhs, lhs, strict=True), not_above(lhs, rhs), True)
-            case ">=":
-                return Truth(not_above(rhs, lhs), not_above(lhs, rhs, strict=True), True)
-            case "==":
-                return Truth(*self.sets.equal(lhs, rhs), True)
-            case _:
-                return Truth(*self.sets.equal(lhs, rhs), True).negated()
+        not_above, strict = self.sets.not_above, expr.op in ("<", ">")
+        if expr.op in ("==", "!="):
+            found = Truth(*self.sets.equal(lhs, rhs), True)
+            return found if expr.op == "==" else found.negated()
+        if expr.op in (">", ">="):
+            lhs, rhs = rhs, lhs
+        return Truth(not_above(lhs, rhs, strict=strict), not_above(rhs, lhs, strict=not strict), True)
 
 
 def _both(lhs: Truth, rhs: Truth) -> Truth:

@@ -49,18 +49,14 @@ class Presburger:
     # ---- makers
 
     def constant(self, value: int) -> isl.PwAff:
-        known = self._constants.get(value)
-        if known is None:
-            known = isl.PwAff.val_on_domain(self.everything, self._integer(value))
-            self._constants[value] = known
-        return known
+        if value not in self._constants:
+            self._constants[value] = isl.PwAff.val_on_domain(self.everything, self._integer(value))
+        return self._constants[value]
 
     def parameter(self, name: str) -> isl.PwAff:
-        known = self._parameters.get(name)
-        if known is None:
-            known = isl.PwAff.param_on_domain_id(self.everything, self._id(name))
-            self._parameters[name] = known
-        return known
+        if name not in self._parameters:
+            self._parameters[name] = isl.PwAff.param_on_domain_id(self.everything, self._id(name))
+        return self._parameters[name]
 
     def is_simple(self, value: isl.PwAff) -> bool:
         """Whether an expression has few cases, and rounds little in them: whatever is asked of it takes that often."""
@@ -350,10 +346,9 @@ class Presburger:
         return isl.Val.int_from_si(self._context, value)
 
     def _id(self, name: str) -> isl.Id:
-        found = self._ids.get(name)
-        if found is None:
-            found = self._ids[name] = isl.Id(name, context=self._context)
-        return found
+        if name not in self._ids:
+            self._ids[name] = isl.Id(name, context=self._context)
+        return self._ids[name]
 
 
 class _OutOfWorkError(Exception):

@@ -36,12 +36,10 @@ def emit_statement(ctx: FunctionContext, stmt: ir.Stmt) -> None:
             writer.line(f"{ctx.name(stmt.target)} = {expression(ctx, stmt.value)};")
             if can_fault(stmt.value):
                 ctx.leave_if_failed()
-        case ir.Store():
-            _emit_masked(ctx, stmt)
-        case ir.Update() if stmt.index or stmt.target.is_array:
-            _emit_masked(ctx, stmt)
-        case ir.Update():
+        case ir.Update() if not stmt.index and not stmt.target.is_array:
             _emit_scalar_update(ctx, stmt)
+        case ir.Store() | ir.Update():
+            _emit_masked(ctx, stmt)
         case ir.For():
             emit_loop(ctx, stmt, emit_statements)
         case ir.While():

@@ -135,9 +135,7 @@ def under_one_mask(values: Sequence[Value]) -> tuple[Masked, list[Value]] | None
                 if tensor is None:
                     return None
                 whole.append(tensor)
-            case Number():
-                whole.append(value)
-            case ArrayRef(ndim=0) | Tensor(ndim=0):
+            case Number() | ArrayRef(ndim=0) | Tensor(ndim=0):
                 whole.append(value)
             case _:
                 return None

@@ -160,7 +160,7 @@ def _as_variable(scope: Scope, name: str, binding: Binding) -> Binding:
 
 def _as_maybe(scope: Scope, name: str, binding: Binding) -> Binding:
     match binding:
-        case Slot():
+        case Slot() | ListSlots():
             return replace(binding, maybe=True)
         case Number():
             return Slot(scope.supply.fresh(name, binding.expr.dtype), binding.python, maybe=True)
@@ -170,8 +170,6 @@ def _as_maybe(scope: Scope, name: str, binding: Binding) -> Binding:
         case ArrayRef() | Tensor():
             kind = dtype_of(binding), binding.ndim
             return Conflict("assigned on one path only", unsupported=True, array=kind)
-        case ListSlots():
-            return replace(binding, maybe=True)
         case Opaque():
             return Conflict("assigned on one path only", unsupported=True)
         case Conflict():

@@ -244,21 +244,15 @@ class _Tries(Rewriter):
                 return []
             case ast.Assert(test=test, msg=None) if not points.catches(AssertionError):
                 return points.of(test)
-            case ast.Return(value=value):
-                return points.of(value)
-            case ast.If(test=test):
-                return points.of(test)
-            case ast.For(target=ast.Name(), iter=items):
-                return points.of(items)
+            case ast.If(test=first) | ast.Return(value=first) | ast.For(target=ast.Name(), iter=first):
+                return points.of(first)
             case ast.For(target=ast.Tuple(elts=elts), iter=ast.Call(func=func, args=args)) if (
                 maker := points.value_of(func)
             ) in (zip, enumerate) and len(elts) == (2 if maker is enumerate else len(args)):
                 return points.of(*args)
             case ast.For(iter=items) if not points.is_wide:
                 return points.of(items)
-            case ast.Expr(value=value):
-                return self._value(value)
-            case ast.Assign(targets=[ast.Name()], value=value):
+            case ast.Expr(value=value) | ast.Assign(targets=[ast.Name()], value=value):
                 return self._value(value)
             case (
                 ast.Assign(targets=[target], value=value)

@@ -81,9 +81,7 @@ def surely_assigned(body: Iterable[ast.stmt]) -> frozenset[str]:
         match stmt:
             case ast.Assign(targets=targets):
                 out |= names_assigned(targets)
-            case ast.AnnAssign(target=target, value=value) if value is not None:
-                out |= names_assigned([target])
-            case ast.AugAssign(target=target):
+            case ast.AnnAssign(target=target, value=ast.expr()) | ast.AugAssign(target=target):
                 out |= names_assigned([target])
             case ast.If(body=then, orelse=orelse):
                 out |= surely_assigned(then) & surely_assigned(orelse)

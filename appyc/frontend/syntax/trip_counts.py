@@ -97,9 +97,7 @@ class _Estimate:
                 return sum(self.of_block(getattr(stmt, name, ())) for name in ("body", "orelse"))
             case ast.Try():
                 return self.of_block(stmt.body)
-            case ast.Expr(value=value) | ast.AugAssign(value=value):
-                return self._of_calls(value)
-            case ast.Return(value=value) if value is not None:
+            case ast.Expr(value=value) | ast.AugAssign(value=value) | ast.Return(value=ast.expr() as value):
                 return self._of_calls(value)
             case _:
                 return 0

@@ -136,9 +136,7 @@ def _operation(symbol: str, a: Value, b: Value, loc: Loc) -> Value:
             return _number(bits, min(n for n in (most, other) if n is not None))
         case "|" | "^" if most is not None and other is not None:
             return _number(bits, max(most, other))
-        case "+" | "-" | "*" | "&" | "|" | "^":
-            return Wide(bits)
-        case "<<" if isinstance(b, Number):
+        case "+" | "-" | "*" | "&" | "|" | "^" | "<<" if symbol != "<<" or isinstance(b, Number):
             return Wide(bits)
         case "%" if most is not None and other is not None:
             return _number(bits, min(most, other))

@@ -38,12 +38,10 @@ def _widened(node: Node) -> Node:
                                    hints=("use an array of float32",))  # fmt: skip
         case Unary() | Binary() if node.dtype is DType.FLOAT16:
             return Cast(map_operands(node, _single), DType.FLOAT16, loc=node.loc)
-        case Compare():
-            return map_operands(node, _single)
         case Intrinsic(dtype=DType.FLOAT16):
             wide = replace(map_operands(node, _single), dtype=DType.FLOAT32)
             return Cast(wide, DType.FLOAT16, loc=node.loc)
-        case Intrinsic():
+        case Compare() | Intrinsic():
             return map_operands(node, _single)
         case _:
             return node
