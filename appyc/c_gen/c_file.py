@@ -22,13 +22,13 @@ from appyc.c_gen.text.c_helpers import Helpers
 from appyc.c_gen.text.c_names import Names
 from appyc.c_gen.text.c_statements import emit_statement
 from appyc.c_gen.text.c_types import TYPEDEFS, c_type
-from appyc.c_gen.text.c_writer import Writer
 from appyc.c_gen.translation_units import STARTS_LOOPS, Definition, File, cut
 from appyc.ir.abi import FrameLayout, Status, frame_layout
 from appyc.ir.draw_functions import OF_PYTHON
 from appyc.ir.fault_words import FaultSite
 from appyc.ir.nodes import Alloc, Apart, Ascending, Const, Draw, For, Function, Load, Stmt, Symbol, While
 from appyc.ir.raising import can_fault
+from appyc.ir.text_writers import CWriter
 from appyc.ir.types import DType, Layout
 from appyc.ir.visit import children, symbols_of, walk
 from appyc.options import Options
@@ -236,7 +236,7 @@ def _locals(module: ModuleContext, fn: Function) -> list[Symbol]:
 
 
 def _entry(module: ModuleContext, layout: FrameLayout, entry: str, program: str) -> str:
-    writer = Writer()
+    writer = CWriter()
     restrict = "" if module.sequential else "restrict "
     ctx = FunctionContext(module, writer)
     goes_deep = any(has_depth(callee.function) for callee in module.fn.callees)

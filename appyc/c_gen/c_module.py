@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from appyc.c_gen.text.c_helpers import Helpers
 from appyc.c_gen.text.c_names import Names
 from appyc.c_gen.text.c_types import storage_type
-from appyc.c_gen.text.c_writer import Writer
 from appyc.c_gen.translation_units import Definition
 from appyc.errors import Loc
 from appyc.ir.fault_words import FaultSite, FaultSites, index_error
 from appyc.ir.nodes import For, Function, Symbol
 from appyc.ir.raising import overflow_error
 from appyc.ir.schedule import UNSCHEDULED, Schedule
+from appyc.ir.text_writers import CWriter
 from appyc.ir.types import Layout
 from appyc.options import Options
 
@@ -71,7 +71,7 @@ class FunctionContext:
     """
 
     module: ModuleContext
-    writer: Writer = field(default_factory=Writer)
+    writer: CWriter = field(default_factory=CWriter)
     in_piece: bool = False
     copied: frozenset[Symbol] = frozenset()
     behind_pointer: frozenset[Symbol] = frozenset()

@@ -32,13 +32,12 @@ from appyc.frontend.source import Source, capture, read_source
 from appyc.ir.aliasing import Sharing
 from appyc.ir.arguments import ArgType
 from appyc.options import Options, c_compiler, cache_dir
-from appyc.runtime import blas, team, temporary_memory
+from appyc.runtime.attaching import attach
 from appyc.runtime.cache import Entry
 from appyc.runtime.fingerprint import binary_fingerprint, digest
 from appyc.runtime.frame import Interface, Kernel
 from appyc.runtime.index import Dependency, Found, index_key
 from appyc.runtime.interface_json import SourceExtent, from_json, to_json
-from appyc.runtime.machine_rates import attach
 from appyc.runtime.signature import typeof_captured
 from appyc.runtime.trusted import workspace
 
@@ -227,9 +226,6 @@ def _loaded(entry: Entry, name: str, interface: Interface, outside: CompiledFor)
     try:
         library = ctypes.CDLL(str(entry.path("kernel.so")))
         attach(library)
-        temporary_memory.attach(library)
-        team.attach(library)
-        blas.attach(library)
         address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
     except (OSError, AttributeError) as error:
         raise ToolchainError(f"compiled code cannot be loaded: {error}") from error

@@ -26,11 +26,11 @@ from appyc.ir.nodes import For
 from appyc.options import Options
 from appyc.report.explain import Report, report
 from appyc.report.times import LoopTime
-from appyc.runtime import machine_rates, temporary_memory, toolchain
+from appyc.runtime import machine_rates, toolchain
+from appyc.runtime.attaching import attach
 from appyc.runtime.describe import describe
 from appyc.runtime.dispatch import GuardFailure
 from appyc.runtime.frame import Interface, Kernel, invoke
-from appyc.runtime.team import attach
 from appyc.runtime.threads import get_num_threads
 from appyc.runtime.trusted import workspace
 
@@ -111,9 +111,7 @@ def _loaded(module: CModule, path: Path, analysed: Analysed) -> ctypes.CDLL:
     team = toolchain.compile_files([File(team_text())], path.parent, options)
     toolchain.build(module.text, path, options, [*team, *libraries], masked=module.masked)
     library = ctypes.CDLL(str(path))
-    attach(library)
-    machine_rates.attach(library)
-    temporary_memory.attach(library)
+    attach(library, products=False)
     return library
 
 

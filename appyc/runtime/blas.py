@@ -17,8 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from appyc.runtime.pointers import pointer_in
-
 _MODULES = ("numpy._core._multiarray_umath", "numpy.core._multiarray_umath")
 
 _SPELLINGS = (
@@ -58,11 +56,10 @@ class _Table(ctypes.Structure):
     )
 
 
-def attach(library: ctypes.CDLL) -> None:
-    """Lets a kernel's library, if it has products of matrices, call the functions that were found."""
-    pointer = pointer_in(library, "appyc_blas")
-    if pointer is not None and (table := _table()) is not None:
-        pointer.value = ctypes.addressof(table)
+def table_address() -> int | None:
+    """Of the table of the functions that were found, for libraries with products of matrices."""
+    table = _table()
+    return None if table is None else ctypes.addressof(table)
 
 
 def is_found() -> bool:

@@ -31,7 +31,6 @@ import numpy as np
 from appyc import options
 from appyc.ir.machine_model import Machine
 from appyc.runtime.fingerprint import binary_fingerprint, digest, machine_fingerprint
-from appyc.runtime.pointers import pointer_in
 
 if TYPE_CHECKING:
     from appyc.runtime.cache import Cache
@@ -100,11 +99,10 @@ def _known() -> _Known:
     return _Known()
 
 
-def attach(library: ctypes.CDLL) -> None:
-    """Lets a kernel's library read the table, if it holds a loop that threads may share."""
-    if (pointer := pointer_in(library, "appyc_machine")) is not None:
-        current()
-        pointer.value = ctypes.addressof(_known().table)
+def table_address() -> int:
+    """Of the table that libraries with loops read which threads may share."""
+    current()
+    return ctypes.addressof(_known().table)
 
 
 def current() -> Machine:

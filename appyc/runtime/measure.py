@@ -15,7 +15,7 @@ from appyc.errors import InternalError, ToolchainError
 from appyc.ir.machine_model import Machine
 from appyc.ir.types import DType
 from appyc.options import Options
-from appyc.runtime import blas, team, toolchain
+from appyc.runtime import _dispatch, blas, toolchain
 from appyc.runtime.trusted import workspace
 
 FAR_BYTES = 48 << 20
@@ -34,7 +34,7 @@ def measure(threads: int) -> tuple[Machine, bool] | None:
             text = Path(__file__).with_name("probe.c").read_text()
             toolchain.build(f"{team_text()}\n{text}\n{_own_text()}", built, Options())
             library = ctypes.CDLL(str(built))
-            team.attach(library)
+            ctypes.c_void_p.in_dll(library, "appyc_team").value = _dispatch.team_address()
         except (InternalError, ToolchainError, OSError):
             return None  # without OpenMP, say: then there are no threads to decide about
         library.appyc_probe.restype = ctypes.c_long

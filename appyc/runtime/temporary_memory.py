@@ -1,11 +1,10 @@
-"""The pool of memory for kernels' temporaries and results: attaching, its limit, and releasing it.
+"""The pool of memory for kernels' temporaries and results: its limit, and releasing it.
 
 The dispatcher keeps the memory that one call frees for the next one (`_memory.h`).
 """
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,15 +12,9 @@ import numpy as np
 
 from appyc import options
 from appyc.runtime import _dispatch
-from appyc.runtime.pointers import pointer_in
 
 _dispatch.set_memory_limit(options.or_usual(options.kept_bytes))
-
-
-def attach(library: ctypes.CDLL) -> None:
-    """Lets a kernel's library, if it allocates arrays, take their memory from the pool."""
-    if (pointer := pointer_in(library, "appyc_memory")) is not None:
-        pointer.value = _dispatch.memory_address()
+pool_address = _dispatch.memory_address
 
 
 LEAST_KEPT = 1 << 16
@@ -51,6 +44,7 @@ def keeping(limit: int) -> Iterator[None]:
         yield
     finally:
         _dispatch.set_memory_limit(options.or_usual(options.kept_bytes))
+pool_address = _dispatch.memory_address
 
 
 @contextmanager

@@ -20,11 +20,11 @@ from appyc.ir.names import spellings
 from appyc.ir.printer import expression_printer
 from appyc.ir.product_call import Matrix
 from appyc.ir.schedule import ProductShape
+from appyc.ir.text_writers import PythonWriter
 from appyc.ir.types import DType
 from appyc.ir.visit import symbols_of, walk
 from appyc.triton_gen.triton_kernel import KernelText, Param
 from appyc.triton_gen.triton_products import tiled_name
-from appyc.triton_gen.triton_writer import Writer
 
 _RESERVED = {
     *keyword.kwlist,
@@ -64,7 +64,7 @@ class _HostEmitter:
         sizes = {size for kernel in launched for size in (kernel.chosen, kernel.rows)}
         self.nonzero = {s for s in sizes if s is not None and scalars_set(program.body)[s] == 1}
         self.expr = expression_printer(self.name, self.nonzero)
-        self.w = Writer()
+        self.w = PythonWriter()
 
     def emit(self) -> str:
         params = ", ".join(["rt", *(self.name(p) for p in self.program.params)])

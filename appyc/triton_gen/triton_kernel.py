@@ -12,13 +12,13 @@ from appyc.ir.abi import FAULT_SLOTS
 from appyc.ir.kernel_scalars import free_scalars, targets_of
 from appyc.ir.names import spellings
 from appyc.ir.nodes import Assign, Const, Expr, Intrinsic, Store, Symbol, Update, Var
+from appyc.ir.text_writers import PythonWriter
 from appyc.ir.types import DType
 from appyc.ir.visit import symbols_of, walk
 from appyc.triton_gen.index_scalars import index_scalars
 from appyc.triton_gen.lane_shapes import UNIFORM, lane_shapes
 from appyc.triton_gen.triton_expressions import ExpressionEmitter, typed
 from appyc.triton_gen.triton_helpers import COMBINE, HELPER_NAMES
-from appyc.triton_gen.triton_writer import Writer
 
 FAULT_WORDS = "fault_words"
 RESERVED = frozenset(
@@ -103,7 +103,7 @@ class _KernelEmitter(ExpressionEmitter):
         self.declared = _declared(kernel.body, set(self.given))
         counts = {s: size for s, size in index_scalars(kernel).items() if s not in self.declared}
         super().__init__(names.__getitem__, lane_shapes(kernel), kernel.indices, counts)
-        self.w = Writer()
+        self.w = PythonWriter()
         self.faults = False
 
     def emit(self) -> KernelText:
@@ -112,7 +112,7 @@ class _KernelEmitter(ExpressionEmitter):
         for stmt in self.kernel.body:
             self.stmt(stmt)
         params = self._params(self.given)
-        head = Writer()
+        head = PythonWriter()
         constants = ["LANES: tl.constexpr", *(["INDEX: tl.constexpr"] if self.scale else [])]
         head.line("@triton.jit")
         head.line(f"def {self.kernel.name}({', '.join([*(p.name for p in params), *constants])}):")

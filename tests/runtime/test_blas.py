@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from appyc.runtime import blas
+from appyc.runtime.attaching import attach
 
 SIZE, POINTER = ctypes.c_int64, ctypes.c_void_p
 GEMM = ctypes.CFUNCTYPE(
@@ -69,4 +70,4 @@ def test_products_stay_loops_where_none_passes(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_library_without_products_is_left_alone() -> None:
-    blas.attach(ctypes.CDLL(None))
+    attach(ctypes.CDLL(None))

@@ -1,0 +1,27 @@
+"""Connects kernel libraries to the process: sets their global pointers to tables and functions that all share."""
+
+from __future__ import annotations
+
+import ctypes
+
+from appyc.runtime import _dispatch, blas, machine_rates, temporary_memory
+
+_ADDRESSES = {
+    "appyc_machine": machine_rates.table_address,
+    "appyc_memory": temporary_memory.pool_address,
+    "appyc_team": _dispatch.team_address,
+    "appyc_blas": blas.table_address,
+}
+"""The table of the machine's rates, the pool for memory of arrays, the threads (`_team.h`, which `c_gen/text/team.c`
+calls), and the functions for products of matrices."""
+
+
+def attach(library: ctypes.CDLL, *, products: bool = True) -> None:
+    """Sets the pointers that the library defines, since it needs them. products: whether it may leave these to BLAS."""
+    for name, address in _ADDRESSES.items():
+        try:
+            pointer = ctypes.c_void_p.in_dll(library, name)
+        except ValueError:
+            continue
+        if products or name != "appyc_blas":
+            pointer.value = address()
