@@ -128,6 +128,10 @@ def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
         raise ValueError(f"{wrong}: {error}. Set APPYC_CACHE_DIR to a folder of your own.") from error
 
 
+def usable_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def num_threads(environ: Mapping[str, str] = os.environ) -> int:
     """Threads for parallel loops: APPYC_NUM_THREADS, else OMP_NUM_THREADS, else the usable cores."""
     for name in ("APPYC_NUM_THREADS", "OMP_NUM_THREADS"):
@@ -137,7 +141,7 @@ def num_threads(environ: Mapping[str, str] = os.environ) -> int:
                     continue  # OpenMP allows lists there; it is not ours to judge
                 raise ValueError(f"{name} must be a positive integer, not {text!r}")
             return int(text)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return usable_cores()
 
 
 def kept_bytes(environ: Mapping[str, str] = os.environ) -> int:

@@ -8,12 +8,11 @@ A short program is one file, which is compiled and linked at one go.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from appyc.c_gen.c_file import CModule
 from appyc.c_gen.translation_units import File
-from appyc.options import Options
+from appyc.options import Options, usable_cores
 from appyc.runtime import toolchain
 from appyc.runtime.cache import Cache
 from appyc.runtime.fingerprint import digest
@@ -37,7 +36,7 @@ def build(module: CModule, folder: Path, options: Options, cache: Cache) -> Path
             kept[-1].write_bytes(there.path(_OBJECT).read_bytes())  # another process may remove the entry
     if module.draws:
         kept.append(toolchain.distributions())
-    units = module.units(_cores())
+    units = module.units(usable_cores())
     if len(units) == 1 and not missing:
         toolchain.build(units[0].text, built, options, kept, masked=module.masked)
         return built
@@ -47,7 +46,3 @@ def build(module: CModule, folder: Path, options: Options, cache: Cache) -> Path
         cache.store(key, {_OBJECT: made.read_bytes()}, {})
     toolchain.link([*objects, *kept], built, options)
     return built
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from appyc.analysis.cost.argument_sizes import Sized
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.compiler.analyse import Analysed
 from appyc.ir.nodes import Alloc, Assign, Expr, Fail, Function, If, Load, Result, Stmt, Symbol
@@ -76,13 +77,6 @@ def _dtype(result: Result) -> np.dtype:
 # ---------------------------------------------------------------- shapes of results
 
 
-@dataclass(frozen=True, slots=True)
-class _Extents:
-    """An array of which nothing but the shape may be asked."""
-
-    shape: Shape
-
-
 class _RaisedError(Exception):
     """The call would raise."""
 
@@ -94,7 +88,7 @@ def _result_shapes(
 
     None where one cannot be told, or the call is seen to raise.
     """
-    known: dict[Symbol, Any] = {**scalars, **{symbol: _Extents(shape) for symbol, shape in shapes.items()}}
+    known: dict[Symbol, Any] = {**scalars, **{symbol: Sized(shape) for symbol, shape in shapes.items()}}
     try:
         _follow(function.body, known)
         return tuple(known[r.value].shape if isinstance(r.value, Symbol) else () for r in function.results)
@@ -110,7 +104,7 @@ def _follow(body: tuple[Stmt, ...], known: dict[Symbol, Any]) -> None:
                 _know(target, value, known)
             case Alloc(array, shape):
                 try:
-                    known[array] = _Extents(tuple(int(_value(extent, known)) for extent in shape))
+                    known[array] = Sized(tuple(int(_value(extent, known)) for extent in shape))
                 except LookupError:
                     known.pop(array, None)
             case If(cond, then, orelse):

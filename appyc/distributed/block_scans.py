@@ -22,7 +22,6 @@ import numpy as np
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.patterns.compaction_pattern import packed_arrays
 from appyc.analysis.patterns.scans import LINEAR
-from appyc.analysis.sets.evaluate import evaluate
 from appyc.distributed.combining import COMMUTING, running
 from appyc.ir import nodes as ir
 from appyc.ir.names import NameSupply
@@ -49,13 +48,6 @@ class BlockScans:
     parts: dict[ir.Symbol, tuple[str, tuple[int, ...]]]
     guards: tuple[ir.Guard, ...]
     factors: tuple[ir.Expr, ...]
-
-    def hold(self, values: Mapping[ir.Symbol, Any]) -> bool:
-        """Whether the guards hold."""
-        try:
-            return all(evaluate(guard.holds, values) for guard in self.guards)
-        except LookupError:
-            return False
 
 
 def block_scans(

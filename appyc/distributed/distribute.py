@@ -19,7 +19,7 @@ import dask.array as da
 import numpy as np
 from dask.base import tokenize
 
-from appyc.analysis.sets.evaluate import evaluate
+from appyc.analysis.sets.evaluate import hold
 from appyc.compiler.analyse import Analysed
 from appyc.distributed.block_tasks import DependsOnTasksError, Prepared
 from appyc.distributed.chunk_grids import Graph, Grid, Task
@@ -71,15 +71,7 @@ class Chunked:
         self.forms = tuple(Prepared.of(fn, self.options) for fn in functions)
 
     def form(self, values: Mapping[Symbol, Any]) -> Prepared:
-        return next(form for form in self.forms if _holds(form.fn, values))
-
-
-def _holds(fn: Function, values: Mapping[Symbol, Any]) -> bool:
-    """Whether its guards hold."""
-    try:
-        return all(evaluate(guard.holds, values) for guard in fn.guards)
-    except LookupError:
-        return False
+        return next(form for form in self.forms if hold(form.fn.guards, values))
 
 
 def _items(values: Iterable[Any]) -> Iterator[Any]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from appyc.analysis.patterns.early_exits import leaves_early
+from appyc.analysis.sets.evaluate import hold
 from appyc.distributed.block_scans import SMALL, starts
 from appyc.distributed.block_tasks import BlockTasks, Tile, refused
 from appyc.distributed.blocking import blocked_loops, is_nest, until_break
@@ -184,7 +185,11 @@ class Program(BlockTasks):
         if not handed_on or not isinstance(stmt, ir.For) or len(tiles) < LEAST_BLOCKS:
             return {}
         scans = self.prepared.scans_of(stmt, handed_on)
-        if scans is None or not scans.hold(self.values) or scalars_read(scans.factors) & self.computed.keys():
+        if (
+            scans is None
+            or not hold(scans.guards, self.values)
+            or scalars_read(scans.factors) & self.computed.keys()
+        ):
             return {}
         if not all(SMALL[f.dtype] <= abs(self.scalar(f)) <= 1 for f in scans.factors):
             return {}

@@ -44,6 +44,8 @@ def keeping(limit: int) -> Iterator[None]:
         yield
     finally:
         _dispatch.set_memory_limit(options.or_usual(options.kept_bytes))
+
+
 pool_address = _dispatch.memory_address
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,6 +28,14 @@ _COMPARE: dict[str, Callable[[Number, Number], Number]] = {
     "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
     "==": np.equal, "!=": np.not_equal,
 }  # fmt: skip
+
+
+def hold(guards: Iterable[ir.Guard], known: Mapping[ir.Symbol, Any]) -> bool:
+    """Whether guards hold, as far as is known."""
+    try:
+        return all(evaluate(guard.holds, known) for guard in guards)
+    except LookupError:
+        return False
 
 
 def evaluate(expr: ir.Expr, known: Mapping[ir.Symbol, Any]) -> Number:
