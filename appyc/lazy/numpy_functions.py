@@ -11,9 +11,8 @@ import numpy as np
 from appyc.lazy import applying, arrays, indexing
 from appyc.lazy.applied import APPLIED
 from appyc.lazy.evaluation import adopted, evaluated, plain, views_by, wrapped
-from appyc.lazy.filled_arrays import CREATION, created_like
-from appyc.lazy.operations import COMPILED_DTYPES, Pointwise, broadcast
-from appyc.lazy.recorder import array, record_ordered
+from appyc.lazy.operations import COMPILED_DTYPES, Create, Pointwise, broadcast
+from appyc.lazy.recorder import array, record, record_ordered
 from appyc.lazy.reductions import REDUCTIONS
 from appyc.lazy.residence import is_chunked
 from appyc.lazy.ufuncs import as_operand, fits, is_compiled, product
@@ -172,18 +171,13 @@ def _method(name: str, a: Any, *args: Any, **keywords: Any) -> Any:
     return getattr(a, name)(*args, **keywords) if isinstance(a, arrays.Array) else NotImplemented
 
 
-def _like(name: str) -> Callable[..., Any]:
-    creation = getattr(np, f"{name}_like")
-
-    def function(a: Any, *args: Any, **keywords: Any) -> Any:
-        if not isinstance(a, arrays.Array):
-            return NotImplemented
-        found = created_like(name, a, args, keywords)
-        if found is not NotImplemented:
-            return found
-        return wrapped(creation(a.ghost(), *plain(args), **plain(keywords)))
-
-    return function
+def _like(name: str, a: Any, *args: Any, **keywords: Any) -> Any:
+    if not isinstance(a, arrays.Array):
+        return NotImplemented
+    found = _created_like(name, a, args, keywords)
+    if found is not NotImplemented:
+        return found
+    return wrapped(getattr(np, f"{name}_like")(a.ghost(), *plain(args), **plain(keywords)))
 
 
 def _copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
@@ -222,8 +216,57 @@ def _adopting(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
     return adopted(function, args, keywords)
 
 
+# ---------------------------------------------------------------- arrays with one value everywhere
+
+# They are recorded too, so that a temporary that only compiled code sees is never made.
+
+
+def _wanted_shape(given: Any) -> tuple[int, ...] | None:
+    """The shape that was asked for; None for one that NumPy is to refuse, or an array without axes."""
+    try:
+        shape = np.empty(given, []).shape  # whose elements take no memory
+    except (TypeError, ValueError):
+        return None
+    return shape if shape and sum(map(int.bit_length, shape)) < 60 else None
+
+
+def _creating(name: str, shape: Any, dtype: Any = None, order: Any = "C", **more: Any) -> Any:
+    wanted, resolved = np.dtype(dtype), _wanted_shape(shape)
+    if more or order != "C" or resolved is None or wanted not in COMPILED_DTYPES:
+        return NotImplemented
+    return record(Create(name, wanted), resolved, resolved, wanted)
+
+
+def _full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **more: Any) -> Any:
+    if dtype is None or more or order != "C" or type(fill_value) not in (bool, int, float):
+        return NotImplemented
+    wanted, resolved = np.dtype(dtype), _wanted_shape(shape)
+    if resolved is None or wanted not in COMPILED_DTYPES:
+        return NotImplemented
+    value = np.full((), fill_value, wanted)[()]  # raises what NumPy raises for a value that does not fit
+    return record(Create("full", wanted), (*resolved, value), resolved, wanted)
+
+
+def _created_like(name: str, like: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """An array with the shape of another one. NotImplemented where NumPy must see to it."""
+    values = args[:1] if name == "full" else ()
+    if len(args) > len(values) + 1 or keywords.keys() - {"dtype"} or not like.is_straight:
+        return NotImplemented
+    dtype = args[-1] if len(args) > len(values) else keywords.get("dtype")
+    return _CREATION[getattr(np, name)](like.shape, *values, dtype=like.dtype if dtype is None else dtype)
+
+
+_CREATION: dict[Any, Callable[..., Any]] = {
+    **{getattr(np, name): partial(_creating, name) for name in ("zeros", "ones", "empty")},
+    np.full: _full,
+}
+
+
+# ---------------------------------------------------------------- all of them
+
+
 _OWN: dict[Any, Callable[..., Any]] = {
-    **REDUCTIONS, **CREATION, **APPLIED, np.where: _where, np.clip: _clip, np.dot: _dot,
+    **REDUCTIONS, **_CREATION, **APPLIED, np.where: _where, np.clip: _clip, np.dot: _dot,
     **{f: partial(_viewing, f) for f in (
         np.flip, np.fliplr, np.flipud, np.moveaxis, np.rollaxis, np.rot90, np.diagonal, np.linalg.diagonal,
         np.split, np.array_split,
@@ -237,7 +280,7 @@ _OWN: dict[Any, Callable[..., Any]] = {
     np.shape: partial(_asked, "shape"), np.ndim: partial(_asked, "ndim"), np.size: _size, np.isscalar: _is_scalar,
     np.copyto: _copyto, np.putmask: _putmask, np.take: _take, np.diff: _diff,
     np.ptp: _ptp, np.average: _average, np.outer: _outer,
-    **{getattr(np, f"{name}_like"): _like(name) for name in ("zeros", "ones", "empty", "full")},
+    **{getattr(np, f"{name}_like"): partial(_like, name) for name in ("zeros", "ones", "empty", "full")},
     **{f: partial(_shares, f) for f in (np.shares_memory, np.may_share_memory)},
     **{f: partial(_adopting, f) for f in (np.frombuffer, np.from_dlpack)},
     np.iscomplexobj: lambda x: x.dtype.kind == "c" if isinstance(x, arrays.Array) else NotImplemented,

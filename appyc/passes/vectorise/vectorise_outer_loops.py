@@ -29,7 +29,6 @@ from dataclasses import replace
 from appyc.analysis.accesses.set_once import set_once
 from appyc.analysis.algebra.strides import Pace, Strides
 from appyc.analysis.dependences.verdicts import named
-from appyc.analysis.patterns.bit_counts import counts_bits
 from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import accesses_in
 from appyc.ir.fault_words import FaultSites
@@ -146,7 +145,7 @@ def _gains(loop: ir.For) -> bool:
         return False
     if any(scan.fades for n in inner if isinstance(n, ir.For) for scan in n.scans):
         return False  # these run as interleaved chains, which keep their products from becoming subnormal and slow
-    if any(isinstance(n, ir.While) and counts_bits(n) for n in inner):
+    if any(isinstance(n, ir.While) and _counts_bits(n) for n in inner):
         return False
     if any(isinstance(n, ir.While) or contains(n.body, ir.Break) for n in inner):
         return True
@@ -258,3 +257,26 @@ class _Masking:
                 return narrow is DType.BOOL or narrow.bits >= 32 or not wide.is_float
             case _:
                 return True
+
+
+def _counts_bits(loop: ir.While) -> bool:
+    """Whether a loop clears the lowest bit of a number until none is left, and counts: C compilers make an instruction
+    of all of it.
+
+    while x != 0:
+        x = x & (x - 1)
+        k += 1
+    """
+    match loop.cond:
+        case ir.Compare(op="!=", lhs=ir.Var(number) | ir.Cast(arg=ir.Var(number)), rhs=ir.Const(value=0)):
+            x = ir.Var(number, loc=loop.loc)
+        case _:
+            return False
+    lower = ir.Binary("-", x, ir.Const(1, number.dtype, loc=loop.loc), loc=loop.loc)
+    cleared = {ir.Binary("&", x, lower, loc=loop.loc), ir.Binary("&", lower, x, loc=loop.loc)}
+    steps = [
+        stmt for stmt in loop.body if not (isinstance(stmt, ir.Update) and isinstance(stmt.value, ir.Const))
+    ]
+    return all(
+        isinstance(s, ir.Assign) and s.target == number and s.value in cleared for s in steps
+    ) and bool(steps)
