@@ -27,34 +27,13 @@ class IntrinsicInfo:
 INTRINSICS: dict[str, IntrinsicInfo] = {
     "abs": IntrinsicInfo(1, "np.abs", "iufc", "part"),
     "sign": IntrinsicInfo(1, "np.sign", "iuf"),
-    "sqrt": IntrinsicInfo(1, "np.sqrt"),
-    "cbrt": IntrinsicInfo(1, "np.cbrt", "f"),
-    "exp": IntrinsicInfo(1, "np.exp"),
-    "exp2": IntrinsicInfo(1, "np.exp2", "f"),
-    "expm1": IntrinsicInfo(1, "np.expm1", "f"),
-    "log": IntrinsicInfo(1, "np.log"),
-    "log2": IntrinsicInfo(1, "np.log2", "f"),
-    "log10": IntrinsicInfo(1, "np.log10", "f"),
-    "log1p": IntrinsicInfo(1, "np.log1p", "f"),
-    "sin": IntrinsicInfo(1, "np.sin"),
-    "cos": IntrinsicInfo(1, "np.cos"),
-    "tan": IntrinsicInfo(1, "np.tan", "f"),
-    "asin": IntrinsicInfo(1, "np.arcsin", "f"),
-    "acos": IntrinsicInfo(1, "np.arccos", "f"),
-    "atan": IntrinsicInfo(1, "np.arctan", "f"),
-    "sinh": IntrinsicInfo(1, "np.sinh", "f"),
-    "cosh": IntrinsicInfo(1, "np.cosh", "f"),
-    "tanh": IntrinsicInfo(1, "np.tanh", "f"),
-    "asinh": IntrinsicInfo(1, "np.arcsinh", "f"),
-    "acosh": IntrinsicInfo(1, "np.arccosh", "f"),
-    "atanh": IntrinsicInfo(1, "np.arctanh", "f"),
-    "floor": IntrinsicInfo(1, "np.floor", "f"),
-    "ceil": IntrinsicInfo(1, "np.ceil", "f"),
-    "trunc": IntrinsicInfo(1, "np.trunc", "f"),
-    "rint": IntrinsicInfo(1, "np.rint", "f"),  # half to even
-    "isnan": IntrinsicInfo(1, "np.isnan", "f", "bool"),
-    "isinf": IntrinsicInfo(1, "np.isinf", "f", "bool"),
-    "isfinite": IntrinsicInfo(1, "np.isfinite", "f", "bool"),
+    **{name: IntrinsicInfo(1, f"np.{name}") for name in ("sqrt", "exp", "log", "sin", "cos")},
+    **{name: IntrinsicInfo(1, f"np.{name}", "f") for name in (
+        "cbrt", "exp2", "expm1", "log2", "log10", "log1p", "tan", "sinh", "cosh", "tanh", "floor", "ceil", "trunc",
+        "rint",  # half to even
+    )},
+    **{f"a{name}": IntrinsicInfo(1, f"np.arc{name}", "f") for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    **{name: IntrinsicInfo(1, f"np.{name}", "f", "bool") for name in ("isnan", "isinf", "isfinite")},
     "erf": IntrinsicInfo(1, "math.erf", "f"),
     "erfc": IntrinsicInfo(1, "math.erfc", "f"),
     "tgamma": IntrinsicInfo(1, "math.gamma", "f"),
@@ -64,12 +43,10 @@ INTRINSICS: dict[str, IntrinsicInfo] = {
     "conj": IntrinsicInfo(1, "np.conj", "c"),
     "complex": IntrinsicInfo(2, "complex", "f", "complex"),  # two parts to one number
     "atan2": IntrinsicInfo(2, "np.arctan2", "f"),
-    "hypot": IntrinsicInfo(2, "np.hypot", "f"),
-    "copysign": IntrinsicInfo(2, "np.copysign", "f"),
-    "fmod": IntrinsicInfo(2, "np.fmod", "f"),
+    **{name: IntrinsicInfo(2, f"np.{name}", "f") for name in ("hypot", "copysign", "fmod")},
     "float_bits": IntrinsicInfo(1, "float_bits", "f", "int64"),  # the word in memory
     "mulhi": IntrinsicInfo(2, "high_product", "u"),  # the upper half of a product of 64 bits by 64
-}
+}  # fmt: skip
 
 VECTOR_FUNCTIONS: dict[str, int] = {
     **dict.fromkeys(
