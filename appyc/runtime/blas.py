@@ -62,11 +62,6 @@ def table_address() -> int | None:
     return None if table is None else ctypes.addressof(table)
 
 
-def is_found() -> bool:
-    """Whether products of matrices can be left to a library here."""
-    return _table() is not None
-
-
 def multiply() -> Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], None] | None:
     """The library's c = a b on one thread, for square matrices in C's order; None where there is none."""
     table = _table()

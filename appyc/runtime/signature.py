@@ -87,11 +87,6 @@ def typeof_captured(value: object, name: str, loc: Loc) -> ArgType:
     return (list_type(value) if type(value) is list else None) or writeable(typeof(value, name, loc))
 
 
-def signature(args: Sequence[object], names: Sequence[str], loc: Loc) -> tuple[ArgType, ...]:
-    """The types of a call's arguments, given in the order of the parameters."""
-    return tuple(typeof(value, name, loc) for value, name in zip(args, names, strict=True))
-
-
 def residence_of(value: object) -> Residence:
     """Where a value's memory is; a tuple is on the GPU where one of its items is."""
     if isinstance(value, tuple):

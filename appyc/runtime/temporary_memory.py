@@ -46,9 +46,6 @@ def keeping(limit: int) -> Iterator[None]:
         _dispatch.set_memory_limit(options.or_usual(options.kept_bytes))
 
 
-pool_address = _dispatch.memory_address
-
-
 @contextmanager
 def poisoned(byte: int) -> Iterator[None]:
     """Fills what kernels allocate with a byte, but for zeros that are asked for: what is read before it is

@@ -60,13 +60,13 @@ def test_one_that_loses_nan_or_mistakes_its_arguments_is_not(fault: tuple[bool, 
 @pytest.mark.usefixtures("_looked_for_again")
 def test_products_stay_loops_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blas, "_numpys_library", lambda: None)
-    assert not blas.is_found()
+    assert blas.table_address() is None
 
 
 @pytest.mark.usefixtures("_looked_for_again")
 def test_products_stay_loops_where_none_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blas, "_multiplies", lambda address, dtype: False)
-    assert not blas.is_found()
+    assert blas.table_address() is None
 
 
 def test_a_library_without_products_is_left_alone() -> None:

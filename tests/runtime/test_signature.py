@@ -10,7 +10,7 @@ import pytest
 from appyc.errors import Loc, TypeInferenceError
 from appyc.ir.arguments import NoneArg, ScalarArg, TupleArg, leaves
 from appyc.ir.types import ArrayType, DType, Layout
-from appyc.runtime.signature import ArgumentOverflowError, Residence, residence_of, signature, typeof
+from appyc.runtime.signature import ArgumentOverflowError, Residence, residence_of, typeof
 
 HERE = Loc("f.py", 1, 6, 7)
 
@@ -64,7 +64,7 @@ def test_layouts():
 
 
 def test_tuples_and_none():
-    found = signature(((1, (np.zeros(2), None)), None), ("p", "q"), HERE)
+    found = typeof((1, (np.zeros(2), None)), "p", HERE), typeof(None, "q", HERE)
     assert found == (TupleArg((type_of(1), TupleArg((type_of(np.zeros(2)), NoneArg())))), NoneArg())
     assert list(leaves(found)) == [type_of(1), type_of(np.zeros(2))]
     assert [str(t) for t in found] == ["(python int64, (float64[:], None))", "None"]

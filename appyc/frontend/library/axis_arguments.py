@@ -66,13 +66,6 @@ def integer_argument(given: Arguments, name: str, default: int, loc: Loc) -> int
     return default if not found else found[0]
 
 
-def refuse(given: Arguments, loc: Loc, *names: str) -> None:
-    """Raises UnsupportedError for arguments that have no meaning here, unless they are None."""
-    for name in names:
-        if not is_none(given.get(name)):
-            raise UnsupportedError(f"the argument {name!r} cannot be compiled here", loc)
-
-
 def one_axis(given: Arguments, loc: Loc, default: int | None = None) -> int | None:
     """A constant axis; `default` where it was left out, None where it is None."""
     if "axis" not in given:
