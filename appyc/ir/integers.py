@@ -1,4 +1,5 @@
-"""The values that an integer expression can have, as far as the expression itself shows."""
+"""The values that an integer expression can have, as far as the expression itself shows; limits and neutral elements of
+types."""
 
 from __future__ import annotations
 
@@ -24,6 +25,26 @@ def limits(dtype: DType) -> Range:
         return 0, 1
     low = 0 if dtype.kind == "u" else -(1 << (dtype.bits - 1))
     return low, low + (1 << dtype.bits) - 1
+
+
+def neutral_element(op: str, dtype: DType) -> bool | int | float | complex:
+    """The value that changes nothing when it is combined.
+
+    >>> neutral_element("min", DType.INT8)
+    127
+    """
+    match op:
+        case "+" | "|" | "^" | "or":
+            value: float = 0
+        case "*":
+            value = 1
+        case "&" | "and":
+            value = limits(dtype)[1] if dtype.kind in "bu" else -1
+        case _:
+            least, greatest = (-math.inf, math.inf) if dtype.is_float else limits(dtype)
+            value = greatest if op.startswith("min") else least
+    out: bool | int | float | complex = dtype.numpy.type(value).item()
+    return out
 
 
 def is_within(inner: Range, outer: Range) -> bool:

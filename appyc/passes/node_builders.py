@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import replace
 from functools import partial, reduce
@@ -12,6 +11,7 @@ from appyc.errors import Loc
 from appyc.ir import nodes as ir
 from appyc.ir.affine import apart, operands
 from appyc.ir.blocks import rewrite_own_statements
+from appyc.ir.integers import neutral_element
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.raising import is_never_negative
 from appyc.ir.symbols import Node
@@ -57,35 +57,8 @@ def combine(op: str, lhs: ir.Expr, rhs: ir.Expr) -> ir.Expr:
 
 
 def identity(op: str, dtype: DType, loc: Loc) -> ir.Const:
-    """The value that changes nothing when it is combined.
-
-    >>> from appyc.errors import GENERATED
-    >>> identity("min", DType.INT8, GENERATED).value
-    127
-    """
-    if op in ("+", "|", "^", "or"):
-        return zero(dtype, loc)
-    if op == "*":
-        return ir.Const({"b": True, "i": 1, "u": 1, "f": 1.0, "c": 1 + 0j}[dtype.kind], dtype, loc=loc)
-    if op in ("&", "and"):
-        full: bool | int = True
-        if dtype.is_integer:
-            full = -1 if dtype.kind == "i" else (1 << dtype.bits) - 1
-        return ir.Const(full, dtype, loc=loc)
-    low, high = _range(dtype)
-    return ir.Const(high if op.startswith("min") else low, dtype, loc=loc)
-
-
-def _range(dtype: DType) -> tuple[bool | int | float, bool | int | float]:
-    match dtype.kind:
-        case "b":
-            return False, True
-        case "i":
-            return -(1 << (dtype.bits - 1)), (1 << (dtype.bits - 1)) - 1
-        case "u":
-            return 0, (1 << dtype.bits) - 1
-        case _:
-            return -math.inf, math.inf
+    """The value that changes nothing when it is combined."""
+    return ir.Const(neutral_element(op, dtype), dtype, loc=loc)
 
 
 def start_of_sum(op: str, dtype: DType, loc: Loc) -> ir.Const:

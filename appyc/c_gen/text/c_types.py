@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from appyc.ir.integers import neutral_element
 from appyc.ir.types import DType
 
 C_TYPES: dict[DType, str] = {
@@ -109,26 +110,4 @@ def partial_start(op: str, dtype: DType, current: str) -> str:
 
 def neutral(op: str, dtype: DType) -> str:
     """The neutral element of a reduction's operator."""
-    match op:
-        case "+" | "*" | "^":
-            return partial_start(op, dtype, "")
-        case "|" | "or":
-            return constant(0, dtype)
-        case "&" | "and":
-            return constant(True if dtype is DType.BOOL else -1, dtype)
-        case _:
-            return _extreme(dtype, largest=op.startswith("min"))
-
-
-def _extreme(dtype: DType, *, largest: bool) -> str:
-    """The largest or the smallest value of an ordered type."""
-    match dtype.kind:
-        case "f":
-            return constant(math.inf if largest else -math.inf, dtype)
-        case "i":
-            bound = 1 << (dtype.bits - 1)
-            return constant(bound - 1 if largest else -bound, dtype)
-        case "u":
-            return constant((1 << dtype.bits) - 1 if largest else 0, dtype)
-        case _:
-            return constant(largest, dtype)
+    return partial_start(op, dtype, "") if op == "+" else constant(neutral_element(op, dtype), dtype)

@@ -22,6 +22,7 @@ from appyc.frontend.library.axis_arguments import Along, Arguments, Entry, along
 from appyc.frontend.library.linear_algebra import settled
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Masked, Number, Tensor, Value
+from appyc.ir.integers import neutral_element
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Load, Reduce, Select, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import rename
@@ -120,7 +121,7 @@ def operation(name: str, element: Expr, dtype: DType | None, loc: Loc) -> tuple[
                 raise TypeInferenceError("complex numbers have no order here", loc, hints=("compare abs(z)",))
             if kind is DType.BOOL:
                 return ("and" if name == "min" else "or"), element, const(name == "min", DType.BOOL, loc)
-            return f"{name}imum", element, extreme(name, kind, loc)
+            return f"{name}imum", element, Const(neutral_element(name, kind), kind, loc=loc)
         case "&" | "|" | "^":
             if not (kind.is_integer or kind is DType.BOOL):
                 raise TypeInferenceError(f"{name} takes integers, and this is {kind}", loc)
@@ -136,15 +137,6 @@ def _summed(dtype: DType) -> DType:
     if dtype is DType.BOOL or dtype.kind == "i":
         return DType.INT64
     return DType.UINT64 if dtype.kind == "u" else dtype
-
-
-def extreme(name: str, dtype: DType, loc: Loc) -> Const:
-    """What the search for the smallest ("min") or the largest element starts from."""
-    if dtype.is_float:
-        return Const(float("inf") if name == "min" else float("-inf"), dtype, loc=loc)
-    low = -(1 << (dtype.bits - 1)) if dtype.kind == "i" else 0
-    high = low + (1 << dtype.bits) - 1
-    return Const(high if name == "min" else low, dtype, loc=loc)
 
 
 _WIDER = {DType.FLOAT16: DType.FLOAT64, DType.FLOAT32: DType.FLOAT64, DType.COMPLEX64: DType.COMPLEX128}
