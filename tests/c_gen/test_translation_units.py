@@ -111,7 +111,7 @@ def test_files_declare_all_that_they_call(
 def test_any_number_of_files_gives_the_same(
     monkeypatch: pytest.MonkeyPatch, function: Callable[..., Any], given: tuple[np.ndarray, ...], cores: int
 ) -> None:
-    monkeypatch.setattr(build, "_cores", lambda: cores)
+    monkeypatch.setattr(build, "usable_cores", lambda: cores)
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     expected = function(*(x.copy() for x in given))
     found = appyc.jit(target="cpu", cache=False, strict=True)(function)(*(x.copy() for x in given))
