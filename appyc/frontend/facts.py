@@ -48,6 +48,10 @@ class Facts:
     """Names that some path binds to an array and another leaves unbound: the element type and number of axes."""
     lists: dict[str, tuple[bool, tuple[NumberType, ...]]] = field(default_factory=dict)
     """The item types of lists: whether the items are tuples, and the types of their numbers."""
+    array_lists: dict[str, int] = field(default_factory=dict)
+    """Lists of arrays, and the number of axes of these."""
+    none_lists: set[str] = field(default_factory=set)
+    """Lists that are made of None, whose items are replaced later."""
     empty_lists: set[str] = field(default_factory=set)
     """Lists that no statement puts an item into."""
     list_calls: set[tuple[int, int]] = field(default_factory=set)
@@ -68,6 +72,8 @@ class Facts:
     """`if`s whose arms give a name conflicting types, so that the statements behind them are duplicated into both."""
     unsigned: dict[Loc, frozenset[str]] = field(default_factory=dict)
     """Loops whose iterations begin with these names as Python ints from 0 to 2**64 - 1, and leave them such."""
+    unrolled: set[Loc] = field(default_factory=set)
+    """Loops that are unrolled, since a tuple of arrays is indexed in them."""
     copies_lists: bool = False
     """Whether lists with names are copied where they are returned, since other paths return others."""
     joins_returns: bool = False
@@ -130,6 +136,8 @@ class LoopFrame:
     """Bindings at each back edge and exit: the body's end, continue, break."""
     asked: bool = False
     """Whether a pragma or `prange` makes its iterations run in any order."""
+    unrollable: Loc | None = None
+    """Where the loop begins, if it may be unrolled."""
     broke: Symbol | None = None
     """The flag that `break` sets if the loop has an else clause."""
     exchange: Exchange | None = None

@@ -18,6 +18,7 @@ from appyc.frontend.control.phi_storage import arrays_of, start_late
 from appyc.frontend.control.returned_values import ResultTrees, with_chosen_arrays, without_elements
 from appyc.frontend.control.statements import lower_block, lower_statement
 from appyc.frontend.desugar.array_iterators import without_array_iterators
+from appyc.frontend.desugar.array_lists import without_array_lists
 from appyc.frontend.desugar.characters import with_codes
 from appyc.frontend.desugar.consumed_generators import without_generator_calls
 from appyc.frontend.desugar.generator_loops import without_generators
@@ -130,14 +131,16 @@ def _named(function: Function, scope: Scope) -> Function:
 
 def _source(source: Source, names: Names, facts: Facts) -> Source:
     if not isinstance(source, LibraryText):  # which is the same for calls at several locations
-        source = source.remember("containers", lambda: _without_containers(source, names))
+        ranks = facts.array_lists
+        what = f"containers {sorted(ranks.items())}" if ranks else "containers"
+        source = source.remember(what, lambda: _without_containers(source, names, ranks))
     return with_joined_returns(source) if facts.joins_returns else source
 
 
-def _without_containers(source: Source, names: Names) -> Source:
+def _without_containers(source: Source, names: Names, ranks: Mapping[str, int]) -> Source:
     source = without_generators(without_generator_calls(source, names.plain), names.plain)
     source = with_names_for_rebound(source)
-    source = with_split_assignments(source)
+    source = without_array_lists(with_split_assignments(source), ranks, names.plain)
     source = without_array_iterators(without_tries(source, names.plain), names.plain)
     for rule in (
         with_lifted_lists,

@@ -9,6 +9,7 @@ import sys
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any, TypeAlias
 
 
@@ -101,6 +102,10 @@ CONTAINERS: dict[str, Callable[..., object]] = {
     "bytearray": bytearray,
     "lists": lambda items, starts, counts: [
         items[start : start + count] for start, count in zip(starts, counts, strict=True)
+    ],
+    "arrays": lambda items, starts, shapes: [
+        items[start : start + prod(shape)].reshape(shape).copy() if start >= 0 else None
+        for start, shape in zip(starts, shapes, strict=True)
     ],
 }
 """What makes a container of the lists that hold its items."""

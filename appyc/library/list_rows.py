@@ -7,6 +7,8 @@ Row `row` has the `counts[row]` items from `items[starts[row]]` on, and capacity
 
 from __future__ import annotations
 
+import numpy as np
+
 
 def row_of(counts, index):
     """The number of the row at an index, which may count from the end."""
@@ -106,3 +108,57 @@ def swap_rows(starts, counts, rooms, one, other):
     starts[one], starts[other] = starts[other], starts[one]
     counts[one], counts[other] = counts[other], counts[one]
     rooms[one], rooms[other] = rooms[other], rooms[one]
+
+
+# ---------------------------------------------------------------- lists of arrays
+
+
+def swap_arrays(starts, shapes, one, other):
+    """Exchanges two arrays."""
+    starts[one], starts[other] = starts[other], starts[one]
+    shapes[one], shapes[other] = shapes[other], shapes[one]
+
+
+def items_of(items):
+    """The elements of all arrays."""
+    return np.array(items)
+
+
+def stacked(items, starts, shapes):
+    """The arrays along a new first axis."""
+    if len(starts) == 0:
+        raise ValueError("need at least one array to stack")
+    size = 1
+    for n in shapes[0]:
+        size *= n
+    out = np.empty(len(starts) * size, np.array(items).dtype)
+    for k in range(len(starts)):
+        if shapes[k] != shapes[0]:
+            raise ValueError("all input arrays must have the same shape")
+        for j in range(size):
+            out[k * size + j] = items[starts[k] + j]
+    return out.reshape((len(starts), *shapes[0]))
+
+
+def joined(items, starts, shapes):
+    """The arrays, one behind the other along their first axis."""
+    if len(starts) == 0:
+        raise ValueError("need at least one array to concatenate")
+    length = 0
+    size = 1
+    for n in shapes[0][1:]:
+        size *= n
+    for k in range(len(starts)):
+        if shapes[k][1:] != shapes[0][1:]:
+            raise ValueError(
+                "all the input array dimensions except for the concatenation axis must match exactly"
+            )
+        length += shapes[k][0]
+    out = np.empty(length * size, np.array(items).dtype)
+    end = 0
+    for k in range(len(starts)):
+        for j in range(shapes[k][0] * size):
+            out[end + j] = items[starts[k] + j]
+        end += shapes[k][0] * size
+    rest = shapes[0][1:]
+    return out.reshape((length, *rest))

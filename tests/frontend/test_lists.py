@@ -19,13 +19,6 @@ def _of_two_types(n):  # type: ignore[no-untyped-def]
     return np.array(out)
 
 
-def _of_arrays(n):  # type: ignore[no-untyped-def]
-    out = []
-    for k in range(n):
-        out.append(np.ones(3) * k)
-    return np.array(out)
-
-
 def _with_two_names(n):  # type: ignore[no-untyped-def]
     out = []
     same = out
@@ -67,7 +60,6 @@ def _added_to_a_part_of_an_array(n):  # type: ignore[no-untyped-def]
     "fn",
     [
         _of_two_types,
-        _of_arrays,
         _with_two_names,
         _while_it_grows,
         _copied_with_two_names,

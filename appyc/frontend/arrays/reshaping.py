@@ -70,7 +70,7 @@ def reshaped(scope: Scope, tensor: Tensor, shape: Sequence[Expr], loc: Loc) -> T
         message = "cannot reshape array of {value} elements into {extent}"
         fail_unless(scope, usual, same, message, loc, lengths=(total, count))
     axes = tuple(scope.supply.fresh("i", DType.INT64) for _ in lengths)
-    position = _linear_position([Var(axis, loc=loc) for axis in axes], lengths, loc)
+    position = linear_position([Var(axis, loc=loc) for axis in axes], lengths, loc)
     indices = dict(zip(tensor.axes, _index_at(position, tensor.extents, loc), strict=True))
     view = tensor.view and _is_whole(tensor)
     unsettled = tensor.unsettled or (tensor.view and not view)
@@ -129,7 +129,7 @@ def whole_or_row(scope: Scope, value: Value | None, loc: Loc) -> tuple[Symbol, t
     return tensor.element.array, tensor.element.index[: len(tensor.element.index) - tensor.ndim]
 
 
-def _linear_position(indices: Sequence[Expr], extents: Sequence[Expr], loc: Loc) -> Expr:
+def linear_position(indices: Sequence[Expr], extents: Sequence[Expr], loc: Loc) -> Expr:
     """The linear position of an index in C order; along an axis of length 1 the index is 0."""
     out: Expr = integer(0, loc)
     for index, extent in zip(indices, extents, strict=True):

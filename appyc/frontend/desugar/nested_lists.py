@@ -25,13 +25,14 @@ from collections.abc import Collection, Mapping
 from textwrap import indent
 from typing import Any
 
+from appyc.frontend.desugar.array_lists import arrays_by_text
 from appyc.frontend.desugar.building import constant, located, part_of, read, template
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import METHODS
 from appyc.frontend.syntax.fixed_containers import table_names
 from appyc.frontend.syntax.liveness import names_behind
-from appyc.frontend.syntax.tree import assigned_names, is_new_list, walk
+from appyc.frontend.syntax.tree import assigned_names, copied_list, is_new_list, walk
 from appyc.frontend.types.values import ReturnedContainer
 from appyc.library import list_rows
 
@@ -66,7 +67,9 @@ _PART = "items[first_of(starts, row):end_of(starts, counts, row)]"
 def without_nested_lists(source: Source, value_of: ValueOf) -> Source:
     """The function, with its lists of lists replaced."""
     written = bindings(source.ast, lambda value: _LISTS if isinstance(value, ast.ListComp) else None)
-    grown = _grown(source.ast) | (written.keys() - table_names(source.ast))
+    grown = _grown(source.ast, arrays_by_text(source.ast, value_of)) | (
+        written.keys() - table_names(source.ast)
+    )
     kinds = {name: kind for name, kind in bindings(source.ast, _kind_of).items() if name in grown}
     kinds |= {name: Kind("row", rows_of=owner) for name, owner in _rows_of(source.ast, kinds).items()}
     return replaced(source, kinds, _NestedLists, value_of)
@@ -82,9 +85,9 @@ def _kind_of(value: ast.expr) -> Kind | None:
             return None
 
 
-def _grown(tree: ast.FunctionDef) -> set[str]:
+def _grown(tree: ast.FunctionDef, arrays: Collection[str]) -> set[str]:
     """The names of lists of empty lists, of lists that get lists as items, or the items of which get items or are
-    replaced."""
+    replaced. arrays: names whose copies are no lists."""
     new = bindings(tree, lambda value: _LISTS if is_new_list(value) else None)
     found = set()
     for node in walk(tree):
@@ -94,6 +97,9 @@ def _grown(tree: ast.FunctionDef) -> set[str]:
             case ast.Expr(
                 value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[item])
             ):
+                copied = copied_list(item)
+                if copied is not None and copied.id in arrays:
+                    continue
                 if is_new_list(item) or (isinstance(item, ast.Name) and item.id in new):
                     found.add(name)
             case ast.Attribute(value=ast.Subscript(value=ast.Name(id=name)), attr=attr) if attr in METHODS:

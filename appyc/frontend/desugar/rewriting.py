@@ -36,12 +36,14 @@ ValueOf = Callable[[ast.expr], object]
 class Kind:
     """A class of containers. makes: as in `ReturnedContainer`. start: the value of a missing key, None if it is an
     error. rows_of: the list of lists that the name is bound to rows of. is_bounded: whether items that are too many
-    leave it."""
+    leave it. rank: the number of axes of a list's arrays. has_none: whether some items may be None."""
 
     makes: str
     start: int | float | None = None
     rows_of: str = ""
     is_bounded: bool = False
+    rank: int = 0
+    has_none: bool = False
 
     @property
     def is_set(self) -> bool:

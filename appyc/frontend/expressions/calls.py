@@ -24,6 +24,7 @@ from appyc.frontend.control import generated_calls
 from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.desugar.building import matched
 from appyc.frontend.expressions import arithmetic, attributes, expressions
+from appyc.frontend.expressions.array_lists import array_in, new_array
 from appyc.frontend.expressions.expressions import positional, with_items
 from appyc.frontend.expressions.inlining import (
     called_with,
@@ -67,15 +68,20 @@ def lower_call(scope: Scope, node: ast.Call) -> vals.Value:
     loc = scope.loc(node)
     node = with_items(scope, node)
     if isinstance(node.func, ast.Constant):
+        text: object = node.func.value
+        if text is vals.ArrayListCall.NEW:
+            return new_array(scope, node.args[0], loc)
         values = expressions.lower_operands(scope, node.args)
-        match node.func.value:
-            case FunctionType() as text:
+        match text:
+            case FunctionType():
                 try:
                     return called_with(scope, text, values, loc)
                 except LibraryCallError as error:  # there is no such call in the program
                     raise UnsupportedError(error.summary, loc, hints=error.hints) from None
             case vals.ReturnedContainer(makes):
                 return vals.ReturnedContainer(makes, vals.TupleValue(tuple(values)))
+            case vals.ArrayListCall.PART | vals.ArrayListCall.PART_OR_NONE as call:
+                return array_in(scope, values, loc, may_be_none=call is vals.ArrayListCall.PART_OR_NONE)
     if isinstance(node.func, ast.Attribute):
         if (ones := _binary_ones(scope, node, loc)) is not None:
             return ones

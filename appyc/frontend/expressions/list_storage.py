@@ -16,11 +16,8 @@ from appyc.frontend.arrays.tensors import as_tensor, materialise, pinned, settle
 from appyc.frontend.control.iterables import item_at
 from appyc.frontend.desugar.building import container_of
 from appyc.frontend.expressions import expressions
-from appyc.frontend.expressions.arithmetic import (
-    cast,
-    index_of,
-    integer,
-)
+from appyc.frontend.expressions.arithmetic import cast, index_of, integer
+from appyc.frontend.expressions.array_lists import ArrayItemError, learning
 from appyc.frontend.expressions.ints_or_floats import is_int
 from appyc.frontend.expressions.left_calls import leave_unless
 from appyc.frontend.facts import Recursive, Restart
@@ -35,6 +32,7 @@ from appyc.frontend.types.values import (
     Tensor,
     TupleValue,
     Value,
+    dtype_of,
     is_list_itself,
 )
 from appyc.ir.integers import is_within, range_of
@@ -139,6 +137,9 @@ def item_in_variables(scope: Scope, slots: ListSlots, at: Expr, loc: Loc) -> Val
 def numbers_of_item(item: Value, loc: Loc) -> Sequence[Number]:
     items = item.items if isinstance(item, TupleValue) else (item,)
     numbers = [n for n in items if isinstance(n, Number)]
+    if isinstance(item, ArrayRef | Tensor) and not item.python:
+        raise ArrayItemError(f"a list of {describe(item)} cannot be compiled", loc,
+                             ndim=item.ndim, dtype=dtype_of(item))  # fmt: skip
     if len(numbers) != len(items) or not items:
         raise UnsupportedError(f"a list of {describe(item)} cannot be compiled", loc,
                                hints=("a list of numbers, or of tuples of numbers, can",))  # fmt: skip
@@ -185,7 +186,8 @@ def learn_item(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) 
         _learn_for_giver(scope, name, item, loc)
         return
     of_tuples = isinstance(item, TupleValue)
-    numbers = numbers_of_item(item, loc)
+    with learning(scope, name):
+        numbers = numbers_of_item(item, loc)
     kinds = tuple(n.type for n in numbers)
     known = scope.facts.lists.get(name)
     if known is not None:
@@ -227,6 +229,9 @@ def settle_mixed(scope: Scope) -> None:
     for a list that is always empty: its items are taken for integers, which are valid wherever numbers are, and NumPy's
     array of it is one of floats.
     """
+    for name in scope.facts.none_lists - scope.facts.array_lists.keys():
+        raise UnsupportedError(f"{name!r} is a list of None, into which no array is put", scope.loc(scope.source.ast),
+                               hints=("put numbers into the list where it is made",))  # fmt: skip
     if empty := scope.guessed - scope.facts.lists.keys():
         scope.facts.lists |= dict.fromkeys(empty, (False, (PY_INT,)))
         scope.facts.empty_lists |= empty

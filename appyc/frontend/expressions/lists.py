@@ -29,7 +29,8 @@ from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.control.iterables import item_at
 from appyc.frontend.desugar.comprehension_loops import items_of
 from appyc.frontend.expressions import expressions
-from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.expressions.arithmetic import cast, integer, python_number
+from appyc.frontend.expressions.array_lists import ArrayItemError, learning
 from appyc.frontend.expressions.inlining import inlined
 from appyc.frontend.expressions.list_parameters import list_calls
 from appyc.frontend.expressions.list_storage import (
@@ -53,6 +54,7 @@ from appyc.frontend.types.values import (
     TupleValue,
     Value,
     is_list_itself,
+    is_none,
 )
 from appyc.ir.names import unused
 from appyc.ir.nodes import Assign, Binary, Const, Expr, For, ForAll, Load, Store, Var
@@ -63,7 +65,8 @@ from appyc.library import sorting
 def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
     """Binds a name to a new list: `name = [...]`, `name = [item] * n`, and other expressions that make lists."""
     if not isinstance(value, ast.BinOp | ast.List):
-        items = described(scope, value, loc)
+        with learning(scope, name):
+            items = described(scope, value, loc)
         learn_item(scope, name, item_at(items, integer(0, loc), loc), loc)
         slots, count = storage_of(scope, name), Var(items.count, loc=loc)
         make_room(scope, slots, count, loc)
@@ -87,6 +90,9 @@ def _bind_written(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
         repeats = None if node is None else _repeats(scope, next(lowered), loc)
         written.append((items, repeats))
         length = _sum(length, repeats or integer(len(items), loc), loc)
+    if any(is_none(item) for items, _ in written for item in items):
+        scope.facts.learn(scope.facts.none_lists, name)
+        written = [([python_number(0, loc) for _ in items], repeats) for items, repeats in written]
     for at, item in enumerate(item for items, _ in written for item in items):
         learn_item(scope, name, item, loc, at)
     slots = storage_of(scope, name)
@@ -176,8 +182,8 @@ def described(scope: Scope, node: ast.expr, loc: Loc) -> ListSlots:
         python = numbers[0].python
     tensor = as_tensor(scope, found, loc)
     if tensor.ndim != 1:
-        raise UnsupportedError("a list of arrays cannot be compiled", loc,
-                               hints=("a list of numbers, or of tuples of numbers, can",))  # fmt: skip
+        raise ArrayItemError("a list of arrays cannot be compiled", loc,
+                             ndim=tensor.ndim - 1, dtype=tensor.element.dtype)  # fmt: skip
     own = materialise(scope, tensor, "items", loc)
     return list_of_columns(scope, [own], (NumberType(tensor.element.dtype, python),), False, loc)
 

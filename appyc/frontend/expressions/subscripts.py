@@ -13,6 +13,7 @@ from appyc.frontend.arrays.reshaping import ravelled, stacked
 from appyc.frontend.arrays.tensors import pinned, with_axis
 from appyc.frontend.expressions import arithmetic, attributes, expressions
 from appyc.frontend.expressions.arithmetic import binary, cast, integer
+from appyc.frontend.expressions.array_lists import learn_arrays
 from appyc.frontend.expressions.indexed_tuples import item_of, table_of_constants
 from appyc.frontend.expressions.list_storage import list_item, list_part
 from appyc.frontend.expressions.tables import as_item
@@ -29,6 +30,7 @@ from appyc.frontend.types.values import (
     Tensor,
     TupleValue,
     Value,
+    dtype_of,
     is_listed,
 )
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Likely, Logical, Select, Var
@@ -73,16 +75,16 @@ def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> tuple
         owner, tested = lower_owner(scope, base)
     if isinstance(owner, ArrayRef | Tensor):
         return as_item(scope, base, _array_item(scope, owner, tested, index, loc)), tested
-    return _item(scope, owner, index, loc), 0
+    return _item(scope, base, owner, index, loc), 0
 
 
-def _item(scope: Scope, owner: Value, index: ast.expr, loc: Loc) -> Value:
+def _item(scope: Scope, base: ast.expr, owner: Value, index: ast.expr, loc: Loc) -> Value:
     """An item of what is no array."""
     match owner:
         case Opaque(obj=obj) if obj is np.mgrid or obj is np.ogrid:
             return _grid(scope, index, loc, is_open=obj is np.ogrid)
         case TupleValue():
-            return _tuple_item(scope, owner, index, loc)
+            return _tuple_item(scope, base, owner, index, loc)
         case DictValue():
             return owner.values.items[expressions.dict_item(scope, owner, index, loc)]
         case Opaque(obj=dict()) if isinstance(index, ast.Constant):
@@ -140,7 +142,7 @@ def _array_item(scope: Scope, owner: ArrayRef | Tensor, tested: int, index: ast.
     return ref
 
 
-def _tuple_item(scope: Scope, owner: TupleValue, index: ast.expr, loc: Loc) -> Value:
+def _tuple_item(scope: Scope, base: ast.expr, owner: TupleValue, index: ast.expr, loc: Loc) -> Value:
     if isinstance(index, ast.Slice):
         return TupleValue(owner.items[_constant_slice(scope, index, loc)])
     at = expressions.lower_number(scope, index)
@@ -148,6 +150,7 @@ def _tuple_item(scope: Scope, owner: TupleValue, index: ast.expr, loc: Loc) -> V
     if not isinstance(position, int):
         table = owner.table or table_of_constants(scope, owner.items, loc)
         if table is None:
+            _learn(scope, base, owner, loc)
             raise UnsupportedError(
                 "this tuple can be indexed by constants only: its items are no numbers of one kind", loc,
                 hints=("put them into an array",),
@@ -158,6 +161,18 @@ def _tuple_item(scope: Scope, owner: TupleValue, index: ast.expr, loc: Loc) -> V
     if not -len(owner.items) <= position < len(owner.items):
         raise SubscriptError(f"index {position} is out of range for a tuple of {len(owner.items)}", loc)
     return owner.items[position]
+
+
+def _learn(scope: Scope, base: ast.expr, owner: TupleValue, loc: Loc) -> None:
+    """Raises Restart where a tuple that is indexed by a variable is a list of arrays of the function's own, or where a
+    loop around it can be unrolled."""
+    for frame in reversed(scope.loops):
+        if frame.unrollable is not None:
+            scope.facts.learn(scope.facts.unrolled, frame.unrollable)
+    arrays = [item for item in owner.items if isinstance(item, ArrayRef | Tensor)]
+    alike = len({(item.ndim, dtype_of(item)) for item in arrays}) == 1 and len(arrays) == len(owner.items)
+    if isinstance(base, ast.Name) and base.id in scope.read_lists and alike:
+        learn_arrays(scope, base.id, arrays[0].ndim, dtype_of(arrays[0]))
 
 
 def _constant_slice(scope: Scope, index: ast.Slice, loc: Loc) -> slice[int | None, int | None, int | None]:

@@ -146,13 +146,14 @@ def parameters_of(function: ast.FunctionDef) -> list[ast.arg]:
 def loop_locals(function: ast.FunctionDef) -> frozenset[str]:
     """The names that `for` statements alone bind, and that are read in the bodies of these alone."""
     bound: dict[ast.Name, str] = {}
-    for loop in ast.walk(function):
+    nodes = [n for stmt in function.body for n in ast.walk(stmt)]
+    for loop in nodes:
         if isinstance(loop, ast.For):
             targets = {n: n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
             read = (n for stmt in loop.body for n in ast.walk(stmt) if isinstance(n, ast.Name))
             names = set(targets.values())
             bound |= targets | {n: n.id for n in read if n.id in names and isinstance(n.ctx, ast.Load)}
-    others = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and n not in bound}
+    others = {n.id for n in nodes if isinstance(n, ast.Name) and n not in bound}
     return frozenset(bound.values()) - others - {a.arg for a in parameters_of(function)}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import TypeAlias, TypeGuard
 
 from appyc.errors import Loc
@@ -228,6 +229,14 @@ class ReturnedContainer:
 
     makes: str
     lists: TupleValue = TupleValue(())
+
+
+class ArrayListCall(Enum):
+    """What a rule about lists of arrays calls (`frontend/expressions/array_lists.py`)."""
+
+    PART = "the array with a number"
+    PART_OR_NONE = "the array with a number, which may be None"
+    NEW = "an array that has no other name"
 
 
 Key: TypeAlias = str | int

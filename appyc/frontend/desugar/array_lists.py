@@ -1,0 +1,391 @@
+"""Lists of arrays, as one list of all elements, and for each array where it begins in it and its shape.
+
+    us = [np.zeros(n >> k) for k in range(4)]     items, starts, shapes = [], [], []
+                                                  for k in range(4):
+                                                      item = np.zeros(n >> k); starts.append(len(items))
+                                          ->          items.extend(item.ravel()); shapes.append(item.shape)
+    for a in us:                                  for row in range(len(starts)):
+        a[0] = us[-1][0]                              a = array_in(items, starts, shapes, row)
+                                                      a[0] = array_in(items, ..., row_of(starts, -1))[0]
+
+`array_in` is a view of the items, whatever these move to (`frontend/expressions/array_lists.py`). An array that is
+put into a list is copied. Where the list or the array is stored into, and the array may have another name, `new_array`
+refuses what is not new.
+
+Requires: the name is bound to lists of arrays of one type and number of axes (`Facts.array_lists`), and each other
+use is one that a rule replaces.
+
+Does not handle: arrays that are removed; lists that nested functions use or that are given to functions.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from appyc.frontend.desugar.building import constant, located, read, renamed
+from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
+from appyc.frontend.source import Source
+from appyc.frontend.syntax.containers import parameter_names
+from appyc.frontend.syntax.liveness import names_assigned, names_behind, names_read
+from appyc.frontend.syntax.tree import assigned_names, copied_list, one_by_one, walk
+from appyc.frontend.types.values import ArrayListCall
+from appyc.library.list_rows import items_of, joined, row_of, stacked, swap_arrays
+
+_ADD = "item = given; starts.append(len(items)); shapes.append(item.shape); items.extend(item.ravel())"
+_MOVE = "shapes[row] = item.shape; starts[row] = len(items); items.extend(item.ravel())"
+_ONE = "array_in(items, starts, shapes, row_of(starts, index))"
+_MUTATORS = frozenset({
+    "sort", "fill", "partition", "resize", "put", "itemset", "shuffle", "copyto", "place", "putmask", "fill_diagonal",
+    "at", "setfield",
+})  # fmt: skip
+_READERS = ("numpy", "math", "builtins")
+_MAKERS = frozenset({
+    "copy", "zeros", "ones", "empty", "full", "array", "arange", "linspace", "zeros_like", "ones_like", "empty_like",
+    "range", "len", "int", "float",
+})  # fmt: skip
+
+
+def without_array_lists(source: Source, ranks: Mapping[str, int], value_of: ValueOf) -> Source:
+    """The function, with these lists of arrays replaced. ranks: the number of axes of their arrays."""
+    kinds = bindings(source.ast, _kind_of)
+    ranked = {name: replace(kind, rank=ranks[name]) for name, kind in kinds.items() if name in ranks}
+    return replaced(source, ranked, _ArrayLists, value_of)
+
+
+def _kind_of(value: ast.expr) -> Kind | None:
+    match value:
+        case ast.List(elts=elts) if not any(isinstance(item, ast.Starred) for item in elts):
+            return Kind("arrays")
+        case ast.ListComp():
+            return Kind("arrays")
+        case ast.BinOp(left=ast.List(elts=[ast.Constant(value=None)]), op=ast.Mult()):
+            return Kind("arrays", has_none=True)
+        case _:
+            return None
+
+
+def arrays_by_text(tree: ast.FunctionDef, value_of: ValueOf) -> set[str]:
+    """The names that are bound to what NumPy's functions and operators make of arrays."""
+    bound = [
+        (target.id, value)
+        for node in walk(tree)
+        if isinstance(node, ast.Assign)
+        for target, value in one_by_one(node)
+        if isinstance(target, ast.Name)
+    ]
+    found: set[str] = set()
+    for _ in bound:
+        more = {name for name, value in bound if _is_array(value, found, value_of)}
+        if more <= found:
+            break
+        found |= more
+    return found
+
+
+def _is_array(value: ast.expr, arrays: Set[str], value_of: ValueOf) -> bool:
+    match value:
+        case ast.Call(func=func) if _module_of(value_of(func)) == "numpy":
+            return True
+        case ast.BinOp(left=left, right=right):
+            return _is_array(left, arrays, value_of) or _is_array(right, arrays, value_of)
+        case ast.Name(id=name):
+            return name in arrays
+        case _:
+            copied = copied_list(value)
+            return copied is not None and copied.id in arrays
+
+
+def _module_of(function: object) -> str:
+    """The library that a function is one of."""
+    module = "numpy" if isinstance(function, np.ufunc) else getattr(function, "__module__", None) or ""
+    return module.partition(".")[0]
+
+
+class _ArrayLists(Containers):
+    PARTS = ("items", "starts", "shapes")
+    STATEMENTS = {
+        "it.append(given)": _ADD,
+        "it[index], it[other] = it[other], it[index]": (
+            "swap_arrays(starts, shapes, row_of(starts, index), row_of(starts, other))"
+        ),
+        "it[index] = anew": f"item = anew; row = row_of(starts, index); {_MOVE}",
+        "it[index] = given": (
+            "item = given; row = row_of(starts, index)\n"
+            "if item.shape == shapes[row]: array_in(items, starts, shapes, row)[...] = item\n"
+            f"else: {_MOVE}"
+        ),
+        "it[index] @= given": f"item = {_ONE}; item @= given",
+        "it[index] = None": "starts[row_of(starts, index)] = -1",
+        "it += [given]": _ADD,
+    }
+    """In these, `anew` is given where a name may stand for the array that is replaced."""
+    EXPRESSIONS = {
+        "len(it)": "len(starts)",
+        "it[index]": _ONE,
+        "it[index] is None": "starts[row_of(starts, index)] < 0",
+        "it[index] is not None": "starts[row_of(starts, index)] >= 0",
+    }
+    TEMPORARIES = ("item", "row", "count")
+    CONSTANTS = {
+        **{f.__name__: constant(f) for f in (row_of, swap_arrays, items_of, stacked, joined)},
+    }
+    FULL = "len(starts) > 0"
+    RETURNED = "made(items_of(items), starts, shapes)"
+    HINT = "lists of arrays may get arrays at their end, be indexed, measured, run over, joined and returned"
+
+    def __init__(self, function: ast.FunctionDef, kinds: Mapping[str, Kind], value_of: ValueOf) -> None:
+        super().__init__(function, kinds, value_of)
+        self.names = _Names(function, kinds, value_of)
+
+    def takes(self, pattern: str, node: ast.AST, name: str, found: Mapping[str, ast.expr]) -> bool:
+        return pattern != "it[index] = anew" or self.names.has_live_part(name, node)
+
+    def from_template(
+        self, text: str, name: str, at: ast.AST, given: Mapping[str, str | ast.expr]
+    ) -> list[ast.stmt]:
+        part = ArrayListCall.PART_OR_NONE if self.kinds[name].has_none else ArrayListCall.PART
+        return super().from_template(text, name, at, {"array_in": constant(part), **given})
+
+    def value(self, word: str, found: ast.expr) -> ast.expr:
+        return super().value(word, self._own(found) if word in ("given", "anew") else found)
+
+    def _own(self, item: ast.expr) -> ast.expr:
+        """An array that is put into a list."""
+        made = constant(ArrayListCall.NEW)
+        return located(ast.Call(made, [item], []), item) if item in self.names.shared else item
+
+    def made(self, name: str, value: ast.expr, at: ast.stmt) -> list[ast.stmt]:
+        is_again = name not in self.names.made_once
+        if is_again and (name in names_read(value) or self.names.has_live_part(name, at)):
+            return [at]  # the old list is in use
+        match value:
+            case ast.BinOp(right=count):
+                empty = ast.Tuple([ast.Constant(0)] * self.kinds[name].rank, ast.Load())
+                text = "count = given; items = []; starts = [-1] * count; shapes = [empty] * count"
+                return self.statements(text, name, at, given=self.visit(count), empty=empty)
+            case ast.List(elts=items):
+                pass
+            case _:
+                assert isinstance(value, ast.ListComp), "nothing else makes such a list"
+                items = [value.elt]
+        first: list[ast.stmt] = [
+            ast.Expr(ast.Call(ast.Attribute(read(name), "append", ast.Load()), [self._own(item)], []))
+            for item in items
+        ]
+        return [
+            *self.statements("items = []; starts = []; shapes = []", name, at),
+            *self.filled(value, [located(stmt, at) for stmt in first]),
+        ]
+
+    # ------------------------------------------------------------ loops
+
+    def _over(self, target: ast.expr, over: ast.expr) -> tuple[ast.expr, ast.expr, dict[str, ast.expr]]:
+        """What a loop has for its target and iterable: numbers of arrays, and which arrays names then stand for."""
+        match target, over:
+            case ast.Name(id=one), ast.Name() if (name := self.owner(over)) is not None:
+                row = self.unused(f"{name}_row")
+                part = self.expression("array_in(items, starts, shapes, at)", name, over, at=read(row))
+                return (
+                    located(ast.Name(row, ast.Store()), target),
+                    self.expression("range(len(starts))", name, over),
+                    {one: part},
+                )
+            case _, ast.Call(func=ast.Name(id="reversed") as func, args=[inner], keywords=[]):
+                target, inner, arrays = self._over(target, inner)
+                return target, located(ast.Call(func, [inner], []), over), arrays
+            case ast.Tuple(elts=[count, one]), ast.Call(
+                func=ast.Name(id="enumerate") as func, args=[inner, *more]
+            ):
+                one, inner, arrays = self._over(one, inner)
+                target = located(ast.Tuple([count, one], ast.Store()), target)
+                return target, located(ast.Call(func, [inner, *more], []), over), arrays
+            case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip") as func, args=args) if len(
+                targets
+            ) == len(args):
+                parts = [self._over(one, arg) for one, arg in zip(targets, args, strict=True)]
+                target = located(ast.Tuple([part[0] for part in parts], ast.Store()), target)
+                call = located(ast.Call(func, [part[1] for part in parts], []), over)
+                return target, call, {name: array for part in parts for name, array in part[2].items()}
+            case _:
+                return target, over, {}
+
+    def visit_For(self, node: ast.For) -> Any:
+        if any(
+            self.is_changed(node.body, n.id)
+            for n in walk(node.iter)
+            if isinstance(n, ast.Name) and self.owner(n)
+        ):
+            return self.generic_visit(node)
+        node.target, node.iter, arrays = self._over(node.target, node.iter)
+        first = [
+            located(ast.Assign([ast.Name(name, ast.Store())], array), node) for name, array in arrays.items()
+        ]
+        self.generic_visit(node)
+        node.body[:0] = first
+        return node
+
+    def visit_ListComp(self, node: ast.ListComp | ast.GeneratorExp) -> Any:
+        for generator in node.generators:
+            generator.target, generator.iter, arrays = self._over(generator.target, generator.iter)
+            if arrays:
+                (stmt,) = renamed([ast.Expr(node)], dict(arrays))
+                assert isinstance(stmt, ast.Expr)
+                assert stmt.value is node
+        return self.generic_visit(node)
+
+    visit_GeneratorExp = visit_ListComp
+
+    # ------------------------------------------------------------ whole lists
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        called = self.value_of(node.func)
+        if (name := self.owner(node.args[0]) if len(node.args) == 1 else None) is None:
+            return super().visit_Call(node)
+        of_vectors = self.kinds[name].rank == 1
+        if called in (np.array, np.asarray, np.mean, np.sum):
+            node.args = [self.expression("stacked(items, starts, shapes)", name, node)]
+        elif not node.keywords and called in (np.stack, np.vstack, np.concatenate, np.hstack):
+            if called is np.stack or (called is np.vstack and of_vectors):
+                return self.expression("stacked(items, starts, shapes)", name, node)
+            if called is not np.hstack or of_vectors:
+                return self.expression("joined(items, starts, shapes)", name, node)
+        return super().visit_Call(node)
+
+
+class _Names:
+    """Which names of a function may stand for one array, or for parts of one.
+
+    made_once: lists that one statement makes, once. shared: the arrays that are put into lists, and may have another name or be in another list, where one of these
+    is stored into.
+    """
+
+    def __init__(self, function: ast.FunctionDef, lists: Mapping[str, Kind], value_of: ValueOf) -> None:
+        self.lists, self.value_of = lists, value_of
+        self.groups: dict[str, set[str]] = {}
+        self.behind = names_behind(function.body)
+        self.given = parameter_names(function)
+        count = Counter(
+            n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        )
+        self.own = self.given | count.keys()
+        self._join(self.given)
+        loops = [n for n in walk(function) if isinstance(n, ast.For | ast.While)]
+        again = names_assigned(stmt for loop in loops for stmt in loop.body)
+        self.made_once = {name for name in lists if count[name] == 1} - again
+        stored: set[str] = set()
+        put: list[tuple[str, ast.expr, frozenset[str]]] = []
+        for node in walk(function):
+            for target, value in _bound(node):
+                if isinstance(target, ast.Name) and target.id in lists:
+                    continue  # the items are what matters
+                self._join({*self._roots(target), *self._roots(value)})
+            stored |= {name for item in self._stored(node) for name in self._roots(item)}
+            if isinstance(node, ast.stmt):
+                put += [(name, item, self.behind.get(node, frozenset())) for name, item in self._put(node)]
+        self.parts = {
+            name: self.groups.get(name, set()) & assigned_names(function) - {name} for name in lists
+        }
+        live = [(name, item) for name, item, behind in put if self._lives(item, behind)]
+        for name, item in live:
+            self._join({name, *self._roots(item)})
+        self.shared = {item for name, item in live if self.groups.get(name, {name}) & stored}
+
+    def has_live_part(self, name: str, stmt: ast.AST) -> bool:
+        """Whether a name may stand for one of the list's arrays, or a part of it, behind a statement."""
+        behind = self.behind.get(stmt) if isinstance(stmt, ast.stmt) else None
+        return bool(self.parts[name] if behind is None else self.parts[name] & behind)
+
+    def _join(self, names: set[str]) -> None:
+        whole = names.union(*(self.groups.get(name, ()) for name in names))
+        self.groups.update(dict.fromkeys(whole, whole))
+
+    def _lives(self, item: ast.expr, behind: frozenset[str]) -> bool:
+        names = self._roots(item)
+        whole = names.union(*(self.groups.get(name, ()) for name in names))
+        return bool(whole & (behind | self.given))
+
+    def _put(self, node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
+        match node:
+            case ast.Expr(
+                value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[item])
+            ):
+                yield name, item
+            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))], value=item):
+                yield name, item
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=ast.List(elts=items))
+                | ast.AugAssign(target=ast.Name(id=name), value=ast.List(elts=items))
+            ):
+                yield from ((name, item) for item in items)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.ListComp(elt=item)):
+                yield name, item
+
+    def _stored(self, node: ast.AST) -> Iterator[ast.expr]:
+        """What a node may store into."""
+        match node:
+            case ast.Subscript(value=value, ctx=ast.Store()):
+                if not (isinstance(value, ast.Name) and value.id in self.lists):
+                    yield value
+            case ast.AugAssign(target=target):
+                yield target
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name))) if name in self.lists:
+                return
+            case ast.Call(func=func, args=args, keywords=keywords):
+                method = func.attr if isinstance(func, ast.Attribute) else ""
+                if isinstance(func, ast.Attribute) and method in _MUTATORS:
+                    yield func.value
+                if method in _MUTATORS or _module_of(self.value_of(func)) not in _READERS:
+                    yield from args
+                yield from (word.value for word in keywords if word.arg == "out")
+
+    def _roots(self, node: ast.expr) -> set[str]:
+        """The names that stand for arrays which an expression may be, or be a part of."""
+        match node:
+            case ast.Name(id=name):
+                return {name} & self.own
+            case ast.Subscript(value=ast.Subscript(value=ast.Name(id=name)), slice=index) if (
+                name in self.lists
+            ):
+                at = index.elts if isinstance(index, ast.Tuple) else [index]
+                is_element = len(at) == self.lists[name].rank and not any(
+                    isinstance(i, ast.Slice) for i in at
+                )
+                return set() if is_element else {name}
+            case ast.Attribute(value=value) | ast.Subscript(value=value) | ast.Starred(value=value):
+                return self._roots(value)
+            case ast.IfExp(body=body, orelse=orelse):
+                return self._roots(body) | self._roots(orelse)
+            case ast.Call(func=ast.Attribute(attr=of) | ast.Name(id=of)) if of in _MAKERS:
+                return set()
+            case ast.Call(func=func, args=args, keywords=keywords):
+                own = self._roots(func.value) if isinstance(func, ast.Attribute) else set[str]()
+                return own.union(*map(self._roots, args), *(self._roots(word.value) for word in keywords))
+            case ast.Tuple(elts=elts) | ast.List(elts=elts):
+                return set[str]().union(*map(self._roots, elts))
+            case ast.ListComp(elt=item) | ast.GeneratorExp(elt=item):
+                return self._roots(item)
+            case _:
+                return set()
+
+
+def _bound(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The targets that a node binds, with their values; only names matter."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            yield from ((target, value) for target in targets if isinstance(target, ast.Name | ast.Tuple))
+        case ast.For(target=target, iter=over) | ast.comprehension(target=target, iter=over):
+            match target, over:
+                case ast.Tuple(elts=[_, item]), ast.Call(func=ast.Name(id="enumerate"), args=[value]):
+                    yield item, value
+                case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=values):
+                    yield from zip(targets, values, strict=False)
+                case _:
+                    yield target, over
+        case ast.NamedExpr(target=target, value=value):
+            yield target, value
