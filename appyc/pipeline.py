@@ -37,6 +37,7 @@ from appyc.passes.checks.check_integer_overflow import (
     trap_overflow,
 )
 from appyc.passes.checks.check_parallel import check_parallel
+from appyc.passes.checks.expect_in_loops import expect_in_loops
 from appyc.passes.checks.guard_assumptions import guard_assumptions
 from appyc.passes.checks.prove_tests import prove_tests
 from appyc.passes.checks.redundant_checks import redundant_checks
@@ -146,6 +147,7 @@ ANALYSE: tuple[Pass, ...] = (
     simplify_div_mod,  # after guards have unified equal lengths; before bounds, which need indices without quotients
     reduce_remainders,  # after it: fewer remainders are left; before bounds, which are not known of remainders
     prove_tests,  # after copy propagation, for what is left of these; before check_divisors, to save it guards
+    expect_in_loops,  # after guards and copy propagation; before bounds and dependences, which know no wrapped index
     check_divisors,  # after both, which need no guard; before bounds, which are not known of quotients that may raise
     substitute_induction,  # before bounds: an index that is a counter becomes a closed form of the loop variables
     peel_wrap_around,  # after it: an induction variable is no wrap-around variable

@@ -20,10 +20,13 @@ def changed_in(node: ir.Node | Iterable[ir.Node]) -> set[ir.Symbol]:
     return out
 
 
-def is_invariant(exprs: ir.Node | Iterable[ir.Node], changed: Set[ir.Symbol]) -> bool:
-    """Whether expressions may be evaluated before code that changes these: they raise nothing, and read no element."""
+def is_invariant(
+    exprs: ir.Node | Iterable[ir.Node], changed: Set[ir.Symbol], stored: Set[ir.Symbol] | None = None
+) -> bool:
+    """Whether expressions may be evaluated before code that changes these: they raise nothing, and read no element but
+    of arrays that are not `stored` into, where these are known."""
     return not any(
-        isinstance(n, ir.Load)
+        (isinstance(n, ir.Load) and (stored is None or n.array in stored))
         or (isinstance(n, ir.Var) and n.symbol in changed)
         or (isinstance(n, ir.Extent) and n.array in changed)
         or is_fault_site(n)

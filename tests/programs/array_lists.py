@@ -50,7 +50,7 @@ def v_cycles(n, levels, cycles):
             for i in range(len(e) - 1):
                 u[2 * i] += e[i]
                 u[2 * i + 1] += 0.5 * (e[i] + e[i + 1])
-    return us[0], us
+    return us
 
 
 @PROGRAMS.on(floats(8), 10)
@@ -129,7 +129,7 @@ def replaced(n):
     for i in range(10):
         xs[i % n] = xs[(i + 1) % n] * 0.5 + i
     xs[2] = np.arange(5.0)
-    return a, xs
+    return float(a[1]), xs
 
 
 @PROGRAMS.on(10, 5)
@@ -179,7 +179,9 @@ def one_array_twice(n):
     for i in range(n):
         x[0] = i
         xs.append(x)
-    ys = [y for y in xs]
+    ys = []
+    for y in xs:
+        ys.append(y)
     ys[0][1] = 5.0
     return xs
 
@@ -204,6 +206,57 @@ def of_lists(x):
     out = []
     out.append(x)
     return out
+
+
+@PROGRAMS.on(floats(5), 6)
+def states(x, steps):
+    """Each array that the list gets is new, though it keeps its name."""
+
+    def moved(y):
+        return y + 0.1 * np.sin(y)
+
+    y = x.copy()
+    ys = [y]
+    for _ in range(steps):
+        y = moved(y)
+        ys.append(y)
+    return ys
+
+
+@PROGRAMS.on(floats(5), 6)
+def energies(x, steps):
+    y = x * 1.0
+    found = [y]
+    for _ in range(steps):
+        y = y * 0.5
+        found.append(y)
+    return sum(np.dot(f, f) for f in found), y
+
+
+@LEFT.on(floats(5), 6)
+def with_an_argument(x, steps):
+    ys = [x]
+    for _ in range(steps):
+        ys.append(ys[-1] * 0.5)
+    return ys
+
+
+@LEFT.on(5)
+def beside_its_array(n):
+    xs = [np.zeros(3) for _ in range(n)]
+    first = xs[0]
+    return first, xs
+
+
+@LEFT.on(5)
+def twice(n):
+    y = np.zeros(3)
+    xs = []
+    for _ in range(n):
+        xs.append(y)
+    for i in range(n):
+        xs.append(xs[i])
+    return xs
 
 
 _WEIGHTS = [floats(4, 4), floats(3, 4, seed=1), floats(2, 3, seed=2)]

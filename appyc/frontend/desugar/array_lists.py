@@ -21,34 +21,24 @@ Does not handle: arrays that are removed; lists that nested functions use or tha
 from __future__ import annotations
 
 import ast
-from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from appyc.frontend.desugar.array_names import ArrayNames
 from appyc.frontend.desugar.building import constant, located, read, renamed
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
 from appyc.frontend.source import Source
-from appyc.frontend.syntax.containers import parameter_names
-from appyc.frontend.syntax.liveness import names_assigned, names_behind, names_read
-from appyc.frontend.syntax.tree import assigned_names, copied_list, one_by_one, walk
+from appyc.frontend.syntax.liveness import names_read
+from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types.values import ArrayListCall
 from appyc.library.list_rows import items_of, joined, row_of, stacked, swap_arrays
 
 _ADD = "item = given; starts.append(len(items)); shapes.append(item.shape); items.extend(item.ravel())"
 _MOVE = "shapes[row] = item.shape; starts[row] = len(items); items.extend(item.ravel())"
 _ONE = "array_in(items, starts, shapes, row_of(starts, index))"
-_MUTATORS = frozenset({
-    "sort", "fill", "partition", "resize", "put", "itemset", "shuffle", "copyto", "place", "putmask", "fill_diagonal",
-    "at", "setfield",
-})  # fmt: skip
-_READERS = ("numpy", "math", "builtins")
-_MAKERS = frozenset({
-    "copy", "zeros", "ones", "empty", "full", "array", "arange", "linspace", "zeros_like", "ones_like", "empty_like",
-    "range", "len", "int", "float",
-})  # fmt: skip
 
 
 def without_array_lists(source: Source, ranks: Mapping[str, int], value_of: ValueOf) -> Source:
@@ -68,43 +58,6 @@ def _kind_of(value: ast.expr) -> Kind | None:
             return Kind("arrays", has_none=True)
         case _:
             return None
-
-
-def arrays_by_text(tree: ast.FunctionDef, value_of: ValueOf) -> set[str]:
-    """The names that are bound to what NumPy's functions and operators make of arrays."""
-    bound = [
-        (target.id, value)
-        for node in walk(tree)
-        if isinstance(node, ast.Assign)
-        for target, value in one_by_one(node)
-        if isinstance(target, ast.Name)
-    ]
-    found: set[str] = set()
-    for _ in bound:
-        more = {name for name, value in bound if _is_array(value, found, value_of)}
-        if more <= found:
-            break
-        found |= more
-    return found
-
-
-def _is_array(value: ast.expr, arrays: Set[str], value_of: ValueOf) -> bool:
-    match value:
-        case ast.Call(func=func) if _module_of(value_of(func)) == "numpy":
-            return True
-        case ast.BinOp(left=left, right=right):
-            return _is_array(left, arrays, value_of) or _is_array(right, arrays, value_of)
-        case ast.Name(id=name):
-            return name in arrays
-        case _:
-            copied = copied_list(value)
-            return copied is not None and copied.id in arrays
-
-
-def _module_of(function: object) -> str:
-    """The library that a function is one of."""
-    module = "numpy" if isinstance(function, np.ufunc) else getattr(function, "__module__", None) or ""
-    return module.partition(".")[0]
 
 
 class _ArrayLists(Containers):
@@ -141,7 +94,7 @@ class _ArrayLists(Containers):
 
     def __init__(self, function: ast.FunctionDef, kinds: Mapping[str, Kind], value_of: ValueOf) -> None:
         super().__init__(function, kinds, value_of)
-        self.names = _Names(function, kinds, value_of)
+        self.names = ArrayNames(function, kinds, value_of)
 
     def takes(self, pattern: str, node: ast.AST, name: str, found: Mapping[str, ast.expr]) -> bool:
         return pattern != "it[index] = anew" or self.names.has_live_part(name, node)
@@ -159,6 +112,17 @@ class _ArrayLists(Containers):
         """An array that is put into a list."""
         made = constant(ArrayListCall.NEW)
         return located(ast.Call(made, [item], []), item) if item in self.names.shared else item
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        if isinstance(node.targets[0], ast.Name):
+            node.value = self._own(node.value)
+        return super().visit_Assign(node)
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+        if any(self.owner(value) in self.names.parted for value in values):
+            return node  # a name for an array of the list is returned, too
+        return super().visit_Return(node)
 
     def made(self, name: str, value: ast.expr, at: ast.stmt) -> list[ast.stmt]:
         is_again = name not in self.names.made_once
@@ -256,136 +220,3 @@ class _ArrayLists(Containers):
             if called is not np.hstack or of_vectors:
                 return self.expression("joined(items, starts, shapes)", name, node)
         return super().visit_Call(node)
-
-
-class _Names:
-    """Which names of a function may stand for one array, or for parts of one.
-
-    made_once: lists that one statement makes, once. shared: the arrays that are put into lists, and may have another name or be in another list, where one of these
-    is stored into.
-    """
-
-    def __init__(self, function: ast.FunctionDef, lists: Mapping[str, Kind], value_of: ValueOf) -> None:
-        self.lists, self.value_of = lists, value_of
-        self.groups: dict[str, set[str]] = {}
-        self.behind = names_behind(function.body)
-        self.given = parameter_names(function)
-        count = Counter(
-            n.id for n in walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        )
-        self.own = self.given | count.keys()
-        self._join(self.given)
-        loops = [n for n in walk(function) if isinstance(n, ast.For | ast.While)]
-        again = names_assigned(stmt for loop in loops for stmt in loop.body)
-        self.made_once = {name for name in lists if count[name] == 1} - again
-        stored: set[str] = set()
-        put: list[tuple[str, ast.expr, frozenset[str]]] = []
-        for node in walk(function):
-            for target, value in _bound(node):
-                if isinstance(target, ast.Name) and target.id in lists:
-                    continue  # the items are what matters
-                self._join({*self._roots(target), *self._roots(value)})
-            stored |= {name for item in self._stored(node) for name in self._roots(item)}
-            if isinstance(node, ast.stmt):
-                put += [(name, item, self.behind.get(node, frozenset())) for name, item in self._put(node)]
-        self.parts = {
-            name: self.groups.get(name, set()) & assigned_names(function) - {name} for name in lists
-        }
-        live = [(name, item) for name, item, behind in put if self._lives(item, behind)]
-        for name, item in live:
-            self._join({name, *self._roots(item)})
-        self.shared = {item for name, item in live if self.groups.get(name, {name}) & stored}
-
-    def has_live_part(self, name: str, stmt: ast.AST) -> bool:
-        """Whether a name may stand for one of the list's arrays, or a part of it, behind a statement."""
-        behind = self.behind.get(stmt) if isinstance(stmt, ast.stmt) else None
-        return bool(self.parts[name] if behind is None else self.parts[name] & behind)
-
-    def _join(self, names: set[str]) -> None:
-        whole = names.union(*(self.groups.get(name, ()) for name in names))
-        self.groups.update(dict.fromkeys(whole, whole))
-
-    def _lives(self, item: ast.expr, behind: frozenset[str]) -> bool:
-        names = self._roots(item)
-        whole = names.union(*(self.groups.get(name, ()) for name in names))
-        return bool(whole & (behind | self.given))
-
-    def _put(self, node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
-        match node:
-            case ast.Expr(
-                value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[item])
-            ):
-                yield name, item
-            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))], value=item):
-                yield name, item
-            case (
-                ast.Assign(targets=[ast.Name(id=name)], value=ast.List(elts=items))
-                | ast.AugAssign(target=ast.Name(id=name), value=ast.List(elts=items))
-            ):
-                yield from ((name, item) for item in items)
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.ListComp(elt=item)):
-                yield name, item
-
-    def _stored(self, node: ast.AST) -> Iterator[ast.expr]:
-        """What a node may store into."""
-        match node:
-            case ast.Subscript(value=value, ctx=ast.Store()):
-                if not (isinstance(value, ast.Name) and value.id in self.lists):
-                    yield value
-            case ast.AugAssign(target=target):
-                yield target
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name))) if name in self.lists:
-                return
-            case ast.Call(func=func, args=args, keywords=keywords):
-                method = func.attr if isinstance(func, ast.Attribute) else ""
-                if isinstance(func, ast.Attribute) and method in _MUTATORS:
-                    yield func.value
-                if method in _MUTATORS or _module_of(self.value_of(func)) not in _READERS:
-                    yield from args
-                yield from (word.value for word in keywords if word.arg == "out")
-
-    def _roots(self, node: ast.expr) -> set[str]:
-        """The names that stand for arrays which an expression may be, or be a part of."""
-        match node:
-            case ast.Name(id=name):
-                return {name} & self.own
-            case ast.Subscript(value=ast.Subscript(value=ast.Name(id=name)), slice=index) if (
-                name in self.lists
-            ):
-                at = index.elts if isinstance(index, ast.Tuple) else [index]
-                is_element = len(at) == self.lists[name].rank and not any(
-                    isinstance(i, ast.Slice) for i in at
-                )
-                return set() if is_element else {name}
-            case ast.Attribute(value=value) | ast.Subscript(value=value) | ast.Starred(value=value):
-                return self._roots(value)
-            case ast.IfExp(body=body, orelse=orelse):
-                return self._roots(body) | self._roots(orelse)
-            case ast.Call(func=ast.Attribute(attr=of) | ast.Name(id=of)) if of in _MAKERS:
-                return set()
-            case ast.Call(func=func, args=args, keywords=keywords):
-                own = self._roots(func.value) if isinstance(func, ast.Attribute) else set[str]()
-                return own.union(*map(self._roots, args), *(self._roots(word.value) for word in keywords))
-            case ast.Tuple(elts=elts) | ast.List(elts=elts):
-                return set[str]().union(*map(self._roots, elts))
-            case ast.ListComp(elt=item) | ast.GeneratorExp(elt=item):
-                return self._roots(item)
-            case _:
-                return set()
-
-
-def _bound(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """The targets that a node binds, with their values; only names matter."""
-    match node:
-        case ast.Assign(targets=targets, value=value):
-            yield from ((target, value) for target in targets if isinstance(target, ast.Name | ast.Tuple))
-        case ast.For(target=target, iter=over) | ast.comprehension(target=target, iter=over):
-            match target, over:
-                case ast.Tuple(elts=[_, item]), ast.Call(func=ast.Name(id="enumerate"), args=[value]):
-                    yield item, value
-                case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=values):
-                    yield from zip(targets, values, strict=False)
-                case _:
-                    yield target, over
-        case ast.NamedExpr(target=target, value=value):
-            yield target, value

@@ -207,7 +207,7 @@ def _target(scope: Scope, target: ast.Subscript) -> ArrayRef | Tensor | Masked:
         assert isinstance(item, Number)
         unsettled = isinstance(owner, Tensor) and owner.unsettled
         load = stored_element(Tensor((), (), item.expr, unsettled=unsettled), loc)
-        ref = ArrayRef(load.array, load.index)
+        ref = ArrayRef(load.array, load.index, tested=not load.checked)
     refuse_read_only(ref.symbol, loc)
     scope.memory.store(ref.symbol, loc)
     return ref
@@ -243,7 +243,7 @@ def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
 
 def _element_store(scope: Scope, ref: ArrayRef, value: Number, loc: Loc) -> Store:
     refuse_other_type(ref.symbol, value, loc)
-    checked = not (scope.source.trusted and ref.symbol in scope.memory.made)
+    checked = not ref.tested and not (scope.source.trusted and ref.symbol in scope.memory.made)
     return Store(ref.symbol, ref.index, converted(value.expr, ref.symbol, loc), checked=checked, loc=loc)
 
 
@@ -323,14 +323,13 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
     if isinstance(ref, Tensor | Masked) or ref.ndim:
         _update_array(scope, ref, symbol, scope.lower(value), loc)
         return
-    load: Expr = Load(ref.symbol, ref.index, loc=scope.loc(target))
+    now = Load(ref.symbol, ref.index, checked=not ref.tested, loc=scope.loc(target))
+    load: Expr = now
     with scope.collect() as block:
         operand = lower_expression(scope, value)
     if block:
-        ref = ArrayRef(
-            ref.symbol, tuple(i if isinstance(i, Const) else scope.temp("at", i) for i in ref.index)
-        )
-        load = scope.temp("kept", Load(ref.symbol, ref.index, loc=scope.loc(target)))
+        ref = replace(ref, index=tuple(i if isinstance(i, Const) else scope.temp("at", i) for i in ref.index))
+        load = scope.temp("kept", replace(now, index=ref.index))
         scope.block.extend(block)
     element_now = number(as_item(scope, target.value, Number(load, ref.python), ref.index), loc)
     out = number_operation(scope, symbol, element_now, number(operand, scope.loc(value)), loc)

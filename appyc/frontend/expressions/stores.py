@@ -155,8 +155,9 @@ def _store(
     stored = converted(element, array, loc)
     scope.memory.store(array, loc)
     stmt = ir.ForAll(
-        target.axes, target.extents, array, element_stored.index, stored, where, position, op, loc=loc
-    )
+        target.axes, target.extents, array, element_stored.index, stored, where, position, op,
+        checked=element_stored.checked, loc=loc,
+    )  # fmt: skip
     own = {axis: scope.supply.fresh(axis.name, axis.type) for axis in target.axes}
     for axis, new in own.items():
         scope.same_axis(axis, new)

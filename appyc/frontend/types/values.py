@@ -63,12 +63,14 @@ class Wide:
 class ArrayRef:
     """An array with its leading axes indexed: `A` has no index, `A[i]` of a matrix has one.
 
-    shape: the lengths of all axes, where they are known otherwise than by asking the array.
+    shape: the lengths of all axes, where they are known otherwise than by asking the array. tested: whether the index
+    is known to be within bounds.
     """
 
     symbol: Symbol
     index: tuple[Expr, ...] = ()
     shape: tuple[Expr, ...] | None = field(default=None, compare=False)
+    tested: bool = field(default=False, compare=False)
 
     @property
     def ndim(self) -> int:

@@ -63,7 +63,7 @@ def split_at_conditions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     names = NameSupply.after(fn)
 
     def rule(loop: ir.For) -> ir.Stmt | tuple[ir.Stmt, ...]:
-        if loop.var in with_products or why_not_cut(loop) is not None:
+        if loop.var in with_products or loop.var in ctx.copies or why_not_cut(loop) is not None:
             return loop
         parts = _cut(fn, loop, names, MAX_CUTS)
         return parts if len(parts) > 1 else loop
