@@ -44,7 +44,7 @@ def emit_counted(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) 
         return
     if schedule.in_order_below:
         with ctx.writer.block(f"if ({hi} - {lo} < {schedule.in_order_below})"):
-            _emit_in_order(ctx, loop, lo, hi, body)
+            emit_in_order(ctx, loop, lo, hi, body)
         with ctx.writer.block("else"):
             _emit_chosen(ctx, loop, schedule, lo, hi, body)
         return
@@ -92,7 +92,7 @@ def _emit_chosen(
                 _emit_form(ctx, loop, form, lo, hi, body)
 
 
-def _emit_in_order(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) -> None:
+def emit_in_order(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) -> None:
     if isinstance(ctx.schedule[loop.var].form, EarlyExitLanes):
         emit_undecided(ctx, loop, lo, hi, body)
         return

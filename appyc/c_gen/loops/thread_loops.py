@@ -17,13 +17,15 @@ and on that of the threads, and partial results are combined in the order of the
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 from appyc.c_gen.array_copies import ArrayCopies, emit_allocation, emit_combination, emit_own, emit_release
 from appyc.c_gen.c_function import emit_function
 from appyc.c_gen.c_module import FunctionContext, parameters_of_array
 from appyc.c_gen.captures import Captures, captures_of, perfect_nest
 from appyc.c_gen.lanes.nontemporal_stores import emit_choice, has_streams
 from appyc.c_gen.lanes.simd import declare_scalars, named_outside_lanes
-from appyc.c_gen.loops.counted_loops import Body, emit_counted
+from appyc.c_gen.loops.counted_loops import Body, emit_counted, emit_in_order
 from appyc.c_gen.loops.loop_pieces import atomics_pay, cost_text, emit_pieces, rounds, work_text
 from appyc.c_gen.loops.piece_patterns import pattern_of
 from appyc.c_gen.profiled_loops import emit_end, emit_start
@@ -151,8 +153,16 @@ def emit_threads(ctx: FunctionContext, loop: For, body: Body) -> None:
     piece = _piece(ctx, nest, captures, body)
     copies = tuple(ArrayCopies(r.op, r.symbol) for r in captures.copied)
     names, writer = ctx.module.names, ctx.writer
-    with writer.block():
+    with ExitStack() as blocks:
+        blocks.enter_context(writer.block())
         _emit_trips(ctx, nest)
+        if (few := _in_order_below(ctx, nest, captures)) > 0:
+            low = f"{names.of(loop.var)}_lo"
+            with writer.block(f"if (trips < {few})"):
+                outside = named_outside_lanes(nest, ctx.schedule)
+                declare_scalars(ctx, [s for s in captures.private if s in outside])
+                emit_in_order(ctx, loop, low, f"({low} + trips * {loop.step})", body)
+            blocks.enter_context(writer.block("else"))
         if has_streams(ctx, nest):
             emit_choice(ctx, cost_text(ctx, nest))
         schedule = emit_pieces(ctx, nest)
@@ -191,6 +201,20 @@ def emit_threads(ctx: FunctionContext, loop: For, body: Body) -> None:
             part = f"{names.of(reduction.symbol)}_partial[piece]"
             each = "for (int64_t piece = 0; piece < pieces; piece += 1) "
             emit_combined(ctx, reduction, part, nest[-1], each)
+
+
+def _in_order_below(ctx: FunctionContext, nest: tuple[For, ...], captures: Captures) -> int:
+    """The number of iterations below which a loop inside another one is run here: calls of its piece would take as
+    long."""
+    if (
+        len(nest) > 1
+        or captures.last
+        or captures.copied
+        or captures.atomics
+        or ctx.module.profiled is not None
+    ):
+        return 0
+    return ctx.schedule[nest[0].var].in_order_below
 
 
 def _emit_all(
