@@ -22,7 +22,7 @@ from appyc.c_gen.text.c_helpers import Helpers
 from appyc.c_gen.text.c_names import Names
 from appyc.c_gen.text.c_statements import emit_statement
 from appyc.c_gen.text.c_types import TYPEDEFS, c_type
-from appyc.c_gen.translation_units import STARTS_LOOPS, Definition, File, cut
+from appyc.c_gen.translation_units import RUNS_FEW, STARTS_LOOPS, Definition, File, cut
 from appyc.ir.abi import FrameLayout, Status, frame_layout
 from appyc.ir.draw_functions import OF_PYTHON
 from appyc.ir.fault_words import FaultSite
@@ -30,7 +30,7 @@ from appyc.ir.nodes import Alloc, Apart, Ascending, Const, Draw, For, Function, 
 from appyc.ir.raising import can_fault
 from appyc.ir.text_writers import CWriter
 from appyc.ir.types import DType, Layout
-from appyc.ir.visit import children, symbols_of, walk
+from appyc.ir.visit import children, loops_of, symbols_of, walk
 from appyc.options import Options
 
 KEEP_CHOICES = '#pragma GCC optimize ("no-split-paths")'
@@ -160,7 +160,10 @@ def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:
                 if can_fault(result.value):
                     ctx.leave_if_failed()
 
-    attributes = (STARTS_LOOPS,) if _only_starts_loops(module) else ()
+    attributes: tuple[str, ...] = ()
+    if _only_starts_loops(module):
+        runs_few = any(ctx.schedule[n.var].in_order_below for n in loops_of(fn.body) if runs_in_threads(ctx, n))
+        attributes = (RUNS_FEW if runs_few else STARTS_LOOPS,)
     emit_function(ctx, name, parameters, statements, attributes=attributes)
     return name
 
