@@ -162,7 +162,9 @@ def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:
 
     attributes: tuple[str, ...] = ()
     if _only_starts_loops(module):
-        runs_few = any(ctx.schedule[n.var].in_order_below for n in loops_of(fn.body) if runs_in_threads(ctx, n))
+        runs_few = any(
+            ctx.schedule[n.var].in_order_below for n in loops_of(fn.body) if runs_in_threads(ctx, n)
+        )
         attributes = (RUNS_FEW if runs_few else STARTS_LOOPS,)
     emit_function(ctx, name, parameters, statements, attributes=attributes)
     return name

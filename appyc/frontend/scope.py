@@ -27,7 +27,7 @@ from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.resolve import Called, Names
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import list_names, read_lists, shared_lists
-from appyc.frontend.syntax.fixed_containers import own_dicts, table_names
+from appyc.frontend.syntax.fixed_containers import own_dicts, shared_tables, table_names
 from appyc.frontend.syntax.liveness import names_behind
 from appyc.frontend.syntax.tree import assigned_names, loops_with_own_names, names_indexed
 from appyc.frontend.types.descriptions import describe
@@ -103,6 +103,7 @@ class Scope:
         )
         self.tables = remember("tables", lambda: table_names(tree))
         self.list_names = lists - self.read_lists - self.tables
+        self.shared_tables = remember("shared tables", lambda: shared_tables(tree))
         self.shared_lists = remember("shared lists", lambda: shared_lists(tree)) - self.read_lists
         self.own_dicts = remember("own dicts", lambda: own_dicts(tree))
         self.lists: dict[str, ListSlots] = {}

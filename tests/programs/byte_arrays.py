@@ -94,3 +94,35 @@ def levels(a, x):
     for i, b in enumerate(out):
         total += i * b
     return out, total
+
+
+@PROGRAMS.on(100)
+@PROGRAMS.on(1)
+def repeated(n):
+    is_prime = bytearray([1]) * (n + 1)
+    is_prime[0] = 0
+    is_prime[1] = 0
+    for i in range(2, int(n**0.5) + 1):
+        if is_prime[i]:
+            for k in range(i * i, n + 1, i):
+                is_prime[k] = 0
+    return sum(is_prime), is_prime
+
+
+@PROGRAMS.on(100)
+@PROGRAMS.on(3)
+def parts(n):
+    is_prime = bytearray(b"\x01") * (n + 1)
+    is_prime[0:2] = b"\x00\x00"
+    for i in range(2, int(n**0.5) + 1):
+        if is_prime[i]:
+            is_prime[i * i :: i] = bytes(len(range(i * i, n + 1, i)))
+    is_prime[1:2] = bytearray(2)
+    return sum(is_prime), is_prime
+
+
+@PROGRAMS.on(8)  # ValueError
+def part_of_another_length(n):
+    out = bytearray(n)
+    out[::2] = b"\x01" * n
+    return out

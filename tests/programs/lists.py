@@ -560,3 +560,27 @@ def pushed_by_a_nested_function(n):
     while stack:
         visit()
     return np.array(seen), len(stack)
+
+
+@PROGRAMS.on(6, 5)
+@PROGRAMS.on(1, 3)
+def rows_of_cells(n, steps):
+    """A list is stored into a row of an array."""
+    history = np.zeros((steps, n), dtype=np.int64)
+    cells = [0] * n
+    cells[n // 2] = 1
+    for t in range(steps):
+        history[t] = cells
+        new = [0] * n
+        for i in range(n):
+            new[i] = cells[i - 1] ^ cells[(i + 1) % n]
+        cells = new
+    return history
+
+
+@PROGRAMS.on(3)  # ValueError
+def row_of_another_length(n):
+    rows = np.zeros((2, n + 1))
+    found = [1.0] * n
+    rows[1] = found
+    return rows

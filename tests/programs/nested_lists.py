@@ -333,3 +333,88 @@ def exchanged_while_a_name_stands_for_a_row(n):
     row = m[0]
     row.append(5)
     return m, len(row)
+
+
+@PROGRAMS.on(np.arange(6.0).reshape(2, 3))
+@PROGRAMS.on(np.zeros((3, 0)))
+@PROGRAMS.on(np.array([[np.nan]]))  # ValueError
+def of_rows(a):
+    """Rows of an array have one length."""
+    found = [[int(x) for x in row] for row in a]
+    s = 0
+    for i in range(len(found)):
+        for j in range(len(found[0])):
+            s += found[i][j]
+    return s
+
+
+_BOARD = np.array([[0, 2, 0, 4], [3, 0, 1, 0], [0, 1, 0, 3], [4, 0, 2, 0]])
+
+
+@PROGRAMS.on(_BOARD, targets=("cpu", "threads"))
+@PROGRAMS.on(np.zeros((4, 4), np.int64), targets=("cpu", "threads"))
+def solved(board):
+    """Nested functions store into a matrix around them."""
+    grid = [[int(v) for v in row] for row in board]
+
+    def fits(r, c, v):
+        for k in range(4):
+            if grid[r][k] == v or grid[k][c] == v:
+                return False
+        for i in range(2):
+            for j in range(2):
+                if grid[2 * (r // 2) + i][2 * (c // 2) + j] == v:
+                    return False
+        return True
+
+    def solve(at):
+        if at == 16:
+            return True
+        r, c = at // 4, at % 4
+        if grid[r][c] != 0:
+            return solve(at + 1)
+        for v in range(1, 5):
+            if fits(r, c, v):
+                grid[r][c] = v
+                if solve(at + 1):
+                    return True
+                grid[r][c] = 0
+        return False
+
+    found = solve(0)
+    return found, np.array(grid)
+
+
+@PROGRAMS.on(8, targets=("cpu", "threads"))
+def largest_region(n):
+    grid = [[(i * j) % 3 == 0 for j in range(n)] for i in range(n)]
+    seen = [[False] * n for _ in range(n)]
+
+    def size(i, j):
+        if i < 0 or j < 0 or i >= n or j >= n or seen[i][j] or not grid[i][j]:
+            return 0
+        seen[i][j] = True
+        return 1 + size(i + 1, j) + size(i - 1, j) + size(i, j + 1) + size(i, j - 1)
+
+    best = 0
+    for i in range(n):
+        for j in range(n):
+            best = max(best, size(i, j))
+    return best
+
+
+@PROGRAMS.on(5)
+def shared_and_named(n):
+    """Rows have names, in the function and in nested ones."""
+    grid = [[0.0] * n for _ in range(n)]
+
+    def fill(i, v):
+        row = grid[i]
+        for j in range(n):
+            row[j] += v
+
+    for i in range(n):
+        fill(i, 1.0 + i)
+    for row in grid:
+        row[0] = -1.0
+    return sum(sum(row) for row in grid)

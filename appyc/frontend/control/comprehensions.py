@@ -23,7 +23,7 @@ from dataclasses import replace
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, is_array, pinned
 from appyc.frontend.control.conditionals import lower_condition
-from appyc.frontend.control.iterables import Range, what_it_runs_over
+from appyc.frontend.control.iterables import Range, is_outer, what_it_runs_over
 from appyc.frontend.desugar.comprehension_loops import Comprehension, appended
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import constant_truth, integer
@@ -130,12 +130,15 @@ def _rows(scope: Scope, node: Comprehension) -> vals.Value | None:
     loc = scope.loc(node)
     own = {n.id for n in ast.walk(node.generators[0].target) if isinstance(n, ast.Name)}
     if own & {n.id for n in ast.walk(inner.generators[0].iter) if isinstance(n, ast.Name)}:
-        return None  # the rows may have different lengths
-    source = what_it_runs_over(scope, inner.generators[0].iter)
-    if isinstance(source, vals.TupleValue):
-        width: Expr = integer(len(source.items), loc)
+        width = _length_of_rows(scope, node.generators[0], inner.generators[0].iter)
+        if width is None:
+            return None  # the rows may have different lengths
     else:
-        width = pinned(scope, "width", _count(scope, source, loc))
+        source = what_it_runs_over(scope, inner.generators[0].iter)
+        if isinstance(source, vals.TupleValue):
+            width = integer(len(source.items), loc)
+        else:
+            width = pinned(scope, "width", _count(scope, source, loc))
     flat = ast.copy_location(ast.ListComp(inner.elt, [*node.generators, *inner.generators]), node)
     items = as_tensor(scope, _in_a_list(scope, flat), loc)
     if items.ndim != 1:
@@ -147,6 +150,21 @@ def _rows(scope: Scope, node: Comprehension) -> vals.Value | None:
     index = Binary("+", first, Var(column, loc=loc), loc=loc)
     element = substitute(items.element, {items.axes[0]: index})
     return vals.Tensor((row, column), (count, width), element, python=items.python)
+
+
+def _length_of_rows(scope: Scope, outer: ast.comprehension, over: ast.expr) -> Expr | None:
+    """The length of what the inner of two comprehensions runs over, where these are the rows of an array."""
+    match outer.target, over, outer.iter:
+        case ast.Name(id=row), ast.Name(id=name), ast.Name() if row == name:
+            rows = scope.lower(outer.iter)
+            is_array = isinstance(rows, vals.ArrayRef | vals.Tensor) and rows.ndim > 1
+            return (
+                pinned(scope, "width", as_tensor(scope, rows, scope.loc(over)).extents[1])
+                if is_array
+                else None
+            )
+        case _:
+            return None
 
 
 def _in_a_list(scope: Scope, node: Comprehension) -> vals.Value:
@@ -262,6 +280,17 @@ def _binding(
         case _:
             raise UnsupportedError("a comprehension over this cannot be compiled", loc,
                                    hints=("write a loop",))  # fmt: skip
+
+
+def length_of_range(scope: Scope, node: ast.expr, loc: Loc) -> vals.Number | None:
+    """`len(range(...))`; None for another argument."""
+    if not isinstance(node, ast.Call) or not is_outer(scope, node.func):
+        return None
+    if scope.lower(node.func) != vals.Opaque(range):
+        return None
+    source = what_it_runs_over(scope, node)
+    assert isinstance(source, Range)
+    return vals.Number(_count(scope, source, loc), python=True)
 
 
 def _count(scope: Scope, source: Range, loc: Loc) -> Expr:

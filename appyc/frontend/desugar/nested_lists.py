@@ -30,7 +30,7 @@ from appyc.frontend.desugar.building import constant, located, part_of, read, te
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import METHODS
-from appyc.frontend.syntax.fixed_containers import table_names
+from appyc.frontend.syntax.fixed_containers import shared_tables, table_names
 from appyc.frontend.syntax.liveness import names_behind
 from appyc.frontend.syntax.tree import assigned_names, copied_list, is_new_list, walk
 from appyc.frontend.types.values import ReturnedContainer
@@ -67,9 +67,8 @@ _PART = "items[first_of(starts, row):end_of(starts, counts, row)]"
 def without_nested_lists(source: Source, value_of: ValueOf) -> Source:
     """The function, with its lists of lists replaced."""
     written = bindings(source.ast, lambda value: _LISTS if isinstance(value, ast.ListComp) else None)
-    grown = _grown(source.ast, arrays_by_text(source.ast, value_of)) | (
-        written.keys() - table_names(source.ast)
-    )
+    grown = _grown(source.ast, arrays_by_text(source.ast, value_of)) | written.keys()
+    grown -= table_names(source.ast) | shared_tables(source.ast)
     kinds = {name: kind for name, kind in bindings(source.ast, _kind_of).items() if name in grown}
     kinds |= {name: Kind("row", rows_of=owner) for name, owner in _rows_of(source.ast, kinds).items()}
     return replaced(source, kinds, _NestedLists, value_of)

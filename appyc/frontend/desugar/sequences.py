@@ -26,7 +26,7 @@ The functions are those of `appyc.library.byte_lists`.
 
 Requires: each binding of the name makes a bytearray, and each other use is one that a rule replaces.
 
-Does not handle: slices; joined and compared bytes; `bytes(out)` that is not returned.
+Does not handle: slices that are read; joined and compared bytes; `bytes(out)` that is not returned.
 """
 
 from __future__ import annotations
@@ -126,22 +126,44 @@ def _made_of_bytes(value: ast.expr, value_of: ValueOf) -> Kind | None:
     match value:
         case ast.Call(func=func, args=[] | [_], keywords=[]) if value_of(func) is bytearray:
             return Kind("bytearray")
+        case ast.BinOp(left=left, op=ast.Mult()):
+            return _made_of_bytes(left, value_of)
         case _:
             return None
 
 
 def _listed(value: ast.expr) -> ast.expr | None:
     """Bytes that stand in the text, as a list of their numbers."""
-    if not isinstance(value, ast.Constant) or not isinstance(value.value, bytes):
-        return None
-    return ast.List([ast.Constant(number) for number in value.value], ast.Load())
+    match value:
+        case ast.Constant(value=bytes() as text):
+            return ast.List([ast.Constant(number) for number in text], ast.Load())
+        case ast.List(elts=[ast.Constant(value=int(number))]) if number in range(256):
+            return ast.List([ast.Constant(int(number))], ast.Load())
+        case ast.Call(func=ast.Name(id="bytes" | "bytearray"), args=[inner], keywords=[]):
+            return _listed(inner)
+        case ast.BinOp(left=left, op=ast.Mult() as op, right=times):
+            items = _listed(left)
+            is_one = isinstance(items, ast.List) and len(items.elts) == 1
+            return ast.BinOp(items, op, times) if items is not None and is_one else None
+        case _:
+            return None
+
+
+def _without_call(value: ast.expr) -> ast.expr:
+    """What bytes are made of."""
+    match value:
+        case ast.Call(func=ast.Name(id="bytes" | "bytearray"), args=[inner], keywords=[]):
+            return inner
+        case _:
+            return value
 
 
 class _ByteArrays(Containers):
     PARTS = ("items",)
-    TEMPORARIES = ("at", "one")
+    TEMPORARIES = ("at", "one", "more")
     STATEMENTS = {
         "it[index] = given": "items[index] = byte(given)",
+        "it[start:stop:step] = part": "more = part; items[start:stop:step] = more",
         "it[index] @= given": "at = index; items[at] = byte(items[at] @ given)",
         "it.append(given)": "items.append(byte(given))",
         "it.extend(given)": "for one in given: items.append(byte(one))",
@@ -163,13 +185,18 @@ class _ByteArrays(Containers):
     HINT = "append, extend, pop and clear are compiled, and to index, measure, run over and return it, as bytes too"
 
     def value(self, word: str, found: ast.expr) -> ast.expr:
-        return _listed(found) or super().value(word, found)
+        known = _listed(found)
+        if known is None and word == "part":
+            return ast.Call(constant(items_of), [super().value(word, _without_call(found))], [])
+        return known or super().value(word, found)
 
     def made(self, name: str, value: ast.expr, at: ast.stmt) -> list[ast.stmt]:
-        assert isinstance(value, ast.Call), "it makes a bytearray"
-        known = _listed(value.args[0]) if value.args else ast.List([], ast.Load())
+        if isinstance(value, ast.BinOp) and _listed(value) is None:
+            return [at]
+        args = value.args if isinstance(value, ast.Call) else []
+        known = _listed(value) or (ast.List([], ast.Load()) if not args else None)
         text = "items = items_of(given)" if known is None else "items = given"
-        return self.statements(text, name, at, given=known or self.visit(value.args[0]))
+        return self.statements(text, name, at, given=known or self.visit(args[0]))
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         match node:

@@ -80,7 +80,7 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
     if isinstance(targets[0], ast.Name) and targets[0].id in scope.list_names:
         lists.bind_list(scope, targets[0].id, value, loc)
         return
-    if isinstance(targets[0], ast.Name) and targets[0].id in scope.shared_lists:
+    if isinstance(targets[0], ast.Name) and targets[0].id in scope.shared_lists | scope.shared_tables:
         bind_shared(scope, targets[0].id, value, loc)
         return
     if isinstance(targets[0], ast.Name) and targets[0].id in scope.tables:

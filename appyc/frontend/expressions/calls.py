@@ -21,7 +21,7 @@ from appyc.frontend.access import python_function
 from appyc.frontend.arrays.tensors import elementwise, is_array, refuse_lists
 from appyc.frontend.arrays.where_arguments import given_destination, put
 from appyc.frontend.control import generated_calls
-from appyc.frontend.control.comprehensions import collected
+from appyc.frontend.control.comprehensions import collected, length_of_range
 from appyc.frontend.desugar.building import matched
 from appyc.frontend.expressions import arithmetic, attributes, expressions
 from appyc.frontend.expressions.array_lists import array_in, new_array
@@ -80,8 +80,8 @@ def lower_call(scope: Scope, node: ast.Call) -> vals.Value:
                     raise UnsupportedError(error.summary, loc, hints=error.hints) from None
             case vals.ReturnedContainer(makes):
                 return vals.ReturnedContainer(makes, vals.TupleValue(tuple(values)))
-            case vals.ArrayListCall.PART | vals.ArrayListCall.PART_OR_NONE as call:
-                return array_in(scope, values, loc, may_be_none=call is vals.ArrayListCall.PART_OR_NONE)
+            case vals.ArrayListCall():
+                return array_in(scope, values, loc, may_be_none=text is vals.ArrayListCall.PART_OR_NONE)
     if isinstance(node.func, ast.Attribute):
         if (ones := _binary_ones(scope, node, loc)) is not None:
             return ones
@@ -309,6 +309,8 @@ def _len(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     if len(args) != 1:
         raise TypeInferenceError("len takes 1 argument", loc)
     (made,) = args
+    if (trips := length_of_range(scope, made, loc)) is not None:
+        return trips
     value = collected(scope, made) if isinstance(made, ast.ListComp) else scope.lower(made)
     value = expressions.pack_masked(scope, value, loc)
     match value:

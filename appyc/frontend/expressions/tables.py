@@ -100,13 +100,20 @@ def taken_by_table(scope: Scope, row: ast.expr, index: tuple[Expr, ...], item: N
 
 
 def bind_shared(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
-    """Binds a name that nested functions use to a new list that keeps its length: an array of Python's numbers."""
-    own = f"items of {name}"
-    scope.list_names |= {own}
-    bind_list(scope, own, value, loc)
-    slots = list_named(scope, own, loc)
-    if slots.of_tuples or not slots.kinds[0].python:
+    """Binds a name that nested functions use to a new list that keeps its length: an array of Python's numbers, or a
+    matrix."""
+    rows = table(value) if name in scope.shared_tables else None
+    if rows is None:
+        own = f"items of {name}"
+        scope.list_names |= {own}
+        bind_list(scope, own, value, loc)
+        slots = list_named(scope, own, loc)
+        is_python = slots.kinds[0].python and not slots.of_tuples
+        items = as_tensor(scope, slots, loc) if is_python else None
+    else:
+        items = as_tensor(scope, collected(scope, rows), loc)
+        is_python = items.python and items.ndim == 2
+    if items is None or not is_python:
         raise UnsupportedError(f"{name!r} holds no numbers of Python's own, and a nested function uses it", loc,
                                hints=("use an array",))  # fmt: skip
-    items = as_tensor(scope, slots, loc)
     scope.bind(name, materialise(scope, items, name, loc, Container.LIST), loc)

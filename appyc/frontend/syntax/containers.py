@@ -125,6 +125,8 @@ def _list_uses(
                         known.add(source)
                     elif isinstance(value, ast.Call) and (is_made or is_new_list(value)):
                         known |= {arg for arg in value.args if isinstance(arg, ast.Name)}
+                    elif isinstance(target, ast.Subscript) and isinstance(value, ast.Name):
+                        known.add(value)  # the items are stored into an array
             case ast.AugAssign(target=target, op=ast.Add(), value=value):
                 known |= {target, value}
             case ast.Return(value=ast.expr() as value):
@@ -138,8 +140,11 @@ def _list_uses(
     return bound, known
 
 
-def shared_lists(function: ast.FunctionDef) -> frozenset[str]:
-    """The names that are bound to new lists alone, and that nested functions use: such lists keep their lengths."""
+def shared_lists(
+    function: ast.FunctionDef, makes: Callable[[ast.expr], bool] = is_new_list
+) -> frozenset[str]:
+    """The names that are bound to new lists alone, and that nested functions use: such lists keep their lengths.
+    makes: whether an expression makes one."""
     nodes = walk(function)
     inner = [n for n in nodes if isinstance(n, ast.FunctionDef | ast.Lambda) and n is not function]
     used = {n.id for nested in inner for n in walk(nested) if isinstance(n, ast.Name)}
@@ -149,7 +154,7 @@ def shared_lists(function: ast.FunctionDef) -> frozenset[str]:
         for node in nodes
         if isinstance(node, ast.Assign)
         for target, value in one_by_one(node)
-        if isinstance(target, ast.Name) and is_new_list(value)
+        if isinstance(target, ast.Name) and makes(value)
     ]
     return frozenset(n for n in used if n in made and made.count(n) == stores.count(n)) - parameter_names(
         function

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from appyc.frontend.syntax.containers import other_uses, parameter_names
+from appyc.frontend.syntax.containers import other_uses, parameter_names, shared_lists
 from appyc.frontend.syntax.tree import walk
 
 _LOOKERS = ("len", "sum", "min", "max", "any", "all", "enumerate", "zip")
@@ -110,6 +110,21 @@ def table_names(function: ast.FunctionDef) -> frozenset[str]:
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name() as name]):
                 known.add(name)
     return frozenset(bound - parameter_names(function) - other_uses(function, nodes, known))
+
+
+def shared_tables(function: ast.FunctionDef) -> frozenset[str]:
+    """The names of such lists that nested functions use; their rows are neither replaced nor changed by methods."""
+    found = shared_lists(function, lambda value: table(value) is not None)
+    changed: set[str] = set()
+    for node in walk(function):
+        match node:
+            case (
+                ast.Attribute(value=ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name)))
+                | ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del())
+                | ast.AugAssign(target=ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name)))
+            ):
+                changed.add(name)
+    return found - changed
 
 
 def _is_single(index: ast.expr) -> bool:
