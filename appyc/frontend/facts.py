@@ -136,8 +136,6 @@ class LoopFrame:
     """Bindings at each back edge and exit: the body's end, continue, break."""
     asked: bool = False
     """Whether a pragma or `prange` makes its iterations run in any order."""
-    unrollable: Loc | None = None
-    """Where the loop begins, if it may be unrolled."""
     broke: Symbol | None = None
     """The flag that `break` sets if the loop has an else clause."""
     exchange: Exchange | None = None

@@ -139,6 +139,7 @@ class Scope:
         self.in_loop = False
         """Whether the call that is inlined stands in a loop."""
         self.loops: list[LoopFrame] = []
+        self.unrollable: list[Loc] = []
         self.flags: dict[str, Symbol] = {}
         self.none_flags: dict[str, Symbol] = {}
         self.live = True

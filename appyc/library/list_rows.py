@@ -137,7 +137,8 @@ def stacked(items, starts, shapes):
             raise ValueError("all input arrays must have the same shape")
         for j in range(size):
             out[k * size + j] = items[starts[k] + j]
-    return out.reshape((len(starts), *shapes[0]))
+    shape = shapes[0]
+    return out.reshape((len(starts), *shape))
 
 
 def joined(items, starts, shapes):

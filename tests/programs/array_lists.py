@@ -282,4 +282,63 @@ def all_indexed(xs):
             xs[i][j] += 1.0
             s += xs[i][j]
     return s
+
+
+@PROGRAMS.on(
+    [floats(4, 4, seed=k) for k in range(4)],
+    [floats(4, 4, seed=k) for k in range(4, 8)],
+    [floats(4, seed=k) for k in range(4)],
+    floats(6, 4),
+    targets=("cpu", "threads"),
+)
+def long_short_term_memory(ws, us, bs, xs):
+    """A comprehension that indexes lists of arrays."""
+    h = np.zeros(len(bs[0]))
+    c = np.zeros_like(h)
+    hs = []
+    for t in range(len(xs)):
+        x = xs[t]
+        z = [ws[k] @ x + us[k] @ h + bs[k] for k in range(4)]
+        f, i, o = 1 / (1 + np.exp(-z[0])), 1 / (1 + np.exp(-z[1])), 1 / (1 + np.exp(-z[2]))
+        c = f * c + i * np.tanh(z[3])
+        h = o * np.tanh(c)
+        hs.append(h)
+    return np.array(hs)
+
+
+@PROGRAMS.on([floats(8, 4), floats(8, 8)], floats(6, 4), targets=("cpu", "threads"))
+def recurrent_layers(ws, xs):
+    hs = [np.zeros(8) for _ in range(len(ws))]
+    for t in range(len(xs)):
+        given = xs[t]
+        for k in range(len(ws)):
+            hs[k] = np.tanh(ws[k] @ given + 0.5 * hs[k])
+            given = hs[k]
+    return hs[-1]
+
+
+@PROGRAMS.on(floats(12, 2), 3, 4)
+def k_means(x, k, rounds):
+    n, d = x.shape
+    centres = [x[i].copy() for i in range(k)]
+    labels = np.zeros(n, np.int64)
+    for _ in range(rounds):
+        for i in range(n):
+            best = np.inf
+            for c in range(k):
+                distance = np.sum((x[i] - centres[c]) ** 2)
+                if distance < best:
+                    best = distance
+                    labels[i] = c
+        sums = [np.zeros(d) for _ in range(k)]
+        counts = [0] * k
+        for i in range(n):
+            sums[labels[i]] += x[i]
+            counts[labels[i]] += 1
+        for c in range(k):
+            if counts[c]:
+                centres[c] = sums[c] / counts[c]
+    return labels, np.array(centres)
+
+
 PROGRAMS.runs += LEFT.runs

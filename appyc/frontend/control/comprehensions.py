@@ -23,7 +23,7 @@ from dataclasses import replace
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, is_array, pinned
 from appyc.frontend.control.conditionals import lower_condition
-from appyc.frontend.control.iterables import Range, is_outer, what_it_runs_over
+from appyc.frontend.control.iterables import Range, is_outer, may_unroll, what_it_runs_over
 from appyc.frontend.desugar.comprehension_loops import Comprehension, appended
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import constant_truth, integer
@@ -52,6 +52,8 @@ def described(scope: Scope, node: Comprehension) -> vals.Value | None:
     loc = scope.loc(node)
     first, *others = node.generators
     source = what_it_runs_over(scope, first.iter)
+    if loc in scope.facts.unrolled and isinstance(source, Range):
+        source = source.unrolled(loc)
     if others or isinstance(source, vals.TupleValue):
         if not isinstance(source, vals.TupleValue):
             return None
@@ -62,7 +64,8 @@ def described(scope: Scope, node: Comprehension) -> vals.Value | None:
         except _NeedsLoop:
             return None
     here = scope.supply.fresh("at", DType.INT64)
-    one = _item(scope, node, first, source.item(Var(here, loc=loc)), loc)
+    with may_unroll(scope, source, loc):
+        one = _item(scope, node, first, source.item(Var(here, loc=loc)), loc)
     if one is None:
         return None
     value, holds, checks = one

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
@@ -37,6 +38,9 @@ from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Load, Select, S
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_written
 
+MAX_UNROLLED = 64
+"""The most items of a tuple that a loop is unrolled over; a longer tuple is refused."""
+
 
 @dataclass(frozen=True, slots=True)
 class Range:
@@ -49,6 +53,30 @@ class Range:
     item: Callable[[Expr], Value]
     parallel: bool = False
     lengths: frozenset[Symbol] = frozenset()
+
+    @property
+    def known(self) -> range:
+        """The range where the program tells its bounds; else an empty one."""
+        match self.lo, self.hi:
+            case Const(value=int(lo)), Const(value=int(hi)) if not self.parallel:
+                return range(lo, hi, self.step)
+            case _:
+                return range(0)
+
+    def unrolled(self, loc: Loc) -> TupleValue:
+        """The items one by one, where the range is known."""
+        return TupleValue(tuple(self.item(integer(k, loc)) for k in self.known))
+
+
+@contextmanager
+def may_unroll(scope: Scope, source: Range, loc: Loc) -> Iterator[None]:
+    """Lowering of a loop that is unrolled if a tuple of arrays is indexed in it, and if it is short."""
+    around = scope.unrollable
+    scope.unrollable = [*around, loc] if 0 < len(source.known) <= MAX_UNROLLED else around
+    try:
+        yield
+    finally:
+        scope.unrollable = around
 
 
 def refuse_changed(source: Range, block: Sequence[Stmt], loc: Loc) -> None:

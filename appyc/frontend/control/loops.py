@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import ast
+from contextlib import nullcontext
 from dataclasses import replace
 
 from appyc.errors import Note, PragmaError, UnsupportedError
 from appyc.frontend.control.conditionals import known_as_numbers, lower_condition, proven
 from appyc.frontend.control.index_loops import index_space_of, lower_index_loop
-from appyc.frontend.control.iterables import Range, refuse_changed, what_it_runs_over
+from appyc.frontend.control.iterables import Range, may_unroll, refuse_changed, what_it_runs_over
 from appyc.frontend.control.joins import end_path
 from appyc.frontend.control.loop_bodies import LoopBody
-from appyc.frontend.control.unrolled_iterations import (
-    MAX_UNROLLED,
-    Peeled,
-    can_peel,
-    lower_peeled,
-    progression_of,
-    unroll,
-)
+from appyc.frontend.control.unrolled_iterations import Peeled, can_peel, lower_peeled, progression_of, unroll
 from appyc.frontend.expressions import arithmetic, selections
 from appyc.frontend.expressions.arithmetic import const, constant_truth, integer
 from appyc.frontend.expressions.assignments import assign_to
@@ -47,7 +41,7 @@ def lower_for(scope: Scope, node: ast.For) -> None:
         lo, hi = integer(steps.start, loc), integer(steps.stop, loc)
         source = Range(lo, hi, steps.step, lambda var: Number(var, python=True))
     if loc in scope.facts.unrolled and isinstance(source, Range):
-        source = TupleValue(tuple(source.item(integer(k, loc)) for k in _known_range(source)))
+        source = source.unrolled(loc)
     if isinstance(source, TupleValue):
         if pragma is not None:
             raise PragmaError("a loop over a tuple is unrolled and takes no pragma", pragma.loc,
@@ -97,10 +91,9 @@ def _loop(scope: Scope, node: ast.For, source: Range, pragma: LoopPragma | None,
     var = scope.supply.fresh(_variable_name(node.target), DType.INT64)
 
     def body(frame: LoopFrame) -> None:
-        if pragma is None and 0 < len(_known_range(source)) <= MAX_UNROLLED:
-            frame.unrollable = loc
         _bind_target(scope, node.target, source.item(Var(var, loc=scope.loc(node.target))), hidden)
-        scope.lower_block(node.body, lambda: end_path(scope, frame, loc))
+        with may_unroll(scope, source, loc) if pragma is None else nullcontext():
+            scope.lower_block(node.body, lambda: end_path(scope, frame, loc))
 
     frame, block = shape.lower(scope, body)
     refuse_changed(source, block, loc)
@@ -157,15 +150,6 @@ def _while(scope: Scope, node: ast.While, shape: LoopBody) -> None:
 
 
 # ---------------------------------------------------------------- what a loop runs over
-
-
-def _known_range(source: Range) -> range:
-    """The range, where the program tells its bounds; else an empty one."""
-    match source.lo, source.hi:
-        case Const(value=int(lo)), Const(value=int(hi)) if not source.parallel:
-            return range(lo, hi, source.step)
-        case _:
-            return range(0)
 
 
 def _variable_name(target: ast.expr) -> str:

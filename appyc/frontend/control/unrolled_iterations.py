@@ -42,6 +42,7 @@ from functools import partial
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.control.conditionals import known_as_numbers, lower_condition, proven
+from appyc.frontend.control.iterables import MAX_UNROLLED
 from appyc.frontend.control.joins import lower_arms, merge_branches
 from appyc.frontend.control.loop_bodies import needed_in_loop
 from appyc.frontend.desugar.predicated_jumps import Unrolled
@@ -54,9 +55,6 @@ from appyc.frontend.syntax.tree import may_return, own_jumps, statements_in
 from appyc.frontend.types.numbers import joined
 from appyc.frontend.types.values import ArrayRef, Binding, Number, Slot, Tensor, TupleValue, Value, dtype_of
 from appyc.ir.nodes import Binary, Expr, If, Stmt, Unary, Var
-
-MAX_UNROLLED = 64
-"""The most items of a tuple that a loop is unrolled over; a longer tuple is refused."""
 
 
 def progression_of(node: ast.For, items: TupleValue) -> range | None:

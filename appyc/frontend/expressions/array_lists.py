@@ -17,7 +17,7 @@ from appyc.frontend.expressions.left_calls import leave_unless
 from appyc.frontend.facts import Restart
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import PY_INT, NumberType
-from appyc.frontend.types.values import ArrayRef, ListSlots, Number, Tensor, TupleValue, Value
+from appyc.frontend.types.values import ArrayRef, ListSlots, Number, Tensor, TupleValue, Value, dtype_of
 from appyc.ir.nodes import Binary, Compare, Load, Var
 from appyc.ir.types import DType
 
@@ -38,6 +38,13 @@ def learning(scope: Scope, name: str) -> Iterator[None]:
     except ArrayItemError as error:
         learn_arrays(scope, name, error.ndim, error.dtype)
         raise
+
+
+def common_array(items: Sequence[Value]) -> ArrayRef | Tensor | None:
+    """One of some arrays, where all are of one element type and number of axes."""
+    arrays = [item for item in items if isinstance(item, ArrayRef | Tensor) and not item.python]
+    alike = len(arrays) == len(items) and len({(item.ndim, dtype_of(item)) for item in arrays}) == 1
+    return arrays[0] if alike else None
 
 
 def learn_arrays(scope: Scope, name: str, ndim: int, dtype: DType) -> None:

@@ -30,7 +30,7 @@ from appyc.frontend.control.iterables import item_at
 from appyc.frontend.desugar.comprehension_loops import items_of
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, integer, python_number
-from appyc.frontend.expressions.array_lists import ArrayItemError, learning
+from appyc.frontend.expressions.array_lists import ArrayItemError, common_array, learning
 from appyc.frontend.expressions.inlining import inlined
 from appyc.frontend.expressions.list_parameters import list_calls
 from appyc.frontend.expressions.list_storage import (
@@ -53,6 +53,7 @@ from appyc.frontend.types.values import (
     Tensor,
     TupleValue,
     Value,
+    dtype_of,
     is_list_itself,
     is_none,
 )
@@ -175,6 +176,10 @@ def described(scope: Scope, node: ast.expr, loc: Loc) -> ListSlots:
     if isinstance(found, ListSlots):
         return copied(scope, found, loc)
     if isinstance(found, TupleValue):
+        if (array := common_array(found.items)) is not None:
+            raise ArrayItemError(
+                "a list of arrays cannot be compiled", loc, ndim=array.ndim, dtype=dtype_of(array)
+            )
         numbers = [item for item in found.items if isinstance(item, Number)]
         if len(numbers) < len(found.items) or len({number.type for number in numbers}) != 1:
             raise UnsupportedError("a list of items taken from a tuple is only looked at here", loc,

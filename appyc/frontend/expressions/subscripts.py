@@ -13,7 +13,7 @@ from appyc.frontend.arrays.reshaping import ravelled, stacked
 from appyc.frontend.arrays.tensors import pinned, with_axis
 from appyc.frontend.expressions import arithmetic, attributes, expressions
 from appyc.frontend.expressions.arithmetic import binary, cast, integer
-from appyc.frontend.expressions.array_lists import learn_arrays
+from appyc.frontend.expressions.array_lists import common_array, learn_arrays
 from appyc.frontend.expressions.indexed_tuples import item_of, table_of_constants
 from appyc.frontend.expressions.list_storage import list_item, list_part
 from appyc.frontend.expressions.tables import as_item
@@ -166,13 +166,11 @@ def _tuple_item(scope: Scope, base: ast.expr, owner: TupleValue, index: ast.expr
 def _learn(scope: Scope, base: ast.expr, owner: TupleValue, loc: Loc) -> None:
     """Raises Restart where a tuple that is indexed by a variable is a list of arrays of the function's own, or where a
     loop around it can be unrolled."""
-    for frame in reversed(scope.loops):
-        if frame.unrollable is not None:
-            scope.facts.learn(scope.facts.unrolled, frame.unrollable)
-    arrays = [item for item in owner.items if isinstance(item, ArrayRef | Tensor)]
-    alike = len({(item.ndim, dtype_of(item)) for item in arrays}) == 1 and len(arrays) == len(owner.items)
-    if isinstance(base, ast.Name) and base.id in scope.read_lists and alike:
-        learn_arrays(scope, base.id, arrays[0].ndim, dtype_of(arrays[0]))
+    for loop in reversed(scope.unrollable):
+        scope.facts.learn(scope.facts.unrolled, loop)
+    array = common_array(owner.items)
+    if isinstance(base, ast.Name) and base.id in scope.read_lists and array is not None:
+        learn_arrays(scope, base.id, array.ndim, dtype_of(array))
 
 
 def _constant_slice(scope: Scope, index: ast.Slice, loc: Loc) -> slice[int | None, int | None, int | None]:
