@@ -318,7 +318,7 @@ MOST_ITEMS = 64
 """A list of a global name is a tuple in compiled code, of so many items at most."""
 
 _LIBRARIES = ("numpy", "scipy", "cupy", "random")
-LIBRARIES = ("numpy", "math", "cmath", "operator", "builtins", "appyc")
+LIBRARIES = ("numpy", "math", "cmath", "operator", "builtins", "heapq", "bisect", "appyc")
 """Modules whose members are taken to be constant, and whose import has no side effects."""
 
 

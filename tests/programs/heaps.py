@@ -132,3 +132,30 @@ def merged_intervals(low, high):
         else:
             merged.append((low[k], high[k]))
     return merged
+
+
+@PROGRAMS.on(np.arange(60) * 37 % 50, 10)
+def largest(x, k):
+    import heapq
+
+    heap = []
+    for v in x:
+        if len(heap) < k:
+            heapq.heappush(heap, int(v))
+        elif v > heap[0]:
+            heapq.heapreplace(heap, int(v))
+    return sorted(heap, reverse=True)
+
+
+@PROGRAMS.on(np.arange(60) * 37 % 50)
+def longest_increasing(x):
+    from bisect import bisect_left
+
+    tails = []
+    for v in x:
+        i = bisect_left(tails, int(v))
+        if i == len(tails):
+            tails.append(int(v))
+        else:
+            tails[i] = int(v)
+    return len(tails)
