@@ -201,6 +201,15 @@ def made_again(n):
     return a, xs[1]
 
 
+@LEFT.on(5)
+def made_again_of_a_part(n):
+    xs = [np.ones(i + 1) for i in range(n)]
+    a = xs[1]
+    a[0] = 5.0
+    xs = [np.zeros(4), a.copy()]
+    return xs
+
+
 @LEFT.on([1.0, 2.0])
 def of_lists(x):
     out = []
@@ -256,6 +265,17 @@ def twice(n):
         xs.append(y)
     for i in range(n):
         xs.append(xs[i])
+    return xs
+
+
+@LEFT.on(5)
+def stored_through_the_last(n):
+    """Behind the loop, the name stands for one of the list's arrays."""
+    xs = [np.zeros(3) for _ in range(n)]
+    a = xs[0]
+    for a in xs:
+        a[0] += 1.0
+    a[1] = 3.25
     return xs
 
 

@@ -34,6 +34,7 @@ from appyc.frontend.types.values import (
     ArrayRef,
     Binding,
     Conflict,
+    ListSlots,
     Tensor,
     TupleSlots,
     Value,
@@ -86,8 +87,13 @@ def all_leaves(env: Mapping[str, Binding]) -> Iterator[tuple[str, Binding]]:
 
 
 def has_other_names(env: Mapping[str, Binding], array: ir.Symbol, name: str) -> bool:
-    """Whether another name is bound to the array or to a view of it."""
-    return any(root(binding) == array and other != name for other, binding in all_leaves(env))
+    """Whether another name is bound to the array or to a view of it, or to a list of arrays that are views of it."""
+    return any(
+        array in binding.columns
+        if isinstance(binding, ListSlots)
+        else root(binding) == array and other != name
+        for other, binding in all_leaves(env)
+    )
 
 
 def new_home(scope: Scope, name: str, dtype: DType, ndim: int, loc: Loc) -> ArrayRef:

@@ -126,7 +126,8 @@ class _ArrayLists(Containers):
 
     def made(self, name: str, value: ast.expr, at: ast.stmt) -> list[ast.stmt]:
         is_again = name not in self.names.made_once
-        if is_again and (name in names_read(value) or self.names.has_live_part(name, at)):
+        is_read = bool(names_read(value) & {name, *self.names.parts[name]})
+        if is_again and (is_read or self.names.has_live_part(name, at)):
             return [at]  # the old list is in use
         match value:
             case ast.BinOp(right=count):
