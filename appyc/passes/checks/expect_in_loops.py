@@ -76,7 +76,7 @@ def _versions(loop: ir.For, own: Set[ir.Symbol], ctx: PassContext, names: NameSu
     if any(map(is_asked, loops_of(loop))) or sum(1 for _ in walk(loop)) > MAX_NODES:
         return None
     before: list[ir.Stmt] = []
-    lo, hi = (let("bound", e, names, before) if contains(e, ir.Load) else e for e in (loop.lo, loop.hi))
+    lo, hi = (e if is_invariant(e, set()) else let("bound", e, names, before) for e in (loop.lo, loop.hi))
     loop = replace(loop, lo=lo, hi=hi)
     found = _Expected(loop, own)
     if not found.read((loop,), ()) or not 0 < len(found.tests) <= MAX_TESTS:
