@@ -43,7 +43,7 @@ from appyc.ir.visit import (
     substitute,
     walk,
 )
-from appyc.passes.node_builders import fresh_variables, let, truth
+from appyc.passes.node_builders import fresh_variables, has_iterations, let, truth
 from appyc.passes.parallelise.plain_loops import is_asked
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.constant_conditions import folded
@@ -130,7 +130,7 @@ class _Expected:
                     if not self.read(stmt.body, (*loops, stmt)):
                         return False
                     continue
-                case ir.Assign() if self._is_fixed(stmt):
+                case ir.Assign() if self._is_fixed(stmt) and self._is_reached(stmt, loops):
                     self.moved.append(stmt)
                     self.values[stmt.target] = substitute(stmt.value, self.values)
                     self.changed.discard(stmt.target)
@@ -157,6 +157,17 @@ class _Expected:
             return False
         stored = self.stored if self.is_safe else None
         return is_invariant(stmt.value, self.changed, stored) and not may_raise(stmt.value)
+
+    def _is_reached(self, stmt: ir.Assign, loops: Sequence[ir.For]) -> bool:
+        """Whether an assignment that reads memory is executed where the tests hold: in a loop without iterations
+        nothing shows that the element is there. Adds tests of the loops' iterations."""
+        if not contains(stmt.value, ir.Load):
+            return True
+        bounds = [bound for loop in loops for bound in (loop.lo, loop.hi)]
+        if not is_invariant(bounds, self.changed) or may_raise(bounds):
+            return False
+        self._require([has_iterations(loop) for loop in loops])
+        return True
 
     def _ask(self, node: ir.Node, loops: Sequence[ir.For]) -> bool:
         """Notes the likely conditions of a statement; False if one cannot be stated."""
