@@ -3,10 +3,10 @@
     python -m benchmarks.polybench_peers [KERNEL ...] [--dataset LARGE] [--rounds 3] [--one-thread] [--json FILE]
 
 numpy: the reference, in operations of whole arrays. appyc: as it is called without options. numba: `njit(fastmath)` of
-the text, and with the marked loops as `prange`; pythran: -Ofast, and with the pragmas as OpenMP's; c: each statement
-in C (`benchmarks/polybench_c.py`), gcc -Ofast, one thread, and OpenMP. The processor is gcc's `native` for all. The
-better of each compiler's two ways counts. All take turns, and the least time counts; a way whose first run takes longer
-than --limit is not run again, and one whose results are not NumPy's has no time.
+the text, and with the marked loops as `prange`; pythran: -Ofast, one thread; c: each statement in C
+(`benchmarks/polybench_c.py`), gcc -Ofast, one thread, and OpenMP. All compile for this processor. The better of a
+compiler's two ways counts. All take turns, and the least time counts; a way whose first run takes longer than --limit is
+not run again, and one that is not there, or whose results are not NumPy's, has no time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from benchmarks.machine import write_rows
 from benchmarks.polybench.kernel import DATASETS, Arguments, Kernel
 from benchmarks.polybench.measure import Device, copied
 from benchmarks.polybench.suite import KERNELS
-from benchmarks.polybench_c import PRAGMA, c_text, parallel_lines, text_of
+from benchmarks.polybench_c import c_text, parallel_lines, text_of
 from benchmarks.pythran_peer import pythran_form
 
 Loops: TypeAlias = Callable[..., None]
@@ -51,7 +51,7 @@ def _numba(kernel: Kernel, given: Arguments, folder: Path, *, parallel: bool = F
 
     text = text_of(kernel.loops)
     if parallel:
-        text = _with_lines(text, lambda line: line.replace("in range(", "in prange("))
+        text = _with_parallel_loops(text)
     names = {"np": np, "prange": numba.prange}
     file = f"<{kernel.name} for Numba, {parallel}>"
     linecache.cache[file] = len(text), None, text.splitlines(True), file
@@ -65,15 +65,8 @@ def _numba_threads(kernel: Kernel, given: Arguments, folder: Path) -> Loops:
     return _numba(kernel, given, folder, parallel=True)
 
 
-def _pythran(kernel: Kernel, given: Arguments, folder: Path, *, openmp: bool = False) -> Loops:
-    text = text_of(kernel.loops)
-    marked = _with_lines(text, lambda line: line, before="#omp parallel for" if openmp else "")
-    flags = [*FAST, *(["-fopenmp"] if openmp else [])]
-    return pythran_form(marked, "loops", list(given.values()), folder, *flags)
-
-
-def _pythran_threads(kernel: Kernel, given: Arguments, folder: Path) -> Loops:
-    return _pythran(kernel, given, folder, openmp=True)
+def _pythran(kernel: Kernel, given: Arguments, folder: Path) -> Loops:
+    return pythran_form(text_of(kernel.loops), "loops", list(given.values()), folder, *FAST)
 
 
 def _c(kernel: Kernel, given: Arguments, folder: Path, *, openmp: bool = False) -> Loops:
@@ -105,20 +98,16 @@ def _c_threads(kernel: Kernel, given: Arguments, folder: Path) -> Loops:
 PEERS: dict[str, tuple[Peer, ...]] = {
     "appyc": (_appyc,),
     "numba": (_numba, _numba_threads),
-    "pythran": (_pythran, _pythran_threads),
+    "pythran": (_pythran,),
     "c": (_c, _c_threads),
 }
 
 
-def _with_lines(text: str, change: Callable[[str], str], before: str = PRAGMA) -> str:
-    """The text with its parallel loops changed, and another comment before each of them."""
-    marked, out = parallel_lines(text), []
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip() == PRAGMA:
-            indent = line[: len(line) - len(line.lstrip())]
-            line = indent + before if number + 1 in marked and before else ""
-        out.append(change(line) if number in marked else line)
-    return "\n".join(out)
+def _with_parallel_loops(text: str) -> str:
+    """The text with `prange` in its parallel loops."""
+    marked = parallel_lines(text)
+    lines = enumerate(text.split("\n"), 1)
+    return "\n".join(line.replace("in range(", "in prange(") if at in marked else line for at, line in lines)
 
 
 def measure(
