@@ -171,8 +171,10 @@ class _Translation:
                 return _joined(self.type(body), self.type(orelse))
             case ast.Call(func=func, args=args) if ast.unparse(func) == "np.float32":
                 return "float"
-            case ast.Call(args=args):
-                found = self.type(args[0])
+            case ast.Call(func=func, args=args):
+                found = _joined(
+                    self.type(args[0]), "weak float" if isinstance(func, ast.Attribute) else "weak int"
+                )
                 for arg in args[1:]:
                     found = _joined(found, self.type(arg))
                 return found

@@ -5,8 +5,8 @@
 numpy: the reference, in operations of whole arrays. appyc: as it is called without options. numba: `njit(fastmath)` of
 the text, and with the marked loops as `prange`; pythran: -Ofast, one thread; c: each statement in C
 (`benchmarks/polybench_c.py`), gcc -Ofast, one thread, and OpenMP. All compile for this processor. The better of a
-compiler's two ways counts. All take turns, and the least time counts; a way whose first run takes longer than --limit is
-not run again, and one that is not there, or whose results are not NumPy's, has no time.
+compiler's two ways counts. All take turns, and the least time counts; a way whose first run takes longer than --limit
+is not run again, and one that is not there, or whose results are not NumPy's, has no time.
 """
 
 from __future__ import annotations
