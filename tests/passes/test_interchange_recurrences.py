@@ -129,9 +129,18 @@ def stored_before_it_is_read(m, p):
             m[i, j] = s
 
 
+def up_to_an_element(m, p):
+    for i in range(m.shape[0]):
+        for j in range(1, int(p[i])):
+            s = p[j]
+            for k in range(j):
+                s = max(s, m[i, k] + m[k, j])
+            m[i, j] = s
+
+
 KEPT = [
     reads_what_comes_later, reads_the_column_that_it_stores, with_a_scalar_of_its_iteration, without_a_recurrence,
-    along_rows, stored_before_it_is_read,
+    along_rows, stored_before_it_is_read, up_to_an_element,
 ]  # fmt: skip
 
 

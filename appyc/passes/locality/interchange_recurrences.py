@@ -190,7 +190,10 @@ def _operands_move(found: _Recurrence) -> bool:
     *before, _ = inner.body
     if update.index or update.mask is not None or update.trap or contains(update.value, ir.Draw | ir.Call):
         return False
-    known = scalars_read((inner.lo, outer.lo, outer.hi))
+    bounds = (inner.lo, outer.lo, outer.hi)
+    if contains(bounds, ir.Load):
+        return False  # they are evaluated again, when it may be another element
+    known = scalars_read(bounds)
     changed = scalars_written(outer.body)
     for stmt in before:
         if not isinstance(stmt, ir.Assign):
