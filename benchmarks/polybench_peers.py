@@ -193,10 +193,8 @@ def main(argv: Sequence[str] | None = None) -> int:
               flush=True)  # fmt: skip
     _printed(rows, ["numpy", *(peer for peer in peers if peer != "appyc")])
     if options.json is not None:
-        command = (
-            f"python -m benchmarks.polybench_peers --dataset {options.dataset} --rounds {options.rounds}"
-        )
-        command += " --one-thread" if options.one_thread else ""
+        numbers = f"--dataset {options.dataset} --rounds {options.rounds} --limit {options.limit}"
+        command = f"python -m benchmarks.polybench_peers {numbers}{' --one-thread' * options.one_thread}"
         write_rows(options.json, command, rows)
     return 0
 
