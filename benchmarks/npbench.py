@@ -3,7 +3,7 @@
     OPENBLAS_NUM_THREADS=1 python -m benchmarks.npbench [NAME ...] [--rounds 9] [--json FILE]
 
 All ways take turns in one process on one thread; what counts is the least processor time of the thread. Numba and
-Pythran (-Ofast) compile the same text, and are left out where they are not there, refuse it, or give another result.
+Pythran compile the same text, and are left out where they are not there, refuse it, or give another result.
 """
 
 from __future__ import annotations
@@ -314,7 +314,7 @@ def in_pythran(
     """The kernel compiled by Pythran; None where it refuses it."""
     text = "\n".join(map(inspect.getsource, (*_HELPERS, kernel)))
     try:
-        compiled = pythran_form(text, kernel.__name__, arguments, folder, "-Ofast", "-march=native")
+        compiled = pythran_form(text, kernel.__name__, arguments, folder, "-O3", "-march=native")
         compiled(*own(arguments))
     except (subprocess.CalledProcessError, TypeError) as error:
         print(f"{kernel.__name__}: not by Pythran ({type(error).__name__})")
