@@ -8,7 +8,7 @@
         a[0] = us[-1][0]                              a = array_in(items, starts, shapes, row)
                                                       a[0] = array_in(items, ..., row_of(starts, -1))[0]
 
-`array_in` is a view of the items, whatever these move to (`frontend/expressions/array_lists.py`). An array that is
+`array_in` is a view of the items, whatever these move to (`frontend/expressions/array_list_calls.py`). An array that is
 put into a list is copied. Where the list or the array is stored into, and the array may have another name, `new_array`
 refuses what is not new.
 
@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from appyc.frontend.desugar.array_names import ArrayNames
+from appyc.frontend.desugar.array_aliases import ArrayNames
 from appyc.frontend.desugar.building import constant, located, read, renamed
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
 from appyc.frontend.source import Source

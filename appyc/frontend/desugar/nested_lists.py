@@ -25,7 +25,7 @@ from collections.abc import Collection, Mapping
 from textwrap import indent
 from typing import Any
 
-from appyc.frontend.desugar.array_names import arrays_by_text
+from appyc.frontend.desugar.array_aliases import arrays_by_text
 from appyc.frontend.desugar.building import constant, located, part_of, read, template
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
 from appyc.frontend.source import Source

@@ -24,7 +24,7 @@ from appyc.frontend.control import generated_calls
 from appyc.frontend.control.comprehensions import collected, length_of_range
 from appyc.frontend.desugar.building import matched
 from appyc.frontend.expressions import arithmetic, attributes, expressions
-from appyc.frontend.expressions.array_lists import array_in, new_array
+from appyc.frontend.expressions.array_list_calls import array_in, new_array
 from appyc.frontend.expressions.expressions import positional, with_items
 from appyc.frontend.expressions.inlining import (
     called_with,

@@ -17,7 +17,7 @@ from appyc.frontend.control.iterables import item_at
 from appyc.frontend.desugar.building import container_of
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, index_of, integer
-from appyc.frontend.expressions.array_lists import ArrayItemError, learning
+from appyc.frontend.expressions.array_list_calls import ArrayItemError, learning
 from appyc.frontend.expressions.ints_or_floats import is_int
 from appyc.frontend.expressions.left_calls import leave_unless
 from appyc.frontend.facts import Recursive, Restart

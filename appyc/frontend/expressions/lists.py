@@ -30,7 +30,7 @@ from appyc.frontend.control.iterables import item_at
 from appyc.frontend.desugar.comprehension_loops import items_of
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, integer, python_number
-from appyc.frontend.expressions.array_lists import ArrayItemError, common_array, learning
+from appyc.frontend.expressions.array_list_calls import ArrayItemError, common_array, learning
 from appyc.frontend.expressions.inlining import inlined
 from appyc.frontend.expressions.list_parameters import list_calls
 from appyc.frontend.expressions.list_storage import (

@@ -13,7 +13,7 @@ from appyc.frontend.arrays.reshaping import ravelled, stacked
 from appyc.frontend.arrays.tensors import pinned, with_axis
 from appyc.frontend.expressions import arithmetic, attributes, expressions
 from appyc.frontend.expressions.arithmetic import binary, cast, integer
-from appyc.frontend.expressions.array_lists import common_array, learn_arrays
+from appyc.frontend.expressions.array_list_calls import common_array, learn_arrays
 from appyc.frontend.expressions.indexed_tuples import item_of, table_of_constants
 from appyc.frontend.expressions.list_storage import list_item, list_part
 from appyc.frontend.expressions.tables import as_item

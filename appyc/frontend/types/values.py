@@ -234,7 +234,7 @@ class ReturnedContainer:
 
 
 class ArrayListCall(Enum):
-    """What a rule about lists of arrays calls (`frontend/expressions/array_lists.py`)."""
+    """What a rule about lists of arrays calls (`frontend/expressions/array_list_calls.py`)."""
 
     PART = "the array with a number"
     PART_OR_NONE = "the array with a number, which may be None"
