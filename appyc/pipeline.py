@@ -44,6 +44,7 @@ from appyc.passes.checks.redundant_checks import redundant_checks
 from appyc.passes.checks.version_loops import version_loops
 from appyc.passes.checks.wrap_negative_indices import wrap_negative_indices
 from appyc.passes.fuse.fuse_loops import fuse_loops
+from appyc.passes.fuse.merge_compactions import merge_compactions
 from appyc.passes.fuse.overlapped_tiling import overlapped_tiling
 from appyc.passes.fuse.rematerialise import rematerialise
 from appyc.passes.fuse.shifted_fusion import shifted_fusion
@@ -93,6 +94,7 @@ from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.coalesce_copies import coalesce_copies
 from appyc.passes.simplify.common_subexpressions import common_subexpressions
 from appyc.passes.simplify.compare_magnitudes import compare_magnitudes
+from appyc.passes.simplify.congruent_scalars import congruent_scalars
 from appyc.passes.simplify.copy_propagation import copy_propagation
 from appyc.passes.simplify.dead_code_elimination import dead_code_elimination
 from appyc.passes.simplify.delinearise_loops import delinearise_loops
@@ -140,6 +142,7 @@ SIMPLIFY: tuple[Pass, ...] = (
 ANALYSE: tuple[Pass, ...] = (
     check_integer_overflow,  # first: other passes cannot analyse arithmetic that traps, in a bound for example
     merge_reductions,  # before common_subexpressions, which gives lengths that are counted once one name
+    congruent_scalars,  # after it: loop-carried lengths are copies of one count
     common_subexpressions,  # before guards: integers with one value number need no guard of their equality
     guard_assumptions,  # before bounds and shapes are analysed: it removes most conditionals on them
     copy_propagation,  # again: under the guards, conditional values have become affine ones
@@ -169,7 +172,8 @@ ANALYSE: tuple[Pass, ...] = (
     if_conversion,  # after check_bounds; before loops are judged, and their conditional stores with them
     arg_reductions,  # before recognise_reductions, which does not match an extreme value with further scalars
     recognise_reductions,  # before dependence analysis: a reduction's update may be reordered, an assignment may not
-    tile_column_reductions,  # after it: its loops are reductions; before verdicts, which its loops need
+    merge_compactions,  # after it, which recognises counters; before parallel_scan, which splits these loops
+    tile_column_reductions,  # after recognise_reductions: its loops are reductions; before verdicts, which they need
     interchange_recurrences,  # after recognise_reductions; before loops are distributed, which parts its statements
     distribute_loops,  # before verdicts: each distributed loop gets its own
     sink_scalars,  # before loops are interchanged, whose nests have nothing between them

@@ -6,11 +6,13 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from appyc import pipeline
 from appyc.errors import GENERATED
 from appyc.frontend.lower import lower_function
 from appyc.frontend.source import capture, read_source
 from appyc.ir.nodes import Function
 from appyc.ir.verify import check
+from appyc.options import Options
 from appyc.passes.pass_context import PassContext
 from appyc.pipeline import Pass
 from appyc.runtime.signature import typeof
@@ -30,3 +32,11 @@ def after(fn: Function, *passes: Pass, context: PassContext | None = None) -> Fu
         fn = transform(fn, context)
         check(fn, transform.__name__)
     return fn
+
+
+def around(transform: Pass, fn: Callable[..., Any], *args: object) -> tuple[Function, Function]:
+    """The function in front of a pass of `ANALYSE`, and behind it."""
+    context = PassContext(Options(target="cpu"))
+    passes = (*pipeline.SIMPLIFY, *pipeline.ANALYSE[: pipeline.ANALYSE.index(transform)])
+    before = pipeline.run(lowered(fn, *args), passes, context)
+    return before, pipeline.run(before, (transform,), context, verify=True)

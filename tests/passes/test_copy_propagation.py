@@ -7,7 +7,7 @@ from functools import reduce
 import numpy as np
 import pytest
 
-from appyc.ir.nodes import Stmt, Symbol, Var
+from appyc.ir.nodes import If, Stmt, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.verify import verify
 from appyc.ir.visit import walk
@@ -74,6 +74,22 @@ def test_one_in_terms_of_the_loops_around_is_replaced_behind_its_assignment() ->
     assert is_replaced(s, for_(i, 0, n, [for_(j, 0, n, deep)]))
     first = [assign(u, i), while_(compare("<", u, n), [assign(s, mul(i, 2)), update(u, [], "+", add(s, 1))])]
     assert is_replaced(s, for_(i, 0, n, first))
+
+
+def test_a_copy_of_what_changes_is_replaced_until_it_changes() -> None:
+    step = update(u, [], "+", 1)
+    used = if_(compare("<", u, n), [store(a, [u], real(s))])
+    assert is_replaced(s, assign(u, 0), for_(i, 0, n, [assign(s, u), used, step]))
+    assert not is_replaced(s, assign(u, 0), for_(i, 0, n, [assign(s, u), step, store(a, [i], real(s))]))
+    inside = for_(j, 0, n, [store(m, [i, j], real(s)), step])
+    assert not is_replaced(s, assign(u, 0), for_(i, 0, n, [assign(s, u), inside]))
+
+
+def test_conditions_on_copies_are_folded() -> None:
+    test = if_(compare("==", s, u), [store(a, [i], 1.0)], [store(a, [i], 2.0)])
+    body = assign(u, 0), for_(i, 0, n, [assign(s, u), test, update(u, [], "+", 1)])
+    assert is_replaced(s, *body)
+    assert not any(isinstance(node, If) for node in walk(copy_propagation(p.function(*body), PassContext())))
 
 
 LONG = reduce(lambda so_far, _: add(so_far, i), range(MAX_NODES), add(i, 1))

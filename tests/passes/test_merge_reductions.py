@@ -5,22 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from appyc import pipeline
 from appyc.ir.nodes import For, Function
 from appyc.ir.printer import print_function
 from appyc.ir.visit import walk
-from appyc.options import Options
-from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.merge_reductions import merge_reductions
-from tests.lowering import lowered
+from tests.lowering import around
 from tests.printed import run_printed
-
-
-def before_and_after(fn, *args: object) -> tuple[Function, Function]:
-    context = PassContext(Options(target="cpu"))
-    passes = (*pipeline.SIMPLIFY, *pipeline.ANALYSE[: pipeline.ANALYSE.index(merge_reductions)])
-    before = pipeline.run(lowered(fn, *args), passes, context)
-    return before, pipeline.run(before, (merge_reductions,), context, verify=True)
 
 
 def loops_in(fn: Function) -> int:
@@ -48,7 +38,7 @@ MERGED = [(two_selections, 1), (sums_of_planes, 1), (in_a_branch, 1)]
 @pytest.mark.parametrize(("fn", "fewer"), MERGED, ids=lambda p: getattr(p, "__name__", None))
 def test_equal_reductions_are_one(fn, fewer):
     args = np.cos(np.arange(9.0)), np.sin(np.arange(9.0)), np.arange(9) % 2 == 0
-    before, after = before_and_after(fn, *args)
+    before, after = around(merge_reductions, fn, *args)
     assert loops_in(after) == loops_in(before) - fewer
     for ours, theirs in zip(np.atleast_1d(run_printed(after, *args)), np.atleast_1d(fn(*args)), strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -56,7 +46,7 @@ def test_equal_reductions_are_one(fn, fewer):
 
 def test_golden(golden):
     args = np.ones(4), np.ones(4), np.ones(4, bool)
-    golden("loops/merge_reductions.txt", print_function(before_and_after(two_selections, *args)[1]))
+    golden("loops/merge_reductions.txt", print_function(around(merge_reductions, two_selections, *args)[1]))
 
 
 def of_other_arrays(x, y, mask):
@@ -107,5 +97,5 @@ KEPT = [of_other_arrays, stored_between, with_another_start, changed_between, of
 @pytest.mark.parametrize("fn", KEPT, ids=lambda fn: fn.__name__)
 def test_others_stay(fn):
     args = np.cos(np.arange(9.0)), np.sin(np.arange(9.0)), np.arange(9) % 2 == 0
-    before, after = before_and_after(fn, *args)
+    before, after = around(merge_reductions, fn, *args)
     assert after.body == before.body

@@ -255,3 +255,32 @@ def _doubled(a, m):
 @PROGRAMS.on(floats(9), floats(9, seed=1), bools(9))
 def operand_that_changes_the_other(a, b, m):
     return a[m] + _doubled(a, m), b[m] * _doubled(a, ~m)[: m.sum()].sum()
+
+
+# ---------------------------------------------------------------- several arrays by one mask
+
+
+@PROGRAMS.on(floats(60), floats(60) + 0.5, ints(60))
+@PROGRAMS.on(floats(1), floats(1), ints(1))
+@PROGRAMS.on(floats(0), floats(0), ints(0))
+@PROGRAMS.on(floats(3), floats(4), ints(3))
+@PROGRAMS.on(floats(90_000), floats(90_000), ints(90_000), targets=C_ONLY)
+def particles_that_stay(x, v, ident):
+    steps = 0
+    while len(x) > 2 and steps < 12:
+        x = x + 0.5 * v
+        inside = (x > -1.5) & (x < 1.5)
+        lost = ident[~inside]
+        x, v, ident = x[inside], v[inside], ident[inside]
+        steps += 1 + len(lost)
+    return x, v, ident, steps
+
+
+@PROGRAMS.on(floats(50), floats(50))
+@PROGRAMS.on(floats(50), floats(49))
+def selected_twice(a, b):
+    m = a > 0.0
+    c = a[m] * b[m]
+    d = a[m] + 1.0
+    a[m] = -1.0
+    return c, d, a[m]

@@ -211,7 +211,7 @@ def compare_outcomes(program: Program, expected: Outcome, found: Outcome, case: 
     texts = program.text, *(p.dtype for p in program.parameters)
     has_singles = any(dtype in text for text in texts for dtype in ("float32", "int16", "int8"))
     if has_singles and (program.joined or program.inexact):
-        tolerance = SINGLE  # a float64 may have a float32's digits: NumPy's sine of an int16 is one, for example
+        tolerance = SINGLE  # in a float64 may be a float32, as NumPy's sine of an int16
     compare(
         expected, found, "threads" if expected.error else "cpu", joined=program.joined, tolerance=tolerance
     )

@@ -28,7 +28,8 @@ from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.lanes.simd import flag_bits
 from appyc.c_gen.text.c_expressions import element, expression
 from appyc.c_gen.text.c_types import storage_type
-from appyc.ir.nodes import Expr, For, If, Stmt, Store, Symbol, Update
+from appyc.ir.nodes import For, Stmt, Symbol
+from appyc.ir.selections import Selection, selection_of
 
 Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 
@@ -46,18 +47,19 @@ costs as much as several elements that are stored and counted; computing the mas
 def emit_packing(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Statements) -> None:
     """Writes the loop from `lo` to `hi`. body: writes statements as they are."""
     writer, fresh = ctx.writer, ctx.module.names.fresh
-    _, stores, counter = _parts(loop)
+    found = selection_of(loop)
+    assert found is not None
     start, stop, count = fresh("start"), fresh("stop"), fresh("count")
-    parts = {store.array: fresh(f"{store.array.name}_part") for store in stores}
-    position, var = ctx.name(counter), ctx.name(loop.var)
+    parts = {store.array: fresh(f"{store.array.name}_part") for store in found.stores}
+    position, var = ctx.name(found.counter), ctx.name(loop.var)
     for array, part in parts.items():
         writer.line(f"{storage_type(array.dtype)} {part}[{PART}];")
     writer.line(f"int64_t {start} = {lo};")
     with writer.block(f"while ({start} < {hi})"):
         writer.line(f"const int64_t {stop} = {hi} - {start} < {PART} ? {hi} : {start} + {PART};")
         writer.line(f"int64_t {count} = 0;")
-        _emit_part(ctx, loop, parts, (start, stop, count))
-        checked = [store.array for store in stores if store.checked]
+        _emit_part(ctx, loop.var, found, parts, (start, stop, count))
+        checked = [store.array for store in found.stores if store.checked]
         fits = " && ".join(f"{position} + {count} <= {ctx.extent(array, 0)}" for array in checked)
         with writer.block(f"if ({position} >= 0 && {fits})" if checked else f"if ({count})"):
             for array, part in parts.items():
@@ -70,28 +72,19 @@ def emit_packing(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Statem
         writer.line(f"{start} = {stop};")
 
 
-def _parts(loop: For) -> tuple[Expr, tuple[Store, ...], Symbol]:
-    """The condition, the stores where it holds, and the scalar that indexes them, which is then incremented."""
-    (stmt,) = loop.body
-    assert isinstance(stmt, If)
-    step = stmt.then[-1]
-    assert isinstance(step, Update)
-    return stmt.cond, tuple(store for store in stmt.then if isinstance(store, Store)), step.target
-
-
 def _emit_part(
     ctx: FunctionContext,
-    loop: For,
+    loop_var: Symbol,
+    found: Selection,
     parts: Mapping[Symbol, str],
     names: tuple[str, str, str],
 ) -> None:
     """Stores the selected elements from `start` to `stop` to the buffers, and counts them."""
     writer, fresh = ctx.writer, ctx.module.names.fresh
-    selected, stores, _ = _parts(loop)
     start, stop, count = names
     piece, end, some, bits = (fresh(name) for name in ("piece", "end", "some", "bits"))
-    var, cond = ctx.name(loop.var), expression(ctx, selected)
-    width = flag_bits(selected)
+    var, cond = ctx.name(loop_var), expression(ctx, found.cond)
+    width = flag_bits(found.cond)
     with writer.block(f"for (int64_t {piece} = {start}; {piece} < {stop}; {piece} += {PIECE})"):
         writer.line(f"const int64_t {end} = {stop} - {piece} < {PIECE} ? {stop} : {piece} + {PIECE};")
         writer.line(f"uint{width}_t {some} = 0;")
@@ -106,11 +99,11 @@ def _emit_part(
                 writer.line(f"{bits} |= (uint64_t)(bool)({cond}) << ({var} - {piece});")
             with writer.block(f"for (; {bits}; {bits} &= {bits} - 1)"):
                 writer.line(f"const int64_t {var} = {piece} + __builtin_ctzll({bits});")
-                for store in stores:
+                for store in found.stores:
                     writer.line(f"{parts[store.array]}[{count}] = {expression(ctx, store.value)};")
                 writer.line(f"{count} += 1;")
             writer.line("continue;")
         with writer.block(f"for (int64_t {var} = {piece}; {var} < {end}; {var} += 1)"):
-            for store in stores:
+            for store in found.stores:
                 writer.line(f"{parts[store.array]}[{count}] = {expression(ctx, store.value)};")
             writer.line(f"{count} += (bool)({cond});")

@@ -22,6 +22,10 @@ def folded(node: Node) -> Node | tuple[Node, ...]:
             return replace(arg, value=not value)
         case Compare(op, Const(value=int(lhs)), Const(value=int(rhs))):
             return truth(bool(_COMPARED[op](lhs, rhs)), node.loc)
+        case Compare(op="==" | "<=" | ">=", lhs=lhs, rhs=rhs) if (
+            lhs == rhs and lhs.dtype.is_integer and not may_raise(lhs)
+        ):
+            return truth(True, node.loc)
         case Select(cond=Const(value=value)) | If(cond=Const(value=value)):
             return node.then if value else node.orelse
         case Select(cond=cond, then=then, orelse=orelse) if then == orelse and not may_raise(cond):

@@ -10,6 +10,13 @@
 Later passes then see bounds and indices in terms of parameters and loops, whatever names the program
 gave them.
 
+    while m > 0:                         while m > 0:
+        n = m                                n = m
+        if n == m: ...              ->       ...
+        m = f(n)                             m = f(m)
+
+A copy of a scalar that changes is replaced until that is written. Conditions that become constant are folded.
+
 Requires: nothing. A scalar qualifies if it has a single assignment in the function, and if its value is an
 expression of integer operations that cannot raise. The operands are constants, extents, parameters, variables of
 enclosing loops, and scalars that qualify. A copy of a constant or of a parameter qualifies, too. A scalar that depends
@@ -28,8 +35,18 @@ from dataclasses import dataclass, replace
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import blocks_of, map_blocks, without_blocks
 from appyc.ir.types import DType
-from appyc.ir.visit import loops_of, scalar_writes, statements, substitute, walk
+from appyc.ir.visit import (
+    loops_of,
+    rewrite_all,
+    scalar_writes,
+    scalars_written,
+    statements,
+    substitute,
+    symbols_of,
+    walk,
+)
 from appyc.passes.pass_context import PassContext
+from appyc.passes.simplify.constant_conditions import folded
 
 _OPERATORS = ("+", "-", "*", "min", "max")
 _DIVISIONS = ("//", "%")
@@ -48,7 +65,8 @@ def copy_propagation(fn: ir.Function, ctx: PassContext) -> ir.Function:
     written = Counter(scalar_writes(fn))
     changing = frozenset({*written, *(loop.var for loop in loops_of(fn))})
     once = frozenset(symbol for symbol, times in written.items() if times == 1) - frozenset(fn.params)
-    return replace(fn, body=_InLoops(changing, once).block(fn.body, {}, frozenset()))
+    body = _InLoops(changing, once).block(fn.body, {}, frozenset())
+    return replace(fn, body=rewrite_all(body, folded)) if body != fn.body else fn
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +82,11 @@ class _InLoops:
         """The rewritten statements. known: the scalars with known values. around: the variables of enclosing loops."""
         here, out = dict(known), []
         for stmt in body:
-            made = {n.array for n in statements(stmt) if isinstance(n, ir.Alloc)} if here else set()
-            if made:  # lengths that were asked for before are another array's
-                here = {symbol: value for symbol, value in here.items() if not made & _measured(value)}
+            if here:  # a copy ends where its source is written, and lengths where their array is made anew
+                ended = {n.array for n in statements(stmt) if isinstance(n, ir.Alloc)} | scalars_written(stmt)
+                here = {
+                    symbol: value for symbol, value in here.items() if ended.isdisjoint(symbols_of(value))
+                }
             new = self._statement(stmt, here, around)
             out.append(new)
             if isinstance(new, ir.Assign) and new.target in self.once and self._is_known(new.value, around):
@@ -82,13 +102,10 @@ class _InLoops:
         return map_blocks(own, lambda block: next(blocks))
 
     def _is_known(self, value: ir.Expr, around: frozenset[ir.Symbol]) -> bool:
+        if isinstance(value, ir.Var) and value.dtype is DType.INT64:
+            return bool(around)
         short = sum(1 for _ in walk(value)) <= MAX_NODES
         return bool(around) and short and _qualifies(value, self.changing - around)
-
-
-def _measured(value: ir.Expr) -> set[ir.Symbol]:
-    """The arrays whose extents are operands of a value."""
-    return {n.array for n in walk(value) if isinstance(n, ir.Extent)}
 
 
 def known_values(fn: ir.Function) -> dict[ir.Symbol, ir.Expr]:

@@ -10,8 +10,9 @@ what they fill.
 from __future__ import annotations
 
 from appyc.ir.affine import operands
-from appyc.ir.nodes import Binary, Cast, Const, Expr, For, If, Load, Store, Symbol, Update, Var
+from appyc.ir.nodes import Binary, Cast, Const, Expr, For, Load, Store, Symbol, Var
 from appyc.ir.raising import can_fault
+from appyc.ir.selections import selection_of
 from appyc.ir.types import Layout
 from appyc.ir.visit import contains, scalars_read, walk
 
@@ -21,17 +22,12 @@ MOST = 4
 
 def is_compaction(loop: For, *, boundscheck: bool) -> bool:
     """Whether a loop stores the elements that a condition selects, in order and without gaps, and does nothing else."""
-    match loop.body:
-        case (If(cond=cond, then=(*stores, Update(op="+", value=Const(value=1)) as step), orelse=()),):
-            pass
-        case _:
-            return False
-    counter = step.target
-    if counter.is_array or loop.step != 1 or not 1 <= len(stores) <= MOST:
+    found = selection_of(loop)
+    if found is None or found.counter.is_array or loop.step != 1 or not 1 <= len(found.stores) <= MOST:
         return False
-    kept = tuple(store for store in stores if isinstance(store, Store) and _is_at(store, counter))
-    filled = {store.array for store in kept}
-    if len(filled) < len(stores) or can_fault((cond, *(store.value for store in kept))):
+    cond, counter = found.cond, found.counter
+    filled = {store.array for store in found.stores if _is_at(store, counter)}
+    if len(filled) < len(found.stores) or can_fault((cond, *(store.value for store in found.stores))):
         return False
     if any(isinstance(n, Load) and n.array in filled for n in walk(loop.body)) or counter in scalars_read(
         cond
@@ -41,7 +37,7 @@ def is_compaction(loop: For, *, boundscheck: bool) -> bool:
     if not all(contains(part, Load) for part in parts):
         return False  # a part that loads no element may guard an index
     known = {n for n in walk(cond) if isinstance(n, Load)} if not boundscheck else None
-    return all(_is_cheap(store.value, counter, known) for store in kept)
+    return all(_is_cheap(store.value, counter, known) for store in found.stores)
 
 
 def _is_at(store: Store, counter: Symbol) -> bool:
