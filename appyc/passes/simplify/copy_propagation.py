@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import blocks_of, map_blocks, without_blocks
@@ -71,10 +71,14 @@ def copy_propagation(fn: ir.Function, ctx: PassContext) -> ir.Function:
 
 @dataclass(frozen=True, slots=True)
 class _InLoops:
-    """The walk that replaces scalars in terms of loop variables. once: scalars that a single statement assigns."""
+    """The walk that replaces scalars in terms of loop variables.
+
+    once: scalars that a single statement assigns. operands: of the values that have been found.
+    """
 
     changing: frozenset[ir.Symbol]
     once: frozenset[ir.Symbol]
+    operands: dict[ir.Symbol, frozenset[ir.Symbol]] = field(default_factory=dict)
 
     def block(
         self, body: tuple[ir.Stmt, ...], known: Mapping[ir.Symbol, ir.Expr], around: frozenset[ir.Symbol]
@@ -84,13 +88,13 @@ class _InLoops:
         for stmt in body:
             if here:  # a copy ends where its source is written, and lengths where their array is made anew
                 ended = {n.array for n in statements(stmt) if isinstance(n, ir.Alloc)} | scalars_written(stmt)
-                here = {
-                    symbol: value for symbol, value in here.items() if ended.isdisjoint(symbols_of(value))
-                }
+                for symbol in [s for s in here if not ended.isdisjoint(self.operands[s])] if ended else ():
+                    del here[symbol]
             new = self._statement(stmt, here, around)
             out.append(new)
             if isinstance(new, ir.Assign) and new.target in self.once and self._is_known(new.value, around):
                 here[new.target] = new.value
+                self.operands[new.target] = frozenset(symbols_of(new.value))
         return tuple(out)
 
     def _statement(
