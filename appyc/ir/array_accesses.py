@@ -8,7 +8,9 @@ from itertools import count
 from typing import TypeAlias, TypeGuard
 
 from appyc.ir import nodes as ir
-from appyc.ir.visit import Rule, children, rewrite_all, walk
+from appyc.ir.affine import linear_form
+from appyc.ir.types import Layout
+from appyc.ir.visit import Rule, children, rewrite_all, scalars_read, walk
 
 AccessNode: TypeAlias = ir.Load | ir.Store | ir.Update
 
@@ -49,6 +51,18 @@ def by_number(new: Callable[[int, AccessNode], ir.Node | tuple[ir.Node, ...]]) -
 
 def array_of(access: AccessNode | ir.Alloc) -> ir.Symbol:
     return access.target if isinstance(access, ir.Update) else access.array
+
+
+def step_along_rows(array: ir.Symbol, index: tuple[ir.Expr, ...], var: ir.Symbol) -> int:
+    """1 where consecutive values of a scalar name consecutive elements along the contiguous axis, -1 where these are in
+    descending order, 0 otherwise. Other axes may depend on the scalar, too."""
+    if not index or array.array.layout is Layout.STRIDED:
+        return 0
+    along = index[-1 if array.array.layout is Layout.C else 0]
+    form, here = linear_form(along), ir.Var(var, loc=along.loc)
+    step = form.terms.get(here, 0)
+    others = {s for term in form.terms if term != here for s in scalars_read(term)}
+    return step if step in (1, -1) and var not in others else 0
 
 
 def redirected(access: AccessNode, array: ir.Symbol, index: tuple[ir.Expr, ...]) -> AccessNode:

@@ -295,3 +295,36 @@ def test_squares_are_jammed_for_any_length(dtype):
         exact = ((a[:, None].astype(np.float64) - b[None]) ** 2).sum(axis=2)
         np.testing.assert_allclose(out, exact, rtol=1e-13 if dtype == np.float64 else 1e-5)
     assert "vector_sum" in compiled.source("c")
+
+
+def filtered(a, b, out):
+    n = a.shape[1]
+    for i in range(a.shape[0]):
+        for j in range(b.shape[0]):
+            s = a[i, 0] * 0
+            for k in range(n):
+                s += a[i, k] * b[j, n - 1 - k]
+            out[i, j] = s
+
+
+def recursed(a, b, out):
+    for k in range(1, b.shape[1]):
+        s = b[0, k]
+        for i in range(k):
+            s += a[0, i] * b[1, k - 1 - i]
+        out[0, 0] += s * 0.5
+        a[0, k] = s
+
+
+@pytest.mark.parametrize("fn", [filtered, recursed])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_an_operand_in_descending_order_is_reversed(fn, dtype):
+    compiled = appyc.jit(cache=False, target="cpu")(fn)
+    for length in (1, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 50, 130):
+        expected = [RNG.random(shape) / (length + 1) for shape in ((9, length), (13, length), (9, 13))]
+        args = [a.astype(dtype) for a in expected]
+        compiled(*args)
+        fn(*expected)
+        for got, want in zip(args, expected, strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-12 if dtype == np.float64 else 1e-4)
+    assert "vector_reversed" in compiled.source("c")

@@ -137,6 +137,22 @@ enum { vector_bytes = 16 };
 //: vector_D <- vector_bytes
 typedef T vector_D __attribute__((vector_size(vector_bytes), aligned(BYTES), may_alias));
 
+// Its elements in descending order: one permutation, which gcc makes of the loop with `-ftree-slp-vectorize` only.
+//: vector_reversed_D <- vector
+static inline vector_D vector_reversed_D(const vector_D lanes) {
+    enum { width = sizeof(vector_D) / sizeof(T) };
+#ifdef __clang__
+    vector_D out;
+    for (int i = 0; i < width; i += 1) out[i] = lanes[width - 1 - i];
+    return out;
+#else
+    typedef __typeof__(__builtin_choose_expr(sizeof(T) == 8, (int64_t)0, (int32_t)0)) index;
+    index order __attribute__((vector_size(vector_bytes)));
+    for (int i = 0; i < width; i += 1) order[i] = width - 1 - i;
+    return __builtin_shuffle(lanes, order);
+#endif
+}
+
 // The horizontal sum of a vector, half by half: halves of registers first, for which gcc takes elements apart otherwise.
 //: vector_sum_D <- vector
 static inline T vector_sum_D(const vector_D lanes) {

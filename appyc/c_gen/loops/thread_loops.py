@@ -26,13 +26,14 @@ from appyc.c_gen.captures import Captures, captures_of, perfect_nest
 from appyc.c_gen.lanes.nontemporal_stores import emit_choice, has_streams
 from appyc.c_gen.lanes.simd import declare_scalars, named_outside_lanes
 from appyc.c_gen.loops.counted_loops import Body, emit_counted, emit_in_order
-from appyc.c_gen.loops.loop_pieces import atomics_pay, cost_text, emit_pieces, rounds, work_text
+from appyc.c_gen.loops.loop_pieces import CUT_WORK, atomics_pay, cost_text, emit_pieces, rounds, work_text
 from appyc.c_gen.loops.piece_patterns import pattern_of
 from appyc.c_gen.profiled_loops import emit_end, emit_start
 from appyc.c_gen.text.c_expressions import emit_combined, expression
 from appyc.c_gen.text.c_types import c_type, partial_start
 from appyc.ir.nodes import For, LoopMode, Reduction, Symbol, Update
 from appyc.ir.raising import can_fault
+from appyc.ir.schedule import Accumulators
 from appyc.ir.visit import scalars_written, walk
 
 
@@ -158,10 +159,14 @@ def emit_threads(ctx: FunctionContext, loop: For, body: Body) -> None:
         _emit_trips(ctx, nest)
         if (few := _in_order_below(ctx, nest, captures)) > 0:
             low = f"{names.of(loop.var)}_lo"
-            with writer.block(f"if (trips < {few})"):
+            high, work = f"({low} + trips * {loop.step})", work_text(ctx, nest)
+            is_sum = isinstance(ctx.schedule[loop.var].form, Accumulators) and work is not None
+            with writer.block(
+                f"if (threads == 1 || {work} <= {CUT_WORK}.0)" if is_sum else f"if (trips < {few})"
+            ):
                 outside = named_outside_lanes(nest, ctx.schedule)
                 declare_scalars(ctx, [s for s in captures.private if s in outside])
-                emit_in_order(ctx, loop, low, f"({low} + trips * {loop.step})", body)
+                (emit_counted if is_sum else emit_in_order)(ctx, loop, low, high, body)
             blocks.enter_context(writer.block("else"))
         if has_streams(ctx, nest):
             emit_choice(ctx, cost_text(ctx, nest))
@@ -205,7 +210,7 @@ def emit_threads(ctx: FunctionContext, loop: For, body: Body) -> None:
 
 def _in_order_below(ctx: FunctionContext, nest: tuple[For, ...], captures: Captures) -> int:
     """The number of iterations below which a loop inside another one is run here: calls of its piece would take as
-    long."""
+    long. A sum whose vectors are written out is run here whenever one thread runs it."""
     if (
         len(nest) > 1
         or captures.last

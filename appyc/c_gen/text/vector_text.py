@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.text.c_expressions import element_at, expression
 from appyc.errors import InternalError
+from appyc.ir.array_accesses import step_along_rows
 from appyc.ir.nodes import Assign, Binary, Expr, Load, Symbol, Unary, Update, Var
 from appyc.ir.visit import walk
 
@@ -52,8 +53,12 @@ class Vectors:
                 memory = self.at(ctx, node.array, node.index)
                 if memory not in self.loaded:
                     self.loaded[memory] = name = ctx.module.names.fresh(f"{node.array.name}_lanes")
-                    first = element_at(ctx, node.array, node.index)
-                    ctx.writer.line(f"const {self.kind} {name} = *(const volatile {self.kind} *)&{first};")
+                    first, value = f"&{element_at(ctx, node.array, node.index)}", "{}"
+                    if step_along_rows(node.array, node.index, self.var) == -1 and self.lanes != "1":
+                        first = f"({first} - ({self.lanes} - 1))"
+                        value = f"{ctx.module.helpers.typed('vector_reversed', node.dtype)}({{}})"
+                    vector = value.format(f"*(const volatile {self.kind} *){first}")
+                    ctx.writer.line(f"const {self.kind} {name} = {vector};")
 
     def write(self, ctx: FunctionContext, stmt: Assign | Update) -> None:
         """Writes a statement whose operands are vectors."""

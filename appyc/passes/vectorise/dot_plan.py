@@ -30,7 +30,8 @@ Before, the loop is bound by its loads: a core loads two vectors in a cycle and 
 every product takes two loads. A block of 4 by 4 takes one load for two products.
 
 The jammed loops must be independent. The loops inside that may be run in lanes must be sums
-of arithmetic on one type of float, over loads that are stride one or the same in all lanes;
+of arithmetic on one type of float, over loads that are stride one, in ascending or descending order, or the same in
+all lanes;
 any other statement is done for each iteration by itself. A sum is added up in the same order for any
 number of threads: first in lanes, then the halves of a vector, then the remainder.
 Does not handle: bounds of a sum that depend on the columns (where they depend on the rows,
@@ -107,7 +108,7 @@ def is_dot(loop: For) -> bool:
         return False
     if any(r.op != "+" for r in loop.reductions):
         return False
-    check = LaneCheck(loop.var, written, dtype)
+    check = LaneCheck(loop.var, written, dtype, steps=(1, -1))
     return all(_is_scalar_write(stmt, sums) and check.statement(stmt) for stmt in loop.body)
 
 

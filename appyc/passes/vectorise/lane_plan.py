@@ -23,11 +23,10 @@ checked accesses.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from appyc.ir import nodes as ir
-from appyc.ir.affine import offset_from
+from appyc.ir.array_accesses import step_along_rows
 from appyc.ir.invariance import is_invariant
 from appyc.ir.raising import can_fault
 from appyc.ir.schedule import OuterLanes
@@ -158,7 +157,7 @@ def _plan(loop: ir.For) -> OuterLanes | None:
     scattered = tuple(
         (n.array, n.index)
         for n in walk(loop.body)
-        if isinstance(n, ir.Store) and not is_unit_stride(n.array, n.index, loop.var, check.uniform)
+        if isinstance(n, ir.Store) and check.step(n.array, n.index) != 1
     )
     scalars = tuple(s for s in loop.private if s in written)
     return OuterLanes(loop.var, dtype, scalars, totals, LONE_GROUPS, LONE_SINGLES, scattered)
@@ -180,11 +179,15 @@ def _gains(inner: list[ir.For]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class LaneCheck:
-    """Tests that statements can be written for vectors of `var`'s iterations."""
+    """Tests that statements can be written for vectors of `var`'s iterations.
+
+    scalars: those with a value for each lane. steps: by how many elements the loads of two lanes may be apart.
+    """
 
     var: ir.Symbol
     scalars: set[ir.Symbol]
     dtype: DType
+    steps: tuple[int, ...] = (1,)
 
     def statement(self, stmt: ir.Stmt) -> bool:
         match stmt:
@@ -193,9 +196,7 @@ class LaneCheck:
             case ir.Update():
                 if stmt.atomic or stmt.mask is not None or stmt.op not in _OPS:
                     return False
-                element = not stmt.target.is_array or is_unit_stride(
-                    stmt.target, stmt.index, self.var, self.uniform
-                )
+                element = not stmt.target.is_array or self.step(stmt.target, stmt.index) == 1
                 return element and self.expression(stmt.value)
             case ir.Store():
                 varies = any(not self.uniform(i) for i in stmt.index)
@@ -214,6 +215,16 @@ class LaneCheck:
         """True for a value that is the same in all lanes."""
         return scalars_read(expr).isdisjoint({self.var, *self.scalars})
 
+    def step(self, array: ir.Symbol, index: tuple[ir.Expr, ...]) -> int:
+        """By how many elements two lanes are apart, 1 or -1; 0 where it is anything else, or not the same for all."""
+        along = len(index) - 1 if array.array.layout is Layout.C else 0
+        is_same = all(self.uniform(i) for axis, i in enumerate(index) if axis != along)
+        return (
+            step_along_rows(array, index, self.var)
+            if is_same and not self.scalars & scalars_read(index)
+            else 0
+        )
+
     def vector_in(self, expr: ir.Expr) -> bool:
         """True where an index needs a lane's own value, or memory."""
         return bool(arrays_read(expr) or scalars_read(expr) & self.scalars)
@@ -227,7 +238,7 @@ class LaneCheck:
             case ir.Var():
                 return expr.symbol in self.scalars
             case ir.Load():
-                return expr.mask is None and is_unit_stride(expr.array, expr.index, self.var, self.uniform)
+                return expr.mask is None and self.step(expr.array, expr.index) in self.steps
             case ir.Unary():
                 return expr.op == "-" and self.expression(expr.arg)
             case ir.Binary(op="**", lhs=base, rhs=ir.Const(value=2)):
@@ -236,15 +247,3 @@ class LaneCheck:
                 return expr.op in _OPS and self.expression(expr.lhs) and self.expression(expr.rhs)
             case _:
                 return False
-
-
-def is_unit_stride(
-    array: ir.Symbol, index: tuple[ir.Expr, ...], var: ir.Symbol, uniform: Callable[[ir.Expr], bool]
-) -> bool:
-    """True where consecutive values of `var` name consecutive elements."""
-    if not index or array.array.layout is Layout.STRIDED:
-        return False
-    unit = len(index) - 1 if array.array.layout is Layout.C else 0
-    rest = [i for axis, i in enumerate(index) if axis != unit]
-    offset = offset_from(index[unit], var)
-    return offset is not None and all(uniform(i) for i in (*rest, *offset.terms))
