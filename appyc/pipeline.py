@@ -99,7 +99,7 @@ from appyc.passes.simplify.copy_propagation import copy_propagation
 from appyc.passes.simplify.dead_code_elimination import dead_code_elimination
 from appyc.passes.simplify.delinearise_loops import delinearise_loops
 from appyc.passes.simplify.expand_tensors import expand_tensors
-from appyc.passes.simplify.hoist_calls import hoist_calls
+from appyc.passes.simplify.hoist_invariants import hoist_invariants
 from appyc.passes.simplify.lower_jumps import lower_jumps
 from appyc.passes.simplify.merge_reductions import merge_reductions
 from appyc.passes.simplify.normalise_loops import normalise_loops
@@ -229,7 +229,7 @@ WITH_CALLS: tuple[Pass, ...] = (
 
 FOR_C: tuple[Pass, ...] = (
     jam_waves,  # before all passes that make lanes: it decides which skewed nests have them
-    hoist_calls,  # before lanes are made of the loops; before tests are, which would call again
+    hoist_invariants,  # before lanes are made of the loops; before tests are, which would call again
     check_in_blocks,  # before passes that make lanes: what may raise has none otherwise
     split_calls,  # after it, for loops that do not raise; before loops around others are made lanes as a whole
     gather_updates,  # before lanes are built of conditional updates

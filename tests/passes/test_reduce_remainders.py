@@ -153,6 +153,27 @@ def test_a_larger_offset_is_guarded():
     assert guard.reason == "an index is less than one period out of range"
 
 
+def rolled(a, b, m):
+    c = a.reshape(2, -1) if m % 2 == 0 else a.reshape(1, -1)
+    d = np.roll(np.roll(c, 1, 1), -1, 0) + np.roll(c, -3, 1) * 2.0
+    b[:] = d.ravel()
+
+
+def rolled_around(a, b, m):
+    for k in (-1, 0, 2):
+        b += np.roll(a, k) * (k + 3)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 40])
+@pytest.mark.parametrize("fn", [rolled, rolled_around], ids=lambda fn: fn.__name__)
+def test_shifts_by_constants_are_differences(fn, size):
+    run_everywhere(fn, *arguments(size))
+    found = reduce_remainders(prepared(rolled_around), PassContext())
+    assert remainders(found) == 0
+    assert "an index is less than one period out of range" in {guard.reason for guard in found.guards}
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 40])
 @pytest.mark.parametrize("fn", [*REDUCED, *LEFT], ids=lambda fn: fn.__name__)

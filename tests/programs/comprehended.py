@@ -35,6 +35,10 @@ def hilbert(n):
 
 
 @_on(ints(9, 11, lo=0, hi=2).astype(bool), 3)
+@_on(ints(1, 1, lo=0, hi=2).astype(bool), 2)
+@_on(ints(1, 5, lo=0, hi=2).astype(bool), 2)
+@_on(ints(4, 2, lo=0, hi=2).astype(bool), 2)
+@_on(ints(0, 3, lo=0, hi=2).astype(bool), 2)
 def game_of_life(board, steps):
     for _ in range(steps):
         around = sum(

@@ -38,7 +38,7 @@ from appyc.passes.node_builders import shifted, truth
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.constant_conditions import folded
 
-MAX_NODES = 200
+MAX_NODES = 400
 """A larger body is not written twice."""
 
 MAX_CUTS = 4
@@ -65,8 +65,7 @@ def split_at_conditions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     def rule(loop: ir.For) -> ir.Stmt | tuple[ir.Stmt, ...]:
         if loop.var in with_products or loop.var in ctx.copies or why_not_cut(loop) is not None:
             return loop
-        parts = _cut(fn, loop, names, MAX_CUTS)
-        return parts if len(parts) > 1 else loop
+        return _cut(fn, loop, names, MAX_CUTS)
 
     return map_loops(fn, rule)
 
@@ -77,6 +76,8 @@ def _cut(fn: ir.Function, loop: ir.For, names: NameSupply, cuts: int) -> tuple[i
     if found is None or sum(1 for _ in walk(loop.body)) > MAX_NODES:
         return (loop,)
     cond, boundary, holds_before = found
+    if (is_first := _in_one_part(loop, boundary)) is not None:
+        return _cut(fn, replace(loop, body=_knowing(loop.body, cond, holds_before == is_first)), names, cuts)
     before, (first, second) = split(fn, loop, [("cut", boundary)], names)
     again = rename(cond, {loop.var: second.var})
     first = replace(first, body=_knowing(first.body, cond, holds_before))
@@ -86,6 +87,14 @@ def _cut(fn: ir.Function, loop: ir.For, names: NameSupply, cuts: int) -> tuple[i
         short[distance(_chosen(cond, holds_before), loop.var) is not None] = True
     one, other = (0 if is_border else cuts - 1 for is_border in short)
     return (*before, *_cut(fn, first, names, one), *_cut(fn, second, names, other))
+
+
+def _in_one_part(loop: ir.For, boundary: ir.Expr) -> bool | None:
+    """Whether all iterations are in the first part of a loop that is cut; None where they may be in both."""
+    behind, ahead = (linear_form(end).plus(linear_form(boundary), -1) for end in (loop.hi, loop.lo))
+    if not behind.terms and behind.constant <= 0:
+        return True
+    return False if not ahead.terms and ahead.constant >= 0 else None
 
 
 def _is_short(lo: ir.Expr, hi: ir.Expr) -> bool:

@@ -33,6 +33,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 
 from appyc.ir import nodes as ir
+from appyc.ir.affine import linear_form
 from appyc.ir.blocks import blocks_of, map_blocks, without_blocks
 from appyc.ir.types import DType
 from appyc.ir.visit import (
@@ -57,16 +58,18 @@ MAX_NODES = 32
 
 def copy_propagation(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with qualifying scalars replaced by their values."""
-    values = known_values(fn)
-    if values:
-        fn = substitute(fn, values)
+    new = _propagated(fn)
+    return replace(new, body=rewrite_all(new.body, folded)) if new.body != fn.body else fn
+
+
+def _propagated(fn: ir.Function) -> ir.Function:
+    fn = substitute(fn, known_values(fn))
     if not loops_of(fn):
         return fn
     written = Counter(scalar_writes(fn))
     changing = frozenset({*written, *(loop.var for loop in loops_of(fn))})
     once = frozenset(symbol for symbol, times in written.items() if times == 1) - frozenset(fn.params)
-    body = _InLoops(changing, once).block(fn.body, {}, frozenset())
-    return replace(fn, body=rewrite_all(body, folded)) if body != fn.body else fn
+    return replace(fn, body=_InLoops(changing, once).block(fn.body, {}, frozenset()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +151,20 @@ def _qualifies(expr: ir.Expr, varying: Set[ir.Symbol]) -> bool:
             return arg.dtype.is_integer and _qualifies(arg, varying)
         case ir.Binary(op=op, lhs=lhs, rhs=rhs, trap=False) if expr.dtype is DType.INT64:
             if op in _DIVISIONS:
-                return isinstance(rhs, ir.Const) and rhs.value != 0 and _qualifies(lhs, varying)
+                is_shift = (
+                    op == "%" and not linear_form(lhs).terms
+                )  # as of `np.roll`: it becomes a difference
+                if isinstance(rhs, ir.Const):
+                    return rhs.value != 0 and _qualifies(lhs, varying)
+                return is_shift and _is_positive(rhs) and _qualifies(rhs, varying)
             return op in _OPERATORS and _qualifies(lhs, varying) and _qualifies(rhs, varying)
+        case _:
+            return False
+
+
+def _is_positive(divisor: ir.Expr) -> bool:
+    match divisor:
+        case ir.Binary(op="max", rhs=ir.Const(value=int(least))):
+            return least > 0
         case _:
             return False

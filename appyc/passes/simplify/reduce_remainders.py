@@ -25,9 +25,11 @@ from appyc.ir.affine import linear_form
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_written, symbols_of, walk
 from appyc.passes.checks.guards import asked_in_order
-from appyc.passes.node_builders import at_least, counted_from_end
+from appyc.passes.node_builders import at_least, counted_from_end, integer, shifted, truth
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.counted_variables import Ranges, rewrite_in_ranges
+
+_WHY = "an index is less than one period out of range"
 
 
 def reduce_remainders(fn: ir.Function, ctx: PassContext) -> ir.Function:
@@ -38,9 +40,17 @@ def reduce_remainders(fn: ir.Function, ctx: PassContext) -> ir.Function:
     guards: dict[ir.Guard, None] = {}
 
     def rule(node: ir.Node, ranges: Ranges) -> ir.Node:
-        if isinstance(node, ir.Binary) and node.op == "%" and node.dtype is DType.INT64:
-            return _reduced(node, ranges, fixed, guards)
-        return node
+        match node:
+            case ir.Binary(op="%") if node.dtype is DType.INT64:
+                return _reduced(node, ranges, fixed, guards)
+            case ir.Compare(op=">=", lhs=ir.Var(symbol=counter), rhs=ir.Const(value=int(least))) if (
+                counter in ranges and ranges[counter].lo >= least
+            ):
+                return truth(True, node.loc)
+            case ir.Select(cond=ir.Const(value=holds)):
+                return node.then if holds else node.orelse
+            case _:
+                return node
 
     body = rewrite_in_ranges(fn.body, rule, {})
     return fn if body == fn.body else replace(fn, body=body, guards=asked_in_order((*fn.guards, *guards)))
@@ -53,10 +63,11 @@ def _reduced(
 
     fixed: parameters that keep their values. guards: gets new ones.
     """
-    base, loc = node.rhs, node.loc
+    base, loc, form = node.rhs, node.loc, linear_form(node.lhs)
+    if not form.terms:
+        return _of_constant(node, form.constant, fixed, guards)
     if not isinstance(base, ir.Extent | ir.Var):
         return node
-    form = linear_form(node.lhs)
     for counter, factor in form.terms.items():
         if factor == 1 and (found := _room(counter, ranges, base)) is not None:
             break
@@ -77,9 +88,7 @@ def _reduced(
     if least > first + room + 1:  # base is at least this in every iteration
         if not fixed.issuperset(symbols_of(base)):
             return node
-        guards[ir.Guard(at_least(base, least), "an index is less than one period out of range", loc=loc)] = (
-            None
-        )
+        guards[ir.Guard(at_least(base, least), _WHY, loc=loc)] = None
     value = node.lhs
     if high > room:
         outside = ir.Compare(">=", node.lhs, base, loc=loc)
@@ -87,6 +96,21 @@ def _reduced(
     if first + low < 0:
         value = replace(counted_from_end(node.lhs, base), orelse=value)
     return value
+
+
+def _of_constant(
+    node: ir.Binary, value: int, fixed: frozenset[ir.Symbol], guards: dict[ir.Guard, None]
+) -> ir.Expr:
+    """The remainder of a constant by a length, or by the greater of a length and 1."""
+    base, loc = node.rhs, node.loc
+    match base:
+        case ir.Binary(op="max", lhs=length, rhs=ir.Const(value=1)):
+            base = length
+    if not isinstance(base, ir.Extent | ir.Var) or not fixed.issuperset(symbols_of(base)):
+        return node
+    if value:
+        guards[ir.Guard(at_least(base, max(value + 1, -value)), _WHY, loc=loc)] = None
+    return shifted(base, value) if value < 0 else integer(value, loc)
 
 
 def _room(term: ir.Expr, ranges: Ranges, base: ir.Expr) -> tuple[int, int] | None:

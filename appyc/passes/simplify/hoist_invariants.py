@@ -1,11 +1,15 @@
-"""Hoists calls of mathematical functions with loop-invariant arguments out of loops in lanes.
+"""Loop-invariant code motion of what C compilers leave in loops in lanes: calls of mathematical functions, and choices.
 
     for j in range(n):  # simd                          c = cos(a[i])
         o[i, j] = cos(a[i]) * cos(a[j])       ->        for j in range(n):  # simd
                                                             o[i, j] = c * cos(a[j])
 
 A C compiler moves the call, but leaves what follows it, the bounds of a cosine, as a condition in the loop that vectors
-have no form of (gcc 12), and then makes no lanes.
+have no form of (gcc 12), and then makes no lanes. So it is with the row that a select chooses:
+
+    for j in range(n):  # simd                              row = i - 1 if i >= 1 else m - 1
+        o[i, j] = a[i - 1 if i >= 1 else m - 1, j]    ->    for j in range(n):  # simd
+                                                                o[i, j] = a[row, j]
 
 Requires: modes are chosen. Does not handle: calls in loops with inner loops; elements that are read under conditions.
 """
@@ -26,8 +30,8 @@ from appyc.passes.node_builders import has_iterations, with_private
 from appyc.passes.pass_context import PassContext
 
 
-def hoist_calls(fn: ir.Function, ctx: PassContext) -> ir.Function:
-    """The function with such calls before the loops."""
+def hoist_invariants(fn: ir.Function, ctx: PassContext) -> ir.Function:
+    """The function with such calls and selects before the loops."""
     names = NameSupply.after(fn)
     made: set[ir.Symbol] = set()
 
@@ -41,7 +45,7 @@ def hoist_calls(fn: ir.Function, ctx: PassContext) -> ir.Function:
         def expression(e: ir.Expr, is_certain: bool) -> ir.Expr:
             nodes = list(walk(e))
             if (
-                any(isinstance(n, ir.Intrinsic) and n.name in VECTOR_FUNCTIONS for n in nodes)
+                any(_stays(n) for n in nodes)
                 and not changing & {s for n in nodes if (s := _read(n)) is not None}
                 and not may_raise(nodes)
                 and (is_certain or not any(isinstance(n, ir.Load) for n in nodes))
@@ -68,6 +72,11 @@ def hoist_calls(fn: ir.Function, ctx: PassContext) -> ir.Function:
         return ir.If(has_iterations(loop), ahead, loc=loop.loc), new
 
     return map_loops(fn, rule)
+
+
+def _stays(node: ir.Node) -> bool:
+    """Whether C compilers do not move a loop-invariant expression with such a node."""
+    return isinstance(node, ir.Select) or (isinstance(node, ir.Intrinsic) and node.name in VECTOR_FUNCTIONS)
 
 
 def _read(node: ir.Node) -> ir.Symbol | None:
