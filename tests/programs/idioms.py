@@ -145,10 +145,12 @@ def extremes_by_a_key(a):
 @_on(1, 0)
 def open_grids(n, m):
     y, x = np.ogrid[0:n, 0:m]
+    b, a = np.mgrid[-1.5 : 1.5 : m * 1j, 0 : n : 1j * n]
+    c, d = np.ogrid[1 : 2 : n * 1j, 1 : 2 : -3 * 1j]
     v, u = np.ogrid[-1:1:5j, 0 : n * 0.5 : 0.5]
     p, q = np.mgrid[-1:1:3j, 0:m]
     s, t = np.meshgrid(np.arange(n), np.arange(m), sparse=True)
-    return y * 10 + x, u + v, p - q, s - t, np.mgrid[0:1:4j]
+    return y * 10 + x, u + v, p - q, s - t, np.mgrid[0:1:4j], b * a, c + d
 
 
 @_on(floats(5, 7), np.array([0, 3]), np.array([1, 2, -1]))

@@ -122,9 +122,9 @@ def _grid(scope: Scope, index: ast.expr, loc: Loc, *, is_open: bool) -> Value:
         if not isinstance(part, ast.Slice) or part.upper is None:
             raise UnsupportedError("np.mgrid and np.ogrid take slices with an end here", loc)
         bounds = [part.lower or ast.copy_location(ast.Constant(0), part), part.upper]
-        ranges.append(
-            expressions.lower_numbers(scope, [*bounds, *([part.step] if part.step is not None else [])])
-        )
+        count = _count(part.step)
+        steps = [step for step in (count or part.step,) if step is not None]
+        ranges.append((expressions.lower_numbers(scope, [*bounds, *steps]), count is not None))
     return grid(scope, ranges, loc, is_open=is_open, is_tuple=isinstance(index, ast.Tuple))
 
 
@@ -217,6 +217,8 @@ def _axis_index(scope: Scope, owner: ArrayRef, axis: int, value: Value, node: as
 
 # ---------------------------------------------------------------- grids
 
+_HINTS = ("np.linspace makes so many points",)
+
 
 def _along(scope: Scope, vector: Tensor, axis: int, rank: int, loc: Loc) -> Tensor:
     """A vector along one of so many axes, the others of length 1."""
@@ -227,14 +229,30 @@ def _along(scope: Scope, vector: Tensor, axis: int, rank: int, loc: Loc) -> Tens
     return out
 
 
-def grid(
-    scope: Scope, ranges: Sequence[Sequence[Number]], loc: Loc, *, is_open: bool, is_tuple: bool
-) -> Value:
-    """np.mgrid, or np.ogrid where `is_open` is set, of slices: start, stop and step of each axis.
+def _count(step: ast.expr | None) -> ast.expr | None:
+    """The number of coordinates of a grid that a step of `6j` or `n * 1j` stands for."""
+    match step:
+        case ast.Constant(value=complex(real=0.0, imag=imag)):
+            return ast.copy_location(ast.Constant(int(abs(imag))), step)
+        case (
+            ast.BinOp(op=ast.Mult(), left=count, right=ast.Constant(value=complex(real=0.0, imag=1.0)))
+            | ast.BinOp(op=ast.Mult(), left=ast.Constant(value=complex(real=0.0, imag=1.0)), right=count)
+        ):
+            return count
+        case _:
+            return None
 
-    A step of `6j` stands for 6 coordinates, the last of them the stop. is_tuple: the slices are a tuple's.
+
+def grid(
+    scope: Scope, ranges: Sequence[tuple[Sequence[Number], bool]], loc: Loc, *, is_open: bool, is_tuple: bool
+) -> Value:
+    """np.mgrid, or np.ogrid where `is_open` is set, of slices: start, stop and step of each axis, or the number of
+    coordinates, the last of which is the stop, where the flag says so. is_tuple: the slices are a tuple's.
     """
-    vectors = [_coordinates(scope, bounds, loc) for bounds in ranges]
+    vectors = [
+        _spaced(scope, bounds, loc) if is_count else _counted(scope, bounds, loc)
+        for bounds, is_count in ranges
+    ]
     if not is_tuple:
         return vectors[0]
     kind = promoted_dtype([DType.INT64, *(vector.element.dtype for vector in vectors)])
@@ -246,24 +264,36 @@ def grid(
     return stacked(scope, [Tensor(axes, extents, v.element) for v in vectors], 0, loc)
 
 
-def _coordinates(scope: Scope, bounds: Sequence[Number], loc: Loc) -> Tensor:
-    """The coordinates along one axis."""
-    if not any(n.type.dtype.is_complex for n in bounds):
-        return array_creation.arange(scope, bounds, None, loc)
-    count = bounds[2].constant if len(bounds) == 3 else None
-    if not isinstance(count, complex) or any(n.type.dtype.is_complex for n in bounds[:2]):
-        raise UnsupportedError("a grid with a complex bound, or with a number of points that is no constant, "
-                               "is not compiled", loc, hints=("np.linspace makes that many points",))  # fmt: skip
+def _counted(scope: Scope, bounds: Sequence[Number], loc: Loc) -> Tensor:
+    """The coordinates along one axis, in steps."""
+    _refuse_complex(bounds, loc)
+    return array_creation.arange(scope, bounds, None, loc)
+
+
+def _spaced(scope: Scope, bounds: Sequence[Number], loc: Loc) -> Tensor:
+    """So many coordinates along one axis, from a start to a stop."""
+    _refuse_complex(bounds, loc)
+    if not bounds[2].type.dtype.is_integer:
+        raise UnsupportedError("the number of points of a grid is no integer", loc, hints=_HINTS)
     start, stop = (
         Number(pinned(scope, "bound", cast(n.expr, DType.FLOAT64)), python=False) for n in bounds[:2]
     )
-    n = int(abs(count))
-    gaps = Number(Const(float(n - 1), DType.FLOAT64, loc=loc), python=False)
-    distance = binary("-", stop, start, loc)
-    step = Number(Const(1.0, DType.FLOAT64, loc=loc), python=False)
-    if n != 1:
-        step = Number(scope.temp("step", binary("/", distance, gaps, loc).expr), python=False)
+    count = cast(bounds[2].expr, DType.INT64)
+    if isinstance(count, Const):
+        count = integer(abs(int(count.value.real)), loc)
+    else:
+        count = scope.temp("count", arithmetic.absolute(Number(count, python=False), loc).expr)
+    last = Binary("max", Binary("-", count, integer(1, loc), loc=loc), integer(1, loc), loc=loc)
+    gaps = Number(cast(last, DType.FLOAT64), python=False)
+    step = Number(
+        scope.temp("step", binary("/", binary("-", stop, start, loc), gaps, loc).expr), python=False
+    )
     axis = scope.supply.fresh("i", DType.INT64)
     here = Number(cast(Var(axis, loc=loc), DType.FLOAT64), python=False)
     value = binary("+", binary("*", here, step, loc), start, loc)
-    return Tensor((axis,), (integer(n, loc),), value.expr)
+    return Tensor((axis,), (count,), value.expr)
+
+
+def _refuse_complex(bounds: Sequence[Number], loc: Loc) -> None:
+    if any(n.type.dtype.is_complex for n in bounds):
+        raise UnsupportedError("a grid with a complex bound is not compiled", loc, hints=_HINTS)
