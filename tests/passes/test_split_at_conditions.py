@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from appyc import pipeline
-from appyc.ir.nodes import Binary, Function, Node, Select
+from appyc.ir.nodes import Binary, Function, If, Node, Select
 from appyc.ir.printer import print_function
-from appyc.ir.visit import loops_of, walk
+from appyc.ir.visit import contains, loops_of, walk
 from appyc.options import Options
 from appyc.passes.parallelise.split_at_conditions import split_at_conditions
 from appyc.passes.pass_context import PassContext
@@ -107,6 +107,49 @@ def always_the_same(x, y):
     return out
 
 
+def filtered(x, y):
+    out = np.zeros_like(x)
+    for i in range(x.shape[0]):
+        for k in range(y.shape[0]):
+            if i - k >= 0:
+                out[i] += y[k] * x[i - k]
+    return out
+
+
+def near_by(x, y):
+    out = np.zeros_like(x)
+    for i in range(x.shape[0]):
+        c = 0
+        for k in range(-2, 3):
+            if 0 <= i + k < x.shape[0]:
+                out[i] += x[i + k]
+                c += 1
+            elif k > 0:
+                out[i] += y[0]
+        out[i] /= c
+    return out
+
+
+def with_edges(x, y):
+    out = np.zeros_like(x)
+    for i in range(x.shape[0]):
+        if i > 0:
+            out[i] += x[i - 1]
+        if x.shape[0] - 2 >= i:
+            out[i] -= x[i + 1]
+    return out
+
+
+def in_time_steps(x, y):
+    out = np.zeros_like(x)
+    for _ in range(3):
+        for i in range(x.shape[0]):
+            if i > 0:
+                out[i] += x[i - 1]
+    return out
+
+
+CONDITIONS = (filtered, with_edges)
 CUT = (joined, joined_with_itself, rolled, neighbour, always_the_same, from_the_other_side, triangle)
 LEFT = (chosen_by_values, in_steps_of_two, bound_that_moves, left_early)
 
@@ -118,6 +161,19 @@ def prepared(fn: Callable[..., Any], size: int = 5, **options: Any) -> tuple[Fun
 
 def choices(fn: Function) -> int:
     return sum(isinstance(n, Select) for loop in loops_of(fn.body) for n in walk(loop.body))
+
+
+@pytest.mark.parametrize("fn", CONDITIONS, ids=lambda fn: fn.__name__)
+def test_iterations_that_decide_alike_have_no_condition(fn: Callable[..., Any]) -> None:
+    before, context = prepared(fn)
+    found = after(before, split_at_conditions, context=context)
+    assert all(contains(loop.body, If) for loop in loops_of(before.body))
+    assert not all(contains(loop.body, If) for loop in loops_of(found.body))
+
+
+def test_steps_of_time_keep_conditions() -> None:
+    before, context = prepared(in_time_steps)
+    assert split_at_conditions(before, context) == before
 
 
 @pytest.mark.parametrize("fn", CUT, ids=lambda fn: fn.__name__)
@@ -160,7 +216,9 @@ def test_bounds_that_move_are_none() -> None:
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 7])
-@pytest.mark.parametrize("fn", [*CUT, *LEFT, kept_within, beyond_the_edge], ids=lambda fn: fn.__name__)
+@pytest.mark.parametrize(
+    "fn", [*CUT, *LEFT, *CONDITIONS, near_by, kept_within, beyond_the_edge], ids=lambda fn: fn.__name__
+)
 def test_results_stay(fn: Callable[..., Any], size: int) -> None:
     if not size and fn is not joined:
         return

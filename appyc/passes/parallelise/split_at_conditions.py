@@ -14,10 +14,17 @@ A subscript that is kept within bounds, in an innermost loop, makes gathers of l
     for j in range(m):                                          for j in range(0, cut): b[j] = a[0]
         b[j] = a[max(j - 1, 0)]                     ->          for j_2 in range(cut, m): b[j_2] = a[j_2 - 1]
 
+So are conditions of statements in an innermost loop; a part that does nothing vanishes:
+
+    for k in range(m):
+        if i - k >= 0:                              ->          for k in range(0, min(m, i + 1)):
+            s += w[k] * a[i - k]                                    s += w[k] * a[i - k]
+
 The iterations keep their order, so the transformation is legal for any loop. Runs after loop fusion and the other
 passes that move loops, and before the verdicts of the dependence analysis. A pragma on the loop is kept.
 
-Does not handle: steps other than 1; conditions of `if` statements; loops around or inside a product of matrices, which
+Does not handle: steps other than 1; conditions of `if` statements in loops that another one repeats without using its
+variable, which `tile_time` takes as a whole; loops around or inside a product of matrices, which
 is marked as a whole; GPUs, whose lanes have masks for it.
 """
 
@@ -28,7 +35,7 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from appyc.ir import nodes as ir
-from appyc.ir.affine import distance, linear_form
+from appyc.ir.affine import NO_TERMS, LinearForm, distance, linear_form, written
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.types import DType
@@ -52,7 +59,7 @@ def split_at_conditions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with such loops cut."""
     if ctx.options.on_gpu or not ctx.options.auto:
         return fn
-    if not any(isinstance(n, ir.Select) or _is_clamp(n) for n in walk(fn.body)):
+    if not any(isinstance(n, ir.Select | ir.If) or _is_clamp(n) for n in walk(fn.body)):
         return fn
     with_products = {
         loop.var
@@ -60,24 +67,29 @@ def split_at_conditions(fn: ir.Function, ctx: PassContext) -> ir.Function:
         if any(n.product is not None for n in loops_of(nest))
         for loop in loops_of(nest)
     }
+    steps = [loop for loop in loops_of(fn.body) if loop.var not in scalars_read(loop.body)]
+    in_steps = {loop.var for step in steps for loop in loops_of(step.body)}
     names = NameSupply.after(fn)
 
     def rule(loop: ir.For) -> ir.Stmt | tuple[ir.Stmt, ...]:
         if loop.var in with_products or loop.var in ctx.copies or why_not_cut(loop) is not None:
             return loop
-        return _cut(fn, loop, names, MAX_CUTS)
+        return _cut(fn, loop, names, MAX_CUTS, loop.var not in in_steps)
 
     return map_loops(fn, rule)
 
 
-def _cut(fn: ir.Function, loop: ir.For, names: NameSupply, cuts: int) -> tuple[ir.Stmt, ...]:
-    """The loop in parts, with the assignments of their bounds."""
-    found = _turning_point(loop) if cuts > 0 else None
+def _cut(fn: ir.Function, loop: ir.For, names: NameSupply, cuts: int, at_ifs: bool) -> tuple[ir.Stmt, ...]:
+    """The loop in parts that do anything, with the assignments of their bounds. at_ifs: also at `if` statements."""
+    if not loop.body:
+        return ()
+    found = _turning_point(loop, at_ifs) if cuts > 0 else None
     if found is None or sum(1 for _ in walk(loop.body)) > MAX_NODES:
         return (loop,)
     cond, boundary, holds_before = found
     if (is_first := _in_one_part(loop, boundary)) is not None:
-        return _cut(fn, replace(loop, body=_knowing(loop.body, cond, holds_before == is_first)), names, cuts)
+        same = replace(loop, body=_knowing(loop.body, cond, holds_before == is_first))
+        return _cut(fn, same, names, cuts, at_ifs)
     before, (first, second) = split(fn, loop, [("cut", boundary)], names)
     again = rename(cond, {loop.var: second.var})
     first = replace(first, body=_knowing(first.body, cond, holds_before))
@@ -86,7 +98,7 @@ def _cut(fn: ir.Function, loop: ir.For, names: NameSupply, cuts: int) -> tuple[i
     if isinstance(cond, ir.Binary):  # the part in which the subscript stays at its bound is short as a rule
         short[distance(_chosen(cond, holds_before), loop.var) is not None] = True
     one, other = (0 if is_border else cuts - 1 for is_border in short)
-    return (*before, *_cut(fn, first, names, one), *_cut(fn, second, names, other))
+    return (*before, *_cut(fn, first, names, one, at_ifs), *_cut(fn, second, names, other, at_ifs))
 
 
 def _in_one_part(loop: ir.For, boundary: ir.Expr) -> bool | None:
@@ -103,11 +115,11 @@ def _is_short(lo: ir.Expr, hi: ir.Expr) -> bool:
     return not length.terms and length.constant <= BORDER
 
 
-def _turning_point(loop: ir.For) -> tuple[ir.Compare | ir.Binary, ir.Expr, bool] | None:
+def _turning_point(loop: ir.For, at_ifs: bool) -> tuple[ir.Compare | ir.Binary, ir.Expr, bool] | None:
     """A monotonic condition of a select between elements, or a subscript's bound, for which `lhs < rhs` stands; the
     iteration at which it changes, and its value before."""
     moving = changed_in(loop)
-    for choice in _choices(loop.body):
+    for choice in (*_choices(loop.body), *(_conditions(loop.body) if at_ifs else ())):
         for cond in walk(choice.cond):
             if isinstance(cond, ir.Compare) and (found := _boundary(cond, loop.var, moving)) is not None:
                 return cond, *found
@@ -118,6 +130,11 @@ def _turning_point(loop: ir.For) -> tuple[ir.Compare | ir.Binary, ir.Expr, bool]
         if (found := _boundary(is_left, loop.var, moving)) is not None:
             return clamp, *found
     return None
+
+
+def _conditions(body: tuple[ir.Stmt, ...]) -> list[ir.If]:
+    """The conditional statements of an innermost loop."""
+    return [] if contains(body, ir.For | ir.While) else [n for n in statements(body) if isinstance(n, ir.If)]
 
 
 def _choices(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Select]:
@@ -147,12 +164,18 @@ def _chosen(clamp: ir.Binary, is_left_less: bool) -> ir.Expr:
 
 def _boundary(cond: ir.Compare, var: ir.Symbol, moving: Set[ir.Symbol]) -> tuple[ir.Expr, bool] | None:
     """The first iteration of the second part, and whether the condition holds in the first part."""
-    for op, side, bound in ((cond.op, cond.lhs, cond.rhs), (ir.MIRRORED[cond.op], cond.rhs, cond.lhs)):
-        if op in ("==", "!=") or bound.dtype is not DType.INT64 or not is_invariant(bound, moving):
-            continue
-        if (more := distance(side, var)) is not None:
-            return shifted(bound, (op in ("<=", ">")) - more), op in ("<", "<=")
-    return None
+    if cond.op in ("==", "!=") or {cond.lhs.dtype, cond.rhs.dtype} != {DType.INT64}:
+        return None
+    form, here = linear_form(cond.lhs).plus(linear_form(cond.rhs), -1), ir.Var(var, loc=cond.loc)
+    step = form.terms.get(here, 0)
+    if step not in (1, -1):
+        return None
+    rest = form.plus(LinearForm({here: step}), -1)
+    bound = written(NO_TERMS.plus(rest, -step), cond.loc)  # step * var + rest is compared with 0
+    if not is_invariant(bound, moving):
+        return None
+    op = cond.op if step == 1 else ir.MIRRORED[cond.op]
+    return shifted(bound, op in ("<=", ">")), op in ("<", "<=")
 
 
 def _knowing(body: tuple[ir.Stmt, ...], cond: ir.Compare | ir.Binary, holds: bool) -> tuple[ir.Stmt, ...]:
