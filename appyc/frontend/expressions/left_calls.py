@@ -14,7 +14,7 @@ from appyc.ir.raising import CONVERSION, NEGATIVE_POWER, may_raise, raising_wher
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, contains, scalars_read, walk
 
-DIVISION = "a division by zero"
+DIVISION, EMPTY = "a division by zero", "an array of a list without items"
 
 
 def leave_unless(scope: Scope, cond: ir.Expr, why: str, loc: Loc) -> None:
@@ -36,6 +36,13 @@ def leave_on_zero(scope: Scope, divisor: ir.Expr, loc: Loc) -> None:
         scope.tests.append(test)
     elif not (scope.in_loop or scope.loops) and scalars_read(divisor) <= known:
         scope.block.append(test)
+
+
+def leave_without_items(scope: Scope, count: ir.Expr, loc: Loc) -> None:
+    """Emits such a guard for an array of a list of ints, which is one of floats where the list has no items. It stands
+    in no loop, and `settled_calls` removes it behind stores."""
+    if not (scope.in_loop or scope.loops):
+        scope.block.append(_test(truth_of(count), EMPTY, loc))
 
 
 def leave_beyond_64_bits(scope: Scope, number: Number, loc: Loc) -> Number:
@@ -83,7 +90,7 @@ def _settled(
                 raising = raising_where_left(stmt)
                 if raising != stmt:
                     out.append(raising)
-                elif why != DIVISION:
+                elif why not in (DIVISION, EMPTY):
                     raise UnsupportedError(
                         "a name has another type after an iteration of this loop than before it; where there is none, "
                         f"Python would have to run the call, but '{min(s.name for s in stored)}' has been stored into "

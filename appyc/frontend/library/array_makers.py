@@ -8,6 +8,7 @@ from appyc.frontend.arrays.reshaping import concatenated, ravelled, stacked
 from appyc.frontend.arrays.tensors import as_tensor, is_array, materialise
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.expressions.left_calls import leave_without_items
 from appyc.frontend.expressions.stores import assign
 from appyc.frontend.library.axis_arguments import Arguments, given_dtype, integer_argument, several
 from appyc.frontend.scope import Scope
@@ -59,6 +60,8 @@ def array_of(scope: Scope, value: vals.Value, dtype: DType | None, loc: Loc) -> 
     if is_array(value):
         tensor = as_tensor(scope, value, loc)
         kind = dtype or tensor.element.dtype
+        if dtype is None and tensor.python and kind is not DType.FLOAT64:
+            leave_without_items(scope, tensor.extents[0], loc)
         if tensor.element.dtype.is_complex and not kind.is_complex:
             raise TypeInferenceError(f"complex numbers cannot be made {kind}", loc, hints=("use z.real",))
         require_all_fit(scope, value, kind, loc)
