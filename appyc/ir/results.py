@@ -96,6 +96,7 @@ CONTAINERS: dict[str, Callable[..., object]] = {
     "set": set,
     "deque": deque,
     "bytes": bytes,
+    "list of lists": lambda matrix: matrix.tolist(),
     "ints and floats": lambda numbers, are_ints: [
         int(number) if is_int else number for number, is_int in zip(numbers, are_ints, strict=True)
     ],

@@ -418,3 +418,19 @@ def shared_and_named(n):
     for row in grid:
         row[0] = -1.0
     return sum(sum(row) for row in grid)
+
+
+@PROGRAMS.on(5)
+def shared_and_returned(n):
+    """What a nested function uses is returned as the lists that it is."""
+    best = [[0] * n for _ in range(n)]
+    is_even = [[False] * n for _ in range(2)]
+
+    def cost(i, j):
+        return 1 if i == j else best[i][j] + cost(i + 1, j) + is_even[0][j]
+
+    for j in range(n):
+        is_even[0][j] = j % 2 == 0
+        for i in range(j - 1, -1, -1):
+            best[i][j] = cost(i, j) * 2 + i
+    return cost(0, n - 1), best, is_even

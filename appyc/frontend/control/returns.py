@@ -94,6 +94,8 @@ def _stored(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
     match value:
         case vals.ArrayRef() if vals.is_list_itself(value) and value.symbol in scope.memory.made:
             return _stored(scope, list_value(scope, value, loc), loc)
+        case vals.ArrayRef() if _is_own_table(scope, value):
+            return vals.ReturnedContainer("list of lists", vals.TupleValue((value,)))
         case vals.ArrayRef(index=(_, *_)) | vals.Tensor() if vals.is_listed(value) and not scope.is_inlined:
             raise UnsupportedError("a part of a list cannot be returned", loc,
                                    hints=("return np.array of it",))  # fmt: skip
@@ -130,6 +132,12 @@ def _stored(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
             return vals.ReturnedList(slots, vals.Number(Var(slots.count, loc=loc), python=True))
         case _:
             return with_parts(value, lambda part: _stored(scope, part, loc))
+
+
+def _is_own_table(scope: Scope, value: vals.ArrayRef) -> bool:
+    """Whether the value is a list of equally long lists that the function has made, as its caller gets it."""
+    is_whole = vals.is_listed(value) and not value.index and value.ndim == 2
+    return is_whole and value.symbol in scope.memory.made and not scope.is_inlined
 
 
 def _has_list(value: vals.Value) -> bool:
