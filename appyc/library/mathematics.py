@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from appyc.library import primitives
 from appyc.library.primitives import refuse
 from appyc.library.table import of
 
@@ -99,6 +100,38 @@ def comb(n, k):
     return out
 
 
+@of(math.dist, tested=True)
+def dist(p, q):
+    """The distance of two points."""
+    if len(p) != len(q):
+        raise ValueError("both points must have the same number of dimensions")
+    out = 0.0
+    for i in range(len(p)):
+        out = math.hypot(out, float(p[i]) - float(q[i]))
+    return out
+
+
+@of(math.gamma, tested=True)
+def gamma(x):
+    """The gamma function; of an integer it is the nearest one."""
+    number = float(x)
+    if number <= 0.0 and number == np.floor(number):
+        raise ValueError("math domain error")
+    out = float(primitives.gamma(number))
+    if math.isinf(out) and number != math.inf:
+        raise OverflowError("math range error")
+    return float(np.rint(out)) if number == np.floor(number) else out
+
+
+@of(math.lgamma, tested=True)
+def lgamma(x):
+    """The logarithm of the gamma function's size."""
+    number = float(x)
+    if number <= 0.0 and number == np.floor(number) and number != -math.inf:
+        raise ValueError("math domain error")
+    return float(primitives.log_gamma(number))
+
+
 @of(math.isclose, tested=True)
 def isclose(a, b, *, rel_tol=1e-09, abs_tol=0.0):
     """Whether two numbers differ by no more than a share of the larger one, or than an absolute tolerance."""
@@ -175,5 +208,14 @@ def power(base, exp, mod):
     return out
 
 
+def length(*coordinates):
+    """`math.hypot` of any number of coordinates; two at a time neither overflow nor vanish."""
+    out = 0.0
+    for x in coordinates:
+        out = math.hypot(out, float(x))
+    return out
+
+
+of(length, tested=True)(length)
 of(rounded, tested=True)(rounded)  # by itself: `round` of one is an operation
 of(power, tested=True)(power)  # as `pow` of two

@@ -325,3 +325,10 @@ def characters_counted_from(text, first):
     for i, c in enumerate(text, first):
         s = s * 2 + i * (c == "a")
     return s
+
+
+@PROGRAMS.on("abcaab")
+@PROGRAMS.on(b"abcaab")
+def arrays_of_characters(text):
+    codes = np.array([c == text[0] for c in text])
+    return codes, np.sum([c != text[-1] for c in text[1:]])

@@ -253,3 +253,29 @@ def ranges_run_backwards(a):
     for i in range(1, len(a), 3)[::-1]:
         a[i] *= 2
     return last
+
+
+@_on(floats(6), 3)
+@_on(ints(4), -2)
+def mapped(a, k):
+    total = 0.0
+    for x in map(_distance, a):
+        total += x
+    for x in map(lambda u, v: u * v, a, a[::-1]):
+        total += x
+        if total > 5.0:
+            break
+    kept = sum(filter(lambda x: x > 0.5, a)), len(list(filter(None, a)))
+    rounded = list(map(int, a * 10))
+    rounded.append(k)
+    return total, kept, max(map(abs, a)), sorted(map(_distance, a)), np.array(list(map(_distance, a))), rounded
+
+
+@_on(floats(4), 7, 2.5)
+def extremes_of_what_is_written_out(a, k, x):
+    found = [[0] * 3 for _ in range(4)]
+    for i in range(1, 4):
+        for j in range(1, 3):
+            found[i][j] = min([found[i - 1][j] + k, found[i][j - 1] + 1, found[i - 1][j - 1] + i])
+    told = any([k > 7, x > 2]), all([a[0] > 0, k > 7]), len([k] * 3 + [1])
+    return min([x, 9.0], key=abs), max((x, -x), key=abs), max([k]), min((x,)), max([a[0], a[1]]), found[3][2], told

@@ -245,3 +245,17 @@ def digits_of_integers(a):
         length += int(x).bit_length()
         whole += (float(x) / 4.0).is_integer()
     return ones, length, whole, float(a[0]).is_integer()
+
+
+@PROGRAMS.on(floats(4) * 8.0 - 4.0, floats(4), 3)
+@PROGRAMS.on(np.arange(1.0, 5.0), np.arange(4), 2)
+@PROGRAMS.on(np.zeros(4), np.zeros(3), 2)  # ValueError: other dimensions
+@PROGRAMS.on(np.array([1.0, 0.0, 2.0, 3.0]), floats(4), 2)  # ValueError: a pole
+def lengths_and_products(a, b, k):
+    out = np.zeros((4, 4))
+    for i in range(4):
+        out[0, i] = math.dist(a, b) + math.dist((a[i], 1.0), (b[i], i))
+        out[1, i] = math.hypot(a[i], b[i], k) + math.hypot() + math.hypot(a[i])
+        out[2, i] = math.prod(a) + math.prod(b[:i], start=k) + math.prod([2, k, i]) + math.prod(x + 1 for x in b)
+        out[3, i] = math.gamma(a[i]) + math.lgamma(a[i]) + math.gamma(i + 1)
+    return out, math.prod((k, 3)), math.prod(range(1, k + 3)), math.prod([k, 0.5])

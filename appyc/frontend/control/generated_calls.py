@@ -1,4 +1,4 @@
-"""`any`, `all`, `sum`, `min` and `max` of generators, lists, tuples and vectors, with and without a key.
+"""`any`, `all`, `sum`, `math.prod`, `tuple`, `min` and `max` of generators, lists, tuples and vectors, also with a key.
 
 s = sum(x * y for x in a for y in b)          total = 0
                                         ->    for x in a:
@@ -10,18 +10,29 @@ from __future__ import annotations
 
 import ast
 import builtins
+from dataclasses import replace
 from functools import reduce
 
 from appyc.errors import LengthError, Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, fail_unless, is_array, pinned
 from appyc.frontend.control.comprehensions import collected, described, own_names, value_of_loops
 from appyc.frontend.desugar.building import assigned, located
-from appyc.frontend.desugar.comprehension_loops import Comprehension, first_of, items_of, searched, summed
+from appyc.frontend.desugar.comprehension_loops import (
+    Comprehension,
+    first_of,
+    items_of,
+    multiplied,
+    searched,
+    summed,
+)
 from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import constant_truth, integer, python_number
+from appyc.frontend.expressions.expressions import positional
 from appyc.frontend.expressions.inlining import called_with
 from appyc.frontend.scope import Scope
+from appyc.frontend.syntax.tree import as_tuple, tuple_in_place
 from appyc.frontend.types import values as vals
+from appyc.frontend.types.value_parts import numbers_of
 from appyc.ir.names import unused
 from appyc.ir.nodes import Binary, Compare, Expr, Reduce, Var
 from appyc.ir.types import DType
@@ -100,6 +111,49 @@ def generated_sum(scope: Scope, node: ast.Call) -> vals.Value | None:
     return value_of_loops(scope, argument, name, statements)
 
 
+def generated_product(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
+    """`math.prod` of anything that can be run over, as a loop with an accumulator."""
+    match node:
+        case ast.Call(args=[over], keywords=[]):
+            start: ast.expr = ast.Constant(1)
+        case ast.Call(args=[over], keywords=[ast.keyword(arg="start", value=start)]):
+            pass
+        case _:
+            raise UnsupportedError("math.prod is compiled with one argument, and start", loc)
+    name = unused("product", scope.locals)
+    if not isinstance(over, ast.GeneratorExp | ast.ListComp):
+        over = items_of(tuple_in_place(over), unused("item", scope.locals))
+    return value_of_loops(scope, over, name, multiplied(over, name, start))
+
+
+def generated_tuple(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
+    """`tuple(...)` of a value whose number of items is known from its type."""
+    nodes = positional(node, loc)
+    match nodes:
+        case []:
+            return vals.TupleValue(())
+        case [ast.GeneratorExp() | ast.ListComp() as items]:
+            value = collected(scope, items)
+        case [ast.List() as items]:
+            value = expressions.lower_expression(scope, as_tuple(items))
+        case [ast.Call(func=ast.Name(id="range"), args=bounds)] if "range" not in scope.locals:
+            value = _constant_range(scope, bounds, loc)
+        case _:
+            (value,) = expressions.lower_operands(scope, nodes[:1])
+    if not isinstance(value, vals.TupleValue) or len(nodes) > 1:
+        raise UnsupportedError("tuple is compiled of tuples, and of generators that run over tuples", loc,
+                               hints=("how many items it has must follow from the types",))  # fmt: skip
+    return vals.TupleValue(value.items)
+
+
+def _constant_range(scope: Scope, bounds: list[ast.expr], loc: Loc) -> vals.Value:
+    numbers = [number.constant for number in expressions.lower_numbers(scope, bounds)]
+    constants = [n for n in numbers if isinstance(n, int)]
+    if not 1 <= len(constants) <= 3 or len(constants) < len(numbers):
+        return vals.Opaque(None)
+    return vals.TupleValue(tuple(arithmetic.python_number(k, loc) for k in range(*constants)))
+
+
 def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> vals.Value | None:
     """Python's `min` and `max` of a generator or a vector; None for other arguments."""
     argument, name = node.args[0], "max" if is_max else "min"
@@ -140,9 +194,12 @@ def _by_key(scope: Scope, over: ast.expr, key: ast.expr, is_max: bool, loc: Loc)
     """`max(over, key=key)` of numbers: the first of those whose keys are largest. None for other items."""
     if not isinstance(over, ast.GeneratorExp | ast.ListComp):
         over = items_of(over, "item")
-    items = as_tensor(scope, collected(scope, over), loc)
+    value = collected(scope, over)
+    items = as_tensor(scope, value, loc)
     if items.ndim != 1:
         return None
+    if isinstance(value, vals.TupleValue):
+        items = replace(items, python=all(number.python for number in numbers_of(value)))
     largest = python_number(is_max, loc)
     return called_with(scope, extreme_by, [items, scope.lower(key), largest], loc)
 

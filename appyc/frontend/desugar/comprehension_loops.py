@@ -41,6 +41,11 @@ def summed(node: Comprehension, name: str, start: ast.expr) -> list[ast.stmt]:
     return _behind(node, name, "it = start", "it = it + item", start=start)
 
 
+def multiplied(node: Comprehension, name: str, start: ast.expr) -> list[ast.stmt]:
+    """The product of the items, from `start` on, in this name."""
+    return _behind(node, name, "it = start", "it = it * item", start=start)
+
+
 def searched(node: Comprehension, name: str, is_any: bool) -> list[ast.stmt]:
     """Whether any, or all, of the items are true, in this name."""
     found, decided = ("item", "it") if is_any else ("not item", "not it")

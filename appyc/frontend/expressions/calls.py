@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from types import FunctionType, MethodType
@@ -48,7 +49,7 @@ from appyc.frontend.library.number_conversions import number_method
 from appyc.frontend.library.scalar_functions import FUNCTIONS, TO_INT
 from appyc.frontend.library.texts import of_number
 from appyc.frontend.scope import Scope
-from appyc.frontend.syntax.tree import as_tuple
+from appyc.frontend.syntax.tree import is_list, tuple_in_place
 from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import MadeMethod, ObjectMethod
@@ -57,9 +58,11 @@ from appyc.frontend.types.weak_ints import refuse_unfit, require_fit
 from appyc.ir.nodes import Var
 from appyc.ir.types import DType
 from appyc.library.distributions import Primitive, Stored
-from appyc.library.mathematics import power, rounded
+from appyc.library.mathematics import length, power, rounded
 from appyc.library.table import text_of
 
+_LOOKERS = (min, max, len, any, all)
+"""Functions to which a list that is written out is as good as a tuple."""
 _REWRITE = ("write it as a loop or as a Python function, or call it outside the compiled function",)
 
 
@@ -112,14 +115,14 @@ def lower_call(scope: Scope, node: ast.Call) -> vals.Value:
         found_there = generator_calls.lower_method(scope, node, generator, callee.obj.__name__, loc)  # type: ignore[attr-defined]
         if found_there is not None:
             return found_there
+    if _hashable(callee.obj) in _LOOKERS and any(map(is_list, node.args)):
+        node = ast.copy_location(ast.Call(node.func, [*map(tuple_in_place, node.args)], node.keywords), node)
     is_extreme = (callee.obj is min or callee.obj is max) and len(node.args) == 1
     found = generated_calls.generated_extreme(scope, node, callee.obj is max, loc) if is_extreme else None
     if found is not None:
         return found
-    if callee.obj is pow and len(node.args) == 3:
-        callee = vals.Opaque(power, callee.root)
-    if callee.obj is round and len(node.args) == 2:
-        callee = vals.Opaque(rounded, callee.root)
+    if (text := _WITH_COUNT.get((_hashable(callee.obj), len(node.args)))) is not None:
+        callee = vals.Opaque(text, callee.root)
     if special := _SPECIAL.get(_hashable(callee.obj)):
         return special(scope, node, loc)
     if callee.obj is sum and (total := generated_calls.generated_sum(scope, node)) is not None:
@@ -203,6 +206,8 @@ def _from_table(
     values = expressions.lower_operands(scope, nodes)
     if len(values) == 1 and isinstance(values[0], vals.TupleValue) and obj in (min, max):
         values = list(values[0].items)
+        if len(values) == 1:
+            return values[0]
     if len(values) not in counts:
         expected = f"{counts.start}" if len(counts) == 1 else f"{counts.start} to {counts.stop - 1}"
         raise UnsupportedError(f"{ast.unparse(node.func)} with {len(values)} arguments cannot be compiled, with "
@@ -344,34 +349,6 @@ def _loops_only(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     )  # fmt: skip
 
 
-def _tuple(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
-    """`tuple(...)` of a value whose number of items is known from its type."""
-    nodes = positional(node, loc)
-    match nodes:
-        case []:
-            return vals.TupleValue(())
-        case [ast.GeneratorExp() | ast.ListComp() as items]:
-            value = collected(scope, items)
-        case [ast.List() as items]:
-            value = expressions.lower_expression(scope, as_tuple(items))
-        case [ast.Call(func=ast.Name(id="range"), args=bounds)] if "range" not in scope.locals:
-            value = _constant_range(scope, bounds, loc)
-        case _:
-            (value,) = expressions.lower_operands(scope, nodes[:1])
-    if not isinstance(value, vals.TupleValue) or len(nodes) > 1:
-        raise UnsupportedError("tuple is compiled of tuples, and of generators that run over tuples", loc,
-                               hints=("how many items it has must follow from the types",))  # fmt: skip
-    return vals.TupleValue(value.items)
-
-
-def _constant_range(scope: Scope, bounds: list[ast.expr], loc: Loc) -> vals.Value:
-    numbers = [number.constant for number in expressions.lower_numbers(scope, bounds)]
-    constants = [n for n in numbers if isinstance(n, int)]
-    if not 1 <= len(constants) <= 3 or len(constants) < len(numbers):
-        return vals.Opaque(None)
-    return vals.TupleValue(tuple(arithmetic.python_number(k, loc) for k in range(*constants)))
-
-
 def _ord(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     """`ord` of a character that is known."""
     values = expressions.lower_operands(scope, node.args)
@@ -381,6 +358,13 @@ def _ord(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     return arithmetic.python_number(ord(text), loc)
 
 
+_WITH_COUNT: dict[tuple[object, int], Callable[..., object]] = {
+    (pow, 3): power,
+    (round, 2): rounded,
+    **{(math.hypot, n): length for n in (0, 1, *range(3, 9))},
+}
+"""Functions of which another number of arguments is an operation, or nothing."""
+
 _SPECIAL: dict[object, Callable[[Scope, ast.Call, Loc], vals.Value]] = {
     len: _len,
     isinstance: attributes.lower_isinstance,
@@ -389,7 +373,8 @@ _SPECIAL: dict[object, Callable[[Scope, ast.Call, Loc], vals.Value]] = {
     next: generated_calls.generated_first,
     divmod: _divmod,
     ord: _ord,
-    tuple: _tuple,
+    math.prod: generated_calls.generated_product,
+    tuple: generated_calls.generated_tuple,
     range: _loops_only,
     enumerate: _loops_only,
     zip: _loops_only,

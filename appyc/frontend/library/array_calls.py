@@ -142,10 +142,10 @@ def _bound(
         )
     nodes = [_listed(n) for n in (*node.args, *(k.value for k in node.keywords))]
     values = [
-        _unlisted(scope, value, loc, as_list=as_lists)
+        _unlisted(scope, node, value, loc, as_list=as_lists)
         if lower is _collected or isinstance(value, ListSlots)
         else value
-        for value in expressions.lower_operands(scope, nodes, lower)
+        for node, value in zip(nodes, expressions.lower_operands(scope, nodes, lower), strict=True)
     ]
     positional = [*given, *values[: len(node.args)]]
     rest = next((k for k, name in enumerate(parameters) if name.startswith("*")), None)
@@ -165,14 +165,15 @@ def _bound(
     return out
 
 
-def _unlisted(scope: Scope, value: Value, loc: Loc, *, as_list: bool) -> Value:
+def _unlisted(scope: Scope, node: ast.expr, value: Value, loc: Loc, *, as_list: bool) -> Value:
     """An argument, with a list as what NumPy makes an array of; as_list: of Python's numbers still."""
     if isinstance(value, ListSlots):
         return as_tensor(scope, value, loc)
     if not is_listed(value):
         return value
     tensor = as_tensor(scope, value, loc)
-    if any(isinstance(n, Load) and n.array.array.readonly for n in walk(tensor.element)):
+    is_made = isinstance(node, ast.ListComp | ast.GeneratorExp)
+    if not is_made and any(isinstance(n, Load) and n.array.array.readonly for n in walk(tensor.element)):
         refuse_lists([value], loc)  # NumPy makes no numbers of bytes and texts
     return replace(tensor, python=as_list)
 
