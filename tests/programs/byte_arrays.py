@@ -126,3 +126,25 @@ def part_of_another_length(n):
     out = bytearray(n)
     out[::2] = b"\x01" * n
     return out
+
+
+_DIGITS = b"0123456789abcdef"
+
+
+@PROGRAMS.on(b"some bytes")
+@PROGRAMS.on(b"")
+def looked_up(data):
+    letters = b"klmn"
+    out = bytearray(2 * len(data))
+    for i in range(len(data)):
+        out[2 * i] = _DIGITS[data[i] >> 4]
+        out[2 * i + 1] = letters[data[i] & 3]
+    total = len(letters) + len(_DIGITS)
+    for i, c in enumerate(letters):
+        total = total * 3 + i * c
+    return out, total, letters[-1], max(letters)
+
+
+@PROGRAMS.on(16)  # IndexError
+def looked_up_beyond(k):
+    return _DIGITS[k]

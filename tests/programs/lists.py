@@ -584,3 +584,29 @@ def row_of_another_length(n):
     found = [1.0] * n
     rows[1] = found
     return rows
+
+
+@PROGRAMS.on(4)
+@PROGRAMS.on(3)  # ValueError: one item more
+def unpacked(n):
+    digits = [n, 2, 3]
+    pairs = [(n, 0.5)]
+    pairs.append((n + 1, 2.5))
+    for _ in range(5):
+        a, b, c = digits
+        digits = [b, c, (a + b + c) % 7]
+        digits.append(a)
+        digits.pop()
+    (i, x), (j, y) = pairs
+    digits[2], digits[1], digits[0] = digits
+    if n == 3:
+        digits.append(n)
+    a, b, c = digits
+    return a * 100 + b * 10 + c, i + j, x - y, digits
+
+
+@PROGRAMS.on(np.array([1.5, 2.5]))
+@PROGRAMS.on(np.arange(3))  # ValueError
+def unpacked_into_itself(a):
+    a[1], a[0] = a
+    return a.sum()

@@ -26,7 +26,7 @@ from appyc.frontend.desugar.comprehension_loops import (
     summed,
 )
 from appyc.frontend.expressions import arithmetic, expressions, selections
-from appyc.frontend.expressions.arithmetic import constant_truth, integer, python_number
+from appyc.frontend.expressions.arithmetic import bytes_as_tuple, constant_truth, integer, python_number
 from appyc.frontend.expressions.expressions import positional
 from appyc.frontend.expressions.inlining import called_with
 from appyc.frontend.scope import Scope
@@ -167,7 +167,7 @@ def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> v
     elif isinstance(argument, ast.Tuple | ast.List):
         return None
     else:
-        value = scope.lower(argument)
+        value = bytes_as_tuple(scope.lower(argument), loc)
     if vals.has_flags(value):
         return called_with(scope, largest if is_max else smallest, [value], loc)
     if isinstance(value, vals.ListSlots) or vals.is_listed(value):

@@ -11,7 +11,7 @@ from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, as_value, equals, kept, settled
 from appyc.frontend.desugar.building import matched
 from appyc.frontend.expressions import arithmetic
-from appyc.frontend.expressions.arithmetic import cast, index_of, integer
+from appyc.frontend.expressions.arithmetic import bytes_as_tuple, cast, index_of, integer
 from appyc.frontend.expressions.expressions import (
     keys_of,
     lower_expression,
@@ -122,7 +122,7 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
             return _reversed(what_it_runs_over(scope, _arguments(scope, node)[0]), loc)
     if isinstance(node, ast.List):
         node = as_tuple(node)
-    value = lower_expression(scope, node)
+    value = bytes_as_tuple(lower_expression(scope, node), loc)
     if isinstance(value, DictValue):
         return keys_of(value, loc)
     if isinstance(value, TupleValue):

@@ -60,6 +60,7 @@ from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
+    ListSlots,
     Masked,
     Number,
     Opaque,
@@ -166,7 +167,10 @@ def _unpack(scope: Scope, elts: list[ast.expr], value: Value, loc: Loc) -> None:
     if starred is not None:
         elts, value = gathered(scope, elts, value, starred, loc)
     if isinstance(value, ArrayRef | Tensor) and value.ndim:
-        value = rows(scope, value, len(elts), loc)
+        items = rows(scope, value, len(elts), loc)
+        value = settled(scope, items) if value.ndim == 1 else items
+    elif isinstance(value, ListSlots):
+        value = list_storage.items_of(scope, value, len(elts), loc)
     if not isinstance(value, TupleValue):
         raise wrong_kind(value)(f"{describe(value)} cannot be unpacked", loc,
                                  hints=("only tuples and arrays can be",))  # fmt: skip

@@ -327,7 +327,7 @@ def _len(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
             return vals.Number(Var(count, loc=loc), python=True)
         case vals.ArrayRef() | vals.Tensor() if value.ndim > 0:
             return attributes.shape_of(value, loc).items[0]
-        case vals.Opaque(obj=str(text)):
+        case vals.Opaque(obj=str() | bytes() as text):
             return arithmetic.python_number(len(text), loc)
         case _:
             raise expressions.refused(value, "the length of", f"{describe(value)} has no len()", loc)

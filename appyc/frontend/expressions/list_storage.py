@@ -12,7 +12,7 @@ from dataclasses import replace
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.slice_bounds import tested_position
 from appyc.frontend.arrays.slices import subscript
-from appyc.frontend.arrays.tensors import as_tensor, materialise, pinned, settled
+from appyc.frontend.arrays.tensors import as_tensor, fail_unless, materialise, pinned, settled
 from appyc.frontend.control.iterables import item_at
 from appyc.frontend.desugar.building import container_of
 from appyc.frontend.expressions import expressions
@@ -132,6 +132,14 @@ def item_in_variables(scope: Scope, slots: ListSlots, at: Expr, loc: Loc) -> Val
     items = value.items if isinstance(value, TupleValue) else (value,)
     numbers = tuple(settled(scope, n) for n in items if isinstance(n, Number))
     return TupleValue(numbers) if slots.of_tuples else numbers[0]
+
+
+def items_of(scope: Scope, slots: ListSlots, count: int, loc: Loc) -> TupleValue:
+    """The items of a list, of which there have to be so many, in variables."""
+    fits = Compare("==", Var(slots.count, loc=loc), integer(count, loc), loc=loc)
+    message = f"the list cannot be unpacked into {count} values: it has another length"
+    fail_unless(scope, fits, None, message, loc)
+    return TupleValue(tuple(item_in_variables(scope, slots, integer(k, loc), loc) for k in range(count)))
 
 
 def numbers_of_item(item: Value, loc: Loc) -> Sequence[Number]:

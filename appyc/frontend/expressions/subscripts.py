@@ -80,6 +80,7 @@ def _subscript(scope: Scope, base: ast.expr, index: ast.expr, loc: Loc) -> tuple
 
 def _item(scope: Scope, base: ast.expr, owner: Value, index: ast.expr, loc: Loc) -> Value:
     """An item of what is no array."""
+    owner = owner if isinstance(index, ast.Slice) else arithmetic.bytes_as_tuple(owner, loc)
     match owner:
         case Opaque(obj=obj) if obj is np.mgrid or obj is np.ogrid:
             return _grid(scope, index, loc, is_open=obj is np.ogrid)

@@ -125,8 +125,8 @@ def _list_uses(
                         known.add(source)
                     elif isinstance(value, ast.Call) and (is_made or is_new_list(value)):
                         known |= {arg for arg in value.args if isinstance(arg, ast.Name)}
-                    elif isinstance(target, ast.Subscript) and isinstance(value, ast.Name):
-                        known.add(value)  # the items are stored into an array
+                    elif isinstance(target, ast.Subscript | ast.Tuple) and isinstance(value, ast.Name):
+                        known.add(value)  # the items are stored into an array, or get names
             case ast.AugAssign(target=target, op=ast.Add(), value=value):
                 known |= {target, value}
             case ast.Return(value=ast.expr() as value):
