@@ -108,4 +108,6 @@ def _is_plain_object(value: object) -> bool:
     known = isinstance(value, np.ndarray | np.generic | int | float | complex | tuple) or value is None
     if known or any(hasattr(value, a) for a in ("__cuda_array_interface__", "__dlpack__", "__array__")):
         return False
-    return type(value).__module__ != "builtins" and hasattr(value, "__dict__")
+    return type(value).__module__ != "builtins" and (
+        hasattr(value, "__dict__") or hasattr(value, "__slots__")
+    )

@@ -194,6 +194,15 @@ class Names:
             self.environment.depend(path, value)
         return self.constant(value, path, loc)
 
+    def getter(self, kind: Opaque, name: str, loc: Loc) -> Opaque | None:
+        """The function that computes a property of a class's objects; None for another attribute."""
+        found = inspect.getattr_static(kind.obj, name, None)
+        if not isinstance(found, property) or not isinstance(found.fget, FunctionType):
+            return None
+        path = kind.root.step("attr", name).step("attr", "fget") if kind.root is not None else None
+        function = self.constant(found.fget, path, loc)
+        return function if isinstance(function, Opaque) else None
+
     def assignable_field(self, owner: Opaque, name: str, loc: Loc) -> AccessPath:
         """The path to an object's field that may be assigned. Raises UnsupportedError for others."""
         obj = owner.obj

@@ -317,9 +317,12 @@ def compare_values(
     if isinstance(expected, Scalar | np.ndarray):
         _compare_numbers(np.asarray(expected), np.asarray(found), what, tolerance)
         return
-    if hasattr(expected, "__dict__"):
-        for name, one in vars(expected).items():
-            compare_values(one, vars(found)[name], f"{what}.{name}", tolerance=tolerance)
+    slots = dict.fromkeys(getattr(expected, "__slots__", ()))
+    if hasattr(expected, "__dict__") or slots:
+        for name in getattr(expected, "__dict__", slots):
+            compare_values(
+                getattr(expected, name), getattr(found, name), f"{what}.{name}", tolerance=tolerance
+            )
         return
     if expected != found:
         raise Mismatch(f"{what}: expected {expected!r}, found {found!r}")

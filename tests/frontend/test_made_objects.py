@@ -104,3 +104,19 @@ def test_a_frozen_object_refuses_as_in_python() -> None:
 
     with pytest.raises(AttributeError):
         appyc.jit(f, cache=False)(6)
+
+
+class _WithoutRoom:
+    __slots__ = ("a",)
+
+    def __init__(self):
+        self.a = 1
+        self.b = 2  # noqa: PLE0237  (what is tested)
+
+
+def test_a_field_without_a_slot_is_an_error_of_pythons():
+    def made():
+        return _WithoutRoom().a
+
+    with pytest.warns(appyc.FallbackWarning), pytest.raises(AttributeError, match="'b'"):
+        appyc.jit(made, cache=False)()

@@ -99,3 +99,73 @@ def beyond_64_bits(counter, n):
     for _ in range(n):
         counter.calls += 10**18
     return counter.calls
+
+
+_SCALE = 2.0
+
+
+class Grid:
+    def __init__(self, n):
+        self.u = np.abs(floats(n, n))
+        self.width = 0.5
+        self.reads = 0
+
+    @property
+    def weight(self):
+        self.reads += 1
+        return _SCALE / (self.width * self.width)
+
+    @property
+    def inner(self):
+        return self.u[1:-1, 1:-1]
+
+    @property
+    def n(self):
+        return len(self.u)
+
+    def step(self):
+        for i in range(self.n):
+            for j in range(self.n):
+                self.u[i, j] += self.weight * i
+
+
+class Coarse(Grid):
+    @property
+    def weight(self):
+        return self.width
+
+
+@PROGRAMS.on(Grid(4), targets=("cpu",))
+@PROGRAMS.on(Coarse(5), targets=("cpu",))
+def properties(grid):
+    grid.step()
+    grid.inner[0, 0] = -1.0
+    return grid.inner.sum(), grid.weight, grid.reads
+
+
+class Moments:
+    __slots__ = ("mean", "n", "squares")
+
+    def __init__(self, n=0):
+        self.n = n
+        self.mean = 0.0
+        self.squares = 0.0
+
+    def push(self, x):
+        self.n += 1
+        off = x - self.mean
+        self.mean += off / self.n
+        self.squares += off * (x - self.mean)
+
+    @property
+    def variance(self):
+        return self.squares / (self.n - 1) if self.n > 1 else 0.0
+
+
+@PROGRAMS.on(Moments(), floats(6), targets=("cpu",))
+def with_slots(moments, a):
+    own = Moments(1)
+    for x in a:
+        moments.push(x)
+        own.push(moments.variance)
+    return own.variance, own.n

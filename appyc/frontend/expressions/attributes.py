@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from types import ModuleType
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import tensors
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.expressions import positional
-from appyc.frontend.expressions.made_objects import attribute_of
+from appyc.frontend.expressions.made_objects import attribute_of, property_of
 from appyc.frontend.library.number_conversions import imaginary_part, real_part
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import LibraryText
@@ -34,6 +35,10 @@ def attribute(scope: Scope, owner: vals.Value, name: str, loc: Loc) -> vals.Valu
             cell = scope.names.cell(owner, name, loc)
             if cell is not None:
                 return arithmetic.element_of(cell, (arithmetic.integer(0, loc),), loc, checked=False)
+            if owner.root is not None and not isinstance(owner.obj, ModuleType | type | np.finfo):
+                kind = vals.Opaque(type(owner.obj), owner.root.step("attr", "__class__"))
+                if (computed := property_of(scope, owner, kind, name, loc)) is not None:
+                    return computed
             return scope.names.attribute(owner, name, loc)
         case vals.ArrayRef() | vals.Tensor():
             if not scope.source.trusted:

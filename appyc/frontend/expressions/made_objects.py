@@ -10,7 +10,7 @@ The constructor is inlined, and so are methods. A field has one type, the joined
 Requires: a plain class, or a dataclass, whose constructor assigns all fields in statements of its own body.
 
 Does not handle: objects that are returned, compared, items of lists, or bound to a name that has another object on
-another path; fields that are arrays of the program's; `super`, properties and operators.
+another path; fields that are arrays of the program's; `super`, operators, and properties that are assigned.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from types import FunctionType
 from typing import Any
 
 from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.desugar.building import read
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.inlining import bind, inline
 from appyc.frontend.expressions.tables import bind_shared
@@ -36,7 +37,7 @@ from appyc.ir.nodes import Assign, Var
 
 _HINTS = ("keep its fields in variables or arrays",)
 _PLAIN = ("__new__", "__setattr__", "__getattribute__", "__delattr__")
-_REFUSED = ("__getattr__", "__del__", "__bool__", "__len__", "__slots__")
+_REFUSED = ("__getattr__", "__del__", "__bool__", "__len__")
 
 
 def is_plain_class(obj: object) -> bool:
@@ -72,12 +73,19 @@ def make_object(scope: Scope, node: ast.Call, kind: Opaque, loc: Loc) -> Value:
         made = Opaque(MadeObject(kind, site, declared))
         inline(scope, node, init.obj, init.root, made, loc)
     assert isinstance(made.obj, MadeObject)
-    if made.obj.declared - made.obj.fields.keys():
+    if made.obj.declared - made.obj.fields.keys() or not all(
+        _has_room(kind.obj, n) for n in made.obj.declared
+    ):
         raise UnsupportedError(
             f"the constructor of {kind.obj.__name__} cannot be compiled", loc, hints=_HINTS
         )
     made.obj.is_whole = True
     return made
+
+
+def _has_room(kind: type, name: str) -> bool:
+    """Whether objects of a class may have a field of this name; those of one with `__slots__` have no others."""
+    return kind.__dictoffset__ != 0 or inspect.ismemberdescriptor(inspect.getattr_static(kind, name, None))
 
 
 def _of_dataclass(scope: Scope, node: ast.Call, kind: Opaque, site: object, loc: Loc) -> Opaque:
@@ -121,6 +129,8 @@ def attribute_of(scope: Scope, owner: Opaque, made: MadeObject, name: str, loc: 
         if not isinstance(field, Number):
             return field
         return Number(scope.temp(name, field.expr), field.python)  # the next statement may assign it
+    if (computed := property_of(scope, owner, made.kind, name, loc)) is not None:
+        return computed
     found = scope.names.attribute(made.kind, name, loc) if hasattr(made.kind.obj, name) else None
     if isinstance(found, Opaque) and isinstance(found.obj, FunctionType):
         static = inspect.getattr_static(made.kind.obj, name)
@@ -130,6 +140,14 @@ def attribute_of(scope: Scope, owner: Opaque, made: MadeObject, name: str, loc: 
     raise UnsupportedError(
         f"the attribute {name!r} of this object cannot be read in compiled code", loc, hints=_HINTS
     )
+
+
+def property_of(scope: Scope, owner: Opaque, kind: Opaque, name: str, loc: Loc) -> Value | None:
+    """What a property of an object's class computes: its function is inlined. None for another attribute."""
+    function = scope.names.getter(kind, name, loc)
+    if function is None:
+        return None
+    return call_method(scope, ast.Call(read(name), [], []), ObjectMethod(owner, function), loc)
 
 
 def call_method(scope: Scope, node: ast.Call, method: ObjectMethod, loc: Loc) -> Value:
