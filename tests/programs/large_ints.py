@@ -222,3 +222,25 @@ def the_least_integer(a):
     for i in range(a.shape[0]):
         best = max(best, a[i])
     return best
+
+
+@PROGRAMS.on(20)
+@PROGRAMS.on(0)
+def states_in_a_list(n):
+    """Lists of zeros that get ints of 64 bits, and a name that is only combined with such."""
+    state = [0, 0, 0, 0]
+    for i in range(4):
+        state[i] = (i * 0x9E3779B97F4A7C15 + 7) & M
+    seen = 0
+    drawn = [0]
+    for _ in range(n):
+        t = (state[1] << 17) & M
+        state[2] ^= state[0]
+        state[3] ^= state[1]
+        state[1] ^= state[2]
+        state[0] ^= state[3]
+        state[2] ^= t
+        state[3] = ((state[3] << 45) | (state[3] >> 19)) & M
+        seen ^= state[0]
+        drawn.append((state[0] + state[3]) & M)
+    return seen, state, drawn

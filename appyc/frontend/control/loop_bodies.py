@@ -85,6 +85,7 @@ class LoopBody:
                 continue
             wider = self._widened(scope, frame, head, exchanged)
             if wider == head:
+                self._take_for_unsigned(scope, start, head)
                 break
             head = wider
         else:
@@ -120,15 +121,15 @@ class LoopBody:
             try:
                 body(frame)
             except LargeIntError:
-                self._take_for_unsigned(scope, head)
+                self._take_for_unsigned(scope, head, scope.env)
                 raise
             if scope.live:
                 end_path(scope, frame, self.loc)
             scope.loops.pop()
         return block
 
-    def _take_for_unsigned(self, scope: Scope, head: Env) -> None:
-        """Raises Restart if names whose last 64 bits are known begin with constants that are not negative.
+    def _take_for_unsigned(self, scope: Scope, head: Env, now: Env) -> None:
+        """Raises Restart if names whose last 64 bits are known now begin with constants that are not negative.
 
         x = 88172645463325252            x is no number of 64 bits in the second iteration, unless it is
         for _ in range(n):               from 0 on at the top of each: then `^` and `>>` leave it such
@@ -136,7 +137,7 @@ class LoopBody:
             x ^= x >> 7
         """
         known = scope.facts.unsigned.get(self.loc, frozenset())
-        wide = {name for name, binding in scope.env.items() if isinstance(binding, Slot) and binding.wide}
+        wide = {name for name, binding in now.items() if isinstance(binding, Slot) and binding.wide}
         starts = {name: binding.literal for name, binding in head.items()
                   if isinstance(binding, Slot) and binding.type == PY_INT}  # fmt: skip
         names = known | {n for n in wide if isinstance(start := starts.get(n), int) and start >= 0}

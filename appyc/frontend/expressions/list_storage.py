@@ -24,7 +24,7 @@ from appyc.frontend.facts import Recursive, Restart
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.numbers import PY_INT, NumberType, promote
+from appyc.frontend.types.numbers import PY_INT, PY_LARGE_INT, NumberType, promote
 from appyc.frontend.types.values import (
     ArrayRef,
     ListSlots,
@@ -207,7 +207,14 @@ def learn_item(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) 
         scope.facts.empty_lists.discard(name)
         scope.facts.lists[name] = (of_tuples, kinds)
         raise Restart
-    scope.stored[name, loc, number] = tuple(PY_INT if n.is_int is not None else n.type for n in numbers)
+    scope.stored[name, loc, number] = tuple(map(_own_type, numbers, kinds))
+
+
+def _own_type(number: Number, kind: NumberType) -> NumberType:
+    """The type of a number that a list gets; an int from 0 on is as good as one of 64 bits without a sign."""
+    if number.type == PY_INT and kind == PY_LARGE_INT and range_of(number.expr)[0] >= 0:
+        return kind
+    return PY_INT if number.is_int is not None else number.type
 
 
 def _learn_for_giver(scope: Scope, name: str, item: Value, loc: Loc) -> None:
@@ -265,6 +272,8 @@ def _joined(a: NumberType, b: NumberType) -> NumberType:
     own = a.python and b.python
     if a.dtype == b.dtype:
         return NumberType(a.dtype, own, flagged=a.flagged)
+    if own and {a.dtype, b.dtype} == {DType.INT64, DType.UINT64}:
+        return PY_LARGE_INT
     t = promote(NumberType(a.dtype, python=own), NumberType(b.dtype, python=own))
     return replace(t, flagged=a.flagged and t.dtype is DType.FLOAT64)
 
