@@ -434,3 +434,32 @@ def shared_and_returned(n):
         for i in range(j - 1, -1, -1):
             best[i][j] = cost(i, j) * 2 + i
     return cost(0, n - 1), best, is_even
+
+
+@PROGRAMS.on(_EDGES, 40)
+@PROGRAMS.on(_EDGES[:0], 3)
+def components(edges, n):
+    """Nested functions use lists of Python's numbers that get NumPy's."""
+    parent = list(range(n))
+    size = [1] * n
+    weight = [0.0] * n
+
+    def find(i):
+        if parent[i] != i:
+            parent[i] = find(parent[i])
+        return parent[i]
+
+    joined = 0
+    for a, b in edges:
+        one, other = find(a), find(b)
+        if one != other:
+            if size[one] < size[other]:
+                one, other = other, one
+            parent[other] = one
+            size[one] += size[other]
+            weight[one] = 0.5 * size[one]
+            joined += 1
+    sizes = np.zeros(n, np.int64)
+    for i in range(n):
+        sizes[find(i)] += 1
+    return joined, sizes, weight[find(0)], len(parent)

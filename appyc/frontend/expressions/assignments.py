@@ -246,7 +246,7 @@ def _store(scope: Scope, target: ast.Subscript, value: Value, loc: Loc) -> None:
 
 
 def _element_store(scope: Scope, ref: ArrayRef, value: Number, loc: Loc) -> Store:
-    refuse_other_type(ref.symbol, value, loc)
+    refuse_other_type(scope, ref.symbol, value, loc)
     checked = not ref.tested and not (scope.source.trusted and ref.symbol in scope.memory.made)
     return Store(ref.symbol, ref.index, converted(value.expr, ref.symbol, loc), checked=checked, loc=loc)
 
@@ -377,7 +377,7 @@ def lower_atomic(scope: Scope, node: ast.stmt, pragma: AtomicPragma) -> None:
         operand = number(lower_expression(scope, node.value), scope.loc(node.value))
         ref = target_element(scope, node.target)
         require_fit(scope, operand, ref.symbol.dtype, loc)
-        refuse_other_type(ref.symbol, operand, loc)
+        refuse_other_type(scope, ref.symbol, operand, loc)
         if symbol == "-":
             operand = arithmetic.negative(Number(converted(operand.expr, ref.symbol, loc), python=False), loc)
         value = converted(operand.expr, ref.symbol, loc)
@@ -390,7 +390,7 @@ def lower_atomic(scope: Scope, node: ast.stmt, pragma: AtomicPragma) -> None:
             if op is not None and ast.unparse(first) == ast.unparse(target):
                 operand = number(lower_expression(scope, second), scope.loc(second))
                 ref = target_element(scope, target)
-                refuse_other_type(ref.symbol, operand, loc)
+                refuse_other_type(scope, ref.symbol, operand, loc)
                 value = converted(operand.expr, ref.symbol, loc)
                 scope.emit(Update(ref.symbol, ref.index, op, value, atomic=True, loc=loc))
                 return

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any, TypeAlias
 
+from appyc.errors import Loc
 from appyc.frontend.source import LibraryText, Source
 from appyc.frontend.types.numbers import PY_INT, NumberType
 from appyc.ir.invariance import changed_in
@@ -24,7 +25,8 @@ class Known:
     types of callees, by function and argument types. written: the parameters that callees store into. sources: the
     texts of functions that are inlined, each read and parsed once. inlines_all: a loop has clauses, which are refused
     beside calls with arrays. list_parameters: of functions, the parameters that may be lists of their callers. fields:
-    the types of the objects' fields that are assigned."""
+    the types of the objects' fields that are assigned. numpy_lists: where lists that nested functions use are made,
+    which get numbers of NumPy's."""
 
     called: set[object] = field(default_factory=set)
     results: dict[Hashable, Shape] = field(default_factory=dict)
@@ -33,6 +35,7 @@ class Known:
     inlines_all: bool = False
     list_parameters: dict[ast.FunctionDef, frozenset[str]] = field(default_factory=dict)
     fields: dict[Hashable, NumberType] = field(default_factory=dict)
+    numpy_lists: set[Loc] = field(default_factory=set)
 
     def source_of(self, fn: FunctionType, caller: Source) -> Source:
         """The text of a function that another one calls."""
@@ -59,11 +62,12 @@ class Callees:
     """The callees of one round of lowering. asked: those whose result type was not known where it was needed. settled:
     whether the round has relied on nothing but what it has found at its end. inlined: how many texts of `list_loop` are
     inlined. parameters: how many the callees have. objects: the sites of the objects
-    that are made."""
+    that are made. lists: the arrays that are lists which nested functions use, and where these are made."""
 
     known: Known
     made: dict[Hashable, Made] = field(default_factory=dict)
     objects: list[Hashable] = field(default_factory=list)
+    lists: dict[Symbol, Loc] = field(default_factory=dict)
     asked: set[Hashable] = field(default_factory=set)
     settled: bool = True
     inlined: int = 0

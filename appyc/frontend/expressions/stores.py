@@ -26,6 +26,7 @@ from appyc.frontend.arrays.tensors import (
 )
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.facts import Recursive
 from appyc.frontend.library.number_conversions import imaginary_part, real_part
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
@@ -186,9 +187,15 @@ def refuse_read_only(array: ir.Symbol, loc: Loc) -> None:
         )  # fmt: skip
 
 
-def refuse_other_type(array: ir.Symbol, value: Number, loc: Loc) -> None:
-    """Raises UnsupportedError for a number of another type than the items of a list, which it would keep."""
-    if array.array.is_list and value.type != NumberType(array.dtype, python=True):
+def refuse_other_type(scope: Scope, array: ir.Symbol, value: Number, loc: Loc) -> None:
+    """Raises UnsupportedError for a number of another type than the items of a list, which it would keep. Raises
+    Recursive for the first one of NumPy's that a list gets which nested functions use."""
+    made_at, is_other = scope.callees.lists.get(array), value.type.dtype is not array.dtype
+    is_list = array.array.is_list
+    if made_at is not None and is_list and not (is_other or value.python):
+        scope.callees.known.numpy_lists.add(made_at)
+        raise Recursive
+    if (made_at is not None and is_other) or (is_list and value.type != NumberType(array.dtype, python=True)):
         raise UnsupportedError(
             f"the list '{array.name}' would get {describe(value)} among numbers of another type", loc,
             hints=("give all of its items one type",),

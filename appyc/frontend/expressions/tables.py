@@ -23,7 +23,7 @@ from appyc.frontend.expressions.ints_or_floats import is_int
 from appyc.frontend.expressions.list_storage import learn_item, leave_large, list_named
 from appyc.frontend.expressions.lists import bind_list
 from appyc.frontend.scope import Scope
-from appyc.frontend.syntax.fixed_containers import table
+from appyc.frontend.syntax.fixed_containers import only_indexed, table
 from appyc.frontend.types.values import ArrayRef, Number, Value
 from appyc.ir.nodes import Expr, Load, Store, Symbol
 from appyc.ir.types import Container
@@ -101,7 +101,7 @@ def taken_by_table(scope: Scope, row: ast.expr, index: tuple[Expr, ...], item: N
 
 def bind_shared(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
     """Binds a name that nested functions use to a new list that keeps its length: an array of Python's numbers, or a
-    matrix."""
+    matrix. Where it gets numbers of NumPy's, all of its items are such."""
     rows = table(value) if name in scope.shared_tables else None
     if rows is None:
         own = f"items of {name}"
@@ -116,4 +116,8 @@ def bind_shared(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
     if items is None or not is_python:
         raise UnsupportedError(f"{name!r} holds no numbers of Python's own, and a nested function uses it", loc,
                                hints=("use an array",))  # fmt: skip
-    scope.bind(name, materialise(scope, items, name, loc, Container.LIST), loc)
+    is_numpy = rows is None and loc in scope.callees.known.numpy_lists
+    array = materialise(scope, items, name, loc, Container.ARRAY if is_numpy else Container.LIST)
+    if rows is None and only_indexed(scope.source.ast, name):
+        scope.callees.lists[array.symbol] = loc
+    scope.bind(name, array, loc)

@@ -127,6 +127,21 @@ def shared_tables(function: ast.FunctionDef) -> frozenset[str]:
     return found - changed
 
 
+def only_indexed(function: ast.FunctionDef, name: str) -> bool:
+    """Whether a list is only indexed, measured and run over, also by nested functions: as an array of its items is."""
+    known: set[ast.AST] = set()
+    for node in walk(function):
+        match node:
+            case ast.Subscript(value=owner, slice=index) if _is_single(index):
+                known.add(owner)
+            case ast.For(iter=owner):
+                known.add(owner)
+            case ast.Call(func=ast.Name(id=callee), args=[owner]) if callee in _LOOKERS:
+                known.add(owner)
+    uses = (n for n in walk(function) if isinstance(n, ast.Name) and n.id == name)
+    return all(n in known or isinstance(n.ctx, ast.Store) for n in uses)
+
+
 def _is_single(index: ast.expr) -> bool:
     return not isinstance(index, ast.Slice | ast.Tuple)
 
