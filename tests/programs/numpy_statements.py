@@ -112,3 +112,31 @@ def chained(a):
     a[1][2][3] = 7.0
     a[0][1:][1] = 2.0
     return a[1][2] + 0, a[2][::2][0] * 1
+
+
+@PROGRAMS.on(floats(4, 3), 3)
+@PROGRAMS.on(floats(4, 4), 3)  # ValueError
+def rows_of_numbers(a, n):
+    """Numbers that are written out are stored one by one, after all have been read, each in its own type."""
+    whole = np.zeros(3, np.int64)
+    whole[:] = 2**53 + 1, 0.5, True
+    for i in range(n):
+        a[i] = a[i, 1], a[i, 0], i
+    a[0] = [a[1, 1], 2, a[0, 0]]
+    a[::2, 0] = [7, 8.5]
+    a[:] = [1.5] * 1 + [a[2, 1], a[3, 2]]
+    a[1:3] = [[1, 2, 3], [4, 5, 6]]
+    a[[0, 3]] = [n, 0.5, 1]
+    [p, q], r = a[0, :2], a[1, 1]
+    x, y = [a[2, 0], n]
+    return whole, p + q + r, x, y
+
+
+@PROGRAMS.on(6)
+@PROGRAMS.on(0)
+def rows_of_numbers_in_parallel(n):
+    out = np.empty((n, 3))
+    #pragma parallel for
+    for i in range(n):
+        out[i] = [i * 0.5, 2.0, -i]
+    return out

@@ -6,8 +6,7 @@ import ast
 from dataclasses import replace
 
 from appyc.errors import LengthError, Loc, PragmaError, UnsupportedError
-from appyc.frontend.arrays.array_creation import shape_from
-from appyc.frontend.arrays.reshaping import reshaped, rows, whole_or_row
+from appyc.frontend.arrays.reshaping import rows
 from appyc.frontend.arrays.slices import is_element, lower_items, subscript
 from appyc.frontend.arrays.tensors import (
     as_tensor,
@@ -18,9 +17,9 @@ from appyc.frontend.arrays.tensors import (
     refuse_lists,
     settled,
 )
-from appyc.frontend.control.phi_storage import all_leaves, root
 from appyc.frontend.expressions import arithmetic, list_changes, list_storage, lists
 from appyc.frontend.expressions.arithmetic import cast
+from appyc.frontend.expressions.assigned_shapes import reshape_in_place
 from appyc.frontend.expressions.expressions import (
     as_index,
     dict_item,
@@ -55,7 +54,7 @@ from appyc.frontend.expressions.subscripts import check_view, element, lower_own
 from appyc.frontend.expressions.tables import as_item, bind_shared, bind_table, taken_by_table
 from appyc.frontend.pragmas.pragma_nodes import AtomicPragma
 from appyc.frontend.scope import Scope
-from appyc.frontend.syntax.tree import has_ellipsis, is_list, tuple_in_place
+from appyc.frontend.syntax.tree import has_ellipsis, is_list, tuple_in_place, walk
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.values import (
     ArrayRef,
@@ -93,7 +92,7 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
         case [ast.Subscript(value=ast.Name(id=name), slice=ast.Slice() as part)] if name in scope.list_names:
             list_changes.store_part(scope, name, part, value, loc)
             return
-    if is_list(value) and all(isinstance(t, ast.Name) and t.id in scope.read_lists for t in targets):
+    if is_list(value) and all(_takes_tuple(scope, target, value) for target in targets):
         value = tuple_in_place(value)
     is_store = len(targets) == 1 and isinstance(targets[0], ast.Subscript)
     before = frozenset(scope.memory.made)
@@ -110,6 +109,20 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
         out = settled(scope, out)
     for target in targets:
         assign_to(scope, target, out, loc)
+
+
+def _takes_tuple(scope: Scope, target: ast.expr, value: ast.expr) -> bool:
+    """Whether a list that is written out may be a tuple where it is assigned: to elements of an array, say."""
+    match target:
+        case ast.Name(id=name):
+            return name in scope.read_lists
+        case ast.Subscript(value=owner):
+            kept = scope.list_names | scope.own_dicts | scope.tables | scope.shared_lists
+            return not (isinstance(owner, ast.Name) and owner.id in kept)
+        case _:
+            return isinstance(target, ast.Tuple | ast.List) and not any(
+                isinstance(e, ast.List) for e in walk(value)[1:]
+            )
 
 
 def assign_to(scope: Scope, target: ast.expr, value: Value, loc: Loc) -> None:
@@ -130,36 +143,11 @@ def assign_to(scope: Scope, target: ast.expr, value: Value, loc: Loc) -> None:
         case ast.Subscript():
             _store(scope, target, value, loc)
         case ast.Attribute(value=ast.Name(id=name), attr="shape"):
-            _reshape_in_place(scope, name, value, scope.loc(target))
+            reshape_in_place(scope, name, value, scope.loc(target))
         case ast.Attribute():
             assign_field(scope, target, value, scope.loc(target))
         case _:
             raise UnsupportedError("this target cannot be compiled", scope.loc(target))
-
-
-def _reshape_in_place(scope: Scope, name: str, shape: Value, loc: Loc) -> None:
-    """`x.shape = n`: rebinds the name to a reshaped view.
-
-    The array, or the row of an array, must be allocated by the function and have no other name.
-    """
-    array = scope.read(name, loc) if name in scope.locals else None
-    row = whole_or_row(scope, array, loc)
-    if row is None or row[0] not in scope.memory.made or not all(isinstance(i, Const) for i in row[1]):
-        raise UnsupportedError("the shape of this array cannot be assigned in compiled code", loc,
-                               hints=("x = x.reshape(...) gives a view of that shape",))  # fmt: skip
-    others = [
-        binding for other, binding in all_leaves(scope.env) if other != name and root(binding) == row[0]
-    ]
-    if row[1]:  # different rows are different objects
-        others = [
-            b for b in others if isinstance(b, ArrayRef | Tensor) and whole_or_row(scope, b, loc) == row
-        ]
-    if others or row[0] in scope.given:
-        raise UnsupportedError(f"{name!r} has another name, which would see its new shape", loc,
-                               hints=("x = x.reshape(...) gives a view of that shape",))  # fmt: skip
-    assert isinstance(array, ArrayRef | Tensor), "what is a row of an array"
-    tensor = reshaped(scope, as_tensor(scope, array, loc), shape_from(scope, shape, loc), loc)
-    scope.bind(name, as_value(tensor), loc)
 
 
 def _unpack(scope: Scope, elts: list[ast.expr], value: Value, loc: Loc) -> None:

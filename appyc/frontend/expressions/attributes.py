@@ -35,7 +35,7 @@ def attribute(scope: Scope, owner: vals.Value, name: str, loc: Loc) -> vals.Valu
             cell = scope.names.cell(owner, name, loc)
             if cell is not None:
                 return arithmetic.element_of(cell, (arithmetic.integer(0, loc),), loc, checked=False)
-            if owner.root is not None and not isinstance(owner.obj, ModuleType | type | np.finfo):
+            if owner.root is not None and not isinstance(owner.obj, ModuleType | type | np.iinfo | np.finfo):
                 kind = vals.Opaque(type(owner.obj), owner.root.step("attr", "__class__"))
                 if (computed := property_of(scope, owner, kind, name, loc)) is not None:
                     return computed

@@ -7,6 +7,7 @@ each with its other part unchanged.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
@@ -37,6 +38,10 @@ from appyc.ir import nodes as ir
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, rename, substitute
 
+_OTHER_LENGTH = (
+    "could not broadcast input array: an axis of it has length {value}, and of the target {extent}"
+)
+
 
 def assign(
     scope: Scope,
@@ -62,12 +67,30 @@ def assign(
         return
     target = as_tensor(scope, target, loc)
     if isinstance(value, TupleValue):
+        numbers = [item for item in value.items if isinstance(item, Number)]
+        if target.ndim == 1 and len(value.items) == len(numbers) > 1 and op is None and where is None:
+            _store_numbers(scope, target, numbers, loc)
+            return
         _refuse_own_rows(scope, target, value, loc)
     source = as_tensor(scope, value, loc, "the assigned value")
     source = without_leading_ones(scope, source, target.ndim, loc)
     at = index_in(scope, source, target, loc)
     where = substitute(where, at) if where is not None else None
     _store(scope, target, substitute(source.element, at), loc, where=where, op=op)
+
+
+def _store_numbers(scope: Scope, target: Tensor, numbers: Sequence[Number], loc: Loc) -> None:
+    """`a[i] = x, y`: all numbers are read before the first one is stored, and each is converted on its own."""
+    items = [scope.temp("item", n.expr) for n in numbers]
+    count, extent = integer(len(items), loc), target.extents[0]
+    if extent != count:
+        fail_unless(scope, equals(extent, len(items), loc), None, _OTHER_LENGTH, loc, lengths=(count, extent))
+    refuse_read_only(stored_element(target, loc).array, loc)
+    for k, item in enumerate(items):
+        at = stored_element(target.at({0: integer(k, loc)}), loc)
+        scope.memory.store(at.array, loc)
+        stored = converted(item, at.array, loc)
+        scope.emit(ir.Store(at.array, at.index, stored, checked=at.checked, loc=loc))
 
 
 def _refuse_own_rows(scope: Scope, target: Tensor, value: TupleValue, loc: Loc) -> None:
@@ -219,14 +242,13 @@ def _stretched_index(scope: Scope, extent: ir.Expr, wanted: ir.Expr, axis: ir.Sy
         return here
     if is_one(extent):
         return integer(0, loc)
-    message = "could not broadcast input array: an axis of it has length {value}, and of the target {extent}"
     same = ir.Compare("==", extent, wanted, loc=loc)
     alone = usually_one(extent) if usually_one(wanted) is None and not is_one(wanted) else None
     if alone is not None:
-        fail_unless(scope, alone, same, message, loc, lengths=(extent, wanted))
+        fail_unless(scope, alone, same, _OTHER_LENGTH, loc, lengths=(extent, wanted))
         return ir.Select(alone, integer(0, loc), here, loc=loc)
     fits = ir.Likely(same, loc=loc)
-    fail_unless(scope, fits, equals(extent, 1, loc), message, loc, lengths=(extent, wanted))
+    fail_unless(scope, fits, equals(extent, 1, loc), _OTHER_LENGTH, loc, lengths=(extent, wanted))
     return ir.Select(fits, here, integer(0, loc), loc=loc)
 
 
