@@ -279,3 +279,17 @@ def extremes_of_what_is_written_out(a, k, x):
             found[i][j] = min([found[i - 1][j] + k, found[i][j - 1] + 1, found[i - 1][j - 1] + i])
     told = any([k > 7, x > 2]), all([a[0] > 0, k > 7]), len([k] * 3 + [1])
     return min([x, 9.0], key=abs), max((x, -x), key=abs), max([k]), min((x,)), max([a[0], a[1]]), found[3][2], told
+
+
+@_on(floats(5, 2))
+@_on(floats(5, 3))  # ValueError: three coordinates
+@_on(floats(1, 2))
+def pairs_in_comprehensions(a):
+    found = [x * y for x, y in a]
+    found += [i * x for i, (x, y) in enumerate(a)]
+    total = sum(x - y for x, y in a if x > y)
+    ends = sorted((x, y) for x, y in a)
+    parts = []
+    for k in range(len(ends) - 1):
+        parts.append((k, *ends[k], *ends[k + 1]))
+    return found, total, {k: x for k, (x, _) in enumerate(a)}, parts, np.hypot(*ends[0])

@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.arrays.reshaping import rows
 from appyc.frontend.arrays.tensors import as_tensor, is_array, pinned
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.iterables import Range, is_outer, may_unroll, what_it_runs_over
@@ -259,6 +260,8 @@ def _names(scope: Scope, target: ast.expr, value: vals.Value) -> Iterator[tuple[
     match target, value:
         case ast.Name(id=name), _:
             yield name, value
+        case ast.Tuple(elts=elts), vals.ArrayRef() | vals.Tensor() if value.ndim:
+            yield from _names(scope, target, rows(scope, value, len(elts), scope.loc(target)))
         case ast.Tuple(elts=elts), vals.TupleValue(items=items) if len(elts) == len(items):
             for part, item in zip(elts, items, strict=True):
                 yield from _names(scope, part, item)

@@ -18,6 +18,7 @@ from appyc.frontend.desugar.building import located
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import index_of
 from appyc.frontend.scope import Scope
+from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types.descriptions import describe, instead_of, is_collection
 from appyc.frontend.types.numbers import PY_BOOL, PY_LARGE_INT
 from appyc.frontend.types.value_parts import with_parts
@@ -85,6 +86,10 @@ def keys_of(owner: DictValue, loc: Loc) -> TupleValue:
     )
 
 
+_QUIET = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop,
+          ast.expr_context)  # fmt: skip
+
+
 def unstarred(scope: Scope, nodes: list[ast.expr]) -> list[ast.expr]:
     """The expressions, with each `*t` of a tuple expanded to its items. Raises UnsupportedError for other iterables."""
     out: list[ast.expr] = []
@@ -96,8 +101,8 @@ def unstarred(scope: Scope, nodes: list[ast.expr]) -> list[ast.expr]:
         if isinstance(inner, ast.Tuple | ast.List):
             out += unstarred(scope, inner.elts)
             continue
-        # A name or an attribute has no side effects, so it may be read once per item.
-        value = lower_expression(scope, inner) if isinstance(inner, ast.Name | ast.Attribute) else None
+        # What has no side effects may be read once per item.
+        value = lower_expression(scope, inner) if all(isinstance(n, _QUIET) for n in walk(inner)) else None
         if not isinstance(value, TupleValue):
             raise UnsupportedError("only a tuple that has a name can stand behind * here", scope.loc(node),
                                    hints=("write the items out, or give the tuple a name first",))  # fmt: skip
