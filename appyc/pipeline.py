@@ -118,6 +118,7 @@ from appyc.passes.storage.if_conversion import if_conversion
 from appyc.passes.storage.promote_accumulators import promote_accumulators
 from appyc.passes.storage.scalar_replacement import scalar_replacement
 from appyc.passes.storage.scalar_replacement_of_recurrences import scalar_replacement_of_recurrences
+from appyc.passes.storage.speculate_loads import speculate_loads
 from appyc.passes.storage.store_to_load_forwarding import store_to_load_forwarding
 from appyc.passes.vectorise.choose_forms import choose_forms
 from appyc.passes.vectorise.find_lanes import find_lanes
@@ -236,6 +237,7 @@ FOR_C: tuple[Pass, ...] = (
     compare_magnitudes,  # before complex numbers are taken apart in lanes
     vectorise_outer_loops,  # after these, none of which knows its masks
     redundant_checks,  # after all passes that move accesses, which could move one before the access that was checked
+    speculate_loads,  # after all passes that make lanes, which read under masks; before forms are chosen
     choose_forms,  # last: what it decides is about the loops as they are
 )
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from appyc import pipeline
-from appyc.ir.nodes import Binary, Function, If, Node, Select
+from appyc.ir.nodes import Binary, Function, If, Logical, Node, Select
 from appyc.ir.printer import print_function
 from appyc.ir.visit import contains, loops_of, walk
 from appyc.options import Options
@@ -149,6 +149,18 @@ def in_time_steps(x, y):
     return out
 
 
+def least_near(x, y):
+    out = np.zeros_like(x)
+    for i in range(x.shape[0]):
+        least = x[i]
+        if i > 0 and x[i - 1] < least:
+            least = x[i - 1]
+        if i < x.shape[0] - 1 and x[i + 1] < least:
+            least = x[i + 1]
+        out[i] = y[i] + least
+    return out
+
+
 CONDITIONS = (filtered, with_edges)
 CUT = (joined, joined_with_itself, rolled, neighbour, always_the_same, from_the_other_side, triangle)
 LEFT = (chosen_by_values, in_steps_of_two, bound_that_moves, left_early)
@@ -196,6 +208,12 @@ def test_lanes_of_a_gpu_have_masks(options: dict[str, Any]) -> None:
     assert split_at_conditions(before, context) is before
 
 
+def test_statements_between_bounds_are_under_no_bound() -> None:
+    before, context = prepared(least_near)
+    parts = loops_of(after(before, split_at_conditions, context=context).body)
+    assert [sum(isinstance(n, Logical) for n in walk(part.body)) for part in parts] == [1, 0, 0]
+
+
 def clamps(node: Node) -> int:
     return sum(isinstance(n, Binary) and n.op in ("min", "max") for n in walk(node))
 
@@ -217,7 +235,9 @@ def test_bounds_that_move_are_none() -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 7])
 @pytest.mark.parametrize(
-    "fn", [*CUT, *LEFT, *CONDITIONS, near_by, kept_within, beyond_the_edge], ids=lambda fn: fn.__name__
+    "fn",
+    [*CUT, *LEFT, *CONDITIONS, near_by, least_near, kept_within, beyond_the_edge],
+    ids=lambda fn: fn.__name__,
 )
 def test_results_stay(fn: Callable[..., Any], size: int) -> None:
     if not size and fn is not joined:
