@@ -34,7 +34,12 @@ def by_neighbour(a, m):
 
 @pytest.mark.parametrize(
     ("fn", "args"),
-    [(packing.chosen_by_numpy, (A,)), (packing.several_arrays, (A, A > 0)), (by_neighbour, (A, A > 0))],
+    [
+        (packing.chosen_by_numpy, (A,)),
+        (packing.several_arrays, (A, A > 0)),
+        (by_neighbour, (A, A > 0)),
+        (packing.condition_that_guards_an_index, (A, A)),  # up to where it holds
+    ],
 )
 def test_elements_go_into_parts(fn, args):
     assert "_part[count" in text_of(fn, *args)
@@ -44,7 +49,6 @@ def test_elements_go_into_parts(fn, args):
     ("fn", "args"),
     [
         (packing.packed_in_place, (A,)),  # it reads what it fills
-        (packing.condition_that_guards_an_index, (A, A)),
         (packing.elements_by_an_index, (A, np.arange(9))),  # which are tested
     ],
 )
