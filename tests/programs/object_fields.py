@@ -169,3 +169,34 @@ def with_slots(moments, a):
         moments.push(x)
         own.push(moments.variance)
     return own.variance, own.n
+
+
+class Line:
+    def __init__(self, slope):
+        self.slope = slope
+        self.calls = 0
+
+    def __call__(self, x, offset=1.0):
+        self.calls += 1
+        return self.slope * x + offset
+
+
+class Flat(Line):
+    def __call__(self, x, offset=1.0):
+        return offset
+
+
+def _euler(f, y, n):
+    for _ in range(n):
+        y += 0.1 * f(y)
+    return y
+
+
+@PROGRAMS.on(Line(2.0), floats(5), targets=("cpu",))
+@PROGRAMS.on(Flat(2.0), floats(5), targets=("cpu",))
+def called_objects(f, a):
+    own = Line(3.0)
+    total = _euler(f, 1.0, 4)
+    for x in a:
+        total += f(x) + f(x, offset=2.0) * own(x)
+    return total, own.calls, f.calls

@@ -39,7 +39,7 @@ from appyc.frontend.expressions.inlining import (
 from appyc.frontend.expressions.left_calls import leave_beyond_64_bits
 from appyc.frontend.expressions.list_changes import HEAP_CALLS, list_method
 from appyc.frontend.expressions.local_functions import LocalFunction
-from appyc.frontend.expressions.made_objects import call_method, is_plain_class, make_object
+from appyc.frontend.expressions.made_objects import call_method, calls_method, is_plain_class, make_object
 from appyc.frontend.library import generator_calls
 from appyc.frontend.library.array_calls import lower_array_call, lower_array_method, works_on_arrays
 from appyc.frontend.library.generator_state import kind_of
@@ -100,6 +100,9 @@ def lower_call(scope: Scope, node: ast.Call) -> vals.Value:
         callee = expressions.lower_expression(scope, node.func)
     if not isinstance(callee, vals.Opaque):
         raise TypeInferenceError(f"{describe(callee)} cannot be called", scope.loc(node.func))
+    if calls_method(callee.obj):
+        callee = attributes.attribute(scope, callee, "__call__", loc)
+        assert isinstance(callee, vals.Opaque), "a method is no number"
     if isinstance(callee.obj, ObjectMethod):
         return call_method(scope, node, callee.obj, loc)
     if is_plain_class(callee.obj):

@@ -22,11 +22,13 @@ from types import FunctionType
 from typing import Any
 
 from appyc.errors import Loc, UnsupportedError
+from appyc.frontend.access import python_function
 from appyc.frontend.desugar.building import read
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.inlining import bind, inline
 from appyc.frontend.expressions.tables import bind_shared
 from appyc.frontend.facts import Recursive
+from appyc.frontend.library.host_calls import LIBRARIES
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types.descriptions import describe
@@ -139,6 +141,17 @@ def attribute_of(scope: Scope, owner: Opaque, made: MadeObject, name: str, loc: 
         return found
     raise UnsupportedError(
         f"the attribute {name!r} of this object cannot be read in compiled code", loc, hints=_HINTS
+    )
+
+
+def calls_method(obj: object) -> bool:
+    """Whether an object is one of the program's, whose class says in Python what a call of it does."""
+    kind = obj.kind.obj if isinstance(obj, MadeObject) else type(obj)
+    is_own = isinstance(kind, type) and kind.__module__.partition(".")[0] not in LIBRARIES
+    return (
+        is_own
+        and python_function(obj) is None
+        and isinstance(inspect.getattr_static(kind, "__call__", None), FunctionType)
     )
 
 
