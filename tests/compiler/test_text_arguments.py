@@ -233,3 +233,15 @@ def test_the_rule() -> None:
 def test_other_uses_are_refused(use: str) -> None:
     with pytest.raises(appyc.UnsupportedError, match="this use of a text is not compiled"):
         rewritten(f"def f(s, k):\n    {use}", "s")
+
+
+def test_a_character_whose_name_is_that_of_a_number_too():
+    def codes(s):
+        total = 0
+        for c in s:
+            total += ord(c)
+        c = total % 7
+        return c + total
+
+    with pytest.raises(appyc.UnsupportedError, match="a name that stands for nothing else"):
+        appyc.jit(codes, strict=True, cache=False)("abc")
