@@ -293,3 +293,17 @@ def pairs_in_comprehensions(a):
     for k in range(len(ends) - 1):
         parts.append((k, *ends[k], *ends[k + 1]))
     return found, total, {k: x for k, (x, _) in enumerate(a)}, parts, np.hypot(*ends[0])
+
+
+@_on(floats(5))
+@_on(floats(2))
+def tuples_beside_arrays(a):
+    total = 0.0
+    weights = (1, 4, 1)
+    for _ in range(2):
+        for i, (w, x) in enumerate(zip(weights, a)):
+            total += w * x * i
+            a[i] += weights[0]
+        weights = (weights[2] + 1, 2, weights[0])
+    codes = [c + k for c, k in zip(b"abc", range(9))]
+    return total, codes, sum(x * y for x, y in zip((a[0], a[1]), a[::-1]))

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
-from appyc.frontend.arrays.tensors import as_tensor, as_value, equals, kept, settled
+from appyc.frontend.arrays.tensors import as_tensor, as_value, equals, kept, materialise, settled
 from appyc.frontend.desugar.building import matched
 from appyc.frontend.expressions import arithmetic
 from appyc.frontend.expressions.arithmetic import bytes_as_tuple, cast, index_of, integer
@@ -35,7 +35,7 @@ from appyc.frontend.types.values import (
     Value,
 )
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Load, Select, Stmt, Symbol, Unary, Var
-from appyc.ir.types import DType
+from appyc.ir.types import Container, DType
 from appyc.ir.visit import scalars_written
 
 MAX_UNROLLED = 64
@@ -278,6 +278,7 @@ def _zip(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
     tuples = [p.items for p in parts if isinstance(p, TupleValue)]
     if tuples and len(tuples) == len(parts):
         return TupleValue(tuple(TupleValue(items) for items in zip(*tuples, strict=False)))
+    parts = [_in_an_array(scope, p, loc) if isinstance(p, TupleValue) else p for p in parts]
     ranges = [_counted(p, loc) for p in parts if isinstance(p, Range)]
     if not ranges or len(ranges) != len(parts):
         raise UnsupportedError("zip of a tuple and something else is not compiled", loc,
@@ -290,6 +291,16 @@ def _zip(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
     return Range(
         integer(0, loc), hi, 1, lambda var: TupleValue(tuple(r.item(var) for r in ranges)), lengths=lengths
     )
+
+
+def _in_an_array(scope: Scope, value: TupleValue, loc: Loc) -> Range | TupleValue:
+    """A tuple of numbers of one type as what is run over with a variable index; others as they are."""
+    numbers = [item for item in value.items if isinstance(item, Number) and item.is_int is None]
+    if not numbers or len(numbers) < len(value.items) or len({n.type for n in numbers}) > 1:
+        return value
+    container = Container.LIST if numbers[0].python else Container.ARRAY
+    items = replace(as_tensor(scope, value, loc), python=numbers[0].python)
+    return _over_array(materialise(scope, items, "items", loc, container), loc)
 
 
 def _backwards(node: ast.expr) -> ast.Call | None:
