@@ -29,7 +29,7 @@ from appyc.c_gen.lanes.simd import flag_bits
 from appyc.c_gen.text.c_expressions import element, expression
 from appyc.c_gen.text.c_types import storage_type
 from appyc.ir.nodes import For, Stmt, Symbol
-from appyc.ir.selections import Selection, selection_of
+from appyc.ir.packing_loops import Selection, selection_of
 
 Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 

@@ -32,7 +32,7 @@ from appyc.analysis.accesses.syntactic_effects import Texts
 from appyc.analysis.dependences.fusion_legality import EqualExtents, placed, why_not_joined
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
-from appyc.ir.selections import selection_of
+from appyc.ir.packing_loops import selection_of
 from appyc.ir.visit import rename, scalar_reads, scalars_written
 from appyc.passes.pass_context import PassContext
 from appyc.passes.vectorise.compaction_form import is_compaction

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from appyc.ir.affine import operands
 from appyc.ir.nodes import Binary, Cast, Const, Expr, For, Load, Store, Symbol, Var
+from appyc.ir.packing_loops import selection_of
 from appyc.ir.raising import can_fault
-from appyc.ir.selections import selection_of
 from appyc.ir.types import Layout
 from appyc.ir.visit import contains, scalars_read, walk
 
