@@ -31,7 +31,7 @@ is marked as a whole; GPUs, whose lanes have masks for it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from appyc.ir import nodes as ir
@@ -45,8 +45,8 @@ from appyc.passes.node_builders import shifted, truth
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.constant_conditions import folded
 
-MAX_NODES = 400
-"""A larger body is not written twice."""
+MAX_ADDED = 1200
+"""Nodes of all parts but one: no more are added to the function for each loop."""
 
 MAX_CUTS = 4
 """The most cuts of one loop: enough for five concatenated arrays, and for stencils of two neighbours on each side."""
@@ -74,31 +74,45 @@ def split_at_conditions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     def rule(loop: ir.For) -> ir.Stmt | tuple[ir.Stmt, ...]:
         if loop.var in with_products or loop.var in ctx.copies or why_not_cut(loop) is not None:
             return loop
-        return _cut(fn, loop, names, MAX_CUTS, loop.var not in in_steps)
+        return _Cutting(fn, names, loop.var not in in_steps).parts(loop, MAX_CUTS, MAX_ADDED)
 
     return map_loops(fn, rule)
 
 
-def _cut(fn: ir.Function, loop: ir.For, names: NameSupply, cuts: int, at_ifs: bool) -> tuple[ir.Stmt, ...]:
-    """The loop in parts that do anything, with the assignments of their bounds. at_ifs: also at `if` statements."""
-    if not loop.body:
-        return ()
-    found = _turning_point(loop, at_ifs) if cuts > 0 else None
-    if found is None or sum(1 for _ in walk(loop.body)) > MAX_NODES:
-        return (loop,)
-    cond, boundary, holds_before = found
-    if (is_first := _in_one_part(loop, boundary)) is not None:
-        same = replace(loop, body=_knowing(loop.body, cond, holds_before == is_first))
-        return _cut(fn, same, names, cuts, at_ifs)
-    before, (first, second) = split(fn, loop, [("cut", boundary)], names)
-    again = rename(cond, {loop.var: second.var})
-    first = replace(first, body=_knowing(first.body, cond, holds_before))
-    second = replace(second, body=_knowing(second.body, again, not holds_before))
-    short = [_is_short(loop.lo, boundary), _is_short(boundary, loop.hi)]
-    if isinstance(cond, ir.Binary):  # the part in which the subscript stays at its bound is short as a rule
-        short[distance(_chosen(cond, holds_before), loop.var) is not None] = True
-    one, other = (0 if is_border else cuts - 1 for is_border in short)
-    return (*before, *_cut(fn, first, names, one, at_ifs), *_cut(fn, second, names, other, at_ifs))
+@dataclass(frozen=True, slots=True)
+class _Cutting:
+    """The cuts of one loop of a function. at_ifs: also at `if` statements."""
+
+    fn: ir.Function
+    names: NameSupply
+    at_ifs: bool
+
+    def parts(self, loop: ir.For, cuts: int, room: int) -> tuple[ir.Stmt, ...]:
+        """The parts of a loop that do anything, with the assignments of their bounds. room: nodes that may be added."""
+        if not loop.body:
+            return ()
+        found = _turning_point(loop, self.at_ifs) if cuts > 0 else None
+        if found is None or (size := sum(1 for _ in walk(loop.body))) > room:
+            return (loop,)
+        cond, boundary, holds_before = found
+        if (is_first := _in_one_part(loop, boundary)) is not None:
+            same = replace(loop, body=_knowing(loop.body, cond, holds_before == is_first))
+            return self.parts(same, cuts, room)
+        before, (first, second) = split(self.fn, loop, [("cut", boundary)], self.names)
+        again = rename(cond, {loop.var: second.var})
+        first = replace(first, body=_knowing(first.body, cond, holds_before))
+        second = replace(second, body=_knowing(second.body, again, not holds_before))
+        short = [_is_short(loop.lo, boundary), _is_short(boundary, loop.hi)]
+        if isinstance(
+            cond, ir.Binary
+        ):  # the part in which the subscript stays at its bound is short as a rule
+            short[distance(_chosen(cond, holds_before), loop.var) is not None] = True
+        left = (room - size) // (2 - any(short))
+        one, other = (
+            self.parts(part, 0 if is_border else cuts - 1, left)
+            for part, is_border in zip((first, second), short, strict=True)
+        )
+        return (*before, *one, *other)
 
 
 def _in_one_part(loop: ir.For, boundary: ir.Expr) -> bool | None:
