@@ -115,7 +115,9 @@ def test_what_runs_in_python_is_told_apart_from_what_is_compiled(tmp_path):
 
 
 def test_an_uncompilable_statement_in_an_annotated_loop_is_an_error(tmp_path):
-    text = "def f(a):\n    #pragma parallel for\n    for i in range(len(a)):\n        a[i] = [1, i].index(i)\n"
+    text = (
+        "def f(a):\n    #pragma parallel for\n    for i in range(len(a)):\n        a[i] = [1, i].index(i)\n"
+    )
     assert codes(tmp_path, text) == [(4, "U001")]
 
 
