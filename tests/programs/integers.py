@@ -304,3 +304,9 @@ def sum_of_powers(exponents):
     for i in range(len(exponents)):
         total += 2 ** int(exponents[i])
     return total
+
+
+@PROGRAMS.on(bools(7))
+@PROGRAMS.on(bools(0))
+def squares_of_bools(b):
+    return b**2, b**3, (b**2).sum(), b[:3] ** 2 * 100

@@ -18,6 +18,7 @@ from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
 from appyc.frontend.types.weak_ints import refuse_unfit
 from appyc.frontend.types.wide_ints import wide_operation, wide_sign
 from appyc.ir.integers import is_within, range_of
+from appyc.ir.types import DType
 
 _BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -126,7 +127,14 @@ def array_operation(scope: Scope, symbol: str, a: Value, b: Value, loc: Loc) -> 
     if symbol == "**":
         _refuse_negative_powers(scope, a, b, loc)
 
+    is_square = (
+        symbol == "**" and isinstance(b, Number) and b.python and type(b.constant) is int and b.constant == 2
+    )
+    is_of_bools = is_square and tensors.element_type(a) is DType.BOOL
+
     def make(numbers: list[Number]) -> Number:
+        if is_of_bools:  # NumPy's square, other than its power of the same exponent
+            return Number(arithmetic.cast(numbers[0].expr, DType.INT8), python=False)
         return arithmetic.binary(symbol, numbers[0], numbers[1], loc)
 
     return tensors.elementwise(scope, [a, b], make, loc)
