@@ -45,6 +45,9 @@ from appyc.passes.node_builders import shifted, truth
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.constant_conditions import folded
 
+MAX_NODES = 300
+"""A larger body is not written twice."""
+
 MAX_ADDED = 1200
 """Nodes of all parts but one: no more are added to the function for each loop."""
 
@@ -59,20 +62,26 @@ def split_at_conditions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with such loops cut."""
     if ctx.options.on_gpu or not ctx.options.auto:
         return fn
-    if not any(isinstance(n, ir.Select | ir.If) or _is_clamp(n) for n in walk(fn.body)):
+    has_choices = any(isinstance(n, ir.Select) or _is_clamp(n) for n in walk(fn.body))
+    if not has_choices and not contains(fn.body, ir.If):
         return fn
+    loops = loops_of(fn.body)
+    has_products = any(loop.product is not None for loop in loops)
     with_products = {
         loop.var
-        for nest in loops_of(fn.body)
+        for nest in (loops if has_products else ())
         if any(n.product is not None for n in loops_of(nest))
         for loop in loops_of(nest)
     }
-    steps = [loop for loop in loops_of(fn.body) if loop.var not in scalars_read(loop.body)]
+    read = scalars_read(fn.body)
+    steps = [loop for loop in loops if loop.var not in read]
     in_steps = {loop.var for step in steps for loop in loops_of(step.body)}
     names = NameSupply.after(fn)
 
     def rule(loop: ir.For) -> ir.Stmt | tuple[ir.Stmt, ...]:
         if loop.var in with_products or loop.var in ctx.copies or why_not_cut(loop) is not None:
+            return loop
+        if not has_choices and contains(loop.body, ir.For | ir.While):
             return loop
         return _Cutting(fn, names, loop.var not in in_steps).parts(loop, MAX_CUTS, MAX_ADDED)
 
@@ -92,7 +101,7 @@ class _Cutting:
         if not loop.body:
             return ()
         found = _turning_point(loop, self.at_ifs) if cuts > 0 else None
-        if found is None or (size := sum(1 for _ in walk(loop.body))) > room:
+        if found is None or (size := sum(1 for _ in walk(loop.body))) > min(room, MAX_NODES):
             return (loop,)
         cond, boundary, holds_before = found
         if (is_first := _in_one_part(loop, boundary)) is not None:
