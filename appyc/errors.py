@@ -64,13 +64,7 @@ class CompileError(Exception):
     code: ClassVar[str] = "E000"
 
     def __init__(
-        self,
-        summary: str,
-        loc: Loc,
-        *,
-        label: str = "",
-        related: tuple[Note, ...] = (),
-        hints: tuple[str, ...] = (),
+        self, summary: str, loc: Loc, *hints: str, label: str = "", related: tuple[Note, ...] = ()
     ) -> None:
         self.summary = summary
         self.loc = loc

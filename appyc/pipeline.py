@@ -293,7 +293,7 @@ def run_all(fn: Function, passes: tuple[Pass, ...], ctx: PassContext) -> Functio
 def too_deep(fn: Function) -> UnsupportedError:
     """The error for IR that is nested deeper than Python's recursion limit lets a walk over it go."""
     return UnsupportedError(f"what {fn.name!r} computes is nested too deeply to be compiled", fn.loc,
-                            hints=("give parts of it names, or make them functions",))  # fmt: skip
+                            "give parts of it names, or make them functions")  # fmt: skip
 
 
 GROWTH = ((16, 4_000), (4, 12_000))
@@ -327,7 +327,7 @@ def _leave_out(transform: Pass, fn: Function, ctx: PassContext) -> None:
     if transform is check_parallel and asked is not None:
         raise DependenceError(
             f"{loop_text(asked.var, asked.clauses)}: it could not be proven in reasonable time that the iterations are "
-            "independent", asked.loc, hints=("make functions of parts of this one",),
+            "independent", asked.loc, "make functions of parts of this one",
         )  # fmt: skip
     name = transform.__name__.replace("_", " ")
     ctx.missed(

@@ -103,7 +103,7 @@ def _check(function: Function, line: _Given, before: set[str], final: Line | Non
 
 
 def _error(text: str, loc: Loc, function: Function, *hints: str) -> PragmaError:
-    return PragmaError(text, loc, related=(Note(function.loc, "the function"),), hints=hints)
+    return PragmaError(text, loc, *hints, related=(Note(function.loc, "the function"),))
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,10 +47,10 @@ def tasks_of_names(
                     case _:
                         raise UnsupportedError(
                             f"which chunks of {array.name!r} a block reads is not known before it runs", node.loc,
+                            "index it with an element of an array, plus a constant",
                             label="reads where elements of arrays say",
                             related=tuple(Note(n.loc, f"this element of {n.array.name!r} is one of them")
                                           for n in walk(node.index[axis]) if isinstance(n, Load)),
-                            hints=("index it with an element of an array, plus a constant",),
                         )  # fmt: skip
             starts = grids[array].starts[axis]
             out[array, axis] = graph.add(f"names_line_{loc.line}", _names, starts, windows)

@@ -95,10 +95,8 @@ def _begun(chunked: Chunked, named: Mapping[str, Any]) -> tuple[Program, dict[Sy
     fn = analysed.plain
     items = list(_items(named.values()))
     if analysed.outside.captures or fn.callees or len(fn.params) != len(items):
-        raise UnsupportedError(
-            f"{fn.name!r} takes more from outside than arrays and numbers", fn.loc,
-            hints=("pass all arrays as arguments",),
-        )  # fmt: skip
+        raise UnsupportedError(f"{fn.name!r} takes more from outside than arrays and numbers", fn.loc,
+                               "pass all arrays as arguments")  # fmt: skip
     values = dict(zip(fn.params, items, strict=True))
     given = {s: v for s, v in values.items() if s.is_array}
     written, used = arrays_written(fn), {array_of_access(n) for n in walk(fn.body) if is_access(n)}
@@ -107,7 +105,7 @@ def _begun(chunked: Chunked, named: Mapping[str, Any]) -> tuple[Program, dict[Sy
             if symbol in written:
                 raise UnsupportedError(
                     f"{symbol.name!r} is written and is no array of Dask's", _access(fn, symbol, writes=True).loc,
-                    hints=(f"pass dask.array.from_array({symbol.name}, chunks=...)",),
+                    f"pass dask.array.from_array({symbol.name}, chunks=...)",
                 )  # fmt: skip
             given[symbol] = da.from_array(value, chunks=-1)
     for one, other in itertools.permutations(given, 2):
@@ -116,9 +114,8 @@ def _begun(chunked: Chunked, named: Mapping[str, Any]) -> tuple[Program, dict[Sy
             verb = "reads" if isinstance(access, Load) else "writes to"
             raise UnsupportedError(
                 f"one array is the arguments {one.name!r} and {other.name!r} of {fn.name!r}, which writes to it",
-                write.loc, label=f"writes to it as {one.name!r}",
+                write.loc, "pass a copy of it for one of the two", label=f"writes to it as {one.name!r}",
                 related=(Note(access.loc, f"{verb} it as {other.name!r}"),),
-                hints=("pass a copy of it for one of the two",),
             )  # fmt: skip
     for symbol, value in given.items():
         if np.isnan(value.shape).any():

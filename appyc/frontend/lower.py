@@ -120,7 +120,7 @@ def lower_function(
     if known.called:
         loc = Loc(source.file, source.first_line)
         raise UnsupportedError("the types that a recursive function returns do not settle", loc,
-                               hints=("return values of the same types on every path",))  # fmt: skip
+                               "return values of the same types on every path")  # fmt: skip
     raise AssertionError("lowering does not settle")
 
 

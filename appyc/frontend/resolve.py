@@ -175,9 +175,8 @@ class Names:
             and _is_computed(owner.obj, name)
         ):
             raise UnsupportedError(
-                f"{name!r} is computed each time it is read", loc,
-                hints=("read it into a variable before the loop",),
-            )  # fmt: skip
+                f"{name!r} is computed each time it is read", loc, "read it into a variable before the loop"
+            )
         if isinstance(owner.obj, np.iinfo | np.finfo):
             return self.constant(value, None, loc)  # what a type can hold does not change
         is_field = path is not None and not isinstance(owner.obj, ModuleType | type | FunctionType)
@@ -215,7 +214,7 @@ class Names:
             or _is_computed(obj, name)
         ):
             raise UnsupportedError(f"the attribute {name!r} cannot be assigned in compiled code", loc,
-                                   hints=("return the value, and assign it outside",))  # fmt: skip
+                                   "return the value, and assign it outside")  # fmt: skip
         return owner.root.step("attr", name)
 
     def type_of_field(self, owner: Opaque, name: str, loc: Loc) -> NumberType:
@@ -228,7 +227,7 @@ class Names:
         )
         if not isinstance(found, Number):
             raise UnsupportedError(f"the attribute {name!r} is no number, and cannot be assigned in compiled code", loc,
-                                   hints=("return the value, and assign it outside",))  # fmt: skip
+                                   "return the value, and assign it outside")  # fmt: skip
         return NumberType(found.type.dtype, found.python)
 
     def cell(self, owner: Opaque, name: str, loc: Loc) -> Symbol | None:
@@ -251,7 +250,7 @@ class Names:
         assert isinstance(table, dict)
         if owner.root is None or not isinstance(key, str):
             raise UnsupportedError("a dict from outside can be indexed by text that is written out", loc,
-                                   hints=("read its items into variables before the loop",))  # fmt: skip
+                                   "read its items into variables before the loop")  # fmt: skip
         if key not in table:
             label = _did_you_mean(key, [k for k in table if isinstance(k, str)])
             raise UnsupportedError(f"this dict has no key {key!r}", loc, label=label)
@@ -288,7 +287,7 @@ class Names:
         out = self._frozen(items, None, loc)
         if len(items) > MOST_ITEMS:
             raise UnsupportedError(f"{path} is a long list of other things than numbers of one type", loc,
-                                   hints=("put its numbers into arrays",))  # fmt: skip
+                                   "put its numbers into arrays")  # fmt: skip
         self.environment.depend(path.step("items", ""), items)
         return out
 

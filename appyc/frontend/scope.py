@@ -256,7 +256,7 @@ class Scope:
             # In a peeled iteration, control may not reach this read.
             error = UnsupportedError if self.facts.peeled else UnknownNameError
             raise error(f"{name!r} is read before it is assigned", loc,
-                                     hints=("assign it first, before the loop if this is in one",))  # fmt: skip
+                        "assign it first, before the loop if this is in one")  # fmt: skip
         if isinstance(binding, Conflict) and binding.array is not None and name not in self.facts.late:
             self.facts.late[name] = binding.array
             self.facts.flagged.add(name)
@@ -294,7 +294,7 @@ class Scope:
             case Conflict():
                 error = UnsupportedError if binding.unsupported else TypeInferenceError
                 raise error(f"{name!r} is {binding.reason}", loc,
-                            hints=("use two names, so that each has one meaning",))  # fmt: skip
+                            "use two names, so that each has one meaning")  # fmt: skip
             case Number():
                 return replace(binding, expr=replace(binding.expr, loc=loc))
             case ListSlots():
@@ -393,7 +393,7 @@ class Scope:
                 return replace(values, keys=value.keys)
             case MaybeNone():
                 raise UnsupportedError("a number that may be None cannot be kept in a tuple", loc,
-                                       hints=("give it a name of its own",))  # fmt: skip
+                                       "give it a name of its own")  # fmt: skip
             case _:
                 raise UnsupportedError(f"{describe(value)} cannot get another name in compiled code", loc,
-                                       hints=("copy it",))  # fmt: skip
+                                       "copy it")  # fmt: skip

@@ -82,7 +82,7 @@ class Source:
         node = first.body[0] if isinstance(first, ast.If) and self.indent else first
         if isinstance(node, ast.AsyncFunctionDef):
             raise UnsupportedError("an async function cannot be compiled", self.loc(node),
-                                   hints=("write it with def alone",))  # fmt: skip
+                                   "write it with def alone")  # fmt: skip
         if not isinstance(node, FunctionDef) or node.name != self.name:
             raise self._mismatch()
         from appyc.frontend.desugar.parsed_functions import desugared  # noqa: PLC0415  (a warm start parses nothing)
@@ -143,7 +143,7 @@ class Source:
         return UnsupportedError(
             f"the source of {self.name!r} does not match its code",
             Loc(self.file, self.first_line),
-            hints=("the file was probably changed after it was imported: import it anew",),
+            "the file was probably changed after it was imported: import it anew",
         )
 
 
@@ -290,7 +290,7 @@ def read_source(fn: FunctionType | MethodType | Snippet) -> Source:
         raise UnsupportedError(
             f"the source of {name!r} cannot be read",
             Loc(file, first),
-            hints=("put the function into a file and import it from there",),
+            "put the function into a file and import it from there",
         )
     rest = snippet.lines[first - 1 :]
     lines = tuple(rest[: block_length(rest)])
@@ -313,7 +313,7 @@ def _lambda(snippet: Snippet) -> Source:
         found = found or [n for n in starting if _alike(_code_of(n, code), code)]
     if not found:
         raise UnsupportedError("the source of this lambda cannot be told from others", Loc(snippet.file, first),
-                               hints=("write it as a function with def",))  # fmt: skip
+                               "write it as a function with def")  # fmt: skip
     return LambdaSource(
         "<lambda>", snippet.file, tuple(snippet.lines[first - 1 : found[0].end_lineno]), first, 0,
         lambda_definition(found[0]), {}, found[0],

@@ -89,10 +89,8 @@ def lower(scope: Scope, node: ast.expr) -> Value:
             if is_list and (other := other_list_use(scope.source.ast, node, calls)) is not None:
                 name, use = other
                 used = Note(scope.loc(use), f"this use of {name!r} keeps it in Python")
-                raise UnsupportedError(
-                    f"the list {name!r} cannot be compiled", loc, related=(used,), hints=_USES
-                )
-            raise UnsupportedError(f"{what} cannot be compiled", loc, hints=(instead,))
+                raise UnsupportedError(f"the list {name!r} cannot be compiled", loc, *_USES, related=(used,))
+            raise UnsupportedError(f"{what} cannot be compiled", loc, instead)
 
 
 def _dict(scope: Scope, keys: list[ast.expr | None], nodes: list[ast.expr], loc: Loc) -> Value:
@@ -108,6 +106,6 @@ def _dict(scope: Scope, keys: list[ast.expr | None], nodes: list[ast.expr], loc:
             case _:
                 raise UnsupportedError(
                     "a dict cannot be compiled unless its keys are texts or integers written out", loc,
-                    hints=("use arrays, or names",),
+                    "use arrays, or names",
                 )  # fmt: skip
     return DictValue(tuple(items), TupleValue(tuple(items.values())))

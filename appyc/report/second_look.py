@@ -64,9 +64,7 @@ def _without_refusal(node: Node) -> Node | tuple[Node, ...]:
 
 def _said(error: DependenceError, found: DependenceError) -> DependenceError:
     """The diagnosis, at the location of the error."""
-    return DependenceError(
-        found.summary, error.loc, label=error.label, related=found.related, hints=found.hints
-    )
+    return DependenceError(found.summary, error.loc, *found.hints, label=error.label, related=found.related)
 
 
 def _meeting(
@@ -93,8 +91,10 @@ def _meeting(
                 f"{loop_text(loop.var, loop.clauses)} carries a dependence{_where(values)}: "
                 f"{meeting_text(conflict, witness)}",
                 loop.loc,
+                *_condition(verdict),
+                *_other_array(conflict),
+                WITHOUT_PRAGMA,
                 related=notes_of(conflict),
-                hints=(*_condition(verdict), *_other_array(conflict), WITHOUT_PRAGMA),
             )
     return None
 
@@ -147,7 +147,7 @@ def _by_index(loop: For, verdict: LoopVerdict, known: Mapping[Symbol, Any]) -> D
             continue  # bounds that the function computed itself
         if found is not None:
             hints = (_DISTINCT if isinstance(look, Apart) else _SORTED, WITHOUT_PRAGMA)
-            return DependenceError(found, loop.loc, related=verdict.notes, hints=hints)
+            return DependenceError(found, loop.loc, *hints, related=verdict.notes)
     return None
 
 

@@ -39,7 +39,7 @@ def located_error(site: FaultSite, words: Sequence[int]) -> Exception:
     named = dict(zip(("value", "extent"), words, strict=False))
     message = "" if site.message == AS_TUPLE else site.message.format(*numbers, **named)
     if site.error == DependenceError.__name__:
-        return DependenceError(message, loc, label="asked for here", hints=(WITHOUT_PRAGMA,))
+        return DependenceError(message, loc, WITHOUT_PRAGMA, label="asked for here")
     if site.error == LeftToPython.__name__:
         return LeftToPython(message)
     if "{value}" in site.message.replace("{{", ""):

@@ -166,7 +166,7 @@ def _overflow(value: int, name: str, loc: Loc) -> ArgumentOverflowError:
     return ArgumentOverflowError(
         f"argument '{name}' is {text}, which does not fit in 64 bits",
         loc,
-        hints=(f"pass a float, or np.uint64({name}) where it is below 2**64",),
+        f"pass a float, or np.uint64({name}) where it is below 2**64",
     )
 
 
@@ -192,4 +192,4 @@ def _unsupported(value: object, name: str, loc: Loc) -> TypeInferenceError:
 
 
 def _error(summary: str, loc: Loc, hint: str) -> TypeInferenceError:
-    return TypeInferenceError(summary, loc, hints=(hint,))
+    return TypeInferenceError(summary, loc, hint)

@@ -190,9 +190,9 @@ class Regions:
                 )
                 raise UnsupportedError(
                     f"which elements of {access.array.name!r} a block touches is not known before it runs", access.loc,
+                    "in this loop let all accesses of it be stores, with one operator or none",
                     label="one block writes here",
                     related=(Note(other.loc, f"another may {'write' if other.writes else 'read'} the same element"),),
-                    hints=("in this loop let all accesses of it be stores, with one operator or none",),
                 )  # fmt: skip
             low, high = -extent, extent - 1
         if low < -extent or high >= extent:

@@ -86,12 +86,11 @@ class Memory:
 def _would_tell(name: Bound, store: Loc) -> UnsupportedError:
     if name.shares:
         return UnsupportedError(
-            f"whether '{name.name}' is a view of its array in another shape only its strides would tell",
-            name.loc, related=(Note(store, "this stores into one of the two"),),
-            hints=("make it a copy: x.copy().reshape(...)",),
+            f"whether '{name.name}' is a view of its array in another shape only its strides would tell", name.loc,
+            "make it a copy: x.copy().reshape(...)", related=(Note(store, "this stores into one of the two"),),
         )  # fmt: skip
     return UnsupportedError(
         f"'{name.name}' is bound to another array here, and the array that it had before is one that others "
-        "may have too", name.loc, related=(Note(store, "this stores into it"),),
-        hints=(f"store instead of binding: `{name.name}[...] = ...`", "or store into a copy of it"),
+        "may have too", name.loc, f"store instead of binding: `{name.name}[...] = ...`",
+        "or store into a copy of it", related=(Note(store, "this stores into it"),),
     )  # fmt: skip

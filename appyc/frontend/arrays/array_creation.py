@@ -26,7 +26,7 @@ def shape_from(scope: Scope, value: Value, loc: Loc) -> tuple[Expr, ...]:
 def _length(value: Value, loc: Loc) -> Expr:
     if not isinstance(value, Number) or not value.type.dtype.is_integer:
         raise TypeInferenceError(f"a shape is made of integers, not of {describe(value)}", loc,
-                                 hints=("convert it with int(...)",))  # fmt: skip
+                                 "convert it with int(...)")  # fmt: skip
     return cast(value.expr, DType.INT64)
 
 

@@ -33,10 +33,8 @@ from appyc.ir.visit import rewrite, substitute
 def normalised(axis: int, rank: int, loc: Loc) -> int:
     """An axis counted from the first. Raises AxisError for one that is not there."""
     if not -rank <= axis < rank:
-        raise AxisError(
-            f"axis {axis} is out of bounds for array of dimension {rank}", loc,
-            hints=(f"axes are 0 to {rank - 1}, or -1 for the last",),
-        )  # fmt: skip
+        raise AxisError(f"axis {axis} is out of bounds for array of dimension {rank}", loc,
+                        f"axes are 0 to {rank - 1}, or -1 for the last")  # fmt: skip
     return axis % rank
 
 
@@ -268,7 +266,7 @@ def squeeze(scope: Scope, given: Arguments, loc: Loc) -> Value:
     axes = integers(given.get("axis"), loc, "axis")
     if axes is None:
         raise UnsupportedError("np.squeeze without an axis: which axes go only the run shows", loc,
-                               hints=("name the axis: np.squeeze(a, axis=0)",))  # fmt: skip
+                               "name the axis: np.squeeze(a, axis=0)")  # fmt: skip
     dropped = {normalised(n, tensor.ndim, loc) for n in axes}
     message = "cannot select an axis to squeeze out which has size not equal to one"
     for k in sorted(dropped):

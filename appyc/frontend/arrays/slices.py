@@ -182,7 +182,7 @@ def _within_view(scope: Scope, tensor: Tensor, parts: list[_Part], loc: Loc) -> 
     """
     if tensor.unsettled:
         raise UnsupportedError("whether this is a view in another shape only its strides would tell", loc,
-                               hints=("assign to the array itself",))  # fmt: skip
+                               "assign to the array itself")  # fmt: skip
     out: list[_Part] = []
     at = 0
     for part in parts:
@@ -223,10 +223,8 @@ def _test_lengths(scope: Scope, lengths: Sequence[Expr], wanted: Sequence[Expr],
         if length == own:
             continue
         if isinstance(length, Const) and isinstance(own, Const) and own.value != 0:
-            raise LengthError(
-                f"a mask of length {own.value} for an axis of length {length.value}", loc,
-                hints=("a mask has the lengths of the axes that it is for",),
-            )  # fmt: skip
+            raise LengthError(f"a mask of length {own.value} for an axis of length {length.value}", loc,
+                              "a mask has the lengths of the axes that it is for")  # fmt: skip
         same = Compare("==", length, own, loc=loc)
         message = (
             "boolean index did not match indexed array: an axis has length {extent}, and the mask {value}"
@@ -262,7 +260,7 @@ def _parts(scope: Scope, tensor: Tensor, items: list[Item], loc: Loc) -> list[_P
     taken = sum(_width(item) for item in items)
     if taken > tensor.ndim:
         raise SubscriptError(f"too many indices: {taken}, but this is {describe(tensor)}", loc,
-                                 hints=(f"{tensor.ndim} can be given, and None for new axes",))  # fmt: skip
+                             f"{tensor.ndim} can be given, and None for new axes")  # fmt: skip
     whole = [SliceRange(integer(0, loc), 1, extent) for extent in tensor.extents]
     out: list[_Part] = []
     at = 0
@@ -301,9 +299,7 @@ def _index(scope: Scope, value: Value, loc: Loc) -> Number | Tensor | _Mask:
         if tensor.element.dtype is DType.BOOL:
             return _Mask(tensor)
         if not tensor.element.dtype.is_integer:
-            raise SubscriptError(
-                f"an index array of {tensor.element.dtype}, where integers are needed", loc,
-                hints=("convert it with .astype(np.int64)",),
-            )  # fmt: skip
+            raise SubscriptError(f"an index array of {tensor.element.dtype}, where integers are needed", loc,
+                                 "convert it with .astype(np.int64)")  # fmt: skip
         return tensor
     return expressions.single_index(value, loc)

@@ -65,7 +65,7 @@ def as_tensor(scope: Scope, value: Value, loc: Loc, what: str = "this") -> Tenso
             return Tensor((), (), value.expr)
         case Number():
             raise UnsupportedError("whether this is an int or a float shows only when the program runs", loc,
-                                   hints=("convert it, with int(...) or float(...)",))  # fmt: skip
+                                   "convert it, with int(...) or float(...)")  # fmt: skip
         case Masked():
             return as_tensor(scope, packed(scope, value, loc), loc)
         case ListSlots():
@@ -92,7 +92,7 @@ def _of_list(scope: Scope, slots: ListSlots, loc: Loc) -> Tensor:
     """What NumPy makes of a list: its items along one axis, those of tuples along another."""
     if has_flags(slots):
         raise UnsupportedError("whether NumPy makes ints or floats of this list shows only when the program runs", loc,
-                               hints=("put numbers of one type into it, 0.0 among floats",))  # fmt: skip
+                               "put numbers of one type into it, 0.0 among floats")  # fmt: skip
     axis, count = scope.supply.fresh("i", DType.INT64), scope.temp("count", ir.Var(slots.count, loc=loc))
     loads = [ir.Load(column, (ir.Var(axis, loc=loc),), checked=False, loc=loc) for column in slots.columns]
     if is_always_empty(scope, slots):
@@ -171,10 +171,8 @@ def _common(
         if extent == longest or is_one(extent) or extent in same:
             continue
         if isinstance(extent, ir.Const) and isinstance(longest, ir.Const):
-            raise LengthError(
-                f"arrays of lengths {longest.value} and {extent.value} cannot be combined", loc,
-                hints=("axes must have one length, or one of them length 1",),
-            )  # fmt: skip
+            raise LengthError(f"arrays of lengths {longest.value} and {extent.value} cannot be combined", loc,
+                              "axes must have one length, or one of them length 1")  # fmt: skip
         alone = usually_one(extent) if usually_one(longest) is None else None
         same[extent] = alone or ir.Likely(ir.Compare("==", extent, longest, loc=loc), loc=loc)
         fits: ir.Expr = ir.Logical("or", equals(whole, 1, loc), equals(extent, 1, loc), loc=loc)
@@ -312,7 +310,7 @@ def refuse_lists(values: Sequence[Value], loc: Loc) -> None:
     """Raises UnsupportedError for a list among the operands of what arrays and lists do differently."""
     if any(map(is_listed, values)):
         raise UnsupportedError("this operation on a list is not compiled", loc,
-                               hints=("a list is indexed, run over, measured; np.array(x) is an array",))  # fmt: skip
+                               "a list is indexed, run over, measured; np.array(x) is an array")  # fmt: skip
 
 
 def kept(scope: Scope, tensor: Tensor, name: str, loc: Loc) -> Value:

@@ -78,8 +78,7 @@ def described(scope: Scope, node: Comprehension) -> vals.Value | None:
         index = Binary("+", pinned(scope, "start", source.lo), index, loc=loc)
     inner = as_tensor(scope, value, loc)
     if here in scalars_read(inner.extents):
-        raise UnsupportedError("the items of this comprehension have different lengths", loc,
-                               hints=("write a loop",))  # fmt: skip
+        raise UnsupportedError("the items of this comprehension have different lengths", loc, "write a loop")
     element = substitute(inner.element, {here: index})
     count = _count(scope, source, loc)
     if checks:
@@ -267,7 +266,7 @@ def _names(scope: Scope, target: ast.expr, value: vals.Value) -> Iterator[tuple[
                 yield from _names(scope, part, item)
         case _:
             raise UnsupportedError("this target of a comprehension cannot be compiled", scope.loc(target),
-                                   hints=("write a loop that fills an array",))  # fmt: skip
+                                   "write a loop that fills an array")  # fmt: skip
 
 
 def _binding(
@@ -284,8 +283,7 @@ def _binding(
         case vals.ArrayRef() | vals.Tensor():
             return value
         case _:
-            raise UnsupportedError("a comprehension over this cannot be compiled", loc,
-                                   hints=("write a loop",))  # fmt: skip
+            raise UnsupportedError("a comprehension over this cannot be compiled", loc, "write a loop")
 
 
 def length_of_range(scope: Scope, node: ast.expr, loc: Loc) -> vals.Number | None:

@@ -50,7 +50,7 @@ def _binding_nothing(scope: Scope) -> Iterator[None]:
     for name, binding in scope.env.items():
         if before.get(name) is not binding:
             raise UnsupportedError(f"{name!r} is assigned on some paths only", scope.bound_at[name],
-                                   hints=("assign it in a statement of its own",))  # fmt: skip
+                                   "assign it in a statement of its own")  # fmt: skip
 
 
 def lower_bool_op(scope: Scope, is_and: bool, nodes: list[ast.expr], loc: Loc) -> Value:
@@ -170,7 +170,7 @@ def lower_conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.
         return chosen_array(scope, cond, ((then, then_block), (other, other_block)), loc)
     if is_none(then) or is_none(other):
         raise UnsupportedError("this is None, or an array", loc,
-                               hints=("write it as a statement: `x = None`, then `if ...: x = ...`",))  # fmt: skip
+                               "write it as a statement: `x = None`, then `if ...: x = ...`")  # fmt: skip
     pair = (expressions.number(then, scope.loc(body)), expressions.number(other, scope.loc(orelse)))
     return choose(scope, cond, pair, (then_block, other_block), loc)
 

@@ -49,7 +49,7 @@ def lower_raise(scope: Scope, exc: ast.expr | None, loc: Loc) -> None:
             fail(scope, kind, args, loc)
             return
     raise UnsupportedError("this raise cannot be compiled", loc,
-                           hints=("raise an exception of Python's own or of a module, made of a text",))  # fmt: skip
+                           "raise an exception of Python's own or of a module, made of a text")  # fmt: skip
 
 
 def _path_of(obj: object) -> str | None:
@@ -144,7 +144,7 @@ class _Message:
         if value.either is not None and not joined:
             raise LibraryCallError(
                 "this integer is Python's on one path and NumPy's on another, which its text shows",
-                self.scope.loc(node), hints=("int(x) makes it Python's on both",),
+                self.scope.loc(node), "int(x) makes it Python's on both",
             )  # fmt: skip
         expr = value.expr
         if expr.dtype.is_float:
@@ -204,4 +204,4 @@ def _escaped(text: str) -> str:
 
 def _in_python(loc: Loc) -> LibraryCallError:
     return LibraryCallError("a text of other things than six numbers is made in Python", loc,
-                            hints=("make it of up to six numbers",))  # fmt: skip
+                            "make it of up to six numbers")  # fmt: skip

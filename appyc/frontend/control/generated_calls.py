@@ -61,7 +61,7 @@ def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     if not isinstance(value, vals.TupleValue):
         name = "any" if is_any else "all"
         raise UnsupportedError(f"{name} is compiled of generators, tuples, lists and vectors", loc,
-                               hints=(f"np.{name} takes arrays",))  # fmt: skip
+                               f"np.{name} takes arrays")  # fmt: skip
     truths = [arithmetic.truth_of(expressions.number(item, loc).expr) for item in value.items]
     known = [constant_truth(truth) for truth in truths]
     if is_any in known:
@@ -87,7 +87,7 @@ def generated_first(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
             )
         case _:
             raise UnsupportedError("next is compiled of generators with one loop, written in the call", loc,
-                                   hints=("write a loop",))  # fmt: skip
+                                   "write a loop")  # fmt: skip
 
 
 def generated_sum(scope: Scope, node: ast.Call) -> vals.Value | None:
@@ -142,7 +142,7 @@ def generated_tuple(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
             (value,) = expressions.lower_operands(scope, nodes[:1])
     if not isinstance(value, vals.TupleValue) or len(nodes) > 1:
         raise UnsupportedError("tuple is compiled of tuples, and of generators that run over tuples", loc,
-                               hints=("how many items it has must follow from the types",))  # fmt: skip
+                               "how many items it has must follow from the types")  # fmt: skip
     return vals.TupleValue(value.items)
 
 

@@ -94,7 +94,7 @@ def _in_memory_order(value: Value, loc: Loc) -> IndexSpace:
     """The indices of an array, along its columns first if these are contiguous."""
     if not isinstance(value, ArrayRef) or value.symbol.array.layout is Layout.STRIDED:
         raise UnsupportedError("the order in memory of these elements is not known before the call", loc,
-                               hints=("iterate in order='C', or pass a contiguous array",))  # fmt: skip
+                               "iterate in order='C', or pass a contiguous array")  # fmt: skip
     step = -1 if value.symbol.array.layout is Layout.F else 1
     return IndexSpace(
         value.extents(loc)[::step], lambda at: TupleValue(tuple(Number(v, python=True) for v in at[::step]))
@@ -143,7 +143,7 @@ def lower_index_loop(
     """Lowers a loop over multi-dimensional indices as a loop nest."""
     if node.orelse or leaves_loop(node):
         raise UnsupportedError("a loop over the indices of several axes cannot be left by break", loc,
-                               hints=("write one loop for each axis",))  # fmt: skip
+                               "write one loop for each axis")  # fmt: skip
     if not space.extents:
         raise UnsupportedError("a loop over an index without axes is not compiled", loc)
     _nest(scope, node, space, (), pragma, loc)

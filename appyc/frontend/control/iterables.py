@@ -83,7 +83,7 @@ def refuse_changed(source: Range, block: Sequence[Stmt], loc: Loc) -> None:
     """Raises UnsupportedError where the statements of an iteration change the length of a list that is run over."""
     if source.lengths & scalars_written(block):
         raise UnsupportedError("a list changes while a loop runs over it", loc,
-                               hints=("run over a copy of it, or over an index in a while loop",))  # fmt: skip
+                               "run over a copy of it, or over an index in a while loop")  # fmt: skip
 
 
 def is_outer(scope: Scope, func: ast.expr) -> bool:
@@ -172,7 +172,7 @@ def _range(scope: Scope, node: ast.Call, loc: Loc, *, parallel: bool) -> Range:
     if not 1 <= len(args) <= 3:
         name = ast.unparse(node.func)
         raise TypeInferenceError(f"{name} takes 1 to 3 arguments, not {len(args)}", loc,
-                                 hints=(f"{name}(stop) or {name}(start, stop, step)",))  # fmt: skip
+                                 f"{name}(stop) or {name}(start, stop, step)")  # fmt: skip
     values = lower_operands(scope, args)
     parts = [_bound(v, scope.loc(a)) for v, a in zip(values, args, strict=True)]
     lo = parts[0] if len(parts) > 1 else integer(0, loc)
@@ -194,9 +194,8 @@ def _bound(value: Value, loc: Loc) -> Expr:
     bound = number(value, loc, "this bound")
     if not bound.type.dtype.is_integer and bound.type.dtype is not DType.BOOL:
         raise TypeInferenceError(
-            f"this bound is {describe(bound)}, where an integer is needed", loc,
-            hints=("use // or int(...)",),
-        )  # fmt: skip
+            f"this bound is {describe(bound)}, where an integer is needed", loc, "use // or int(...)"
+        )
     return index_of(bound.expr)
 
 
@@ -281,8 +280,7 @@ def _zip(scope: Scope, node: ast.Call, loc: Loc) -> Range | TupleValue:
     parts = [_in_an_array(scope, p, loc) if isinstance(p, TupleValue) else p for p in parts]
     ranges = [_counted(p, loc) for p in parts if isinstance(p, Range)]
     if not ranges or len(ranges) != len(parts):
-        raise UnsupportedError("zip of a tuple and something else is not compiled", loc,
-                               hints=("loop over an index",))  # fmt: skip
+        raise UnsupportedError("zip of a tuple and something else is not compiled", loc, "loop over an index")
     hi = ranges[0].hi
     for r in ranges[1:]:
         if r.hi != hi:

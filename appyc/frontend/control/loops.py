@@ -45,7 +45,7 @@ def lower_for(scope: Scope, node: ast.For) -> None:
     if isinstance(source, TupleValue):
         if pragma is not None:
             raise PragmaError("a loop over a tuple is unrolled and takes no pragma", pragma.loc,
-                              hints=("drop the pragma, or pass the values as an array",))  # fmt: skip
+                              "drop the pragma, or pass the values as an array")  # fmt: skip
         unroll(scope, node, source)
         return
     if pragma is not None:
@@ -190,10 +190,8 @@ def _check_jumps(scope: Scope, node: ast.For) -> None:
     inner = [s for s in statements_in(*node.body) if isinstance(s, ast.For | ast.While)]
     for n in statements_in(*inner):
         if isinstance(n, ast.Return):
-            raise UnsupportedError(
-                "a parallel loop cannot be left by return from a loop inside it", scope.loc(n),
-                hints=("keep the result in a variable, and leave after the inner loop",),
-            )  # fmt: skip
+            raise UnsupportedError("a parallel loop cannot be left by return from a loop inside it", scope.loc(n),
+                                   "keep the result in a variable, and leave after the inner loop")  # fmt: skip
 
 
 def _check_nest(scope: Scope, node: ast.For, pragma: LoopPragma) -> None:
@@ -207,8 +205,8 @@ def _check_nest(scope: Scope, node: ast.For, pragma: LoopPragma) -> None:
         if transform.name in ("tile", "unroll", "jam") and pragma.clauses.collapse > depth:
             raise PragmaError(
                 f"collapse({pragma.clauses.collapse}) makes one loop of more loops than {transform.name!r} is about",
-                transform.loc, related=(Note(pragma.clause_loc("collapse"), "collapsed here"),),
-                hints=("give a tile a size for each collapsed loop", "or leave one of the clauses out"),
+                transform.loc, "give a tile a size for each collapsed loop", "or leave one of the clauses out",
+                related=(Note(pragma.clause_loc("collapse"), "collapsed here"),),
             )  # fmt: skip
 
 
@@ -222,14 +220,12 @@ def _check_names(scope: Scope, loops: list[ast.For], interchange: Transform) -> 
             listed = ", ".join(repr(variable) for variable in variables)
             raise PragmaError(
                 f"interchange({', '.join(names)}): {name!r} is not the variable of one of the "
-                f"{len(loops)} outermost loops", name.loc, hints=(f"these loops are over {listed}",),
+                f"{len(loops)} outermost loops", name.loc, f"these loops are over {listed}",
                 related=(Note(scope.loc(loops[0].target), "the outermost loop"),),
             )  # fmt: skip
     if len(names) == 1 or list(names) == variables:
-        raise PragmaError(
-            "interchange(...) names the loops in the order that they have", interchange.loc,
-            hints=("write the outermost loop first, as it is to be",),
-        )  # fmt: skip
+        raise PragmaError("interchange(...) names the loops in the order that they have", interchange.loc,
+                          "write the outermost loop first, as it is to be")  # fmt: skip
 
 
 def _nested(scope: Scope, node: ast.For, pragma: LoopPragma, clause: str, depth: int) -> list[ast.For]:
@@ -243,11 +239,11 @@ def _nested(scope: Scope, node: ast.For, pragma: LoopPragma, clause: str, depth:
             raise PragmaError(
                 f"{what} needs {depth} loops, each alone in the one around it",
                 pragma.clause_loc(clause),
+                f"move the other statements into the innermost loop, or {clause} fewer loops",
                 related=(Note(scope.loc(stray), "this stands in the way"),),
-                hints=(f"move the other statements into the innermost loop, or {clause} fewer loops",),
             )
         if clause == "collapse" and inner in scope.pragmas:
             raise PragmaError("a collapsed loop has a pragma of its own", scope.pragmas[inner].loc,
-                              hints=("put all clauses on the outermost of the collapsed loops",))  # fmt: skip
+                              "put all clauses on the outermost of the collapsed loops")  # fmt: skip
         loops.append(inner)
     return loops

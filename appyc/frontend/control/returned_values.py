@@ -107,7 +107,7 @@ def with_chosen_arrays(caller: Scope, callee: Scope, value: Value, loc: Loc) -> 
             if may_choose_none(callee, value):
                 raise UnsupportedError(
                     "a function that returns an array or None cannot be built into another one", loc,
-                    hints=("return an array without elements instead of None",),
+                    "return an array without elements instead of None",
                 )  # fmt: skip
             options = [ArrayRef(symbol) for symbol in options_of(callee, value)]
             out: Value = options[-1]
@@ -163,7 +163,7 @@ class ResultTrees:
                 if has_flags(slots):
                     raise UnsupportedError(
                         "a list of tuples in which an item may be an int or a float cannot be returned", self.loc,
-                        hints=("put numbers of one type into it, 0.0 among floats",),
+                        "put numbers of one type into it, 0.0 among floats",
                     )  # fmt: skip
                 return ListOf(
                     tuple(self._whole(column) for column in slots.columns),
@@ -213,7 +213,7 @@ class ResultTrees:
         return UnsupportedError(
             f"whether what is returned here is a view or another name's array shows only when '{symbol.name}' "
             "is bound to another array", self.loc,
-            hints=(f"return a copy: {symbol.name}.copy()",),
+            f"return a copy: {symbol.name}.copy()",
         )  # fmt: skip
 
 

@@ -97,8 +97,7 @@ def _stored(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
         case vals.ArrayRef() if _is_own_table(scope, value):
             return vals.ReturnedContainer("list of lists", vals.TupleValue((value,)))
         case vals.ArrayRef(index=(_, *_)) | vals.Tensor() if vals.is_listed(value) and not scope.is_inlined:
-            raise UnsupportedError("a part of a list cannot be returned", loc,
-                                   hints=("return np.array of it",))  # fmt: skip
+            raise UnsupportedError("a part of a list cannot be returned", loc, "return np.array of it")
         case vals.ArrayRef(index=(_, *_)) if not scope.is_inlined:
             return _stored(scope, as_tensor(scope, value, loc), loc)
         case vals.Tensor(view=True) if not scope.is_inlined:
@@ -108,27 +107,27 @@ def _stored(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
             if root(value) in scope.memory.made - scope.memory.homes.keys():
                 return materialise(scope, value, "result", loc)
             raise UnsupportedError("this view of an array in another shape cannot be returned", loc,
-                                   hints=("return the array, and reshape the result",))  # fmt: skip
+                                   "return the array, and reshape the result")  # fmt: skip
         case vals.Tensor(element=Load(array=array), unsettled=True) if not (
             scope.is_inlined or array in scope.memory.made - scope.memory.homes.keys()
         ):
             raise UnsupportedError("whether this is a view only strides would tell", loc,
-                                   hints=("return a copy: x.copy().reshape(...)",))  # fmt: skip
+                                   "return a copy: x.copy().reshape(...)")  # fmt: skip
         case vals.Tensor():
             is_read_at_once = scope.source.trusted and scope.result is None and not scope.loops
             return value if is_read_at_once else kept(scope, value, "result", loc)
         case vals.TupleValue(names=(_, *_)) if not scope.is_inlined:
             raise UnsupportedError("a named tuple cannot be returned from compiled code", loc,
-                                   hints=("return its items as a tuple",))  # fmt: skip
+                                   "return its items as a tuple")  # fmt: skip
         case vals.ListSlots() as slots if slots.of_tuples and slots.room is slots.count:
             raise UnsupportedError("a list of tuples of the caller's cannot be returned", loc,
-                                   hints=("return nothing: the caller has it",))  # fmt: skip
+                                   "return nothing: the caller has it")  # fmt: skip
         case vals.ListSlots() as slots if scope.is_inlined and slots.room is slots.count:
             return vals.ArrayRef(slots.columns[0])  # a list of the caller's: see `list_value`
         case vals.ListSlots() as slots:
             if slots in (scope.lists[name] for name in scope.givers):
                 raise UnsupportedError("a function that changes a list of its caller cannot return it", loc,
-                                       hints=("return nothing: the caller has it",))  # fmt: skip
+                                       "return nothing: the caller has it")  # fmt: skip
             return vals.ReturnedList(slots, vals.Number(Var(slots.count, loc=loc), python=True))
         case _:
             return with_parts(value, lambda part: _stored(scope, part, loc))
@@ -178,7 +177,7 @@ def keep(scope: Scope, value: vals.Value, loc: Loc) -> None:
             raise Restart
         raise UnsupportedError(
             f"this returns {describe(value)}, and another path returns {describe(scope.result.value)}", loc,
-            hints=("return values of one kind on every path",),
+            "return values of one kind on every path",
         )  # fmt: skip
     joined = tuple(_join(a, s.type, loc) for a, s in zip(types, scope.result.slots, strict=True))
     mixed = next((t.either for t in joined if t.either is not None and t.either.dtypes - {DType.INT64}), None)
@@ -192,7 +191,7 @@ def keep(scope: Scope, value: vals.Value, loc: Loc) -> None:
     for n, slot in zip(numbers, scope.result.slots, strict=True):
         if slot.is_int is not None and not is_int_or_float(n):
             raise UnsupportedError(f"this returns {describe(n)}, and another path an int or a float", loc,
-                                   hints=("return numbers of one type on every path",))  # fmt: skip
+                                   "return numbers of one type on every path")  # fmt: skip
         copy_into(scope, slot, n, loc)
 
 
@@ -278,7 +277,7 @@ def _with_listed(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
     items = as_tensor(scope, value.slots, loc)
     if not vals.is_listed(items):
         raise UnsupportedError("a list of tuples or of NumPy's numbers is not compiled as the result of a function "
-                               "that is called", loc, hints=("return np.array of it",))  # fmt: skip
+                               "that is called", loc, "return np.array of it")  # fmt: skip
     return kept(scope, items, "result", loc)
 
 
@@ -300,8 +299,7 @@ def _final_value(scope: Scope, loc: Loc) -> vals.Value:
             raise Restart
         if isinstance(scope.result.value, vals.MaybeNone | vals.ReturnedChoice):
             return _rebuilt(scope.result.value, iter(scope.result.slots), loc)  # see `with_end`
-        raise UnsupportedError("not every path returns a value", loc,
-                               hints=("end the function with a return",))  # fmt: skip
+        raise UnsupportedError("not every path returns a value", loc, "end the function with a return")
     return _rebuilt(scope.result.value, iter(scope.result.slots), loc)
 
 

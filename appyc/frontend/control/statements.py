@@ -140,7 +140,7 @@ def lower_statement(scope: Scope, node: ast.stmt) -> None:
         scope.live = False  # the path ends here in this round of lowering
     except RecursionError:
         raise UnsupportedError("this is nested too deeply to be compiled", scope.loc(node),
-                               hints=("give parts of it names, or make them functions",)) from None  # fmt: skip
+                               "give parts of it names, or make them functions") from None  # fmt: skip
 
 
 def _lower_any(scope: Scope, node: ast.stmt) -> None:
@@ -209,7 +209,7 @@ def _lower_plain(scope: Scope, node: ast.stmt, loc: Loc) -> None:
             _delete(scope, node, targets)
         case _:
             what, instead = _UNSUPPORTED.get(type(node), (f"a {type(node).__name__} statement", "rewrite it"))
-            raise UnsupportedError(f"{what} cannot be compiled", loc, hints=(instead,))
+            raise UnsupportedError(f"{what} cannot be compiled", loc, instead)
 
 
 # ---------------------------------------------------------------- branches and failures
@@ -265,11 +265,11 @@ def _with(scope: Scope, items: list[ast.withitem], body: list[ast.stmt], loc: Lo
         is_errstate = isinstance(callee, Opaque) and callee.obj is np.errstate
         if not is_errstate or not isinstance(call, ast.Call) or item.optional_vars is not None:
             raise UnsupportedError("a with statement cannot be compiled", loc,
-                                   hints=("enter the context outside the compiled function",))  # fmt: skip
+                                   "enter the context outside the compiled function")  # fmt: skip
         for word in call.keywords:
             if not isinstance(word.value, ast.Constant) or word.value.value not in ("ignore", "warn"):
                 raise UnsupportedError("compiled code raises nothing for floating-point errors", scope.loc(word.value),
-                                       hints=('"ignore" and "warn" can be compiled',))  # fmt: skip
+                                       '"ignore" and "warn" can be compiled')  # fmt: skip
     lower_block(scope, body)
 
 
@@ -278,10 +278,10 @@ def _delete(scope: Scope, node: ast.stmt, targets: list[ast.expr]) -> None:
     later = scope.names_behind.get(node, scope.locals)
     for target in targets:
         if not isinstance(target, ast.Name):
-            raise UnsupportedError("this del cannot be compiled", scope.loc(target), hints=("leave it out",))
+            raise UnsupportedError("this del cannot be compiled", scope.loc(target), "leave it out")
         if target.id in later:
             raise UnsupportedError(f"{target.id!r} is read behind its del", scope.loc(target),
-                                   hints=("leave the del out",))  # fmt: skip
+                                   "leave the del out")  # fmt: skip
 
 
 def _import(scope: Scope, node: ast.Import | ast.ImportFrom, loc: Loc) -> None:
@@ -295,7 +295,7 @@ def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias, loc: Loc) -> 
     module = alias.name if isinstance(node, ast.Import) else node.module
     relative = isinstance(node, ast.ImportFrom) and node.level > 0
     if module is None or relative or module.partition(".")[0] not in LIBRARIES:
-        raise UnsupportedError("an import cannot be compiled", loc, hints=("import at the top of the file",))
+        raise UnsupportedError("an import cannot be compiled", loc, "import at the top of the file")
     try:
         found = import_module(module)
         if isinstance(node, ast.ImportFrom):

@@ -96,7 +96,7 @@ def unroll(scope: Scope, node: ast.For, items: TupleValue) -> None:
     """Lowers the loop's body once for each item, and its else clause."""
     if len(items.items) > MAX_UNROLLED:
         raise UnsupportedError(f"a loop over a tuple of {len(items.items)} is not compiled", scope.loc(node),
-                               hints=("use an array",))  # fmt: skip
+                               "use an array")  # fmt: skip
     unrolled = Unrolled(node, scope.loc)
     scope.locals |= unrolled.flags
     for new, old in unrolled.replaced.items():

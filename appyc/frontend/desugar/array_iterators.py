@@ -214,5 +214,5 @@ class _Iterators(ast.NodeTransformer):
     def _refuse(self, node: ast.AST, what: str) -> None:
         raise UnsupportedError(
             f"{what} is not compiled", self.source.loc(node),
-            hints=("iterate over one array's elements, and read them with x.item(), or loop over np.ndindex(a.shape)",),
+            "iterate over one array's elements, and read them with x.item(), or loop over np.ndindex(a.shape)",
         )  # fmt: skip

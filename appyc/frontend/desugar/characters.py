@@ -151,7 +151,7 @@ class _Codes(ast.NodeTransformer):
 
     def _refuse(self, node: ast.expr) -> None:
         raise UnsupportedError("this use of a text is not compiled", self.source.loc(node),
-                               hints=("characters are compared, and given to ord",))  # fmt: skip
+                               "characters are compared, and given to ord")  # fmt: skip
 
     def visit_For(self, node: ast.For | ast.comprehension) -> ast.AST:
         for part in _iterated(node):

@@ -203,8 +203,8 @@ class Unrolled:
             return [*before, *(self._new(assigned(name, True), stmt) for name in flags)]
         if not isinstance(stmt, ast.If):
             raise UnsupportedError(
-                "a break or continue inside this statement is not compiled in a loop over a tuple",
-                self._loc(stmt), hints=("loop over an array",),
+                "a break or continue inside this statement is not compiled in a loop over a tuple", self._loc(stmt),
+                "loop over an array",
             )  # fmt: skip
         then, orelse = stmt.body, stmt.orelse
         if always_jumps(then, (*_JUMPS, ast.Return)):

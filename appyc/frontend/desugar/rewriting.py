@@ -334,5 +334,5 @@ def replaced(source: Source, kinds: Mapping[str, Kind], rule: type[Containers], 
     for node in walk(out.ast):
         if isinstance(node, ast.Name) and node.id in kinds:
             raise UnsupportedError(f"{container_of(node.id)!r} has a use that cannot be compiled", source.loc(node),
-                                   hints=(rule.HINT,))  # fmt: skip
+                                   rule.HINT)  # fmt: skip
     return out

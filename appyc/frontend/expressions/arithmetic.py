@@ -35,7 +35,7 @@ class PartedTypesError(UnsupportedError):
         super().__init__(
             "this integer is Python's on one path and NumPy's on another, or of two widths, and the result differs",
             loc,
-            hints=("convert it where it is assigned, with int(...) or np.int64(...)",),
+            "convert it where it is assigned, with int(...) or np.int64(...)",
         )
         self.either = either
 
@@ -64,9 +64,7 @@ def python_number(value: bool | int | float | complex, loc: Loc) -> Number:
         case int():
             dtype = next((d for d in (DType.INT64, DType.UINT64) if holds(d, value)), None)
             if dtype is None:
-                raise UnsupportedError(
-                    f"the integer {value} does not fit into 64 bits", loc, hints=("use a float",)
-                )
+                raise UnsupportedError(f"the integer {value} does not fit into 64 bits", loc, "use a float")
             return Number(const(value, dtype, loc), python=True)
         case float():
             return Number(const(value, DType.FLOAT64, loc), python=True)
@@ -177,7 +175,7 @@ def _of_ints_or_floats(op: str, a: Number, b: Number, loc: Loc) -> Number:
     if not is_told:
         raise UnsupportedError(
             f"what {op!r} does with an int and a float differs, and which this is shows only when the program runs",
-            loc, hints=("convert the numbers, with int(...) or float(...)",),
+            loc, "convert the numbers, with int(...) or float(...)",
         )  # fmt: skip
     x, y = (to_type(n, NumberType(DType.FLOAT64, n.python)) if n.python or n.is_int else n for n in (a, b))
     out = binary(op, x, y, loc)
@@ -299,7 +297,7 @@ def _additive(op: str, a: Number, b: Number, loc: Loc) -> Number:
         return apply(op, a, b, PY_INT if t == PY_BOOL else t, loc)
     if op == "-":
         raise TypeInferenceError("numpy boolean subtract, the `-` operator, is not supported", loc,
-                                 hints=("use ^ (exclusive or), or convert with int(...)",))  # fmt: skip
+                                 "use ^ (exclusive or), or convert with int(...)")  # fmt: skip
     return apply("|" if op == "+" else "&", a, b, t, loc)
 
 
@@ -315,10 +313,8 @@ def _power(a: Number, b: Number, loc: Loc) -> Number:
     exponent = b.constant
     if t.dtype.is_integer and isinstance(exponent, int) and exponent < 0:
         if not t.python:
-            raise LengthError(
-                "Integers to negative integer powers are not allowed", loc,
-                hints=("NumPy raises ValueError here; convert the base with float(...)",),
-            )  # fmt: skip
+            raise LengthError("Integers to negative integer powers are not allowed", loc,
+                              "NumPy raises ValueError here; convert the base with float(...)")  # fmt: skip
         t = PY_FLOAT
     return apply("**", a, b, t, loc)
 
@@ -326,20 +322,16 @@ def _power(a: Number, b: Number, loc: Loc) -> Number:
 def _shift(op: str, a: Number, b: Number, loc: Loc) -> Number:
     t = _arithmetic_type(a, b)
     if not t.dtype.is_integer:
-        raise TypeInferenceError(
-            f"{op} takes integers, not {describe(a)} and {describe(b)}", loc,
-            hints=("convert with int(...) or np.int64(...)",),
-        )  # fmt: skip
+        raise TypeInferenceError(f"{op} takes integers, not {describe(a)} and {describe(b)}", loc,
+                                 "convert with int(...) or np.int64(...)")  # fmt: skip
     return apply(op, a, b, t, loc)
 
 
 def _bitwise(op: str, a: Number, b: Number, loc: Loc) -> Number:
     t = promote(a.type, b.type)
     if t.dtype.kind not in "biu":
-        raise TypeInferenceError(
-            f"{op} takes integers or bools, not {describe(a)} and {describe(b)}", loc,
-            hints=("on conditions use `and` and `or`; convert numbers with int(...)",),
-        )  # fmt: skip
+        raise TypeInferenceError(f"{op} takes integers or bools, not {describe(a)} and {describe(b)}", loc,
+                                 "on conditions use `and` and `or`; convert numbers with int(...)")  # fmt: skip
     return apply(op, a, b, t, loc)
 
 
@@ -353,7 +345,7 @@ def negative(a: Number, loc: Loc) -> Number:
     if a.type.dtype is DType.BOOL:
         if not a.python:
             raise TypeInferenceError("The numpy boolean negative, the `-` operator, is not supported", loc,
-                                     hints=("use `not`",))  # fmt: skip
+                                     "use `not`")  # fmt: skip
         a = to_type(a, PY_INT)
     out = Number(Unary("-", a.expr, a.type == PY_INT, loc=loc), a.python, is_int=a.is_int)
     return out if a.is_int is None else without_negative_zero(out, loc)

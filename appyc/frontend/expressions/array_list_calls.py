@@ -26,7 +26,7 @@ class ArrayItemError(UnsupportedError):
     """An array is put into a list of numbers."""
 
     def __init__(self, summary: str, loc: Loc, *, ndim: int, dtype: DType) -> None:
-        super().__init__(summary, loc, hints=("a list of numbers, or of tuples of numbers, can",))
+        super().__init__(summary, loc, "a list of numbers, or of tuples of numbers, can")
         self.ndim, self.dtype = ndim, dtype
 
 
@@ -85,8 +85,6 @@ def new_array(scope: Scope, node: ast.expr, loc: Loc) -> Value:
     value = scope.lower(node)
     is_old = isinstance(value, ArrayRef) and (value.index or value.symbol not in scope.memory.made - before)
     if is_old or (isinstance(value, Tensor) and (value.view or value.unsettled)):
-        raise UnsupportedError(
-            "a list gets an array that has another name, and one of both is stored into", loc,
-            hints=("put a copy into the list: xs.append(x.copy())",),
-        )  # fmt: skip
+        raise UnsupportedError("a list gets an array that has another name, and one of both is stored into", loc,
+                               "put a copy into the list: xs.append(x.copy())")  # fmt: skip
     return value

@@ -21,7 +21,7 @@ def reshape_in_place(scope: Scope, name: str, shape: Value, loc: Loc) -> None:
     row = whole_or_row(scope, array, loc)
     if row is None or row[0] not in scope.memory.made or not all(isinstance(i, Const) for i in row[1]):
         raise UnsupportedError("the shape of this array cannot be assigned in compiled code", loc,
-                               hints=("x = x.reshape(...) gives a view of that shape",))  # fmt: skip
+                               "x = x.reshape(...) gives a view of that shape")  # fmt: skip
     others = [
         binding for other, binding in all_leaves(scope.env) if other != name and root(binding) == row[0]
     ]
@@ -31,7 +31,7 @@ def reshape_in_place(scope: Scope, name: str, shape: Value, loc: Loc) -> None:
         ]
     if others or row[0] in scope.given:
         raise UnsupportedError(f"{name!r} has another name, which would see its new shape", loc,
-                               hints=("x = x.reshape(...) gives a view of that shape",))  # fmt: skip
+                               "x = x.reshape(...) gives a view of that shape")  # fmt: skip
     assert isinstance(array, ArrayRef | Tensor), "what is a row of an array"
     tensor = reshaped(scope, as_tensor(scope, array, loc), shape_from(scope, shape, loc), loc)
     scope.bind(name, as_value(tensor), loc)

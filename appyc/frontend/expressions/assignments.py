@@ -160,8 +160,7 @@ def _unpack(scope: Scope, elts: list[ast.expr], value: Value, loc: Loc) -> None:
     elif isinstance(value, ListSlots):
         value = list_storage.items_of(scope, value, len(elts), loc)
     if not isinstance(value, TupleValue):
-        raise wrong_kind(value)(f"{describe(value)} cannot be unpacked", loc,
-                                 hints=("only tuples and arrays can be",))  # fmt: skip
+        raise wrong_kind(value)(f"{describe(value)} cannot be unpacked", loc, "only tuples and arrays can be")
     if len(value.items) != len(elts):
         raise LengthError(f"{len(value.items)} values cannot be unpacked into {len(elts)} targets", loc)
     for e, item in zip(elts, value.items, strict=True):
@@ -172,10 +171,8 @@ def target_element(scope: Scope, target: ast.Subscript) -> ArrayRef:
     """The element that an atomic update writes."""
     ref = _target(scope, target)
     if not isinstance(ref, ArrayRef) or ref.ndim:
-        raise UnsupportedError(
-            f"this assigns to {describe(ref)}, where an element is needed", scope.loc(target),
-            hints=("assign single elements in a loop",),
-        )  # fmt: skip
+        raise UnsupportedError(f"this assigns to {describe(ref)}, where an element is needed", scope.loc(target),
+                               "assign single elements in a loop")  # fmt: skip
     return ref
 
 
@@ -339,7 +336,7 @@ def _fresh_sum(scope: Scope, node: ast.expr, loc: Loc) -> Value:
     out = lower_expression(scope, node)
     if is_array(out):
         raise UnsupportedError("an array in a dict cannot be updated through it", loc,
-                               hints=("give the array a name",))  # fmt: skip
+                               "give the array a name")  # fmt: skip
     return out
 
 
@@ -358,10 +355,8 @@ def lower_atomic(scope: Scope, node: ast.stmt, pragma: AtomicPragma) -> None:
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):
         symbol = binary_symbol(node.op)
         if symbol not in _ATOMIC_OPS:
-            raise PragmaError(
-                f"{symbol}= cannot be atomic", pragma.loc,
-                hints=("+= -= *= &= |= ^= can, and x[i] = min(x[i], e), max(x[i], e)",),
-            )  # fmt: skip
+            raise PragmaError(f"{symbol}= cannot be atomic", pragma.loc,
+                              "+= -= *= &= |= ^= can, and x[i] = min(x[i], e), max(x[i], e)")  # fmt: skip
         operand = number(lower_expression(scope, node.value), scope.loc(node.value))
         ref = target_element(scope, node.target)
         require_fit(scope, operand, ref.symbol.dtype, loc)
@@ -382,7 +377,5 @@ def lower_atomic(scope: Scope, node: ast.stmt, pragma: AtomicPragma) -> None:
                 value = converted(operand.expr, ref.symbol, loc)
                 scope.emit(Update(ref.symbol, ref.index, op, value, atomic=True, loc=loc))
                 return
-    raise PragmaError(
-        "this statement cannot be atomic", pragma.loc,
-        hints=("x[i] += e can (also -= *= &= |= ^=), and x[i] = min(x[i], e), max(x[i], e)",),
-    )  # fmt: skip
+    raise PragmaError("this statement cannot be atomic", pragma.loc,
+                      "x[i] += e can (also -= *= &= |= ^=), and x[i] = min(x[i], e), max(x[i], e)")  # fmt: skip

@@ -47,13 +47,12 @@ def attribute(scope: Scope, owner: vals.Value, name: str, loc: Loc) -> vals.Valu
         case vals.Number():
             return _number_attribute(scope, owner, name, loc)
         case vals.DictValue():
-            raise UnsupportedError(f"the attribute {name!r} of a dict cannot be compiled", loc,
-                                   hints=("d[key] can",))  # fmt: skip
+            raise UnsupportedError(f"the attribute {name!r} of a dict cannot be compiled", loc, "d[key] can")
         case vals.MaybeNone():
-            raise UnsupportedError("this may be None", loc, hints=("ask whether it is None first",))
+            raise UnsupportedError("this may be None", loc, "ask whether it is None first")
         case vals.ListSlots():
             raise UnsupportedError(f"a list has no attribute {name!r} here", loc,
-                                   hints=("append and pop can be called",))  # fmt: skip
+                                   "append and pop can be called")  # fmt: skip
         case vals.TupleValue(items=items, names=names) if name in names:
             return items[names.index(name)]
         case vals.TupleValue():
@@ -97,10 +96,8 @@ def _array_attribute(scope: Scope, owner: vals.ArrayRef | vals.Tensor, name: str
             size = expressions.number(_array_attribute(scope, owner, "size", loc), loc)
             return arithmetic.binary("*", size, arithmetic.python_number(dtype.itemsize, loc), loc)
         case _:
-            raise UnsupportedError(
-                f"the array attribute {name!r} cannot be compiled", loc,
-                hints=("shape, size, ndim, dtype, itemsize, nbytes, T, real and imag can",),
-            )  # fmt: skip
+            raise UnsupportedError(f"the array attribute {name!r} cannot be compiled", loc,
+                                   "shape, size, ndim, dtype, itemsize, nbytes, T, real and imag can")  # fmt: skip
 
 
 def _number_attribute(scope: Scope, owner: vals.Number, name: str, loc: Loc) -> vals.Value:

@@ -80,7 +80,7 @@ def lower_call(scope: Scope, node: ast.Call) -> vals.Value:
                 try:
                     return called_with(scope, text, values, loc)
                 except LibraryCallError as error:  # there is no such call in the program
-                    raise UnsupportedError(error.summary, loc, hints=error.hints) from None
+                    raise UnsupportedError(error.summary, loc, *error.hints) from None
             case vals.ReturnedContainer(makes):
                 return vals.ReturnedContainer(makes, vals.TupleValue(tuple(values)))
             case vals.ArrayListCall():
@@ -158,12 +158,12 @@ def lower_call(scope: Scope, node: ast.Call) -> vals.Value:
             return inline(scope, node, fn, callee.root, bound, loc)
     if any(callee.obj is builtin for builtin in BUILTINS):
         raise LibraryCallError(f"{ast.unparse(node.func)} is called in Python only", loc,
-                               hints=("call it outside the loop",))  # fmt: skip
+                               "call it outside the loop")  # fmt: skip
     if is_library_function(callee.obj):
         raise LibraryCallError(
-            f"{ast.unparse(node.func)} cannot be compiled: only the library has it", loc, hints=_REWRITE
+            f"{ast.unparse(node.func)} cannot be compiled: only the library has it", loc, *_REWRITE
         )
-    raise UnsupportedError(f"{ast.unparse(node.func)} cannot be compiled", loc, hints=_REWRITE)
+    raise UnsupportedError(f"{ast.unparse(node.func)} cannot be compiled", loc, *_REWRITE)
 
 
 @contextmanager
@@ -178,11 +178,9 @@ def _answered_by_library(node: ast.Call, loc: Loc) -> Iterator[None]:
             raise  # an operand's, or the caller's own
         if in_text:
             what = ast.unparse(node.func)
-            raise LibraryCallError(
-                f"{what} cannot be compiled: {error.summary}", loc, hints=_REWRITE
-            ) from None
+            raise LibraryCallError(f"{what} cannot be compiled: {error.summary}", loc, *_REWRITE) from None
         raise LibraryCallError(
-            error.summary, loc, label=error.label, related=error.related, hints=error.hints
+            error.summary, loc, *error.hints, label=error.label, related=error.related
         ) from None
 
 
@@ -258,15 +256,13 @@ def _method(scope: Scope, owner: vals.Value, name: str, node: ast.Call, loc: Loc
     if isinstance(owner, vals.TupleValue) and (new := with_replaced(scope, owner, name, node)) is not None:
         return new
     if not isinstance(owner, vals.Number):
-        raise UnsupportedError(
-            f"the method {name!r} of {describe(owner)} cannot be compiled", loc,
-            hints=("write it as a loop, or call it outside the compiled function",),
-        )  # fmt: skip
+        raise UnsupportedError(f"the method {name!r} of {describe(owner)} cannot be compiled", loc,
+                               "write it as a loop, or call it outside the compiled function")  # fmt: skip
     if owner.python:
         method = getattr(type(owner.type.dtype.numpy.type(0).item()), name, None)
         if method is None:
             hints = ("an array has one",) if hasattr(np.ndarray, name) else ()
-            raise UnsupportedError(f"{describe(owner)} has no method {name!r}", loc, hints=hints)
+            raise UnsupportedError(f"{describe(owner)} has no method {name!r}", loc, *hints)
         if text_of(method) is not None and not (node.args or node.keywords):
             return of_number(scope, method, owner, loc)
     with (
@@ -306,10 +302,8 @@ def _dict_method(scope: Scope, owner: vals.DictValue, name: str, node: ast.Call,
                 return values.items[owner.keys.index(key)]
             if key is not None:
                 return args[1] if len(args) > 1 else vals.Opaque(None)
-    raise UnsupportedError(
-        f"the method {name!r} of a dict cannot be compiled", loc,
-        hints=("keys, values and items can be looped over, and get a key that is written out",),
-    )  # fmt: skip
+    raise UnsupportedError(f"the method {name!r} of a dict cannot be compiled", loc,
+                           "keys, values and items can be looped over, and get a key that is written out")  # fmt: skip
 
 
 def _len(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
@@ -348,7 +342,7 @@ def _divmod(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
 def _loops_only(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     raise UnsupportedError(
         f"{ast.unparse(node.func)} is compiled as what a for loop runs over, and nowhere else", loc,
-        hints=("write the loop, or for numbers np.arange, which is an array",),
+        "write the loop, or for numbers np.arange, which is an array",
     )  # fmt: skip
 
 
@@ -358,7 +352,7 @@ def _ord(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     text = values[0].obj if len(values) == 1 and isinstance(values[0], vals.Opaque) else None
     if not isinstance(text, str) or len(text) != 1:
         raise UnsupportedError("ord is compiled of a character of a text, and of one that is written out", loc,
-                               hints=("give the character a name that stands for nothing else",))  # fmt: skip
+                               "give the character a name that stands for nothing else")  # fmt: skip
     return arithmetic.python_number(ord(text), loc)
 
 

@@ -102,7 +102,7 @@ def _compare_objects(values: list[Value], op: ast.cmpop, loc: Loc) -> Number | N
         return None
     if made_object(a) or made_object(b):
         raise UnsupportedError("objects that the function makes are not compared in compiled code", loc,
-                               hints=("compare their fields",))  # fmt: skip
+                               "compare their fields")  # fmt: skip
     return arithmetic.python_number((a.obj == b.obj) == isinstance(op, ast.Eq), loc)
 
 
@@ -123,7 +123,7 @@ def _identity(
             same = isinstance(a, Opaque) and isinstance(b, Opaque) and a.obj is b.obj
             return arithmetic.python_number(same == isinstance(ops[0], ast.Is), loc)
     raise UnsupportedError("`is` compares objects, which compiled code does not have", loc,
-                           hints=("compare numbers with == or !=; `x is None` is fine",))  # fmt: skip
+                           "compare numbers with == or !=; `x is None` is fine")  # fmt: skip
 
 
 def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Number:
@@ -144,7 +144,7 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
         found = expressions.keys_of(found, loc)
     if not isinstance(found, TupleValue):
         raise UnsupportedError(f"`in` of {describe(found)} cannot be compiled", loc,
-                               hints=("`x in (1, 2, 3)` can; of an array, np.any(a == x)",))  # fmt: skip
+                               "`x in (1, 2, 3)` can; of an array, np.any(a == x)")  # fmt: skip
     out = arithmetic.python_number(False, loc)
     for one in found.items:
         same = _compare_objects([wanted, one], ast.Eq(), loc) or compare_tuples(wanted, ast.Eq(), one, loc)
@@ -152,7 +152,7 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
             same = selections.compare("==", wanted, one, loc)
         if same is None and not (isinstance(wanted, Opaque) or isinstance(one, Opaque)):
             raise UnsupportedError(f"{describe(wanted)} cannot be looked for among {describe(found)}", loc,
-                                   hints=("compare numbers",))  # fmt: skip
+                                   "compare numbers")  # fmt: skip
         if same is None or constant_truth(same.expr) is False:
             continue  # a number is no text
         if constant_truth(same.expr) is True or constant_truth(out.expr) is False:
@@ -229,10 +229,8 @@ def _equal(a: Value, b: Value, loc: Loc) -> Number:
         case ((TupleValue() | Number() | Opaque()), (TupleValue() | Number() | Opaque())):
             return arithmetic.python_number(False, loc)
         case _:
-            raise UnsupportedError(
-                f"{describe(a)} and {describe(b)} cannot be compared as items of tuples", loc,
-                hints=("compare numbers; for arrays np.array_equal",),
-            )  # fmt: skip
+            raise UnsupportedError(f"{describe(a)} and {describe(b)} cannot be compared as items of tuples", loc,
+                                   "compare numbers; for arrays np.array_equal")  # fmt: skip
 
 
 def _ordered(a: TupleValue, symbol: str, whole: bool, b: TupleValue, loc: Loc) -> Number:

@@ -64,7 +64,7 @@ def dict_item(scope: Scope, owner: DictValue, index: ast.expr, loc: Loc) -> int:
     key = known_key(lower_or_none(scope, index))
     if key is None or key not in owner.keys:
         raise UnsupportedError("a dict is indexed in compiled code by keys that it was written with", loc,
-                               hints=("use an array, or if and elif",))  # fmt: skip
+                               "use an array, or if and elif")  # fmt: skip
     return owner.keys.index(key)
 
 
@@ -105,7 +105,7 @@ def unstarred(scope: Scope, nodes: list[ast.expr]) -> list[ast.expr]:
         value = lower_expression(scope, inner) if all(isinstance(n, _QUIET) for n in walk(inner)) else None
         if not isinstance(value, TupleValue):
             raise UnsupportedError("only a tuple that has a name can stand behind * here", scope.loc(node),
-                                   hints=("write the items out, or give the tuple a name first",))  # fmt: skip
+                                   "write the items out, or give the tuple a name first")  # fmt: skip
         for k in range(len(value.items)):
             out.append(located(ast.Subscript(inner, ast.Constant(k), ast.Load()), inner))
     return out
@@ -183,7 +183,7 @@ def kept_before(scope: Scope, value: Value, block: list[Stmt]) -> Value:
             return replace(value, items=tuple(kept_before(scope, v, block) for v in value.items))
         case ListSlots(count=count) if count in scalars_written(block):
             raise UnsupportedError("a list changes before it is looked at", block[0].loc,
-                                   hints=("take its length or its items in a statement before this one",))  # fmt: skip
+                                   "take its length or its items in a statement before this one")  # fmt: skip
         case _:
             return with_parts(value, lambda part: kept_before(scope, part, block))
 
@@ -208,10 +208,8 @@ def refused(value: Value, operation: str, fault: str, loc: Loc, *hints: str) -> 
     """The error for an operation on a value of the wrong kind. operation: in words, before an object that Python may do
     this with; fault, hints: for all other values."""
     if isinstance(value, Opaque) and value.obj is not None:
-        return UnsupportedError(
-            f"{operation} {describe(value)} is not compiled", loc, hints=(instead_of(value.obj),)
-        )
-    return wrong_kind(value)(fault, loc, hints=hints)
+        return UnsupportedError(f"{operation} {describe(value)} is not compiled", loc, instead_of(value.obj))
+    return wrong_kind(value)(fault, loc, *hints)
 
 
 def number(value: Value, loc: Loc, what: str = "this") -> Number:
@@ -223,17 +221,15 @@ def number(value: Value, loc: Loc, what: str = "this") -> Number:
             return arithmetic.element_of(value.symbol, value.index, loc)
         case ArrayRef() | Tensor():
             raise UnsupportedError(f"{what} is {describe(value)}, where a number is needed", loc,
-                                   hints=(_index_fully(value),))  # fmt: skip
+                                   _index_fully(value))  # fmt: skip
         case MaybeNone():
             raise UnsupportedError(f"{what} may be None, where a number is needed", loc,
-                                   hints=("give it a name, and ask whether it is None first",))  # fmt: skip
+                                   "give it a name, and ask whether it is None first")  # fmt: skip
         case Opaque(obj=str()):
-            raise TypeInferenceError(f"{what} is text, where a number is needed", loc, hints=(OUTSIDE,))
+            raise TypeInferenceError(f"{what} is text, where a number is needed", loc, OUTSIDE)
         case _:
             hints = (instead_of(value.obj),) if isinstance(value, Opaque) and is_collection(value.obj) else ()
-            raise wrong_kind(value)(
-                f"{what} is {describe(value)}, where a number is needed", loc, hints=hints
-            )
+            raise wrong_kind(value)(f"{what} is {describe(value)}, where a number is needed", loc, *hints)
 
 
 def _index_fully(array: ArrayRef | Tensor) -> str:
@@ -256,26 +252,20 @@ def lower_numbers(scope: Scope, nodes: list[ast.expr]) -> list[Number]:
 def refuse_large_index(value: Number, loc: Loc) -> None:
     """Raises UnsupportedError for a Python int that may be above 2**63 - 1."""
     if value.type == PY_LARGE_INT:
-        raise UnsupportedError(
-            "this may be a Python int above 2**63 - 1", loc, hints=("cut it with % first",)
-        )
+        raise UnsupportedError("this may be a Python int above 2**63 - 1", loc, "cut it with % first")
 
 
 def single_index(value: Value, loc: Loc) -> Number:
     """A value that indexes one axis of an array. Raises for what is no integer."""
     if isinstance(value, Opaque) and isinstance(value.obj, str):
-        raise SubscriptError("this index is text, where a number is needed", loc, hints=(OUTSIDE,))
+        raise SubscriptError("this index is text, where a number is needed", loc, OUTSIDE)
     position = number(value, loc, "this index")
     if position.type.dtype is DType.BOOL:
-        raise UnsupportedError(
-            "a bool is no index here (in NumPy it is a mask)", loc, hints=("use int(...)",)
-        )
+        raise UnsupportedError("a bool is no index here (in NumPy it is a mask)", loc, "use int(...)")
     refuse_large_index(position, loc)
     if not position.type.dtype.is_integer:
-        raise SubscriptError(
-            f"this index is {describe(position)}; arrays are indexed by integers", loc,
-            hints=("convert it with int(...)",),
-        )  # fmt: skip
+        raise SubscriptError(f"this index is {describe(position)}; arrays are indexed by integers", loc,
+                             "convert it with int(...)")  # fmt: skip
     return Number(index_of(position.expr), position.python)
 
 
@@ -284,9 +274,8 @@ def as_index(value: Number, loc: Loc) -> Expr:
     refuse_large_index(value, loc)
     if not value.type.dtype.is_integer and value.type != PY_BOOL:
         raise TypeInferenceError(
-            f"this is {describe(value)}, where an integer is needed", loc,
-            hints=("convert it with int(...)",),
-        )  # fmt: skip
+            f"this is {describe(value)}, where an integer is needed", loc, "convert it with int(...)"
+        )
     return index_of(value.expr)
 
 
@@ -303,6 +292,6 @@ def positional(node: ast.Call, loc: Loc) -> list[ast.expr]:
         names = ", ".join(keyword.arg or "**" for keyword in node.keywords)
         raise UnsupportedError(
             f"{ast.unparse(node.func)} takes no keyword arguments here, and {names} was given", loc,
-            hints=("give arguments by position, and write a loop for what has no position",),
+            "give arguments by position, and write a loop for what has no position",
         )  # fmt: skip
     return node.args

@@ -67,7 +67,7 @@ def _store(scope: Scope, owner: Value, name: str, value: Value, loc: Loc) -> Non
         return
     if not isinstance(owner, Opaque) or not isinstance(value, Number):
         raise UnsupportedError(f"an attribute cannot be assigned {describe(value)} in compiled code", loc,
-                               hints=("return the value, and assign it outside",))  # fmt: skip
+                               "return the value, and assign it outside")  # fmt: skip
     path = scope.names.assignable_field(owner, name, loc)
     known = scope.names.environment.callees.known.fields
     before = known.get(path) or scope.names.type_of_field(owner, name, loc)

@@ -136,8 +136,7 @@ def _note_recursion(scope: Scope, key: object, name: str, loc: Loc) -> None:
         scope.callees.known.called.add(key)
         raise Recursive
     if len(scope.calls) > MAX_CALL_DEPTH:
-        raise UnsupportedError(f"the calls of {name} go too deep to be compiled", loc,
-                               hints=("write it as a loop",))  # fmt: skip
+        raise UnsupportedError(f"the calls of {name} go too deep to be compiled", loc, "write it as a loop")
 
 
 @contextmanager
@@ -161,11 +160,11 @@ def bind(
 ) -> dict[str, Value]:
     """The argument values of a call by parameter, bound as Python binds them. lower: gives the value of one."""
     if any(k.arg is None for k in node.keywords):
-        raise UnsupportedError("a **argument cannot be compiled", loc, hints=("write the arguments out",))
+        raise UnsupportedError("a **argument cannot be compiled", loc, "write the arguments out")
     for p in signature.parameters.values():
         if p.kind is p.VAR_KEYWORD:
             raise UnsupportedError(f"{name} takes **kwargs, which cannot be compiled", loc,
-                                   hints=("name the parameters",))  # fmt: skip
+                                   "name the parameters")  # fmt: skip
     nodes = [*node.args, *(k.value for k in node.keywords)]
     operands = expressions.lower_operands(scope, nodes, lower)
     values = [expressions.pack_masked(scope, value, loc) for value in operands]

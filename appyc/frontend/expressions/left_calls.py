@@ -94,7 +94,7 @@ def _settled(
                     raise UnsupportedError(
                         "a name has another type after an iteration of this loop than before it; where there is none, "
                         f"Python would have to run the call, but '{min(s.name for s in stored)}' has been stored into "
-                        "by then", stmt.loc, hints=("use two names, so that each has one meaning",),
+                        "by then", stmt.loc, "use two names, so that each has one meaning",
                     )  # fmt: skip
                 continue
             case ir.If(then=then, orelse=orelse):

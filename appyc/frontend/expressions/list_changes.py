@@ -113,7 +113,7 @@ def increase(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
             value = scope.lower(given)
         if is_array(value) and not is_list_itself(value):
             raise UnsupportedError("the sum of a list and an array is an array", loc,
-                                   hints=("extend the list, or use two names",))  # fmt: skip
+                                   "extend the list, or use two names")  # fmt: skip
     extend(scope, name, given, loc)
 
 
@@ -132,7 +132,7 @@ def extend(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
         whole = ast.copy_location(ast.Subscript(more, ast.Slice(), ast.Load()), given)
     if not isinstance(whole, ast.ListComp | ast.GeneratorExp | ast.Subscript | ast.Call | ast.Name):
         raise UnsupportedError("a list cannot be extended by this in compiled code", loc,
-                               hints=("append the items in a loop",))  # fmt: skip
+                               "append the items in a loop")  # fmt: skip
     items = described(scope, whole, loc)
     learn_item(scope, name, item_at(items, integer(0, loc), loc), loc)
     slots = list_named(scope, name, loc)
@@ -184,7 +184,7 @@ def refuse_out_of_order(scope: Scope, name: str, loc: Loc) -> None:
     if any(frame.asked for frame in scope.loops):
         raise UnsupportedError(
             f"{container_of(name)!r} grows or shrinks in a loop whose iterations run in any order", loc,
-            hints=("store each item in an element of its own of an array, or drop the pragma",),
+            "store each item in an element of its own of an array, or drop the pragma",
         )  # fmt: skip
 
 
@@ -219,7 +219,7 @@ def list_method(scope: Scope, node: ast.Call, loc: Loc) -> Value:
         at = expressions.lower_number(scope, node.args[0]) if node.args else None
         return pop(scope, node.func.value.id, at, loc)
     raise UnsupportedError(f"{node.func.attr} of a list gives no value here", loc,
-                           hints=("call it in a statement of its own",))  # fmt: skip
+                           "call it in a statement of its own")  # fmt: skip
 
 
 # ---------------------------------------------------------------- heapq

@@ -150,7 +150,7 @@ def numbers_of_item(item: Value, loc: Loc) -> Sequence[Number]:
                              ndim=item.ndim, dtype=dtype_of(item))  # fmt: skip
     if len(numbers) != len(items) or not items:
         raise UnsupportedError(f"a list of {describe(item)} cannot be compiled", loc,
-                               hints=("a list of numbers, or of tuples of numbers, can",))  # fmt: skip
+                               "a list of numbers, or of tuples of numbers, can")  # fmt: skip
     return numbers
 
 
@@ -201,7 +201,7 @@ def learn_item(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) 
     if known is not None:
         if known[0] != of_tuples or len(known[1]) != len(kinds):
             raise UnsupportedError(f"the items of {container_of(name)!r} are of different shapes", loc,
-                                   hints=("use two lists",))  # fmt: skip
+                                   "use two lists")  # fmt: skip
         kinds = tuple(_joined(a, b) for a, b in zip(known[1], kinds, strict=True))
     if known != (of_tuples, kinds) or name in scope.facts.empty_lists:
         scope.facts.empty_lists.discard(name)
@@ -223,7 +223,7 @@ def _learn_for_giver(scope: Scope, name: str, item: Value, loc: Loc) -> None:
     if giver is None:
         if tuple(n.type for n in numbers_of_item(item, loc)) != scope.lists[name].kinds:
             raise UnsupportedError(f"{container_of(name)!r} gets numbers of another type than the list has", loc,
-                                   hints=("put numbers of one type into it, 0.0 among floats",))  # fmt: skip
+                                   "put numbers of one type into it, 0.0 among floats")  # fmt: skip
         return
     caller, own = giver
     try:
@@ -232,7 +232,7 @@ def _learn_for_giver(scope: Scope, name: str, item: Value, loc: Loc) -> None:
         if caller.is_inlined:
             raise UnsupportedError(
                 f"the types of what is put into {container_of(name)!r} are not known where the list is made", loc,
-                hints=("put a number into it there",),
+                "put a number into it there",
             ) from None  # fmt: skip
         raise Recursive from None  # the function is lowered anew, whose list it is
 
@@ -246,7 +246,7 @@ def settle_mixed(scope: Scope) -> None:
     """
     for name in scope.facts.none_lists - scope.facts.array_lists.keys():
         raise UnsupportedError(f"{name!r} is a list of None, into which no array is put", scope.loc(scope.source.ast),
-                               hints=("put numbers into the list where it is made",))  # fmt: skip
+                               "put numbers into the list where it is made")  # fmt: skip
     if empty := scope.guessed - scope.facts.lists.keys():
         scope.facts.lists |= dict.fromkeys(empty, (False, (PY_INT,)))
         scope.facts.empty_lists |= empty
@@ -259,7 +259,7 @@ def settle_mixed(scope: Scope) -> None:
             elif t.dtype is not kind.dtype:
                 raise UnsupportedError(
                     f"{container_of(name)!r} gets numbers of different types, which a list keeps apart", loc,
-                    hints=("put numbers of one type into it, 0.0 among floats",),
+                    "put numbers of one type into it, 0.0 among floats",
                 )  # fmt: skip
     for name, k in flagged:
         of_tuples, kinds = scope.facts.lists[name]

@@ -183,7 +183,7 @@ def described(scope: Scope, node: ast.expr, loc: Loc) -> ListSlots:
         numbers = [item for item in found.items if isinstance(item, Number)]
         if len(numbers) < len(found.items) or len({number.type for number in numbers}) != 1:
             raise UnsupportedError("a list of items taken from a tuple is only looked at here", loc,
-                                   hints=("write the items out",))  # fmt: skip
+                                   "write the items out")  # fmt: skip
         python = numbers[0].python
     tensor = as_tensor(scope, found, loc)
     if tensor.ndim != 1:

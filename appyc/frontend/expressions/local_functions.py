@@ -69,11 +69,11 @@ def defined(scope: Scope, node: ast.FunctionDef | ast.Lambda) -> Opaque:
     tree = node if isinstance(node, ast.FunctionDef) else lambda_definition(node)
     if tree.decorator_list:
         raise UnsupportedError("a decorator of a nested function cannot be compiled",
-                               scope.loc(tree.decorator_list[0]), hints=("define it outside",))  # fmt: skip
+                               scope.loc(tree.decorator_list[0]), "define it outside")  # fmt: skip
     args = tree.args
     if args.vararg is not None or args.kwarg is not None:
         raise UnsupportedError("*args and **kwargs cannot be compiled", scope.loc(node),
-                               hints=("name the parameters",))  # fmt: skip
+                               "name the parameters")  # fmt: skip
     positional = [*args.posonlyargs, *args.args]
     pairs = list(zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True))
     pairs += [(a, d) for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is not None]

@@ -78,9 +78,7 @@ def make_object(scope: Scope, node: ast.Call, kind: Opaque, loc: Loc) -> Value:
     if made.obj.declared - made.obj.fields.keys() or not all(
         _has_room(kind.obj, n) for n in made.obj.declared
     ):
-        raise UnsupportedError(
-            f"the constructor of {kind.obj.__name__} cannot be compiled", loc, hints=_HINTS
-        )
+        raise UnsupportedError(f"the constructor of {kind.obj.__name__} cannot be compiled", loc, *_HINTS)
     made.obj.is_whole = True
     return made
 
@@ -96,9 +94,7 @@ def _of_dataclass(scope: Scope, node: ast.Call, kind: Opaque, site: object, loc:
     signature = inspect.signature(kind.obj)
     arguments = bind(scope, node, kind.obj.__name__, signature, None, loc)
     if hasattr(kind.obj, "__post_init__") or len(signature.parameters) < len(dataclasses.fields(kind.obj)):
-        raise UnsupportedError(
-            f"the constructor of {kind.obj.__name__} cannot be compiled", loc, hints=_HINTS
-        )
+        raise UnsupportedError(f"the constructor of {kind.obj.__name__} cannot be compiled", loc, *_HINTS)
     made = MadeObject(kind, (site, "dataclass"), frozenset(signature.parameters))
     for name, parameter in signature.parameters.items():
         value = arguments.get(name) or scope.names.constant(parameter.default, None, loc)
@@ -140,7 +136,7 @@ def attribute_of(scope: Scope, owner: Opaque, made: MadeObject, name: str, loc: 
     if isinstance(found, Number) and name not in made.declared:
         return found
     raise UnsupportedError(
-        f"the attribute {name!r} of this object cannot be read in compiled code", loc, hints=_HINTS
+        f"the attribute {name!r} of this object cannot be read in compiled code", loc, *_HINTS
     )
 
 
@@ -174,7 +170,7 @@ def assign_made(scope: Scope, made: MadeObject, name: str, value: Value, loc: Lo
     if not isinstance(value, Number) or made.is_fixed or name not in made.declared:
         raise UnsupportedError(
             f"the attribute {name!r} of this object cannot be assigned {describe(value)} in compiled code", loc,
-            hints=_HINTS,
+            *_HINTS,
         )  # fmt: skip
     key = (made.site, name)
     known = scope.callees.known.fields
@@ -189,7 +185,7 @@ def assign_made(scope: Scope, made: MadeObject, name: str, value: Value, loc: Lo
         field = Number(Var(scope.supply.fresh(name, joined.dtype), loc=loc), joined.python)
         made.fields[name] = field
     if not (isinstance(field, Number) and isinstance(field.expr, Var)):
-        raise UnsupportedError(f"the attribute {name!r} of this object holds a list", loc, hints=_HINTS)
+        raise UnsupportedError(f"the attribute {name!r} of this object holds a list", loc, *_HINTS)
     scope.emit(Assign(field.expr.symbol, arithmetic.cast(value.expr, joined.dtype), loc=loc))
 
 
@@ -197,7 +193,7 @@ def assign_list(scope: Scope, made: MadeObject, name: str, value: ast.expr, loc:
     """`owner.name = [0] * n`, of a new list that keeps its length."""
     is_first = name not in made.fields or (not made.is_whole and made.lists.get(name) == loc)  # lowered again
     if not is_first or name not in made.declared:
-        raise UnsupportedError(f"the attribute {name!r} gets another list", loc, hints=_HINTS)
+        raise UnsupportedError(f"the attribute {name!r} gets another list", loc, *_HINTS)
     made.lists[name] = loc
     own = f"{name}.of"
     bind_shared(scope, own, value, loc)

@@ -113,7 +113,7 @@ def refuse_text(symbol: str, a: Value, b: Value, loc: Loc) -> None:
     texts = [isinstance(v, Opaque) and isinstance(v.obj, str) for v in (a, b)]
     if (symbol == "+" and all(texts)) or (symbol == "*" and any(texts)) or (symbol == "%" and texts[0]):
         raise UnsupportedError("text cannot be concatenated, repeated or formatted in compiled code", loc,
-                               hints=("work with text outside the compiled function",))  # fmt: skip
+                               "work with text outside the compiled function")  # fmt: skip
 
 
 def array_operation(scope: Scope, symbol: str, a: Value, b: Value, loc: Loc) -> Value:

@@ -82,7 +82,7 @@ def lower_recursive(scope: Scope, called: Called, arguments: Mapping[str, Value]
         callees.parameters += len(flat.args)
         if len(callees.made) >= MAX_CALLEES or callees.parameters > MAX_PARAMETERS:
             raise UnsupportedError(f"{called.name} calls itself with ever other types", loc,
-                                   hints=("give it arguments of the same types each time",))  # fmt: skip
+                                   "give it arguments of the same types each time")  # fmt: skip
         taken = {other.name for other in callees.made.values()}
         made = callees.made[here] = Made(unused(f"{of_function(called.name)}_call", taken), key)
         _make(scope, made, called, arguments, kinds, loc)
@@ -145,7 +145,7 @@ class _Flat:
                 return ListKind(slots.kinds, slots.of_tuples)
             case Opaque(obj=LocalFunction() as fn) if len(fn.home.calls) > 1:
                 raise UnsupportedError("a function that a recursive one defines cannot be an argument", self.loc,
-                                       hints=("define it outside",))  # fmt: skip
+                                       "define it outside")  # fmt: skip
             case Opaque(obj=MadeGenerator() | MadeObject() | ObjectMethod()):
                 raise _not_passed("a generator that a loop makes", self.loc)
             case Opaque():
@@ -171,7 +171,7 @@ class _Flat:
             return ir.View(copy, loc=loc), copy.array
         if tensor.unsettled or (shown := returned_view(scope, tensor, loc)) is None:
             raise UnsupportedError(f"this view of an array cannot be passed to {self.name}, which is recursive", loc,
-                                   hints=("make it a copy: x.copy()",))  # fmt: skip
+                                   "make it a copy: x.copy()")  # fmt: skip
         later = iter(shown.later)
         numbers = [next(later).expr if n is None else integer(n, loc) for n in shown.numbers]
         array, rank = shown.array.symbol, shown.array.symbol.array.ndim
@@ -185,8 +185,7 @@ class _Flat:
 
 
 def _not_passed(what: str, loc: Loc) -> UnsupportedError:
-    return UnsupportedError(f"{what} cannot be passed to a recursive function", loc,
-                            hints=("use arrays and numbers",))  # fmt: skip
+    return UnsupportedError(f"{what} cannot be passed to a recursive function", loc, "use arrays and numbers")
 
 
 def _identity(value: Value) -> Kind:
@@ -265,7 +264,7 @@ def _make(
     counts = {value.count for value in values.values() if isinstance(value, ListSlots)}
     if counts & scalars_written(statements):
         raise UnsupportedError(f"{called.name} is recursive, and changes the length of a list that it is given", loc,
-                               hints=("give it a list of the full length, and the number of its items",))  # fmt: skip
+                               "give it a list of the full length, and the number of its items")  # fmt: skip
     shape = _shape(value, params, called.name, inner.result.loc if inner.result is not None else loc)
     numbers = numbers_of(value)
     arrays = [scope.supply.fresh(f"result_{k}", ArrayType(n.type.dtype, 1)) for k, n in enumerate(numbers)][
@@ -299,10 +298,10 @@ def _refuse(statements: Sequence[ir.Stmt]) -> None:
         asked = node.clauses if isinstance(node, ir.For) else None
         if asked is not None and asked.request in ("parallel", "simd"):
             raise UnsupportedError("a loop inside a recursive function cannot run in parallel", node.loc,
-                                   hints=("leave the pragma out",))  # fmt: skip
+                                   "leave the pragma out")  # fmt: skip
         if isinstance(node, ir.Fail) and node.error == "LeftToPython":
             raise UnsupportedError("types change in a loop of a recursive function", node.loc,
-                                   hints=("start with numbers of the types that follow",))  # fmt: skip
+                                   "start with numbers of the types that follow")  # fmt: skip
 
 
 def _shape(value: Value, params: Sequence[ir.Symbol], name: str, loc: Loc) -> Shape:
@@ -317,7 +316,7 @@ def _shape(value: Value, params: Sequence[ir.Symbol], name: str, loc: Loc) -> Sh
         case _:
             raise UnsupportedError(
                 f"{name} is recursive and returns {describe(value)}, which cannot be compiled", loc,
-                hints=("return numbers, or store into an array that is an argument",),
+                "return numbers, or store into an array that is an argument",
             )  # fmt: skip
 
 

@@ -31,7 +31,7 @@ def compare(op: str, a: Number, b: Number, loc: Loc) -> Number:
     python = a.python and b.python
     ka, kb = a.type.dtype.kind, b.type.dtype.kind
     if "c" in (ka, kb) and op not in ("==", "!="):
-        raise TypeInferenceError("complex numbers have no order", loc, hints=("compare abs(z) or z.real",))
+        raise TypeInferenceError("complex numbers have no order", loc, "compare abs(z) or z.real")
     if ka in "biu" and kb in "biu":
         if isinstance(a.expr, Const) and isinstance(b.expr, Const):  # such as `x.ndim == 2`
             known = _COMPARISONS[op](a.expr.value, b.expr.value)
@@ -131,7 +131,7 @@ def _builtin_extremum(op: str, a: Number, b: Number, loc: Loc) -> Number:
 
 def _extremum(op: str, a: Number, b: Number, t: NumberType, loc: Loc) -> Number:
     if t.dtype.is_complex:
-        raise TypeInferenceError("complex numbers have no order", loc, hints=("compare abs(z) or z.real",))
+        raise TypeInferenceError("complex numbers have no order", loc, "compare abs(z) or z.real")
     if op in ("minimum", "maximum"):
         t = NumberType(t.dtype, python=False)
     if t.dtype is DType.BOOL:

@@ -19,10 +19,10 @@ def gathered(
     assert isinstance(star, ast.Starred)
     if not isinstance(star.value, ast.Name) or star.value.id not in scope.read_lists:
         raise UnsupportedError("this starred target gets a list, which cannot be compiled", scope.loc(star),
-                               hints=("a list that is only indexed or looped over can",))  # fmt: skip
+                               "a list that is only indexed or looped over can")  # fmt: skip
     if not isinstance(value, TupleValue):
         raise wrong_kind(value)(f"{describe(value)} cannot be unpacked into a starred target", loc,
-                                hints=("only tuples can be",))  # fmt: skip
+                                "only tuples can be")  # fmt: skip
     behind = len(elts) - starred - 1
     if len(value.items) < starred + behind:
         raise LengthError(

@@ -99,7 +99,7 @@ def _refuse_own_rows(scope: Scope, target: Tensor, value: TupleValue, loc: Loc) 
     if any(row.view and arrays_read(row.element) & arrays_read(target.element) for row in rows):
         raise UnsupportedError(
             "rows of an array are stored in it one by one here, and a later one may have changed by then", loc,
-            hints=("copy them first, as in a[:2] = a[1].copy(), a[0].copy()",),
+            "copy them first, as in a[:2] = a[1].copy(), a[0].copy()",
         )  # fmt: skip
 
 
@@ -192,22 +192,20 @@ def stored_element(target: Tensor, loc: Loc) -> ir.Load:
     """The element that a store into a tensor writes. Raises for a new array, and for what may be a copy."""
     if not isinstance(target.element, ir.Load):
         raise TypeInferenceError("this is a new array, and assigning to it would change nothing", loc,
-                                 hints=("give it a name first",))  # fmt: skip
+                                 "give it a name first")  # fmt: skip
     if target.unsettled:
         array = target.element.array
         raise UnsupportedError(
             f"whether this is a view of '{array.name}' in another shape only its strides would tell", loc,
-            hints=(f"assign to '{array.name}' itself",),
+            f"assign to '{array.name}' itself",
         )  # fmt: skip
     return target.element
 
 
 def refuse_read_only(array: ir.Symbol, loc: Loc) -> None:
     if array.array.readonly:
-        raise LengthError(
-            f"'{array.name}' is read-only, and this assigns to it", loc,
-            hints=("pass an array that may be written, such as a copy of it",),
-        )  # fmt: skip
+        raise LengthError(f"'{array.name}' is read-only, and this assigns to it", loc,
+                          "pass an array that may be written, such as a copy of it")  # fmt: skip
 
 
 def refuse_other_type(scope: Scope, array: ir.Symbol, value: Number, loc: Loc) -> None:
@@ -221,7 +219,7 @@ def refuse_other_type(scope: Scope, array: ir.Symbol, value: Number, loc: Loc) -
     if (made_at is not None and is_other) or (is_list and value.type != NumberType(array.dtype, python=True)):
         raise UnsupportedError(
             f"the list '{array.name}' would get {describe(value)} among numbers of another type", loc,
-            hints=("give all of its items one type",),
+            "give all of its items one type",
         )  # fmt: skip
 
 
@@ -230,7 +228,7 @@ def converted(value: ir.Expr, array: ir.Symbol, loc: Loc) -> ir.Expr:
     if value.dtype.is_complex and not array.dtype.is_complex and array.dtype is not DType.BOOL:
         raise TypeInferenceError(
             f"a complex number cannot be stored in '{array.name}', an array of {array.dtype}", loc,
-            hints=("store z.real, or use a complex array",),
+            "store z.real, or use a complex array",
         )  # fmt: skip
     return cast(value, array.dtype)
 
@@ -259,7 +257,7 @@ def without_leading_ones(scope: Scope, tensor: Tensor, ndim: int, loc: Loc) -> T
         if isinstance(extent, ir.Const) and not is_one(extent):
             raise LengthError(
                 f"{describe(tensor)} cannot be assigned to {ndim} dimension{'s' if ndim != 1 else ''}", loc,
-                hints=("only axes of length 1 can be left out",),
+                "only axes of length 1 can be left out",
             )  # fmt: skip
         if not is_one(extent):
             message = "could not broadcast input array: it has more axes than the target"
@@ -312,15 +310,15 @@ def with_part(scope: Scope, part: ComplexPart, value: Value, loc: Loc) -> Value:
     owner = expressions.lower_expression(scope, part.elements.value)
     if not isinstance(owner, ArrayRef | Tensor):
         raise UnsupportedError(f"the part of {describe(owner)} cannot be assigned", loc,
-                               hints=("return the value, and assign it outside",))  # fmt: skip
+                               "return the value, and assign it outside")  # fmt: skip
     kind = element_type(owner)
     if not kind.is_complex:
         if part.name == "real":
             return value
         raise TypeInferenceError(f"{describe(owner)} has no imaginary part to assign to", loc,
-                                 hints=("use a complex array",))  # fmt: skip
+                                 "use a complex array")  # fmt: skip
     if element_type(value).is_complex:
-        raise TypeInferenceError("a complex number cannot be a part of one", loc, hints=("store x.real",))
+        raise TypeInferenceError("a complex number cannot be a part of one", loc, "store x.real")
 
     def make(numbers: list[Number]) -> Number:
         new, old = numbers

@@ -154,7 +154,7 @@ def _tuple_item(scope: Scope, base: ast.expr, owner: TupleValue, index: ast.expr
             _learn(scope, base, owner, loc)
             raise UnsupportedError(
                 "this tuple can be indexed by constants only: its items are no numbers of one kind", loc,
-                hints=("put them into an array",),
+                "put them into an array",
             )  # fmt: skip
         first = owner.items[0]
         length = len(first.items) if isinstance(first, TupleValue) else 0
@@ -275,7 +275,7 @@ def _spaced(scope: Scope, bounds: Sequence[Number], loc: Loc) -> Tensor:
     """So many coordinates along one axis, from a start to a stop."""
     _refuse_complex(bounds, loc)
     if not bounds[2].type.dtype.is_integer:
-        raise UnsupportedError("the number of points of a grid is no integer", loc, hints=_HINTS)
+        raise UnsupportedError("the number of points of a grid is no integer", loc, *_HINTS)
     start, stop = (
         Number(pinned(scope, "bound", cast(n.expr, DType.FLOAT64)), python=False) for n in bounds[:2]
     )
@@ -297,4 +297,4 @@ def _spaced(scope: Scope, bounds: Sequence[Number], loc: Loc) -> Tensor:
 
 def _refuse_complex(bounds: Sequence[Number], loc: Loc) -> None:
     if any(n.type.dtype.is_complex for n in bounds):
-        raise UnsupportedError("a grid with a complex bound is not compiled", loc, hints=_HINTS)
+        raise UnsupportedError("a grid with a complex bound is not compiled", loc, *_HINTS)

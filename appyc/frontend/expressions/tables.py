@@ -36,7 +36,7 @@ def bind_table(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
     items = as_tensor(scope, collected(scope, rows), loc)
     if items.ndim != 2:
         raise UnsupportedError("a list of lists of these items cannot be compiled", loc,
-                               hints=("use an array: np.zeros((n, m))",))  # fmt: skip
+                               "use an array: np.zeros((n, m))")  # fmt: skip
     item = Number(items.element, items.python)
     learn_item(scope, name, item, loc)
     kind = scope.facts.lists[name][1][0]
@@ -115,7 +115,7 @@ def bind_shared(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
         is_python = items.python and items.ndim == 2
     if items is None or not is_python:
         raise UnsupportedError(f"{name!r} holds no numbers of Python's own, and a nested function uses it", loc,
-                               hints=("use an array",))  # fmt: skip
+                               "use an array")  # fmt: skip
     is_numpy = rows is None and loc in scope.callees.known.numpy_lists
     array = materialise(scope, items, name, loc, Container.ARRAY if is_numpy else Container.LIST)
     if rows is None and only_indexed(scope.source.ast, name):

@@ -102,10 +102,8 @@ def lower_array_method(
     """The value of a method of an array."""
     entry = _METHODS.get(name) or texts.method(name)
     if entry is None:
-        raise UnsupportedError(
-            f"the method {name!r} of {describe(owner)} cannot be compiled", loc,
-            hints=("write it as a loop, or call it outside the compiled function",),
-        )  # fmt: skip
+        raise UnsupportedError(f"the method {name!r} of {describe(owner)} cannot be compiled", loc,
+                               "write it as a loop, or call it outside the compiled function")  # fmt: skip
     parameters, make = entry
     return make(scope, _bound(scope, node, parameters, [owner], loc), loc)
 
@@ -137,9 +135,7 @@ def _bound(
     """Argument values by parameter name. Raises UnsupportedError for what the function has no form for."""
     what = ast.unparse(node.func)
     if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
-        raise UnsupportedError(
-            "a starred argument cannot be compiled", loc, hints=("write the arguments out",)
-        )
+        raise UnsupportedError("a starred argument cannot be compiled", loc, "write the arguments out")
     nodes = [_listed(n) for n in (*node.args, *(k.value for k in node.keywords))]
     values = [
         _unlisted(scope, node, value, loc, as_list=as_lists)
@@ -242,7 +238,7 @@ def _astype(scope: Scope, given: Arguments, loc: Loc) -> Value:
     dtype = given_dtype(given["dtype"], loc)
     assert dtype is not None
     if tensor.element.dtype.is_complex and not dtype.is_complex:
-        raise TypeInferenceError(f"complex numbers cannot be made {dtype}", loc, hints=("use z.real",))
+        raise TypeInferenceError(f"complex numbers cannot be made {dtype}", loc, "use z.real")
     if tensor.element.dtype is dtype:
         return materialise(scope, tensor, "copy", loc)
     return Tensor(tensor.axes, tensor.extents, cast(tensor.element, dtype))

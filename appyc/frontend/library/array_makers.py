@@ -63,7 +63,7 @@ def array_of(scope: Scope, value: vals.Value, dtype: DType | None, loc: Loc) -> 
         if dtype is None and tensor.python and kind is not DType.FLOAT64:
             leave_without_items(scope, tensor.extents[0], loc)
         if tensor.element.dtype.is_complex and not kind.is_complex:
-            raise TypeInferenceError(f"complex numbers cannot be made {kind}", loc, hints=("use z.real",))
+            raise TypeInferenceError(f"complex numbers cannot be made {kind}", loc, "use z.real")
         require_all_fit(scope, value, kind, loc)
         converted = vals.Tensor(tensor.axes, tensor.extents, cast(tensor.element, kind))
         return materialise(scope, converted, "array", loc)

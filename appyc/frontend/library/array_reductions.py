@@ -118,7 +118,7 @@ def operation(name: str, element: Expr, dtype: DType | None, loc: Loc) -> tuple[
             )
         case "min" | "max":
             if kind.is_complex:
-                raise TypeInferenceError("complex numbers have no order here", loc, hints=("compare abs(z)",))
+                raise TypeInferenceError("complex numbers have no order here", loc, "compare abs(z)")
             if kind is DType.BOOL:
                 return ("and" if name == "min" else "or"), element, const(name == "min", DType.BOOL, loc)
             return f"{name}imum", element, Const(neutral_element(name, kind), kind, loc=loc)
@@ -204,7 +204,7 @@ def _first_extreme(name: str, scope: Scope, given: Arguments, loc: Loc) -> Value
     """np.argmin ("min"), np.argmax ("max"): the first NaN, or else the first of the extreme elements."""
     source = as_tensor(scope, given["a"], loc)
     if source.element.dtype.is_complex:
-        raise TypeInferenceError("complex numbers have no order here", loc, hints=("compare abs(z)",))
+        raise TypeInferenceError("complex numbers have no order here", loc, "compare abs(z)")
     # The two reductions must see the same values, which arithmetic may round differently.
     if not isinstance(source.element, Load):
         source = as_tensor(scope, kept(scope, source, "values", loc), loc)

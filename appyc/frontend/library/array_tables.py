@@ -43,10 +43,10 @@ def _python_sum(scope: Scope, given: Arguments, loc: Loc) -> Value:
                 total = elementwise(scope, [total, item], lambda n: binary("+", n[0], n[1], loc), loc)
         return total
     if not is_array(items) or as_tensor(scope, items, loc).ndim != 1:
-        raise UnsupportedError("sum is compiled for vectors and tuples", loc, hints=("use np.sum",))
+        raise UnsupportedError("sum is compiled for vectors and tuples", loc, "use np.sum")
     kind = element_type(items)
     if kind is not DType.BOOL and (kind.bits < 32 or kind in (DType.INT32, DType.UINT32)):
-        raise UnsupportedError(f"sum of {kind} wraps where np.sum does not", loc, hints=("use np.sum",))
+        raise UnsupportedError(f"sum of {kind} wraps where np.sum does not", loc, "use np.sum")
     total = reduce_array(scope, "sum", items, loc)
     described = items.tensor if isinstance(items, Masked) else items
     if is_listed(described):
@@ -155,19 +155,15 @@ def _at(op: str, scope: Scope, given: Arguments, loc: Loc) -> Value:
     python = isinstance(value, Number) and value.python
     joined = promote(NumberType(kind, python=False), NumberType(element_type(value), python))
     if joined.dtype is not kind:
-        raise UnsupportedError(
-            f"elements of {kind} with values of {element_type(value)}", loc,
-            hints=(f"convert the values: .astype(np.{kind})",),
-        )  # fmt: skip
+        raise UnsupportedError(f"elements of {kind} with values of {element_type(value)}", loc,
+                               f"convert the values: .astype(np.{kind})")  # fmt: skip
     kinds = "iu" if op in ("&", "|", "^") else "iuf" if op in ("minimum", "maximum") else "iufc"
     if kind.kind not in kinds:
-        raise UnsupportedError(f"elements of {kind} are not combined here", loc,
-                               hints=("write it as a loop",))  # fmt: skip
+        raise UnsupportedError(f"elements of {kind} are not combined here", loc, "write it as a loop")
     if op in ("minimum", "maximum") and isinstance(value, Number) and not _fits(value, kind):
         raise UnsupportedError(
-            f"a Python number that elements of {kind} may not hold", loc,
-            hints=(f"convert it: np.{kind}(...)",),
-        )  # fmt: skip
+            f"a Python number that elements of {kind} may not hold", loc, f"convert it: np.{kind}(...)"
+        )
     if python and isinstance(value, Number) and value.either is None and kind.is_integer:
         value = Number(cast(value.expr, kind), python=False)  # as NumPy has it, wrapped
     assign(scope, target, value, loc, op=op)

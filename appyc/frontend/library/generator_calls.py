@@ -103,7 +103,7 @@ def lower_method(scope: Scope, node: ast.Call, owner: Opaque, name: str, loc: Lo
         return None
     if fn is None or owner.root is None:
         raise LibraryCallError(f"{ast.unparse(node.func)} cannot be compiled: only the library has it", loc,
-                               hints=("call it before the loop",))  # fmt: skip
+                               "call it before the loop")  # fmt: skip
     with or_library(node, loc):
         return _drawn(scope, node, owner, fn, name, loc)
 
@@ -121,8 +121,8 @@ def lower_made_method(scope: Scope, node: ast.Call, method: MadeMethod, loc: Loc
     except CompileError as error:
         raise LibraryCallError(
             f"{ast.unparse(node.func)} of a generator that a loop makes cannot be compiled: {error.summary}", loc,
-            hints=("random, uniform, normal, exponential, lognormal, integers, choice and permutation can; for others, "
-                   "make the generators before the loop with spawn, one for each iteration",),
+            "random, uniform, normal, exponential, lognormal, integers, choice and permutation can; for others, "
+                   "make the generators before the loop with spawn, one for each iteration",
         ) from None  # fmt: skip
 
 
@@ -132,10 +132,8 @@ def or_library(node: ast.Call, loc: Loc) -> Iterator[None]:
     try:
         yield
     except CompileError as error:
-        raise LibraryCallError(
-            f"{ast.unparse(node.func)} cannot be compiled here: {error.summary}", loc,
-            hints=("draw before the loop, or draw numbers one by one",),
-        ) from None  # fmt: skip
+        raise LibraryCallError(f"{ast.unparse(node.func)} cannot be compiled here: {error.summary}", loc,
+                               "draw before the loop, or draw numbers one by one") from None  # fmt: skip
 
 
 def _drawn(scope: Scope, node: ast.Call, owner: Opaque, fn: FunctionType, name: str, loc: Loc) -> Value:

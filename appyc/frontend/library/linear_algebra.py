@@ -30,7 +30,7 @@ def matmul(scope: Scope, given: Mapping[str, Value], loc: Loc) -> Value:
     for side in (left, right):
         if not side.ndim:
             raise TypeInferenceError(f"@ takes arrays, not {describe(as_value(side))}", loc,
-                                     hints=("multiply by numbers with *",))  # fmt: skip
+                                     "multiply by numbers with *")  # fmt: skip
     inner = right.ndim - 2 if right.ndim > 1 else 0
     rows = left.axes[-2:-1] if left.ndim > 1 else ()
     columns = right.axes[-1:] if right.ndim > 1 else ()
@@ -116,15 +116,15 @@ def _parsed(text: str, loc: Loc) -> tuple[list[str], str]:
     foreign = [c for c in output if c.isalpha() and c not in letters]
     if foreign and (not letters or letters.isalpha()):
         raise LengthError(f"einsum's output {output!r} names {foreign[0]!r}, an axis that no operand has", loc,
-                                 hints=(f"the operands have {', '.join(map(repr, dict.fromkeys(letters)))}",)
-                                 if letters else ())  # fmt: skip
+                                 *((f"the operands have {', '.join(map(repr, dict.fromkeys(letters)))}",)
+                                 if letters else ()))  # fmt: skip
     twice = [c for c in output if c.isalpha() and output.count(c) > 1]
     if twice:
         raise LengthError(f"einsum's output {output!r} names {twice[0]!r} twice", loc,
-                                 hints=("every axis of the result has a letter of its own",))  # fmt: skip
+                          "every axis of the result has a letter of its own")  # fmt: skip
     if (letters and not letters.isalpha()) or not set(output) <= set(letters):
         raise LengthError(f"einsum cannot read the subscripts {text!r}", loc,
-                                 hints=("they are letters, commas and ->, as in 'ij,jk->ik'",))  # fmt: skip
+                          "they are letters, commas and ->, as in 'ij,jk->ik'")  # fmt: skip
     return inputs, output
 
 

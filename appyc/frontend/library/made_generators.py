@@ -67,7 +67,7 @@ def lower_bits_method(scope: Scope, node: ast.Call, bits: MadeGenerator, name: s
     """`bits.jumped(n)` of a Philox bit generator."""
     if bits.name != "philox" or name != "jumped" or node.keywords or len(node.args) > 1:
         raise LibraryCallError(f"the method {name!r} of a bit generator that a loop makes cannot be compiled", loc,
-                               hints=("jumped of a Philox can",))  # fmt: skip
+                               "jumped of a Philox can")  # fmt: skip
     jumps = expressions.lower_operands(scope, node.args) or [arithmetic.python_number(1, loc)]
     state = [TupleValue(_numbers(part, loc)) for part in (bits.fixed, bits.changing)]
     return Opaque(_made(scope, bits.name, name, [*state, *jumps], loc))
@@ -80,7 +80,7 @@ def _made(scope: Scope, name: str, how: str, values: Sequence[Value], loc: Loc) 
     except CompileError as error:
         raise LibraryCallError(
             f"a generator made of this cannot be compiled here: {error.summary}", loc,
-            hints=("make it of integers, Philox(key=k, counter=i) or default_rng([seed, i]), or in front of the loop",),
+            "make it of integers, Philox(key=k, counter=i) or default_rng([seed, i]), or in front of the loop",
         ) from None  # fmt: skip
     fixed, changing, half = (
         tuple(scope.temp(f"{name}_{k}", n.expr).symbol for k, n in enumerate(numbers_of(part)))

@@ -36,7 +36,7 @@ def to_int(rounding: str | None, args: list[Number], loc: Loc) -> Number:
     """int, math.floor, math.ceil, math.trunc, round: a Python int."""
     (a,) = args
     if a.type.dtype.is_complex:
-        raise TypeInferenceError("a complex number cannot be made an integer", loc, hints=("use z.real",))
+        raise TypeInferenceError("a complex number cannot be made an integer", loc, "use z.real")
     expr = a.expr
     if rounding is not None and a.type.dtype.is_float:
         expr = Intrinsic(rounding, (expr,), expr.dtype, loc=loc)
@@ -49,7 +49,7 @@ def to_python(target: NumberType, args: list[Number], loc: Loc) -> Number:
     if not args:
         return to_type(python_number(0, loc), target)
     if args[0].type.dtype.is_complex and target.dtype.is_float:
-        raise TypeInferenceError("a complex number cannot be made real", loc, hints=("use z.real",))
+        raise TypeInferenceError("a complex number cannot be made real", loc, "use z.real")
     return to_type(args[0], target)
 
 
@@ -57,9 +57,7 @@ def make_complex(args: list[Number], loc: Loc) -> Number:
     if len(args) == 1:
         return to_type(args[0], PY_COMPLEX)
     if any(a.type.dtype.is_complex for a in args):
-        raise UnsupportedError(
-            "complex(...) of complex parts is not compiled", loc, hints=("write a + 1j * b",)
-        )
+        raise UnsupportedError("complex(...) of complex parts is not compiled", loc, "write a + 1j * b")
     parts = tuple(cast(a.expr, DType.FLOAT64) for a in args)
     return Number(Intrinsic("complex", parts, DType.COMPLEX128, loc=loc), python=True)
 
@@ -70,7 +68,7 @@ def to_dtype(dtype: DType, args: list[Number], loc: Loc) -> Number:
         return Number(cast(python_number(0, loc).expr, dtype), python=False)
     (a,) = args
     if a.type.dtype.is_complex and not dtype.is_complex and dtype is not DType.BOOL:
-        raise TypeInferenceError(f"a complex number cannot be made {dtype}", loc, hints=("use z.real",))
+        raise TypeInferenceError(f"a complex number cannot be made {dtype}", loc, "use z.real")
     return Number(cast(a.expr, dtype), python=False)
 
 

@@ -76,7 +76,7 @@ def _extremum(op: str, args: list[Number], loc: Loc) -> Number:
     """min and max of two or more arguments."""
     if len(args) < 2:
         raise UnsupportedError(f"{op} of one argument is not compiled", loc,
-                               hints=("loop over the elements", f"{op}(a, b) is compiled"))  # fmt: skip
+                               "loop over the elements", f"{op}(a, b) is compiled")  # fmt: skip
     out = args[0]
     for nxt in args[1:]:
         out = selections.extremum(op, out, nxt, loc)
@@ -114,9 +114,7 @@ def _square(args: list[Number], loc: Loc) -> Number:
 def _reciprocal(args: list[Number], loc: Loc) -> Number:
     (a,) = args
     if a.type.dtype.kind not in "fc":
-        raise TypeInferenceError(
-            "np.reciprocal of an integer is integer division", loc, hints=("write 1.0 / x",)
-        )
+        raise TypeInferenceError("np.reciprocal of an integer is integer division", loc, "write 1.0 / x")
     return arithmetic.untrapped(_strong(arithmetic.binary("/", python_number(1, loc), _strong(a), loc)))
 
 

@@ -42,7 +42,7 @@ def _running(name: str, scope: Scope, given: Arguments, loc: Loc, *, default: in
     axis = one_axis(given, loc, default)
     if axis is None:
         if default is not None and tensor.ndim > 1:
-            raise UnsupportedError("accumulate goes along one axis", loc, hints=("name an axis",))
+            raise UnsupportedError("accumulate goes along one axis", loc, "name an axis")
         tensor, axis = ravelled(scope, Tensor(tensor.axes, tensor.extents, tensor.element), loc), 0
     (axis,) = reduced_axes(tensor, (axis,), loc)
     out = accumulated(scope, name, tensor, axis, given_dtype(given.get("dtype"), loc), loc)

@@ -31,8 +31,7 @@ _SMALL = 64
 def sort_in_place(scope: Scope, array: Symbol, count: Expr, loc: Loc) -> None:
     """Sorts the first `count` elements of a vector."""
     if array.dtype.is_complex:
-        raise UnsupportedError("complex numbers are not sorted in compiled code", loc,
-                               hints=("sort their sizes",))  # fmt: skip
+        raise UnsupportedError("complex numbers are not sorted in compiled code", loc, "sort their sizes")
     arguments: Arguments = {"a": ArrayRef(array), "n": Number(count, python=True)}
     inlined(scope, sorting.sort_vector, arguments, loc, trusted=True)
 

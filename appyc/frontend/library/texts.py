@@ -106,7 +106,7 @@ def _in_floats(function: object, numbers: list[Number], loc: Loc) -> list[Number
         kinds = [DType.FLOAT64 if kind.kind in "biu" else kind] * len(numbers)
         if kind is DType.FLOAT16:
             raise UnsupportedError("this function of float16 is not compiled", loc,
-                                   hints=("convert with .astype(np.float32)",))  # fmt: skip
+                                   "convert with .astype(np.float32)")  # fmt: skip
     out = [
         Number(cast(n.expr, k), python=False) for n, k in zip(numbers, kinds, strict=True) if k and k.is_float
     ]

@@ -70,18 +70,14 @@ def _check(dim: Dim, node: ast.stmt, requests: AxisRequests, block: list[Stmt]) 
         if slice_text(dim) in slices:
             raise PragmaError(
                 f"no array of the statement has the slice '{slice_text(dim)}' as often as the pragma", dim.loc,
-                hints=("name it once for all axes that it stands for",),
+                "name it once for all axes that it stands for",
             )  # fmt: skip
-        raise PragmaError(
-            f"the statement has no slice '{slice_text(dim)}'", dim.loc,
-            hints=(f"its slices are {listed}" if slices else "it has no slices: write them out",),
-        )  # fmt: skip
+        raise PragmaError(f"the statement has no slice '{slice_text(dim)}'", dim.loc,
+                          f"its slices are {listed}" if slices else "it has no slices: write them out")  # fmt: skip
     loops = [n for n in walk(block) if isinstance(n, ForAll | Reduce) and axes & set(n.axes)]
     if not loops:
-        raise PragmaError(
-            f"no loop runs over the slice '{slice_text(dim)}'", dim.loc,
-            hints=("name a slice of the array that is assigned to, or of one that is reduced",),
-        )  # fmt: skip
+        raise PragmaError(f"no loop runs over the slice '{slice_text(dim)}'", dim.loc,
+                          "name a slice of the array that is assigned to, or of one that is reduced")  # fmt: skip
     if dim.reduce is not None:
         _check_reduction(dim, dim.reduce, list(_operators(loops)))
 
@@ -97,11 +93,7 @@ def _check_reduction(dim: Dim, wanted: str, found: list[str]) -> None:
         return
     text = slice_text(dim)
     if not found:
-        raise PragmaError(
-            f"nothing is reduced over the slice '{text}'", dim.loc,
-            hints=("drop the property: every element of this slice has a result of its own",),
-        )  # fmt: skip
-    raise PragmaError(
-        f"the slice '{text}' is reduced with {found[0]!r}, not with {wanted!r}", dim.loc,
-        hints=("drop the property: reductions are recognised without it",),
-    )  # fmt: skip
+        raise PragmaError(f"nothing is reduced over the slice '{text}'", dim.loc,
+                          "drop the property: every element of this slice has a result of its own")  # fmt: skip
+    raise PragmaError(f"the slice '{text}' is reduced with {found[0]!r}, not with {wanted!r}", dim.loc,
+                      "drop the property: reductions are recognised without it")  # fmt: skip

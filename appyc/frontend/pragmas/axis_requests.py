@@ -68,8 +68,8 @@ class AxisRequests:
                 f"one loop runs over '{slice_text(first)}' and '{slice_text(second)}', "
                 "which have different properties",
                 second.loc,
+                "name one of the two, or give both the same properties",
                 related=(Note(first.loc, "the other one"),),
-                hints=("name one of the two, or give both the same properties",),
             )
 
 

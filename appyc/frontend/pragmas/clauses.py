@@ -47,18 +47,15 @@ def _lookup(scope: Scope, head: Env, name: Name, clause: str) -> Binding:
     if found is not None:
         return found
     if name in scope.locals:
-        raise PragmaError(
-            f"{name!r} in {clause}(...) is not used in this loop", name.loc,
-            hints=(f"remove {name!r} from the clause",),
-        )  # fmt: skip
+        raise PragmaError(f"{name!r} in {clause}(...) is not used in this loop", name.loc,
+                          f"remove {name!r} from the clause")  # fmt: skip
     outer = scope.names.find(name)
     if outer is not None:
         return outer
     close = get_close_matches(name, sorted({*head, *scope.locals}), 1)
     raise PragmaError(
         f"{clause}({name}) names no variable", name.loc,
-        label=f"did you mean {close[0]!r}?" if close else "",
-        hints=("a clause names variables of this function",),
+        "a clause names variables of this function", label=f"did you mean {close[0]!r}?" if close else "",
     )  # fmt: skip
 
 
@@ -77,7 +74,7 @@ def _symbols_of(found: Binding, name: Name, clause: str) -> list[Symbol]:
             return [found.symbol]
         case _ if clause in ("to", "from"):
             raise PragmaError(f"{what} is no array", name.loc,
-                              hints=("drop it from the clause: numbers need not be copied",))  # fmt: skip
+                              "drop it from the clause: numbers need not be copied")  # fmt: skip
         case Slot():
             return [found.symbol]
         case _ if clause == "shared":
@@ -85,13 +82,10 @@ def _symbols_of(found: Binding, name: Name, clause: str) -> list[Symbol]:
         case TupleSlots(keys=None):
             return [b.symbol for b in found.items if isinstance(b, Slot)]
         case Number():
-            raise PragmaError(
-                f"{what} is the loop's own variable or a constant", name.loc,
-                hints=("drop it from the clause: every iteration has its own",),
-            )  # fmt: skip
+            raise PragmaError(f"{what} is the loop's own variable or a constant", name.loc,
+                              "drop it from the clause: every iteration has its own")  # fmt: skip
         case Tensor():
             raise PragmaError(f"{what} is an array, where a scalar is needed", name.loc,
-                              hints=("name scalar variables",))  # fmt: skip
+                              "name scalar variables")  # fmt: skip
         case _:
-            raise PragmaError(f"{what} is no scalar variable", name.loc,
-                              hints=("drop it from the clause",))  # fmt: skip
+            raise PragmaError(f"{what} is no scalar variable", name.loc, "drop it from the clause")

@@ -115,7 +115,7 @@ def _number(what: str, fits: Callable[[int], bool]) -> Callable[[Reader, Word], 
 
 def _reduction(reader: Reader, clause: Word) -> ReductionClause:
     hint = _REDUCTION_HINTS.get(reader.peek())
-    op = reader.choice("reduction operator", PRAGMA_REDUCTION_OPS, hints=(hint,) if hint else ())
+    op = reader.choice("reduction operator", PRAGMA_REDUCTION_OPS, *([hint] if hint else []))
     if not reader.accept(":"):
         word = reader.next()
         reader.fail(f"expected ':' after {op!r}, found {word.shown}", word)
@@ -175,7 +175,7 @@ def parse_pragma(pragma: PragmaText) -> Pragma:
     match word.text:
         case "":
             known = ", ".join(f"'#pragma {d}'" for d in DIRECTIVES)
-            raise PragmaError("a pragma that asks for nothing", pragma.head, hints=(f"write one of {known}",))
+            raise PragmaError("a pragma that asks for nothing", pragma.head, f"write one of {known}")
         case "parallel" | "sequential":
             follower = reader.next()
             if follower.text != "for":
@@ -198,8 +198,8 @@ def _unknown_directive(reader: Reader, word: Word) -> NoReturn:
         close = get_close_matches(word.text, _FIRST_WORDS, 1, 0.6)
         label = f"did you mean {close[0]!r}?" if close else ""
         hint = f"directives are {', '.join(DIRECTIVES)}"
-        reader.fail(f"unknown directive {word.text!r}", word, label=label, hints=() if close else (hint,))
-    reader.fail(f"unknown directive {word.text!r}", word, hints=(hint,))
+        reader.fail(f"unknown directive {word.text!r}", word, *([] if close else [hint]), label=label)
+    reader.fail(f"unknown directive {word.text!r}", word, hint)
 
 
 def _loop(reader: Reader, request: str) -> LoopPragma:
@@ -210,7 +210,7 @@ def _loop(reader: Reader, request: str) -> LoopPragma:
             hint = _OPENMP_HINTS.get(word.text)
             if word.text == "pragma":
                 hint = "a line that continues a pragma starts with '#' alone"
-            reader.unknown("clause", word, CLAUSES, hints=(hint,) if hint else ())
+            reader.unknown("clause", word, CLAUSES, *([hint] if hint else []))
         loc = reader.loc(word)
         earlier = [loc for name, loc in pragma.clause_locs if name == word.text]
         if earlier and word.text not in _REPEATABLE:

@@ -106,21 +106,21 @@ class Reader:
     def loc(self, word: Word) -> Loc:
         return self.pragma.loc(word.start, word.end)
 
-    def fail(self, summary: str, word: Word, *, label: str = "", hints: Iterable[str] = ()) -> NoReturn:
-        raise PragmaError(summary, self.loc(word), label=label, hints=tuple(hints))
+    def fail(self, summary: str, word: Word, *hints: str, label: str = "") -> NoReturn:
+        raise PragmaError(summary, self.loc(word), *hints, label=label)
 
-    def unknown(self, what: str, word: Word, known: Iterable[str], *, hints: Iterable[str] = ()) -> NoReturn:
+    def unknown(self, what: str, word: Word, known: Iterable[str], *hints: str) -> NoReturn:
         """The error for a word that is none of `known`: names the one meant, else lists them."""
         known = tuple(known)
         close = get_close_matches(word.text, known, 1, 0.6)
         label = f"did you mean {close[0]!r}?" if close else ""
         plural = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
         listed = () if close else (f"{plural} are {', '.join(known)}",)
-        self.fail(f"unknown {what} {word.text!r}", word, label=label, hints=(*hints, *listed))
+        self.fail(f"unknown {what} {word.text!r}", word, *hints, *listed, label=label)
 
     def open(self, clause: Word, form: str) -> None:
         if not self.accept("("):
-            self.fail(f"{clause.text!r} lacks its argument", clause, hints=(f"write {form}",))
+            self.fail(f"{clause.text!r} lacks its argument", clause, f"write {form}")
 
     def close(self, clause: Word) -> None:
         if self.accept(")"):
@@ -138,10 +138,10 @@ class Reader:
             self.fail(f"{clause.text!r} takes a positive whole number, not {shown}", word)
         return int(word.text)
 
-    def choice(self, what: str, choices: Iterable[str], *, hints: Iterable[str] = ()) -> str:
+    def choice(self, what: str, choices: Iterable[str], *hints: str) -> str:
         word = self.next()
         if word.text not in tuple(choices):
-            self.unknown(what, word, choices, hints=hints)
+            self.unknown(what, word, choices, *hints)
         return word.text
 
     def names(self, clause: Word) -> tuple[Name, ...]:

@@ -55,8 +55,8 @@ def read_pragmas(source: Source) -> dict[ast.stmt, Pragma]:
             raise PragmaError(
                 "two pragmas on one statement",
                 pragma.loc,
+                "write all clauses into one pragma",
                 related=(Note(out[statement].loc, "the other one"),),
-                hints=("write all clauses into one pragma",),
             )
         out[statement] = pragma
     return out
@@ -110,12 +110,12 @@ def _pragma_body(source: Source, comment: tokenize.TokenInfo) -> int | None:
         if not _DIRECTIVE.match(rest[1:]):
             return None  # "pragma: no cover" and its kin
         raise PragmaError("a pragma has no colon", Loc(source.file, line, col, col + match.end(1) + 1),
-                          hints=(f"write #pragma {rest[1:].strip()}",))  # fmt: skip
+                          f"write #pragma {rest[1:].strip()}")  # fmt: skip
     if comment.line[:col].strip():
         raise PragmaError(
             "a pragma behind code",
             Loc(source.file, line, col, col + len(comment.string)),
-            hints=("put it on a line of its own, above the statement that it is for",),
+            "put it on a line of its own, above the statement that it is for",
         )
     return match.end(1)
 
@@ -125,7 +125,7 @@ def _check_spelling(match: re.Match[str], loc: Loc) -> None:
     word, rest = match[1], match[2]
     if word.startswith("pragma") and _DIRECTIVE.match(word.removeprefix("pragma") + rest):
         raise PragmaError(
-            f"{word!r} is not a pragma", loc, hints=("put a blank after '#pragma': #pragma parallel for",)
+            f"{word!r} is not a pragma", loc, "put a blank after '#pragma': #pragma parallel for"
         )
     if get_close_matches(word.lower(), ["pragma"], 1, 0.75) and _DIRECTIVE.match(rest):
         raise PragmaError(f"{word!r} is not a pragma", loc, label="did you mean '#pragma'?")
@@ -156,7 +156,7 @@ def _joined(source: Source, tokens: list[tokenize.TokenInfo], at: int, body: int
             raise PragmaError(
                 "a pragma that is continued, and no comment line after it",
                 Loc(source.file, line, end - 1, end),
-                hints=("remove the backslash, or go on in a line that starts with '#'",),
+                "remove the backslash, or go on in a line that starts with '#'",
             )
         comment, body = tokens[at], 1
 
@@ -192,14 +192,14 @@ def _target(source: Source, found: _Found, statements: dict[tuple[int, int], ast
         raise PragmaError(
             "no statement follows this pragma in its block",
             loc,
-            hints=("a pragma stands right above the statement that it is for",),
+            "a pragma stands right above the statement that it is for",
         )
     if statement.col_offset != loc.col:
         raise PragmaError(
             "this pragma is not in the block of the statement that follows",
             loc,
+            "indent the pragma as the statement that it is for",
             related=(Note(source.loc(statement), "the next statement"),),
-            hints=("indent the pragma as the statement that it is for",),
         )
     return statement
 
@@ -221,6 +221,6 @@ def _check_kind(source: Source, pragma: Pragma, statement: ast.stmt) -> None:
     raise PragmaError(
         f"{pragma.directive!r} binds to {excerpt!r} on line {line}, which is not {wanted}",
         pragma.loc,
+        f"put the pragma right above {wanted}",
         related=(Note(source.loc(statement), ""),),
-        hints=(f"put the pragma right above {wanted}",),
     )

@@ -110,7 +110,5 @@ def _require_fit_of_float(scope: Scope, value: float, dtype: DType, loc: Loc) ->
 def refuse_other_kind(symbol: str, old: DType, new: DType, loc: Loc) -> None:
     """Raises TypeInferenceError where NumPy does not change an array in place, for the result is of a wider kind."""
     if "biufc".index(new.kind.replace("u", "i")) > "biufc".index(old.kind.replace("u", "i")):
-        raise TypeInferenceError(
-            f"{symbol}= gives {new}, which an array of {old} does not take", loc,
-            hints=(f"convert the result: a[...] = (a {symbol} x).astype(a.dtype)",),
-        )  # fmt: skip
+        raise TypeInferenceError(f"{symbol}= gives {new}, which an array of {old} does not take", loc,
+                                 f"convert the result: a[...] = (a {symbol} x).astype(a.dtype)")  # fmt: skip

@@ -145,7 +145,5 @@ def _operation(symbol: str, a: Value, b: Value, loc: Loc) -> Value:
         case ">>" if most is not None and isinstance(b, Number):
             return _number(bits, most if count is None or count < 0 else most >> count)
         case _:
-            raise LargeIntError(
-                "this may be a Python int of more than 64 bits", loc,
-                hints=("cut it with % 2**64 or & 0xFFFFFFFFFFFFFFFF first",),
-            )  # fmt: skip
+            raise LargeIntError("this may be a Python int of more than 64 bits", loc,
+                                "cut it with % 2**64 or & 0xFFFFFFFFFFFFFFFF first")  # fmt: skip

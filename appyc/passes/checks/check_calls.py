@@ -35,7 +35,7 @@ def check_calls(fn: Function, ctx: PassContext) -> Function:
         where = "iterations call a recursive function" if calls else "the function calls a recursive one"
         raise DependenceError(
             f"the loop cannot {what}: {where} with {names}, and what that touches is not known", clauses.loc,
+            "leave the pragma out", "or call the recursive function in a function without this loop",
             label="asked for here", related=(Note(call.loc, "the call"),),
-            hints=("leave the pragma out", "or call the recursive function in a function without this loop"),
         )  # fmt: skip
     return fn

@@ -34,7 +34,7 @@ def check_exact_floats(fn: Function, ctx: PassContext) -> Function:
             if _is_numpys(node):
                 raise UnsupportedError(
                     "exact=True: NumPy makes the last digits of this in a way of its own", tensor.loc,
-                    hints=("leave exact=True out where the last digits may differ",),
+                    "leave exact=True out where the last digits may differ",
                 )  # fmt: skip
     return fn
 

@@ -106,8 +106,8 @@ def _only_loop(loop: ir.For, clauses: ir.Clauses) -> ir.For:
     raise PragmaError(
         f"collapse({clauses.collapse}) needs {clauses.collapse} loops with nothing between them",
         clauses.loc,
+        "move the statements between the loops into the inner one, or drop the clause",
         related=(Note(loop.loc, "the body of this loop is not a single loop"),),
-        hints=("move the statements between the loops into the inner one, or drop the clause",),
     )
 
 
@@ -131,9 +131,7 @@ def refusal(clauses: ir.Clauses, verdict: LoopVerdict) -> DependenceError:
     text = verdict.reason
     if verdict.verdict is Verdict.REDUCTION:
         text = f"{loop_text(verdict.var, clauses)} cannot run in parallel as it stands: {text}"
-    return DependenceError(
-        text, clauses.loc, label="asked for here", related=verdict.notes, hints=verdict.hints
-    )
+    return DependenceError(text, clauses.loc, *verdict.hints, label="asked for here", related=verdict.notes)
 
 
 def _insist(loop: ir.For, clauses: ir.Clauses, verdict: LoopVerdict) -> None:
@@ -233,8 +231,8 @@ def _check_reduction_clause(loop: ir.For, clauses: ir.Clauses, verdict: LoopVerd
             raise PragmaError(
                 f"the clause reduction({reduction.op}: {name}) does not fit: the loop {what}",
                 clauses.loc,
+                "drop the clause: reductions are recognised without it",
                 related=(Note(loop.loc, "the loop"),),
-                hints=("drop the clause: reductions are recognised without it",),
             )
 
 
@@ -252,6 +250,6 @@ def _check_private_clause(loop: ir.For, clauses: ir.Clauses, verdict: LoopVerdic
             raise PragmaError(
                 f"'{symbol.name}' is not private: iterations {how}",
                 clauses.loc,
+                f"take '{symbol.name}' out of the clause, or assign it before it is updated",
                 related=(Note(loop.loc, "the loop"),),
-                hints=(f"take '{symbol.name}' out of the clause, or assign it before it is updated",),
             )

@@ -112,7 +112,7 @@ class KernelLowering(ExpressionLowering):
 
     def allocate(self, s: ir.Alloc, out: list[ScheduledStmt]) -> None:
         raise UnsupportedError(f"'{s.array.name}' is allocated inside a loop that runs on the GPU", s.loc,
-                               hints=("allocate it before the loop, with one more axis for the index",))  # fmt: skip
+                               "allocate it before the loop, with one more axis for the index")  # fmt: skip
 
     def assign(self, target: ir.Symbol, value: ir.Expr, where: Where, out: list[ScheduledStmt]) -> None:
         partial = where.narrow or target in self.accumulators

@@ -28,7 +28,7 @@ def refuse_calls(fn: Function, ctx: PassContext) -> Function:
         return fn
     raise UnsupportedError(
         "a GPU does not run the function: it calls one that is recursive or too large to be inlined", call.loc,
-        label="called here", hints=("call the function: it runs in C then", "or write the recursion as a loop"),
+        "call the function: it runs in C then", "or write the recursion as a loop", label="called here",
     )  # fmt: skip
 
 

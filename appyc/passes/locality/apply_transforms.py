@@ -136,13 +136,13 @@ class _Request:
             which = loop_text(self.loop.var, None)
             raise DependenceError(
                 f"{self.transform} of the {which} is not legal: {refusal.reason}", self.transform.loc,
+                "leave the clause out, or ask for another order or form of the loops",
                 label="asked for here", related=refusal.notes,
-                hints=("leave the clause out, or ask for another order or form of the loops",),
             )  # fmt: skip
 
     def misfit(self, needs: str, *notes: Note) -> NoReturn:
-        raise PragmaError(f"{self.transform} {needs}", self.transform.loc, related=notes,
-                          hints=("leave the clause out, or move it to a loop that has this form",))  # fmt: skip
+        raise PragmaError(f"{self.transform} {needs}", self.transform.loc,
+                          "leave the clause out, or move it to a loop that has this form", related=notes)  # fmt: skip
 
 
 def _shared(clauses: Clauses) -> tuple[Clauses, Clauses]:

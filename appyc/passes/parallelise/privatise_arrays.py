@@ -93,9 +93,9 @@ def _privatised(fn: Function, loop: For, ctx: PassContext) -> Function | None:
             plans.append(plan)
         elif loop.clauses is not None and array in loop.clauses.private:
             raise DependenceError(
-                f"'{array.name}' cannot be private: {plan.reason}", loop.clauses.loc, label="asked for here",
-                related=plan.notes,
-                hints=("an iteration must write every element that it reads, before it reads it",),
+                f"'{array.name}' cannot be private: {plan.reason}", loop.clauses.loc,
+                "an iteration must write every element that it reads, before it reads it",
+                label="asked for here", related=plan.notes,
             )  # fmt: skip
     if not plans or not (is_asked(loop) or loops_of(loop.body) or all(_is_scalar(plan) for plan in plans)):
         return None

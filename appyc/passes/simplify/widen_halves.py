@@ -35,7 +35,7 @@ def _widened(node: Node) -> Node:
             return map_operands(node, _single)
         case Update() if node.target.dtype is DType.FLOAT16:
             raise UnsupportedError("an atomic update of a float16 is not compiled", node.loc,
-                                   hints=("use an array of float32",))  # fmt: skip
+                                   "use an array of float32")  # fmt: skip
         case Unary() | Binary() if node.dtype is DType.FLOAT16:
             return Cast(map_operands(node, _single), DType.FLOAT16, loc=node.loc)
         case Intrinsic(dtype=DType.FLOAT16):
