@@ -76,7 +76,7 @@ def request(
         elif type(value) not in _COMMON and (
             isinstance(value, str)
             or _is_plain_object(value)
-            or _is_table(value)
+            or (type(value) is dict and all(isinstance(key, str) for key in value))
             or kind_of_all(value) is not None
         ):
             objects[name] = value
@@ -92,11 +92,6 @@ def request(
                 objects[name] = value
                 types[name] = NoneArg()
     return Request(types, objects, target)
-
-
-def _is_table(value: object) -> bool:
-    """A dict of the kind that parameters are kept in: its items are looked up by text at each call."""
-    return type(value) is dict and all(isinstance(key, str) for key in value)
 
 
 def _is_plain_object(value: object) -> bool:

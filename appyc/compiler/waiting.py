@@ -176,12 +176,4 @@ class CallForecast:
     def of_call(self, source: Source, fn: FunctionType, named: Mapping[str, object]) -> float:
         """The same of a call of a function with these arguments."""
         values = {**fn.__globals__, **closure_of(fn), **named}
-        return self.of(named, lambda: seconds_in_python(source, values))
-
-
-def seconds_in_python(source: Source, values: Mapping[str, object]) -> float:
-    """What a call takes Python at most; inf where ranges are not known, or it calls other Python functions.
-
-    values: what names stand for.
-    """
-    return evaluations(source.ast.body, values, unknown=inf) * _NODE_SECONDS
+        return self.of(named, lambda: evaluations(source.ast.body, values, unknown=inf) * _NODE_SECONDS)

@@ -49,7 +49,9 @@ def second_look(error: DependenceError, analysed: Analysed, values: Sequence[obj
         looks = any(isinstance(n, Apart | Ascending) for n in walk(verdict.guard))
         found = _by_index(loop, verdict, known) if looks else _meeting(function, loop, verdict, known)
         if found is not None:
-            return _said(error, found)
+            return DependenceError(
+                found.summary, error.loc, *found.hints, label=error.label, related=found.related
+            )
     return error
 
 
@@ -60,11 +62,6 @@ def _without_refusal(node: Node) -> Node | tuple[Node, ...]:
             return ()
         case _:
             return node
-
-
-def _said(error: DependenceError, found: DependenceError) -> DependenceError:
-    """The diagnosis, at the location of the error."""
-    return DependenceError(found.summary, error.loc, *found.hints, label=error.label, related=found.related)
 
 
 def _meeting(

@@ -39,9 +39,6 @@ class Products:
 
     factors: dict[str, Factors] = field(default_factory=dict)
 
-    def factors_of(self, name: str) -> Factors:
-        return self.factors.get(name, (name,))
-
     def named(self, factors: Factors) -> str:
         """The name of a product of one factor or more."""
         if len(factors) == 1:
@@ -55,7 +52,7 @@ class Products:
 
     def polynomial(self, value: LinearForm[str]) -> dict[Factors, int]:
         """The factor of each product in a sum; of () the constant."""
-        terms = {self.factors_of(name): factor for name, factor in value.terms.items()}
+        terms = {self.factors.get(name, (name,)): factor for name, factor in value.terms.items()}
         return terms | ({(): value.constant} if value.constant else {})
 
     def evaluated(self, value: LinearForm[str], at: Mapping[str, int]) -> int:

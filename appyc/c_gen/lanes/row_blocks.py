@@ -40,9 +40,6 @@ class RowBlocks:
     before: EmitRow | None = None
     after: EmitRow | None = None
 
-    def without_others(self) -> RowBlocks:
-        return replace(self, before=None, after=None)
-
 
 def emit_row_blocks(
     ctx: FunctionContext,
@@ -70,7 +67,7 @@ def emit_row_blocks(
     _emit_each(ctx, blocks, blocks.before, lo, hi)
     with writer.block(f"for (int64_t {first} = {start}; {first} < {end}; {first} += {many})"):
         writer.line(f"const int64_t {last} = {smaller}({first} + {many}, {end});")
-        _emit_rows(ctx, blocks.without_others(), lo, hi, counts, (first, last))
+        _emit_rows(ctx, replace(blocks, before=None, after=None), lo, hi, counts, (first, last))
     _emit_each(ctx, blocks, blocks.after, lo, hi)
 
 

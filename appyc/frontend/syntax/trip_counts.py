@@ -18,7 +18,7 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 
@@ -180,7 +180,7 @@ class _Estimate:
                 return _length(self._value(arg))
             case ast.Call(func=ast.Name(id="int"), args=[arg]):
                 value = self._value(arg)
-                return int(value) if _is_number(value) else None
+                return int(value) if isinstance(value, int | float) and math.isfinite(value) else None
             case ast.Call(func=ast.Attribute(attr="zeros" | "empty" | "ones" | "full"), args=[shape, *_]):
                 return _array_of(self._value(shape))
             case ast.Call(
@@ -226,10 +226,6 @@ def _length(value: object) -> int | None:
     if isinstance(value, np.ndarray):
         return value.shape[0] if value.ndim else None
     return len(value) if isinstance(value, list | tuple) else None
-
-
-def _is_number(value: object) -> TypeGuard[int | float]:
-    return isinstance(value, int | float) and math.isfinite(value)
 
 
 def _plain(value: int | float | np.integer[Any]) -> int | float:

@@ -101,9 +101,6 @@ class _Search:
     def _cost(self) -> tuple[int, int]:
         return self.best.unproven, self.best.tests
 
-    def _is_done(self) -> bool:
-        return self._cost() == (0, 0) or self.work < 0
-
     def _try(self, known: dict[ir.Symbol, Range], *, is_looser: bool) -> bool:
         found = self._flow(known)
         cost = found.unproven, found.tests
@@ -116,7 +113,7 @@ class _Search:
         numbers = [p for p in self.fn.params if not p.is_array and p.dtype is DType.INT64]
         helps = None
         for low, high in LIMITS:
-            if self._is_done():
+            if self._cost() == (0, 0) or self.work < 0:
                 return
             if low < 0 or self.best.tests:
                 extents = _extents(self.fn, (0, high)) if high < LONGEST[1] else {}

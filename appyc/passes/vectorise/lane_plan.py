@@ -200,7 +200,7 @@ class LaneCheck:
                 return element and self.expression(stmt.value)
             case ir.Store():
                 varies = any(not self.uniform(i) for i in stmt.index)
-                plain = all(not self.vector_in(i) for i in stmt.index)
+                plain = all(not (arrays_read(i) or scalars_read(i) & self.scalars) for i in stmt.index)
                 return stmt.mask is None and varies and plain and self.expression(stmt.value)
             case ir.For():
                 bounds = self.uniform(stmt.lo) and self.uniform(stmt.hi)
@@ -224,10 +224,6 @@ class LaneCheck:
             if is_same and not self.scalars & scalars_read(index)
             else 0
         )
-
-    def vector_in(self, expr: ir.Expr) -> bool:
-        """True where an index needs a lane's own value, or memory."""
-        return bool(arrays_read(expr) or scalars_read(expr) & self.scalars)
 
     def expression(self, expr: ir.Expr) -> bool:
         if expr.dtype is not self.dtype:
