@@ -75,7 +75,7 @@ class ArrayNames:
     def __init__(self, function: ast.FunctionDef, lists: Mapping[str, Kind], value_of: ValueOf) -> None:
         nodes = walk(function)
         self.lists, self.value_of = lists, value_of
-        self.functions = {n.name: n for n in nodes if isinstance(n, ast.FunctionDef) and n is not function}
+        self.functions = {n.name: n for n in nodes[1:] if isinstance(n, ast.FunctionDef)}
         self.pure: dict[str, bool] = {}
         self.groups: dict[str, set[str]] = {}
         self.behind = names_behind(function.body)

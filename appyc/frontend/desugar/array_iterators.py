@@ -113,7 +113,7 @@ class _Iterators(ast.NodeTransformer):
                 test=ast.UnaryOp(ast.Not(), ast.Attribute(ast.Name(id=name), "finished")),
                 body=[*body, ast.Expr(ast.Call(ast.Attribute(ast.Name(id=stepped), "iternext")))],
             ) if made is not None and name == stepped == made[0]:
-                if any(isinstance(n, ast.Continue) for stmt in body for n in walk(stmt)):
+                if any(isinstance(n, ast.Continue) for n in walk(*body)):
                     self._refuse(node, "a loop over np.nditer with `continue`")
                 loop = located(ast.For(ast.Name("", ast.Store()), read(name), body, node.orelse), node)
                 return self._loop(loop, name, made[1], "")

@@ -35,7 +35,7 @@ from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source, capture, read_source
 from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.liveness import names_assigned
-from appyc.frontend.syntax.tree import leaves_loop, walk
+from appyc.frontend.syntax.tree import leaves_loop, names_in, walk
 from appyc.library.table import text_of
 
 
@@ -78,8 +78,8 @@ class Finder:
         self._read: dict[FunctionType, _Generator] = {}
         self.inner = {
             n.name: _Generator(n, None)
-            for n in walk(function)
-            if isinstance(n, ast.FunctionDef) and n is not function and yields(n)
+            for n in walk(function)[1:]
+            if isinstance(n, ast.FunctionDef) and yields(n)
         }
 
     def numbered(self, loop: ast.For) -> ast.expr | None:
@@ -160,13 +160,13 @@ class _Loops(Rewriter):
         binding = self._bound(generator, body, given, node)
         if binding is None:
             return None
-        for part in (part for stmt in body for part in ast.walk(stmt)):
+        for part in walk(*body):
             ast.copy_location(part, call)
         body = _decided(renamed(body, binding.names))
         for of_range in binding.ranges:
             body = [of_range.visit(stmt) for stmt in body]
-        copies = sum(isinstance(part, YIELDS) for stmt in body for part in walk(stmt))
-        if copies > 1 and any(self._is_marked(part) for stmt in node.body for part in walk(stmt)):
+        copies = sum(isinstance(part, YIELDS) for part in walk(*body))
+        if copies > 1 and any(self._is_marked(part) for part in walk(*node.body)):
             return None  # a copy of a loop has no pragma
         done = self.unused("done") if leaves_loop(node) else None
         orelse = node.orelse
@@ -183,7 +183,7 @@ class _Loops(Rewriter):
         if generator.outer is not None and not generator.is_of_library:
             before = [ast.Expr(call.func), *before]  # the code depends on what the name is bound to
         out = [*before, *body, *orelse]
-        for part in (part for stmt in out for part in ast.walk(stmt)):
+        for part in walk(*out):
             if isinstance(part, ast.expr | ast.stmt) and not hasattr(part, "lineno"):
                 ast.copy_location(part, node)
         return out
@@ -219,7 +219,7 @@ class _Loops(Rewriter):
                 out.ranges.append(OfRange(variable, start, stop, is_indexed=generator.is_of_library))
             else:
                 out.before.append(assigned(variable, value))
-        free = {n.id for stmt in body for n in walk(stmt) if isinstance(n, ast.Name)} - out.names.keys()
+        free = names_in(*body) - out.names.keys()
         if generator.outer is None:
             return out
         for name in free:
@@ -265,7 +265,7 @@ def _decided(body: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def _is_indexed(body: list[ast.stmt], name: str) -> bool:
-    items = (n.value for stmt in body for n in walk(stmt) if isinstance(n, ast.Subscript))
+    items = (n.value for n in walk(*body) if isinstance(n, ast.Subscript))
     return any(isinstance(item, ast.Name) and item.id == name for item in items)
 
 
@@ -281,7 +281,7 @@ def changes_elements(body: list[ast.stmt]) -> bool:
 
 def _is_run_over_first(body: list[ast.stmt], name: str) -> bool:
     """Whether the first statement is a loop over a parameter, which is read nowhere else."""
-    uses = [n for stmt in body for n in walk(stmt) if isinstance(n, ast.Name) and n.id == name]
+    uses = [n for n in walk(*body) if isinstance(n, ast.Name) and n.id == name]
     return len(uses) == 1 and isinstance(body[0], ast.For) and body[0].iter is uses[0]
 
 
@@ -289,7 +289,7 @@ def _is_refused(tree: ast.FunctionDef) -> bool:
     """Whether a generator has what no loop has instead."""
     *body, last = tree.body
     inside = body if isinstance(last, ast.Return) else [*body, last]
-    nodes = [node for stmt in inside for node in walk(stmt)]
+    nodes = walk(*inside)
     statements = [n.value for n in nodes if isinstance(n, ast.Expr)]
     return any(
         isinstance(

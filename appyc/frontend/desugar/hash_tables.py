@@ -270,7 +270,7 @@ class _HashTables(Containers):
         return isinstance(key, ast.Name) and (name, key.id) in self.present
 
     def is_changed(self, body: list[ast.stmt], name: str) -> bool:
-        nodes = [node for stmt in body for node in walk(stmt)]
+        nodes = walk(*body)
         updates = [node.target for node in nodes if isinstance(node, ast.AugAssign)]
         for node in nodes:
             match node:

@@ -60,7 +60,7 @@ from appyc.frontend.desugar.building import FreshNames, assigned, constant, loca
 from appyc.frontend.desugar.rewriting import Kind, Rewriter, Rules, ValueOf, bindings, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import METHODS, parameter_names
-from appyc.frontend.syntax.tree import assigned_names, copied_list, is_new_list, one_by_one, walk
+from appyc.frontend.syntax.tree import assigned_names, copied_list, is_new_list, names_in, one_by_one, walk
 from appyc.library.list_lookups import count, equal, index, part_length
 
 _MAKERS = ("most_common",)
@@ -240,23 +240,19 @@ def with_lifted_lists(source: Source, value_of: ValueOf) -> Source:
 def _lifted(tree: ast.FunctionDef) -> dict[str, list[str]]:
     """By nested function, the lists that it gets."""
     nodes = walk(tree)
-    nested = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not tree]
+    nested = [n for n in nodes[1:] if isinstance(n, ast.FunctionDef)]
     made = bindings(tree, lambda value: Kind("list") if is_new_list(value) else None)
     growing = made.keys() & set(map(_grown, nodes))
-    uses = {f: growing & _names(f) - assigned_names(f) for f in nested}
+    uses = {f: growing & names_in(f) - assigned_names(f) for f in nested}
     for _ in nested:  # what is called gets its lists from the caller
-        uses = {f: own.union(*(uses[g] for g in nested if g.name in _names(f))) for f, own in uses.items()}
+        uses = {f: own.union(*(uses[g] for g in nested if g.name in names_in(f))) for f, own in uses.items()}
     called = {node.func for node in nodes if isinstance(node, ast.Call)}
     values = {n.id for n in nodes if isinstance(n, ast.Name) and n not in called}
     names = [f.name for f in nested]
-    unfit = set[str]().union(*(_names(n) for n in nodes if isinstance(n, ast.Lambda)))
+    unfit = names_in(*(n for n in nodes if isinstance(n, ast.Lambda)))
     for f, used in uses.items():
         unfit |= used if f.name in values or names.count(f.name) > 1 else used & assigned_names(f)
     return {f.name: sorted(used - unfit) for f, used in uses.items() if used - unfit}
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {n.id for n in walk(node) if isinstance(n, ast.Name)}
 
 
 def _grown(node: ast.AST) -> str | None:

@@ -287,7 +287,7 @@ class _NestedLists(Containers):
         return self.generic_visit(node)
 
     def is_changed(self, body: list[ast.stmt], name: str) -> bool:
-        for node in (node for stmt in body for node in walk(stmt)):
+        for node in walk(*body):
             match node:
                 case ast.Name(id=owner, ctx=ast.Store()) if owner == name:
                     return True

@@ -142,7 +142,7 @@ def _first(function: ast.FunctionDef, name: str) -> ast.Assign | None:
     nodes = walk(function)
     named = [n for n in nodes if isinstance(n, ast.Name) and n.id == name]
     targets = {target for n in nodes for target in _targets(n)}
-    nested = [n for n in nodes if isinstance(n, ast.FunctionDef) and n is not function]
+    nested = [n for n in nodes[1:] if isinstance(n, ast.FunctionDef)]
     parameters = {n.arg for n in nodes if isinstance(n, ast.arg)}
     if name in parameters or any(not isinstance(n.ctx, ast.Load) and n not in targets for n in named):
         return None

@@ -25,7 +25,7 @@ from appyc.frontend.desugar.rewriting import rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.liveness import names_behind
-from appyc.frontend.syntax.tree import copied_list, is_list, is_new_list, may_be_container, walk
+from appyc.frontend.syntax.tree import copied_list, is_list, is_new_list, may_be_container, names_in, walk
 
 
 def with_names_for_rebound(source: Source) -> Source:
@@ -42,7 +42,7 @@ class _Renaming(ast.NodeTransformer):
         unused = FreshNames(function)
         for block, position, target in list(_rebound(function)):
             old, new = target.id, unused(target.id)
-            behind = (n for s in block[position + 1 :] for n in walk(s))
+            behind = walk(*block[position + 1 :])
             named = [target, *(n for n in behind if isinstance(n, ast.Name) and n.id == old)]
             for node in named:
                 node.id = new
@@ -59,8 +59,8 @@ def _rebound(function: ast.FunctionDef) -> Iterator[tuple[list[ast.stmt], int, a
     position in it, and the target."""
     found = [(block, position, t, kind) for block, position, t, value in _assignments(function.body)
              if (kind := _kind(value)) is not None]  # fmt: skip
-    inner = [n for n in walk(function) if isinstance(n, ast.FunctionDef | ast.Lambda) and n is not function]
-    refused = {n.id for f in inner for n in walk(f) if isinstance(n, ast.Name)} | parameter_names(function)
+    inner = [n for n in walk(function)[1:] if isinstance(n, ast.FunctionDef | ast.Lambda)]
+    refused = names_in(*inner) | parameter_names(function)
     refused |= {name for n in walk(function) if isinstance(n, ast.Global | ast.Nonlocal) for name in n.names}
     kinds: dict[str, set[str]] = {}
     for *_, target, kind in found:

@@ -245,7 +245,7 @@ class Containers(Rules):
 
     def is_changed(self, body: list[ast.stmt], name: str) -> bool:
         """Whether statements may add or remove items of a container that is run over, or bind its name anew."""
-        for node in (node for stmt in body for node in walk(stmt)):
+        for node in walk(*body):
             match node:
                 case ast.Attribute(value=ast.Name(id=owner)) | ast.Name(id=owner, ctx=ast.Store()) if (
                     owner == name

@@ -39,7 +39,7 @@ from appyc.frontend.desugar.rewriting import Rewriter, ValueOf, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.liveness import live_before, names_assigned, surely_assigned
-from appyc.frontend.syntax.tree import own_jumps, statements_in, walk
+from appyc.frontend.syntax.tree import names_in, own_jumps, statements_in, walk
 
 _METHODS = {"append": 1, "add": 1, "clear": 0, "discard": 1, "extend": 1}
 """Methods that raise nothing, and the number of their arguments."""
@@ -76,7 +76,7 @@ _TOP, _BRANCH, _LOOP = range(3)
 class _Tries(Rewriter):
     def __init__(self, function: ast.FunctionDef, value_of: ValueOf) -> None:
         self.points = RaisePoints(function, value_of)
-        self.names = {n.id for n in walk(function) if isinstance(n, ast.Name)}
+        self.names = names_in(function)
         self.caught = FreshNames(function)("caught")
         self.locals = names_assigned(function.body) - parameter_names(function)
         self.bound: dict[ast.stmt, frozenset[str]] = {}
@@ -104,7 +104,7 @@ class _Tries(Rewriter):
         except Refused:
             self._enter([], [])
             return kept
-        if any(isinstance(n, ast.Name) and n.id == self.caught for stmt in out for n in walk(stmt)):
+        if any(isinstance(n, ast.Name) and n.id == self.caught for n in walk(*out)):
             out.insert(0, located(assigned(self.caught, 0), node))
         is_sure = self.bound[node].issuperset(live_before(out, frozenset()) & self.locals)
         return kept if self.catches_names and not is_sure else out
@@ -377,5 +377,5 @@ def _is_local(node: ast.Try) -> bool:
     assigns = all(
         isinstance(s, ast.Assign | ast.AugAssign | ast.If | ast.Pass) for s in statements_in(*node.finalbody)
     )
-    stored = [n for s in node.finalbody for n in walk(s) if isinstance(n, ast.expr) and hasattr(n, "ctx")]
+    stored = [n for n in walk(*node.finalbody) if isinstance(n, ast.expr) and hasattr(n, "ctx")]
     return assigns and all(isinstance(n, ast.Name) or isinstance(n.ctx, ast.Load) for n in stored)

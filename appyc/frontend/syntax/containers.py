@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Set
 from dataclasses import dataclass
 
 from appyc.frontend.syntax.liveness import names_assigned, names_behind
-from appyc.frontend.syntax.tree import copied_list, is_list, is_new_list, one_by_one, walk
+from appyc.frontend.syntax.tree import copied_list, is_list, is_new_list, names_in, one_by_one, walk
 
 METHODS: dict[str, range] = {
     "append": range(1, 2), "extend": range(1, 2), "insert": range(2, 3), "pop": range(2), "clear": range(1),
@@ -35,7 +35,7 @@ def other_uses(function: ast.FunctionDef, nodes: Iterable[ast.AST], known: Conta
         if isinstance(node, ast.Name) and node not in known:
             out.add(node.id)
         elif isinstance(node, ast.FunctionDef | ast.Lambda) and node is not function:
-            out |= {n.id for n in walk(node) if isinstance(n, ast.Name)} - parameter_names(node)
+            out |= names_in(node) - parameter_names(node)
     return out
 
 
@@ -146,8 +146,8 @@ def shared_lists(
     """The names that are bound to new lists alone, and that nested functions use: such lists keep their lengths.
     makes: whether an expression makes one."""
     nodes = walk(function)
-    inner = [n for n in nodes if isinstance(n, ast.FunctionDef | ast.Lambda) and n is not function]
-    used = {n.id for nested in inner for n in walk(nested) if isinstance(n, ast.Name)}
+    inner = [n for n in nodes[1:] if isinstance(n, ast.FunctionDef | ast.Lambda)]
+    used = names_in(*inner)
     stores = [n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
     made = [
         target.id
@@ -252,7 +252,7 @@ def read_parameters(function: ast.FunctionDef, is_of_library: Callable[[str], bo
     parts: set[str] = set()  # a part of a list is a list again
     for node in nodes:
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
-            parts |= {n.id for n in walk(node.value) if isinstance(n, ast.Name)}
+            parts |= names_in(node.value)
         for name, whole in looked_at(node, is_of_library):
             looks[name] = looks.get(name, False) or whole
     only_read = given - parts - other_uses(function, nodes, looks)

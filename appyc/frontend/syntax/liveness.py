@@ -61,12 +61,12 @@ def names_behind(body: list[ast.stmt]) -> dict[ast.stmt, frozenset[str]]:
 
 def names_assigned(body: Iterable[ast.AST]) -> frozenset[str]:
     """Names that some statement in `body` binds: by assignment, `def`, `class` or import."""
-    return frozenset(name for s in body for n in walk(s) for name in names_bound_by(n))
+    return frozenset(name for n in walk(*body) for name in names_bound_by(n))
 
 
 def names_captured(body: Iterable[ast.stmt]) -> frozenset[str]:
     """Names that nested functions, lambdas and generators may read, at any time after their making."""
-    inner = (n for s in body for n in walk(s) if isinstance(n, _LATE))
+    inner = (n for n in walk(*body) if isinstance(n, _LATE))
     return frozenset(name for n in inner for name in names_read(n))
 
 
