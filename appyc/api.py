@@ -70,7 +70,7 @@ class JitFunction(CompiledFunction["JitFunction"]):
         ):
             self._analyse(wanted)  # refuses loops that are not as parallel as they say
             options = replace(self.options, target="cpu", strict=True, schedule="")
-            plain = simplified(self.py_func, self._text(), wanted.types, wanted.objects, options)
+            plain = simplified(self.py_func, self._text(), wanted, options)
             known = self._of_chunks[wanted.key] = Chunked(fused(plain), JitFunction, options)
         return known, named
 

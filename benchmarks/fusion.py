@@ -32,6 +32,7 @@ import appyc
 from appyc.analysis.cost.cost_parts import parts_of
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.compiler.analyse import analyse
+from appyc.compiler.requests import Request
 from appyc.errors import GENERATED
 from appyc.frontend.source import capture, read_source
 from appyc.ir.nodes import Alloc
@@ -182,7 +183,7 @@ class Row:
 def bytes_moved(program: Callable[..., Any], arguments: Arguments) -> float | None:
     """What the compiled loops touch, all together; None where that cannot be told from the arguments."""
     types = {name: typeof(value, name, GENERATED) for name, value in arguments.items()}
-    fn = analyse(program, read_source(capture(program)), types, {}, Options()).function
+    fn = analyse(program, read_source(capture(program)), Request(types, {}, "cpu"), Options()).function
     known: dict[Any, Any] = dict(zip(fn.params, arguments.values(), strict=True))
     moved = 0.0
     try:

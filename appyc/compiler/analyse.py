@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import TYPE_CHECKING
 
 from appyc.compiler.deep_recursion import deep_recursion
+from appyc.compiler.requests import Request
 from appyc.errors import defects_of
 from appyc.frontend.access import AccessPath, fetch
 from appyc.frontend.field_cells import CELL
@@ -19,7 +19,6 @@ from appyc.options import Options
 from appyc.runtime.signature import typeof_captured
 
 if TYPE_CHECKING:
-    from appyc.analysis.sets.allowance import Allowance
     from appyc.ir.nodes import Function
     from appyc.passes.pass_context import PassContext, Remark
 
@@ -71,21 +70,11 @@ class Analysed:
 
 
 @deep_recursion()
-def analyse(
-    fn: FunctionType,
-    source: Source,
-    arguments: Mapping[str, ArgType],
-    objects: Mapping[str, object],
-    options: Options,
-) -> Analysed:
-    """IR for a call with arguments of these types, by parameter name and in order.
-
-    objects: the arguments that are neither numbers nor arrays; their types are NoneArg.
-    Raises CompileError for what cannot be compiled or may not run in parallel.
-    """
+def analyse(fn: FunctionType, source: Source, wanted: Request, options: Options) -> Analysed:
+    """IR for a request. Raises CompileError for what cannot be compiled or may not run in parallel."""
     from appyc import pipeline  # noqa: PLC0415  (isl and the passes are not needed on a warm start)
 
-    simple = simplified(fn, source, arguments, objects, options)
+    simple = simplified(fn, source, wanted, options)
     if options.schedule:
         from appyc.compiler.given_schedule import as_given  # noqa: PLC0415  (few functions have one)
 
@@ -97,24 +86,17 @@ def analyse(
 
 
 @deep_recursion()
-def simplified(
-    fn: FunctionType,
-    source: Source,
-    arguments: Mapping[str, ArgType],
-    objects: Mapping[str, object],
-    options: Options,
-) -> Analysed:
+def simplified(fn: FunctionType, source: Source, wanted: Request, options: Options) -> Analysed:
     """The same before analysis: what other versions than the usual one start from."""
     from appyc import pipeline  # noqa: PLC0415  (as above)
     from appyc.frontend.lower import ObjectArg, lower_function  # noqa: PLC0415
     from appyc.passes.pass_context import PassContext  # noqa: PLC0415
 
-    given = {n: ObjectArg(objects[n]) if n in objects else t for n, t in arguments.items()}
+    objects = wanted.objects
+    given = {n: ObjectArg(objects[n]) if n in objects else t for n, t in wanted.types.items()}
     with defects_of("the front end"):
         lowered = lower_function(fn, source, given, typeof_captured)
-    context = PassContext(
-        options, allowance=_allowance(lowered.function), trials=_allowance(lowered.function)
-    )
+    context = _context_of(lowered.function, options)
     function = plain = pipeline.run_all(lowered.function, pipeline.SIMPLIFY, context)
     if not options.boundscheck:
         plain = pipeline.run_all(plain, pipeline.UNCHECKED, PassContext(options))
@@ -127,7 +109,7 @@ def simplified(
         tuple((d.path, d.value) for d in lowered.dependencies if d.watched),
         tuple((d.path, d.value) for d in lowered.dependencies if not d.watched),
     )
-    return Analysed(plain, function, (*arguments.values(), *hidden), outside, context)
+    return Analysed(plain, function, (*wanted.types.values(), *hidden), outside, context)
 
 
 def fused(simple: Analysed) -> Analysed:
@@ -137,12 +119,14 @@ def fused(simple: Analysed) -> Analysed:
     return replace(simple, function=pipeline.run(simple.function, pipeline.FUSE, simple.context))
 
 
-def _allowance(fn: Function) -> Allowance:
-    """What finding out about a function may cost."""
+def _context_of(fn: Function, options: Options) -> PassContext:
+    """A context for passes, with what finding out about a function may cost."""
     from appyc.analysis.sets.allowance import Allowance  # noqa: PLC0415  (as above)
     from appyc.ir.visit import walk  # noqa: PLC0415
+    from appyc.passes.pass_context import PassContext  # noqa: PLC0415
 
-    return Allowance.of(sum(1 for _ in walk(fn)))
+    size = sum(1 for _ in walk(fn))
+    return PassContext(options, allowance=Allowance.of(size), trials=Allowance.of(size))
 
 
 def analyse_units(analysed: Analysed, units: frozenset[tuple[int, int]]) -> Analysed | None:
@@ -152,14 +136,11 @@ def analyse_units(analysed: Analysed, units: frozenset[tuple[int, int]]) -> Anal
     """
     from appyc import pipeline  # noqa: PLC0415  (as above)
     from appyc.passes.checks.check_calls import passes_arrays  # noqa: PLC0415
-    from appyc.passes.pass_context import PassContext  # noqa: PLC0415
     from appyc.passes.simplify.specialise_broadcast import depends_on_units, specialise_broadcast  # noqa: PLC0415
 
     if passes_arrays(analysed.plain) or not depends_on_units(analysed.plain, units):
         return None
-    context = PassContext(
-        analysed.context.options, allowance=_allowance(analysed.plain), trials=_allowance(analysed.plain)
-    )
+    context = _context_of(analysed.plain, analysed.context.options)
     function = specialise_broadcast(analysed.plain, context, units)
     return replace(analysed, function=pipeline.run(function, pipeline.ANALYSE, context), context=context)
 
@@ -171,7 +152,6 @@ def analyse_shared(analysed: Analysed, sharing: Sharing) -> Analysed | None:
     """
     from appyc import pipeline  # noqa: PLC0415  (as above)
     from appyc.passes.checks.check_calls import passes_arrays  # noqa: PLC0415
-    from appyc.passes.pass_context import PassContext  # noqa: PLC0415
     from appyc.passes.simplify.merge_aliases import merge_aliases, why_not_shared  # noqa: PLC0415
 
     options = analysed.context.options
@@ -179,7 +159,7 @@ def analyse_shared(analysed: Analysed, sharing: Sharing) -> Analysed | None:
         return None
     if not options.auto:
         return None  # loops run in parallel only where a pragma asks, and it asks for arrays that are apart
-    context = PassContext(options, allowance=_allowance(analysed.plain), trials=_allowance(analysed.plain))
+    context = _context_of(analysed.plain, options)
     function = analysed.plain
     if any(group.offsets is not None for group in sharing):
         function = pipeline.run(function, pipeline.PROVE_BOUNDS, context)
@@ -191,10 +171,5 @@ def analyse_shared(analysed: Analysed, sharing: Sharing) -> Analysed | None:
         for p in shared.params[len(function.params) :]
     )
     function = pipeline.run(shared, pipeline.ANALYSE, context)
-    return replace(
-        analysed,
-        function=function,
-        arguments=(*analysed.arguments, *hidden),
-        context=context,
-        hidden=len(hidden),
-    )
+    arguments = (*analysed.arguments, *hidden)
+    return replace(analysed, function=function, arguments=arguments, context=context, hidden=len(hidden))

@@ -65,7 +65,7 @@ class DeviceChoice:
 
     def _learnt(self, wanted: Request, source: Source) -> _Known | None:
         try:
-            analysed = analyse(self.fn, source, wanted.types, wanted.objects, self.options)
+            analysed = analyse(self.fn, source, wanted, self.options)
         except CompileError:
             return None  # whoever compiles it will say so
         return analysed, Forecaster.of(analysed.function)

@@ -24,13 +24,13 @@ from appyc.compiler.analyse import (
     simplified,
 )
 from appyc.compiler.disk_cache import disk_cache
+from appyc.compiler.requests import Request
 from appyc.compiler.waiting import Notice
 from appyc.errors import GENERATED, ToolchainError, TypeInferenceError, defects_of
 from appyc.frontend.access import AccessPath, closure_of, find, plain_form, python_function
 from appyc.frontend.library.generator_state import GENERATOR, PYTHON
 from appyc.frontend.source import Source, capture, read_source
 from appyc.ir.aliasing import Sharing
-from appyc.ir.arguments import ArgType
 from appyc.options import Options, c_compiler, cache_dir
 from appyc.runtime.attaching import attach
 from appyc.runtime.cache import Entry
@@ -50,96 +50,82 @@ class CpuVersion:
     outside: CompiledFor
 
 
+@dataclass(frozen=True, slots=True)
 class CpuCompiler:
-    """Compiles one Python function to C kernels."""
+    """Compiles one Python function to C kernels, for one request."""
 
-    def __init__(self, fn: FunctionType, source: Source, options: Options) -> None:
-        self.fn = fn
-        self.source = source
-        self.options = options
+    fn: FunctionType
+    source: Source
+    wanted: Request
+    options: Options
 
-    def version(
-        self, arguments: Mapping[str, ArgType], objects: Mapping[str, object], *, plain: bool = False
-    ) -> CpuVersion:
-        """The kernel for these argument types, from the cache where it is there.
+    def version(self, *, plain: bool = False) -> CpuVersion:
+        """The kernel, from the cache where it is there.
 
         plain: the variant for overlapping arguments and for indices out of range.
         """
-        key = self._key(arguments, objects, "plain" if plain else "usual")
-        if (found := self._found(key, objects)) is not None:
-            return found
-        with Notice(self.fn, self.source):
-            make = simplified if plain else analyse
-            return self._build(make(self.fn, self.source, arguments, objects, self.options), key, plain)
+        make = self._simplified if plain else lambda: analyse(self.fn, self.source, self.wanted, self.options)
+        found = self._variant("plain" if plain else "usual", make, plain=plain)
+        assert found is not None, "there is a plain function of each"
+        return found
 
-    def shared_version(
-        self, arguments: Mapping[str, ArgType], objects: Mapping[str, object], sharing: Sharing
-    ) -> CpuVersion | None:
+    def shared_version(self, sharing: Sharing) -> CpuVersion | None:
         """The variant for arguments that share memory in this way, if there is one."""
-        return self._variant(
-            arguments, objects, repr(sharing), lambda simple: analyse_shared(simple, sharing)
-        )
+        return self._variant(repr(sharing), lambda: analyse_shared(self._simplified(), sharing))
 
-    def unit_version(
-        self,
-        arguments: Mapping[str, ArgType],
-        objects: Mapping[str, object],
-        units: frozenset[tuple[int, int]],
-    ) -> CpuVersion | None:
+    def unit_version(self, units: frozenset[tuple[int, int]]) -> CpuVersion | None:
         """The variant for arguments of which these axes have length 1, if that makes a difference."""
         name = f"lengths of 1: {sorted(units)}"
-        return self._variant(arguments, objects, name, lambda simple: analyse_units(simple, units))
+        return self._variant(name, lambda: analyse_units(self._simplified(), units))
 
     def _variant(
-        self,
-        arguments: Mapping[str, ArgType],
-        objects: Mapping[str, object],
-        name: str,
-        make: Callable[[Analysed], Analysed | None],
+        self, name: str, make: Callable[[], Analysed | None], *, plain: bool = False
     ) -> CpuVersion | None:
-        key = self._key(arguments, objects, name)
-        if (found := self._found(key, objects)) is not None:
+        key = self._key(name)
+        if (found := self._found(key)) is not None:
             return found
         with Notice(self.fn, self.source):
-            made = make(simplified(self.fn, self.source, arguments, objects, self.options))
-            return None if made is None else self._build(made, key, plain=False)
+            made = make()
+            return None if made is None else self._build(made, key, plain)
 
-    def _key(self, arguments: Mapping[str, ArgType], objects: Mapping[str, object], variant: str) -> str:
+    def _simplified(self) -> Analysed:
+        return simplified(self.fn, self.source, self.wanted, self.options)
+
+    def _key(self, variant: str) -> str:
         compiler = binary_fingerprint(c_compiler() or "cc") or binary_fingerprint("gcc")
-        built_in = sorted((n, v) if isinstance(v, str) else (n, "") for n, v in objects.items())
+        types = self.wanted.types
+        built_in = sorted((n, v) if isinstance(v, str) else (n, "") for n, v in self.wanted.objects.items())
         variant = digest(
             variant,
             np.__version__,
             compiler or "",
-            repr(list(arguments)),
+            repr(list(types)),
             repr(built_in),
             repr(__debug__),
             table.registered() if (table := sys.modules.get("appyc.library.table")) is not None else "[]",
         )
-        return index_key(
-            self.source.text, self.fn.__qualname__, tuple(arguments.values()), self.options, variant
-        )
+        return index_key(self.source.text, self.fn.__qualname__, tuple(types.values()), self.options, variant)
 
-    def _found(self, key: str, objects: Mapping[str, object]) -> CpuVersion | None:
+    def _found(self, key: str) -> CpuVersion | None:
         """The version on disk, if it is there and can be loaded."""
-        found = self._find(key, objects) if self.options.cache else None
+        found = self._find(key) if self.options.cache else None
         if found is None:
             return None
         try:
-            return self._load(found.entry, found.meta, objects)
+            return self._load(found.entry, found.meta)
         except ToolchainError:
             found.entry.owner.remove(found.entry)
             return None
 
-    def is_stored(self, arguments: Mapping[str, ArgType], objects: Mapping[str, object]) -> bool:
+    def is_stored(self) -> bool:
         """Whether the usual version is on disk."""
-        return self.options.cache and self._find(self._key(arguments, objects, "usual"), objects) is not None
+        return self.options.cache and self._find(self._key("usual")) is not None
 
-    def _find(self, key: str, objects: Mapping[str, object]) -> Found | None:
+    def _find(self, key: str) -> Found | None:
         def current(dependency: Dependency) -> str | None:
             path = AccessPath(tuple((k, n) for k, n in json.loads(dependency.name)))
             try:
-                value = find(self.fn, path, objects)
+                value = find(self.fn, path, self.wanted.objects)
                 return digest_of(value) if dependency.kind == "value" else _type_digest(plain_form(value))
             except (LookupError, AttributeError):
                 return None
@@ -199,13 +185,13 @@ class CpuCompiler:
             index.add(key, dependencies, entry, meta)
         return _loaded(entry, module.entry, interface, analysed.outside)
 
-    def _load(self, entry: Entry, meta: Mapping[str, object], objects: Mapping[str, object]) -> CpuVersion:
+    def _load(self, entry: Entry, meta: Mapping[str, object]) -> CpuVersion:
         stored = json.loads(json.dumps(meta))
         interface = from_json(stored["interface"], _source_extent(self.source))
         given = stored["given"]
         captures = tuple(AccessPath(tuple((k, n) for k, n in steps)) for steps in stored["captures"])
         paths = [AccessPath(tuple((k, n) for k, n in steps)) for steps in stored["watched"]]
-        watched = tuple((path, find(self.fn, path, objects)) for path in paths)
+        watched = tuple((path, find(self.fn, path, self.wanted.objects)) for path in paths)
         outside = CompiledFor(captures, interface.arguments[given - len(captures) : given], watched)
         return _loaded(entry, stored["entry"], interface, outside)
 

@@ -260,7 +260,7 @@ class Specialisations(Entry, Generic[R]):
     def _analyse(self, wanted: Request, target: str | None = None) -> Analysed:
         """Analyses the function. target: overrides that of the call."""
         options = self.options.where(target or wanted.target)
-        return analyse(self.py_func, self._text(), wanted.types, wanted.objects, options)
+        return analyse(self.py_func, self._text(), wanted, options)
 
 
 def _target(wanted: str, values: Iterable[object]) -> str:

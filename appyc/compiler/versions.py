@@ -99,13 +99,13 @@ def make_version(job: Job) -> Version | None:
 
 def is_stored(fn: FunctionType, source: Source, wanted: Request, options: Options) -> bool:
     """Whether the disk cache has the version for the CPU."""
-    return CpuCompiler(fn, source, options).is_stored(wanted.types, wanted.objects)
+    return CpuCompiler(fn, source, wanted, options).is_stored()
 
 
 def _cpu_version(job: Job) -> Version | None:
     fn, wanted = job.fn, job.wanted
-    compiler = CpuCompiler(fn, job.source, job.options)
-    usual = job.attempt(partial(compiler.version, wanted.types, wanted.objects))
+    compiler = CpuCompiler(fn, job.source, wanted, job.options)
+    usual = job.attempt(compiler.version)
     if usual is None:
         return None
     face = usual.kernel.interface
@@ -119,13 +119,9 @@ def _cpu_version(job: Job) -> Version | None:
         elif usual_kernel is not None:
             job.add(replace(kernel, watched=usual_kernel.watched))
 
-    def made_later(make: Callable[..., T | None], *args: Any, **keywords: Any) -> T | None:
-        """A version that a call turns out to need."""
-        return job.attempt(partial(make, wanted.types, wanted.objects, *args, **keywords))
-
     @cache
     def plain() -> CpuVersion | None:
-        found = made_later(compiler.version, plain=True)
+        found = job.attempt(partial(compiler.version, plain=True))
         if found is not None:
             add(replace(usual.kernel, checked=found.kernel))
             for one in stretched.made():
@@ -133,7 +129,7 @@ def _cpu_version(job: Job) -> Version | None:
         return found
 
     def unit_version(units: frozenset[tuple[int, int]]) -> CpuVersion | None:
-        found = made_later(compiler.unit_version, units)
+        found = job.attempt(partial(compiler.unit_version, units))
         if found is not None:
             add(found.kernel)
         return found
@@ -141,7 +137,7 @@ def _cpu_version(job: Job) -> Version | None:
     stretched = UnitVersions(unit_version)
 
     def shared_version(sharing: Sharing) -> CpuVersion | None:
-        found = made_later(compiler.shared_version, sharing)
+        found = job.attempt(partial(compiler.shared_version, sharing))
         visible = len(face.layout.params)
         groups = (
             None
@@ -239,7 +235,7 @@ def _refuse_readonly(job: Job, named: Mapping[str, object]) -> None:
         n: t if n in objects or (isinstance(t, ArrayType) and t.is_list) else typeof(named[n], n, loc)
         for n, t in job.wanted.types.items()
     }
-    analyse(job.fn, job.source, types, objects, job.options)
+    analyse(job.fn, job.source, replace(job.wanted, types=types), job.options)
     raise ValueError("assignment destination is read-only")
 
 
@@ -280,7 +276,7 @@ def _gpu_version(job: Job) -> Version | None:
     if wanted.has_lists:
         return _host_version(job)
     with Notice(fn, job.source):
-        analysed = analyse(fn, job.source, wanted.types, wanted.objects, job.options)
+        analysed = analyse(fn, job.source, wanted, job.options)
         is_hosts = analysed.function.callees or analysed.outside.is_hosts
         runner = None if is_hosts else gpu_runner(analysed, wanted.target)
     if runner is None:

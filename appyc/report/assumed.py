@@ -17,6 +17,7 @@ from types import CellType, CodeType, FunctionType, SimpleNamespace
 import numpy as np
 
 from appyc.compiler.analyse import Analysed, analyse
+from appyc.compiler.requests import Request
 from appyc.errors import CompileError
 from appyc.frontend.outline import Region
 from appyc.frontend.script import instrument, module_text
@@ -160,7 +161,7 @@ class AssumedModule:
                 )
             else:
                 types[arg.arg] = subject.kinds.type_of(arg.arg, arg.annotation)
-        return analyse(subject.function, subject.source, types, objects, options)
+        return analyse(subject.function, subject.source, Request(types, objects, options.target), options)
 
 
 def parameters(subject: Subject) -> tuple[ast.arg, ...]:

@@ -43,7 +43,7 @@ def profiled(
     """The report of a call with these arguments. Raises ValueError where it would not run on the CPU."""
     if wanted.target != "cpu":
         raise ValueError(f"profile() times code for the CPU, and this call is for {wanted.target!r}")
-    analysed = analyse(fn, source, wanted.types, wanted.objects, options)
+    analysed = analyse(fn, source, wanted, options)
     found = report(analysed, source, wanted.target)
     timed = _profile(fn, analysed, named, wanted.objects)
     if timed is None:

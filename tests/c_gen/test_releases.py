@@ -7,6 +7,7 @@ import numpy as np
 import appyc
 from appyc.c_gen.c_function import arrays_gone
 from appyc.compiler.analyse import analyse
+from appyc.compiler.requests import Request
 from appyc.errors import Loc
 from appyc.frontend.source import read_source
 from appyc.ir.nodes import Alloc
@@ -38,7 +39,7 @@ def test_an_array_goes_after_its_last_statement_if_memory_is_wanted_later() -> N
     args = {"a": np.arange(9.0), "n": 2}
     loc = Loc(__file__, 1)
     types = {name: typeof(value, name, loc) for name, value in args.items()}
-    function = analyse(stages, read_source(stages), types, {}, Options()).function
+    function = analyse(stages, read_source(stages), Request(types, {}, "cpu"), Options()).function
     made = {s.array: at for at, s in enumerate(function.body) if isinstance(s, Alloc)}
     first, second, third = made
     ((last, gone),) = arrays_gone(function, frozenset(made)).items()

@@ -16,6 +16,7 @@ from appyc.c_gen import translation_units
 from appyc.c_gen.c_file import CModule
 from appyc.compiler import build
 from appyc.compiler.analyse import analyse
+from appyc.compiler.requests import Request
 from appyc.errors import GENERATED
 from appyc.frontend.source import capture, read_source
 from appyc.options import Options
@@ -53,7 +54,10 @@ PROGRAMS = [(stages, VECTORS), (products, MATRICES), (chosen, VECTORS)]
 def module_of(function: Callable[..., Any], given: tuple[np.ndarray, ...]) -> CModule:
     types = {name: typeof(value, name, GENERATED) for name, value in zip("xy", given, strict=True)}
     options = Options()
-    return generate(analyse(function, read_source(capture(function)), types, {}, options).function, options)
+    return generate(
+        analyse(function, read_source(capture(function)), Request(types, {}, "cpu"), options).function,
+        options,
+    )
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import copy
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
@@ -21,8 +21,8 @@ from appyc import pipeline
 from appyc.compiler import analyse as analyses
 from appyc.compiler import cpu
 from appyc.compiler.analyse import Analysed
+from appyc.compiler.requests import Request
 from appyc.frontend.source import Source
-from appyc.ir.arguments import ArgType
 from appyc.ir.nodes import Function
 from appyc.ir.verify import check
 from appyc.options import Options
@@ -47,52 +47,32 @@ class SharedAnalyses:
     def __init__(self) -> None:
         self._kept: OrderedDict[Hashable, Analysed] = OrderedDict()
 
-    def simplified(
-        self,
-        fn: FunctionType,
-        source: Source,
-        arguments: Mapping[str, ArgType],
-        objects: Mapping[str, object],
-        options: Options,
-    ) -> Analysed:
+    def simplified(self, fn: FunctionType, source: Source, wanted: Request, options: Options) -> Analysed:
         """As `appyc.compiler.analyse.simplified`."""
 
         def make() -> Analysed:
-            return analyses.simplified(fn, source, arguments, objects, options)
+            return analyses.simplified(fn, source, wanted, options)
 
-        return self._once(make, "simplified", fn, arguments, objects, options)
+        return self._once(make, "simplified", fn, wanted, options)
 
-    def analyse(
-        self,
-        fn: FunctionType,
-        source: Source,
-        arguments: Mapping[str, ArgType],
-        objects: Mapping[str, object],
-        options: Options,
-    ) -> Analysed:
+    def analyse(self, fn: FunctionType, source: Source, wanted: Request, options: Options) -> Analysed:
         """As `appyc.compiler.analyse.analyse`."""
 
         def run(analysed: Analysed, passes: tuple[pipeline.Pass, ...]) -> Analysed:
             return replace(analysed, function=pipeline.run(analysed.function, passes, analysed.context))
 
-        simple = self.simplified(fn, source, arguments, objects, options)
+        simple = self.simplified(fn, source, wanted, options)
         if pipeline.analysis_of(simple.function) is not pipeline.ANALYSE:
             return run(simple, pipeline.analysis_of(simple.function))
-        common = self._once(lambda: run(simple, COMMON), "analysed", fn, arguments, objects, options)
+        common = self._once(lambda: run(simple, COMMON), "analysed", fn, wanted, options)
         return run(common, pipeline.ANALYSE[len(COMMON) :])
 
     def _once(
-        self,
-        make: Callable[[], Analysed],
-        what: str,
-        fn: FunctionType,
-        arguments: Mapping[str, ArgType],
-        objects: Mapping[str, object],
-        options: Options,
+        self, make: Callable[[], Analysed], what: str, fn: FunctionType, wanted: Request, options: Options
     ) -> Analysed:
-        if objects:
+        if wanted.objects:
             return make()
-        on_cpu, on_gpu = ((what, fn, tuple(arguments.items()), options.where(t)) for t in ("cpu", "gpu"))
+        on_cpu, on_gpu = ((what, fn, tuple(wanted.types.items()), options.where(t)) for t in ("cpu", "gpu"))
         key, other = (on_gpu, on_cpu) if options.on_gpu else (on_cpu, on_gpu)
         if key not in self._kept:
             with verified_once() if other in self._kept else contextlib.nullcontext():

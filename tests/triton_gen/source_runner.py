@@ -11,6 +11,7 @@ import numpy as np
 from numpy.testing import assert_array_equal
 
 from appyc.compiler.analyse import analyse
+from appyc.compiler.requests import Request
 from appyc.errors import Loc
 from appyc.frontend.source import read_source
 from appyc.options import Options
@@ -26,7 +27,7 @@ def program_of(fn: Callable[..., Any], *args: Any, checked: bool = False) -> Tri
     names = list(inspect.signature(fn).parameters)
     loc = Loc(__file__, 1)
     types = {name: typeof(arg, name, loc) for name, arg in zip(names, args, strict=True)}
-    analysed = analyse(fn, read_source(fn), types, {}, Options(target="interpret"))
+    analysed = analyse(fn, read_source(fn), Request(types, {}, "interpret"), Options(target="interpret"))
     function = analysed.plain if checked else analysed.function
     return generate(lower_to_gpu(function, analysed.context), Options())
 
