@@ -28,13 +28,13 @@ from typing import Any
 import numpy as np
 
 from appyc.frontend.desugar.array_aliases import ArrayNames
-from appyc.frontend.desugar.building import constant, located, read, renamed
+from appyc.frontend.desugar.building import constant, functions_of, located, read, renamed
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.liveness import names_read
 from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types.values import ArrayListCall
-from appyc.library.list_rows import items_of, joined, row_of, stacked, swap_arrays
+from appyc.library import list_rows
 
 _ADD = "item = given; starts.append(len(items)); shapes.append(item.shape); items.extend(item.ravel())"
 _MOVE = "shapes[row] = item.shape; starts[row] = len(items); items.extend(item.ravel())"
@@ -85,9 +85,7 @@ class _ArrayLists(Containers):
         "it[index] is not None": "starts[row_of(starts, index)] >= 0",
     }
     TEMPORARIES = ("item", "row", "count")
-    CONSTANTS = {
-        **{f.__name__: constant(f) for f in (row_of, swap_arrays, items_of, stacked, joined)},
-    }
+    CONSTANTS = functions_of(list_rows)
     FULL = "len(starts) > 0"
     RETURNED = "made(items_of(items), starts, shapes)"
     HINT = "lists of arrays may get arrays at their end, be indexed, measured, run over, joined and returned"

@@ -7,6 +7,7 @@ import builtins
 import copy
 from collections.abc import Callable, Mapping
 from functools import cache
+from types import FunctionType, ModuleType
 from typing import Any, TypeAlias, TypeVar
 
 from appyc.frontend.syntax.containers import parameter_names
@@ -53,6 +54,11 @@ def container_of(name: str) -> str:
 def constant(value: object) -> ast.expr:
     """A value that no text has: a function of appyc's own, say."""
     return ast.Constant(value)  # type: ignore[arg-type]
+
+
+def functions_of(library: ModuleType) -> dict[str, ast.expr]:
+    """What the names of a module's functions stand for in a text."""
+    return {name: constant(f) for name, f in vars(library).items() if isinstance(f, FunctionType)}
 
 
 def read(name: str) -> ast.expr:

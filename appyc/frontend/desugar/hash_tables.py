@@ -29,25 +29,12 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from appyc.frontend.desugar.building import constant, located, read, template
+from appyc.frontend.desugar.building import functions_of, located, read, template
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.liveness import names_assigned
 from appyc.frontend.syntax.tree import is_new_list, walk
-from appyc.library.hashing import (
-    by_count,
-    delete,
-    drop,
-    enter,
-    enter_all,
-    find,
-    found,
-    get,
-    mark,
-    pack,
-    put,
-    take,
-)
+from appyc.library import hashing
 
 _WITHOUT_ORDER = frozenset({"len", "sum", "min", "max", "any", "all", "sorted"})
 """Functions whose result is the same for each order of the items that they look at."""
@@ -117,10 +104,7 @@ class _HashTables(Containers):
     OVER = {"it": "keys", "it.keys()": "keys", "it.values()": "values", "it.items()": _ITEMS}
     LOOKERS = _WITHOUT_ORDER | {"list", "enumerate", "zip"}
     TEMPORARIES = ("key", "item", "number")
-    CONSTANTS = {
-        f.__name__: constant(f)
-        for f in (by_count, delete, drop, enter, enter_all, find, found, get, mark, pack, put, take)
-    }
+    CONSTANTS = functions_of(hashing)
     FULL = "len(keys) > 0"
     RETURNED = "made(keys, values)"
     HINT = (

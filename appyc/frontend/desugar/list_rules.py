@@ -56,12 +56,12 @@ import builtins
 from collections.abc import Mapping, Set
 from typing import Any
 
-from appyc.frontend.desugar.building import FreshNames, assigned, constant, located, read, template
+from appyc.frontend.desugar.building import FreshNames, assigned, functions_of, located, read, template
 from appyc.frontend.desugar.rewriting import Kind, Rewriter, Rules, ValueOf, bindings, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import METHODS, parameter_names
 from appyc.frontend.syntax.tree import assigned_names, copied_list, is_new_list, names_in, one_by_one, walk
-from appyc.library.list_lookups import count, equal, index, part_length
+from appyc.library import list_lookups
 
 _MAKERS = ("most_common",)
 
@@ -220,7 +220,7 @@ class _Methods(Rules):
         "it == other": "equal(it, other)",
         "it != other": "not equal(it, other)",
     }
-    CONSTANTS = {f.__name__: constant(f) for f in (count, equal, index, part_length)}
+    CONSTANTS = functions_of(list_lookups)
 
     def takes(self, pattern: str, node: ast.AST, name: str, found: Mapping[str, ast.expr]) -> bool:
         return "other" not in found or self.owner(found["other"]) is not None

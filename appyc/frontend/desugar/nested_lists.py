@@ -26,7 +26,7 @@ from textwrap import indent
 from typing import Any
 
 from appyc.frontend.desugar.array_aliases import arrays_by_text
-from appyc.frontend.desugar.building import constant, located, part_of, read, template
+from appyc.frontend.desugar.building import constant, functions_of, located, part_of, read, template
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import METHODS
@@ -172,7 +172,7 @@ class _NestedLists(Containers):
         {"sum", "min", "max", "any", "all", "sorted", "list", "tuple", "set", "enumerate", "zip", "reversed"}
     )
     TEMPORARIES = ("given", "item", "first", "part", "k", "row")
-    CONSTANTS = {name: constant(f) for name, f in vars(list_rows).items() if callable(f)}
+    CONSTANTS = functions_of(list_rows)
     FULL = "len(counts) > 0"
     RETURNED = "made(items, starts, counts)"
     HINT = (

@@ -19,25 +19,16 @@ from typing import TypeAlias
 
 import numpy as np
 
-from appyc.frontend.desugar.building import constant, expression, negated
+from appyc.frontend.desugar.building import constant, expression, functions_of, negated
 from appyc.frontend.desugar.hash_tables import kind_of
 from appyc.frontend.desugar.rewriting import Kind, ValueOf, bindings
 from appyc.frontend.syntax.tree import is_new_list
-from appyc.library.raise_tests import (
-    beyond,
-    by_zero,
-    keyed,
-    other,
-    outside,
-    unfit,
-    zero_to_negative,
-)
+from appyc.library import raise_tests
 
 Point: TypeAlias = tuple[type[BaseException] | None, ast.expr]
 """Without a class: a call that refuses types whose operations may raise what is caught and not tested."""
 
-_TESTS = (beyond, by_zero, keyed, other, outside, unfit, zero_to_negative, math.isnan, math.isinf)
-_FUNCTIONS = {test.__name__: constant(test) for test in _TESTS}
+_FUNCTIONS = {**functions_of(raise_tests), "isnan": constant(math.isnan), "isinf": constant(math.isinf)}
 
 _WIDE = (ValueError, OverflowError, TypeError, AttributeError, NameError, RuntimeError)
 """What operations raise beside ZeroDivisionError, IndexError and KeyError: where one of these is caught, an expression

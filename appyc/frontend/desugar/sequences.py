@@ -37,12 +37,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from appyc.frontend.desugar.building import constant
+from appyc.frontend.desugar.building import constant, functions_of
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
 from appyc.frontend.source import Source
 from appyc.frontend.types.values import ReturnedContainer
-from appyc.library.byte_lists import byte, items_of
-from appyc.library.queues import bound, drop_front, item_of, leave_room, pop, pop_left, push_left, rotate
+from appyc.library import byte_lists, queues
 
 
 def without_deques(source: Source, value_of: ValueOf) -> Source:
@@ -58,9 +57,6 @@ def _made(value: ast.expr, value_of: ValueOf) -> Kind | None:
             return Kind("deque", is_bounded=True)
         case _:
             return None
-
-
-_FUNCTIONS = (bound, drop_front, item_of, leave_room, pop, pop_left, push_left, rotate)
 
 
 class _Deques(Containers):
@@ -85,7 +81,7 @@ class _Deques(Containers):
     OVER = {"it": "items"}
     ITEMS = {"it": "items[head[0] :]"}
     LOOKERS = frozenset({"sum", "min", "max", "any", "all", "list", "sorted"})
-    CONSTANTS = {f.__name__: constant(f) for f in _FUNCTIONS}
+    CONSTANTS = functions_of(queues)
     FULL = "len(items) > head[0]"
     RETURNED = "made(items)"
     HINT = (
@@ -177,9 +173,7 @@ class _ByteArrays(Containers):
     }
     OVER = ITEMS = {"it": "items"}
     LOOKERS = frozenset({"sum", "min", "max", "enumerate", "reversed"})
-    CONSTANTS = {
-        "byte": constant(byte), "items_of": constant(items_of), "made_bytes": constant(ReturnedContainer("bytes"))
-    }  # fmt: skip
+    CONSTANTS = {**functions_of(byte_lists), "made_bytes": constant(ReturnedContainer("bytes"))}
     FULL = "len(items) > 0"
     RETURNED = "made(items)"
     HINT = "append, extend, pop and clear are compiled, and to index, measure, run over and return it, as bytes too"
@@ -187,7 +181,7 @@ class _ByteArrays(Containers):
     def value(self, word: str, found: ast.expr) -> ast.expr:
         known = _listed(found)
         if known is None and word == "part":
-            return ast.Call(constant(items_of), [super().value(word, _without_call(found))], [])
+            return ast.Call(constant(byte_lists.items_of), [super().value(word, _without_call(found))], [])
         return known or super().value(word, found)
 
     def made(self, name: str, value: ast.expr, at: ast.stmt) -> list[ast.stmt]:
