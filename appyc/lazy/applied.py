@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from appyc.lazy import arrays
+from appyc.lazy.evaluation import LeftToNumPy, require
 from appyc.lazy.operations import COMPILED_DTYPES, OPERAND, Apply, without
 from appyc.lazy.recorder import record
 from appyc.lazy.ufuncs import as_operand
@@ -35,38 +36,34 @@ def _asked(operation: Apply, *kinds: tuple[np.dtype, Shape] | None) -> tuple[np.
 
 
 def _recorded(operation: Apply, operands: Sequence[Any], shape: Callable[[], Shape]) -> Any:
-    """The result of a call; NotImplemented where NumPy must see to it."""
+    """The result of a call."""
     small = [None if type(o) is int else (o.dtype, (1,) * o.ndim) for o in operands]
     dtype, _ = _asked(operation, *small)
     whole = shape()
-    if dtype not in COMPILED_DTYPES or 0 in whole:
-        return NotImplemented
+    require(dtype in COMPILED_DTYPES, 0 not in whole)
     return record(operation, tuple(operands), whole, dtype)
 
 
-# ---------------------------------------------------------------- arguments: each raises TypeError for other values
+# ---------------------------------------------------------------- arguments: each raises LeftToNumPy for other values
 
 
 def _array(value: Any, operands: list[Any]) -> Any:
     """A non-empty array with axes in memory order, for which NumPy's results have it too."""
     found: Any = as_operand(value) if isinstance(value, arrays.ndarray | list | tuple) else None
-    is_known = type(found) is arrays.ndarray and found.is_straight and found.size and found.shape
-    if not is_known or found.dtype not in COMPILED_DTYPES:
-        raise TypeError
+    require(type(found) is arrays.ndarray and found.is_straight and found.size and found.shape)
+    require(found.dtype in COMPILED_DTYPES)
     operands.append(found)
     return OPERAND
 
 
 def _arrays(values: Any, operands: list[Any]) -> Any:
-    if not isinstance(values, tuple | list) or not any(isinstance(v, arrays.Array) for v in values):
-        raise TypeError
+    require(isinstance(values, tuple | list) and any(isinstance(v, arrays.Array) for v in values))
     return tuple([_array(v, operands) for v in values])
 
 
 def _number(value: Any, operands: list[Any]) -> Any:
     """An integer that is an argument of the program."""
-    if type(value) is not int:
-        raise TypeError
+    require(type(value) is int)
     operands.append(value)
     return OPERAND
 
@@ -79,7 +76,7 @@ def _constant(value: Any, operands: list[Any]) -> Any:
         return value
     if isinstance(value, np.integer):
         return int(value)
-    raise TypeError
+    raise LeftToNumPy
 
 
 def _named(value: Any, operands: list[Any]) -> Any:
@@ -128,17 +125,12 @@ def _recording(name: str, shape: Callable[..., Shape], fits: Callable[..., bool]
             if parameter not in keywords:
                 break
             args += (keywords.pop(parameter),)
-        if len(args) > len(by_position) or not keywords.keys() <= parameters.keys():
-            return NotImplemented
+        require(len(args) <= len(by_position), keywords.keys() <= parameters.keys())
         operands: list[Any] = []
-        try:
-            forms = {p: parameters[p](v, operands) for p, v in zip(by_position, args, strict=False)}
-            named = {p: parameters[p](v, operands) for p, v in keywords.items()}
-        except TypeError:  # NumPy takes or refuses them
-            return NotImplemented
+        forms = {p: parameters[p](v, operands) for p, v in zip(by_position, args, strict=False)}
+        named = {p: parameters[p](v, operands) for p, v in keywords.items()}
         given = {**forms, **named}
-        if not arrays_first <= forms.keys() or not fits(given, *operands):
-            return NotImplemented
+        require(arrays_first <= forms.keys() and fits(given, *operands))
         operation = Apply(name, tuple(forms.values()), tuple(named.items()))
         return _recorded(operation, operands, lambda: shape(operation, given, *operands))
 
@@ -147,22 +139,17 @@ def _recording(name: str, shape: Callable[..., Shape], fits: Callable[..., bool]
 
 def _einsum(subscripts: Any, *given: Any) -> Any:
     operands: list[Any] = []
-    if not isinstance(subscripts, str) or subscripts.count("->") != 1 or "." in subscripts:
-        return NotImplemented
-    try:
-        forms = _arrays(given, operands)
-    except TypeError:
-        return NotImplemented
+    require(isinstance(subscripts, str) and subscripts.count("->") == 1 and "." not in subscripts)
+    forms = _arrays(given, operands)
     inputs, output = subscripts.replace(" ", "").split("->")
     parts = inputs.split(",")
     extents: dict[str, int] = {}
     for part, array in zip(parts, operands, strict=False):
         extents.update(zip(part, array.shape, strict=False))
-    if [tuple(map(extents.get, part)) for part in parts] != [o.shape for o in operands]:
-        return NotImplemented
+    require([tuple(map(extents.get, part)) for part in parts] == [o.shape for o in operands])
     kept = [letter for letter in extents if letter in output]
-    if "".join(kept) != output or (len(operands) == 1 and len(kept) == len(extents)):
-        return NotImplemented  # a result whose axes change their order, or a view
+    require("".join(kept) == output)  # else the axes of the result change their order
+    require(len(operands) > 1 or len(kept) < len(extents))  # else it is a view
     shape = tuple([extents[letter] for letter in kept])
     return _recorded(Apply("einsum", (subscripts, *forms), ()), operands, lambda: shape)
 

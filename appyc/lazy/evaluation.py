@@ -18,6 +18,16 @@ from appyc.lazy.running import flush, make_room, ran_at_once
 from appyc.lazy.views import ViewLayout, is_within, is_writeable, steps_between, view_of, window
 
 
+class LeftToNumPy(Exception):  # noqa: N818  (a signal to the caller, who then calls NumPy)
+    """NumPy must see to a call. Nothing has been done."""
+
+
+def require(*conditions: object) -> None:
+    """Raises LeftToNumPy unless all hold."""
+    if not all(conditions):
+        raise LeftToNumPy
+
+
 def wrapped(values: Any) -> Any:
     """An array for values that NumPy has computed, which nothing else may change."""
     return _mapped(values, _owned)
@@ -217,11 +227,12 @@ def _traced(values: np.ndarray, given: list[arrays.ndarray], *, of_ghosts: bool 
 
 
 def views_by(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """What a function gives that makes nothing but views. NotImplemented where that cannot be told without values."""
+    """What a function gives that makes nothing but views. Raises LeftToNumPy where that needs values."""
     array = args[0] if args else None
     if type(array) is arrays.ndarray and not array.path and not keywords and _are_plain(args[1:]):
         layouts = _layouts_by(function, array.shape, array.dtype, args[1:])
-        return NotImplemented if layouts is None else _mapped(layouts, array.with_layout, ViewLayout)
+        require(layouts is not None)
+        return _mapped(layouts, array.with_layout, ViewLayout)
     return _views_by(function, args, keywords)
 
 
@@ -229,12 +240,10 @@ def _views_by(function: Callable[..., Any], args: tuple[Any, ...], keywords: dic
     """The function is called with ghosts."""
     found = _arrays_in((args, keywords))
     given = [a for a in found if type(a) is arrays.ndarray]
-    if len(given) < len(found) or not given or not all(a.size for a in given):
-        return NotImplemented
+    require(len(given) == len(found), given, all(a.size for a in given))
     given_args, named = _mapped((args, keywords), arrays.ndarray.ghost, arrays.ndarray)
     result = function(*given_args, **named)
-    if not _traceable(result, given):
-        return NotImplemented
+    require(_traceable(result, given))
     return _mapped(result, lambda values: _traced(values, given, of_ghosts=True))
 
 
@@ -249,8 +258,9 @@ def _layouts_by(
     function: Callable[..., Any], shape: tuple[int, ...], dtype: np.dtype, args: tuple[Any, ...]
 ) -> Any:
     """What `views_by` gives for whole arrays of this shape, with layouts for views; None where that does not tell."""
-    found = _views_by(function, (whole(np.empty(shape, dtype)), *args), {})
-    if found is NotImplemented:
+    try:
+        found = _views_by(function, (whole(np.empty(shape, dtype)), *args), {})
+    except LeftToNumPy:
         return None
     return _mapped(
         found, lambda view: ViewLayout(view.path, view.shape, view.dtype, view.is_straight), arrays.ndarray

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -10,12 +11,12 @@ import numpy as np
 
 from appyc.lazy import applying, arrays, indexing
 from appyc.lazy.applied import APPLIED
-from appyc.lazy.evaluation import adopted, evaluated, plain, views_by, wrapped
+from appyc.lazy.evaluation import LeftToNumPy, adopted, evaluated, plain, require, views_by, wrapped
 from appyc.lazy.operations import COMPILED_DTYPES, Create, Pointwise, broadcast
 from appyc.lazy.recorder import array, record, record_ordered
 from appyc.lazy.reductions import REDUCTIONS
 from appyc.lazy.residence import is_chunked
-from appyc.lazy.ufuncs import as_operand, fits, is_compiled, product
+from appyc.lazy.ufuncs import fits, is_compiled, operands_of, product
 from appyc.lazy.views import view_of
 
 
@@ -26,14 +27,12 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str
         return applying.apply_ufunc(function, "__call__", args, keywords)
     own = _OWN.get(function)
     if own is not None:
-        try:
-            found = own(*args, **keywords)
-        except TypeError as error:
-            if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
-                raise
-            found = NotImplemented  # arguments that are not known here: NumPy takes or refuses them
-        if found is not NotImplemented:
-            return found
+        with suppress(LeftToNumPy):
+            try:
+                return own(*args, **keywords)
+            except TypeError as error:  # of arguments that are not known here: NumPy takes or refuses them
+                if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+                    raise
     return evaluated(function, args, keywords)
 
 
@@ -48,25 +47,21 @@ def _viewing(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
 
 
 def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    operands = tuple(as_operand(v) for v in (condition, x, y))
-    if any(o is None for o in operands) or not is_compiled(operands) or not fits(operands[1:]):
-        return NotImplemented
+    operands = operands_of(condition, x, y)
+    require(is_compiled(operands) and fits(operands[1:]))
     shape = broadcast(*(getattr(o, "shape", ()) for o in operands))
-    if not shape:  # no common shape; or numbers, of which NumPy makes an array without axes
-        return NotImplemented
     dtype = np.result_type(*(o if type(o) in (bool, int, float, complex) else o.dtype for o in operands[1:]))
-    if dtype not in COMPILED_DTYPES:
-        return NotImplemented
+    if not shape:  # no common shape; or numbers, of which NumPy makes an array without axes
+        raise LeftToNumPy
+    require(dtype in COMPILED_DTYPES)
     return record_ordered(Pointwise(np.where), operands, shape, dtype)
 
 
 def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **more: Any) -> Any:
     least, most = more.pop("min", a_min), more.pop("max", a_max)
-    operands = [as_operand(v) for v in (a, least, most) if v is not None]
-    if more or len(operands) < 2 or any(o is None for o in operands):
-        return NotImplemented
-    if not is_compiled(operands) or not fits(operands) or type(operands[0]) is not arrays.ndarray:
-        return NotImplemented
+    operands = operands_of(*(v for v in (a, least, most) if v is not None))
+    require(not more, len(operands) > 1, is_compiled(operands) and fits(operands))
+    require(type(operands[0]) is arrays.ndarray)
     into = {} if out is None else {"out": out}
     if most is None:
         return np.maximum(a, least, **into)
@@ -75,29 +70,19 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **more:
 
 
 def _dot(a: Any, b: Any, out: Any = None) -> Any:
-    one, two = as_operand(a), as_operand(b)
-    if out is not None or one is None or two is None:
-        return NotImplemented
-    ranks = [len(getattr(o, "shape", ())) for o in (one, two)]
-    return product(one, two) if all(r in (1, 2) for r in ranks) else NotImplemented
+    operands = operands_of(a, b)
+    require(out is None, all(len(getattr(o, "shape", ())) in (1, 2) for o in operands))
+    return product(*operands)
 
 
 def _copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> Any:
-    value = as_operand(src)
-    if (
-        type(dst) is not arrays.ndarray
-        or value is None
-        or not is_compiled((dst, value))
-        or not fits((dst, value))
-    ):
-        return NotImplemented
-    if broadcast(getattr(value, "shape", ()), dst.shape) != dst.shape or not _can_cast(
-        value, dst.dtype, casting
-    ):
-        return NotImplemented
+    (value,) = operands_of(src)
+    require(type(dst) is arrays.ndarray and is_compiled((dst, value)) and fits((dst, value)))
+    require(broadcast(getattr(value, "shape", ()), dst.shape) == dst.shape)
+    require(_can_cast(value, dst.dtype, casting))
     if not isinstance(value, arrays.Array):
         value = np.asarray(value).astype(dst.dtype)[()]
-    return None if applying.choosing(where, value, dst) else NotImplemented
+    applying.choose(where, value, dst)
 
 
 def _can_cast(value: Any, dtype: np.dtype, casting: Any) -> bool:
@@ -108,38 +93,24 @@ def _can_cast(value: Any, dtype: np.dtype, casting: Any) -> bool:
 
 
 def _putmask(a: Any, mask: Any, values: Any) -> Any:
-    value, where = as_operand(values), as_operand(mask)
-    if (
-        value is None
-        or type(where) is not arrays.ndarray
-        or type(a) is not arrays.ndarray
-        or where.shape != a.shape
-    ):
-        return NotImplemented
-    return _copyto(a, value, where=where) if getattr(value, "shape", ()) in ((), a.shape) else NotImplemented
+    value, where = operands_of(values, mask)
+    require(type(where) is type(a) is arrays.ndarray and where.shape == a.shape)
+    require(getattr(value, "shape", ()) in ((), a.shape))
+    return _copyto(a, value, where=where)
 
 
 def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:
-    if (
-        type(a) is not arrays.ndarray
-        or out is not None
-        or mode != "raise"
-        or axis not in (None, 0)
-        or not a.ndim
-    ):
-        return NotImplemented
+    require(type(a) is arrays.ndarray and a.ndim, out is None, mode == "raise", axis in (None, 0))
     source = a.ravel() if axis is None else a
     found = indexing.index_arrays(source, indices)
-    return (
-        NotImplemented
-        if found is None or source.dtype not in COMPILED_DTYPES
-        else indexing.gathered(source, found)
-    )
+    require(source.dtype in COMPILED_DTYPES)
+    if found is None:
+        raise LeftToNumPy
+    return indexing.gathered(source, found)
 
 
 def _diff(a: Any, n: Any = 1, axis: Any = -1, *more: Any, **keywords: Any) -> Any:
-    if type(a) is not arrays.ndarray or not a.ndim or more or keywords or type(n) is not int or n < 0:
-        return NotImplemented
+    require(type(a) is arrays.ndarray and a.ndim, not more, not keywords, type(n) is int and n >= 0)
     np.diff(np.empty((0,) * a.ndim), axis=axis)  # raises NumPy's error for a wrong axis
     whole = (slice(None),) * (axis % a.ndim)
     for _ in range(n):
@@ -149,52 +120,52 @@ def _diff(a: Any, n: Any = 1, axis: Any = -1, *more: Any, **keywords: Any) -> An
 
 
 def _ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    if type(a) is not arrays.ndarray or out is not None:
-        return NotImplemented
+    require(type(a) is arrays.ndarray, out is None)
     return a.max(axis=axis, keepdims=keepdims) - a.min(axis=axis, keepdims=keepdims)
 
 
 def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, **more: Any) -> Any:
-    if type(a) is not arrays.ndarray or weights is not None or returned or more or not a.size:
-        return NotImplemented
+    require(type(a) is arrays.ndarray and a.size, weights is None, not returned, not more)
     return a.mean(axis=axis)
 
 
 def _outer(a: Any, b: Any, out: Any = None) -> Any:
-    one, two = as_operand(a), as_operand(b)
-    if out is not None or type(one) is not arrays.ndarray or type(two) is not arrays.ndarray:
-        return NotImplemented
+    one, two = operands_of(a, b)
+    require(out is None, type(one) is type(two) is arrays.ndarray)
     return applying.apply_ufunc(np.multiply, "__call__", (one.ravel()[:, None], two.ravel()[None]), {})
 
 
 def _method(name: str, a: Any, *args: Any, **keywords: Any) -> Any:
-    return getattr(a, name)(*args, **keywords) if isinstance(a, arrays.Array) else NotImplemented
+    require(isinstance(a, arrays.Array))
+    return getattr(a, name)(*args, **keywords)
 
 
 def _like(name: str, a: Any, *args: Any, **keywords: Any) -> Any:
-    if not isinstance(a, arrays.Array):
-        return NotImplemented
-    found = _created_like(name, a, args, keywords)
-    if found is not NotImplemented:
-        return found
+    require(isinstance(a, arrays.Array))
+    with suppress(LeftToNumPy):
+        return _created_like(name, a, args, keywords)
     return wrapped(getattr(np, f"{name}_like")(a.ghost(), *plain(args), **plain(keywords)))
 
 
 def _copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
-    return NotImplemented if subok and not isinstance(a, arrays.Array) else array(a, order=order)
+    require(not subok or isinstance(a, arrays.Array))
+    return array(a, order=order)
 
 
 def _astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    return x.astype(dtype, copy=copy) if type(x) is arrays.ndarray and device is None else NotImplemented
+    require(type(x) is arrays.ndarray, device is None)
+    return x.astype(dtype, copy=copy)
 
 
 def _size(a: Any, axis: Any = None) -> Any:
-    return a.size if axis is None and isinstance(a, arrays.Array) else NotImplemented
+    require(axis is None)
+    return _asked("size", a)
 
 
 def _asked(name: str, a: Any) -> Any:
     """What is known without the values."""
-    return getattr(a, name) if isinstance(a, arrays.Array) else NotImplemented
+    require(isinstance(a, arrays.Array))
+    return getattr(a, name)
 
 
 def _is_scalar(element: Any) -> bool:
@@ -232,26 +203,24 @@ def _wanted_shape(given: Any) -> tuple[int, ...] | None:
 
 def _creating(name: str, shape: Any, dtype: Any = None, order: Any = "C", **more: Any) -> Any:
     wanted, resolved = np.dtype(dtype), _wanted_shape(shape)
-    if more or order != "C" or resolved is None or wanted not in COMPILED_DTYPES:
-        return NotImplemented
+    if resolved is None or more or order != "C" or wanted not in COMPILED_DTYPES:
+        raise LeftToNumPy
     return record(Create(name, wanted), resolved, resolved, wanted)
 
 
 def _full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **more: Any) -> Any:
-    if dtype is None or more or order != "C" or type(fill_value) not in (bool, int, float):
-        return NotImplemented
+    require(dtype is not None, not more, order == "C", type(fill_value) in (bool, int, float))
     wanted, resolved = np.dtype(dtype), _wanted_shape(shape)
     if resolved is None or wanted not in COMPILED_DTYPES:
-        return NotImplemented
+        raise LeftToNumPy
     value = np.full((), fill_value, wanted)[()]  # raises what NumPy raises for a value that does not fit
     return record(Create("full", wanted), (*resolved, value), resolved, wanted)
 
 
 def _created_like(name: str, like: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """An array with the shape of another one. NotImplemented where NumPy must see to it."""
+    """An array with the shape of another one."""
     values = args[:1] if name == "full" else ()
-    if len(args) > len(values) + 1 or keywords.keys() - {"dtype"} or not like.is_straight:
-        return NotImplemented
+    require(len(args) <= len(values) + 1, not keywords.keys() - {"dtype"}, like.is_straight)
     dtype = args[-1] if len(args) > len(values) else keywords.get("dtype")
     return _CREATION[getattr(np, name)](like.shape, *values, dtype=like.dtype if dtype is None else dtype)
 
@@ -283,5 +252,5 @@ _OWN: dict[Any, Callable[..., Any]] = {
     **{getattr(np, f"{name}_like"): partial(_like, name) for name in ("zeros", "ones", "empty", "full")},
     **{f: partial(_shares, f) for f in (np.shares_memory, np.may_share_memory)},
     **{f: partial(_adopting, f) for f in (np.frombuffer, np.from_dlpack)},
-    np.iscomplexobj: lambda x: x.dtype.kind == "c" if isinstance(x, arrays.Array) else NotImplemented,
+    np.iscomplexobj: lambda x: _asked("dtype", x).kind == "c",
 }  # fmt: skip

@@ -10,19 +10,11 @@ from typing import Any
 import numpy as np
 
 from appyc.lazy import arrays
-from appyc.lazy.evaluation import plain
-from appyc.lazy.operations import (
-    COMPILED_DTYPES,
-    OPERAND,
-    Apply,
-    Pointwise,
-    broadcast,
-    reduced,
-    without,
-)
+from appyc.lazy.evaluation import plain, require
+from appyc.lazy.operations import COMPILED_DTYPES, OPERAND, Apply, Pointwise, broadcast, reduced, without
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.recorder import record, record_ordered
-from appyc.lazy.ufuncs import as_operand, binary, is_compiled, store
+from appyc.lazy.ufuncs import as_operand, binary, is_compiled, operands_of, store
 
 _NOT_GIVEN = inspect.signature(np.sum).parameters["initial"].default
 
@@ -33,12 +25,9 @@ _COMBINED = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.ma
 """How `initial` is put to the rest."""
 
 
-def _bound(
-    names: tuple[str, ...], args: tuple[Any, ...], keywords: Mapping[str, Any]
-) -> dict[str, Any] | None:
-    """Arguments by name, but for those that say nothing; None where NumPy would refuse them."""
-    if len(args) > len(names) or not keywords.keys() <= set(names):
-        return None
+def _bound(names: tuple[str, ...], args: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments by name, but for those that say nothing."""
+    require(len(args) <= len(names), keywords.keys() <= set(names))
     out = {**dict(zip(names, args, strict=False)), **keywords}
     if out.get("axis") is not None:
         axis = out["axis"]
@@ -52,36 +41,29 @@ def _recording(name: str, find: Callable[..., Any]) -> Callable[..., Any]:
 
     def function(*args: Any, **keywords: Any) -> Any:
         given = _bound(names, args, keywords)
-        operand = None if given is None else as_operand(given.pop("a", None))
-        if given is None or not isinstance(operand, arrays.Array) or not operand.shape:
-            return NotImplemented
-        if operand.dtype not in COMPILED_DTYPES or given.keys() & {"mean", "correction"}:
-            return NotImplemented
+        operand = as_operand(given.pop("a", None))
+        require(isinstance(operand, arrays.Array) and operand.shape and operand.dtype in COMPILED_DTYPES)
+        require(not given.keys() & {"mean", "correction"})
         out = given.pop("out", None)
         found = find(name, operand, **given)
-        return found if out is None or found is NotImplemented else _stored(found, out)
+        return found if out is None else _stored(found, out)
 
     return function
 
 
 def _reduced(name: str, operand: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0,
              keepdims: Any = False, initial: Any = None, where: Any = None) -> Any:  # fmt: skip
-    if operand.size == 0 or type(ddof) is not int or axis == ():
-        return NotImplemented
+    require(operand.size, type(ddof) is int, axis != ())
     if where is not None:
         operand = _without(name, operand, where)
-    if dtype is not None and operand is not None:
+    if dtype is not None:
         operand = _converted(name, operand, np.dtype(dtype))
-    if operand is None:
-        return NotImplemented
     result, axes = reduced(name, operand.dtype, len(operand.shape), axis, ddof)
-    if result not in COMPILED_DTYPES:
-        return NotImplemented
+    require(result in COMPILED_DTYPES)
     whole = None if axis is None else axes
     found = _along(name, operand, whole, axes, bool(keepdims), ddof, result)
     if initial is not None:
-        if name not in _COMBINED or as_operand(initial) is None:
-            return NotImplemented
+        require(name in _COMBINED, operands_of(initial))
         first = np.empty((), result)
         first[()] = plain(initial)
         found = binary(_COMBINED[name], found, first[()])
@@ -118,40 +100,32 @@ def _along(name: str, operand: Any, whole: tuple[int, ...] | None, axes: tuple[i
 
 
 def _without(name: str, operand: Any, where: Any) -> Any:
-    """The operand with what counts for nothing where the mask is false; None where NumPy must see to it."""
-    mask = as_operand(where)
-    if name not in _IDENTITY or mask is None or not is_compiled((mask,)):
-        return None
-    if np.dtype(type(mask) if isinstance(mask, bool) else mask.dtype) != np.bool_:
-        return None
-    if broadcast(getattr(mask, "shape", ()), operand.shape) != operand.shape:
-        return None
+    """The operand with what counts for nothing where the mask is false."""
+    (mask,) = operands_of(where)
+    require(name in _IDENTITY, is_compiled((mask,)))
+    require(np.dtype(type(mask) if isinstance(mask, bool) else mask.dtype) == np.bool_)
+    require(broadcast(getattr(mask, "shape", ()), operand.shape) == operand.shape)
     rest = operand.dtype.type(_IDENTITY[name])
     return record_ordered(Pointwise(np.where), (mask, operand, rest), operand.shape, operand.dtype)
 
 
 def _converted(name: str, operand: Any, dtype: np.dtype) -> Any:
-    """The operand in the type that is asked for; None where NumPy must see to it."""
-    if dtype not in COMPILED_DTYPES or dtype.kind == "b" or operand.dtype.kind == "c":
-        return None
-    if name not in ("sum", "prod", "cumsum", "cumprod") and (
-        name not in ("mean", "var", "std") or dtype.kind != "f"
-    ):
-        return None
+    """The operand in the type that is asked for."""
+    require(dtype in COMPILED_DTYPES, dtype.kind != "b", operand.dtype.kind != "c")
+    is_float = name in ("mean", "var", "std") and dtype.kind == "f"
+    require(is_float or name in ("sum", "prod", "cumsum", "cumprod"))
     return operand.astype(dtype, copy=False)
 
 
 def _stored(found: Any, out: Any) -> Any:
     """The result in `out`, which has its type and shape; NumPy sees to all others."""
-    if type(out) is not arrays.ndarray or out.dtype != found.dtype or out.shape != found.shape:
-        return NotImplemented
+    require(type(out) is arrays.ndarray and out.dtype == found.dtype and out.shape == found.shape)
     store(out, found)
     return out
 
 
 def _arg_reduced(name: str, operand: Any, axis: Any = None, keepdims: Any = False) -> Any:
-    if operand.size == 0 or operand.dtype.kind == "c" or isinstance(axis, tuple):
-        return NotImplemented
+    require(operand.size, operand.dtype.kind != "c", not isinstance(axis, tuple))
     _, axes = reduced("max", operand.dtype, operand.ndim, axis, 0)
     shape = without(operand.shape, axes, keepdims=bool(keepdims))
     operation = _applied(name, axis=None if axis is None else axes[0], keepdims=bool(keepdims))
@@ -163,12 +137,10 @@ def _accumulated(name: str, operand: Any, axis: Any = None, dtype: Any = None) -
         operand = operand.ravel()
     if dtype is not None:
         operand = _converted(name, operand, np.dtype(dtype))
-    if operand is None or operand.dtype not in COMPILED_DTYPES or isinstance(axis, tuple):
-        return NotImplemented
+    require(operand.dtype in COMPILED_DTYPES, not isinstance(axis, tuple))
     combining = name.removeprefix("cum")
     result, axes = reduced(combining, operand.dtype, operand.ndim, -1 if axis is None else axis, 0)
-    if dtype is not None and result != dtype:
-        return NotImplemented
+    require(dtype is None or result == dtype)
     order = memory_order([operand.ghost()], operand.ndim)
     turned = operand.transpose(order)
     found = record(_applied(name, axis=order.index(axes[0])), (turned,), turned.shape, result)

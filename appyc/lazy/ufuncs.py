@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from appyc.lazy import arrays
-from appyc.lazy.evaluation import changing, evaluated
+from appyc.lazy.evaluation import changing, evaluated, require
 from appyc.lazy.operations import (
     COMPILED_DTYPES,
     Convert,
@@ -60,6 +60,13 @@ def as_operand(value: Any, dtype: np.dtype[Any] | None = None) -> Any:
     return array(value) if kind is np.ndarray or isinstance(value, str | bytes) or is_chunked(value) else None
 
 
+def operands_of(*values: Any) -> tuple[Any, ...]:
+    """Operands as they are recorded. Raises LeftToNumPy for what is none."""
+    found = tuple(as_operand(value) for value in values)
+    require(all(operand is not None for operand in found))
+    return found
+
+
 def type_of(operand: Any) -> Any:
     """As ufuncs resolve it: a Python number's class, else a dtype."""
     kind = type(operand)
@@ -103,9 +110,11 @@ Kind: TypeAlias = tuple[Any, Any]
 """Of an array, dtype and shape; of a number its class, and its value where that counts."""
 
 
-def pointwise(
-    ufunc: np.ufunc, operands: tuple[Any, ...]
-) -> tuple[Operation, tuple[Any, ...], tuple[int, ...], np.dtype] | None:
+Recorded: TypeAlias = tuple[Operation, tuple[Any, ...], tuple[int, ...], np.dtype]
+"""An operation, its operands, and shape and dtype of the result."""
+
+
+def pointwise(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Recorded | None:
     """What to record for a ufunc of these operands; None where NumPy must see to it."""
     kinds: list[Kind] = []
     for operand in operands:
