@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from appyc.lazy import arrays
 from appyc.lazy._nodes import basic_items
-from appyc.lazy.evaluation import changing, evaluated, plain
+from appyc.lazy.evaluation import LeftToNumPy, changing, evaluated, plain, require
 from appyc.lazy.operations import COMPILED_DTYPES, Gather, Pointwise, Scatter, broadcast, ufunc_dtype
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.recorder import asarray, record, record_store, turned
@@ -52,13 +53,12 @@ class IndexArrays:
         return self.order != tuple(range(len(self.order)))
 
 
-def index_arrays(source: Any, key: Any) -> IndexArrays | None:
-    """The arrays of indices in a key; None where there are masks, or NumPy must see to it."""
+def index_arrays(source: Any, key: Any) -> IndexArrays:
+    """The arrays of indices in a key without masks. Raises LeftToNumPy for another one."""
     items = list(key) if type(key) is tuple else [key]
     dots = [k for k, item in enumerate(items) if item is Ellipsis]
     left = source.ndim - sum(1 for i in items if i is not None and i is not Ellipsis)
-    if left < 0 or len(dots) > 1 or source.is_window or source.size == 0:
-        return None
+    require(left >= 0, len(dots) < 2, not source.is_window, source.size)
     if dots:
         items[dots[0] : dots[0] + 1] = [slice(None)] * left
     found = [_indices(item) for item in items]
@@ -66,11 +66,9 @@ def index_arrays(source: Any, key: Any) -> IndexArrays | None:
     is_known = all(
         f is not None or i is None or type(i) in (int, slice) for i, f in zip(items, found, strict=True)
     )
-    if not is_known or all(f is None for f in found):
-        return None
+    require(is_known, any(f is not None for f in found))
     together = advanced[-1] - advanced[0] == len(advanced) - 1
-    if not together and any(type(items[k]) is int for k in advanced):
-        return None
+    require(together or not any(type(items[k]) is int for k in advanced))
     view = source[(*[i if f is None else slice(None) for i, f in zip(items, found, strict=True)], ...)]
     axes = [
         k
@@ -81,7 +79,7 @@ def index_arrays(source: Any, key: Any) -> IndexArrays | None:
     shape = broadcast(*(f.shape for f in indices))
     extents = [view.shape[a] for a in axes]
     if shape is None or math.prod(shape) == 0 or not all(map(_in_range, indices, extents)):
-        return None
+        raise LeftToNumPy
     outer_first = memory_order([view.ghost()], view.ndim)
     rest = [a for a in outer_first if a not in axes]  # as they lie in memory, so does the result
     first = axes[0] if together else 0
@@ -108,17 +106,17 @@ def _in_range(indices: arrays.ndarray, extent: int) -> bool:
 
 def fancy_load(source: arrays.Array, key: Any) -> Any:
     """An index with arrays of integers is recorded; one with masks, or anything else, is NumPy's."""
-    found = index_arrays(source, key) if source.dtype in COMPILED_DTYPES else None
-    if found is None:
-        return evaluated(np.ndarray.__getitem__, (source, key), {})
-    if len(found.indices) < found.view.ndim:
-        return gathered(source, found)
-    order = memory_order(
-        [i.ghost() for i in found.indices], len(found.shape)
-    )  # the result lies in memory as they do
-    shape = tuple(found.shape[axis] for axis in order)
-    operands = (found.view, *(turned(i, order) for i in found.indices))
-    return record(Gather(), operands, shape, source.dtype).transpose(inverse(order))
+    with suppress(LeftToNumPy):
+        require(source.dtype in COMPILED_DTYPES)
+        found = index_arrays(source, key)
+        if len(found.indices) < found.view.ndim:
+            return gathered(source, found)
+        # The result lies in memory as the indices do.
+        order = memory_order([i.ghost() for i in found.indices], len(found.shape))
+        shape = tuple(found.shape[axis] for axis in order)
+        operands = (found.view, *(turned(i, order) for i in found.indices))
+        return record(Gather(), operands, shape, source.dtype).transpose(inverse(order))
+    return evaluated(np.ndarray.__getitem__, (source, key), {})
 
 
 def gathered(source: arrays.Array, found: IndexArrays) -> Any:
@@ -133,39 +131,36 @@ def fancy_store(target: arrays.Array, key: Any, value: Any, ufunc: np.ufunc | No
 
     ufunc: for its `at`, which combines a value once for each occurrence of an index.
     """
-    is_known = target.dtype in COMPILED_DTYPES and not target.is_window
-    operand = as_operand(value, None if ufunc else target.dtype) if is_known else None
-    if operand is not None and _goes_into(operand, target, ufunc):
+    with suppress(LeftToNumPy):
+        require(target.dtype in COMPILED_DTYPES, not target.is_window)
+        operand = as_operand(value, None if ufunc else target.dtype)
+        require(operand is not None and _goes_into(operand, target, ufunc))
         if type(operand) in (bool, int, float):
             operand = target.dtype.type(operand)
-        if _is_stored(target, key, operand, ufunc):
-            return
+        _store(target, key, operand, ufunc)
+        return
     change: Any = np.ndarray.__setitem__ if ufunc is None else ufunc.at
     changing(target, change, key, value)
 
 
-def _is_stored(target: arrays.Array, key: Any, operand: Any, ufunc: np.ufunc | None) -> bool:
-    """Records the store. False where NumPy must see to it."""
+def _store(target: arrays.Array, key: Any, operand: Any, ufunc: np.ufunc | None) -> None:
+    """Records the store."""
     shape = getattr(operand, "shape", ())
     mask = _mask(target, key)
     if mask is not None:
         rest = target.shape[mask.ndim :]
-        if ufunc is not None or len(shape) > len(rest) or broadcast(shape, rest) != rest:
-            return False  # the values of the mask tell which element goes where
+        # The values of the mask may tell which element goes where.
+        require(ufunc is None, len(shape) <= len(rest) and broadcast(shape, rest) == rest)
         whole = mask[(..., *(None,) * len(rest))] if rest else mask.compilable()
         record_store(Pointwise(np.where), (whole, operand, target), target, target.shape)
-        return True
+        return
     found = index_arrays(target, key)
-    if found is None:
-        return False
     turned = found.shape + found.view.shape[len(found.indices) :]
     whole = tuple(turned[axis] for axis in found.order)
-    if broadcast(shape, whole) != whole:
-        return False
+    require(broadcast(shape, whole) == whole)
     if found.is_turned and shape:
         operand = operand[(*(None,) * (len(whole) - len(shape)), ...)].transpose(inverse(found.order))
     record_store(Scatter(ufunc), (as_operand(operand), *found.indices), found.view, turned)
-    return True
 
 
 def _mask(target: arrays.Array, key: Any) -> Any:

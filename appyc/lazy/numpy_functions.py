@@ -102,11 +102,8 @@ def _putmask(a: Any, mask: Any, values: Any) -> Any:
 def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:
     require(type(a) is arrays.ndarray and a.ndim, out is None, mode == "raise", axis in (None, 0))
     source = a.ravel() if axis is None else a
-    found = indexing.index_arrays(source, indices)
     require(source.dtype in COMPILED_DTYPES)
-    if found is None:
-        raise LeftToNumPy
-    return indexing.gathered(source, found)
+    return indexing.gathered(source, indexing.index_arrays(source, indices))
 
 
 def _diff(a: Any, n: Any = 1, axis: Any = -1, *more: Any, **keywords: Any) -> Any:
