@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from appyc.ir.intrinsics import INTRINSICS
+
 _NUMPY: dict[str, Callable[..., Any]] = {
-    "pow": np.power, "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log,
-    "log2": np.log2, "log10": np.log10, "log1p": np.log1p, "sin": np.sin, "cos": np.cos,
-    "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh,
-    "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh,
-    "atanh": np.arctanh, "cbrt": np.cbrt, "trunc": np.trunc, "rint": np.rint,
-    "atan2": np.arctan2, "hypot": np.hypot, "copysign": np.copysign, "fmod": np.fmod,
+    "pow": np.power,
+    **{name: getattr(np, info.numpy.removeprefix("np.")) for name, info in INTRINSICS.items()
+       if info.numpy.startswith("np.")},
     "erf": np.vectorize(math.erf, otypes=[np.float64]),
     "erfc": np.vectorize(math.erfc, otypes=[np.float64]),
     "tgamma": np.vectorize(lambda x: _gamma(math.gamma, x), otypes=[np.float64]),

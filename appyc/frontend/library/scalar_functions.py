@@ -185,23 +185,10 @@ def _complex_function(name: str, args: list[Number], loc: Loc) -> Number:
     return Number(Intrinsic(name, (value,), DType.COMPLEX128, loc=loc), python=True)
 
 
-_MATH = {
-    **{getattr(math, name): name for name in (
-        "sqrt", "cbrt", "exp", "exp2", "expm1", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
-        "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "isnan", "isinf", "isfinite", "erf", "erfc", "atan2",
-        "hypot", "copysign", "fmod",
-    )},
-    math.fabs: "abs",
-}  # fmt: skip
-
-_NUMPY = {
-    np.sqrt: "sqrt", np.cbrt: "cbrt", np.exp: "exp", np.exp2: "exp2", np.expm1: "expm1", np.log: "log",
-    np.log2: "log2", np.log10: "log10", np.log1p: "log1p", np.sin: "sin", np.cos: "cos",
-    np.tan: "tan", np.arcsin: "asin", np.arccos: "acos", np.arctan: "atan", np.sinh: "sinh",
-    np.cosh: "cosh", np.tanh: "tanh", np.arcsinh: "asinh", np.arccosh: "acosh",
-    np.arctanh: "atanh", np.fabs: "abs", np.arctan2: "atan2", np.hypot: "hypot",
-    np.copysign: "copysign",
-}  # fmt: skip
+_MATH = {math.fabs: "abs", **{getattr(math, name): name for name in INTRINSICS if hasattr(math, name)}}
+_NUMPY = {np.fabs: "abs", **{getattr(np, info.numpy.removeprefix("np.")): name for name, info in INTRINSICS.items()
+                             if info.numpy.startswith("np.")}}  # fmt: skip
+"""Functions that are intrinsics; what `FUNCTIONS` says for itself comes first."""
 
 _NUMPY_BINARY = {
     np.add: "+", np.subtract: "-", np.multiply: "*", np.true_divide: "/", np.floor_divide: "//",
@@ -230,7 +217,7 @@ _ALIKE: tuple[tuple[range, Callable[..., Number], dict[Any, Any]], ...] = (
     (_TWO, _logical, {np.logical_and: "and", np.logical_or: "or", np.logical_xor: "^"}),
     (_ONE, _rounding, {np.floor: "floor", np.ceil: "ceil", np.trunc: "trunc"}),
     (_ONE, _is_test, {np.isnan: "isnan", np.isinf: "isinf", np.isfinite: "isfinite"}),
-    (_ONE, partial(_intrinsic, python=False), {np.rint: "rint", primitives.erf: "erf", primitives.erfc: "erfc",
+    (_ONE, partial(_intrinsic, python=False), {primitives.erf: "erf", primitives.erfc: "erfc",
                                                primitives.gamma: "tgamma", primitives.log_gamma: "lgamma"}),
     (_TWO, partial(_intrinsic, python=False), {primitives.rest_of_floats: "fmod"}),
     (_TWO, _binary, _NUMPY_BINARY),
@@ -239,6 +226,10 @@ _ALIKE: tuple[tuple[range, Callable[..., Number], dict[Any, Any]], ...] = (
 """Functions that differ in the first argument of their maker: which that is."""
 
 FUNCTIONS: dict[object, tuple[range, Maker]] = {
+    **{
+        fn: (range(INTRINSICS[name].arity, INTRINSICS[name].arity + 1), partial(_intrinsic, name, python=python))
+        for python, table in ((True, _MATH), (False, _NUMPY)) for fn, name in table.items()
+    },
     abs: (_ONE, lambda args, loc: arithmetic.absolute(args[0], loc)),
     np.absolute: (_ONE, lambda args, loc: _strong(arithmetic.absolute(args[0], loc))),
     int: (range(2), lambda args, loc: to_int(None, args, loc) if args else python_number(0, loc)),
@@ -261,10 +252,6 @@ FUNCTIONS: dict[object, tuple[range, Maker]] = {
     np.imag: (_ONE, lambda args, loc: imaginary_part(args[0], loc)),
     np.conjugate: (_ONE, lambda args, loc: _strong(conjugate([_counted(args[0])], loc))),
     **{fn: (counts, partial(make, first)) for counts, make, table in _ALIKE for fn, first in table.items()},
-    **{
-        fn: (range(INTRINSICS[name].arity, INTRINSICS[name].arity + 1), partial(_intrinsic, name, python=python))
-        for python, table in ((True, _MATH), (False, _NUMPY)) for fn, name in table.items()
-    },
 }  # fmt: skip
 """By the Python object: the numbers of arguments that it takes, and the maker."""
 
