@@ -393,3 +393,8 @@ def map_loops(fn: Function, rule: Callable[[For], Stmt | tuple[Stmt, ...]]) -> F
 def with_loops(fn: Function, new: Mapping[Symbol, Stmt | tuple[Stmt, ...]]) -> Function:
     """The function with other statements for some loops, which their variables name."""
     return map_loops(fn, lambda loop: new.get(loop.var, loop)) if new else fn
+
+
+def with_body(fn: Function, body: tuple[Stmt, ...]) -> Function:
+    """The function with another body; itself where that is the same."""
+    return fn if body == fn.body else replace(fn, body=body)

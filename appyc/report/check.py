@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from appyc.compiler.analyse import Analysed
@@ -56,6 +56,10 @@ class Finding:
     code: str
     severity: str
     message: str
+
+    @classmethod
+    def at(cls, loc: Loc, code: str, severity: str, message: str) -> Finding:
+        return cls(loc.file, loc.line, loc.col + 1, code, severity, message)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}: {self.code} {self.message}"
@@ -124,7 +128,7 @@ def _check_module_statements(tree: ast.Module, text: str, module: AssumedModule)
         if pragma is None or isinstance(pragma, LoopPragma) or any(f.line == pragma.loc.line for f in found):
             continue
         message = "the statement runs in Python: put it into a function"
-        found.append(Finding(module.file, pragma.loc.line, pragma.loc.col + 1, IN_PYTHON, "info", message))
+        found.append(Finding.at(pragma.loc, IN_PYTHON, "info", message))
     return found
 
 
@@ -163,7 +167,7 @@ class _Check:
             fault = annotation_fault(arg.annotation)
             if arg.annotation is not None and fault is not None:
                 loc = self.subject.source.loc(arg.annotation)
-                self._add(Finding(loc.file, loc.line, loc.col + 1, NOT_TYPED, "warning", fault))
+                self.found.append(Finding.at(loc, NOT_TYPED, "warning", fault))
         self._analyse(self.subject, self.pragmas)
         for pragma in self._statement_pragmas(self.subject, self.pragmas).values():
             if pragma.loc.line not in self.judged:
@@ -179,7 +183,7 @@ class _Check:
         except (UnsupportedError, TypeInferenceError) as error:
             self._without_the_uncompilable(subject, pragmas, error)
         except (DependenceError, PragmaError) as error:
-            self._add(_of_error(error))
+            self.found.append(_of_error(error))
             self._nothing_more(subject, pragmas)
         else:
             self._report(subject.source, pragmas, report(analysed, subject.source, "cpu").loops)
@@ -200,7 +204,9 @@ class _Check:
     ) -> None:
         if annotation_around(subject.source, pragmas, error) is not None:
             # Types are assumed: only what no type would make compilable is surely an error.
-            self._add(_of_error(error) if isinstance(error, UnsupportedError) else self._untyped(error))
+            self.found.append(
+                _of_error(error) if isinstance(error, UnsupportedError) else self._untyped(error)
+            )
             self._nothing_more(subject, pragmas)
             return
         regions: list[Region] = []
@@ -225,16 +231,14 @@ class _Check:
             if pragma.loc.line not in self.judged and inside:
                 self.judged.add(pragma.loc.line)
                 if known:
-                    self._add(self._untyped(error))
+                    self.found.append(self._untyped(error))
                 else:
                     message = f"the statement runs in Python: line {error.loc.line}: {error.summary}"
                     self._info(pragma.loc, IN_PYTHON, message)
 
     def _untyped(self, error: CompileError) -> Finding:
         text = f"'{self.subject.name}' could not be judged without a call: {error.summary}"
-        return Finding(
-            self.subject.source.file, error.loc.line, error.loc.col + 1, NOT_TYPED, "warning", text
-        )
+        return replace(Finding.at(error.loc, NOT_TYPED, "warning", text), file=self.subject.source.file)
 
     def _report(self, source: Source, pragmas: dict[ast.stmt, Pragma], records: Iterable[LoopRecord]) -> None:
         loops = {loop.lineno: loop for loop in _loops(source.ast)}
@@ -272,10 +276,7 @@ class _Check:
                 self._info(dim.loc, PRAGMA_HOLDS, f"'{_asked(dim)}' holds{verdict}{tested}")
 
     def _info(self, loc: Loc, code: str, message: str) -> None:
-        self._add(Finding(loc.file, loc.line, loc.col + 1, code, "info", message))
-
-    def _add(self, finding: Finding) -> None:
-        self.found.append(finding)
+        self.found.append(Finding.at(loc, code, "info", message))
 
 
 _HOW = {
@@ -287,11 +288,10 @@ _HOW = {
 
 
 def _of_error(error: CompileError) -> Finding:
-    loc = error.loc
     notes = "".join(
         f"; {note.loc.line}:{note.loc.col + 1}: {note.text}" for note in error.related if note.text
     )
-    return Finding(loc.file, loc.line, loc.col + 1, error.code, "error", f"{error.summary}{notes}")
+    return Finding.at(error.loc, error.code, "error", f"{error.summary}{notes}")
 
 
 def _asked(dim: Dim) -> str:

@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import replace
-from functools import reduce
 
 from appyc.ir import nodes as ir
 from appyc.ir.affine import LinearForm, linear_form, terms_with, written
@@ -35,7 +34,6 @@ from appyc.ir.visit import (
     arrays_written,
     contains,
     loops_of,
-    rename,
     rewrite_all,
     scalar_reads,
     scalar_writes,
@@ -43,7 +41,7 @@ from appyc.ir.visit import (
     substitute,
     walk,
 )
-from appyc.passes.node_builders import fresh_variables, has_iterations, let, truth
+from appyc.passes.node_builders import conjunction, has_iterations, let, truth
 from appyc.passes.parallelise.plain_loops import is_asked
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.constant_conditions import folded
@@ -87,16 +85,9 @@ def _versions(loop: ir.For, own: Set[ir.Symbol], ctx: PassContext, names: NameSu
             return ()
         return truth(True, node.loc) if isinstance(node, ir.Likely) and node in found.known else folded(node)
 
-    fresh = fresh_variables(loop, names)
-    ctx.copies.update({new: old for old, new in fresh.items()})
-    slow = rename(loop, fresh)
+    slow = ctx.copied(loop, names)
     fast = replace(loop, body=rewrite_all(rewrite_all(loop.body, found.without_tests), rule))
-    return [*before, ir.If(_all(found.tests), (*found.moved, fast), (slow,), loc=loop.loc)]
-
-
-def _all(tests: Sequence[ir.Expr]) -> ir.Expr:
-    """A conjunction whose later tests are only asked where the earlier ones hold."""
-    return reduce(lambda one, other: ir.Logical("and", one, other, loc=other.loc), tests)
+    return [*before, ir.If(conjunction(found.tests), (*found.moved, fast), (slow,), loc=loop.loc)]
 
 
 class _Expected:

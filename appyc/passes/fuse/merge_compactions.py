@@ -33,7 +33,7 @@ from appyc.analysis.dependences.fusion_legality import EqualExtents, placed, why
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
 from appyc.ir.packing_loops import selection_of
-from appyc.ir.visit import rename, scalar_reads, scalars_written
+from appyc.ir.visit import rename, scalar_reads, scalars_written, with_body
 from appyc.passes.pass_context import PassContext
 from appyc.passes.vectorise.compaction_form import is_compaction
 
@@ -44,8 +44,7 @@ REACH = 8
 def merge_compactions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with compactions under one condition in one loop."""
     merging = _Merging(EqualExtents.of(fn.guards), Counter(scalar_reads(fn.body)), ctx.options.boundscheck)
-    body = merging.block(fn.body)
-    return fn if body == fn.body else replace(fn, body=body)
+    return with_body(fn, merging.block(fn.body))
 
 
 @dataclass(frozen=True, slots=True)

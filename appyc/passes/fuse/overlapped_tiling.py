@@ -45,7 +45,7 @@ from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Stmt, Store, Symbol
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_read, loops_of, walk
+from appyc.ir.visit import arrays_read, loops_of, walk, with_body
 from appyc.passes.fuse.shifted_fusion import ROWS, may_be_cut
 from appyc.passes.fuse.tiled_chains import Chain, ChainFinder
 from appyc.passes.fuse.tiled_loops import Home, cut_to_rows, into_buffers, with_buffers
@@ -69,8 +69,7 @@ def overlapped_tiling(fn: Function, ctx: PassContext) -> Function:
         EqualExtents.of(fn.guards),
         ctx,
     )
-    body = rewriting.block(fn.body)
-    return fn if body == fn.body else replace(fn, body=body)
+    return with_body(fn, rewriting.block(fn.body))
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ from appyc.ir.blocks import map_blocks, perfect_nest
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Expr, For, Function, Stmt, Symbol, While
 from appyc.ir.types import DType
-from appyc.ir.visit import contains, loops_of, scalars_read, scalars_written
+from appyc.ir.visit import contains, loops_of, scalars_read, scalars_written, with_body
 from appyc.passes.checks.check_parallel import rounds_differently
 from appyc.passes.loop_ops.cut import cut
 from appyc.passes.loop_ops.strip_mine import Strips
@@ -68,8 +68,8 @@ def shifted_fusion(fn: Function, ctx: PassContext) -> Function:
     tiled = frozenset(loop.var for loop in loops_of(fn) if time_axes(fn, loop))
     ordered = frozenset(var for var, found in scalars_of(fn).items() if found.last or found.carried)
     names = NameSupply.after(fn)
-    body = _ShiftedFusion(names, EqualExtents.of(fn.guards), ctx, tiled, ordered).block(fn.body)
-    return fn if body == fn.body else replace(fn, body=body)
+    fusion = _ShiftedFusion(names, EqualExtents.of(fn.guards), ctx, tiled, ordered)
+    return with_body(fn, fusion.block(fn.body))
 
 
 @dataclass(frozen=True, slots=True)

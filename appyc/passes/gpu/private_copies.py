@@ -41,7 +41,7 @@ from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import substitute, walk
+from appyc.ir.visit import substitute, walk, with_body
 from appyc.passes.gpu.atomic_updates import turned, why_not_atomic
 from appyc.passes.gpu.map_gpu import map_nests, perfect_chain
 from appyc.passes.node_builders import (
@@ -80,7 +80,7 @@ def private_copies(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with a second version of such loops."""
     copier = _Copier(fn, NameSupply.after(fn), ctx)
     body = map_nests(fn.body, lambda nest: copier.versions(nest) if _is_candidate(nest) else (nest,))
-    return fn if body == fn.body else replace(fn, body=body)
+    return with_body(fn, body)
 
 
 @dataclass(frozen=True, slots=True)

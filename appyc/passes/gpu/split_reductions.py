@@ -43,7 +43,7 @@ from appyc.ir.blocks import nested, replace_outermost
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.raising import may_raise
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import arrays_read, scalars_read, scalars_written, walk
+from appyc.ir.visit import arrays_read, scalars_read, scalars_written, walk, with_body
 from appyc.passes.gpu.map_gpu import map_gpu, may_be_lanes
 from appyc.passes.node_builders import (
     at_least,
@@ -76,8 +76,7 @@ FEWEST = 8
 def split_reductions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with such nests in two versions."""
     splitter = _Splitter(fn, NameSupply.after(fn), ctx)
-    body = replace_outermost(fn.body, splitter.versions)
-    return fn if body == fn.body else replace(fn, body=body)
+    return with_body(fn, replace_outermost(fn.body, splitter.versions))
 
 
 @dataclass(frozen=True, slots=True)

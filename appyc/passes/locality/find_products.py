@@ -54,7 +54,7 @@ from appyc.analysis.patterns.step_pattern import steps_of
 from appyc.ir.blocks import replace_outermost
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import For, Function, If, Stmt
-from appyc.ir.visit import loops_of
+from appyc.ir.visit import loops_of, with_body
 from appyc.passes.locality.interchange_loops import has_threads
 from appyc.passes.locality.product_panels import of_panels, of_whole_sums
 from appyc.passes.locality.product_steps import of_steps
@@ -67,8 +67,7 @@ def find_products(fn: Function, ctx: PassContext) -> Function:
     """The function with its products marked, and in nests of their own."""
     if not leaves_products_to_library(ctx) or not any(map(added_up, loops_of(fn.body))):
         return fn
-    body = _Search(fn, ctx, NameSupply.after(fn)).block(fn.body, ())
-    return fn if body == fn.body else replace(fn, body=body)
+    return with_body(fn, _Search(fn, ctx, NameSupply.after(fn)).block(fn.body, ()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_read, arrays_written, contains, walk
+from appyc.ir.visit import arrays_read, arrays_written, contains, walk, with_body
 from appyc.passes.locality.column_blocks import ROWS, ColumnBlocks
 from appyc.passes.node_builders import at_least, counting, trip_count
 from appyc.passes.pass_context import PassContext
@@ -68,8 +68,7 @@ def tile_column_reductions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     if ctx.options.exact or not ctx.options.auto or ctx.options.on_gpu:
         return fn
     rewriting = _ColumnTiling(NameSupply.after(fn), EqualExtents.of(fn.guards), ctx)
-    body = rewriting.block(fn.body)
-    return fn if body == fn.body else replace(fn, body=body)
+    return with_body(fn, rewriting.block(fn.body))
 
 
 @dataclass(frozen=True, slots=True)

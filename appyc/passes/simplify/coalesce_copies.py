@@ -14,11 +14,10 @@ scalar that is read behind its copy.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 from appyc.ir.blocks import map_blocks
 from appyc.ir.nodes import Assign, Function, Stmt, Store, Symbol, Update, Var
-from appyc.ir.visit import rename, scalars_read, scalars_written, walk
+from appyc.ir.visit import rename, scalars_read, scalars_written, walk, with_body
 from appyc.passes.pass_context import PassContext
 
 
@@ -41,7 +40,7 @@ def coalesce_copies(fn: Function, ctx: PassContext) -> Function:
         return tuple(out)
 
     body = rule(fn.body)
-    return replace(fn, body=body) if body != fn.body else fn
+    return with_body(fn, body)
 
 
 def _definition(block: list[Stmt], source: Symbol, target: Symbol, reads: int) -> int | None:

@@ -31,17 +31,13 @@ from dataclasses import dataclass, replace
 
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
-from appyc.ir.visit import contains, scalar_writes, scalars_written, substitute, symbols_of, walk
+from appyc.ir.visit import contains, scalar_writes, scalars_written, substitute, symbols_of, walk, with_body
 from appyc.passes.pass_context import PassContext
 
 
 def congruent_scalars(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with loop-carried scalars that are equal where an iteration starts read from one of them."""
-    writes = Counter(scalar for scalar in scalar_writes(fn.body) if scalar.dtype.kind in "iub")
-    if sum(times > 1 for times in writes.values()) < 2:  # before a loop and in it
-        return fn
-    body = _renamed(fn.body)
-    return fn if body == fn.body else replace(fn, body=body)
+    return with_body(fn, _renamed(fn.body))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from appyc.analysis.patterns.product_terms import is_fixed
 from appyc.ir.affine import LinearForm, linear_form, terms_with, written
 from appyc.ir.blocks import replace_outermost
 from appyc.ir.nodes import Binary, Const, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update, Var
-from appyc.ir.visit import loops_of, rewrite_all, walk
+from appyc.ir.visit import loops_of, rewrite_all, walk, with_body
 from appyc.passes.pass_context import PassContext
 
 
@@ -32,8 +32,7 @@ def normalise_loops(fn: Function, ctx: PassContext) -> Function:
     """The function with such loops in nests that add up products."""
     if not leaves_products_to_library(ctx):
         return fn
-    body = _statements(fn.body, frozenset())
-    return fn if body == fn.body else replace(fn, body=body)
+    return with_body(fn, _statements(fn.body, frozenset()))
 
 
 def leaves_products_to_library(ctx: PassContext) -> bool:

@@ -22,13 +22,12 @@ Does not handle: loop variables with a lower bound other than 0; a loop variable
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from appyc.ir.affine import operands
 from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, Function, Node, Symbol, Var
 from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
-from appyc.ir.visit import scalars_read, scalars_written, walk
+from appyc.ir.visit import scalars_read, scalars_written, walk, with_body
 from appyc.passes.node_builders import integer, plus
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.counted_variables import Ranges, rewrite_in_ranges
@@ -43,8 +42,7 @@ def simplify_div_mod(fn: Function, ctx: PassContext) -> Function:
     def rule(node: Node, ranges: Ranges) -> Node:
         return _divided(node, ranges, multiples) if isinstance(node, Binary) else node
 
-    body = rewrite_in_ranges(fn.body, rule, {})
-    return fn if body == fn.body else replace(fn, body=body)
+    return with_body(fn, rewrite_in_ranges(fn.body, rule, {}))
 
 
 def _multiples(fn: Function) -> dict[Expr, Binary]:

@@ -25,7 +25,7 @@ from appyc.analysis.patterns.fill_pattern import fills
 from appyc.ir.array_accesses import is_access_to
 from appyc.ir.blocks import map_blocks
 from appyc.ir.nodes import Alloc, For, Function, Stmt
-from appyc.ir.visit import walk
+from appyc.ir.visit import walk, with_body
 from appyc.passes.pass_context import PassContext
 
 
@@ -46,5 +46,4 @@ def elide_zero_fill(fn: Function, ctx: PassContext) -> Function:
                     out[at] = replace(stmt, zero=False)
         return tuple(out)
 
-    body = block(fn.body)
-    return fn if body == fn.body else replace(fn, body=body)
+    return with_body(fn, block(fn.body))
