@@ -77,8 +77,6 @@ class _Tree:
                     yield from _inside(self.block(stmt.body, around, in_threads=in_threads))
                 case If():
                     yield from self.block((*stmt.then, *stmt.orelse), around, in_threads=in_threads)
-                case _:
-                    pass
 
     def loop(self, loop: For, around: OuterLanes | Dots | None, *, in_threads: bool) -> Iterator[Line]:
         decided = self.schedule[loop.var]

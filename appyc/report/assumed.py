@@ -86,8 +86,6 @@ class AssumedModule:
             case ast.If(body=body, orelse=orelse) | ast.Try(body=body, orelse=orelse):
                 for inner in (*body, *orelse):
                     self._learn(inner)
-            case _:
-                pass
 
     def _with_defaults(self, code: CodeType, node: ast.FunctionDef) -> FunctionType:
         values = [_constant(d, self.namespace) for d in node.args.defaults]

@@ -114,8 +114,6 @@ class _Builder:
                     self.handed[stmt.target] = self._sources(stmt)
                 case Store() | Update():
                     self._single(stmt)
-                case _:
-                    pass
 
     def _is_operation(self, loop: For) -> bool:
         """Whether the loop is a fused one, or no loop inside it was fused."""
@@ -241,8 +239,6 @@ def _label(loop: For) -> str:
                 return _shortened(f"{_target(node.target, node.loc)} {op}= {_text(node.value)}")
             case Update():
                 return _shortened(f"{_target(node.target, node.loc)} = {node.op}({_text(node.value)})")
-            case _:
-                pass
     names = ", ".join(sorted(s.name for s in scalars_written(loop)))
     return _shortened(names or f"for {loop.var.name}")
 

@@ -99,8 +99,6 @@ def _look_at_arrays(node: ast.AST, out: Kinds) -> None:
             _at_least(out, dotted(owner), 1)
         case ast.Call(func=ast.Name(id="len"), args=[arg]):
             _at_least(out, dotted(arg), 1)
-        case _:
-            pass
 
 
 def _at_least(out: Kinds, name: str | None, rank: int) -> None:
@@ -146,8 +144,6 @@ def _look_at_numbers(node: ast.AST, out: Kinds) -> None:
         case ast.Call(func=ast.Attribute(attr="zeros" | "empty" | "ones" | "full"), args=[shape, *_]):
             for part in shape.elts if isinstance(shape, ast.Tuple) else [shape]:
                 _is_integer(part, out)
-        case _:
-            pass
 
 
 def _is_integer(node: ast.expr, out: Kinds) -> None:
@@ -169,8 +165,6 @@ def _is_integer(node: ast.expr, out: Kinds) -> None:
         case ast.Call(func=ast.Name(id="min" | "max"), args=args):
             for arg in args:
                 _is_integer(arg, out)
-        case _:
-            pass
 
 
 # ---------------------------------------------------------------- annotations

@@ -43,8 +43,6 @@ class Uses:
                     if node.kept is not None:
                         sized.add(node.array)
                     outside.setdefault(id(node), around)
-                case _:
-                    pass
         return cls(by_array, frozenset(sized), outside)
 
     def loops_within(self, alloc: Alloc, uses: list[Use]) -> tuple[Loop, ...]:

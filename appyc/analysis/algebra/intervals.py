@@ -148,8 +148,6 @@ def _compared(box: Box, symbol: ir.Symbol, op: str, other: ir.Expr) -> Box | Non
             low, high = max(low, least), min(high, greatest)
         case _ if least == greatest:
             low, high = low + (low == least), high - (high == least)
-        case _:
-            pass
     return with_bounds(box, symbol, (low, high)) if low <= high else None
 
 

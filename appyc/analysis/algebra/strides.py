@@ -54,8 +54,6 @@ class Strides:
                     values.setdefault(node.target, []).append(node.value)
                 case Update() if not node.target.is_array:
                     values.setdefault(node.target, []).extend((node.value, node.value))
-                case _:
-                    pass
         defined = {symbol: found[0] for symbol, found in values.items() if len(found) == 1}
         return cls(defined, frozenset(values.keys() - defined.keys()))
 

@@ -51,8 +51,6 @@ class EqualExtents:
                         one, other = leader(lhs), leader(rhs)
                         if one != other:
                             first[other] = one
-                    case _:
-                        pass
         return cls({extent: leader(extent) for extent in first})
 
     def same(self, one: ir.Expr, other: ir.Expr) -> bool:

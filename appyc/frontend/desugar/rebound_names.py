@@ -83,8 +83,6 @@ def _assignments(body: list[ast.stmt]) -> Iterator[tuple[list[ast.stmt], int, as
             case ast.If() | ast.For() | ast.While():
                 yield from _assignments(stmt.body)
                 yield from _assignments(stmt.orelse)
-            case _:
-                pass
 
 
 def _kind(value: ast.expr) -> str | None:

@@ -89,8 +89,6 @@ def surely_assigned(body: Iterable[ast.stmt]) -> frozenset[str]:
                 out |= surely_assigned(inner)
             case ast.FunctionDef() | ast.ClassDef() | ast.Import() | ast.ImportFrom():
                 out |= frozenset(names_bound_by(stmt))
-            case _:
-                pass
     return out
 
 

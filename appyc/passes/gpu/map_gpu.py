@@ -110,8 +110,6 @@ def _branches_by_row(body: tuple[Stmt, ...], rows: Symbol, lane: Symbol | None) 
                 tests += (node.lo, node.hi)
             case If() | While():
                 tests.append(node.cond)
-            case _:
-                pass
     return any(mentions(test, by_row) and not mentions(test, by_lane) for test in tests)
 
 

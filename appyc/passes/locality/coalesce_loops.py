@@ -114,8 +114,6 @@ def _adjacent(run: Sequence[For], equal: EqualExtents, made: dict[Extent, Expr])
                 arrays[node.array] = None
             case Update() if node.target.is_array:
                 return None
-            case _:
-                pass
     rows_are_whole = all(
         is_whole(loop, extent, equal)
         or (isinstance(made.get(extent), Extent) and is_whole(loop, made[extent], equal))

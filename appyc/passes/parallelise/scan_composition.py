@@ -274,6 +274,4 @@ def operations_of(body: tuple[ir.Stmt, ...]) -> int:
                 count += CALL_COST
             case ir.Binary() | ir.Intrinsic() | ir.Load() | ir.Store() | ir.Update() | ir.Compare():
                 count += 1
-            case _:
-                pass
     return count

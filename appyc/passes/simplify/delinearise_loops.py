@@ -109,8 +109,6 @@ def _from_the_start(loop: ir.For, found: _Quotient, names: NameSupply) -> tuple[
             end == exact
         ):
             rows, last, before = count, exact, ir.Binary("*", row, exact, loc=loc)
-        case _:
-            pass
     body = _divided(loop, found, row, column)
     position = ir.Binary("+", before, column, loc=loc)
     body = substitute(body, {loop.var: position})

@@ -54,8 +54,6 @@ def _multiples(fn: Function) -> dict[Expr, Binary]:
             case Compare(op="==", lhs=lhs, rhs=rhs) if not scalars_read(guard.holds) & written:
                 for cut, whole in ((lhs, rhs), (rhs, lhs)):
                     out.update(_cut_lengths(operands(cut, "*"), operands(whole, "*")))
-            case _:
-                pass
     return out
 
 

@@ -152,8 +152,6 @@ def _value_before(symbol: ir.Symbol, before: list[ir.Stmt]) -> ir.Expr | None:
                 changed |= scalars_written((stmt,))
                 if symbol in scalars_written((stmt,)):
                     return None
-            case _:
-                pass
     return None
 
 

@@ -58,8 +58,6 @@ def _unread(fn: Function) -> frozenset[Symbol]:
                 used.add(node.array)
             case Apart():
                 used |= {touched.array for touched in (*node.writes, *node.reads)}
-            case _:
-                pass
     return frozenset(n.array for n in walk(fn) if isinstance(n, Alloc)) - used
 
 

@@ -41,8 +41,6 @@ def _pass(body: tuple[Stmt, ...], varying: set[Symbol], masked: bool) -> set[Sym
                     found.add(stmt.var)
                 differ = masked or _varies(stmt.lo, varying) or _varies(stmt.hi, varying)
                 found |= _pass(stmt.body, varying, differ)
-            case _:
-                pass
     return found
 
 

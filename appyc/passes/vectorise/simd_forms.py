@@ -48,8 +48,6 @@ def why_not_simd(loop: ir.For) -> str | None:
                 return "its body leaves the loop or allocates"
             case ir.Update() if node.atomic:
                 return "it updates atomically"
-            case _:
-                pass
     return None
 
 
@@ -144,8 +142,6 @@ def _is_short_at_one(loop: ir.For, changing: set[ir.Symbol]) -> bool:
     match tuple(trips.terms.items()):
         case ((ir.Binary(op="max", lhs=trips_or_none, rhs=ir.Const(value=0)), 1),) if not trips.constant:
             trips = linear_form(trips_or_none)  # of a slice
-        case _:
-            pass
     match tuple(trips.terms.items()):
         case ((ir.Extent(), 1),):
             return trips.constant in (0, -1) and is_invariant(loop.hi, changing)
