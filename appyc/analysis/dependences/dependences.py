@@ -288,9 +288,7 @@ class Dependences:
         both = domain.intersect(other).intersect(apart)
         context = self.found.affine.context_of(both, conflict.instances)
         worth, met = self.meetings.settled(both.intersect(context)), self.meetings.settled(conflict.instances)
-        if worth.is_subset(met):
-            return None
-        return met.gist(worth).complement().gist(context).coalesce()
+        return self.found.affine.without(met, worth, context)
 
 
 def _both_atomic(first: Access, second: Access) -> bool:

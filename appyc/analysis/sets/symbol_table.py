@@ -203,6 +203,16 @@ class SymbolTable:
         """The set, with all that is known of the names that it speaks of."""
         return points.intersect(self.context_of(points))
 
+    def without(self, fails: isl.Set, happens: isl.Set, context: isl.Set | None = None) -> isl.Set | None:
+        """For which parameters nothing that happens fails, or fewer; None where all of it does.
+
+        "Or nothing happens" would make conditions long, and one may fail for an empty loop.
+        """
+        if happens.is_subset(fails):
+            return None
+        context = self.context_of(fails) if context is None else context
+        return fails.gist(happens).complement().gist(context).coalesce()
+
     def roots(self, names: Iterable[str]) -> set[str]:
         """The names, with those that bound the loop variables among them."""
         out: set[str] = set()

@@ -229,17 +229,12 @@ class _Bounds:
         return bool(points.is_empty())
 
     def _shadow(self, access: Access | _Axis, fails: isl.Set) -> isl.Set | None:
-        """For which parameters no iteration of the domain fails, or fewer; None where all do.
-
-        "Or the loop is empty" would make guards long, and a guard may fail for an empty loop.
-        """
+        """For which parameters no iteration of the domain fails, or fewer; None where all do."""
         happens = self._happening.get(id(access.domain))
         if happens is None:
             happens = self.affine.settled(self.affine.in_context(access.domain))
             self._happening[id(access.domain)] = happens
-        if happens.is_subset(fails):
-            return None
-        return fails.gist(happens).complement().gist(self.affine.context_of(fails)).coalesce()
+        return self.affine.without(fails, happens)
 
     def _fails(self, side: _Side) -> isl.Set:
         """For which parameters some iteration leaves the array on this side."""

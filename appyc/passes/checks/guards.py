@@ -44,13 +44,9 @@ class GuardWriter:
     def without(self, domain: isl.Set, fails: isl.Set) -> isl.Set | None:
         """For which parameters no iteration of the domain fails, or fewer; None where all do."""
         happens, fails = self.affine.settled(domain), self.affine.settled(fails)
-        if happens.is_subset(fails):
-            return None
         exact = fails.complement().gist(self.affine.context_of(fails)).coalesce()
-        if exact.n_basic_set() == 1:
-            return exact
-        # "or the loop is empty" makes guards long, and a guard may fail for an empty loop.
-        return fails.gist(happens).complement().gist(self.affine.context_of(fails)).coalesce()
+        is_short = exact.n_basic_set() == 1 and not happens.is_subset(fails)
+        return exact if is_short else self.affine.without(fails, happens)
 
     def sizes(self, guards: Sequence[Guard]) -> list[Guard]:
         """Bounds on the scalars of 64 bits that arithmetic is done with, in guards or in the program."""
