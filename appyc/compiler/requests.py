@@ -10,7 +10,7 @@ import numpy as np
 from appyc.errors import Loc, TypeInferenceError
 from appyc.frontend.access import python_function
 from appyc.frontend.library.generator_state import kind_of_all
-from appyc.ir.arguments import ArgType, NoneArg, TupleArg, leaves, writeable
+from appyc.ir.arguments import ArgType, NoneArg, TupleArg, TupleKind, leaves, writeable
 from appyc.ir.types import ArrayType
 from appyc.runtime.signature import BYTES, TEXT, list_type, typeof
 
@@ -44,7 +44,7 @@ class Request:
 
 
 def _without_length(type_: ArgType) -> object:
-    if isinstance(type_, TupleArg) and not type_.of_list:
+    if isinstance(type_, TupleArg) and type_.kind is TupleKind.TUPLE:
         return frozenset(map(_without_length, type_.items))
     return type_
 

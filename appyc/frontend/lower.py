@@ -45,7 +45,7 @@ from appyc.frontend.scope import Lowering, Scope
 from appyc.frontend.source import LibraryText, Source
 from appyc.frontend.syntax.tree import parameters_of, walk
 from appyc.frontend.types import values as vals
-from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
+from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg, TupleKind
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Const, Extent, Function, Result, Stmt, Symbol, Var
 from appyc.ir.types import ArrayType, Container, DType
@@ -243,14 +243,18 @@ def _parameter(
         case ScalarArg():
             params.append(scope.supply.fresh(name, arg.dtype))
             return vals.Number(Var(params[-1], loc=loc), arg.python)
-        case TupleArg(of_list=True):
-            first = len(params)
-            for k, item in enumerate(arg.items):
-                _parameter(scope, f"{name}_{k}", item, params, loc)
-            return columns_of(scope, name, params[first:], loc)
         case TupleArg():
-            items = (_parameter(scope, f"{name}_{k}", a, params, loc) for k, a in enumerate(arg.items))
-            return vals.TupleValue(tuple(items), names=arg.names)
+            first = len(params)
+            items = tuple(_parameter(scope, f"{name}_{k}", a, params, loc) for k, a in enumerate(arg.items))
+            match arg.kind:
+                case TupleKind.TUPLE:
+                    return vals.TupleValue(items, names=arg.names)
+                case TupleKind.TUPLES:
+                    return columns_of(scope, name, params[first:], loc)
+                case TupleKind.ROWS | TupleKind.ROWS_OF_TUPLES:
+                    starts = vals.ArrayRef(params[-1])
+                    columns = vals.TupleValue(items[:-1])
+                    return vals.ListRows(columns, starts, of_tuples=arg.kind is TupleKind.ROWS_OF_TUPLES)
         case NoneArg():
             return vals.Opaque(None)
         case ObjectArg():
@@ -267,7 +271,7 @@ def _as_binding(value: vals.Value) -> vals.Binding:
             return vals.Slot(symbol, value.python)
         case vals.TupleValue():
             return vals.TupleSlots(tuple(_as_binding(v) for v in value.items), names=value.names)
-        case vals.ListSlots() | vals.ArrayRef() | vals.Opaque():
+        case vals.ListSlots() | vals.ListRows() | vals.ArrayRef() | vals.Opaque():
             return value
         case _:
             raise AssertionError(f"a parameter cannot be {value}")

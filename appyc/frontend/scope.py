@@ -30,29 +30,9 @@ from appyc.frontend.syntax.containers import list_names, read_lists, shared_list
 from appyc.frontend.syntax.fixed_containers import own_dicts, shared_tables, table_names
 from appyc.frontend.syntax.liveness import names_behind
 from appyc.frontend.syntax.tree import assigned_names, loops_with_own_names, names_indexed
+from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import NumberType
-from appyc.frontend.types.values import (
-    ArrayRef,
-    Binding,
-    Conflict,
-    DictValue,
-    ListSlots,
-    MaybeNone,
-    Number,
-    Opaque,
-    Slot,
-    Table,
-    Tensor,
-    TupleSlots,
-    TupleValue,
-    Value,
-    Wide,
-    is_none,
-    is_unsure,
-    or_none,
-    slots_of,
-)
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Assign, Const, Expr, Extent, Fail, If, Stmt, Symbol, Unary, Var
 from appyc.ir.types import ArrayType, Container, DType
@@ -69,13 +49,15 @@ class Lowering:
     tuple. table_of: the lookup table of a tuple that is indexed at run time.
     """
 
-    expression: Callable[[Scope, ast.expr], Value]
+    expression: Callable[[Scope, ast.expr], vals.Value]
     statement: Callable[[Scope, ast.stmt], None]
     block: Callable[[Scope, list[ast.stmt], Callable[[], None] | None], None]
-    inline: Callable[[Scope, Called, Mapping[str, Value], Loc], Value]
-    callee: Callable[[Scope, Called, Mapping[str, Value], frozenset[Symbol], Loc], tuple[Any, Value, Scope]]
-    array_of: Callable[[Scope, Value, DType | None, Loc], Value]
-    table_of: Callable[[Scope, Sequence[Value], str, Loc], Table | None]
+    inline: Callable[[Scope, Called, Mapping[str, vals.Value], Loc], vals.Value]
+    callee: Callable[
+        [Scope, Called, Mapping[str, vals.Value], frozenset[Symbol], Loc], tuple[Any, vals.Value, Scope]
+    ]
+    array_of: Callable[[Scope, vals.Value, DType | None, Loc], vals.Value]
+    table_of: Callable[[Scope, Sequence[vals.Value], str, Loc], vals.Table | None]
 
 
 class Scope:
@@ -106,7 +88,7 @@ class Scope:
         self.shared_tables = remember("shared tables", lambda: shared_tables(tree))
         self.shared_lists = remember("shared lists", lambda: shared_lists(tree)) - self.read_lists
         self.own_dicts = remember("own dicts", lambda: own_dicts(tree))
-        self.lists: dict[str, ListSlots] = {}
+        self.lists: dict[str, vals.ListSlots] = {}
         """The storage of lists, by name."""
         self.givers: dict[str, tuple[Scope, str] | None] = {}
         """Parameters that are lists: whose, and the name there; None in a callee, which is compiled for their types."""
@@ -170,7 +152,7 @@ class Scope:
     def loc(self, node: ast.AST) -> Loc:
         return self.source.loc(node)
 
-    def lower(self, node: ast.expr) -> Value:
+    def lower(self, node: ast.expr) -> vals.Value:
         """The value of an expression; a `Masked` for a selection by a mask."""
         return self.lowering.expression(self, node)
 
@@ -250,63 +232,65 @@ class Scope:
             return expr
         return self.temp("bound", expr)
 
-    def read(self, name: str, loc: Loc) -> Value:
+    def read(self, name: str, loc: Loc) -> vals.Value:
         binding = self.env.get(name)
         if binding is None:
             # In a peeled iteration, control may not reach this read.
             error = UnsupportedError if self.facts.peeled else UnknownNameError
             raise error(f"{name!r} is read before it is assigned", loc,
                         "assign it first, before the loop if this is in one")  # fmt: skip
-        if isinstance(binding, Conflict) and binding.array is not None and name not in self.facts.late:
+        if isinstance(binding, vals.Conflict) and binding.array is not None and name not in self.facts.late:
             self.facts.late[name] = binding.array
             self.facts.flagged.add(name)
             raise Restart
         self._test_flag(name, binding, loc)
-        if isinstance(binding, Slot | TupleSlots) and binding.optional:
-            what = "a number" if isinstance(binding, Slot) else "a tuple"
+        if isinstance(binding, vals.Slot | vals.TupleSlots) and binding.optional:
+            what = "a number" if isinstance(binding, vals.Slot) else "a tuple"
             is_none = Var(self.none_flags[name], loc=loc)
             self.fail_if(is_none, "TypeError", f"'{name}' is None, where {what} is needed", loc)
         return self._value(name, binding, loc)
 
-    def read_maybe(self, name: str, loc: Loc) -> Value:
+    def read_maybe(self, name: str, loc: Loc) -> vals.Value:
         """The value of a name; a `MaybeNone` if the name may be bound to None."""
         binding = self.env.get(name)
-        if not isinstance(binding, Slot | TupleSlots) or not binding.optional:
+        if not isinstance(binding, vals.Slot | vals.TupleSlots) or not binding.optional:
             return self.read(name, loc)
         self._test_flag(name, binding, loc)
         value = self._value(name, binding, loc)
-        assert isinstance(value, Number | TupleValue)
-        return MaybeNone(value, Number(Var(self.none_flags[name], loc=loc), python=True))
+        assert isinstance(value, vals.Number | vals.TupleValue)
+        return vals.MaybeNone(value, vals.Number(Var(self.none_flags[name], loc=loc), python=True))
 
-    def _value(self, name: str, binding: Binding, loc: Loc) -> Value:
+    def _value(self, name: str, binding: vals.Binding, loc: Loc) -> vals.Value:
         match binding:
-            case Slot(wide=True):
-                return Wide(Var(binding.symbol, loc=loc))
-            case Slot():
+            case vals.Slot(wide=True):
+                return vals.Wide(Var(binding.symbol, loc=loc))
+            case vals.Slot():
                 return binding.number(loc)
-            case TupleSlots(items=items):
-                value = TupleValue(
+            case vals.TupleSlots(items=items):
+                value = vals.TupleValue(
                     tuple(self._value(name, b, loc) for b in items), binding.table, binding.names
                 )
-                return value if binding.keys is None else DictValue(binding.keys, value)
-            case Conflict() if self.facts.part(binding):
+                return value if binding.keys is None else vals.DictValue(binding.keys, value)
+            case vals.Conflict() if self.facts.part(binding):
                 raise Restart
-            case Conflict():
+            case vals.Conflict():
                 error = UnsupportedError if binding.unsupported else TypeInferenceError
                 raise error(f"{name!r} is {binding.reason}", loc,
                             "use two names, so that each has one meaning")  # fmt: skip
-            case Number():
+            case vals.Number():
                 return replace(binding, expr=replace(binding.expr, loc=loc))
-            case ListSlots():
+            case vals.ListSlots():
                 return replace(binding, maybe=False)
-            case ArrayRef() | Tensor() | Opaque():
+            case vals.ArrayRef() | vals.Tensor() | vals.Opaque() | vals.ListRows() | vals.TupleRow():
                 return binding
 
-    def _test_flag(self, name: str, binding: Binding, loc: Loc) -> None:
-        if not (is_unsure(binding) or (isinstance(binding, ArrayRef) and binding.symbol in self.memory.late)):
+    def _test_flag(self, name: str, binding: vals.Binding, loc: Loc) -> None:
+        if not (
+            _is_unsure(binding) or (isinstance(binding, vals.ArrayRef) and binding.symbol in self.memory.late)
+        ):
             return
         self.facts.learn(self.facts.flagged, name)
-        self.unsure |= {slot.symbol for slot in slots_of(binding)}
+        self.unsure |= {slot.symbol for slot in vals.slots_of(binding)}
         message = f"cannot access local variable '{name}' where it is not associated with a value"
         self.fail_if(Unary("~", Var(self.flags[name], loc=loc), loc=loc), "UnboundLocalError", message, loc)
 
@@ -319,81 +303,88 @@ class Scope:
             self.none_flags[name] = self.supply.fresh(f"{name}_is_none", DType.BOOL)
             self.emit(Assign(self.none_flags[name], const(False, DType.BOOL, loc), loc=loc))
 
-    def bind(self, name: str, value: Value, loc: Loc) -> None:
+    def bind(self, name: str, value: vals.Value, loc: Loc) -> None:
         """Binds a name to a value, and emits the stores: `name = value`."""
-        if isinstance(value, MaybeNone):
+        if isinstance(value, vals.MaybeNone):
             self._bind_maybe(name, value, loc)
             return
         self.env[name] = bound = self._store(name, self.env.get(name), value, loc)
         self.set_none_flag(name, value, loc)
-        if name in self.indexed and isinstance(bound, TupleSlots) and isinstance(value, TupleValue):
+        if name in self.indexed and isinstance(bound, vals.TupleSlots) and isinstance(value, vals.TupleValue):
             table = value.table or self.lowering.table_of(self, value.items, name, loc)
             self.env[name] = replace(bound, table=table)
         self.bound_at[name] = loc
         self.set_flag(name, loc)
 
-    def _bind_maybe(self, name: str, value: MaybeNone, loc: Loc) -> None:
+    def _bind_maybe(self, name: str, value: vals.MaybeNone, loc: Loc) -> None:
         """Binds a name to a number or a tuple that may be None."""
         self.facts.learn(self.facts.nones, name)
         is_none = self.temp("is_none", value.is_none.expr)
         self.bind(name, value.value, loc)
         bound = self.env[name]
-        assert isinstance(bound, Slot | TupleSlots)
-        self.env[name] = or_none(bound)
+        assert isinstance(bound, vals.Slot | vals.TupleSlots)
+        self.env[name] = vals.or_none(bound)
         self.emit(Assign(self.none_flags[name], is_none, loc=loc))
 
-    def set_none_flag(self, name: str, value: Value | Binding, loc: Loc) -> None:
+    def set_none_flag(self, name: str, value: vals.Value | vals.Binding, loc: Loc) -> None:
         """Assigns the is-None flag of a name, if it has one."""
         if name in self.none_flags:
-            self.emit(Assign(self.none_flags[name], const(is_none(value), DType.BOOL, loc), loc=loc))
+            self.emit(Assign(self.none_flags[name], const(vals.is_none(value), DType.BOOL, loc), loc=loc))
 
     def set_flag(self, name: str, loc: Loc) -> None:
         """Sets the is-set flag of a name, if it has one."""
         if name in self.flags:
             self.emit(Assign(self.flags[name], const(True, DType.BOOL, loc), loc=loc))
 
-    def _store(self, name: str, old: Binding | None, value: Value, loc: Loc) -> Binding:
+    def _store(self, name: str, old: vals.Binding | None, value: vals.Value, loc: Loc) -> vals.Binding:
         match value:
-            case Number(expr=Const()) if name in self.source.constants:
+            case vals.Number(expr=Const()) if name in self.source.constants:
                 return value
-            case Number():
-                same = isinstance(old, Slot) and old.type == value.type
+            case vals.Number():
+                same = isinstance(old, vals.Slot) and old.type == value.type
                 symbol = old.symbol if same else self.supply.fresh(name, value.type.dtype)  # type: ignore[union-attr]
                 flag = None if value.is_int is None else self.temp("is_int", value.is_int).symbol
                 self.emit(Assign(symbol, value.expr, loc=loc))
                 return value.kept_in(symbol, flag)
-            case Wide():
-                keeps = isinstance(old, Slot) and old.symbol.dtype is DType.UINT64
+            case vals.Wide():
+                keeps = isinstance(old, vals.Slot) and old.symbol.dtype is DType.UINT64
                 home = old.symbol if keeps else self.supply.fresh(name, DType.UINT64)  # type: ignore[union-attr]
                 self.emit(Assign(home, value.bits, loc=loc))
-                return Slot(home, python=True, wide=True)
-            case TupleValue():
-                olds = old.items if isinstance(old, TupleSlots) else ()
+                return vals.Slot(home, python=True, wide=True)
+            case vals.TupleValue():
+                olds = old.items if isinstance(old, vals.TupleSlots) else ()
                 # Items are read before any is written: `a, b` may be bound to `(b, a)`.
                 is_constant = name in self.source.constants
                 items = [
                     v
-                    if not isinstance(v, Number) or (is_constant and isinstance(v.expr, Const))
+                    if not isinstance(v, vals.Number) or (is_constant and isinstance(v.expr, Const))
                     else replace(v, expr=self.temp(name, v.expr))
                     for v in value.items
                 ]
                 slots = [
                     v
-                    if is_constant and isinstance(v, Number) and isinstance(v.expr, Const)
+                    if is_constant and isinstance(v, vals.Number) and isinstance(v.expr, Const)
                     else self._store(f"{name}_{k}", olds[k] if k < len(olds) else None, v, loc)
                     for k, v in enumerate(items)
                 ]
-                return TupleSlots(tuple(slots), names=value.names)
-            case ArrayRef() | Tensor() | Opaque():
+                return vals.TupleSlots(tuple(slots), names=value.names)
+            case vals.ArrayRef() | vals.Tensor() | vals.Opaque() | vals.ListRows() | vals.TupleRow():
                 return value
-            case DictValue():
-                same = isinstance(old, TupleSlots) and old.keys == value.keys
+            case vals.DictValue():
+                same = isinstance(old, vals.TupleSlots) and old.keys == value.keys
                 values = self._store(name, old if same else None, value.values, loc)
-                assert isinstance(values, TupleSlots)
+                assert isinstance(values, vals.TupleSlots)
                 return replace(values, keys=value.keys)
-            case MaybeNone():
+            case vals.MaybeNone():
                 raise UnsupportedError("a number that may be None cannot be kept in a tuple", loc,
                                        "give it a name of its own")  # fmt: skip
             case _:
                 raise UnsupportedError(f"{describe(value)} cannot get another name in compiled code", loc,
                                        "copy it")  # fmt: skip
+
+
+def _is_unsure(binding: vals.Binding) -> bool:
+    """Whether some path has not assigned a variable."""
+    if isinstance(binding, vals.TupleSlots):
+        return any(map(_is_unsure, binding.items))
+    return isinstance(binding, vals.Slot | vals.ListSlots) and binding.maybe

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import TypeAlias
 
 from appyc.ir.types import ArrayType, DType
@@ -24,19 +25,28 @@ class ScalarArg:
         return f"python {self.dtype}" if self.python else str(self.dtype)
 
 
+class TupleKind(Enum):
+    """What a tuple of parameters stands for. Lists are only read: there is an array of what their tuples have at each
+    position, and behind those of a list of lists one that tells where each row begins, and the last ends."""
+
+    TUPLE = "tuple"
+    TUPLES = "list of tuples"
+    ROWS = "list of lists"
+    ROWS_OF_TUPLES = "list of lists of tuples"
+
+
 @dataclass(frozen=True, slots=True)
 class TupleArg:
     """A tuple; each item is a parameter of its own (a tuple again is flattened in turn). names: of the items of
-    a named tuple. of_list: a list of tuples of numbers, which is only read; an item is the array of what the tuples
-    have at that position."""
+    a named tuple."""
 
     items: tuple[ArgType, ...]
     names: tuple[str, ...] = ()
-    of_list: bool = False
+    kind: TupleKind = TupleKind.TUPLE
 
     def __str__(self) -> str:
         text = f"({', '.join(str(item) for item in self.items)}{',' if len(self.items) == 1 else ''})"
-        return f"list of {text}" if self.of_list else text
+        return text if self.kind is TupleKind.TUPLE else f"{self.kind.value}: {text}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,7 @@ static int read_arguments(Specialisation *self, PyObject *records)
         if (a->kind == ARRAY && a->same != self->leaf_count)
             self->shares = 1;
         a->leaf = self->leaf_count;
-        self->lists |= a->kind == LIST || a->kind == TEXT || a->kind == COLUMN;
+        self->lists |= a->kind == LIST || a->kind == TEXT || a->kind == COLUMN || a->kind == ROWS;
         if (a->kind < NONE)
             self->leaves[self->leaf_count++] = a;
         if (a->kind == ARRAY && a->written)
@@ -624,6 +624,7 @@ static PyObject *invoke(PyObject *Py_UNUSED(module), PyObject *given)
 static PyMethodDef module_methods[] = {
     {"invoke", invoke, METH_VARARGS, "Calls a kernel with arguments of its types; raises GuardFailure."},
     {"column_types", column_types, METH_O, "The dtypes at each position of a list's tuples; or None."},
+    {"row_types", row_types, METH_O, "The width and the dtypes of the items of a list's rows; or None."},
     {"item_type", item_type, METH_O, "The dtype of a list's items, and its number of axes; or None."},
     {"set_thread_count", set_thread_count, METH_O, "How many threads kernels may use from now on."},
     {"empty_like", empty_like, METH_O, "An array with nothing in it, in memory that was given back, in C order."},

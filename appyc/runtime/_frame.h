@@ -6,7 +6,8 @@
 
 #include "_device.h"
 
-enum { ARRAY, LIST, TEXT, COLUMN, NUMPY_SCALAR, PYTHON_SCALAR, NONE, TUPLE, LIST_OF_TUPLES };  /* kinds in Kernel.record() */
+/* Kinds in Kernel.record(). */
+enum { ARRAY, LIST, TEXT, COLUMN, ROWS, NUMPY_SCALAR, PYTHON_SCALAR, NONE, TUPLE, LIST_OF_TUPLES, LIST_OF_LISTS, LIST_OF_LISTS_OF_TUPLES };
 enum { STATUS_OK, STATUS_GUARD, STATUS_FAULT };
 enum { STACK_SLOTS = 192, STACK_LEAVES = 32, FAULT_SLOTS = 7 };
 
@@ -19,7 +20,7 @@ typedef int32_t (*KernelFunction)(int64_t *frame);
 typedef struct {
     int kind;
     int type_number;
-    int count;    /* ARRAY: number of axes; TUPLE, LIST_OF_TUPLES: number of items */
+    int count;    /* ARRAY: number of axes; TUPLE: number of items; LIST_OF_...: of arrays */
     int layout;   /* ARRAY */
     int written;  /* ARRAY: the kernel stores into it */
     int any_written;  /* ARRAY: the kernel stores into it, or into one that is the same elements */
@@ -215,13 +216,19 @@ static int fill(const Specialisation *s, int *next, PyObject *const *values, Py_
                 && fill(s, next, &PyTuple_GET_ITEM(value, 0), a->count, frame, leaves, leaf, typed);
             break;
         case LIST_OF_TUPLES:
+        case LIST_OF_LISTS:
+        case LIST_OF_LISTS_OF_TUPLES:
             fits = PyList_CheckExact(value) && PyList_GET_SIZE(value) > 0;
-            for (int k = 0; fits && k < a->count; k++) {
+            for (int k = 0; fits && k < a->count; k++)
                 leaves[(*leaf)++] = value;
-                fits = fill_column(&s->arguments[(*next)++], value, k, a->count, frame);
-            }
+            if (fits && a->kind == LIST_OF_TUPLES)
+                fits = fill_columns(a + 1, a->count, value, frame);
+            else if (fits)
+                fits = fill_rows(a + 1, a->count, a->kind == LIST_OF_LISTS ? 0 : a->count - 1, value, frame);
+            *next += a->count;
             break;
-        case COLUMN: break; /* of the list before it */
+        case COLUMN:
+        case ROWS: break; /* of the list before it */
         }
         if (!fits)
             return 0;

@@ -1,5 +1,5 @@
 /* Lists of numbers as arguments, and lists of such lists of one length: a call gets arrays of their items, and what it
- * changes there is put into the lists when it ends. Items are Python's own numbers, of one type; a list without items has none. Part of _dispatch.c, which
+ * changes there is put into the lists when it ends. Lists of tuples, and lists of lists of any length, are read alone. Items are Python's own numbers, of one type; a list without items has none. Part of _dispatch.c, which
  * alone includes it.
  */
 #ifndef APPYC_LISTS_H
@@ -154,20 +154,61 @@ static int fill_text(const Argument *a, PyObject *value, int64_t *frame)
     return copy != NULL;
 }
 
-/* What the tuples of a list have at one position, which is of one type. */
-static int fill_column(const Argument *a, PyObject *list, int position, int width, int64_t *frame)
+/* Puts the items of a list at `to`: numbers (width 0), or what tuples of so many have at a position. 0 where one does not
+ * fit. */
+static int put_column(int type_number, PyObject *list, int position, int width, char *to)
 {
-    Py_ssize_t length = PyList_GET_SIZE(list), size = (Py_ssize_t)item_size(a->type_number);
-    char *to = take_memory(length * size, 0);
-    int64_t *at = frame + a->slot;
-    at[0] = (int64_t)(intptr_t)to;
-    at[1] = length;
-    at[2] = size;
-    int fits = to != NULL;
-    for (Py_ssize_t i = 0; fits && i < length; i++, to += size) {
+    if (!width)
+        return move_items(type_number, list, PyList_GET_SIZE(list), to, 0);
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++, to += item_size(type_number)) {
         PyObject *item = PyList_GET_ITEM(list, i);
-        fits = PyTuple_CheckExact(item) && PyTuple_GET_SIZE(item) == width
-            && put_item(a->type_number, PyTuple_GET_ITEM(item, position), to);
+        if (!PyTuple_CheckExact(item) || PyTuple_GET_SIZE(item) != width
+            || !put_item(type_number, PyTuple_GET_ITEM(item, position), to))
+            return 0;
+    }
+    return 1;
+}
+
+/* Memory for an array of one axis, which the frame gets; NULL where there is none. */
+static char *take_column(const Argument *a, Py_ssize_t length, int64_t *frame)
+{
+    int64_t *at = frame + a->slot;
+    at[1] = length;
+    at[2] = (int64_t)item_size(a->type_number);
+    char *memory = take_memory(at[1] * at[2], 0);
+    at[0] = (int64_t)(intptr_t)memory;
+    return memory;
+}
+
+/* What the tuples of a list have at each position, which is of one type. */
+static int fill_columns(const Argument *columns, int width, PyObject *list, int64_t *frame)
+{
+    int fits = 1;
+    for (int k = 0; fits && k < width; k++) {
+        char *to = take_column(&columns[k], PyList_GET_SIZE(list), frame);
+        fits = to && put_column(columns[k].type_number, list, k, width, to);
+    }
+    return fits;
+}
+
+/* The items of all rows of a list, one row after another, as `put_column` does; the last of the `count` arrays tells
+ * where each row begins, and the last one ends. */
+static int fill_rows(const Argument *columns, int count, int width, PyObject *list, int64_t *frame)
+{
+    Py_ssize_t rows = PyList_GET_SIZE(list);
+    int64_t *starts = (int64_t *)take_column(&columns[count - 1], rows + 1, frame);
+    int fits = starts != NULL;
+    for (Py_ssize_t i = 0, first = 0; fits && i <= rows; i++) {
+        starts[i] = first;
+        fits = i == rows || PyList_CheckExact(PyList_GET_ITEM(list, i));
+        first += fits && i < rows ? PyList_GET_SIZE(PyList_GET_ITEM(list, i)) : 0;
+    }
+    for (int k = 0; fits && k < count - 1; k++) {
+        size_t size = item_size(columns[k].type_number);
+        char *to = take_column(&columns[k], starts[rows], frame);
+        fits = to != NULL;
+        for (Py_ssize_t i = 0; fits && i < rows; i++)
+            fits = put_column(columns[k].type_number, PyList_GET_ITEM(list, i), k, width, to + size * (size_t)starts[i]);
     }
     return fits;
 }
@@ -176,7 +217,7 @@ static int fill_column(const Argument *a, PyObject *list, int position, int widt
 static int is_copied(const Argument *a, const int64_t *at, PyObject *const *leaves)
 {
     if (a->kind != TEXT || !at[0])
-        return (a->kind == LIST || a->kind == COLUMN) && at[0];
+        return (a->kind == LIST || a->kind == COLUMN || a->kind == ROWS) && at[0];
     return a->type_number != NPY_UBYTE && PyUnicode_KIND(leaves[a->leaf]) != PyUnicode_4BYTE_KIND;
 }
 
@@ -184,6 +225,12 @@ static int compare_numbers(const void *one, const void *other)
 {
     uintptr_t a = *(const uintptr_t *)one, b = *(const uintptr_t *)other;
     return (a > b) - (a < b);
+}
+
+/* How many rows an argument has that are lists themselves. */
+static inline Py_ssize_t list_rows(const Argument *a, PyObject *value)
+{
+    return (a->kind == LIST && a->count == 2) || a->kind == ROWS ? PyList_GET_SIZE(value) : 0;
 }
 
 /* Whether no list that the kernel stores into is there twice, as an argument or as a row. */
@@ -194,7 +241,7 @@ static int lists_are_apart(const Specialisation *s, PyObject **leaves)
     for (int i = 0; i < s->argument_count; i++) {
         const Argument *a = &s->arguments[i];
         writes |= a->kind == LIST && a->written;
-        count += a->kind != LIST ? 0 : a->count == 1 ? 1 : 1 + PyList_GET_SIZE(leaves[a->leaf]);
+        count += (a->kind == LIST) + list_rows(a, leaves[a->leaf]);
     }
     if (!writes || count < 2)
         return 1;
@@ -204,7 +251,7 @@ static int lists_are_apart(const Specialisation *s, PyObject **leaves)
         const Argument *a = &s->arguments[i];
         if (a->kind == LIST)
             all[at++] = (uintptr_t)leaves[a->leaf] + (a->written != 0);
-        for (Py_ssize_t k = 0; a->kind == LIST && a->count == 2 && k < PyList_GET_SIZE(leaves[a->leaf]); k++)
+        for (Py_ssize_t k = 0; k < list_rows(a, leaves[a->leaf]); k++)
             all[at++] = (uintptr_t)PyList_GET_ITEM(leaves[a->leaf], k) + (a->written != 0);
     }
     qsort(all, (size_t)count, sizeof *all, compare_numbers);
@@ -250,28 +297,68 @@ static PyObject *item_type(PyObject *Py_UNUSED(module), PyObject *value)
     return type_number < 0 ? Py_NewRef(Py_None) : Py_BuildValue("(Ni)", PyArray_DescrFromType(type_number), axes);
 }
 
+/* The dtypes of a number, or of the numbers of a tuple, as a tuple; None for what is neither. */
+static PyObject *types_of(PyObject *item)
+{
+    PyObject *numbers = PyTuple_CheckExact(item) ? Py_NewRef(item) : PyTuple_Pack(1, item);
+    Py_ssize_t width = numbers ? PyTuple_GET_SIZE(numbers) : 0;
+    PyObject *out = width ? PyTuple_New(width) : NULL;
+    for (Py_ssize_t k = 0; out && k < width; k++) {
+        int type_number = type_of_item(PyTuple_GET_ITEM(numbers, k));
+        if (type_number < 0)
+            Py_CLEAR(out);
+        else
+            PyTuple_SET_ITEM(out, k, (PyObject *)PyArray_DescrFromType(type_number));
+    }
+    Py_XDECREF(numbers);
+    return out || PyErr_Occurred() ? out : Py_NewRef(Py_None);
+}
+
+/* Whether all items of a list are numbers of the type that one is of, or tuples that have such at each position. */
+static int are_like(PyObject *first, PyObject *list)
+{
+    char to[16];
+    int is_tuple = PyTuple_CheckExact(first);
+    Py_ssize_t width = is_tuple ? PyTuple_GET_SIZE(first) : 1;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
+        PyObject *item = PyList_GET_ITEM(list, i);
+        if (is_tuple && (!PyTuple_CheckExact(item) || PyTuple_GET_SIZE(item) != width))
+            return 0;
+        for (Py_ssize_t k = 0; k < width; k++) {
+            int type_number = type_of_item(is_tuple ? PyTuple_GET_ITEM(first, k) : first);
+            if (type_number < 0 || !put_item(type_number, is_tuple ? PyTuple_GET_ITEM(item, k) : item, to))
+                return 0;
+        }
+    }
+    return 1;
+}
+
 /* column_types(list): of a list of tuples of numbers, the dtype that all have at each position; else None. */
 static PyObject *column_types(PyObject *Py_UNUSED(module), PyObject *value)
 {
     PyObject *first = PyList_CheckExact(value) && PyList_GET_SIZE(value) ? PyList_GET_ITEM(value, 0) : NULL;
-    if (!first || !PyTuple_CheckExact(first) || !PyTuple_GET_SIZE(first))
+    return first && PyTuple_CheckExact(first) && are_like(first, value) ? types_of(first) : Py_NewRef(Py_None);
+}
+
+/* row_types(list): of a list of lists of numbers, or of tuples of numbers, the width of these tuples (0 for numbers) and
+ * the dtype that all have at each position; else None. */
+static PyObject *row_types(PyObject *Py_UNUSED(module), PyObject *value)
+{
+    PyObject *first = NULL;
+    if (!PyList_CheckExact(value))
         Py_RETURN_NONE;
-    Py_ssize_t width = PyTuple_GET_SIZE(first);
-    char to[16];
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(value); i++) {
-        PyObject *item = PyList_GET_ITEM(value, i);
-        if (!PyTuple_CheckExact(item) || PyTuple_GET_SIZE(item) != width)
+        PyObject *row = PyList_GET_ITEM(value, i);
+        if (!PyList_CheckExact(row))
             Py_RETURN_NONE;
-        for (Py_ssize_t k = 0; k < width; k++) {
-            int type_number = type_of_item(PyTuple_GET_ITEM(first, k));
-            if (type_number < 0 || !put_item(type_number, PyTuple_GET_ITEM(item, k), to))
-                Py_RETURN_NONE;
-        }
+        first = first || !PyList_GET_SIZE(row) ? first : PyList_GET_ITEM(row, 0);
+        if (first && !are_like(first, row))
+            Py_RETURN_NONE;
     }
-    PyObject *out = PyTuple_New(width);
-    for (Py_ssize_t k = 0; out && k < width; k++)
-        PyTuple_SET_ITEM(out, k, (PyObject *)PyArray_DescrFromType(type_of_item(PyTuple_GET_ITEM(first, k))));
-    return out;
+    PyObject *types = first ? types_of(first) : Py_NewRef(Py_None);
+    if (!types || types == Py_None)
+        return types;
+    return Py_BuildValue("(nN)", PyTuple_CheckExact(first) ? PyTuple_GET_SIZE(first) : (Py_ssize_t)0, types);
 }
 
 #endif

@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeAlias
 from appyc.errors import InternalError, LeftToPython
 from appyc.ir.abi import FrameLayout
 from appyc.ir.aliasing import Sharing
-from appyc.ir.arguments import ArgType, NoneArg, TupleArg
+from appyc.ir.arguments import ArgType, NoneArg, TupleArg, TupleKind
 from appyc.ir.fault_words import FaultSite
 from appyc.ir.results import ListOf, ResultTree
 from appyc.ir.types import ArrayType, Container, DType, Layout
@@ -142,7 +142,11 @@ HOST_RAISED = -1
 """The same number stands in `_dispatch.c`."""
 
 
-_ARRAY, _LIST, _TEXT, _COLUMN, _NUMPY_SCALAR, _PYTHON_SCALAR, _NONE, _TUPLE, _LIST_OF_TUPLES = range(9)
+_ARRAY, _LIST, _TEXT, _COLUMN, _ROWS, _NUMPY_SCALAR, _PYTHON_SCALAR, _NONE, _TUPLE = range(9)
+_KINDS = {kind: _TUPLE + number for number, kind in enumerate(TupleKind)}
+_PARTS = {TupleKind.TUPLES: _COLUMN, TupleKind.ROWS: _ROWS, TupleKind.ROWS_OF_TUPLES: _ROWS}
+"""What an array is that a list is given as."""
+
 _LAYOUTS = {Layout.C: 0, Layout.F: 1, Layout.STRIDED: 2}
 
 
@@ -155,10 +159,10 @@ def _argument_records(
     """(kind, type number, count, layout, written, written as itself or as the same array, slot, same), a tuple's own
     before its items'. stores: numbers of the parameters that are written, and which ones these are the same as."""
     if isinstance(arg, TupleArg):
-        yield (_LIST_OF_TUPLES if arg.of_list else _TUPLE, 0, len(arg.items), 0, False, False, 0, 0)
+        yield (_KINDS[arg.kind], 0, len(arg.items), 0, False, False, 0, 0)
         for item in arg.items:
             for kind, *rest in _argument_records(item, offsets, stores, same):
-                yield (_COLUMN if arg.of_list else kind, *rest)
+                yield (_PARTS.get(arg.kind, kind), *rest)
     elif isinstance(arg, NoneArg):
         yield (_NONE, 0, 0, 0, False, False, 0, 0)
     else:
@@ -195,11 +199,10 @@ def groups_of(
 
 
 def flat_values(types: Sequence[ArgType], values: Sequence[object]) -> list[object]:
-    """The values of the kernel's parameters, in order: tuples are flattened. A list of tuples stands for each of its
-    columns."""
+    """The values of the kernel's parameters, in order: tuples are flattened. A list stands for each of its arrays."""
     out: list[object] = []
     for type_, value in zip(types, values, strict=True):
-        if isinstance(type_, TupleArg) and type_.of_list:
+        if isinstance(type_, TupleArg) and type_.kind is not TupleKind.TUPLE:
             out += [value] * len(type_.items)
         elif isinstance(type_, TupleArg):
             assert isinstance(value, tuple)

@@ -10,7 +10,7 @@ from dataclasses import astuple, dataclass
 from typing import Any
 
 from appyc.ir.abi import FrameLayout
-from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
+from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg, TupleKind
 from appyc.ir.fault_words import FaultSite
 from appyc.ir.results import Chosen, DictOf, ListOf, MadeOf, NoneOr, ResultTree, ViewOf
 from appyc.ir.types import ArrayType, Container, DType, Layout
@@ -57,7 +57,7 @@ def _argument(arg: ArgType) -> object:
     if isinstance(arg, ScalarArg):
         return ["scalar", arg.dtype.value, arg.python]
     if isinstance(arg, TupleArg):
-        return ["tuple", arg.names, arg.of_list, *(_argument(item) for item in arg.items)]
+        return ["tuple", arg.names, arg.kind.value, *(_argument(item) for item in arg.items)]
     return ["none"]
 
 
@@ -67,8 +67,8 @@ def _read_argument(data: list[Any]) -> ArgType:
             return ArrayType(DType(dtype), ndim, Layout(layout), readonly, Container(container))
         case ["scalar", dtype, python]:
             return ScalarArg(DType(dtype), python)
-        case ["tuple", names, of_list, *items]:
-            return TupleArg(tuple(_read_argument(item) for item in items), tuple(names), of_list)
+        case ["tuple", names, kind, *items]:
+            return TupleArg(tuple(_read_argument(item) for item in items), tuple(names), TupleKind(kind))
         case _:
             return NoneArg()
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from appyc.errors import Loc, TypeInferenceError
-from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg, writeable
+from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg, TupleKind, writeable
 from appyc.ir.types import ArrayType, Container, DType, Layout
-from appyc.runtime._dispatch import column_types, item_type
+from appyc.runtime._dispatch import column_types, item_type, row_types
 
 DTYPES: dict[np.dtype[np.generic], DType] = {d.numpy: d for d in DType}
 """Equal dtypes hash alike, so `long` and `long long` of 64 bits both are int64 here."""
@@ -70,16 +70,22 @@ TEXT = ArrayType(DType.UINT32, 1, readonly=True, container=Container.TEXT)
 
 
 def list_type(value: object) -> ArrayType | TupleArg | None:
-    """The type of a list of Python's own numbers, all of one type, or of such lists of one length, or of tuples that
-    have numbers of one type at each position; else None."""
+    """The type of a list of Python's own numbers, all of one type, or of tuples that have numbers of one type at each
+    position, or of lists of such; else None."""
     found = item_type(value)
     if found is not None:
         return ArrayType(DTYPES[found[0]], found[1], container=Container.LIST)
-    columns = column_types(value)
+    kind, columns = TupleKind.TUPLES, column_types(value)
     if columns is None:
-        return None
+        rows = row_types(value)
+        if rows is None:
+            return None
+        kind, columns = (
+            TupleKind.ROWS_OF_TUPLES if rows[0] else TupleKind.ROWS,
+            (*rows[1], np.dtype(np.int64)),
+        )
     items = (ArrayType(DTYPES[c], 1, readonly=True, container=Container.LIST) for c in columns)
-    return TupleArg(tuple(items), of_list=True)
+    return TupleArg(tuple(items), kind=kind)
 
 
 def typeof_captured(value: object, name: str, loc: Loc) -> ArgType:

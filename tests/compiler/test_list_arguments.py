@@ -299,6 +299,40 @@ def of_two(m: Any, row: Any) -> Any:
         row[i] = m[1][i]
 
 
+def degrees(m: Any) -> Any:
+    out = [0] * 10
+    for row in m:
+        for v in row:
+            out[v] += 1
+    for u, row in enumerate(m):
+        out[u] += len(row) + (row[-1] if row else 3)
+    return out, len(m), m[-1][0]
+
+
+def of_items(m: Any) -> Any:
+    total = 0.0
+    for row in m:
+        for a, b in row:
+            total += a * b
+    return total, m[0][0][1]
+
+
+def of_row(m: Any, row: Any) -> Any:
+    for i in range(len(row)):
+        row[i] = m[0][0] + len(m[1])
+    return m[0][-1]
+
+
+def longer_row(m: Any) -> Any:
+    m[0].append(m[1][0])
+    return m[0]
+
+
+def exchanged(m: Any) -> Any:
+    m[0], m[1] = m[1], m[0]
+    return m[0] is m[1], [len(row) for row in m]
+
+
 def of_tables(a: Any, b: Any) -> Any:
     out = [[0] * len(b[0]) for _ in range(len(a))]
     for i in range(len(a)):
@@ -311,14 +345,19 @@ def of_tables(a: Any, b: Any) -> Any:
 ROWS: list[list[Any]] = [
     [[3, 1], [2, 5]],
     [[3.0, 1.5], [2.0, -0.0]], [[True, False], [False, True]], [[1j, 2j], [0j, 1j]], [[1, 2], [3.0, 4.0]],
-    [[1, 2], [3]], [[], []], [[2**63, 1], [1, 1]], [(1, 2), (3, 4)], [[[1], [2]], [[3], [4]]],
+    [[1, 2], [3]], [[], []], [[], [4, 1], [2]], [[2.0], [], [1.0, 0.5, 3.5]], [[1], [2, 3.5]], [[1, 2], [3], [2**64]],
+    [[1, 2], [], 3], [[1], [], None], [[True], [True, False]], [[(1, 2)], [(3, 4), (5, 6)]], [[(1, 2.5), (3, 0.5)], []],
+    [[(1, 2)], [(3, 4, 5)]], [[(1, 2)], [(3, 4.0), (1, 1)]], [[k] * (k % 4) for k in range(9)],
+    [[2**63, 1], [1, 1]], [(1, 2), (3, 4)], [[[1], [2]], [[3], [4]]],
     [[k * n % 7 for k in range(9)] for n in range(9)],
 ]  # fmt: skip
 
 OF_ROWS: list[tuple[Callable[..., Any], Callable[[list[Any]], tuple[Any, ...]]]] = [
     *((fn, lambda m: (m,)) for fn in (
-        transposed_in_place, shortest_paths, of_rows, swapped_rows, a_row, copied_rows, two_indices,
+        transposed_in_place, shortest_paths, of_rows, swapped_rows, a_row, copied_rows, two_indices, degrees, of_items,
+        longer_row, exchanged,
     )),
+    (of_row, lambda m: (m, [0, 0])), (of_row, lambda m: (m, m[0])), (of_row, lambda m: (m, m[1])),
     (of_two, lambda m: (m, [7, 8])), (of_two, lambda m: (m, m[0])), (of_two, lambda m: (m, m[1])),
     (of_tables, lambda m: (m, [[1, 2], [3, 4]])), (of_tables, lambda m: (m, m)),
     (shortest_paths, lambda m: ([m[0]] * 2,)), (of_rows, lambda m: ([m[0]] * 2,)),
@@ -335,13 +374,32 @@ def test_lists_of_lists_are_as_in_python(number: int) -> None:
             found, expected = make(copy.deepcopy(values)), make(copy.deepcopy(values))
             rows = list(found[0])
             assert outcome(compiled, found) == outcome(fn, expected), values
-            assert fn is swapped_rows or all(a is b for a, b in zip(found[0], rows, strict=True))
+            assert fn in (swapped_rows, exchanged) or all(a is b for a, b in zip(found[0], rows, strict=True))
 
 
 def test_tables_are_compiled() -> None:
     for fn in (transposed_in_place, shortest_paths, of_rows):
         m = [[3, 1], [2, 5]]
         assert repr(appyc.jit(fn, strict=True)(m)) == repr(fn([[3, 1], [2, 5]]))
+
+
+def test_one_version_does_for_rows_of_any_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = appyc.jit(degrees, strict=True)
+    first = [[1], [2, 3], [4]]
+    assert compiled(first) == degrees(first)
+    monkeypatch.setattr(compiled, "_make", None)
+    for m in ([[1, 2], [3, 4]], [[k] * (k % 3) for k in range(9)], [[], [1]]):
+        assert compiled(m) == degrees(m)
+
+
+def test_rows_are_only_read() -> None:
+    for fn, message in (
+        (shortest_paths, "operation on a list"),
+        (longer_row, "operation on a list"),
+        (a_row, "part of a list"),
+    ):
+        with pytest.raises(appyc.UnsupportedError, match=message):
+            appyc.jit(fn, strict=True)([[1, 2], [3]])
 
 
 def test_a_default_is_one_list_for_all_calls() -> None:

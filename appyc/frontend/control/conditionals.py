@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
-from appyc.frontend.arrays import tensors
+from appyc.frontend.arrays import list_of_rows, tensors
 from appyc.frontend.control.joins import lower_arms
 from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import cast, constant_truth, integer, truth_of
@@ -18,12 +18,14 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
+    ListRows,
     ListSlots,
     MaybeNone,
     Number,
     Opaque,
     Slot,
     Tensor,
+    TupleRow,
     TupleSlots,
     TupleValue,
     Value,
@@ -247,6 +249,8 @@ def lower_condition(scope: Scope, node: ast.expr) -> Expr:
             return arithmetic.const(bool(value.items), DType.BOOL, loc)
         case ListSlots(count=count):
             return Compare(">", Var(count, loc=loc), integer(0, loc), loc=loc)
+        case ListRows() | TupleRow():
+            return Compare(">", list_of_rows.length(value, loc), integer(0, loc), loc=loc)
         case ArrayRef() | Tensor() if is_listed(value):
             return Compare(">", tensors.as_tensor(scope, value, loc).extents[0], integer(0, loc), loc=loc)
         case Opaque() if isinstance(value.obj, str | type(None)):

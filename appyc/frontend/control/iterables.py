@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
+from appyc.frontend.arrays import list_of_rows
 from appyc.frontend.arrays.tensors import as_tensor, as_value, equals, kept, materialise, settled
 from appyc.frontend.desugar.building import matched
 from appyc.frontend.expressions import arithmetic
@@ -27,10 +28,12 @@ from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
+    ListRows,
     ListSlots,
     Number,
     Opaque,
     Tensor,
+    TupleRow,
     TupleValue,
     Value,
 )
@@ -131,6 +134,9 @@ def what_it_runs_over(scope: Scope, node: ast.expr) -> Range | TupleValue:
         return items
     if isinstance(value, ListSlots):
         return _over_list(scope, value, loc)
+    if isinstance(value, ListRows | TupleRow):
+        owner, count = value, list_of_rows.length(value, loc)
+        return Range(integer(0, loc), count, 1, lambda var: list_of_rows.item_at(scope, owner, var, loc))
     if isinstance(value, ArrayRef) and value.ndim > 0:
         return _over_array(value, loc)
     if isinstance(value, Tensor) and value.ndim > 0:

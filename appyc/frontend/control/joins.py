@@ -30,11 +30,13 @@ from appyc.frontend.types.values import (
     ArrayRef,
     Binding,
     Conflict,
+    ListRows,
     ListSlots,
     Number,
     Opaque,
     Slot,
     Tensor,
+    TupleRow,
     TupleSlots,
     dtype_of,
     or_none,
@@ -170,7 +172,7 @@ def _as_maybe(scope: Scope, name: str, binding: Binding) -> Binding:
         case ArrayRef() | Tensor():
             kind = dtype_of(binding), binding.ndim
             return Conflict("assigned on one path only", unsupported=True, array=kind)
-        case Opaque():
+        case Opaque() | ListRows() | TupleRow():
             return Conflict("assigned on one path only", unsupported=True)
         case Conflict():
             return binding

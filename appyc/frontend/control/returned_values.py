@@ -36,6 +36,7 @@ from appyc.frontend.types.value_parts import parts_of, with_parts
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
+    ListRows,
     ListSlots,
     Masked,
     MaybeNone,
@@ -46,6 +47,7 @@ from appyc.frontend.types.values import (
     ReturnedList,
     ReturnedView,
     Tensor,
+    TupleRow,
     TupleValue,
     Value,
     Wide,
@@ -177,7 +179,7 @@ class ResultTrees:
                 return DictOf(keys, tuple(self.tree(v) for v in values.items))
             case ListSlots():
                 raise AssertionError("a returned list has its length at that time")
-            case Tensor() | Masked():
+            case Tensor() | Masked() | ListRows() | TupleRow():
                 raise AssertionError("a returned tensor has been put into memory")
 
     def _scalar(self, number: Number) -> int:

@@ -119,6 +119,9 @@ def _stored(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
         case vals.TupleValue(names=(_, *_)) if not scope.is_inlined:
             raise UnsupportedError("a named tuple cannot be returned from compiled code", loc,
                                    "return its items as a tuple")  # fmt: skip
+        case vals.ListRows() | vals.TupleRow():
+            raise UnsupportedError(f"{describe(value)} of the caller's cannot be returned", loc,
+                                   "return nothing: the caller has it")  # fmt: skip
         case vals.ListSlots() as slots if slots.of_tuples and slots.room is slots.count:
             raise UnsupportedError("a list of tuples of the caller's cannot be returned", loc,
                                    "return nothing: the caller has it")  # fmt: skip
@@ -256,7 +259,9 @@ def _shape(value: vals.Value) -> object:
             return value.makes, _shape(value.lists)
         case vals.MaybeNone():
             return "or None", _shape(value.value)
-        case vals.Tensor() | vals.Masked() | vals.ListSlots() | vals.Wide():
+        case (
+            vals.Tensor() | vals.Masked() | vals.ListSlots() | vals.ListRows() | vals.TupleRow() | vals.Wide()
+        ):
             return value
         case vals.Opaque():
             return made_object(value)

@@ -33,7 +33,7 @@ from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.liveness import names_read
 from appyc.frontend.syntax.tree import walk
-from appyc.frontend.types.values import ArrayListCall
+from appyc.frontend.types.made_values import ArrayListCall
 from appyc.library import list_rows
 
 _ADD = "item = given; starts.append(len(items)); shapes.append(item.shape); items.extend(item.ravel())"

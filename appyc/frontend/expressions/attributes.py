@@ -50,7 +50,7 @@ def attribute(scope: Scope, owner: vals.Value, name: str, loc: Loc) -> vals.Valu
             raise UnsupportedError(f"the attribute {name!r} of a dict cannot be compiled", loc, "d[key] can")
         case vals.MaybeNone():
             raise UnsupportedError("this may be None", loc, "ask whether it is None first")
-        case vals.ListSlots():
+        case vals.ListSlots() | vals.ListRows() | vals.TupleRow():
             raise UnsupportedError(f"a list has no attribute {name!r} here", loc,
                                    "append and pop can be called")  # fmt: skip
         case vals.TupleValue(items=items, names=names) if name in names:
@@ -152,7 +152,7 @@ def _type_of(value: vals.Value, loc: Loc) -> type:
             return tuple
         case vals.DictValue():
             return dict
-        case vals.ListSlots():
+        case vals.ListSlots() | vals.ListRows() | vals.TupleRow():
             return list
         case vals.Opaque(obj=MadeObject() as made):
             assert isinstance(made.kind.obj, type)

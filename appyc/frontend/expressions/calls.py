@@ -19,6 +19,7 @@ from appyc.errors import (
     UnsupportedError,
 )
 from appyc.frontend.access import python_function
+from appyc.frontend.arrays import list_of_rows
 from appyc.frontend.arrays.tensors import elementwise, is_array, refuse_lists
 from appyc.frontend.arrays.where_arguments import given_destination, put
 from appyc.frontend.control import generated_calls
@@ -52,7 +53,7 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import is_list, tuple_in_place
 from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.made_values import MadeMethod, ObjectMethod
+from appyc.frontend.types.made_values import ArrayListCall, MadeMethod, ObjectMethod
 from appyc.frontend.types.numbers import as_dtype, holds
 from appyc.frontend.types.weak_ints import refuse_unfit, require_fit
 from appyc.ir.nodes import Var
@@ -72,7 +73,7 @@ def lower_call(scope: Scope, node: ast.Call) -> vals.Value:
     node = with_items(scope, node)
     if isinstance(node.func, ast.Constant):
         text: object = node.func.value
-        if text is vals.ArrayListCall.NEW:
+        if text is ArrayListCall.NEW:
             return new_array(scope, node.args[0], loc)
         values = expressions.lower_operands(scope, node.args)
         match text:
@@ -83,8 +84,8 @@ def lower_call(scope: Scope, node: ast.Call) -> vals.Value:
                     raise UnsupportedError(error.summary, loc, *error.hints) from None
             case vals.ReturnedContainer(makes):
                 return vals.ReturnedContainer(makes, vals.TupleValue(tuple(values)))
-            case vals.ArrayListCall():
-                return array_in(scope, values, loc, may_be_none=text is vals.ArrayListCall.PART_OR_NONE)
+            case ArrayListCall():
+                return array_in(scope, values, loc, may_be_none=text is ArrayListCall.PART_OR_NONE)
     if isinstance(node.func, ast.Attribute):
         if (ones := _binary_ones(scope, node, loc)) is not None:
             return ones
@@ -322,6 +323,8 @@ def _len(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
             return arithmetic.python_number(len(value.keys), loc)
         case vals.ListSlots(count=count):
             return vals.Number(Var(count, loc=loc), python=True)
+        case vals.ListRows() | vals.TupleRow():
+            return vals.Number(list_of_rows.length(value, loc), python=True)
         case vals.ArrayRef() | vals.Tensor() if value.ndim > 0:
             return attributes.shape_of(value, loc).items[0]
         case vals.Opaque(obj=str() | bytes() as text):

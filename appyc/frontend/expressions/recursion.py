@@ -38,6 +38,7 @@ from appyc.frontend.types.value_parts import numbers_of, parts_of, with_parts
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
+    ListRows,
     ListSlots,
     MaybeNone,
     Number,
@@ -150,7 +151,7 @@ class _Flat:
                 raise _not_passed("a generator that a loop makes", self.loc)
             case Opaque():
                 return _identity(value)
-            case TupleValue() | DictValue() | MaybeNone():
+            case TupleValue() | DictValue() | MaybeNone() | ListRows():
                 return with_parts(value, self.kind)
             case _:
                 raise _not_passed(describe(value), self.loc)
@@ -163,7 +164,7 @@ class _Flat:
         scope, loc = self.scope, self.loc
         if isinstance(value, ArrayRef) and not value.index:
             kind = value.symbol.array
-            return ir.View(value.symbol, loc=loc), replace(kind, readonly=False)
+            return ir.View(value.symbol, loc=loc), kind if kind.is_list else replace(kind, readonly=False)
         tensor = as_tensor(scope, value, loc)
         refuse_lists([tensor], loc)
         if not tensor.view:
@@ -214,7 +215,7 @@ def _kind_around(value: Value, loc: Loc) -> Kind:
             raise _not_passed("a generator that a loop makes", loc)
         case Opaque():
             return _identity(value)
-        case TupleValue() | DictValue() | MaybeNone():
+        case TupleValue() | DictValue() | MaybeNone() | ListRows():
             return with_parts(value, lambda part: _kind_around(part, loc))
         case _:
             raise _not_passed(describe(value), loc)
@@ -234,7 +235,7 @@ def _received(scope: Scope, name: str, value: Value, kind: Kind, params: list[ir
             count = scope.supply.fresh(f"{name}_n", DType.INT64)
             params += [*columns, count]
             return ListSlots(columns, of_items, of_tuples, count, room=count)
-        case TupleValue() | DictValue() | MaybeNone():
+        case TupleValue() | DictValue() | MaybeNone() | ListRows():
             kinds = enumerate(parts_of(kind))
 
             def part(inner: Value) -> Value:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from appyc.errors import Loc, SubscriptError, UnsupportedError
-from appyc.frontend.arrays import array_creation, slice_bounds, slices, tensors
+from appyc.frontend.arrays import array_creation, list_of_rows, slice_bounds, slices, tensors
 from appyc.frontend.arrays.reshaping import ravelled, stacked
 from appyc.frontend.arrays.tensors import pinned, with_axis
 from appyc.frontend.expressions import arithmetic, attributes, expressions
@@ -24,10 +24,12 @@ from appyc.frontend.types.numbers import promoted_dtype
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
+    ListRows,
     ListSlots,
     Number,
     Opaque,
     Tensor,
+    TupleRow,
     TupleValue,
     Value,
     dtype_of,
@@ -96,6 +98,8 @@ def _item(scope: Scope, base: ast.expr, owner: Value, index: ast.expr, loc: Loc)
             return list_part(scope, owner, index, loc)
         case ListSlots():
             return list_item(scope, owner, expressions.lower_number(scope, index), loc)
+        case ListRows() | TupleRow() if not isinstance(index, ast.Slice):
+            return list_of_rows.item(scope, owner, expressions.lower_number(scope, index), loc)
         case _:
             raise expressions.refused(
                 owner,

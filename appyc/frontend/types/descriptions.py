@@ -31,6 +31,10 @@ def describe(value: vals.Value | vals.Binding) -> str:
             return describe(slots)
         case vals.ReturnedContainer():
             return f"a {value.makes.partition('(')[0]}"
+        case vals.ListRows():
+            return "a list of lists"
+        case vals.TupleRow():
+            return "a list of tuples"
         case vals.ListSlots():
             return "a list of tuples" if value.of_tuples else "a list of numbers"
         case vals.TupleValue(names=(_, *_)) | vals.TupleSlots(names=(_, *_)):

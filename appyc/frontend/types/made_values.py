@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from enum import Enum
 
 from appyc.errors import Loc
 from appyc.frontend.types.values import Opaque, Value
@@ -62,3 +63,11 @@ def made_object(value: Value) -> MadeObject | None:
 
 def made_generator(value: Value) -> MadeGenerator | None:
     return value.obj if isinstance(value, Opaque) and isinstance(value.obj, MadeGenerator) else None
+
+
+class ArrayListCall(Enum):
+    """What a rule about lists of arrays calls (`frontend/expressions/array_list_calls.py`)."""
+
+    PART = "the array with a number"
+    PART_OR_NONE = "the array with a number, which may be None"
+    NEW = "an array that has no other name"

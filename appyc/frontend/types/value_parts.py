@@ -10,7 +10,8 @@ from appyc.frontend.types import values as vals
 
 _PARTS: dict[type, tuple[str, ...]] = {
     vals.DictValue: ("values",), vals.MaybeNone: ("value", "is_none"), vals.ReturnedChoice: ("which",),
-    vals.ReturnedList: ("count",), vals.ReturnedContainer: ("lists",),
+    vals.ReturnedList: ("count",), vals.ReturnedContainer: ("lists",), vals.ListRows: ("columns", "starts"),
+    vals.TupleRow: ("columns",),
 }  # fmt: skip
 """The fields of values that are made of others, each of which is one."""
 

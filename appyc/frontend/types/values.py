@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from typing import TypeAlias, TypeGuard
 
 from appyc.errors import Loc
@@ -217,6 +216,23 @@ class ListSlots:
 
 
 @dataclass(frozen=True, slots=True)
+class ListRows:
+    """A list of lists of numbers, or of tuples of numbers (`of_tuples`), that is only read: the items of all rows one
+    after another, in an array for each number of an item; and where each row begins in these, and the last ends."""
+
+    columns: TupleValue
+    starts: ArrayRef
+    of_tuples: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TupleRow:
+    """A list of tuples that is a row of a `ListRows`: for each number of a tuple a tensor along the row."""
+
+    columns: TupleValue
+
+
+@dataclass(frozen=True, slots=True)
 class ReturnedList:
     """A list as a function returns it. count: how many items it has then."""
 
@@ -231,14 +247,6 @@ class ReturnedContainer:
 
     makes: str
     lists: TupleValue = TupleValue(())
-
-
-class ArrayListCall(Enum):
-    """What a rule about lists of arrays calls (`frontend/expressions/array_list_calls.py`)."""
-
-    PART = "the array with a number"
-    PART_OR_NONE = "the array with a number, which may be None"
-    NEW = "an array that has no other name"
 
 
 Key: TypeAlias = str | int
@@ -262,6 +270,8 @@ class MaybeNone:
 
 Value: TypeAlias = (
     ListSlots
+    | ListRows
+    | TupleRow
     | DictValue
     | MaybeNone
     | ReturnedList
@@ -341,7 +351,9 @@ class Conflict:
     branches: tuple[Loc, ...] = field(default=(), compare=False)
 
 
-Binding: TypeAlias = ListSlots | Slot | TupleSlots | Conflict | Number | ArrayRef | Tensor | Opaque
+Binding: TypeAlias = (
+    ListSlots | ListRows | TupleRow | Slot | TupleSlots | Conflict | Number | ArrayRef | Tensor | Opaque
+)
 
 
 def dtype_of(value: ArrayRef | Tensor | Masked) -> DType:
@@ -383,10 +395,3 @@ def slots_of(binding: Binding) -> tuple[Slot, ...]:
     """The variables of a number, or of a tuple of numbers."""
     items = binding.items if isinstance(binding, TupleSlots) else (binding,)
     return tuple(item for item in items if isinstance(item, Slot))
-
-
-def is_unsure(binding: Binding) -> bool:
-    """Whether some path has not assigned a variable."""
-    if isinstance(binding, TupleSlots):
-        return any(map(is_unsure, binding.items))
-    return isinstance(binding, Slot | ListSlots) and binding.maybe

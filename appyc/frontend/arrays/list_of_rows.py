@@ -1,0 +1,63 @@
+"""Lists of lists of any lengths that are arguments, such as the neighbours of each vertex of a graph.
+
+    for v in near[u]:          for k in range(starts[u + 1] - starts[u]):
+        s += x[v]       ->         v = items[starts[u] + k]
+                                   s += x[v]
+
+A row of numbers is a tensor whose elements are loads from `items`; one of tuples is such a tensor for each of their
+numbers.
+
+Does not handle: rows that are stored into, change their lengths, are returned, or compared.
+"""
+
+from __future__ import annotations
+
+from appyc.errors import Loc
+from appyc.frontend.arrays.slice_bounds import tested_position
+from appyc.frontend.arrays.tensors import as_value
+from appyc.frontend.expressions.arithmetic import integer
+from appyc.frontend.scope import Scope
+from appyc.frontend.types.values import ArrayRef, ListRows, Number, Tensor, TupleRow, TupleValue, Value
+from appyc.ir.nodes import Binary, Expr, Load, Var
+from appyc.ir.types import DType
+
+
+def length(owner: ListRows | TupleRow, loc: Loc) -> Expr:
+    """How many rows there are, or tuples in a row."""
+    if isinstance(owner, ListRows):
+        return Binary("-", owner.starts.extents(loc)[0], integer(1, loc), loc=loc)
+    first = owner.columns.items[0]
+    assert isinstance(first, Tensor)
+    return first.extents[0]
+
+
+def item(scope: Scope, owner: ListRows | TupleRow, index: Number, loc: Loc) -> Value:
+    """The row, or the tuple, at an index, which is tested."""
+    at = tested_position(scope, index, length(owner, loc), loc, "list index out of range")
+    return item_at(scope, owner, at, loc)
+
+
+def item_at(scope: Scope, owner: ListRows | TupleRow, at: Expr, loc: Loc) -> Value:
+    """The row, or the tuple, at a position that is within bounds."""
+    if isinstance(owner, ListRows):
+        return _row(scope, owner, at, loc)
+    columns = [column for column in owner.columns.items if isinstance(column, Tensor)]
+    return TupleValue(tuple(as_value(column.at({0: at})) for column in columns))
+
+
+def _row(scope: Scope, rows: ListRows, at: Expr, loc: Loc) -> Tensor | TupleRow:
+    starts = rows.starts.symbol
+    behind = Binary("+", at, integer(1, loc), loc=loc)
+    first = scope.temp("first", Load(starts, (at,), checked=False, loc=loc))
+    end = Load(starts, (behind,), checked=False, loc=loc)
+    count = scope.temp("count", Binary("-", end, first, loc=loc))
+
+    def part(column: Value) -> Tensor:
+        assert isinstance(column, ArrayRef)
+        axis = scope.supply.fresh("i", DType.INT64)
+        position = Binary("+", first, Var(axis, loc=loc), loc=loc)
+        element = Load(column.symbol, (position,), checked=False, loc=loc)
+        return Tensor((axis,), (count,), element, view=True, python=True)
+
+    columns = tuple(map(part, rows.columns.items))
+    return TupleRow(TupleValue(columns)) if rows.of_tuples else columns[0]
