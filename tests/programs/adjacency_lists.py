@@ -132,6 +132,24 @@ def looked_at(rows, k):
 
 
 @_on(_NEAR)
+@_on([[1, 2], [3, 4]])
+def put_at_ends(rows):
+    """Rows, and the items of other containers, are put at the end of a list."""
+    mine, queue, out = [[] for _ in rows], deque([7]), [0]
+    for k in range(len(rows)):
+        out.extend(rows[k])
+        out += rows[k]
+        mine[k].append(len(out))
+        mine[k].extend(rows[k])
+        out += mine[k]
+        out.extend(mine[k])
+        queue.append(k)
+    out.extend(queue)
+    out += queue
+    return out
+
+
+@_on(_NEAR)
 def through_calls(near):
     seen = np.zeros(len(near), np.int64)
     return [_reached(near, u, seen) for u in range(len(near))]

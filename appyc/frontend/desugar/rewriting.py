@@ -267,6 +267,13 @@ class Containers(Rules):
             case ast.Name(id=looker) if looker in self.LOOKERS:
                 if self.value_of(node.func) is getattr(builtins, looker):
                     node.args = [self.looked_at(arg, looker) for arg in node.args]
+            case ast.Attribute(attr="extend"):
+                node.args = [self.looked_at(arg) for arg in node.args]
+        return self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        if isinstance(node.op, ast.Add):
+            node.value = self.looked_at(node.value)
         return self.generic_visit(node)
 
     def nest(self, node: ast.DictComp | ast.SetComp | ast.ListComp, body: list[ast.stmt]) -> list[ast.stmt]:

@@ -35,7 +35,7 @@ from appyc.frontend.types.values import (
     ListSlots,
     Number,
     Value,
-    is_list_itself,
+    is_listed,
 )
 from appyc.ir.names import unused
 from appyc.ir.nodes import Assign, Binary, Compare, Expr, For, If, Load, Select, Store, Var
@@ -111,7 +111,7 @@ def increase(scope: Scope, name: str, given: ast.expr, loc: Loc) -> None:
     ):
         with scope.collect():
             value = scope.lower(given)
-        if is_array(value) and not is_list_itself(value):
+        if is_array(value) and not is_listed(value):
             raise UnsupportedError("the sum of a list and an array is an array", loc,
                                    "extend the list, or use two names")  # fmt: skip
     extend(scope, name, given, loc)
