@@ -349,3 +349,41 @@ def last_value_of_a_loop_in_blocks(a, b):
             last = t
         b[i] = t
     return t, last
+
+
+@PROGRAMS.on(floats(9), floats(9, seed=1), 0.5)
+@PROGRAMS.on(floats(2), floats(2, seed=1), 0.5)
+@PROGRAMS.on(floats(1), floats(1, seed=1), 0.5)
+def forces_inside(x, v, k):
+    """The forces are 0 at both ends."""
+    for _ in range(3):
+        f = np.zeros(len(x))
+        for i in range(1, len(x) - 1):
+            f[i] = k * (x[i - 1] - 2 * x[i] + x[i + 1])
+        v += 0.01 * f
+        x += 0.01 * v
+    return x
+
+
+@PROGRAMS.on(floats(7, 9))
+@PROGRAMS.on(floats(1, 3))
+def laplacian_inside(u):
+    out = np.zeros_like(u)
+    out[1:-1, 2:-1] = u[2:, 2:-1] + u[:-2, 2:-1] - 2 * u[1:-1, 2:-1]
+    edges = np.zeros_like(u)
+    edges[1:] = u[1:] - u[:-1]
+    return u + 0.1 * out, (edges * edges).sum(), edges
+
+
+@PROGRAMS.on(floats(8))
+def parts_that_are_not_all(x):
+    """Other statements store into the array."""
+    a, b, c = np.zeros(len(x)), np.zeros(len(x)), np.zeros(len(x), np.int64)
+    a[0] = 3.0
+    for i in range(1, len(x) - 1):
+        a[i] = 2 * x[i]
+        b[i] = x[i]
+    b[-1] = 5.0
+    for i in range(2, len(x)):
+        c[i] = i + b[i]
+    return a + x, b * x, c - 1

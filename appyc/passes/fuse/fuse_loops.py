@@ -36,10 +36,13 @@ reduces the memory traffic:
 A statement between the two loops is moved before both if it does not depend on the first loop, or else
 behind both.
 
+A nest that fills a part of an array of zeros is fused with one over the whole array, once it is widened
+(`loop_ops/widen.py`).
+
 Requires: `check_bounds` has run; accesses that may still raise keep their order, and their
 loops are not fused.
 
-Does not handle: loops with different trip counts, or that match only when one of them is shifted
+Does not handle: other loops with different trip counts, or that match only when one of them is shifted
 (`shifted_fusion`); sequential loops.
 """
 
@@ -62,12 +65,14 @@ from appyc.analysis.dependences.fusion_legality import (
     why_not_joined,
 )
 from appyc.analysis.dependences.legality import Legality
+from appyc.analysis.patterns.fill_pattern import is_whole
 from appyc.analysis.patterns.product_terms import is_fixed
 from appyc.errors import Loc
 from appyc.ir.blocks import map_blocks, perfect_nest
 from appyc.ir.nodes import Alloc, For, Function, Stmt, Symbol
 from appyc.ir.visit import contains, walk
 from appyc.passes.loop_ops.fuse import fuse, why_not_fuse
+from appyc.passes.loop_ops.widen import widen, zeros_before
 from appyc.passes.parallelise.recognise_reductions import with_updates
 from appyc.passes.pass_context import FusionGroup, PassContext
 
@@ -170,7 +175,7 @@ class _Fusion:
             for at in loops[:REACH]:
                 first = out[at]
                 assert isinstance(first, For)
-                joined = self._joined(first, stmt, out[at + 1 :])
+                joined = self._joined(first, stmt, out[at + 1 :], out[:at])
                 if joined is not None:
                     before, loop, behind = joined
                     out[at:] = before
@@ -179,8 +184,9 @@ class _Fusion:
                     return
         out.append(stmt)
 
-    def _joined(self, first: For, second: For, between: list[Stmt]) -> _Joined | None:
-        """The replacement for both loops and the statements between them; None, with a remark, without fusion."""
+    def _joined(self, first: For, second: For, between: list[Stmt], before: list[Stmt]) -> _Joined | None:
+        """The replacement for both loops and the statements between them; None, with a remark, without fusion.
+        before: the statements before both."""
         is_full = len(self._parts(first)) + len(self._parts(second)) > MAX_TOGETHER
         if is_full and not self.own:
             return None
@@ -194,6 +200,10 @@ class _Fusion:
             return None
         inner = replace(self, refusals={}, parts={})
         never = why_not_joined(first, second, self.equal, self.texts)
+        part_of = zeros_before(filled & self.own, before) if never == RANGES else None
+        if part_of is not None and is_whole(second, part_of.shape[0], self.equal):
+            first = widen(first, part_of, self.equal) or first
+            never = why_not_joined(first, second, self.equal, self.texts)
         found = inner._attempt(first, second, between, is_producer) if never is None else never
         if isinstance(found, str) and not self.ctx.options.on_gpu:
             inner = replace(self, refusals={}, parts={})
