@@ -145,7 +145,19 @@ def in_time_steps(x, y):
     for _ in range(3):
         for i in range(x.shape[0]):
             if i > 0:
-                out[i] += x[i - 1]
+                out[i] = 0.5 * (out[i - 1] + x[i])
+            x[i] = out[i]
+    return out
+
+
+def of_rows_and_columns(x, y):
+    out = np.zeros((x.shape[0], y.shape[0]))
+    for i in range(x.shape[0]):
+        for j in range(y.shape[0]):
+            if i > 0 and j < y.shape[0] - 1:
+                out[i, j] = x[i - 1] * y[j + 1]
+            else:
+                out[i, j] = x[i]
     return out
 
 
@@ -161,7 +173,7 @@ def least_near(x, y):
     return out
 
 
-CONDITIONS = (filtered, with_edges)
+CONDITIONS = (filtered, with_edges, of_rows_and_columns)
 CUT = (joined, joined_with_itself, rolled, neighbour, always_the_same, from_the_other_side, triangle)
 LEFT = (chosen_by_values, in_steps_of_two, bound_that_moves, left_early)
 
@@ -181,6 +193,13 @@ def test_iterations_that_decide_alike_have_no_condition(fn: Callable[..., Any]) 
     found = after(before, split_at_conditions, context=context)
     assert all(contains(loop.body, If) for loop in loops_of(before.body))
     assert not all(contains(loop.body, If) for loop in loops_of(found.body))
+
+
+def test_borders_are_not_cut_in_the_other_direction() -> None:
+    before, context = prepared(of_rows_and_columns)
+    found = after(before, split_at_conditions, context=context)
+    assert not any(contains(loop.body, If) for loop in loops_of(found.body))
+    assert len(loops_of(found.body)) == 2 + 3  # a row, and the others with two parts
 
 
 def test_steps_of_time_keep_conditions() -> None:

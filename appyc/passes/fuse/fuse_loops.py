@@ -200,7 +200,8 @@ class _Fusion:
             return None
         inner = replace(self, refusals={}, parts={})
         never = why_not_joined(first, second, self.equal, self.texts)
-        part_of = zeros_before(filled & self.own, before) if never == RANGES else None
+        is_chain = bool(one.loaded & self.own)  # whose loops run in blocks (`overlapped_tiling`)
+        part_of = zeros_before(filled & self.own, before) if never == RANGES and not is_chain else None
         if part_of is not None and is_whole(second, part_of.shape[0], self.equal):
             first = widen(first, part_of, self.equal) or first
             never = why_not_joined(first, second, self.equal, self.texts)

@@ -14,7 +14,8 @@ A subscript that is kept within bounds, in an innermost loop, makes gathers of l
     for j in range(m):                                          for j in range(0, cut): b[j] = a[0]
         b[j] = a[max(j - 1, 0)]                     ->          for j_2 in range(cut, m): b[j_2] = a[j_2 - 1]
 
-So are conditions of statements in an innermost loop; a part that does nothing vanishes:
+So are conditions of statements in innermost loops, for the loops around them too, outer ones first; a part that does
+nothing vanishes:
 
     for k in range(m):
         if i - k >= 0:                              ->          for k in range(0, min(m, i + 1)):
@@ -36,10 +37,11 @@ from typing import TypeGuard
 
 from appyc.ir import nodes as ir
 from appyc.ir.affine import NO_TERMS, LinearForm, distance, linear_form, written
+from appyc.ir.blocks import map_blocks
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.types import DType
-from appyc.ir.visit import contains, loops_of, map_loops, rename, rewrite_all, scalars_read, statements, walk
+from appyc.ir.visit import contains, loops_of, rename, rewrite_all, scalars_read, statements, walk, with_body
 from appyc.passes.loop_ops.cut import split, why_not_cut
 from appyc.passes.node_builders import shifted, truth
 from appyc.passes.pass_context import PassContext
@@ -78,14 +80,18 @@ def split_at_conditions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     in_steps = {loop.var for step in steps for loop in loops_of(step.body)}
     names = NameSupply.after(fn)
 
-    def rule(loop: ir.For) -> ir.Stmt | tuple[ir.Stmt, ...]:
-        if loop.var in with_products or loop.var in ctx.copies or why_not_cut(loop) is not None:
-            return loop
-        if not has_choices and contains(loop.body, ir.For | ir.While):
-            return loop
-        return _Cutting(fn, names, loop.var not in in_steps).parts(loop, MAX_CUTS, MAX_ADDED)
+    def parts(stmt: ir.Stmt) -> tuple[ir.Stmt, ...]:
+        if not isinstance(stmt, ir.For) or stmt.var in with_products or stmt.var in ctx.copies:
+            return (stmt,)
+        if why_not_cut(stmt) is not None:
+            return (stmt,)
+        return _Cutting(fn, names, stmt.var not in in_steps).parts(stmt, MAX_CUTS, MAX_ADDED)
 
-    return map_loops(fn, rule)
+    def block(body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
+        # Outer loops first: the rows of a border have no conditions on columns.
+        return tuple(map_blocks(part, block) for stmt in body for part in parts(stmt))
+
+    return with_body(fn, block(fn.body))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +162,12 @@ def _turning_point(loop: ir.For, at_ifs: bool) -> tuple[ir.Compare | ir.Binary, 
 
 
 def _conditions(body: tuple[ir.Stmt, ...]) -> list[ir.If]:
-    """The conditional statements of an innermost loop."""
-    return [] if contains(body, ir.For | ir.While) else [n for n in statements(body) if isinstance(n, ir.If)]
+    """The conditional statements of an innermost loop; in another loop, those of the innermost loops inside it."""
+    inner = [loop for loop in loops_of(body) if not contains(loop.body, ir.For | ir.While)]
+    if not inner and contains(body, ir.While):
+        return []
+    bodies = [loop.body for loop in inner] if inner else [body]
+    return [n for own in bodies for n in statements(own) if isinstance(n, ir.If)]
 
 
 def _choices(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Select]:
