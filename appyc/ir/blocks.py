@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from types import UnionType
 from typing import TypeAlias
 
 from appyc.ir.nodes import Break, Continue, Fail, For, If, Stmt, While
@@ -100,6 +101,11 @@ def own_statements(body: tuple[Stmt, ...]) -> list[Stmt]:
     return out
 
 
+def has_own(body: tuple[Stmt, ...], kinds: type[Node] | UnionType) -> bool:
+    """Whether one of these is of some kinds: `has_own(loop.body, Break)` says that the loop may end early."""
+    return any(isinstance(stmt, kinds) for stmt in own_statements(body))
+
+
 def rewrite_own_statements(
     body: tuple[Stmt, ...], rule: Callable[[Stmt], tuple[Stmt, ...]]
 ) -> tuple[Stmt, ...]:
@@ -114,7 +120,7 @@ def rewrite_own_statements(
 
 def jumps(stmt: Stmt) -> bool:
     """Whether a statement may leave an enclosing loop, or one of its iterations."""
-    return any(isinstance(s, Break | Continue) for s in own_statements((stmt,)))
+    return has_own((stmt,), Break | Continue)
 
 
 def never_completes(body: tuple[Stmt, ...]) -> bool:

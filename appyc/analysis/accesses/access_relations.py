@@ -31,7 +31,7 @@ from appyc.analysis.sets.symbol_table import Name, State, Truth, Value, is_count
 from appyc.errors import GENERATED
 from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import array_of, numbered
-from appyc.ir.blocks import never_completes, own_statements
+from appyc.ir.blocks import has_own, never_completes
 from appyc.ir.names import ordered
 from appyc.ir.visit import arrays_written, children, contains, scalars_written, statements
 
@@ -327,7 +327,7 @@ class AccessCollector:
             passed = self.sets.modulo(var.sub(lo), abs(loop.step))
             inside = inside.intersect(passed.eq_set(self.sets.constant(0)))
         self.found.ranges[loop.var] = inside
-        cut = any(isinstance(stmt, ir.Break) for stmt in own_statements(loop.body))
+        cut = has_own(loop.body, ir.Break)
         self.state.scalars[loop.var] = Value(self.affine.version(), self.depth + 1, var)
         self._loop_body(loop, domain.intersect(inside), doubts=int(cut))
         if loop.clauses is not None and loop.clauses.condition is not None:
@@ -361,4 +361,4 @@ def _has_load(expr: ir.Expr) -> bool:
 
 def _ends_on_some_paths(branch: tuple[ir.Stmt, ...]) -> bool:
     """Whether an iteration may end in a branch, but need not."""
-    return not never_completes(branch) and any(isinstance(s, ir.Continue) for s in own_statements(branch))
+    return not never_completes(branch) and has_own(branch, ir.Continue)

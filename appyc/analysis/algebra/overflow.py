@@ -19,7 +19,7 @@ from appyc.analysis.accesses.scalar_flow import exposed
 from appyc.analysis.algebra.integer_syntax import IntegerSyntax, added_in
 from appyc.analysis.algebra.intervals import INT64, Box, Intervals, cut, hull, is_integer, narrowed
 from appyc.ir import nodes as ir
-from appyc.ir.blocks import own_statements
+from appyc.ir.blocks import has_own
 from appyc.ir.integers import Range, is_within, range_of, range_of_binary
 from appyc.ir.names import ordered
 from appyc.ir.raising import GROWING
@@ -341,7 +341,7 @@ class OverflowAnalysis(Intervals):
 
 def leaves_by_condition(loop: ir.For | ir.While) -> bool:
     """Whether a loop is a `while` that ends only where its condition fails."""
-    return isinstance(loop, ir.While) and not any(isinstance(s, ir.Break) for s in own_statements(loop.body))
+    return isinstance(loop, ir.While) and not has_own(loop.body, ir.Break)
 
 
 def _cuts(op: str, mask: ir.Expr) -> bool:

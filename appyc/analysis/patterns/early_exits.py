@@ -24,7 +24,7 @@ from appyc.analysis.dependences.dependences import Dependences
 from appyc.analysis.dependences.verdicts import Refusal
 from appyc.errors import Loc, Note
 from appyc.ir import nodes as ir
-from appyc.ir.blocks import own_statements, rewrite_own_statements
+from appyc.ir.blocks import has_own, own_statements, rewrite_own_statements
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import arrays_written, contains, scalars_read, scalars_written, walk
 
@@ -44,7 +44,7 @@ class EarlyExit:
 
 def leaves_early(loop: ir.For) -> bool:
     """Whether the loop may have an early exit, before the end of its range."""
-    return any(isinstance(stmt, ir.Break) for stmt in own_statements(loop.body))
+    return has_own(loop.body, ir.Break)
 
 
 def early_exit(loop: ir.For, dependences: Dependences, *, with_loops: bool = False) -> EarlyExit | Refusal:
@@ -56,7 +56,7 @@ def early_exit(loop: ir.For, dependences: Dependences, *, with_loops: bool = Fal
     if tail is None:
         return Refusal("the conditions under which it ends are too long")
     # A `continue` in front of a `break` goes round it, which only the tails show.
-    goes_round = any(isinstance(stmt, ir.Continue) for stmt in own_statements(loop.body))
+    goes_round = has_own(loop.body, ir.Continue)
     rest = _rest(tail if goes_round else loop.body)
     if rest is None:
         return Refusal("its first iteration is its last")
@@ -94,7 +94,7 @@ def _in_tails(body: tuple[ir.Stmt, ...], size: int) -> tuple[ir.Stmt, ...] | Non
 
 
 def _jumps(stmt: ir.If) -> bool:
-    return any(isinstance(s, ir.Break | ir.Continue | ir.Fail) for s in own_statements((stmt,)))
+    return has_own((stmt,), ir.Break | ir.Continue | ir.Fail)
 
 
 def _rest(body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...] | None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from appyc.ir.blocks import own_statements
+from appyc.ir.blocks import has_own
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Assign, Break, Expr, For, Function, Symbol, Var
 from appyc.ir.types import DType
@@ -25,7 +25,7 @@ from appyc.passes.node_builders import fresh_variables, larger, smaller
 
 
 def why_not_cut(loop: For) -> str | None:
-    if any(isinstance(stmt, Break) for stmt in own_statements(loop.body)):
+    if has_own(loop.body, Break):
         return "it may end early"
     return None if loop.step == 1 else f"its step is {loop.step}"
 

@@ -8,7 +8,7 @@ from appyc.analysis.dependences.bands import MAX_LOOPS, Band, Direction, band_of
 from appyc.analysis.dependences.legality import Legality, meeting_text, notes_of
 from appyc.analysis.dependences.verdicts import Refusal
 from appyc.errors import Note
-from appyc.ir.blocks import own_statements
+from appyc.ir.blocks import has_own
 from appyc.ir.nodes import Alloc, Break, For, Load, While
 from appyc.ir.raising import raises_itself
 from appyc.ir.visit import contains, scalars_read, scalars_written, walk
@@ -20,7 +20,7 @@ def why_not_permute(loops: tuple[For, ...], legality: Legality, *, exact: bool) 
     bounds = [bound for loop in loops for bound in (loop.lo, loop.hi)]
     if contains(bounds, Load) or scalars_read(bounds) & scalars_written(body):
         return Refusal("a bound of the loops changes while they run, or is an element of an array")
-    if any(isinstance(stmt, Break) for stmt in own_statements(body)):
+    if has_own(body, Break):
         return Refusal("the innermost loop may end early")
     for node in walk((*bounds, *body)):
         if isinstance(node, Alloc | While):

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from appyc.errors import Loc
-from appyc.ir.blocks import own_statements
+from appyc.ir.blocks import has_own
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Break, Expr, For, Function, LoopMode, Stmt, Symbol, Var
 from appyc.ir.schedule import LoopSchedule
@@ -41,7 +41,7 @@ from appyc.passes.parallelise.plain_loops import has_fixed_bounds
 def why_not_strip_mine(loop: For) -> str | None:
     if not has_fixed_bounds(loop):
         return "its bounds change while it runs"
-    if any(isinstance(stmt, Break) for stmt in own_statements(loop.body)):
+    if has_own(loop.body, Break):
         return "it may end early"
     return None if loop.mode is LoopMode.SEQUENTIAL else "its iterations have been mapped already"
 

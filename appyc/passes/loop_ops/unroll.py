@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from appyc.ir.blocks import own_statements
+from appyc.ir.blocks import has_own
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Binary, Break, Const, Continue, Expr, For, Node, Stmt, Symbol, Var
 from appyc.ir.types import DType
@@ -27,7 +27,7 @@ from appyc.passes.simplify.constant_conditions import folded
 
 
 def why_not_unroll(loop: For) -> str | None:
-    if any(isinstance(stmt, Break | Continue) for stmt in own_statements(loop.body)):
+    if has_own(loop.body, Break | Continue):
         return "an iteration may end early"
     if contains(loop.body, Alloc):
         return "an iteration makes an array"

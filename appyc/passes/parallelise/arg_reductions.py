@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from appyc.analysis.accesses.recomputable import Recomputable
 from appyc.ir import nodes as ir
-from appyc.ir.blocks import own_statements
+from appyc.ir.blocks import has_own
 from appyc.ir.names import NameSupply
 from appyc.ir.types import DType
 from appyc.ir.visit import (
@@ -96,10 +96,9 @@ def first_extremes(nest: ir.For) -> list[Extreme]:
 
 
 def _is_candidate(loop: ir.For) -> bool:
-    own = own_statements(loop.body)
     if loop.clauses is not None and (loop.clauses.request == "sequential" or loop.clauses.collapse > 1):
         return False
-    return has_fixed_bounds(loop) and not any(isinstance(s, ir.Break | ir.Continue | ir.Fail) for s in own)
+    return has_fixed_bounds(loop) and not has_own(loop.body, ir.Break | ir.Continue | ir.Fail)
 
 
 def _rewritten(loop: ir.For, names: NameSupply, ctx: PassContext) -> tuple[ir.Stmt, ...]:

@@ -8,7 +8,7 @@ from appyc.analysis.dependences.array_dataflow import IterationFlow, Sees
 from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Verdict
-from appyc.ir.blocks import own_statements
+from appyc.ir.blocks import has_own
 from appyc.ir.nodes import Alloc, Break, Expr, For, Function, If, Stmt, Symbol
 from appyc.ir.visit import loops_of, walk
 from appyc.passes.parallelise.plain_loops import is_asked
@@ -66,7 +66,7 @@ def _is_within_reach(loop: For) -> bool:
     clauses = loop.clauses
     if clauses is not None and (clauses.request != "parallel" or clauses.independent or clauses.collapse > 1):
         return False
-    if any(isinstance(stmt, Break) for stmt in own_statements(loop.body)):
+    if has_own(loop.body, Break):
         return False
     return sum(1 for _ in walk(loop.body)) <= MAX_NODES
 

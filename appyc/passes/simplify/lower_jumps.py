@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.ir import nodes as ir
+from appyc.ir.blocks import has_own, jumps
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.types import DType
 from appyc.ir.visit import contains, scalars_written, substitute
@@ -45,8 +46,8 @@ class _Lowering:
         self.names = names
 
     def _loop(self, loop: ir.For | ir.While) -> list[ir.Stmt]:
-        left = self.names.fresh("left", DType.BOOL) if _jumps(loop.body, ir.Break) else None
-        skip = self.names.fresh("skip", DType.BOOL) if _jumps(loop.body, ir.Continue) else None
+        left = self.names.fresh("left", DType.BOOL) if has_own(loop.body, ir.Break) else None
+        skip = self.names.fresh("skip", DType.BOOL) if has_own(loop.body, ir.Continue) else None
         flags = [flag for flag in (left, skip) if flag is not None]
         start = [ir.Assign(flag, truth(False, loop.loc), loc=loop.loc) for flag in flags]
         body = (*start, *self.guarded(loop.body, left, skip))
@@ -69,13 +70,12 @@ class _Lowering:
                     out += self._loop(stmt)
                     continue
                 case ir.If(_, then, orelse):
-                    jumps = _jumps((stmt,), ir.Break) or _jumps((stmt,), ir.Continue)
                     new = replace(
                         stmt, then=self.guarded(then, left, skip), orelse=self.guarded(orelse, left, skip)
                     )
                     out.append(new)
                     rest = body[number + 1 :]
-                    if jumps and rest:
+                    if rest and jumps(stmt):
                         out.append(self._unless(rest, left, skip))
                         return tuple(out)
                 case _:
@@ -125,12 +125,3 @@ class _Lowering:
         known = {*kept, *loop.last, *(r.symbol for r in reductions)}
         new = ordered(written - known) if loop.mode is not ir.LoopMode.SEQUENTIAL else ()
         return replace(loop, private=(*kept, *new), reductions=reductions)
-
-
-def _jumps(body: tuple[ir.Stmt, ...], kind: type[ir.Break] | type[ir.Continue]) -> bool:
-    """Whether a jump of this kind leaves the statements, not a loop among them."""
-    return any(
-        isinstance(stmt, kind)
-        or (isinstance(stmt, ir.If) and (_jumps(stmt.then, kind) or _jumps(stmt.orelse, kind)))
-        for stmt in body
-    )

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from appyc.errors import Loc
 from appyc.ir.affine import distance
-from appyc.ir.blocks import own_statements
+from appyc.ir.blocks import has_own, own_statements
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Binary, Break, Continue, Expr, For, Function, If, Stmt, Symbol, Var
 from appyc.ir.types import DType
@@ -70,9 +70,9 @@ def _without_counters(loop: For, names: NameSupply, ctx: PassContext) -> For | t
 
 def _counters(loop: For) -> list[tuple[Symbol, int, Loc]]:
     """The counters of a loop, in the order in which they are first moved, with their steps."""
-    own = own_statements(loop.body)
-    if any(isinstance(s, Break | Continue) for s in own) or not has_fixed_bounds(loop):
+    if has_own(loop.body, Break | Continue) or not has_fixed_bounds(loop):
         return []
+    own = own_statements(loop.body)
     named: set[Symbol] = set()
     if loop.clauses is not None:
         named = {r.symbol for r in loop.clauses.reductions} | {*loop.clauses.private, *loop.clauses.shared}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from appyc.analysis.patterns.early_exits import carries_its_exit
 from appyc.ir import nodes as ir
 from appyc.ir.affine import distance
-from appyc.ir.blocks import map_blocks, own_statements
+from appyc.ir.blocks import has_own, map_blocks
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.types import DType
@@ -86,7 +86,7 @@ class _Counting:
         if counter.rest is not None:
             rest = substitute(counter.rest, {symbol: here})
             upper.insert(0, ir.If(negated(rest), (ir.Break(loc=loc),), loc=loc))
-        if not any(isinstance(s, ir.Break) for s in own_statements((*upper, *lower))):
+        if not has_own((*upper, *lower), ir.Break):
             new = ir.For(var, start, counter.hi, counter.step, (*upper, *lower), loc=loc)
             return [new, ir.Assign(symbol, _final(start, counter), loc=loc)]
         body = (ir.Assign(symbol, here, loc=loc), *upper, ir.Assign(symbol, moved, loc=loc), *lower)
@@ -129,7 +129,7 @@ def _step_of(symbol: ir.Symbol, body: tuple[ir.Stmt, ...]) -> tuple[int, int] | 
     """Where the body moves the counter, and by how much: once, in every iteration that goes on."""
     for at, stmt in enumerate(body):
         if symbol not in scalars_written((stmt,)):
-            if any(isinstance(s, ir.Continue) for s in own_statements((stmt,))):
+            if has_own((stmt,), ir.Continue):
                 return None
             continue
         step = distance(stmt.value, symbol) if isinstance(stmt, ir.Assign) else None
