@@ -18,8 +18,9 @@ import numpy as np
 from appyc.analysis.cost.argument_sizes import Sized
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.compiler.analyse import Analysed
+from appyc.ir.invariance import changed_in
 from appyc.ir.nodes import Alloc, Assign, Expr, Fail, Function, If, Load, Result, Stmt, Symbol
-from appyc.ir.visit import arrays_written, scalars_written, statements, walk
+from appyc.ir.visit import arrays_written, walk
 
 Shape = tuple[int, ...]
 
@@ -136,6 +137,5 @@ def _value(expr: Expr, known: Mapping[Symbol, Any]) -> Any:
 
 def _forget(body: tuple[Stmt, ...], known: dict[Symbol, Any]) -> None:
     """Scalars that the statements may change, and arrays that they may make."""
-    made = {stmt.array for stmt in statements(body) if isinstance(stmt, Alloc)}
-    for symbol in made | scalars_written(body):
+    for symbol in changed_in(body):
         known.pop(symbol, None)

@@ -6,18 +6,16 @@ from collections.abc import Iterable, Iterator, Set
 
 from appyc.ir import nodes as ir
 from appyc.ir.raising import is_fault_site
-from appyc.ir.visit import children, scalars_written, statements, walk
+from appyc.ir.visit import children, loops_of, scalars_written, statements, walk
 
 
 def changed_in(node: ir.Node | Iterable[ir.Node]) -> set[ir.Symbol]:
     """Scalars that are written, loop variables among them, and arrays that are made: their extents change."""
-    out = scalars_written(node)
-    for n in statements(node):
-        if isinstance(n, ir.For):
-            out.add(n.var)
-        elif isinstance(n, ir.Alloc):
-            out.add(n.array)
-    return out
+    return scalars_written(node) | {loop.var for loop in loops_of(node)} | arrays_made(node)
+
+
+def arrays_made(node: ir.Node | Iterable[ir.Node]) -> set[ir.Symbol]:
+    return {n.array for n in statements(node) if isinstance(n, ir.Alloc)}
 
 
 def is_invariant(

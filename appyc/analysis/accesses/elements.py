@@ -16,9 +16,9 @@ from appyc.analysis.accesses.accesses import Access
 from appyc.analysis.dependences.dependences import Dependences
 from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import AccessNode, array_of, is_access, numbered
-from appyc.ir.invariance import evaluated_always
+from appyc.ir.invariance import arrays_made, changed_in, evaluated_always
 from appyc.ir.raising import may_leave
-from appyc.ir.visit import arrays_written, scalars_written, walk
+from appyc.ir.visit import arrays_written, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,7 @@ def fixed_elements(loop: ir.For) -> list[FixedElement]:
 
     By the text alone: whether `others` may be the same element is for `stands_apart` to say.
     """
-    changing = {n.var for n in walk(loop) if isinstance(n, ir.For)} | scalars_written(loop.body)
-    written = arrays_written(loop.body)
-    own = {n.array for n in walk(loop.body) if isinstance(n, ir.Alloc)}
+    changing, written, own = changed_in(loop), arrays_written(loop.body), arrays_made(loop.body)
     touches = [node for node in numbered(loop.body) if is_access(node)]
     found: list[FixedElement] = []
     for node, nest in _surely_touched(loop, (loop,), changing, written):

@@ -16,7 +16,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from appyc.ir.blocks import blocks_of, without_blocks
-from appyc.ir.nodes import Alloc, Break, Continue, Extent, Node, Stmt, Symbol, While
+from appyc.ir.invariance import arrays_made
+from appyc.ir.nodes import Break, Continue, Extent, Node, Stmt, Symbol, While
 from appyc.ir.raising import raises_itself
 from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_written, walk
 
@@ -36,7 +37,7 @@ class Touched:
 
     @classmethod
     def by(cls, node: Node | Iterable[Node]) -> Touched:
-        made = frozenset(n.array for n in walk(node) if isinstance(n, Alloc))
+        made = frozenset(arrays_made(node))
         return cls(
             frozenset(arrays_read(node) | scalars_read(node)),
             frozenset(arrays_written(node) | scalars_written(node)) | made,

@@ -22,6 +22,7 @@ import numpy as np
 
 from appyc.ir import nodes as ir
 from appyc.ir.integers import is_within, limits, range_of_binary, range_of_comparison
+from appyc.ir.invariance import arrays_made
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, contains, scalars_read, scalars_written, statements
 
@@ -68,7 +69,7 @@ class Facts:
         """Those that hold throughout a piece of code, since it changes nothing that they are about."""
         body = [body] if isinstance(body, ir.Node) else list(body)
         written = scalars_written(body)
-        made = {n.array for n in statements(body) if isinstance(n, ir.Alloc)}
+        made = arrays_made(body)
         stores = bool(arrays_written(body) or made)
 
         def holds(e: ir.Expr) -> bool:

@@ -27,9 +27,10 @@ from appyc.errors import GENERATED
 from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import array_of, is_access
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
+from appyc.ir.invariance import changed_in
 from appyc.ir.schedule import LoopCost
 from appyc.ir.types import DType
-from appyc.ir.visit import children, scalars_written, substitute, walk
+from appyc.ir.visit import children, substitute, walk
 
 UNKNOWN_TRIPS = 16
 """The trip count that is assumed where it is not known before the loop runs."""
@@ -164,10 +165,7 @@ class _Counter:
         self.strides = Strides.of(loop)
         self.trips: dict[ir.Symbol, ir.Expr] = {}
         self.touched: list[ArrayAccess] = []
-        made = {n.array for n in walk(loop) if isinstance(n, ir.Alloc)}
-        self._inside = (
-            scalars_written(loop.body) | made | {n.var for n in walk(loop) if isinstance(n, ir.For)}
-        )
+        self._inside = changed_in(loop)
         self._middle = dict(around)
         """Loop variables at the middle of their ranges, where these are known."""
         self._lanes: dict[ir.Symbol, ir.For | None] = {}

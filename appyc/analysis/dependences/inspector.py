@@ -25,9 +25,9 @@ from typing import TypeAlias
 from appyc.ir import nodes as ir
 from appyc.ir.affine import LinearForm, linear_form, offset_from, written
 from appyc.ir.array_accesses import accesses_in
-from appyc.ir.invariance import is_invariant
+from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_written, loops_of, scalars_written, substitute, walk
+from appyc.ir.visit import arrays_written, loops_of, substitute, walk
 
 Look: TypeAlias = ir.Apart | ir.Ascending
 
@@ -95,8 +95,7 @@ class _Loop:
             if isinstance(stmt, ir.Assign) and times[stmt.target] == 1 and stmt.target not in seen:
                 known[stmt.target] = substitute(stmt.value, known)
             seen |= {n.symbol for n in walk(stmt) if isinstance(n, ir.Var)}
-        variables = {inner.var for inner in loops_of(loop)}
-        return cls(loop, arrays_written(loop.body), known, scalars_written(loop.body) | variables)
+        return cls(loop, arrays_written(loop.body), known, changed_in(loop))
 
     def _accesses(self, array: ir.Symbol, axis: int) -> Iterator[tuple[bool, ir.Expr]]:
         """Whether it writes, and the index on this axis, for each access."""

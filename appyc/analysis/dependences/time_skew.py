@@ -24,6 +24,7 @@ from appyc.analysis.accesses.scalar_flow import scalars_of
 from appyc.ir.affine import apart
 from appyc.ir.array_accesses import accesses_in
 from appyc.ir.blocks import perfect_nest
+from appyc.ir.invariance import changed_in
 from appyc.ir.nodes import Assign, Expr, For, Function, If, Stmt, Store, Symbol, Update, Var
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import arrays_read, arrays_written, loops_of, scalars_read, scalars_written, statements
@@ -60,10 +61,9 @@ def time_axes(fn: Function, time: For) -> list[Axis]:
     nests = [stmt for stmt in time.body if not isinstance(stmt, Assign)]
     if time.step != 1 or time.clauses is not None or not nests or not _are_nests(nests):
         return []
-    changed = scalars_written(time.body) | {n.var for n in loops_of(time)}
     if not _are_scalars_private(time, nests) or not _are_invariant(time, nests):
         return []
-    axes = _axes(nests, frozenset(scalars_read(time)) - changed, time.var)
+    axes = _axes(nests, frozenset(scalars_read(time)) - changed_in(time), time.var)
     if not any(axis.factor for axis in axes):
         return []
     scalars = scalars_of(fn)[time.var]

@@ -22,8 +22,8 @@ from appyc.analysis.dependences.fusion_legality import alone, has_effects
 from appyc.ir.affine import distance
 from appyc.ir.array_accesses import accesses_in
 from appyc.ir.blocks import jumps
-from appyc.ir.invariance import changed_in, is_invariant
-from appyc.ir.nodes import Alloc, Expr, For, If, Load, Node, Stmt, Store, Symbol, Update
+from appyc.ir.invariance import arrays_made, changed_in, is_invariant
+from appyc.ir.nodes import Expr, For, If, Load, Node, Stmt, Store, Symbol, Update
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import arrays_read, rewrite_all, scalars_read, scalars_written, walk
 
@@ -76,7 +76,7 @@ def member(loop: For) -> Member | None:
     """The loop, whose iterations are free and whose reductions are updates, if it stores into one row at a time."""
     if loop.step != 1 or loop.clauses is not None or has_effects(loop.body):
         return None
-    own = {n.array for n in walk(loop.body) if isinstance(n, Alloc)}
+    own = arrays_made(loop.body)
     rows: set[int | None] = set()
     writes: set[Symbol] = set()
     for node in walk(loop.body):

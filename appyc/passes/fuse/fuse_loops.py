@@ -69,8 +69,9 @@ from appyc.analysis.patterns.fill_pattern import is_whole
 from appyc.analysis.patterns.product_terms import is_fixed
 from appyc.errors import Loc
 from appyc.ir.blocks import map_blocks, perfect_nest
-from appyc.ir.nodes import Alloc, For, Function, Stmt, Symbol
-from appyc.ir.visit import contains, walk
+from appyc.ir.invariance import arrays_made
+from appyc.ir.nodes import For, Function, Stmt, Symbol
+from appyc.ir.visit import contains
 from appyc.passes.loop_ops.fuse import fuse, why_not_fuse
 from appyc.passes.loop_ops.widen import widen, zeros_before
 from appyc.passes.parallelise.recognise_reductions import with_updates
@@ -98,7 +99,7 @@ time, and the processor has a limited number of registers."""
 
 def fuse_loops(fn: Function, ctx: PassContext) -> Function:
     """The function with fewer loops, and less traffic to memory."""
-    own = frozenset(n.array for n in walk(fn) if isinstance(n, Alloc))
+    own = frozenset(arrays_made(fn))
     if not (own or ctx.options.auto):
         return fn
     fusion = _Fusion(own, EqualExtents.of(fn.guards), ctx)

@@ -11,9 +11,10 @@ from appyc.analysis.dependences.verdicts import named
 from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import is_access_to
 from appyc.ir.blocks import walk_in_loops
+from appyc.ir.invariance import changed_in
 from appyc.ir.names import NameSupply
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import contains, loops_of, rewrite_all, scalars_written, symbols_of, walk
+from appyc.ir.visit import contains, rewrite_all, symbols_of, walk
 from appyc.passes.gpu.map_gpu import map_nests
 from appyc.passes.loop_ops.contract import contracted
 from appyc.passes.node_builders import (
@@ -92,8 +93,7 @@ class _Expander:
         if self.schedule[loop.var].row_lanes is not None:
             return (loop,)
         found = list(_allocations(loop))
-        inside = scalars_written(loop) | {inner.var for inner in (loop, *loops_of(loop.body))}
-        inside |= {alloc.array for alloc, _ in found}
+        inside = changed_in(loop)
         needed = [
             e for alloc, path in found for e in (*alloc.shape, *(b for x in path for b in (x.lo, x.hi)))
         ]

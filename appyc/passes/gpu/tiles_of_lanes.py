@@ -11,9 +11,10 @@ from __future__ import annotations
 from functools import reduce
 
 from appyc.ir.gpu_program import LaneUse, Tile
+from appyc.ir.invariance import changed_in
 from appyc.ir.nodes import Binary, Expr, For, Select, Stmt, Symbol, Var
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import arrays_read, loops_of, scalars_read, scalars_written
+from appyc.ir.visit import arrays_read, loops_of, scalars_read
 from appyc.passes.gpu.map_gpu import FEWEST_LANES
 from appyc.passes.node_builders import integer, larger, less, trip_count
 
@@ -44,7 +45,7 @@ def rows_of(tile: Tile, lanes: Var) -> Expr:
 
 def length_of_strips(nest: For, body: tuple[Stmt, ...], strips: frozenset[Symbol]) -> Expr | None:
     """The largest trip count of these loops of a nest; None where a host cannot compute it before the nest runs."""
-    inside = {*scalars_written(nest), *(loop.var for loop in loops_of((nest,)))}
+    inside = changed_in(nest)
     counts: dict[Expr, None] = {}
     for loop in loops_of(body):
         if loop.var in strips:

@@ -9,7 +9,8 @@ from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Verdict
 from appyc.ir.blocks import has_own
-from appyc.ir.nodes import Alloc, Break, Expr, For, Function, If, Stmt, Symbol
+from appyc.ir.invariance import arrays_made
+from appyc.ir.nodes import Break, Expr, For, Function, If, Stmt, Symbol
 from appyc.ir.visit import loops_of, walk
 from appyc.passes.parallelise.plain_loops import is_asked
 from appyc.passes.pass_context import PassContext
@@ -74,7 +75,7 @@ def _is_within_reach(loop: For) -> bool:
 def conflicts_by_array(legality: Legality, loop: For) -> dict[Symbol, list[Conflict]] | None:
     """The conflicts that the loop carries; None where there are too many, or isl timed out, or one is on
     an array that the loop allocates: its shape is not known before the loop."""
-    made = {node.array for node in walk(loop.body) if isinstance(node, Alloc)}
+    made = arrays_made(loop.body)
     found: dict[Symbol, list[Conflict]] = {}
     for conflict in legality.dependences.conflicts(loop):
         mine = found.setdefault(conflict.source.array, [])

@@ -28,6 +28,7 @@ from appyc.analysis.dependences.verdicts import Verdict
 from appyc.errors import LeftToPython
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import replace_outermost
+from appyc.ir.invariance import changed_in
 from appyc.ir.names import NameSupply
 from appyc.ir.raising import may_raise, must_be_first, overflow_error, traps_overflow
 from appyc.ir.visit import (
@@ -37,7 +38,6 @@ from appyc.ir.visit import (
     loops_of,
     rename,
     scalars_read,
-    scalars_written,
     walk,
 )
 from appyc.passes.checks.check_parallel import rounds_differently
@@ -135,7 +135,7 @@ def _is_free(loop: ir.For, ctx: PassContext, *, inside: bool) -> bool:
 
 def _work(inner: ir.For, outer: ir.For) -> ir.Expr | None:
     """Operations of one run of a loop inside another, where they are known before that one starts."""
-    changing = scalars_written(outer.body) | {n.var for n in loops_of(outer)}
+    changing = changed_in(outer)
     written = arrays_written(outer.body)
     operations = sum(isinstance(n, ir.Binary | ir.Load | ir.Store | ir.Update) for n in walk(inner.body))
     work: ir.Expr = integer(max(operations, 1), inner.loc)

@@ -23,6 +23,7 @@ from dataclasses import replace
 from appyc.analysis.accesses.set_once import set_once
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import blocks_of
+from appyc.ir.invariance import arrays_made
 from appyc.ir.visit import (
     arrays_written,
     loops_of,
@@ -54,8 +55,7 @@ def common_subexpressions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function with later scalars read from the first one that has their value."""
     private = {s for loop in loops_of(fn.body) if loop.clauses is not None for s in loop.clauses.private}
     once = set_once(fn.body) - {*fn.params} - private
-    made = {n.array for n in walk(fn.body) if isinstance(n, ir.Alloc)}
-    varying = (scalars_written(fn.body) - once) | arrays_written(fn.body) | made
+    varying = (scalars_written(fn.body) - once) | arrays_written(fn.body) | arrays_made(fn.body)
     names: dict[ir.Symbol, ir.Expr] = {}
 
     def look(body: tuple[ir.Stmt, ...], known: dict[ir.Expr, ir.Symbol]) -> None:

@@ -31,7 +31,8 @@ from dataclasses import dataclass, replace
 
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
-from appyc.ir.visit import contains, scalar_writes, scalars_written, substitute, symbols_of, walk, with_body
+from appyc.ir.invariance import changed_in
+from appyc.ir.visit import contains, scalar_writes, substitute, symbols_of, with_body
 from appyc.passes.pass_context import PassContext
 
 
@@ -42,14 +43,14 @@ def congruent_scalars(fn: ir.Function, ctx: PassContext) -> ir.Function:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Statements in a row, and what each changes: the scalars that it writes, and the arrays that it makes anew."""
+    """Statements in a row, and what each changes."""
 
     stmts: list[ir.Stmt]
     changes: list[set[ir.Symbol]]
 
     @classmethod
     def of(cls, body: Sequence[ir.Stmt]) -> _Block:
-        return cls([*body], [_changed(stmt) for stmt in body])
+        return cls([*body], [changed_in(stmt) for stmt in body])
 
     def last_write(self, end: int, scalar: ir.Symbol) -> int | None:
         """The last statement in front of one that changes a scalar."""
@@ -61,14 +62,10 @@ class _Block:
         return changed.isdisjoint(symbols_of(value)) and not contains(value, ir.Load | ir.Call | ir.Draw)
 
 
-def _changed(stmt: ir.Stmt) -> set[ir.Symbol]:
-    return scalars_written(stmt) | {n.array for n in walk(stmt) if isinstance(n, ir.Alloc)}
-
-
 def _renamed(body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
     before = _Block([], [])
     for stmt in body:
-        changed = _changed(stmt)
+        changed = changed_in(stmt)
         if isinstance(stmt, ir.While) or (isinstance(stmt, ir.For) and stmt.clauses is None):
             stmt = _with_one_name(before, stmt)
         before.stmts.append(map_blocks(stmt, _renamed))

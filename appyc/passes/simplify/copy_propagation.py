@@ -35,12 +35,12 @@ from dataclasses import dataclass, field, replace
 from appyc.ir import nodes as ir
 from appyc.ir.affine import linear_form
 from appyc.ir.blocks import blocks_of, map_blocks, without_blocks
+from appyc.ir.invariance import arrays_made, changed_in
 from appyc.ir.types import DType
 from appyc.ir.visit import (
     loops_of,
     rewrite_all,
     scalar_writes,
-    scalars_written,
     statements,
     substitute,
     symbols_of,
@@ -67,9 +67,8 @@ def _propagated(fn: ir.Function) -> ir.Function:
     if not loops_of(fn):
         return fn
     written = Counter(scalar_writes(fn))
-    changing = frozenset({*written, *(loop.var for loop in loops_of(fn))})
     once = frozenset(symbol for symbol, times in written.items() if times == 1) - frozenset(fn.params)
-    return replace(fn, body=_InLoops(changing, once).block(fn.body, {}, frozenset()))
+    return replace(fn, body=_InLoops(frozenset(changed_in(fn)), once).block(fn.body, {}, frozenset()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ class _InLoops:
         here, out = dict(known), []
         for stmt in body:
             if here:  # a copy ends where its source is written, and lengths where their array is made anew
-                ended = {n.array for n in statements(stmt) if isinstance(n, ir.Alloc)} | scalars_written(stmt)
+                ended = changed_in(stmt)
                 for symbol in [s for s in here if not ended.isdisjoint(self.operands[s])] if ended else ():
                     del here[symbol]
             new = self._statement(stmt, here, around)
@@ -133,9 +132,7 @@ def known_values(fn: ir.Function) -> dict[ir.Symbol, ir.Expr]:
 def _made_anew(fn: ir.Function) -> set[ir.Symbol]:
     """Arrays whose shape may change: those that several statements allocate, or one in a loop."""
     made = Counter(n.array for n in statements(fn) if isinstance(n, ir.Alloc))
-    return {array for array, times in made.items() if times > 1} | {
-        n.array for loop in loops_of(fn) for n in statements(loop) if isinstance(n, ir.Alloc)
-    }
+    return {array for array, times in made.items() if times > 1} | arrays_made(loops_of(fn))
 
 
 def _qualifies(expr: ir.Expr, varying: Set[ir.Symbol]) -> bool:

@@ -41,6 +41,7 @@ from dataclasses import replace
 
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
+from appyc.ir.invariance import arrays_made
 from appyc.ir.names import NameSupply
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import children, contains, map_operands, rename, scalars_read, substitute, walk
@@ -58,7 +59,7 @@ def expand_tensors(fn: ir.Function, ctx: PassContext) -> ir.Function:
 class _Expansion:
     def __init__(self, fn: ir.Function) -> None:
         self.names = NameSupply.after(fn)
-        self.own = {n.array for n in walk(fn) if isinstance(n, ir.Alloc)}
+        self.own = arrays_made(fn)
         """Arrays made in the function: they share memory with no other."""
 
     def block(self, body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:

@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
+from appyc.ir.invariance import changed_in
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import (
     arrays_written,
@@ -65,10 +66,9 @@ class _Reduction:
 
     def survives(self, stmt: ir.Stmt) -> bool:
         """Whether a statement changes neither the total nor what it was computed from."""
-        read = scalars_read((self.start, self.loop)) | {self.total}
+        scalars = scalars_read((self.start, self.loop)) | {self.total}
         arrays = {n.array for n in walk(self.loop) if isinstance(n, ir.Load | ir.Extent)}
-        made = {n.array for n in walk(stmt) if isinstance(n, ir.Alloc)}
-        return not (read & scalars_written(stmt) or arrays & (arrays_written(stmt) | made))
+        return not (scalars | arrays) & (changed_in(stmt) | arrays_written(stmt))
 
 
 def _merged(body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:

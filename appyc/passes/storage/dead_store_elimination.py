@@ -17,6 +17,7 @@ Does not handle: elements that are overwritten before they are read.
 
 from __future__ import annotations
 
+from appyc.ir.invariance import arrays_made
 from appyc.ir.nodes import Alloc, Apart, Ascending, Extent, Function, Load, Node, Store, Symbol, Update
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import rewrite, walk
@@ -58,7 +59,7 @@ def _unread(fn: Function) -> frozenset[Symbol]:
                 used.add(node.array)
             case Apart():
                 used |= {touched.array for touched in (*node.writes, *node.reads)}
-    return frozenset(n.array for n in walk(fn) if isinstance(n, Alloc)) - used
+    return frozenset(arrays_made(fn) - used)
 
 
 def _held(fn: Function) -> frozenset[Symbol]:

@@ -22,6 +22,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.ir.blocks import map_blocks
+from appyc.ir.invariance import arrays_made
 from appyc.ir.nodes import Alloc, Const, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Var
 from appyc.ir.types import Layout
 from appyc.ir.visit import arrays_written, contains, rewrite_all, symbols_of, walk
@@ -73,8 +74,7 @@ class _Copies:
         if len(reads) + 2 != self.uses[copy] or any(n.checked or n.mask is not None for n in reads):
             return body
         between = body[filled + 1 : readers[-1] + 1] if readers else ()
-        made = {n.array for n in walk(between) if isinstance(n, Alloc)}
-        if source in arrays_written(between) | made:
+        if source in arrays_written(between) | arrays_made(between):
             return body
         rest = tuple(s for k, s in enumerate(body) if k != filled and s is not alloc)
         self.uses[source] += len(reads) - 1

@@ -21,9 +21,9 @@ from dataclasses import replace
 
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
-from appyc.ir.invariance import evaluated_always
+from appyc.ir.invariance import changed_in, evaluated_always
 from appyc.ir.names import NameSupply
-from appyc.ir.visit import loops_of, rewrite, scalars_read, scalars_written
+from appyc.ir.visit import rewrite, scalars_read
 from appyc.passes.node_builders import has_iterations
 
 
@@ -37,7 +37,7 @@ def hoist_loads(body: tuple[ir.Stmt, ...], written: set[ir.Symbol], names: NameS
 
 
 def _ahead(loop: ir.For | ir.While, written: set[ir.Symbol], names: NameSupply) -> list[ir.Stmt]:
-    changing = {*scalars_written(loop.body), *(inner.var for inner in loops_of(loop))}
+    changing = changed_in(loop)
 
     def fixed(nodes: Iterable[ir.Node]) -> list[ir.Load]:
         """The loop-invariant reads that evaluation of these nodes always executes."""
