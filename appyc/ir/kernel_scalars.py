@@ -36,6 +36,21 @@ def targets_of(stmt: gpu.ScheduledStmt) -> tuple[Symbol, ...]:
             return ()
 
 
+def head_of(stmt: gpu.ScheduledStmt) -> tuple[Node, ...]:
+    """What a statement evaluates itself, before those in it."""
+    match stmt:
+        case gpu.Loop(_, lo, hi):
+            return lo, hi
+        case gpu.Repeat(cond) | gpu.Branch(cond):
+            return (cond,)
+        case gpu.Launch(_, programs):
+            return (programs,)
+        case gpu.Recorded():
+            return ()
+        case _:
+            return (stmt,)
+
+
 def bodies_of(stmt: gpu.ScheduledStmt) -> dict[str, tuple[gpu.ScheduledStmt, ...]]:
     """The statements inside one, by the name of the field. A kernel's are its own."""
     return {name: getattr(stmt, name) for name in ("body", "then", "orelse") if hasattr(stmt, name)}
@@ -60,37 +75,26 @@ def scalars_set(body: Iterable[gpu.ScheduledStmt]) -> Counter[Symbol]:
 def _scan(body: tuple[gpu.ScheduledStmt, ...], known: set[Symbol], free: dict[Symbol, None]) -> None:
     """Adds to `known` what the statements set in any case, to `free` what they need."""
     for stmt in body:
+        for n in walk(head_of(stmt)):
+            if isinstance(n, Var) and n.symbol not in known:
+                free.setdefault(n.symbol)
+            elif isinstance(n, Update) and not n.target.is_array and n.target not in known:
+                free.setdefault(n.target)
         match stmt:
-            case gpu.Loop(var, lo, hi, _, inner):
-                _need(lo, known, free)
-                _need(hi, known, free)
+            case gpu.Loop(var, body=inner):
                 _scan(inner, known | {var}, free)
-            case gpu.Repeat(cond, inner):
-                _need(cond, known, free)
+            case gpu.Repeat(_, inner):
                 _scan(inner, set(known), free)
-            case gpu.Branch(cond, then, orelse):
-                _need(cond, known, free)
+            case gpu.Branch(_, then, orelse):
                 after_then, after_else = set(known), set(known)
                 _scan(then, after_then, free)
                 _scan(orelse, after_else, free)
                 known |= after_then & after_else
             case gpu.Recorded(_, inner):
                 _scan(inner, known, free)
-            case gpu.Multiply():
-                _need(stmt, known, free)
-            case gpu.Launch(kernel, programs):
-                _need(programs, known, free)
+            case gpu.Launch(kernel):
                 for symbol in free_scalars(kernel.body):
                     if symbol not in known and symbol not in kernel.lane_scalars:
                         free.setdefault(symbol)
             case _:
-                _need(stmt, known, free)
                 known.update(targets_of(stmt))
-
-
-def _need(node: Node, known: set[Symbol], free: dict[Symbol, None]) -> None:
-    for n in walk(node):
-        if isinstance(n, Var) and n.symbol not in known:
-            free.setdefault(n.symbol)
-        elif isinstance(n, Update) and not n.target.is_array and n.target not in known:
-            free.setdefault(n.target)

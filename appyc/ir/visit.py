@@ -299,22 +299,19 @@ def _renamed(value: Any, new: dict[Symbol, Symbol]) -> Any:
 
 def symbols_of(node: Node | Iterable[Node]) -> list[Symbol]:
     """Every symbol that occurs, once each, in program order (parameters first)."""
-    seen: dict[Symbol, None] = {}
+    return list(dict.fromkeys(symbol for n in walk(node) for symbol in own_symbols(n)))
 
-    def add(value: object) -> None:
-        if isinstance(value, Symbol):
-            seen.setdefault(value)
-        elif isinstance(value, Reduction | Scan):
-            seen.setdefault(value.symbol)
-        elif isinstance(value, tuple):
-            for item in value:
-                add(item)
 
-    for n in walk(node):
-        kind: Any = type(n)
-        for name in _names(kind):
-            add(getattr(n, name))
-    return list(seen)
+def own_symbols(node: Node) -> Iterator[Symbol]:
+    """The symbols that a node names itself, the nodes below aside."""
+    kind: Any = type(node)
+    for name in _names(kind):
+        value = getattr(node, name)
+        for item in value if isinstance(value, tuple) else (value,):
+            if isinstance(item, Symbol):
+                yield item
+            elif isinstance(item, Reduction | Scan):
+                yield item.symbol
 
 
 def scalars_read(node: Node | Iterable[Node]) -> set[Symbol]:

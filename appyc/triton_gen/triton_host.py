@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
 
 from appyc.errors import InternalError
 from appyc.ir import gpu_program as gpu
 from appyc.ir import nodes as ir
 from appyc.ir.expression_printer import constant, is_safe_divisor
-from appyc.ir.kernel_scalars import all_statements, bodies_of, free_scalars, scalars_set
+from appyc.ir.kernel_scalars import all_statements, free_scalars, head_of, scalars_set
 from appyc.ir.names import spellings
 from appyc.ir.printer import expression_printer
 from appyc.ir.product_call import Matrix
@@ -57,8 +55,8 @@ def emit_host(program: gpu.GpuProgram, kernels: dict[str, KernelText]) -> str:
 class _HostEmitter:
     def __init__(self, program: gpu.GpuProgram, kernels: dict[str, KernelText]) -> None:
         self.program, self.kernels = program, kernels
-        outside = [*program.params, *(s for stmt in program.body for s in _host_symbols(stmt))]
-        names = spellings([*outside, *symbols_of([*program.results, *program.guards])], _RESERVED)
+        used = [*program.params, *_host_symbols(program), *symbols_of([*program.results, *program.guards])]
+        names = spellings(used, _RESERVED)
         self.name = names.__getitem__
         launched = [stmt.kernel for stmt in all_statements(program.body) if isinstance(stmt, gpu.Launch)]
         sizes = {size for kernel in launched for size in (kernel.chosen, kernel.rows)}
@@ -192,23 +190,19 @@ class _HostEmitter:
 
 
 def _host_nodes(program: gpu.GpuProgram) -> Iterator[ir.Node]:
-    """What the host evaluates, and its statements."""
+    """What the host evaluates."""
     for stmt in all_statements(program.body):
-        inner: dict[str, Any] = dict.fromkeys(bodies_of(stmt), ())
-        yield from walk(stmt.programs if isinstance(stmt, gpu.Launch) else replace(stmt, **inner))
+        yield from walk(head_of(stmt))
     yield from walk([*program.guards, *program.results])
 
 
-def _host_symbols(stmt: gpu.ScheduledStmt) -> list[ir.Symbol]:
-    """The symbols that the host knows; a kernel's own stay in the kernel."""
-    if isinstance(stmt, gpu.Launch):
-        arrays = [s for s in symbols_of(stmt.kernel.body) if s.is_array]
-        return [*symbols_of(stmt.programs), *arrays, *free_scalars(stmt.kernel.body)]
-    bodies = [inner for body in bodies_of(stmt).values() for inner in body]
-    if not bodies:
-        return symbols_of(stmt)
-    heads = [getattr(stmt, name) for name in ("cond", "lo", "hi") if hasattr(stmt, name)]
-    own = [s for head in heads for s in symbols_of(head)]
-    if isinstance(stmt, gpu.Loop):
-        own.append(stmt.var)
-    return own + [s for inner in bodies for s in _host_symbols(inner)]
+def _host_symbols(program: gpu.GpuProgram) -> Iterator[ir.Symbol]:
+    """The symbols that the statements of the host know; a kernel's own stay in the kernel."""
+    for stmt in all_statements(program.body):
+        yield from symbols_of(head_of(stmt))
+        match stmt:
+            case gpu.Loop(var):
+                yield var
+            case gpu.Launch(kernel):
+                yield from (s for s in symbols_of(kernel.body) if s.is_array)
+                yield from free_scalars(kernel.body)

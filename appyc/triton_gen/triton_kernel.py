@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from appyc.errors import InternalError
 from appyc.ir import gpu_program as gpu
 from appyc.ir.abi import FAULT_SLOTS
-from appyc.ir.kernel_scalars import free_scalars, targets_of
+from appyc.ir.kernel_scalars import bodies_of, free_scalars, targets_of
 from appyc.ir.names import spellings
 from appyc.ir.nodes import Assign, Const, Expr, Intrinsic, Store, Symbol, Update, Var
 from appyc.ir.text_writers import PythonWriter
 from appyc.ir.types import DType
-from appyc.ir.visit import symbols_of, walk
+from appyc.ir.visit import own_symbols, symbols_of, walk
 from appyc.triton_gen.index_scalars import index_scalars
 from appyc.triton_gen.lane_shapes import UNIFORM, lane_shapes
 from appyc.triton_gen.triton_expressions import ExpressionEmitter, typed
@@ -297,15 +297,15 @@ def _declared(body: tuple[gpu.ScheduledStmt, ...], given: set[Symbol]) -> list[S
     assigned: dict[Symbol, None] = {}
 
     def scan(block: tuple[gpu.ScheduledStmt, ...], known: frozenset[Symbol]) -> None:
-        inside = _occurrences(block)
+        count = total if block is body else _occurrences(block)
         targets = {symbol: None for stmt in block for symbol in targets_of(stmt)}
         assigned.update(targets)
         local = targets.keys() - set(free_scalars(block)) - known
         for symbol in local:
-            covered[symbol] += inside[symbol] if block is not body else total[symbol]
+            covered[symbol] += count[symbol]
         for stmt in block:
-            for name in ("body", "then", "orelse"):
-                scan(getattr(stmt, name, ()), known | local)
+            for inner in bodies_of(stmt).values():
+                scan(inner, known | local)
 
     scan(body, frozenset())
     return [s for s in assigned if covered[s] < total[s] and s not in given]
@@ -325,13 +325,5 @@ def _only_in_grid(body: tuple[gpu.ScheduledStmt, ...]) -> set[Symbol]:
     return {symbol for symbol, times in here.items() if times == everywhere[symbol]}
 
 
-def _occurrences(body: tuple[gpu.ScheduledStmt, ...]) -> dict[Symbol, int]:
-    found: dict[Symbol, int] = {}
-    for stmt in body:
-        for node in walk(stmt):
-            for name in type(node).__dataclass_fields__:
-                value = getattr(node, name)
-                for item in value if isinstance(value, tuple) else (value,):
-                    if isinstance(item, Symbol):
-                        found[item] = found.get(item, 0) + 1
-    return found
+def _occurrences(body: tuple[gpu.ScheduledStmt, ...]) -> Counter[Symbol]:
+    return Counter(symbol for node in walk(body) for symbol in own_symbols(node))

@@ -19,7 +19,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from appyc.ir.gpu_program import Branch, Launch, Loop, ReadBack, Recorded, Repeat, ScheduledStmt
-from appyc.ir.kernel_scalars import bodies_of, free_scalars, scalars_set
+from appyc.ir.kernel_scalars import bodies_of, free_scalars, head_of, scalars_set
 from appyc.ir.nodes import Assign, Draw, Load, Symbol
 from appyc.ir.raising import may_raise
 from appyc.ir.visit import contains, scalars_read
@@ -82,9 +82,8 @@ def _received(made: Assign, stmt: ScheduledStmt) -> ScheduledStmt | None:
                 return stmt
             return replace(stmt, kernel=replace(kernel, body=(made, *kernel.body)))
         case Branch() | Loop() | Repeat() | Recorded():
-            heads = [getattr(stmt, name) for name in ("cond", "lo", "hi") if hasattr(stmt, name)]
             bodies = {name: tuple(_received(made, s) for s in body) for name, body in bodies_of(stmt).items()}
-            if made.target in scalars_read(heads) or any(None in body for body in bodies.values()):
+            if made.target in scalars_read(head_of(stmt)) or any(None in body for body in bodies.values()):
                 return None
             return replace(stmt, **bodies)  # type: ignore[arg-type]
         case _:

@@ -22,8 +22,8 @@ from typing import TypeAlias
 from appyc.ir.affine import linear_form
 from appyc.ir.array_accesses import accesses_in
 from appyc.ir.gpu_program import Barrier, Branch, Loop, Repeat, ScheduledStmt
-from appyc.ir.kernel_scalars import targets_of
-from appyc.ir.nodes import Expr, Node, Symbol
+from appyc.ir.kernel_scalars import head_of, targets_of
+from appyc.ir.nodes import Expr, Symbol
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_read
 
@@ -46,7 +46,7 @@ def _place(
 ) -> tuple[tuple[ScheduledStmt, ...], Pending]:
     out: list[ScheduledStmt] = []
     for stmt in body:
-        own = frozenset(accesses_in(_head(stmt)))
+        own = frozenset(accesses_in(head_of(stmt)))
         if any(_conflict(one, other, varying) for one in pending for other in own):
             out.append(Barrier(loc=stmt.loc))
             pending = frozenset()
@@ -65,17 +65,6 @@ def _place(
             case _:
                 out.append(stmt)
     return tuple(out), pending
-
-
-def _head(stmt: ScheduledStmt) -> tuple[Node, ...]:
-    """What a statement evaluates itself, before its body."""
-    match stmt:
-        case Loop(_, lo, hi):
-            return (lo, hi)
-        case Repeat(cond) | Branch(cond):
-            return (cond,)
-        case _:
-            return (stmt,)
 
 
 def _conflict(one: Access, other: Access, varying: frozenset[Symbol]) -> bool:

@@ -19,13 +19,14 @@ reads; copies that are made and read in different blocks.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from appyc.ir.blocks import map_blocks
 from appyc.ir.invariance import arrays_made
 from appyc.ir.nodes import Alloc, Const, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Var
 from appyc.ir.types import Layout
-from appyc.ir.visit import arrays_written, contains, rewrite_all, symbols_of, walk
+from appyc.ir.visit import arrays_written, contains, own_symbols, rewrite_all, symbols_of, walk
 from appyc.passes.pass_context import PassContext
 
 
@@ -38,12 +39,8 @@ def forward_copies(fn: Function, ctx: PassContext) -> Function:
 
 class _Copies:
     def __init__(self, fn: Function) -> None:
-        self.uses: dict[Symbol, int] = {}
+        self.uses = Counter(symbol for node in walk(fn) for symbol in {*own_symbols(node)})
         """How many nodes name an array: its allocation, its stores, its loads, and what else."""
-        for node in walk(fn):
-            for symbol in set(_named(node)):
-                self.uses[symbol] = self.uses.get(symbol, 0) + 1
-
         self._known: dict[int, tuple[Stmt, frozenset[Symbol]]] = {}
 
     def _symbols(self, stmt: Stmt) -> frozenset[Symbol]:
@@ -103,21 +100,3 @@ def _copied(stmt: Stmt, alloc: Alloc) -> Symbol | None:
             return source if in_order and same and tuple(loops.values()) == alloc.shape else None
         case _:
             return None
-
-
-def _named(node: Node) -> list[Symbol]:
-    """The arrays that a node itself names, its children aside."""
-    out: list[Symbol] = []
-
-    def add(value: object) -> None:
-        if isinstance(value, Symbol):
-            if value.is_array:
-                out.append(value)
-        elif isinstance(value, tuple):
-            for item in value:
-                add(item)
-
-    names: tuple[str, ...] = type(node).__match_args__
-    for name in names:
-        add(getattr(node, name))
-    return out
