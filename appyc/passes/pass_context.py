@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +12,7 @@ from appyc.errors import Loc
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Expr, For, Function, LoopMode, Symbol
 from appyc.ir.transforms import Transform
-from appyc.ir.visit import N, map_loops, rename
+from appyc.ir.visit import N, loops_of, map_loops, rename
 from appyc.options import Options
 from appyc.passes.node_builders import fresh_variables
 
@@ -136,17 +135,18 @@ class PassContext:
         """Keeps what was done so that the iterations of a loop are independent."""
         self.ways.setdefault(loop, []).append(way)
 
-    def judge_alike(self, copies: Mapping[Symbol, Symbol]) -> None:
-        """Gives copies of loops the verdicts on these, by the variables of both."""
-        known = [(old, new) for old, new in copies.items() if old in self.verdicts]
+    def version(self, nest: N, names: NameSupply) -> N:
+        """The nest once more, with loop variables, and so verdicts, of its own."""
+        fresh = fresh_variables(nest, names)
+        known = [(old, new) for old, new in fresh.items() if old in self.verdicts]
         self.verdicts.update((new, replace(self.verdicts[old], var=new)) for old, new in known)
+        return rename(nest, fresh)
 
     def copied(self, nest: N, names: NameSupply) -> N:
-        """The nest once more, with loop variables, and so verdicts, of its own; reports leave it out."""
-        fresh = fresh_variables(nest, names)
-        self.judge_alike(fresh)
-        self.copies.update((new, old) for old, new in fresh.items())
-        return rename(nest, fresh)
+        """The same, where reports leave the new one out."""
+        new = self.version(nest, names)
+        self.copies.update((n.var, old.var) for old, n in zip(loops_of(nest), loops_of(new), strict=True))
+        return new
 
     def legality(self, fn: Function) -> Legality:
         """The facts about the loops of a function.

@@ -93,11 +93,9 @@ def test_guards_that_would_get_too_long_are_not_stated() -> None:
     runs = found.affine.settled(found.accesses[0].domain)
     room = ALWAYS + COMPARISONS  # of a function with one array
     assert not guards.have_room(room + 1)
-    assert [[print_expr(e) for e in case] for case in guards.cases(runs, GENERATED) or []] == [
-        ["(m + n) > 0"]
-    ]
+    assert [print_expr(g.holds) for g in guards.guards(runs, "", GENERATED) or []] == ["(m + n) > 0"]
     assert guards.have_room(room - 1)
-    assert guards.cases(runs, GENERATED) is None
+    assert guards.guards(runs, "", GENERATED) is None
 
 
 def test_what_fails_in_every_iteration_has_no_guard() -> None:

@@ -16,9 +16,9 @@ from appyc.analysis.sets.presburger import Presburger
 from appyc.errors import Loc
 from appyc.ir.array_accesses import by_number, without_check
 from appyc.ir.nodes import BoundsCheck, Compare, Const, Expr, Function, Guard, Node, Symbol
-from appyc.ir.types import DType
 from appyc.ir.visit import rewrite
-from appyc.passes.checks.guards import GuardWriter, asked_in_order
+from appyc.passes.checks.guards import GuardWriter, asked_in_order, in_range
+from appyc.passes.node_builders import at_least
 from appyc.passes.pass_context import PassContext
 
 MAX_CASES = 4
@@ -160,13 +160,10 @@ class _Bounds:
                 proven.add(number)
                 guards += [guard for guard in ends if guard not in guards]
         for name, need in needed.items():
-            cases = self.guards.cases(need.holds, need.loc)
-            if cases is None:
-                continue
-            proven.update(need.numbers)
-            if cases != [[]]:
-                holds = condition_of(cases, need.loc)
-                guards.append(Guard(holds, f"indices of '{name}' are in range", loc=need.loc))
+            asked = self.guards.guards(need.holds, in_range(name), need.loc)
+            if asked is not None:
+                proven.update(need.numbers)
+                guards += asked
         if proven:
             guards += self.guards.sizes(guards)
         return proven, tuple(guards)
@@ -189,17 +186,16 @@ class _Bounds:
         if not any(n is not None and self.affine.products.has_any(n) for n in numbers):
             return None
         out: list[Guard] = []
-        loc, reason = access.loc, f"indices of '{access.name}' are in range"
-        zero = Const(0, DType.INT64, loc=loc)
+        loc = access.loc
         for index, extent in zip(access.index, access.extents, strict=True):
             ends = extremes_of(self.affine, access.domain, index, loc)
             length = expression_of(extent, self.affine, loc)
             if ends is None or length is None:
                 return None
             positive = [e for e in (ends.least, *ends.factors) if not (isinstance(e, Const) and e.value == 0)]
-            parts: list[Expr] = [Compare(">=", part, zero, loc=loc) for part in positive]
+            parts: list[Expr] = [at_least(part, 0) for part in positive]
             parts.append(Compare(">", length, ends.greatest, loc=loc))
-            out.append(Guard(condition_of([parts], loc), reason, loc=loc))
+            out.append(Guard(condition_of([parts], loc), in_range(access.name), loc=loc))
         return out if self.guards.have_room(len(out)) else None
 
     def _with(self, known: isl.Set, access: Access | _Axis, sides: list[_Side]) -> isl.Set | None:

@@ -25,13 +25,13 @@ from typing import TypeAlias
 from appyc.analysis.accesses.accesses import Assumption, FunctionAccesses
 from appyc.analysis.accesses.assumptions import assumptions_of
 from appyc.analysis.sets.allowance import Allowance
-from appyc.analysis.sets.conditions import condition_of
 from appyc.analysis.sets.lazy_isl import isl
 from appyc.analysis.sets.presburger import Presburger
 from appyc.ir import nodes as ir
 from appyc.ir.types import DType
 from appyc.ir.visit import contains, rewrite, scalars_read, scalars_written, substitute
 from appyc.passes.checks.guards import GuardWriter, asked_in_order
+from appyc.passes.node_builders import truth
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.constant_conditions import folded
 from appyc.passes.simplify.copy_propagation import known_values
@@ -42,6 +42,8 @@ MAX_CASES = 4
 LARGE = 1024
 """An extent that a condition keeps below this is taken for one that it fixes."""
 
+USUAL = "shapes and bounds are as in nearly every call"
+
 
 def guard_assumptions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """The function guarded with its `Likely` conditions, which are then known to hold."""
@@ -49,7 +51,7 @@ def guard_assumptions(fn: ir.Function, ctx: PassContext) -> ir.Function:
         return fn
     known, guards, anywhere = _decide(fn, ctx.allowance)
     # First what is known, as the nodes that were asked about, then what follows from it.
-    fn = rewrite(fn, lambda n: ir.Const(True, DType.BOOL, loc=n.loc) if id(n) in known else n)
+    fn = rewrite(fn, lambda n: truth(True, n.loc) if id(n) in known else n)
     fn = rewrite(fn, folded)
     # A length that only a branch set anew which is gone now is the one that it was given first.
     values = known_values(fn)
@@ -102,12 +104,11 @@ def _guarded(
             refused.add(key)
             continue
         if not so_far.is_subset(holds):
-            cases = writer.cases(holds.gist(so_far), node.loc)
-            if cases is None:
+            stated = writer.guards(holds.gist(so_far), USUAL, node.loc)
+            if stated is None:
                 refused.add(key)
                 continue
-            reason = "shapes and bounds are as in nearly every call"
-            guards.append(ir.Guard(condition_of(cases, node.loc), reason, loc=node.loc))
+            guards += stated
             so_far = so_far.intersect(holds)
         known[key] = node
     if refused:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from appyc.analysis.algebra.value_products import widened
 from appyc.analysis.sets.affine_values import Affine
-from appyc.analysis.sets.conditions import Cases, cases_of
+from appyc.analysis.sets.conditions import cases_of, condition_of
 from appyc.analysis.sets.lazy_isl import isl
 from appyc.analysis.sets.symbol_table import PRODUCTS, SMALL
 from appyc.errors import Loc
@@ -29,10 +29,13 @@ class GuardWriter:
         self.affine = affine
         self._room = ALWAYS + COMPARISONS * sum(p.is_array for p in params)
 
-    def cases(self, holds: isl.Set, loc: Loc) -> Cases | None:
-        """The set as comparisons; None where it cannot be said, or the guards would get too long."""
+    def guards(self, holds: isl.Set, reason: str, loc: Loc) -> list[Guard] | None:
+        """A guard that the parameters are in the set, unless all are; None where that cannot be said, or the guards
+        would get too long."""
         cases = cases_of(holds, self.affine, loc)
-        return cases if cases is not None and self.have_room(sum(map(len, cases))) else None
+        if cases is None or not self.have_room(sum(map(len, cases))):
+            return None
+        return [] if cases == [[]] else [Guard(condition_of(cases, loc), reason, loc=loc)]
 
     def have_room(self, comparisons: int) -> bool:
         """Whether so many comparisons more are not too many; they are counted if so."""
@@ -65,6 +68,11 @@ class GuardWriter:
                     factor = widened(origin)
                     limits[factor] = min(limits.get(factor, SMALL), PRODUCTS[together])
         return [_is_small(scalar, limit) for scalar, limit in limits.items()]
+
+
+def in_range(name: str) -> str:
+    """The reason of guards about the indices of an array."""
+    return f"indices of '{name}' are in range"
 
 
 def _is_small(scalar: Expr, limit: int) -> Guard:

@@ -30,9 +30,9 @@ from dataclasses import replace
 from appyc.analysis.dependences.verdicts import LoopVerdict, Verdict
 from appyc.ir.blocks import replace_outermost
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Fail, For, Function, If, Stmt, Unary
-from appyc.ir.visit import loops_of, rename, rewrite_all
-from appyc.passes.node_builders import fresh_variables, in_order
+from appyc.ir.nodes import Fail, For, Function, If, Stmt
+from appyc.ir.visit import loops_of, rewrite_all
+from appyc.passes.node_builders import in_order, negated
 from appyc.passes.parallelise.plain_loops import is_asked
 from appyc.passes.pass_context import PassContext
 
@@ -66,7 +66,7 @@ def _refusal(loop: For, verdict: LoopVerdict) -> If:
     assert verdict.guard is not None
     loc = loop.clauses.loc if loop.clauses is not None else loop.loc
     fail = Fail("DependenceError", verdict.reason, loc=loc)
-    return If(Unary("~", verdict.guard, loc=loop.loc), (fail,), loc=loop.loc)
+    return If(negated(verdict.guard), (fail,), loc=loop.loc)
 
 
 def _or_in_order(loop: For, verdict: LoopVerdict, ctx: PassContext, supply: NameSupply) -> If:
@@ -80,9 +80,7 @@ def _or_in_order(loop: For, verdict: LoopVerdict, ctx: PassContext, supply: Name
 def _two_versions(loop: For, verdict: LoopVerdict, ctx: PassContext, supply: NameSupply) -> If:
     """The free version has loops, and so verdicts, of its own; scalars are shared."""
     assert verdict.guard is not None
-    fresh = fresh_variables(loop, supply)
-    free = rename(loop, fresh)
-    ctx.judge_alike(fresh)
+    free = ctx.version(loop, supply)
     reason = f"independent where {verdict.condition}, which is tested at each call"
     freed = Verdict.REDUCTION if verdict.reductions else Verdict.INDEPENDENT
     ctx.verdicts[free.var] = replace(verdict, var=free.var, verdict=freed, reason=reason)

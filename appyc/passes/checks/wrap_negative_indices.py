@@ -23,13 +23,12 @@ from dataclasses import replace
 
 from appyc.analysis.accesses.access_relations import numbered_accesses
 from appyc.analysis.accesses.accesses import Access
-from appyc.analysis.sets.conditions import condition_of
 from appyc.analysis.sets.presburger import Presburger
 from appyc.ir import nodes as ir
 from appyc.ir.affine import linear_form
 from appyc.ir.array_accesses import AccessNode, by_number, is_access
 from appyc.ir.visit import loops_of, rewrite, walk
-from appyc.passes.checks.guards import GuardWriter, asked_in_order
+from appyc.passes.checks.guards import GuardWriter, asked_in_order, in_range
 from appyc.passes.node_builders import counted_from_end
 from appyc.passes.pass_context import PassContext
 
@@ -54,12 +53,10 @@ def wrap_negative_indices(fn: ir.Function, ctx: PassContext) -> ir.Function:
         if negative.is_empty() or writer.without(domain, negative) is not None:
             return index
         holds = writer.without(domain, domain.intersect(value.lt_set(length.neg())))
-        cases = writer.cases(holds, access.loc) if holds is not None else None
-        if cases is None:
+        asked = None if holds is None else writer.guards(holds, in_range(access.array.name), access.loc)
+        if asked is None:
             return index
-        if cases != [[]]:
-            reason = f"indices of '{access.array.name}' are in range"
-            guards[ir.Guard(condition_of(cases, access.loc), reason, loc=access.loc)] = None
+        guards.update(dict.fromkeys(asked))
         return counted_from_end(index, ir.Extent(access.array, axis, loc=index.loc))
 
     def counted(number: int, node: AccessNode) -> ir.Node:

@@ -21,8 +21,8 @@ from dataclasses import replace
 from appyc.ir.blocks import replace_outermost
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Binary, Compare, For, Function, If, LoopMode, Stmt
-from appyc.ir.visit import loops_of, rename, scalars_read, scalars_written
-from appyc.passes.node_builders import integer, trip_count
+from appyc.ir.visit import scalars_read, scalars_written
+from appyc.passes.node_builders import copy_of, in_order, integer, trip_count
 from appyc.passes.parallelise.parallel_scan import in_chunks, is_wanted
 from appyc.passes.pass_context import PassContext
 
@@ -59,12 +59,11 @@ def _is_same_in_each(inner: For, loop: For) -> bool:
 def _versions(loop: For, scan: For, ctx: PassContext, names: NameSupply) -> If:
     loc = loop.loc
     at = loop.body.index(scan)
-    in_order = replace(loop, mode=LoopMode.SEQUENTIAL, clauses=None, private=(), last=())
-    in_order = rename(in_order, {n.var: names.fresh(n.var.name, n.var.type) for n in loops_of(in_order)})
-    inner = in_order.body[at]
+    rows = copy_of(in_order(loop), names)
+    inner = rows.body[at]
     assert isinstance(inner, For)
-    rows = in_chunks(inner, ctx, names)
-    in_order = replace(in_order, body=(*in_order.body[:at], *rows, *in_order.body[at + 1 :]))
+    chunks = in_chunks(inner, ctx, names)
+    rows = replace(rows, body=(*rows.body[:at], *chunks, *rows.body[at + 1 :]))
     most = Binary("*", integer(LEAST, loc), trip_count(loop.lo, loop.hi, loop.step), loc=loc)
     is_long = Compare(">=", trip_count(scan.lo, scan.hi, scan.step), most, loc=loc)
-    return If(is_long, (in_order,), (loop,), loc=loc)
+    return If(is_long, (rows,), (loop,), loc=loc)

@@ -36,12 +36,11 @@ from appyc.ir.visit import (
     arrays_written,
     contains,
     loops_of,
-    rename,
     scalars_read,
     walk,
 )
 from appyc.passes.checks.check_parallel import rounds_differently
-from appyc.passes.node_builders import at_least, fresh_variables, integer, iterations_of, most_trips
+from appyc.passes.node_builders import at_least, integer, iterations_of, most_trips
 from appyc.passes.parallelise.plain_loops import is_asked, is_plain
 from appyc.passes.pass_context import PassContext
 
@@ -91,19 +90,14 @@ class _Choice:
         work = _work(inner[0], loop)
         if work is None:
             return self._shared(loop)
-        return ir.If(at_least(work, INNER_WORK), (ordered,), (self._shared(self._copy(loop)),), loc=loop.loc)
+        shared = self._shared(self.ctx.version(loop, self.names))
+        return ir.If(at_least(work, INNER_WORK), (ordered,), (shared,), loc=loop.loc)
 
     def _shared(self, loop: ir.For, mode: ir.LoopMode = ir.LoopMode.PARALLEL) -> ir.For:
         """The loop on threads, or in lanes."""
         found = self.ctx.verdicts[loop.var]
         body = self.block(loop.body, inside=True)
         return replace(found.applied(loop, mode, found.all_reductions), body=body)
-
-    def _copy(self, loop: ir.For) -> ir.For:
-        """The nest once more, with loop variables, and so verdicts, of its own."""
-        fresh = fresh_variables(loop, self.names)
-        self.ctx.judge_alike(fresh)
-        return rename(loop, fresh)
 
     def _must_be_first(self, node: ir.Node) -> bool:
         """Whether a node raises what must be the first exception in program order."""
