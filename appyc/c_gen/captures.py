@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from appyc.ir.invariance import is_invariant
-from appyc.ir.nodes import Alloc, For, LoopMode, Reduction, Symbol, Update, Var
-from appyc.ir.visit import scalars_written, symbols_of, walk
+from appyc.ir.nodes import Alloc, For, LoopMode, Reduction, Symbol, Update
+from appyc.ir.visit import scalars_read, scalars_written, symbols_of, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def perfect_nest(loop: For) -> tuple[For, ...]:
         if not isinstance(inner, For) or inner.mode is not LoopMode.PARALLEL:
             break
         bound = {outer.var for outer in nest} | scalars_written(inner.body)
-        if not is_invariant(inner.lo, bound) or not is_invariant(inner.hi, bound):
+        if not is_invariant(inner.bounds, bound):
             break
         nest.append(inner)
     return tuple(nest)
@@ -73,9 +73,9 @@ def outside_symbols(loop: For) -> set[Symbol]:
     """The scalars that the function around a threaded loop has to declare."""
     nest = perfect_nest(loop)
     captures = captures_of(nest)
-    bounds = {n.symbol for outer in nest for n in walk((outer.lo, outer.hi)) if isinstance(n, Var)}
+    bounds = {s for outer in nest for s in scalars_read(outer.bounds)}
     condition = loop.clauses.condition if loop.clauses else None
     if condition is not None:
-        bounds |= {n.symbol for n in walk(condition) if isinstance(n, Var)}
+        bounds |= scalars_read(condition)
     reduced = {r.symbol for r in captures.reductions}
     return {*captures.values, *captures.last, *captures.atomics, *reduced, *bounds}

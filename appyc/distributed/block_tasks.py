@@ -237,7 +237,7 @@ class BlockTasks:
 
     def _parts(self, loop: ir.For, loops: Sequence[ir.For]) -> list[tuple[int, int]]:
         """The blocks of a loop, one of these: they end where chunks of what it writes end."""
-        if scalars_read((loop.lo, loop.hi)) & {other.var for other in loops}:
+        if scalars_read(loop.bounds) & {other.var for other in loops}:
             low, high = -_FAR, _FAR  # a triangle: blocks outside of it have no result
         else:
             low, high = self._number(loop.lo), self._number(loop.hi)

@@ -123,7 +123,7 @@ class Program(BlockTasks):
                 raise refused(node, f"{type(node).__name__}: this has no form over blocks")
         loops = blocked_loops(stmt, self.grids)
         bounds = [e for n in walk(stmt) if is_access(n) for e in n.index]
-        bounds += [e for loop in loops_of(stmt) for e in (loop.lo, loop.hi)]
+        bounds += [e for loop in loops_of(stmt) for e in loop.bounds]
         combined, block, has_ended = combinations_of(stmt, self.prepared.flow), stmt, None
         if isinstance(stmt, ir.For) and leaves_early(stmt):
             has_ended, block = self.prepared.until.setdefault(

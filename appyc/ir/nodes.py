@@ -108,6 +108,10 @@ class For(Node):
     scans: tuple[Scan, ...] = ()
     product: Product | None = None
 
+    @property
+    def bounds(self) -> tuple[Expr, Expr]:
+        return self.lo, self.hi
+
 
 @dataclass(frozen=True, slots=True)
 class While(Node):

@@ -145,7 +145,7 @@ def most_trips(loop: ir.For) -> int | None:
     `range(max(a, s), min(b, s + 8))` has no more than 8: one of the lower bounds and one of the
     upper ones are a constant apart.
     """
-    first, last = (loop.lo, loop.hi) if loop.step > 0 else (loop.hi, loop.lo)
+    first, last = loop.bounds if loop.step > 0 else (loop.hi, loop.lo)
     size = abs(loop.step)
     starts = [apart(part) for part in operands(first, "max")]
     ends = [apart(part) for part in operands(last, "min")]

@@ -115,7 +115,7 @@ def _surely_touched(
     """What every iteration touches, given that the loops of the nest all run."""
     for stmt in loop.body:
         yield from ((node, nest) for node in evaluated_always(stmt) if is_access(node))
-        if isinstance(stmt, ir.For) and all(_is_fixed(e, changing, written) for e in (stmt.lo, stmt.hi)):
+        if isinstance(stmt, ir.For) and all(_is_fixed(e, changing, written) for e in stmt.bounds):
             yield from _surely_touched(stmt, (*nest, stmt), changing, written)
         if may_leave(stmt):
             return

@@ -128,20 +128,21 @@ def _size(
 
 def _is_box(named: set[Symbol], loops: Mapping[Symbol, For], strides: Strides) -> bool:
     """Whether the bounds of these loops depend on no other loop."""
-    bounds = (bound for v in named & loops.keys() for bound in (loops[v].lo, loops[v].hi))
+    bounds = (bound for v in named & loops.keys() for bound in loops[v].bounds)
     return not any(strides.depends_on(bound, frozenset(loops)) for bound in bounds)
 
 
 def _blocks(inner: For, loops: Mapping[Symbol, For], strides: Strides) -> tuple[Symbol, int] | None:
     """The enclosing loop on which a loop's bounds depend, and their stride: the number of new iterations each time."""
-    bounds = (inner.lo, inner.hi)
-    outer = {s for bound in bounds for s in strides.depends_on(bound, frozenset(loops))}
+    outer = {s for bound in inner.bounds for s in strides.depends_on(bound, frozenset(loops))}
     if len(outer) != 1:
         return None
     (var,) = outer
     if var not in loops:
         return None
-    steps = [strides.coefficient(part, var) for bound in bounds for part in operands(bound, "min", "max")]
+    steps = [
+        strides.coefficient(part, var) for bound in inner.bounds for part in operands(bound, "min", "max")
+    ]
     moved = max((abs(step * loops[var].step) for step in steps if step is not None), default=0)
     return None if None in steps or not moved else (var, moved)
 

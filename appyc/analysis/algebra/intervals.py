@@ -320,7 +320,7 @@ def _occurring(stmt: ir.Node) -> Iterator[ir.Symbol]:
             yield from _read(stmt.cond)
         case ir.For():
             yield stmt.var
-            yield from _read((stmt.lo, stmt.hi))
+            yield from _read(stmt.bounds)
         case _:
             if isinstance(stmt, ir.Assign | ir.Update):
                 yield stmt.target

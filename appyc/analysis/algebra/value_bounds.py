@@ -322,7 +322,7 @@ class ValueBounds:
 
 
 def _operands(source: Source) -> set[ir.Symbol]:
-    return scalars_read((source.lo, source.hi) if isinstance(source, ir.For) else source)
+    return scalars_read(source.bounds if isinstance(source, ir.For) else source)
 
 
 def _hull(ends: Iterable[float]) -> Bounds:

@@ -142,7 +142,7 @@ def _bounds(
     loop: ir.For, around: Mapping[ir.Symbol, ir.Expr], unknown: Collection[ir.Symbol]
 ) -> tuple[ir.Expr, ir.Expr] | None:
     """The bounds, if their values are there before anything in `unknown` is, and cannot fail to be."""
-    lo, hi = (substitute(bound, dict(around)) for bound in (loop.lo, loop.hi))
+    lo, hi = (substitute(bound, dict(around)) for bound in loop.bounds)
     for node in walk((lo, hi)):
         if isinstance(node, ir.Load | ir.Intrinsic) or (isinstance(node, ir.Binary) and node.trap):
             return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from appyc.analysis.algebra.strides import Pace, Strides
 from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import array_of, is_access
-from appyc.ir.visit import scalars_written, walk
+from appyc.ir.visit import loops_of, scalars_read, scalars_written, walk
 
 MAX_STATEMENTS = 12
 """In lanes around other loops: what is more needs more registers than there are."""
@@ -47,14 +47,11 @@ def _may_be_around(loop: ir.For) -> bool:
     nodes = list(walk(loop.body))
     written = {n.array for n in nodes if isinstance(n, ir.Store)} | scalars_written(loop.body)
     written |= {n.target for n in nodes if isinstance(n, ir.Update)}
-    bounds = [n for n in nodes if isinstance(n, ir.For)]
     return (
         len({s.dtype for s in written}) == 1
         and all(s.dtype.is_float for s in written)
         and sum(isinstance(n, ir.Stmt) for n in nodes) <= MAX_STATEMENTS
-        and not any(
-            isinstance(n, ir.Var) and n.symbol == loop.var for b in bounds for n in walk((b.lo, b.hi))
-        )
+        and loop.var not in scalars_read([bound for inner in loops_of(loop.body) for bound in inner.bounds])
     )
 
 

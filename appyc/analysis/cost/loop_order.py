@@ -154,7 +154,7 @@ class OrderCosts:
         return (
             self._is_arithmetic
             and self.band.loops[order[level]].step == 1
-            and var not in scalars_read([bound for loop in inner for bound in (loop.lo, loop.hi)])
+            and var not in scalars_read([bound for loop in inner for bound in loop.bounds])
             and all(self._is_side_by_side(touch, var) for touch in self._touches)
         )
 

@@ -72,7 +72,7 @@ def why_not_joined(first: ir.For, second: ir.For, equal: EqualExtents, texts: Te
         return ENDS
     if texts.by((first, second)).nodes > MAX_NODES:
         return "the loop would be too long"
-    one, two, bounds = body.touched, texts.of(second).touched, Touched.by((second.lo, second.hi))
+    one, two, bounds = body.touched, texts.of(second).touched, Touched.by(second.bounds)
     if not one.is_free_of(bounds):
         return "the first decides how often the second runs"
     if one.made & (two.reads | two.writes | two.sizes):

@@ -27,7 +27,7 @@ from appyc.ir.affine import LinearForm, linear_form, offset_from, written
 from appyc.ir.array_accesses import accesses_in
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_written, loops_of, substitute, walk
+from appyc.ir.visit import arrays_written, contains, loops_of, substitute, walk
 
 Look: TypeAlias = ir.Apart | ir.Ascending
 
@@ -39,7 +39,7 @@ def inspections(loop: ir.For, *, optional: bool = False) -> dict[ir.Symbol, Look
     variable plus a loop-invariant offset. There is no condition where the loop's bounds are read
     from arrays, or where no access is indirect. optional: as in `Apart`.
     """
-    if any(isinstance(n, ir.Load) for bound in (loop.lo, loop.hi) for n in walk(bound)):
+    if contains(loop.bounds, ir.Load):
         return {}
     found = _Loop.of(loop)
     out: dict[ir.Symbol, Look] = {}
@@ -167,7 +167,7 @@ class _Loop:
 
     def _segment(self, inner: ir.For) -> tuple[ir.Symbol, ir.Expr] | None:
         """ptr and c where the loop runs within ptr[i + c] to ptr[i + c + 1], if these ascend."""
-        lo, hi = (substitute(bound, self.known) for bound in (inner.lo, inner.hi))
+        lo, hi = (substitute(bound, self.known) for bound in inner.bounds)
         if inner.step < 1:
             return None
         for load in (n for n in walk(lo) if isinstance(n, ir.Load)):

@@ -88,7 +88,7 @@ def _are_nests(nests: Sequence[Stmt]) -> TypeGuard[list[For]]:
 
 def _are_invariant(time: For, nests: Sequence[Stmt]) -> bool:
     """Whether the bounds of the nests are the same in every step, and its scalars read no array that steps change."""
-    bounds = [bound for loop in loops_of(nests) for bound in (loop.lo, loop.hi)]
+    bounds = [bound for loop in loops_of(nests) for bound in loop.bounds]
     values = [stmt.value for stmt in time.body if isinstance(stmt, Assign)]
     if scalars_read(bounds) & (scalars_written(time.body) | {time.var}) or may_raise(values):
         return False
@@ -141,7 +141,7 @@ def _line(
             return None
         first = next((number for number, (_, _, writes) in enumerate(accesses) if writes), 0)
         origin, at = parts[first][1], accesses[first][1][axis]
-    elif loop.step != 1 or scalars_read((loop.lo, loop.hi)) - fixed:
+    elif loop.step != 1 or scalars_read(loop.bounds) - fixed:
         return None
     offsets = tuple((array, c - origin, w) for (array, _, w), (_, c) in zip(accesses, parts, strict=True))
     assert at is not None

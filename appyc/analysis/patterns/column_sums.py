@@ -63,7 +63,7 @@ def column_sums(columns: For) -> tuple[ColumnSum, ...] | None:
     if any(isinstance(n, For) for s in columns.body if isinstance(s, If) for n in walk(s)):
         return None
     first = inner[0][1]
-    if not is_invariant((first.lo, first.hi), {columns.var, *scalars_written(columns.body)}):
+    if not is_invariant(first.bounds, {columns.var, *scalars_written(columns.body)}):
         return None
     strides = Strides.of(columns)
     found: list[ColumnSum] = []

@@ -89,7 +89,7 @@ def _uses(body: tuple[Stmt, ...], counter: Symbol, before: int, after: int) -> I
                 yield from _uses(stmt.then, counter, earlier, later)
                 yield from _uses(stmt.orelse, counter, earlier, later)
             case For():
-                for bound in (stmt.lo, stmt.hi):
+                for bound in stmt.bounds:
                     yield from _accesses(bound, earlier, later)
                 yield from _uses(stmt.body, counter, earlier, later)
             case _:

@@ -41,7 +41,7 @@ def fills(nest: For, alloc: Alloc, equal: EqualExtents) -> bool:
         first = body[users[0]]
         if not isinstance(first, For):
             break
-        if len(users) > 1 or array in arrays_read((first.lo, first.hi)):
+        if len(users) > 1 or array in arrays_read(first.bounds):
             return False
         axes[first.var] = first
         body = first.body

@@ -61,7 +61,7 @@ def stack_of(loop: ir.For) -> Product | None:
     loops = {n.var: n for n in loops_of(inner)}
     rows, columns, summed = (loops[s] for s in (product.rows, product.columns, product.summed))
     nest = (loop, rows, columns, summed)
-    bounds = [bound for n in nest for bound in (n.lo, n.hi)]
+    bounds = [bound for n in nest for bound in n.bounds]
     if not is_fixed([*bounds, *(e for e in (product.scale, product.keep) if e is not None)], nest):
         return None
     if not all(is_matrix(operand.index, nest) for operand in (product.left, product.right)):
@@ -247,7 +247,7 @@ def _slope(bound: ir.Expr, limit: str, rows: ir.For, nest: tuple[ir.For, ...]) -
 
 
 def _has_fixed_bounds(loops: tuple[ir.For, ...], nest: tuple[ir.For, ...] | None = None) -> bool:
-    return all(is_fixed((loop.lo, loop.hi), nest or loops) for loop in loops)
+    return all(is_fixed(loop.bounds, nest or loops) for loop in loops)
 
 
 def _value_stored(

@@ -73,7 +73,7 @@ class Panels:
 
 def panels_of(outer: For, legality: Legality) -> Panels | None:
     """How a nest is cut into panels; None where it cannot be, or is no triangle."""
-    if not is_still(outer) or not is_fixed((outer.lo, outer.hi), (outer,)):
+    if not is_still(outer) or not is_fixed(outer.bounds, (outer,)):
         return None
     for inner in outer.body:
         if isinstance(inner, For):
@@ -90,12 +90,12 @@ def panels_of(outer: For, legality: Legality) -> Panels | None:
 def _are_panels(panels: Panels) -> bool:
     cut, nest = panels.cut, (panels.outer, panels.inner)
     loops = [panels.inner] if cut is panels.outer else []
-    if cut is panels.inner and not is_fixed((cut.lo, cut.hi), nest):
+    if cut is panels.inner and not is_fixed(cut.bounds, nest):
         return False
     loops += [one.loop for one in panels.sums]
     if not all(_is_straight(loop, cut, (*nest, loop)) for loop in loops):
         return False
-    if not any(slope_of(bound, cut) for loop in loops for bound in (loop.lo, loop.hi)):
+    if not any(slope_of(bound, cut) for loop in loops for bound in loop.bounds):
         return False
     return _read_other_rows(panels)
 
@@ -108,7 +108,7 @@ def slope_of(bound: Expr, cut: For) -> int:
 def _is_straight(loop: For, cut: For, nest: tuple[For, ...]) -> bool:
     """Whether one bound at most depends on the loop that is cut, in a straight line, and none on anything else. Where
     other steps than 1 go on behind a cut would depend on the row."""
-    slopes = [coefficient(bound, cut.var) for bound in (loop.lo, loop.hi)]
+    slopes = [coefficient(bound, cut.var) for bound in loop.bounds]
     if loop.step != 1 or None in slopes or all(slopes):
         return False
     others = tuple(n for n in nest if n is not cut)
@@ -116,7 +116,7 @@ def _is_straight(loop: For, cut: For, nest: tuple[For, ...]) -> bool:
     return all(
         not any(isinstance(n, Load) or (isinstance(n, Var) and n.symbol in changing) for n in walk(bound))
         and is_fixed(_without(bound, cut), nest)
-        for bound in (loop.lo, loop.hi)
+        for bound in loop.bounds
     )
 
 

@@ -43,7 +43,7 @@ def sums_in(rows: For) -> list[ProductSum]:
     if len(rows.body) != 1 or not isinstance(columns := rows.body[0], For) or not is_still(rows):
         return []
     nest = (rows, columns)
-    if not is_fixed([bound for loop in nest for bound in (loop.lo, loop.hi)], nest):
+    if not is_fixed([bound for loop in nest for bound in loop.bounds], nest):
         return []
     written = arrays_written(rows.body)
     out: list[ProductSum] = []
@@ -100,7 +100,7 @@ def memory_of_result(found: ProductSum, nest: tuple[For, For]) -> Operand | None
 def pieces_of(loop: For, legality: Legality) -> list[tuple[Stmt, ...]]:
     """A loop's statements, each product by itself; empty where all iterations of one cannot be done before the
     next one is."""
-    if len(loop.body) < 2 or may_raise(loop) or not is_fixed((loop.lo, loop.hi), (loop,)):
+    if len(loop.body) < 2 or may_raise(loop) or not is_fixed(loop.bounds, (loop,)):
         return []
     alone = [product_of(replace(loop, body=(stmt,))) is not None for stmt in loop.body]
     own = [scalars_written(stmt) for stmt in loop.body]

@@ -200,7 +200,7 @@ def _reads_carried(steps: tuple[ir.Stmt, ...], carried: frozenset[ir.Symbol]) ->
             case ir.If():
                 read = scalars_read(node.cond)
             case ir.For():
-                read = scalars_read((node.lo, node.hi))
+                read = scalars_read(node.bounds)
             case _:
                 continue
         if read & carried:

@@ -19,8 +19,8 @@ from typing import TypeAlias
 
 from appyc.c_gen.c_module import FunctionContext
 from appyc.c_gen.text.c_expressions import expression
-from appyc.ir.nodes import For, Var
-from appyc.ir.visit import walk
+from appyc.ir.nodes import For
+from appyc.ir.visit import scalars_read
 
 EmitInner: TypeAlias = Callable[[tuple[str, ...], str, str, bool], None]
 """Writes the inner loop for the rows of these names, between two bounds; the last says: it is short."""
@@ -118,7 +118,7 @@ def _emit_block(
         for number, name in enumerate(names):
             writer.line(f"const int64_t {name} = {row} + {number};")
         _emit_others(blocks.before, names)
-        if any(isinstance(n, Var) and n.symbol == rows.var for n in walk((inner.lo, inner.hi))):
+        if rows.var in scalars_read(inner.bounds):
             _emit_slanted(ctx, rows, inner, names, blocks.emit)
         else:
             blocks.emit(names, *bounds, False)

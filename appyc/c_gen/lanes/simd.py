@@ -63,7 +63,7 @@ def named_outside_lanes(body: Iterable[Stmt], schedule: Schedule) -> set[Symbol]
                 if schedule[stmt.var].is_simd:
                     inside.difference_update(simd_private(stmt))
                 out |= inside
-                out.update(symbols_of((stmt.lo, stmt.hi)))
+                out.update(symbols_of(stmt.bounds))
             case While():
                 out |= named_outside_lanes(stmt.body, schedule)
                 out.update(symbols_of(stmt.cond))

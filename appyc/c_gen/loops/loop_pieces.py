@@ -105,8 +105,7 @@ def _is_uneven(nest: tuple[For, ...]) -> bool:
     body = nest[-1].body
     variable = {loop.var for loop in nest} | scalars_written(body)
     return any(
-        isinstance(n, While)
-        or (isinstance(n, For) and not (is_invariant(n.lo, variable) and is_invariant(n.hi, variable)))
+        isinstance(n, While) or (isinstance(n, For) and not is_invariant(n.bounds, variable))
         for n in walk(body)
     )
 

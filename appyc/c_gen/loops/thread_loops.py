@@ -281,7 +281,7 @@ def _emit_trips(ctx: FunctionContext, nest: tuple[For, ...]) -> None:
         else:
             writer.line(f"const int64_t {var}_trips = {count};")
         counts.append(f"{var}_trips")
-    if any(can_fault((loop.lo, loop.hi)) for loop in nest):
+    if any(can_fault(loop.bounds) for loop in nest):
         ctx.leave_if_failed()
     if len(nest) > 1:
         writer.line(f"const int64_t trips = {' * '.join(counts)};")

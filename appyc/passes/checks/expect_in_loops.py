@@ -74,7 +74,7 @@ def _versions(loop: ir.For, own: Set[ir.Symbol], ctx: PassContext, names: NameSu
     if any(map(is_asked, loops_of(loop))) or sum(1 for _ in walk(loop)) > MAX_NODES:
         return None
     before: list[ir.Stmt] = []
-    lo, hi = (e if is_invariant(e, set()) else let("bound", e, names, before) for e in (loop.lo, loop.hi))
+    lo, hi = (e if is_invariant(e, set()) else let("bound", e, names, before) for e in loop.bounds)
     loop = replace(loop, lo=lo, hi=hi)
     found = _Expected(loop, own)
     if not found.read((loop,), ()) or not 0 < len(found.tests) <= MAX_TESTS:
@@ -117,7 +117,7 @@ class _Expected:
         for stmt in body:
             match stmt:
                 case ir.For():
-                    self.seen |= scalars_read((stmt.lo, stmt.hi))
+                    self.seen |= scalars_read(stmt.bounds)
                     if not self.read(stmt.body, (*loops, stmt)):
                         return False
                     continue
@@ -154,7 +154,7 @@ class _Expected:
         nothing shows that the element is there. Adds tests of the loops' iterations."""
         if not contains(stmt.value, ir.Load):
             return True
-        bounds = [bound for loop in loops for bound in (loop.lo, loop.hi)]
+        bounds = [bound for loop in loops for bound in loop.bounds]
         if not is_invariant(bounds, self.changed) or may_raise(bounds):
             return False
         self._require([has_iterations(loop) for loop in loops])

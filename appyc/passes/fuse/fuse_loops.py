@@ -261,7 +261,7 @@ class _Fusion:
         is_same = self.equal.same(rows.hi, inside[0].hi) and self.equal.same(rows.lo, inside[0].lo)
         if rows.clauses or columns.clauses or not is_same:
             return None
-        if not is_fixed((columns.lo, columns.hi), (rows, columns)):
+        if not is_fixed(columns.bounds, (rows, columns)):
             return None
         legality = Legality.of(alone(first), self.ctx.trials)
         if not all(legality.judge(loop).may_run_in_any_order for loop in (rows, columns)):

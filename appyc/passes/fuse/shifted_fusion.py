@@ -135,7 +135,7 @@ class _ShiftedFusion:
             return False
         if _share_scalars(first, second) or not _pays(first, second):
             return False
-        bounds = Touched.by((second.lo, second.hi))
+        bounds = Touched.by(second.bounds)
         return Touched.by(first.body).is_free_of(bounds) and all(
             self._is_free(loop) for loop in (first, second)
         )

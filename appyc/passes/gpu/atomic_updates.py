@@ -76,8 +76,7 @@ def turned(fn: Function, loop: For) -> For | None:
         return None
     inner = loop.body[0]
     changing = {loop.var} | scalars_written(inner.body)
-    bounds = (inner.lo, inner.hi)
-    if inner.last or scalars_read(bounds) & changing or contains(bounds, Load):
+    if inner.last or scalars_read(inner.bounds) & changing or contains(inner.bounds, Load):
         return None
     turned = replace(
         inner,

@@ -96,7 +96,7 @@ class _Batches:
 
     def _factor(self, loop: For) -> int:
         """How many iterations of a loop make a batch; 1 where it stays."""
-        body, bounds = loop.body, (loop.lo, loop.hi)
+        body, bounds = loop.body, loop.bounds
         if (
             loop.mode is not LoopMode.SEQUENTIAL
             or loop.scans

@@ -94,14 +94,9 @@ class _Expander:
             return (loop,)
         found = list(_allocations(loop))
         inside = changed_in(loop)
-        needed = [
-            e for alloc, path in found for e in (*alloc.shape, *(b for x in path for b in (x.lo, x.hi)))
-        ]
-        if (
-            not found
-            or any(not _is_known(e, inside) for e in needed)
-            or any(a.kept is not None for a, _ in found)
-        ):
+        needed = [e for alloc, path in found for e in (*alloc.shape, *(b for x in path for b in x.bounds))]
+        is_known = all(_is_known(e, inside) for e in needed)
+        if not found or not is_known or any(a.kept is not None for a, _ in found):
             return (loop,)
         self.changed = True
         before: list[ir.Stmt] = []

@@ -219,7 +219,7 @@ def _is_lanes(loop: ir.For, inside: set[ir.Symbol]) -> bool:
         return False
     if contains(loop.body, ir.For | ir.While | ir.Alloc):
         return False
-    bounds = (loop.lo, loop.hi)
+    bounds = loop.bounds
     return not (may_raise(bounds) or arrays_read(bounds) or scalars_read(bounds) & inside)
 
 

@@ -107,7 +107,7 @@ def _branches_by_row(body: tuple[Stmt, ...], rows: Symbol, lane: Symbol | None) 
     for node in walk(body):
         match node:
             case For():
-                tests += (node.lo, node.hi)
+                tests += node.bounds
             case If() | While():
                 tests.append(node.cond)
     return any(mentions(test, by_row) and not mentions(test, by_lane) for test in tests)
@@ -198,8 +198,7 @@ def perfect_chain(nest: For, row_lanes: int | None = None) -> tuple[For, ...]:
         if inner.scans:
             break
         around = {loop.var for loop in chain}
-        bounds = (inner.lo, inner.hi)
-        if any(mentions(bound, around) or contains(bound, Load) for bound in bounds):
+        if any(mentions(bound, around) or contains(bound, Load) for bound in inner.bounds):
             break
         if inner.reductions and {r.symbol for r in inner.reductions} - {r.symbol for r in nest.reductions}:
             break  # its sum belongs to one iteration of the loop around it

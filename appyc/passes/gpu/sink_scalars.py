@@ -94,7 +94,7 @@ class _Sinking:
             return False
         inside = Counter(scalar_reads((nest, *moved)))[stmt.target]
         reads_arrays = contains(stmt.value, ir.Load)
-        bounds = [bound for loop in perfect_nest(nest) for bound in (loop.lo, loop.hi)]
+        bounds = [bound for loop in perfect_nest(nest) for bound in loop.bounds]
         return (
             0 < inside == self.reads[stmt.target]
             and (in_loop or reads_arrays)

@@ -135,11 +135,8 @@ class _Splitter:
 
     def _grid(self, nest: ir.For) -> list[ScheduledStmt]:
         before: list[ScheduledStmt] = []
-        bounds = {id(e): self.on_host(e, before) for e in (nest.lo, nest.hi)}
-        ready = ir.For(
-            nest.var, bounds[id(nest.lo)], bounds[id(nest.hi)], nest.step, nest.body, nest.mode,
-            nest.clauses, nest.private, nest.last, nest.reductions, loc=nest.loc,
-        )  # fmt: skip
+        lo, hi = (self.on_host(bound, before) for bound in nest.bounds)
+        ready = replace(nest, lo=lo, hi=hi)
         decided = self.fn.schedule[nest.var]
         out = before + GridKernel(ready, decided, self.names, self.sites, self._name()).build()
         self._check((nest,), out)

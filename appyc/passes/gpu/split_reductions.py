@@ -120,7 +120,7 @@ class _Splitter:
             return ()
         if not all(map(_is_reduction, loops)):
             return ()
-        bounds = [bound for each in (*chain, *loops) for bound in (each.lo, each.hi)]
+        bounds = [bound for each in (*chain, *loops) for bound in each.bounds]
         inside = {each.var for each in chain} | scalars_written(body)
         if scalars_read(bounds) & inside or arrays_read(bounds) or may_raise((*body, *bounds)):
             return ()

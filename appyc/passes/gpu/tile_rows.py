@@ -120,7 +120,7 @@ def _tiled(mapping: GridMapping, names: NameSupply) -> tuple[For, int] | None:
 
 def _may_be_tiled(loop: For) -> bool:
     is_asked = loop.clauses is not None and bool(loop.clauses.block)
-    reads = contains((loop.lo, loop.hi), Load)
+    reads = contains(loop.bounds, Load)
     return loop.step > 0 and not (loop.reductions or loop.last or is_asked or reads)
 
 

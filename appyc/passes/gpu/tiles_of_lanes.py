@@ -49,7 +49,7 @@ def length_of_strips(nest: For, body: tuple[Stmt, ...], strips: frozenset[Symbol
     counts: dict[Expr, None] = {}
     for loop in loops_of(body):
         if loop.var in strips:
-            bounds = (loop.lo, loop.hi)
+            bounds = loop.bounds
             if may_raise(bounds) or arrays_read(bounds) or scalars_read(bounds) & inside:
                 return None
             counts.setdefault(trip_count(loop.lo, loop.hi, loop.step))

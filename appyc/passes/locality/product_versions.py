@@ -108,7 +108,7 @@ class ProductVersions:
         for nest in nests:
             assert nest.product is not None
             sides += widest(nest.product, nest)
-        if not nests or not is_fixed([e for n in sides for e in (n.lo, n.hi)], loops_of(marked)):
+        if not nests or not is_fixed([e for n in sides for e in n.bounds], loops_of(marked)):
             return loop
         tests = [_is_large(sides[at : at + 3], ENOUGH_FOR_ALL) for at in range(0, len(sides), 3)]
         return ir.If(conjunction(tests), (self.copy(marked),), (loop,), loc=loop.loc)

@@ -78,7 +78,7 @@ def _tiled(fn: Function, loops: tuple[For, ...], names: NameSupply, ctx: PassCon
     """The loops, of which the first and the last are to be tiled; None where that is not legal, or does not pay."""
     outer: list[For] = []
     across, *between, along = loops
-    if across.var in scalars_read((along.lo, along.hi)):
+    if across.var in scalars_read(along.bounds):
         return None  # a triangle, for whose corner tiles no gain was measured
     short = [most_trips(loop) for loop in (across, along)]
     if any(loop.step != 1 or not asks_for_no_more_than_threads(loop.clauses) for loop in loops) or any(

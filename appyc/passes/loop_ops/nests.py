@@ -17,7 +17,7 @@ from appyc.ir.visit import contains, scalars_read, scalars_written, walk
 def why_not_permute(loops: tuple[For, ...], legality: Legality, *, exact: bool) -> Refusal | None:
     """Why no two iterations of a nest may be exchanged, whatever elements they access. exact: sums keep their order."""
     body = loops[-1].body
-    bounds = [bound for loop in loops for bound in (loop.lo, loop.hi)]
+    bounds = [bound for loop in loops for bound in loop.bounds]
     if contains(bounds, Load) or scalars_read(bounds) & scalars_written(body):
         return Refusal("a bound of the loops changes while they run, or is an element of an array")
     if has_own(body, Break):

@@ -27,7 +27,7 @@ def why_not_skew(outer: For, inner: For) -> str | None:
     """Why the nest has no such form, whatever its dependences are."""
     if (outer.step, inner.step) != (1, 1):
         return "a step is not 1"
-    if outer.var in scalars_read((inner.lo, inner.hi)):
+    if outer.var in scalars_read(inner.bounds):
         return "the bounds of the inner loop depend on the outer one"
     if not (has_fixed_bounds(inner) and has_fixed_bounds(replace(outer, body=inner.body))):
         return "the bounds change while the loops run"

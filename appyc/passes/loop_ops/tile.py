@@ -58,7 +58,7 @@ def tile(loops: tuple[For, ...], sizes: Sequence[int], names: NameSupply) -> For
             least = lo if loop.lo == hull[0] else larger(lo, loop.lo)
             point = replace(point, lo=least, hi=hi if loop.hi == hull[1] else smaller(hi, loop.hi))
             within[loop.var] = (lo, shifted(hi, -1))
-        elif (loop.lo, loop.hi) == hull:
+        elif loop.bounds == hull:
             within[loop.var] = (shifted(hi, 1), lo)
         else:
             return None
@@ -69,7 +69,7 @@ def tile(loops: tuple[For, ...], sizes: Sequence[int], names: NameSupply) -> For
 
 def _hull(loop: For, within: Mapping[Symbol, Range]) -> Range | None:
     """Bounds of the loop that hold for all values of the outer variables in a tile."""
-    if not scalars_read((loop.lo, loop.hi)) & within.keys():
+    if not scalars_read(loop.bounds) & within.keys():
         return loop.lo, loop.hi
     if loop.step != 1:
         return None

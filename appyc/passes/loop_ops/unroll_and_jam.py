@@ -35,7 +35,7 @@ def why_not_unroll_and_jam(loops: tuple[For, ...], legality: Legality, *, exact:
     if reason is not None:
         return Refusal(reason)
     for loop in inner:
-        if outer.var in scalars_read((loop.lo, loop.hi)):
+        if outer.var in scalars_read(loop.bounds):
             note = Note(loop.loc, "its bounds depend on the outer loop")
             return Refusal(f"the loop over '{loop.var.name}' has other iterations each time", (note,))
     return why_not_reorder(loops, legality, _crosses, exact=exact)

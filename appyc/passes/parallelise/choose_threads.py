@@ -135,8 +135,7 @@ def _work(inner: ir.For, outer: ir.For) -> ir.Expr | None:
     work: ir.Expr = integer(max(operations, 1), inner.loc)
     loop: ir.For | None = inner
     while loop is not None:
-        bounds = (loop.lo, loop.hi)
-        if any(may_raise(b) or scalars_read(b) & changing or arrays_read(b) & written for b in bounds):
+        if any(may_raise(b) or scalars_read(b) & changing or arrays_read(b) & written for b in loop.bounds):
             return None if loop is inner else work
         work = ir.Binary("*", iterations_of(loop), work, loc=loop.loc)
         loop = next((s for s in loop.body if isinstance(s, ir.For)), None)

@@ -21,7 +21,4 @@ def is_asked(loop: For) -> bool:
 
 def has_fixed_bounds(loop: For) -> bool:
     """Whether the bounds are loop-invariant, and read no array element."""
-    bounds = (loop.lo, loop.hi)
-    if contains(bounds, Load):
-        return False
-    return not (scalars_read(bounds) & scalars_written(loop.body))
+    return not contains(loop.bounds, Load) and not scalars_read(loop.bounds) & scalars_written(loop.body)

@@ -111,7 +111,7 @@ def _from(loop: For, start: LinearForm[Expr]) -> For:
             case _:
                 return node
 
-    lo, hi = (written(linear_form(bound).plus(start), loc) for bound in (loop.lo, loop.hi))
+    lo, hi = (written(linear_form(bound).plus(start), loc) for bound in loop.bounds)
     return replace(loop, lo=lo, hi=hi, body=rewrite_all(loop.body, rule))
 
 

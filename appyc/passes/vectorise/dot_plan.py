@@ -140,7 +140,7 @@ def _plan(columns: For) -> Dots | None:
     if sum(isinstance(n, Stmt) for n in walk(columns.body)) > MAX_STATEMENTS:
         return None
     varying = {columns.var, *written}
-    if not all(is_invariant(loop.lo, varying) and is_invariant(loop.hi, varying) for loop in inner):
+    if not all(is_invariant(loop.bounds, varying) for loop in inner):
         return None
     if any(_plan(loop) is not None for loop in inner if loop not in dots):
         return None  # the rows nearest to a sum share its loads in less memory
@@ -175,9 +175,8 @@ def _can_be_jammed(rows: For, columns: For, plan: Dots) -> bool:
     return (
         is_independent(rows)
         and not is_block_of(columns, rows.var)
-        and is_invariant(columns.lo, written)
-        and is_invariant(columns.hi, written)
-        and all(is_invariant(e, {rows.var}) for loop in inner for e in (loop.lo, loop.hi))
+        and is_invariant(columns.bounds, written)
+        and all(is_invariant(loop.bounds, {rows.var}) for loop in inner)
         and _is_shared([loop for loop in inner if loop.var in plan.dots], {rows.var, *written})
     )
 

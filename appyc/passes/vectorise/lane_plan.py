@@ -84,10 +84,7 @@ def _may_stand_side_by_side(loop: ir.For) -> bool:
 
 def _can_be_jammed(rows: ir.For, lanes: ir.For) -> bool:
     """True where the rows of a block can run the inner loops together, at least over a common part."""
-    written = scalars_written(lanes.body)
-    if not is_invariant(lanes.lo, written) or not is_invariant(lanes.hi, written):
-        return False
-    if is_block_of(lanes, rows.var):
+    if not is_invariant(lanes.bounds, scalars_written(lanes.body)) or is_block_of(lanes, rows.var):
         return False
     for node in walk(lanes.body):
         if isinstance(node, ir.If):
@@ -104,7 +101,7 @@ def is_block_of(loop: ir.For, rows: ir.Symbol) -> bool:
     have anything in common."""
     return all(
         any(isinstance(n, ir.Binary) and n.op == "*" and rows in scalars_read(n) for n in walk(bound))
-        for bound in (loop.lo, loop.hi)
+        for bound in loop.bounds
     )
 
 
@@ -116,7 +113,7 @@ def _shared_loads(rows: ir.For, lanes: ir.For) -> int:
         return 0
     loop = inner[0]
     changing = {rows.var, lanes.var, *scalars_written(rows.body)}
-    if not all(is_invariant(e, changing) for e in (lanes.lo, lanes.hi, loop.lo, loop.hi)):
+    if not is_invariant((*lanes.bounds, *loop.bounds), changing):
         return 0
     loads = {n: scalars_read(n.index) for n in walk(loop.body) if isinstance(n, ir.Load)}
     return sum({lanes.var, loop.var} <= named and rows.var not in named for named in loads.values())
@@ -135,7 +132,7 @@ def _stand_apart(rows: ir.For, at: int) -> bool:
 
 
 def _has_bounds_of(loop: ir.For, symbol: ir.Symbol) -> bool:
-    return symbol in scalars_read((loop.lo, loop.hi))
+    return symbol in scalars_read(loop.bounds)
 
 
 def _plan(loop: ir.For) -> OuterLanes | None:
@@ -203,9 +200,8 @@ class LaneCheck:
                 plain = all(not (arrays_read(i) or scalars_read(i) & self.scalars) for i in stmt.index)
                 return stmt.mask is None and varies and plain and self.expression(stmt.value)
             case ir.For():
-                bounds = self.uniform(stmt.lo) and self.uniform(stmt.hi)
-                invariant = is_invariant(stmt.lo, self.scalars) and is_invariant(stmt.hi, self.scalars)
-                return bounds and invariant and all(self.statement(s) for s in stmt.body)
+                is_same = all(map(self.uniform, stmt.bounds)) and is_invariant(stmt.bounds, self.scalars)
+                return is_same and all(self.statement(s) for s in stmt.body)
             case ir.If():
                 return self.uniform(stmt.cond) and all(self.statement(s) for s in (*stmt.then, *stmt.orelse))
             case _:

@@ -158,9 +158,7 @@ def _needs_masks(loop: ir.For | ir.While, own: set[ir.Symbol]) -> bool:
     written = scalars_written(loop.body)
     if arrays_written(loop.body) or not written:
         return False
-    if isinstance(loop, ir.For) and (
-        scalars_read((loop.lo, loop.hi)) & own or arrays_read((loop.lo, loop.hi))
-    ):
+    if isinstance(loop, ir.For) and (scalars_read(loop.bounds) & own or arrays_read(loop.bounds)):
         return True
     if any(s.dtype.is_complex for s in written) or len({s.dtype for s in written}) > 1:
         return True
