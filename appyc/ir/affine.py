@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from appyc.errors import Loc
 from appyc.ir.nodes import Binary, Cast, Const, Expr, Logical, Node, Symbol, Unary, Var
 from appyc.ir.types import DType
-from appyc.ir.visit import rewrite, scalars_read, walk
+from appyc.ir.visit import rewrite, scalars_read
 
 Term = TypeVar("Term", bound=Hashable)
 
@@ -43,11 +43,7 @@ class LinearForm(Generic[Term]):
 
 def terms_with(form: LinearForm[Expr], symbols: frozenset[Symbol]) -> Mapping[Expr, int]:
     """The terms that any of the scalars occur in."""
-    return {
-        term: factor
-        for term, factor in form.terms.items()
-        if any(isinstance(n, Var) and n.symbol in symbols for n in walk(term))
-    }
+    return {term: factor for term, factor in form.terms.items() if not symbols.isdisjoint(scalars_read(term))}
 
 
 def written(form: LinearForm[Expr], loc: Loc) -> Expr:

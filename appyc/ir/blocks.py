@@ -82,6 +82,12 @@ def perfect_nests(node: Node) -> Iterator[tuple[For, ...]]:
             yield nest
 
 
+def depth(body: tuple[Stmt, ...]) -> int:
+    """How many loops are nested in statements, at most."""
+    inside = ((stmt, max(map(depth, blocks_of(stmt)), default=0)) for stmt in body)
+    return max((below + isinstance(stmt, For) for stmt, below in inside), default=0)
+
+
 def nested(loops: Sequence[For], body: tuple[Stmt, ...]) -> For:
     """The loops, each alone in the one before it, around a body: what `perfect_nest` takes apart."""
     for loop in reversed(loops):

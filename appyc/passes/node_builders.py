@@ -68,6 +68,11 @@ def start_of_sum(op: str, dtype: DType, loc: Loc) -> ir.Const:
     return identity(op, dtype, loc)
 
 
+def begun(scalar: ir.Symbol, op: str, loc: Loc) -> ir.Assign:
+    """The scalar that starts from the identity of an operator."""
+    return ir.Assign(scalar, identity(op, scalar.dtype, loc), loc=loc)
+
+
 def conjunction(tests: Sequence[ir.Expr]) -> ir.Expr:
     """All of the tests, each made only where those before hold."""
     return reduce(lambda known, test: ir.Logical("and", known, test, loc=test.loc), tests)

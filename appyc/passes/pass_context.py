@@ -124,6 +124,10 @@ class PassContext:
     allowance: Allowance = field(default_factory=Allowance, compare=False, repr=False)
     trials: Allowance = field(default_factory=Allowance, compare=False, repr=False)
 
+    def may_change_loops(self, fn: Function) -> bool:
+        """Whether passes look at the loops of a function: without `auto`, only if one has a pragma."""
+        return self.options.auto or any(loop.clauses is not None for loop in loops_of(fn.body))
+
     def remark(self, loc: Loc, text: str, kind: str = "note") -> None:
         self.remarks.append(Remark(loc, text, kind))
 

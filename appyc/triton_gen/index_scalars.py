@@ -12,7 +12,7 @@ from appyc.ir.gpu_program import Kernel, ProgramIndex
 from appyc.ir.kernel_scalars import targets_of
 from appyc.ir.nodes import Assign, Binary, Const, Expr, Extent, Symbol, Unary, Var
 from appyc.ir.types import DType, Layout
-from appyc.ir.visit import symbols_of, walk
+from appyc.ir.visit import scalars_read, symbols_of, walk
 
 SMALL = 1 << 12
 """Constants up to here count as 1, beside sizes of which a launch asks that they are small."""
@@ -33,7 +33,7 @@ def index_scalars(kernel: Kernel) -> dict[Symbol, int]:
                 found |= dict.fromkeys(own, 1)
             case Assign(target, value) if target.dtype is DType.INT64 and targets.count(target) == 1:
                 size = times(value, found, {kernel.chosen, kernel.rows})
-                if size is not None and any(isinstance(n, Var) and n.symbol in found for n in walk(value)):
+                if size is not None and scalars_read(value) & found.keys():
                     found[target] = size
     return found
 

@@ -16,12 +16,12 @@ from appyc.errors import Loc
 from appyc.ir.fault_words import FaultSites
 from appyc.ir.gpu_program import Kernel, LaneReduce, Launch, Loop, ProgramIndex, ReadBack, ScheduledStmt
 from appyc.ir.names import NameSupply, spellings
-from appyc.ir.nodes import Alloc, Assign, Binary, Expr, Load, LoopMode, Reduction, Store, Symbol, Update, Var
+from appyc.ir.nodes import Alloc, Binary, Expr, Load, LoopMode, Reduction, Store, Symbol, Update, Var
 from appyc.ir.types import ArrayType, DType
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.place_barriers import place_barriers
 from appyc.passes.gpu.predicate_lanes import KernelLowering
-from appyc.passes.node_builders import ceiling_quotient, counting, identity, integer, let
+from appyc.passes.node_builders import begun, ceiling_quotient, counting, integer, let
 
 SHARE_LANES = 1024
 """Lanes of the program that combines shares."""
@@ -57,7 +57,7 @@ class KernelResults:
         end = Binary("min", Binary("+", first, each, loc=loc), blocks, loc=loc)
         whole: list[ScheduledStmt] = [
             ProgramIndex((program.symbol,), (), loc=loc),
-            *(Assign(kept[r.symbol], identity(r.op, r.symbol.dtype, loc), loc=loc) for r in reductions),
+            *(begun(kept[r.symbol], r.op, loc) for r in reductions),
             Loop(number.symbol, first, end, 1, tuple(body), loc=loc),
         ]
         combined: list[ScheduledStmt] = []

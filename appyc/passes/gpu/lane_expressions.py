@@ -22,7 +22,7 @@ from appyc.ir.gpu_program import Fault, ScheduledStmt
 from appyc.ir.names import NameSupply
 from appyc.ir.raising import traps_overflow
 from appyc.ir.types import DType
-from appyc.ir.visit import map_operands, scalars_read, walk
+from appyc.ir.visit import map_operands, scalar_reads, scalars_read, walk
 from appyc.passes.node_builders import both, integer, is_simple, less, let, negated, zero
 
 
@@ -200,7 +200,7 @@ class ExpressionLowering:
 
 def mentions(node: ir.Node, symbols: set[ir.Symbol]) -> bool:
     """Whether an expression reads one of these scalars."""
-    return any(isinstance(n, ir.Var) and n.symbol in symbols for n in walk(node))
+    return not symbols.isdisjoint(scalar_reads(node))
 
 
 def is_in_subscript(loop: ir.For) -> bool:

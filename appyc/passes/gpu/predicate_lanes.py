@@ -34,9 +34,9 @@ from appyc.ir.visit import rename, scalar_writes, scalars_read, scalars_written
 from appyc.passes.gpu.lane_expressions import ExpressionLowering, Where, is_in_subscript
 from appyc.passes.gpu.scan_lanes import hand_on, of_one_lane, start_lanes
 from appyc.passes.node_builders import (
+    begun,
     both,
     combine,
-    identity,
     integer,
     is_simple,
     iteration,
@@ -218,9 +218,7 @@ class KernelLowering(ExpressionLowering):
             lo = self.temp("start", lo, out)
         count = self.temp("count", trip_count(lo, self.expr(s.hi, around, out), s.step), out)
         loop, kept = self.as_lanes(s)
-        for reduction in s.reductions:
-            lane = kept[reduction.symbol]
-            out.append(ir.Assign(lane, identity(reduction.op, lane.dtype, loc), loc=loc))
+        out += [begun(kept[r.symbol], r.op, loc) for r in s.reductions]
         base, lane = self.names.fresh("base", DType.INT64), self.names.fresh("lane", DType.INT64)
         self.varying.add(lane)
         number = ir.Binary("+", ir.Var(base, loc=loc), ir.Var(lane, loc=loc), loc=loc)

@@ -25,7 +25,7 @@ from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, arrays_written, loops_of, rename, scalars_read, walk
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.predicate_lanes import KernelLowering
-from appyc.passes.node_builders import both, identity, integer, less, trip_count, zero
+from appyc.passes.node_builders import begun, both, integer, less, trip_count, zero
 from appyc.passes.vectorise.divergence import divergence
 
 
@@ -67,9 +67,7 @@ class RowLowering(KernelLowering):
         body = rename(loop.body, {s.var: var})
         self.varying |= divergence(body, self.varying)
         self.in_row |= divergence(body, self.in_row)
-        for reduction in s.reductions:
-            own = kept[reduction.symbol]
-            out.append(Assign(own, identity(reduction.op, own.dtype, s.loc), loc=s.loc))
+        out += [begun(kept[r.symbol], r.op, s.loc) for r in s.reductions]
         out += self.block(body, replace(where, safe=around.safe))
         self.combine_lanes(s, kept, around, out)
 

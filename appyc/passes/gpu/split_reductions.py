@@ -47,11 +47,11 @@ from appyc.ir.visit import arrays_read, scalars_read, scalars_written, walk, wit
 from appyc.passes.gpu.map_gpu import map_gpu, may_be_lanes
 from appyc.passes.node_builders import (
     at_least,
+    begun,
     binary,
     ceiling_quotient,
     copy_of,
     counting,
-    identity,
     integer,
     iteration,
     iterations_of,
@@ -212,7 +212,7 @@ class _Splitter:
                 for s in nest.before
                 if not (isinstance(s, ir.Assign) and s.target in shares and s.target not in read)
             ),
-            *(ir.Assign(r.symbol, identity(r.op, r.symbol.dtype, loc), loc=loc) for r in loop.reductions),
+            *(begun(r.symbol, r.op, loc) for r in loop.reductions),
             replace(loop, lo=first, hi=last, clauses=None),
             *(
                 ir.Store(array, index, ir.Var(symbol, loc=loc), checked=False, loc=loc)

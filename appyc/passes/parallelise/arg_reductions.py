@@ -19,7 +19,6 @@ from appyc.ir.visit import (
     scalars_read,
     scalars_written,
     substitute,
-    walk,
 )
 from appyc.passes.node_builders import shifted
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds
@@ -58,9 +57,7 @@ def arg_reductions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     Does not handle: what is assigned under an inner condition, or in the `else`; loops with
     `break` or `continue`; assigned scalars that the loop reads elsewhere.
     """
-    if not ctx.options.auto and not any(
-        isinstance(n, ir.For) and n.clauses is not None for n in walk(fn.body)
-    ):
+    if not ctx.may_change_loops(fn):
         return fn
     names = NameSupply.after(fn)
 

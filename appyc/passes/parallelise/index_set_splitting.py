@@ -6,10 +6,12 @@ from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Verdict, named
 from appyc.analysis.sets.conditions import expression_of
+from appyc.ir.blocks import depth
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Const, Expr, For, Function, Stmt, Symbol
+from appyc.ir.nodes import Expr, For, Function, Stmt, Symbol
 from appyc.ir.visit import loops_of, walk, with_loops
 from appyc.passes.loop_ops.cut import split, why_not_cut
+from appyc.passes.loop_ops.unroll import trips_of
 from appyc.passes.node_builders import shifted
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_asked
 from appyc.passes.pass_context import PassContext
@@ -43,22 +45,11 @@ def index_set_splitting(fn: Function, ctx: PassContext) -> Function:
 
     Does not handle: steps other than 1; loop-carried scalars; conflicts with several iterations.
     """
-    for height in range(max(_heights(fn.body).values(), default=-1) + 1):
-        heights = _heights(fn.body)
-        candidates = [
-            loop for loop in loops_of(fn.body) if heights[loop.var] == height and _is_candidate(loop, ctx)
-        ]
+    for height in range(depth(fn.body)):  # inner loops first
+        candidates = [n for n in loops_of(fn.body) if depth(n.body) == height and _is_candidate(n, ctx)]
         if candidates:
             fn = _split(fn, candidates, ctx.legality(fn), ctx)
     return fn
-
-
-def _heights(body: tuple[Stmt, ...]) -> dict[Symbol, int]:
-    """How many loops are nested inside each; 0 for an innermost one."""
-    out: dict[Symbol, int] = {}
-    for loop in reversed(loops_of(body)):  # inner ones first
-        out[loop.var] = max((1 + out[inner.var] for inner in loops_of(loop.body)), default=0)
-    return out
 
 
 def _split(fn: Function, candidates: list[For], legality: Legality, ctx: PassContext) -> Function:
@@ -91,11 +82,8 @@ def _is_candidate(loop: For, ctx: PassContext) -> bool:
 
 def _is_short(loop: For) -> bool:
     """Whether each part would be one iteration, as of a time loop over two or three steps."""
-    match loop.lo, loop.hi:
-        case Const(value=int(lo)), Const(value=int(hi)):
-            return hi - lo <= 3
-        case _:
-            return False
+    trips = trips_of(loop)
+    return trips is not None and len(trips) <= 3
 
 
 def _points(legality: Legality, loop: For) -> list[tuple[str, Expr]]:

@@ -10,6 +10,7 @@ from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import loop_text
 from appyc.ir.array_accesses import by_number
+from appyc.ir.blocks import depth
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Clauses, Expr, For, Function, Load, Node, Stmt, Store, Symbol, Update
 from appyc.ir.raising import may_raise
@@ -197,12 +198,7 @@ def _pays(loop: For, parts: dict[int, ArrayPart], legality: Legality) -> bool:
     inner = loops_of(loop.body)
     if not inner or any(legality.judge(x).may_run_in_any_order for x in inner):
         return False
-    return _depth(loop) > max(len(part.axes) for part in parts.values())
-
-
-def _depth(loop: For) -> int:
-    """How many loops are nested, the loop itself included."""
-    return 1 + max((_depth(inner) for inner in loops_of(loop.body)), default=0)
+    return depth((loop,)) > max(len(part.axes) for part in parts.values())
 
 
 def _cost(loop: For, part: ArrayPart) -> str:

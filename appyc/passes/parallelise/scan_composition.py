@@ -16,7 +16,7 @@ from appyc.ir.names import NameSupply, ordered
 from appyc.ir.schedule import Scan
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import rewrite_all, scalars_written, walk
-from appyc.passes.node_builders import identity, integer, start_of_sum, truth
+from appyc.passes.node_builders import begun, integer, start_of_sum, truth
 from appyc.passes.parallelise.plain_loops import is_plain
 
 CALL_COST = 10
@@ -115,7 +115,7 @@ class Totals:
             op = "+" if t.factor is not None else t.scan.op
             out.append(ir.Assign(t.value, start_of_sum(op, t.value.dtype, self.loc), loc=self.loc))
             if t.factor is not None:
-                out.append(ir.Assign(t.factor, identity("*", t.factor.dtype, self.loc), loc=self.loc))
+                out.append(begun(t.factor, "*", self.loc))
         return out
 
     def loop(self) -> ir.For:

@@ -33,7 +33,7 @@ from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.types import DType
 from appyc.ir.visit import contains, loops_of, map_loops, rewrite_all, substitute, walk
-from appyc.passes.node_builders import conjunction, copy_of, integer, most_trips
+from appyc.passes.node_builders import conjunction, copy_of, counting, integer, most_trips
 from appyc.passes.pass_context import PassContext
 
 SHORT = 16
@@ -113,7 +113,7 @@ def _from_the_start(loop: ir.For, found: _Quotient, names: NameSupply) -> tuple[
     position = ir.Binary("+", before, column, loc=loc)
     body = substitute(body, {loop.var: position})
     inner = replace(loop, var=column.symbol, hi=last, body=body)
-    return ir.For(row.symbol, integer(0, loc), rows, 1, (inner,), loc=loc), inner
+    return counting(row.symbol, rows, (inner,), loc=loc), inner
 
 
 def _from_anywhere(loop: ir.For, found: _Quotient, names: NameSupply) -> tuple[ir.For, ir.For]:

@@ -26,7 +26,7 @@ from appyc.ir.invariance import changed_in
 from appyc.ir.names import NameSupply
 from appyc.ir.raising import may_leave, may_raise
 from appyc.ir.visit import arrays_written, loops_of, map_loops, map_operands, walk
-from appyc.passes.node_builders import has_iterations, with_private
+from appyc.passes.node_builders import if_it_runs, with_private
 from appyc.passes.pass_context import PassContext
 
 
@@ -69,7 +69,7 @@ def hoist_invariants(fn: ir.Function, ctx: PassContext) -> ir.Function:
             return loop
         made.update(values.values())
         ahead = tuple(ir.Assign(symbol, e, loc=e.loc) for e, symbol in values.items())
-        return ir.If(has_iterations(loop), ahead, loc=loop.loc), new
+        return if_it_runs(loop, ahead), new
 
     return map_loops(fn, rule)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from appyc.analysis.accesses.recomputable import Recomputable
 from appyc.ir.nodes import Assign, Expr, Fail, For, Function, Stmt, Symbol, Var
-from appyc.ir.visit import contains, map_loops, scalars_read, substitute, walk
+from appyc.ir.visit import contains, map_loops, scalars_read, substitute
 from appyc.passes.loop_ops.peel import peel, why_not_peel
 from appyc.passes.node_builders import shifted
 from appyc.passes.pass_context import PassContext
@@ -44,7 +44,7 @@ def peel_wrap_around(fn: Function, ctx: PassContext) -> Function:
     Does not handle: scalars that are set under a condition; loops with loops in them, or with
     `break` or `continue`; loops that a pragma's clause says more about than to run in parallel.
     """
-    if not ctx.options.auto and not any(isinstance(n, For) and n.clauses is not None for n in walk(fn.body)):
+    if not ctx.may_change_loops(fn):
         return fn
 
     return map_loops(fn, lambda loop: _peeled(loop, ctx) if _is_candidate(loop) else loop)

@@ -13,7 +13,7 @@ from appyc.ir.blocks import has_own, own_statements
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Binary, Break, Continue, Expr, For, Function, If, Stmt, Symbol, Var
 from appyc.ir.types import DType
-from appyc.ir.visit import map_loops, scalars_written, substitute, walk
+from appyc.ir.visit import map_loops, scalars_written, substitute
 from appyc.passes.node_builders import integer, iterations_of, scaled, shifted, trip_count
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds
 from appyc.passes.pass_context import PassContext
@@ -42,7 +42,7 @@ def substitute_induction(fn: Function, ctx: PassContext) -> Function:
     own assignment in the outer one), products, counters moved under a condition, loops with
     `break` or `continue`, and variables that a pragma's clause names.
     """
-    if not ctx.options.auto and not any(isinstance(n, For) and n.clauses is not None for n in walk(fn.body)):
+    if not ctx.may_change_loops(fn):
         return fn
     names = NameSupply.after(fn)
 

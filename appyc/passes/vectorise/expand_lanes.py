@@ -42,7 +42,7 @@ from appyc.ir.visit import (
     scalars_written,
     statements,
 )
-from appyc.passes.node_builders import identity, integer, less, negated, zero
+from appyc.passes.node_builders import begun, counting, integer, less, negated, zero
 
 FEW = 2
 """At most this many active lanes finish a loop sequentially, in order: a step of all lanes takes the time of two or
@@ -84,8 +84,7 @@ class _Runs:
                 case ir.Assign() | ir.Store() | ir.Update():
                     gathered.append(rewrite(stmt, _flags_at_once))
                 case LaneReduce(target, op, value):
-                    start = ir.Assign(target, identity(op, target.dtype, stmt.loc), loc=stmt.loc)
-                    gathered.append(start)
+                    gathered.append(begun(target, op, stmt.loc))
                     gathered.append(ir.Update(target, (), op, _plain(value), loc=stmt.loc))
                     self._close(gathered, out)
                 case Repeat():
@@ -117,7 +116,7 @@ class _Runs:
         many = less(integer(FEW, loc), ir.Var(going, loc=loc))
         out.append(ir.While(many, self.block(stmt.body, [start, count]), loc=loc))
         rest = ir.While(goes_on, self._alone(stmt.body), loc=loc)
-        each = ir.For(self.lane, integer(0, loc), integer(self.lanes, loc), 1, (rest,), loc=loc)
+        each = counting(self.lane, integer(self.lanes, loc), (rest,))
         out.append(ir.If(less(integer(0, loc), ir.Var(going, loc=loc)), (each,), loc=loc))
 
     def _alone(self, body: tuple[ScheduledStmt, ...]) -> tuple[ir.Stmt, ...]:
@@ -151,13 +150,9 @@ class _Runs:
         body = tuple(s for s in gathered if s not in starts)
         updates = [s for s in body if isinstance(s, ir.Update) and not s.target.is_array]
         reductions = tuple(ir.Reduction(s.op, s.target) for s in updates)
-        private = scalars_written(body) - {r.symbol for r in reductions}
         out += starts
         if body:
-            out.append(
-                ir.For(self.lane, integer(0, loc), integer(self.lanes, loc), 1, body, ir.LoopMode.SIMD,
-                    private=ordered(private), reductions=reductions, loc=loc)
-            )  # fmt: skip
+            out.append(counting(self.lane, integer(self.lanes, loc), body, ir.LoopMode.SIMD, reductions))
         gathered.clear()
 
 

@@ -17,9 +17,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Assign, Break, Continue, For, Function, If, Symbol, Update, Var, While
+from appyc.ir.nodes import Break, Continue, For, Function, If, Symbol, Update, Var, While
 from appyc.ir.visit import contains, loops_of, map_loops, rename, walk
-from appyc.passes.node_builders import identity, with_private
+from appyc.passes.node_builders import begun, with_private
 from appyc.passes.pass_context import PassContext
 
 _OPS = ("+", "*", "&", "|", "^")
@@ -51,7 +51,6 @@ def _conditional_updates(loop: For, symbol: Symbol) -> int:
 
 
 def _gathered(loop: For, symbol: Symbol, op: str, mine: Symbol) -> For:
-    start = Assign(mine, identity(op, mine.dtype, loop.loc), loc=loop.loc)
     end = Update(symbol, (), op, Var(mine, loc=loop.loc), loc=loop.loc)
-    body = (start, *(rename(stmt, {symbol: mine}) for stmt in loop.body), end)
+    body = (begun(mine, op, loop.loc), *(rename(stmt, {symbol: mine}) for stmt in loop.body), end)
     return replace(loop, body=body, private=(*loop.private, mine))
