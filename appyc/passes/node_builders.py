@@ -56,6 +56,14 @@ def combine(op: str, lhs: ir.Expr, rhs: ir.Expr) -> ir.Expr:
     return ir.Binary(op, lhs, rhs, loc=rhs.loc)
 
 
+def result_of(update: ir.Update) -> ir.Expr:
+    """What a scalar or an element is after an update."""
+    old: ir.Expr = ir.Var(update.target, loc=update.loc)
+    if update.target.is_array:
+        old = ir.Load(update.target, update.index, update.checked, loc=update.loc)
+    return combine(update.op, old, update.value)
+
+
 def identity(op: str, dtype: DType, loc: Loc) -> ir.Const:
     """The value that changes nothing when it is combined."""
     return ir.Const(neutral_element(op, dtype), dtype, loc=loc)
@@ -260,6 +268,19 @@ def over_elements(
         loop = counting(var.symbol, extent, body, mode)
         body = (loop,)
     return loop
+
+
+def filling(
+    array: ir.Symbol,
+    shape: Sequence[ir.Expr],
+    value: ir.Expr,
+    names: NameSupply,
+    mode: ir.LoopMode = ir.LoopMode.SEQUENTIAL,
+) -> ir.For:
+    """Loops that store a value into all elements of an array of this shape."""
+    return over_elements(
+        shape, lambda at: (ir.Store(array, at, value, checked=False, loc=value.loc),), names, mode
+    )
 
 
 def if_it_runs(loop: ir.For, body: tuple[ir.Stmt, ...]) -> ir.If:

@@ -43,14 +43,14 @@ from appyc.ir.affine import apart
 from appyc.ir.array_accesses import accesses_in
 from appyc.ir.blocks import map_blocks
 from appyc.ir.names import NameSupply, ordered
-from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Stmt, Store, Symbol
+from appyc.ir.nodes import Alloc, Expr, Extent, For, Function, Stmt, Symbol
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, loops_of, walk, with_body
 from appyc.passes.fuse.shifted_fusion import ROWS, may_be_cut
 from appyc.passes.fuse.tiled_chains import Chain, ChainFinder
 from appyc.passes.fuse.tiled_loops import Home, cut_to_rows, into_buffers, with_buffers
 from appyc.passes.loop_ops.strip_mine import Strips
-from appyc.passes.node_builders import binary, copy_of, integer, over_elements, shifted, zero
+from appyc.passes.node_builders import binary, copy_of, filling, integer, shifted, zero
 from appyc.passes.pass_context import FusionGroup, PassContext
 
 
@@ -163,12 +163,7 @@ class _OverlappedTiling:
 
     def _clearing(self, alloc: Alloc, first: Expr, last: Expr) -> For:
         """The loops that clear a block's rows."""
-        loc, array = alloc.loc, alloc.array
-
-        def store(at: tuple[Expr, ...]) -> tuple[Stmt, ...]:
-            return (Store(array, at, zero(array.dtype, loc), checked=False, loc=loc),)
-
-        rows = over_elements(alloc.shape, store, self.names)
+        rows = filling(alloc.array, alloc.shape, zero(alloc.array.dtype, alloc.loc), self.names)
         return replace(rows, lo=first, hi=binary("min", last, alloc.shape[0]))
 
     def _parts(

@@ -9,7 +9,7 @@ from appyc.ir.nodes import Alloc, Binary, Const, Expr, For, Load, Node, Stmt, St
 from appyc.ir.visit import rewrite_all
 from appyc.passes.checks.lengths import tested
 from appyc.passes.loop_ops.cut import cut
-from appyc.passes.node_builders import combine, integer, shifted
+from appyc.passes.node_builders import integer, result_of, shifted
 
 
 def storing(loop: For) -> For:
@@ -18,9 +18,7 @@ def storing(loop: For) -> For:
     def rule(node: Node) -> Node:
         match node:
             case Update(mask=None, atomic=False) if node.target.is_array:
-                before = Load(node.target, node.index, checked=node.checked, loc=node.loc)
-                value = combine(node.op, before, node.value)
-                return Store(node.target, node.index, value, checked=node.checked, loc=node.loc)
+                return Store(node.target, node.index, result_of(node), checked=node.checked, loc=node.loc)
             case _:
                 return node
 

@@ -42,6 +42,7 @@ from appyc.passes.node_builders import (
     iteration,
     less,
     negated,
+    result_of,
     trip_count,
     truth,
 )
@@ -126,16 +127,16 @@ class KernelLowering(ExpressionLowering):
         out.append(ir.Store(s.array, index, value, checked=False, mask=here.access, loc=s.loc))
 
     def _update(self, s: ir.Update, where: Where, out: list[ScheduledStmt]) -> None:
-        value = self.expr(s.value, where, out)
+        s = replace(s, value=self.expr(s.value, where, out))
         if not s.target.is_array:
-            self.assign(s.target, combine(s.op, ir.Var(s.target, loc=s.loc), value), where, out)
+            self.assign(s.target, result_of(s), where, out)
             return
         index, here = self.index(s.target, s.index, s.checked, s.loc, where, out)
         if s.atomic:
-            out.append(replace(s, index=index, value=value, checked=False, mask=here.access))
+            out.append(replace(s, index=index, checked=False, mask=here.access))
             return
         old = ir.Load(s.target, index, checked=False, mask=self.access_mask(index, here), loc=s.loc)
-        new = combine(s.op, old, value)
+        new = combine(s.op, old, s.value)
         out.append(ir.Store(s.target, index, new, checked=False, mask=here.access, loc=s.loc))
 
     def _if(self, s: ir.If, where: Where, out: list[ScheduledStmt]) -> None:

@@ -51,6 +51,7 @@ from appyc.passes.node_builders import (
     combine,
     copy_of,
     counting,
+    filling,
     integer,
     iteration,
     iterations_of,
@@ -113,15 +114,14 @@ class _Copier:
                 ir.Assign(lanes, smaller(most, binary("//", work, larger(size, integer(1, loc)))), loc=loc),
             )
             updated = self._in_lanes(loop, array, copies, count)
-        nest = partial(over_elements, names=self.names, mode=ir.LoopMode.PARALLEL)
+        names, mode = self.names, ir.LoopMode.PARALLEL
         start = start_of_sum(reduction.op, array.dtype, loc)
         is_zero = array.dtype.is_integer and start.value == 0
         made: list[ir.Stmt] = [ir.Alloc(copies, (*shape, count), zero=is_zero, loc=loc)]
         if not is_zero:
-            made.append(
-                nest((*shape, count), lambda at: (ir.Store(copies, at, start, checked=False, loc=loc),))
-            )
-        made += [updated, nest(shape, lambda at: self._combined(reduction, copies, at, count))]
+            made.append(filling(copies, (*shape, count), start, names, mode))
+        sums = over_elements(shape, lambda at: self._combined(reduction, copies, at, count), names, mode)
+        made += [updated, sums]
         self.ctx.remark(
             loc, f"{named(loop)}: where '{array.name}' has few elements, the GPU updates copies of it"
         )

@@ -39,7 +39,7 @@ from appyc.passes.gpu.kernel_results import finish_kernel
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.map_gpu import ANOTHER_LOOP, choose_lane_loops, lanes_of_strips, why_not_parallel
 from appyc.passes.gpu.predicate_lanes import KernelLowering
-from appyc.passes.node_builders import combine, less, trip_count, truth
+from appyc.passes.node_builders import less, result_of, trip_count, truth
 from appyc.passes.pass_context import PassContext
 
 
@@ -188,12 +188,8 @@ class _Splitter:
             case ir.Assign(target, value):
                 out.append(ir.Assign(target, self.on_host(value, out), loc=stmt.loc))
             case ir.Update():
-                value = self.on_host(stmt.value, out)
-                out.append(
-                    ir.Assign(
-                        stmt.target, combine(stmt.op, ir.Var(stmt.target, loc=stmt.loc), value), loc=stmt.loc
-                    )
-                )
+                value = result_of(replace(stmt, value=self.on_host(stmt.value, out)))
+                out.append(ir.Assign(stmt.target, value, loc=stmt.loc))
             case ir.For():
                 lo, hi = self.on_host(stmt.lo, out), self.on_host(stmt.hi, out)
                 private = set(self.scalars[stmt.var].private).difference(self.scalars[stmt.var].last)

@@ -53,10 +53,10 @@ from appyc.ir.visit import (
 )
 from appyc.passes.loop_ops.nests import is_rounding
 from appyc.passes.node_builders import (
-    combine,
+    filling,
     integer,
     larger,
-    over_elements,
+    result_of,
     shifted,
     start_of_sum,
     trip_count,
@@ -128,14 +128,12 @@ class _Recurrence:
         row = names.fresh(update.target.name, ArrayType(update.target.dtype, 1))
         count = larger(trip_count(outer.lo, outer.hi, 1), integer(0, loc))
         start = start_of_sum(update.op, update.target.dtype, loc)
-        cleared = over_elements(
-            (count,), lambda at: (ir.Store(row, at, start, checked=False, loc=loc),), names
-        )
         here = ir.Var(outer.var, loc=loc)
         total = ir.Load(row, (trip_count(outer.lo, here, 1),), checked=False, loc=loc)
         body = list(outer.body)
         body[self.at] = replace(update, value=total)
         body.append(self._push(row, here, shifted(here, 1 - self.behind), names))
+        cleared = filling(row, (count,), start, names)
         out: list[ir.Stmt] = [ir.Alloc(row, (count,), zero=False, loc=loc), cleared]
         if self.ahead:
             early = names.fresh(self.inner.var.name, self.inner.var.dtype)
@@ -151,12 +149,11 @@ class _Recurrence:
         inner, loc = self.inner, self.inner.loc
         var = names.fresh(self.outer.var.name, self.outer.var.dtype)
         there = ir.Var(var, loc=loc)
-        at = (trip_count(self.outer.lo, there, 1),)
         *before, update = substitute(inner.body, {inner.var: k, self.outer.var: there})
         assert isinstance(update, ir.Update)
-        old = ir.Load(row, at, checked=False, loc=loc)
-        store = ir.Store(row, at, combine(update.op, old, update.value), checked=False, loc=loc)
-        body = (*before, store)
+        at = (trip_count(self.outer.lo, there, 1),)
+        total = result_of(replace(update, target=row, index=at, checked=False))
+        body = (*before, ir.Store(row, at, total, checked=False, loc=loc))
         own = {s: names.fresh(s.name, s.dtype) for s in scalars_written(body)}
         return ir.For(var, first, self.outer.hi, 1, rename(body, own), loc=loc)
 

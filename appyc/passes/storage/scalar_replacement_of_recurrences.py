@@ -15,7 +15,7 @@ from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, For, Function, If, Load, Node, Stmt, Store, Symbol, Update, Var
 from appyc.ir.visit import loops_of, rewrite, scalars_read, scalars_written, substitute, walk, with_loops
-from appyc.passes.node_builders import combine, if_it_runs
+from appyc.passes.node_builders import if_it_runs, result_of
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_asked, is_plain
 from appyc.passes.parallelise.recognise_reductions import as_updates
 from appyc.passes.pass_context import PassContext
@@ -112,12 +112,9 @@ def _carried(loop: For, legality: Legality, names: NameSupply) -> If | None:
 def _stored(stmt: Stmt, before: Symbol) -> list[Stmt]:
     """The store replaced by an assignment of the new value to the scalar and a store of the scalar."""
     assert isinstance(stmt, Store | Update)
-    array, value = (stmt.array, stmt.value) if isinstance(stmt, Store) else (stmt.target, stmt.value)
-    if isinstance(stmt, Update):
-        element = Load(array, stmt.index, checked=False, loc=stmt.loc)
-        value = combine(stmt.op, element, stmt.value)
+    value = stmt.value if isinstance(stmt, Store) else result_of(replace(stmt, checked=False))
     new = as_updates(Assign(before, value, loc=stmt.loc))
-    return [*new, Store(array, stmt.index, Var(before, loc=stmt.loc), checked=False, loc=stmt.loc)]
+    return [*new, Store(array_of(stmt), stmt.index, Var(before, loc=stmt.loc), checked=False, loc=stmt.loc)]
 
 
 def _recurrences(loop: For, legality: Legality) -> Iterator[tuple[int, tuple[Load, ...]]]:
