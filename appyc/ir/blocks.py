@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import UnionType
 from typing import TypeAlias
 
-from appyc.ir.nodes import Break, Continue, Fail, For, If, Stmt, While
+from appyc.ir.nodes import Break, Const, Continue, Fail, For, If, Stmt, While
 from appyc.ir.symbols import Node, Symbol
 from appyc.ir.visit import children, loops_of
 
@@ -86,6 +86,15 @@ def depth(body: tuple[Stmt, ...]) -> int:
     """How many loops are nested in statements, at most."""
     inside = ((stmt, max(map(depth, blocks_of(stmt)), default=0)) for stmt in body)
     return max((below + isinstance(stmt, For) for stmt, below in inside), default=0)
+
+
+def constant_range(loop: For) -> range | None:
+    """The values of the loop variable, where the bounds are constant."""
+    match loop.bounds:
+        case Const(value=int(lo)), Const(value=int(hi)):
+            return range(lo, hi, loop.step)
+        case _:
+            return None
 
 
 def nested(loops: Sequence[For], body: tuple[Stmt, ...]) -> For:

@@ -156,7 +156,7 @@ class Regions:
         points, marks = access.domain.intersect(here), _marks(len(access.index))
         for mark, index in zip(marks, access.index, strict=True):
             points = points.intersect(self._sets.parameter(mark).eq_set(index))
-        return self._sets.project_out(points, [n for n in self._sets.names(points) if n not in marks])
+        return self._sets.forget(points, lambda name: name not in marks)
 
     def _inside(self, box: Box) -> isl.Set:
         points = self._sets.everything

@@ -155,9 +155,7 @@ class Meetings:
 
     def firsts(self, pairs: isl.Set) -> isl.Set:
         """The first instance of each pair."""
-        return self.sets.project_out(
-            pairs, [name for name in self.sets.names(pairs) if name.endswith(SECOND)]
-        )
+        return self.sets.forget(pairs, lambda name: name.endswith(SECOND))
 
     def settled(self, pairs: isl.Set) -> isl.Set:
         """The values of the function's parameters for which there is a pair."""

@@ -50,8 +50,9 @@ class _Question:
             domain, element = self.dependences.element(access)
             mark = sets.parameter(_MARK)
             touched = affine.in_context(domain.intersect(mark.eq_set(element[axis])))
-            deeper = [n for n in sets.names(touched) if n != _MARK and affine.names[n].depth > depth]
-            points = points.union(sets.project_out(touched, deeper))
+            points = points.union(
+                sets.forget(touched, lambda n: n != _MARK and affine.names[n].depth > depth)
+            )
         low, high = sets.least(points, _MARK), sets.least(points, _MARK, greatest=True)
         if low is None or high is None:
             return Axis()
@@ -65,8 +66,7 @@ class _Question:
         length = end.sub(start).add(one)
         sizes = low.domain().intersect(sets.parameter(_SIZE).eq_set(length))
         if self.each:
-            moving = [n for n in sets.names(sizes) if n != _SIZE and affine.names[n].depth >= depth]
-            sizes = sets.project_out(sizes, moving)
+            sizes = sets.forget(sizes, lambda n: n != _SIZE and affine.names[n].depth >= depth)
         largest = sets.least(sizes, _SIZE, greatest=True)
         if largest is not None:
             largest = self._simplest(largest, extent, above=True)

@@ -235,8 +235,7 @@ class _Pair:
     def _least(self, domain: isl.Set, value: isl.PwAff, is_shared: Callable[[str], bool]) -> isl.PwAff | None:
         sets = self.affine.sets
         points = self.affine.possible(domain).intersect(sets.parameter(_PART).eq_set(value))
-        moving = [name for name in sets.names(points) if name != _PART and not is_shared(name)]
-        least = sets.least(sets.project_out(points, moving), _PART)
+        least = sets.least(sets.forget(points, lambda n: n != _PART and not is_shared(n)), _PART)
         cases = [] if least is None else sets.bounding_cases(least, above=False)
         return cases[0] if cases else None
 

@@ -18,6 +18,7 @@ from typing import TypeAlias, assert_never
 
 from appyc.errors import Loc
 from appyc.ir import nodes as ir
+from appyc.ir.blocks import constant_range
 from appyc.ir.visit import children, contains, loops_of, scalars_read, scalars_written, statements, walk
 
 
@@ -212,7 +213,7 @@ def _statement_flow(
                 _reads(part, flow, assigned)
             inner = _inside(stmt, known)
             _expose(inner, flow, assigned)
-            if (_surely_runs(stmt) or _says_that_it_runs(holds, stmt)) and not inner.may_break:
+            if (constant_range(stmt) or _says_that_it_runs(holds, stmt)) and not inner.may_break:
                 _pass_on(flow, inner.completing)
         case ir.While():
             _reads(stmt.cond, flow, assigned)
@@ -250,15 +251,6 @@ def _reads(node: ir.Node, flow: _Flow, assigned: set[ir.Symbol]) -> None:
     for part in walk(node):
         if isinstance(part, ir.Var) and part.symbol not in assigned:
             flow.exposed.setdefault(part.symbol, part.loc)
-
-
-def _surely_runs(loop: ir.For) -> bool:
-    """Whether the loop has an iteration whatever the parameters are."""
-    match loop.lo, loop.hi:
-        case ir.Const(value=int(lo)), ir.Const(value=int(hi)):
-            return lo < hi if loop.step > 0 else lo > hi
-        case _:
-            return False
 
 
 def _says_that_it_runs(holds: ir.Expr | None, loop: ir.For) -> bool:

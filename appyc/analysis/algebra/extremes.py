@@ -78,8 +78,7 @@ def _ends(affine: Affine, domain: isl.Set, value: isl.PwAff, loc: Loc) -> tuple[
     """A lower and an upper bound of a sum of loop variables."""
     sets = affine.sets
     points = affine.possible(domain).intersect(sets.parameter(_PART).eq_set(value))
-    moving = [name for name in sets.names(points) if name != _PART and affine.names[name].origin is None]
-    line = sets.project_out(points, moving)
+    line = sets.forget(points, lambda name: name != _PART and affine.names[name].origin is None)
     out: list[Expr] = []
     for above in (False, True):
         end = sets.least(line, _PART, greatest=above)

@@ -168,8 +168,8 @@ class IterationFlow:
         found, sets = self.dependences.found, self.dependences.sets
         var, points = found.variables[self.loop.var], sets.nothing
         for access in found.within(self.loop):
-            deeper = [n for n in sets.names(access.domain) if found.affine.names[n].depth > self._depth]
-            points = points.union(sets.project_out(access.domain, deeper))
+            inside = sets.forget(access.domain, lambda n: found.affine.names[n].depth > self._depth)
+            points = points.union(inside)
         last = sets.least(found.affine.in_context(points), var, greatest=self.loop.step > 0)
         if last is None:
             return None

@@ -89,6 +89,15 @@ class Dependences:
                     if (first.writes or second.writes) and not _both_atomic(first, second):
                         yield from self._between(loop, first, second)
 
+    def all_conflicts(self, loop: For, most: int) -> list[Conflict] | None:
+        """All of them; None where they are more than so many, or where isl reached its bound."""
+        found: list[Conflict] = []
+        for conflict in self.conflicts(loop):
+            if conflict.instances is None or len(found) == most:
+                return None
+            found.append(conflict)
+        return found
+
     def _is_own(self, array: Symbol, loop: For) -> bool:
         """Whether an array is private to each iteration: allocated in it, before any use, and dead outside."""
         loops, start = self.found.allocated.get(array, ((), 0))
@@ -183,17 +192,15 @@ class Dependences:
 
     def _turning_points(self, loop: For, conflicts: list[Conflict]) -> tuple[isl.PwAff, isl.PwAff] | None:
         var = self.found.variables[loop.var]
-        depth = len(self.found.around[loop.var])
-        names = self.found.affine.names
         points = self.sets.nothing
+
+        def is_inner(name: str) -> bool:
+            own = name.removesuffix(SECOND)
+            return own != var and not self.meetings.is_shared(loop, own)
+
         for conflict in conflicts:
             assert conflict.instances is not None
-            inner = [
-                name
-                for name in self.sets.names(conflict.instances)
-                if name not in (var, var + SECOND) and names[name.removesuffix(SECOND)].depth > depth
-            ]
-            points = points.union(self.sets.project_out(conflict.instances, inner))
+            points = points.union(self.sets.forget(conflict.instances, is_inner))
         later = self.sets.least(self.sets.project_out(points, [var]), var + SECOND)
         earlier = self.sets.least(self.sets.project_out(points, [var + SECOND]), var, greatest=True)
         if later is None or earlier is None:

@@ -37,15 +37,11 @@ def skew_factor(legality: Legality, outer: For, inner: For) -> int | None:
         return None
     if not _is_chain(legality, inner):
         return None
-    crossing: list[Conflict] = []
-    for conflict in legality.dependences.conflicts(outer):
-        crossing.append(conflict)
-        if conflict.instances is None or len(crossing) > MAX_CONFLICTS:
-            return None
-    for factor in FACTORS:
-        if all(_leads_on(legality, outer, inner, conflict, factor) for conflict in crossing):
-            return factor
-    return None
+    crossing = legality.dependences.all_conflicts(outer, MAX_CONFLICTS)
+    if crossing is None:
+        return None
+    ways = (f for f in FACTORS if all(_leads_on(legality, outer, inner, c, f) for c in crossing))
+    return next(ways, None)
 
 
 def _is_chain(legality: Legality, inner: For) -> bool:

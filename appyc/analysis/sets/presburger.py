@@ -218,6 +218,10 @@ class Presburger:
                 points = points.project_out(kind, position, 1)
         return points
 
+    def forget(self, points: isl.Set, is_gone: Callable[[str], bool]) -> isl.Set:
+        """The set without those parameters among the ones that it depends on."""
+        return self.project_out(points, [name for name in self.names(points) if is_gone(name)])
+
     def is_bounded(self, value: isl.PwAff, names: Sequence[str]) -> bool:
         """Whether the value has a lower and an upper bound that do not depend on the parameters of these names."""
         return bool(self.project_out(isl.Set.from_pw_aff(value), names).is_bounded())

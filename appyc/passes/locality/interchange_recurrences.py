@@ -106,12 +106,8 @@ class _Recurrence:
         """Whether each read in the reduction may move to iteration k; False for loops that carry nothing."""
         dependences = legality.dependences
         inside = {id(access) for access in dependences.found.within(self.inner)}
-        flows: list[Conflict] = []
-        for count, conflict in enumerate(dependences.conflicts(self.outer)):
-            if conflict.instances is None or count >= MAX_CONFLICTS:
-                return False
-            if conflict.source.writes and id(conflict.sink) in inside:
-                flows.append(conflict)
+        conflicts = dependences.all_conflicts(self.outer, MAX_CONFLICTS) or ()
+        flows = [c for c in conflicts if c.source.writes and id(c.sink) in inside]
         return bool(flows) and all(self._is_settled(legality, conflict) for conflict in flows)
 
     def _is_settled(self, legality: Legality, conflict: Conflict) -> bool:

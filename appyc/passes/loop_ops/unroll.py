@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from appyc.ir.blocks import has_own
+from appyc.ir.blocks import constant_range, has_own
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Alloc, Binary, Break, Const, Continue, Expr, For, Node, Stmt, Symbol, Var
 from appyc.ir.types import DType
@@ -56,19 +56,10 @@ def again(body: tuple[Stmt, ...], values: dict[Symbol, Expr], names: NameSupply)
     return copy_of(rewrite_all(substitute(body, values), _put_together), names)
 
 
-def trips_of(loop: For) -> range | None:
-    """The values of the loop variable, where the bounds are constant."""
-    match loop.lo, loop.hi:
-        case Const(value=int(lo)), Const(value=int(hi)):
-            return range(lo, hi, loop.step)
-        case _:
-            return None
-
-
 def written_out(loop: For, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     """A body for each value of the loop variable; conditions on it are folded, and dead branches removed."""
     out: list[Stmt] = []
-    for value in trips_of(loop) or ():
+    for value in constant_range(loop) or ():
         for stmt in body:
             new = rewrite_all((substitute(stmt, {loop.var: integer(value, stmt.loc)}),), _put_together)
             jump = next((at for at, part in enumerate(new) if isinstance(part, Continue)), None)

@@ -6,12 +6,11 @@ from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import Verdict, named
 from appyc.analysis.sets.conditions import expression_of
-from appyc.ir.blocks import depth
+from appyc.ir.blocks import constant_range, depth
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Expr, For, Function, Stmt, Symbol
 from appyc.ir.visit import loops_of, walk, with_loops
 from appyc.passes.loop_ops.cut import split, why_not_cut
-from appyc.passes.loop_ops.unroll import trips_of
 from appyc.passes.node_builders import shifted
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds, is_asked
 from appyc.passes.pass_context import PassContext
@@ -82,7 +81,7 @@ def _is_candidate(loop: For, ctx: PassContext) -> bool:
 
 def _is_short(loop: For) -> bool:
     """Whether each part would be one iteration, as of a time loop over two or three steps."""
-    trips = trips_of(loop)
+    trips = constant_range(loop)
     return trips is not None and len(trips) <= 3
 
 

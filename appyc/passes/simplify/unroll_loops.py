@@ -21,10 +21,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.analysis.dependences.verdicts import named
-from appyc.ir.blocks import perfect_nest, replace_outermost
+from appyc.ir.blocks import constant_range, perfect_nest, replace_outermost
 from appyc.ir.nodes import Alloc, Break, Continue, For, Function, Stmt, Symbol, While
 from appyc.ir.visit import contains, loops_of, map_loops, scalars_written, walk
-from appyc.passes.loop_ops.unroll import trips_of, written_out
+from appyc.passes.loop_ops.unroll import written_out
 from appyc.passes.pass_context import PassContext
 
 MOST_TRIPS = 9
@@ -49,7 +49,8 @@ def unroll_loops(fn: Function, ctx: PassContext) -> Function:
             return loop
         for short in inner:
             ctx.remark(
-                short.loc, f"{named(short)}: its {len(trips_of(short) or ())} iterations are written out"
+                short.loc,
+                f"{named(short)}: its {len(constant_range(short) or ())} iterations are written out",
             )
         return replace(loop, body=body)
 
@@ -63,7 +64,7 @@ def _asked_for(fn: Function) -> set[Symbol]:
 
 
 def _may_be_written_out(loop: For) -> bool:
-    values = trips_of(loop)
+    values = constant_range(loop)
     small = values is not None and len(values) <= MOST_TRIPS
     if not values and scalars_written(loop.body):
         return False  # without the assignments, later reads would be of undefined scalars
