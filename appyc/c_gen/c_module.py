@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from appyc.c_gen.text.c_helpers import Helpers
 from appyc.c_gen.text.c_names import Names
@@ -11,7 +12,7 @@ from appyc.c_gen.text.c_types import storage_type
 from appyc.c_gen.translation_units import Definition
 from appyc.errors import Loc
 from appyc.ir.fault_words import FaultSite, FaultSites, index_error
-from appyc.ir.nodes import For, Function, Symbol
+from appyc.ir.nodes import For, Function, Stmt, Symbol
 from appyc.ir.raising import overflow_error
 from appyc.ir.schedule import UNSCHEDULED, Schedule
 from appyc.ir.text_writers import CWriter
@@ -91,6 +92,10 @@ class FunctionContext:
         spelled = self.module.names.of(symbol)
         return f"(*{spelled})" if symbol in self.behind_pointer else spelled
 
+    def spelling(self, names: Mapping[Symbol, str]) -> FunctionContext:
+        """The context in which some symbols are called otherwise."""
+        return replace(self, renamed={**self.renamed, **names})
+
     def extent(self, array: Symbol, axis: int) -> str:
         return self.module.names.extent(array, axis)
 
@@ -118,6 +123,10 @@ class FunctionContext:
         stores = "".join(f" fault[{k}] = {word};" for k, word in enumerate(later, 3))
         self.writer.line(f"if ({call}) {{{stores} }}" if later else f"{call};")
         self.writer.line("goto leave;")
+
+
+Body: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
+"""What writes statements in a context."""
 
 
 def parameters_of_array(ctx: ModuleContext, array: Symbol, *, apart: bool = True) -> list[tuple[str, str]]:

@@ -21,17 +21,14 @@ Which loops take this form, `passes/vectorise/compaction_form.py` says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from collections.abc import Mapping
 
-from appyc.c_gen.c_module import FunctionContext
+from appyc.c_gen.c_module import Body, FunctionContext
 from appyc.c_gen.lanes.simd import flag_bits
 from appyc.c_gen.text.c_expressions import element, expression
 from appyc.c_gen.text.c_types import storage_type
-from appyc.ir.nodes import For, Stmt, Symbol
+from appyc.ir.nodes import For, Symbol
 from appyc.ir.packing_loops import Selection, selection_of
-
-Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 
 PART = 512
 """Elements of a part: its buffer stays in the cache next to the core."""
@@ -44,7 +41,7 @@ FEW = 4
 costs as much as several elements that are stored and counted; computing the mask costs a quarter of a piece."""
 
 
-def emit_packing(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Statements) -> None:
+def emit_packing(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) -> None:
     """Writes the loop from `lo` to `hi`. body: writes statements as they are."""
     writer, fresh = ctx.writer, ctx.module.names.fresh
     found = selection_of(loop)

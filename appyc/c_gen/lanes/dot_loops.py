@@ -6,23 +6,20 @@ sum, the copies' vector operations are adjacent, so that the C compiler loads ea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
 
-from appyc.c_gen.c_module import FunctionContext
-from appyc.c_gen.lanes.register_tiles import declare_copies, emit_strips, loop_head
+from appyc.c_gen.c_module import Body, FunctionContext
+from appyc.c_gen.lanes.register_tiles import declare_copies, emit_strips
 from appyc.c_gen.lanes.row_blocks import RowBlocks, emit_row_blocks
-from appyc.c_gen.lanes.simd import KEEP_IN_ORDER, declare_scalars, simd_private
+from appyc.c_gen.lanes.simd import KEEP_IN_ORDER, declare_scalars, loop_head, simd_private
 from appyc.c_gen.text.c_expressions import expression
 from appyc.c_gen.text.c_types import c_type, constant
 from appyc.c_gen.text.vector_text import Vectors
 from appyc.errors import InternalError
 from appyc.ir.nodes import Assign, For, Stmt, Symbol, Update
 from appyc.ir.schedule import Dots
-
-Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 
 VECTORS = 2
 """Vectors of a row by which the sum's loop is unrolled: together they are whole cache lines."""
@@ -34,10 +31,10 @@ class _Tile:
 
     plan: Dots
     copies: tuple[FunctionContext, ...]
-    body: Statements
+    body: Body
 
 
-def emit_dots(ctx: FunctionContext, rows: For, plan: Dots, lo: str, hi: str, body: Statements) -> None:
+def emit_dots(ctx: FunctionContext, rows: For, plan: Dots, lo: str, hi: str, body: Body) -> None:
     """Writes the loop from `lo` to `hi`, and the columns' loop inside it if it is one of rows."""
     inner = rows if plan.rows is None else rows.body[0]
     assert isinstance(inner, For)
@@ -59,7 +56,7 @@ def _emit_columns(
     lo: str,
     hi: str,
     counts: tuple[int, ...],
-    body: Statements,
+    body: Body,
 ) -> None:
     """The columns' loop for some rows: in blocks of the sizes in `counts`, in order."""
     initial = {s: (c_type(s.dtype), constant(0, s.dtype)) for s in plan.scalars}
@@ -91,7 +88,7 @@ def _emit_block(tile: _Tile, statements: tuple[Stmt, ...]) -> None:
             _emit_block(tile, stmt.body)
 
 
-def emit_dot(ctx: FunctionContext, loop: For, chains: int, lo: str, hi: str, body: Statements) -> None:
+def emit_dot(ctx: FunctionContext, loop: For, chains: int, lo: str, hi: str, body: Body) -> None:
     """Writes a sum alone, from `lo` to `hi`, with as many accumulators as `chains`."""
 
     def alone(inside: FunctionContext, statements: tuple[Stmt, ...]) -> None:
@@ -105,7 +102,7 @@ def _emit_dot(
     copies: Sequence[FunctionContext],
     loop: For,
     ends: tuple[str, str],
-    body: Statements,
+    body: Body,
     counts: tuple[int, ...] = (VECTORS, 1),
     chains: int = 1,
 ) -> None:
@@ -131,10 +128,7 @@ def _emit_dot(
                 for number in range(count):
                     with writer.block():
                         at = f"({var} + {number} * width)" if number else var
-                        here = [
-                            replace(inside, renamed={**inside.renamed, loop.var: at})
-                            for inside in insides[number % chains]
-                        ]
+                        here = [inside.spelling({loop.var: at}) for inside in insides[number % chains]]
                         here = [_with_vectors(inside, loop.private, kind) for inside in here]
                         vectors = Vectors(loop.var, frozenset([*sums, *loop.private]), kind, "width")
                         for stmt in loop.body:
@@ -157,7 +151,7 @@ def _with_vectors(
     if kind:
         for name in names.values():
             copy.writer.line(f"{kind} {name};")
-    return replace(copy, renamed={**copy.renamed, **names})
+    return copy.spelling(names)
 
 
 def _emit_vectors(vectors: Vectors, copies: list[FunctionContext], stmt: Stmt) -> None:

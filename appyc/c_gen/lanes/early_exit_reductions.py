@@ -20,22 +20,17 @@ Does not handle: loops with other statements; updates under an `if`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
-
-from appyc.c_gen.c_module import FunctionContext
+from appyc.c_gen.c_module import Body, FunctionContext
 from appyc.c_gen.lanes.simd import KEEP_IN_ORDER, declare_scalars, flag_bits, simd_private
 from appyc.c_gen.text.c_expressions import expression
 from appyc.c_gen.text.c_operators import combine
 from appyc.ir.nodes import For, Select, Stmt, Symbol, Update
 
-Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
-
 PART = 1024
 """Iterations between two tests whether every result is decided."""
 
 
-def emit_decided(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Statements) -> None:
+def emit_decided(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) -> None:
     """Writes the loop from `lo` to `hi`."""
     updates = [stmt for stmt in loop.body if isinstance(stmt, Update)]
     searches = [(u, u.value.orelse) for u in updates if u.op == "min" and isinstance(u.value, Select)]
@@ -62,7 +57,7 @@ def emit_decided(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Statem
         writer.line(f"{var} = {stop};")
 
 
-def emit_undecided(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Statements) -> None:
+def emit_undecided(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) -> None:
     """Writes the loop from `lo` to `hi` for few iterations, one by one, and without a branch: it would be mispredicted
     as often as not."""
     writer, k = ctx.writer, ctx.name(loop.var)

@@ -13,18 +13,14 @@ one chunk are a dependence chain; those of different chunks are independent.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
-from appyc.c_gen.c_module import FunctionContext
+from appyc.c_gen.c_module import Body, FunctionContext
 from appyc.c_gen.text.c_expressions import emit_combined, expression
 from appyc.c_gen.text.c_types import c_type, constant, partial_start
 from appyc.ir.nodes import For, Stmt
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_written
-
-Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 
 _LEAST = {DType.FLOAT64: 2.0**-1022, DType.FLOAT32: 2.0**-126}
 """The least normal numbers."""
@@ -40,7 +36,7 @@ class _Chunks:
     after: tuple[Stmt, ...]
 
 
-def emit_chains(ctx: FunctionContext, loop: For, together: int, lo: str, hi: str, body: Statements) -> None:
+def emit_chains(ctx: FunctionContext, loop: For, together: int, lo: str, hi: str, body: Body) -> None:
     """Writes the loop over the chunks from `lo` to `hi`, so many chunks together."""
     (at,) = (number for number, stmt in enumerate(loop.body) if isinstance(stmt, For))
     inner = loop.body[at]
@@ -66,10 +62,10 @@ def _copy(ctx: FunctionContext, plan: _Chunks, chunk: str, number: int) -> Funct
         if symbol in reductions:
             start = partial_start(reductions[symbol], symbol.dtype, ctx.name(symbol))
         ctx.writer.line(f"{c_type(symbol.dtype)} {name} = {start};")
-    return replace(ctx, renamed={**ctx.renamed, **renamed}, leaves=False)
+    return replace(ctx.spelling(renamed), leaves=False)
 
 
-def _emit_group(ctx: FunctionContext, plan: _Chunks, copies: list[FunctionContext], body: Statements) -> None:
+def _emit_group(ctx: FunctionContext, plan: _Chunks, copies: list[FunctionContext], body: Body) -> None:
     writer, fresh, step = ctx.writer, ctx.module.names.fresh, plan.inner.step
     trip_count = ctx.module.helpers.plain("trip_count")
     lows, trips = [], []
@@ -97,11 +93,11 @@ def _emit_group(ctx: FunctionContext, plan: _Chunks, copies: list[FunctionContex
     _emit_results(ctx, plan, copies)
 
 
-def _emit_iteration(copy: FunctionContext, plan: _Chunks, value: str, body: Statements) -> None:
+def _emit_iteration(copy: FunctionContext, plan: _Chunks, value: str, body: Body) -> None:
     with copy.writer.block():
         name = copy.module.names.fresh(plan.inner.var.name)
         copy.writer.line(f"const int64_t {name} = {value};")
-        inside = replace(copy, renamed={**copy.renamed, plan.inner.var: name})
+        inside = copy.spelling({plan.inner.var: name})
         body(inside, plan.inner.body)
         for scan in plan.inner.scans:
             if scan.fades and scan.symbol.dtype.is_float:

@@ -7,14 +7,13 @@ once for all rows. Rows whose lanes' loops have different bounds share the part 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeAlias
 
-from appyc.c_gen.c_module import FunctionContext
-from appyc.c_gen.lanes.register_tiles import Copies, declare_copies, emit_strips, loop_head
+from appyc.c_gen.c_module import Body, FunctionContext
+from appyc.c_gen.lanes.register_tiles import Copies, declare_copies, emit_strips
 from appyc.c_gen.lanes.row_blocks import EmitRow, RowBlocks, declare_common_part, emit_row_blocks
+from appyc.c_gen.lanes.simd import loop_head
 from appyc.c_gen.text.c_expressions import element_at, expression
 from appyc.c_gen.text.c_types import c_type
 from appyc.c_gen.text.vector_text import Vectors
@@ -22,8 +21,6 @@ from appyc.errors import InternalError
 from appyc.ir.nodes import Assign, For, If, Stmt, Store, Update
 from appyc.ir.schedule import OuterLanes
 from appyc.ir.visit import loops_of
-
-Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 
 CACHED_BYTES = 1 << 19
 """Bytes of a tile that all rows use again: it stays in the cache next to a core, beside the other data
@@ -46,7 +43,7 @@ class _Tile:
         return tuple(copy for row in self.rows for copy in row)
 
 
-def emit_lanes(ctx: FunctionContext, rows: For, plan: OuterLanes, lo: str, hi: str, body: Statements) -> None:
+def emit_lanes(ctx: FunctionContext, rows: For, plan: OuterLanes, lo: str, hi: str, body: Body) -> None:
     """Writes the loop from `lo` to `hi`, with the lanes' loop inside if it is jammed. body: writes other statements."""
     if plan.rows is None:
         # The remainder is done in few strips, since each strip reads all data of the inner loops again.
@@ -64,7 +61,7 @@ def emit_lanes(ctx: FunctionContext, rows: For, plan: OuterLanes, lo: str, hi: s
     def others(statements: tuple[Stmt, ...]) -> EmitRow | None:
         if not statements:
             return None
-        return lambda row: body(replace(ctx, renamed={**ctx.renamed, rows.var: row}), statements)
+        return lambda row: body(ctx.spelling({rows.var: row}), statements)
 
     blocks = RowBlocks(rows, inner, strips, others(rows.body[:at]), others(rows.body[at + 1 :]))
     emit_row_blocks(ctx, blocks, lo, hi, plan.counts, _chunk(ctx, plan, inner) if plan.shared else None)
@@ -198,7 +195,7 @@ def _emit_store(tile: _Tile, copy: FunctionContext, stmt: Store) -> None:
         return
     with copy.writer.block():
         copy.writer.line(f"const {vectors.kind} value = {value};")
-        lane = replace(copy, renamed={**copy.renamed, vectors.var: f"({copy.name(vectors.var)} + piece)"})
+        lane = copy.spelling({vectors.var: f"({copy.name(vectors.var)} + piece)"})
         target = element_at(lane, stmt.array, stmt.index)
         copy.writer.line(
             f"for (int64_t piece = 0; piece < {vectors.lanes}; piece += 1) {target} = value[piece];"

@@ -18,23 +18,17 @@ Does not handle: loops with other statements; sums, whose rounding depends on th
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TypeAlias
-
-from appyc.c_gen.c_module import FunctionContext
-from appyc.c_gen.lanes.simd import declare_scalars, simd_directive, simd_private
+from appyc.c_gen.c_module import Body, FunctionContext
+from appyc.c_gen.lanes.simd import declare_scalars, emit_simd, simd_directive, simd_private
 from appyc.c_gen.text.c_operators import combine
 from appyc.c_gen.text.c_types import c_type
-from appyc.ir.nodes import For, Stmt
-
-Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
+from appyc.ir.nodes import For
 
 SHORT = 512
 """Iterations below which several accumulators gain nothing."""
 
 
-def emit_strands(ctx: FunctionContext, loop: For, count: int, lo: str, hi: str, body: Statements) -> None:
+def emit_strands(ctx: FunctionContext, loop: For, count: int, lo: str, hi: str, body: Body) -> None:
     """Writes the loop from `lo` to `hi`."""
     writer, fresh = ctx.writer, ctx.module.names.fresh
     start, quarter, var = fresh("start"), fresh("quarter"), ctx.name(loop.var)
@@ -43,12 +37,12 @@ def emit_strands(ctx: FunctionContext, loop: For, count: int, lo: str, hi: str, 
         writer.line(f"const int64_t {quarter} = ({hi} - {start}) / {count};")
         strands = [ctx]
         for number in range(1, count):
-            renamed = {**ctx.renamed, loop.var: f"({var} + {number} * {quarter})"}
+            renamed = {loop.var: f"({var} + {number} * {quarter})"}
             for reduction in loop.reductions:
                 renamed[reduction.symbol] = name = fresh(reduction.symbol.name)
                 kind, first = c_type(reduction.symbol.dtype), ctx.name(reduction.symbol)
                 writer.line(f"{kind} {name} = {first};")
-            strands.append(replace(ctx, renamed=renamed))
+            strands.append(ctx.spelling(renamed))
         writer.line(simd_directive(ctx, loop, strands[1:]))
         with writer.block(f"for (int64_t {var} = {start}; {var} < {start} + {quarter}; {var} += 1)"):
             declare_scalars(ctx, simd_private(loop))
@@ -62,7 +56,4 @@ def emit_strands(ctx: FunctionContext, loop: For, count: int, lo: str, hi: str, 
                 )
                 writer.line(f"{first} = {both};")
         writer.line(f"{start} += {count} * {quarter};")
-    writer.line(simd_directive(ctx, loop))
-    with writer.block(f"for (int64_t {var} = {start}; {var} < {hi}; {var} += 1)"):
-        declare_scalars(ctx, simd_private(loop))
-        body(ctx, loop.body)
+    emit_simd(ctx, loop, start, hi, body)

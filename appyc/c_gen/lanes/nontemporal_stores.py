@@ -17,20 +17,16 @@ start of a line in the same iteration get ordinary stores.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias
 
-from appyc.c_gen.c_module import FunctionContext
-from appyc.c_gen.lanes.simd import declare_scalars, simd_directive, simd_private
+from appyc.c_gen.c_module import Body, FunctionContext
+from appyc.c_gen.lanes.simd import declare_scalars, emit_simd, simd_directive, simd_private
 from appyc.c_gen.text.c_expressions import element_at
 from appyc.c_gen.text.c_headers import LINE_BYTES
 from appyc.c_gen.text.c_types import storage_type
 from appyc.ir.machine_model import LEAST_LANES
-from appyc.ir.nodes import For, Stmt, Store
+from appyc.ir.nodes import For, Store
 from appyc.ir.visit import loops_of, walk
-
-Statements: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 
 
 def has_streams(ctx: FunctionContext, nest: tuple[For, ...]) -> bool:
@@ -45,7 +41,7 @@ def emit_choice(ctx: FunctionContext, cost: str) -> None:
     ctx.writer.line(f"const bool streams = {ctx.module.helpers.plain('writes_past')}({cost});")
 
 
-def emit_streams(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Statements) -> None:
+def emit_streams(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) -> None:
     """Writes a SIMD loop from `lo` to `hi` in a function that declares `streams`."""
     writer, fresh = ctx.writer, ctx.module.names.fresh
     stores = [
@@ -59,7 +55,7 @@ def emit_streams(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Statem
     with writer.block(f"for (int64_t {part} = 0; {part} < 2; {part} += 1)"):
         writer.line(f"const int64_t {var} = {part} ? {done} : {lo};")
         writer.line(f"const int64_t {var}_end = {part} ? {hi} : {first};")
-        _emit_plain(ctx, loop, var, f"{var}_end", body)
+        emit_simd(ctx, loop, var, f"{var}_end", body)
         writer.line(f"if ({part} || {first} == {hi}) break;")
         with writer.block(f"for (int64_t {line} = {first}; {line} < {done}; {line} += {lanes})"):
             _emit_lines(ctx, loop, stores, line, lanes, body)
@@ -79,16 +75,8 @@ def _emit_start(
         writer.line(f"{done} = {first} + ({hi} - {first}) / {lanes} * {lanes};")
 
 
-def _emit_plain(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Statements) -> None:
-    var = ctx.name(loop.var)
-    ctx.writer.line(simd_directive(ctx, loop))
-    with ctx.writer.block(f"for (int64_t {var} = {lo}; {var} < {hi}; {var} += 1)"):
-        declare_scalars(ctx, simd_private(loop))
-        body(ctx, loop.body)
-
-
 def _emit_lines(
-    ctx: FunctionContext, loop: For, stores: list[Store], line: str, lanes: int, body: Statements
+    ctx: FunctionContext, loop: For, stores: list[Store], line: str, lanes: int, body: Body
 ) -> None:
     writer, fresh = ctx.writer, ctx.module.names.fresh
     lane, buffers = fresh("lane"), {store.array: fresh(f"{store.array.name}_line") for store in stores}
@@ -109,5 +97,5 @@ def _emit_lines(
 
 def _address(ctx: FunctionContext, loop: For, store: Store, at: str) -> str:
     """The address that iteration `at` stores to."""
-    there = replace(ctx, renamed={**ctx.renamed, loop.var: at})
+    there = ctx.spelling({loop.var: at})
     return f"&{element_at(there, store.array, store.index)}"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 
 from appyc.c_gen.c_module import FunctionContext
-from appyc.ir.nodes import For, Symbol
+from appyc.ir.nodes import Symbol
 
 Copies = tuple[tuple[FunctionContext, ...], ...]
 """For each row of a tile a context for each column, which spells symbols as this copy's."""
@@ -41,17 +40,12 @@ def declare_copies(
     for row in given or (None,):
         copies = []
         for name in names:
-            renamed = {**ctx.renamed, symbol: name}
+            renamed = {symbol: name}
             if row is not None and variable is not None:
                 renamed[variable] = row
             for own, (kind, value) in initial.items():
                 renamed[own] = fresh(own.name)
                 writer.line(f"{kind} {renamed[own]} = {value};")
-            copies.append(replace(ctx, renamed=renamed))
+            copies.append(ctx.spelling(renamed))
         out.append(tuple(copies))
     return tuple(out)
-
-
-def loop_head(ctx: FunctionContext, loop: For, lo: str, hi: str) -> str:
-    var, relation = ctx.name(loop.var), "<" if loop.step > 0 else ">"
-    return f"for (int64_t {var} = {lo}; {var} {relation} {hi}; {var} += {loop.step})"

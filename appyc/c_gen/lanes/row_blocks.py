@@ -155,5 +155,5 @@ def declare_common_part(ctx: FunctionContext, bounds: Sequence[tuple[str, str]])
 
 def _bounds(ctx: FunctionContext, rows: For, inner: For, name: str) -> tuple[str, str]:
     """The inner loop's bounds in the row of that name."""
-    inside = replace(ctx, renamed={**ctx.renamed, rows.var: name})
+    inside = ctx.spelling({rows.var: name})
     return expression(inside, inner.lo), expression(inside, inner.hi)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from appyc.c_gen.c_module import FunctionContext
+from appyc.c_gen.c_module import Body, FunctionContext
 from appyc.c_gen.text.c_types import c_type, constant
 from appyc.ir.nodes import For, If, Load, Node, Reduction, Stmt, Symbol, While
 from appyc.ir.schedule import Schedule
@@ -37,6 +37,19 @@ def simd_directive(ctx: FunctionContext, loop: For, strands: Sequence[FunctionCo
     if loop.safelen is not None:
         clauses.append(f"safelen({loop.safelen})")
     return " ".join(["#pragma omp simd", *clauses])
+
+
+def loop_head(ctx: FunctionContext, loop: For, lo: str, hi: str) -> str:
+    var, relation = ctx.name(loop.var), "<" if loop.step > 0 else ">"
+    return f"for (int64_t {var} = {lo}; {var} {relation} {hi}; {var} += {loop.step})"
+
+
+def emit_simd(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) -> None:
+    """The loop from `lo` to `hi` in lanes."""
+    ctx.writer.line(simd_directive(ctx, loop))
+    with ctx.writer.block(loop_head(ctx, loop, lo, hi)):
+        declare_scalars(ctx, simd_private(loop))
+        body(ctx, loop.body)
 
 
 def _clause_op(ctx: FunctionContext, reduction: Reduction) -> str:

@@ -12,8 +12,8 @@ The function that calls the library is in `headers/library_products.h`.
 
 from __future__ import annotations
 
-from appyc.c_gen.c_module import FunctionContext
-from appyc.c_gen.loops.counted_loops import Body, emit_counted
+from appyc.c_gen.c_module import Body, FunctionContext
+from appyc.c_gen.loops.counted_loops import emit_counted
 from appyc.c_gen.loops.thread_loops import emit_threads, runs_in_threads
 from appyc.c_gen.text.c_expressions import element_at, expression
 from appyc.ir.invariance import is_invariant

@@ -3,11 +3,10 @@ other loops), with non-temporal stores, unrolled and jammed, interleaved, or str
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
-from appyc.c_gen.c_module import FunctionContext
+from appyc.c_gen.c_module import Body, FunctionContext
 from appyc.c_gen.lanes.compaction import emit_packing
 from appyc.c_gen.lanes.dot_loops import emit_dot, emit_dots
 from appyc.c_gen.lanes.early_exit_reductions import emit_decided, emit_undecided
@@ -15,7 +14,13 @@ from appyc.c_gen.lanes.interleaved_scans import emit_chains
 from appyc.c_gen.lanes.lane_loops import emit_lanes
 from appyc.c_gen.lanes.multiple_accumulators import emit_strands
 from appyc.c_gen.lanes.nontemporal_stores import emit_streams
-from appyc.c_gen.lanes.simd import KEEP_IN_ORDER, declare_scalars, simd_directive, simd_private
+from appyc.c_gen.lanes.simd import (
+    KEEP_IN_ORDER,
+    declare_scalars,
+    emit_simd,
+    loop_head,
+    simd_private,
+)
 from appyc.c_gen.loops.unlikely_faults import emit_fast_loop
 from appyc.c_gen.text.c_expressions import expression
 from appyc.ir.nodes import Extent, For, Stmt
@@ -32,8 +37,6 @@ from appyc.ir.schedule import (
     Simd,
 )  # fmt: skip
 from appyc.ir.single_iterations import flat_counts, flattened
-
-Body: TypeAlias = Callable[[FunctionContext, tuple[Stmt, ...]], None]
 
 
 def emit_counted(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) -> None:
@@ -62,8 +65,7 @@ def _emit_flat_or(
     is_one = " && ".join(dict.fromkeys(f"{trips} == {count}" for trips, count in counted))
     with ctx.writer.block(f"if ({is_one})"):
         flat = flattened(loop)
-        ctx.writer.line(simd_directive(ctx, flat))
-        _emit_for(ctx, flat, lo, hi, body, is_simd=True)
+        emit_simd(ctx, flat, lo, hi, body)
     is_some = f" if ({counted[0][0]} > 0)" if len(loop.body) == 1 else ""  # rows of nothing are not run over
     with ctx.writer.block(f"else{is_some}"):
         _emit_chosen(ctx, loop, schedule, lo, hi, body)
@@ -85,8 +87,7 @@ def _emit_chosen(
         case None:
             _emit_for(ctx, loop, lo, hi, body)
         case Simd() if not (schedule.nontemporal and ctx.may_stream):
-            ctx.writer.line(simd_directive(ctx, loop))
-            _emit_for(ctx, loop, lo, hi, body)
+            emit_simd(ctx, loop, lo, hi, body)
         case form:
             with ctx.writer.block():
                 _emit_form(ctx, loop, form, lo, hi, body)
@@ -104,12 +105,9 @@ def emit_in_order(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body)
     _emit_for(ctx, loop, lo, hi, each)
 
 
-def _emit_for(
-    ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body, *, is_simd: bool | None = None
-) -> None:
-    var, relation = ctx.name(loop.var), "<" if loop.step > 0 else ">"
-    with ctx.writer.block(f"for (int64_t {var} = {lo}; {var} {relation} {hi}; {var} += {loop.step})"):
-        if ctx.schedule[loop.var].is_simd if is_simd is None else is_simd:
+def _emit_for(ctx: FunctionContext, loop: For, lo: str, hi: str, body: Body) -> None:
+    with ctx.writer.block(loop_head(ctx, loop, lo, hi)):
+        if ctx.schedule[loop.var].is_simd:
             declare_scalars(ctx, simd_private(loop))
         body(ctx, loop.body)
 

@@ -21,11 +21,11 @@ from contextlib import ExitStack
 
 from appyc.c_gen.array_copies import ArrayCopies, emit_allocation, emit_combination, emit_own, emit_release
 from appyc.c_gen.c_function import emit_function
-from appyc.c_gen.c_module import FunctionContext, parameters_of_array
+from appyc.c_gen.c_module import Body, FunctionContext, parameters_of_array
 from appyc.c_gen.captures import Captures, captures_of, perfect_nest
 from appyc.c_gen.lanes.nontemporal_stores import emit_choice, has_streams
 from appyc.c_gen.lanes.simd import declare_scalars, named_outside_lanes
-from appyc.c_gen.loops.counted_loops import Body, emit_counted, emit_in_order
+from appyc.c_gen.loops.counted_loops import emit_counted, emit_in_order
 from appyc.c_gen.loops.loop_pieces import CUT_WORK, atomics_pay, cost_text, emit_pieces, rounds, work_text
 from appyc.c_gen.loops.piece_patterns import pattern_of
 from appyc.c_gen.profiled_loops import emit_end, emit_start

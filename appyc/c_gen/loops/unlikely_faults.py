@@ -22,27 +22,19 @@ form, `passes/vectorise/guarded_loops.py` says.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
-from appyc.c_gen.c_module import FunctionContext
-from appyc.c_gen.lanes.simd import declare_scalars, simd_directive, simd_private
+from appyc.c_gen.c_module import Body, FunctionContext
+from appyc.c_gen.lanes.simd import emit_simd
 from appyc.c_gen.text.c_expressions import expression
 from appyc.ir.affine import slope
 from appyc.ir.array_accesses import bounds_tests, without_check
-from appyc.ir.nodes import Const, For, Node, Stmt
+from appyc.ir.nodes import Const, For, Node
 from appyc.ir.schedule import Guarded
 from appyc.ir.visit import rewrite_all
 
 
-def emit_fast_loop(
-    ctx: FunctionContext,
-    loop: For,
-    form: Guarded,
-    lo: str,
-    hi: str,
-    body: Callable[[FunctionContext, tuple[Stmt, ...]], None],
-) -> None:
+def emit_fast_loop(ctx: FunctionContext, loop: For, form: Guarded, lo: str, hi: str, body: Body) -> None:
     """Writes both loops; `lo` and `hi` are terms that do not change while they run."""
     writer, var = ctx.writer, ctx.name(loop.var)
     unchecked = rewrite_all(loop.body, lambda n: _without_check(n, form))
@@ -50,10 +42,7 @@ def emit_fast_loop(
     writer.line(f"int64_t {var} = {lo};")
     with writer.block(f"if ({' && '.join(_in_range(ctx, loop, form, lo, hi)) or 'true'})"):
         if form.lanes:
-            writer.line(simd_directive(ctx, loop))
-            with writer.block(f"for (int64_t {var} = {lo}; {var} < {hi}; {var} += {loop.step})"):
-                declare_scalars(ctx, simd_private(loop))
-                body(ctx, unchecked)
+            emit_simd(ctx, replace(loop, body=unchecked), lo, hi, body)
             writer.line(f"{var} = {hi};")
         else:
             with writer.block(careful):
@@ -69,8 +58,7 @@ def _without_check(node: Node, form: Guarded) -> Node | tuple[Node, ...]:
 
 
 def _in_range(ctx: FunctionContext, loop: For, form: Guarded, lo: str, hi: str) -> list[str]:
-    first = replace(ctx, renamed={**ctx.renamed, loop.var: f"({lo})"})
-    last = replace(ctx, renamed={**ctx.renamed, loop.var: f"({hi} - 1)"})
+    first, last = (ctx.spelling({loop.var: f"({end})"}) for end in (lo, f"{hi} - 1"))
     tests: dict[str, None] = {}
     for index, extent in form.ends:
         factor = slope(index, loop.var)
