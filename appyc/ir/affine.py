@@ -90,6 +90,17 @@ def linear_form(expr: Expr) -> LinearForm[Expr]:
             return LinearForm({expr: 1})
 
 
+def difference(one: Expr, other: Expr) -> LinearForm[Expr]:
+    """What one int64 expression is more than another."""
+    return linear_form(one).plus(linear_form(other), -1)
+
+
+def excess(one: Expr, other: Expr) -> int | None:
+    """The constant that one int64 expression is more than another; None where the difference is no constant."""
+    form = difference(one, other)
+    return None if form.terms else form.constant
+
+
 def are_equal(one: Expr, other: Expr) -> bool:
     """Whether two int64 expressions have the same normal form, so that they are always equal."""
     return one == other or _regular(one) == _regular(other)
@@ -140,8 +151,7 @@ def offset_from(index: Expr, var: Symbol) -> LinearForm[Expr] | None:
 
 def distance(index: Expr, var: Symbol) -> int | None:
     """The constant c of an index `var + c`; None for any other index."""
-    rest = offset_from(index, var)
-    return rest.constant if rest is not None and not rest.terms else None
+    return excess(index, Var(var, loc=index.loc))
 
 
 def are_apart(one: Sequence[LinearForm[Expr]], other: Sequence[LinearForm[Expr]]) -> bool:
@@ -158,15 +168,6 @@ def operands(expr: Expr, *ops: str) -> list[Expr]:
 
 
 def apart(value: Expr) -> tuple[Expr | None, int]:
-    """An expression without the constant that is added to it (None for a constant), and that constant."""
-    match value:
-        case Const(value=int(number)):
-            return None, number
-        case Binary(op="+" | "-" as op, lhs=inner, rhs=Const(value=int(number))):
-            base, offset = apart(inner)
-            return base, offset + number if op == "+" else offset - number
-        case Binary(op="+", lhs=Const(value=int(number)), rhs=inner):
-            base, offset = apart(inner)
-            return base, offset + number
-        case _:
-            return value, 0
+    """An int64 expression without the constant that is added to it (None for a constant), and that constant."""
+    form = linear_form(value)
+    return written(LinearForm(form.terms), value.loc) if form.terms else None, form.constant

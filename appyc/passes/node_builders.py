@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from appyc.errors import Loc
 from appyc.ir import nodes as ir
-from appyc.ir.affine import apart, operands
+from appyc.ir.affine import excess, operands
 from appyc.ir.blocks import rewrite_own_statements
 from appyc.ir.integers import neutral_element
 from appyc.ir.names import NameSupply, ordered
@@ -160,10 +160,9 @@ def most_trips(loop: ir.For) -> int | None:
     """
     first, last = loop.bounds if loop.step > 0 else (loop.hi, loop.lo)
     size = abs(loop.step)
-    starts = [apart(part) for part in operands(first, "max")]
-    ends = [apart(part) for part in operands(last, "min")]
-    spans = [end - start for base, start in starts for other, end in ends if base == other]
-    return max(0, (min(spans) + size - 1) // size) if spans else None
+    spans = [excess(end, start) for start in operands(first, "max") for end in operands(last, "min")]
+    known = [span for span in spans if span is not None]
+    return max(0, (min(known) + size - 1) // size) if known else None
 
 
 def iteration(lo: ir.Expr, step: int, number: ir.Expr) -> ir.Expr:

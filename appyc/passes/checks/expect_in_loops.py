@@ -24,7 +24,7 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from appyc.ir import nodes as ir
-from appyc.ir.affine import LinearForm, linear_form, terms_with, written
+from appyc.ir.affine import LinearForm, difference, linear_form, terms_with, written
 from appyc.ir.blocks import replace_outermost
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
@@ -202,7 +202,7 @@ def _in_front(cond: ir.Expr, loops: Sequence[ir.For], changed: Set[ir.Symbol]) -
             lhs.dtype is rhs.dtype is DType.INT64
         ):
             low, high = (lhs, rhs) if cond.op in ("<", "<=") else (rhs, lhs)
-            least = _least(linear_form(high).plus(linear_form(low), -1), loops, changed)
+            least = _least(difference(high, low), loops, changed)
             if least is None:
                 return None
             zero = ir.Const(0, DType.INT64, loc=cond.loc)

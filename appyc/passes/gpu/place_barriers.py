@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import TypeAlias
 
-from appyc.ir.affine import linear_form
+from appyc.ir.affine import excess
 from appyc.ir.array_accesses import accesses_in
 from appyc.ir.gpu_program import Barrier, Branch, Loop, Repeat, ScheduledStmt
 from appyc.ir.kernel_scalars import head_of, targets_of
@@ -79,8 +79,7 @@ def _conflict(one: Access, other: Access, varying: frozenset[Symbol]) -> bool:
 def _apart(one: Expr, other: Expr, varying: frozenset[Symbol]) -> bool:
     if one.dtype is not DType.INT64 or other.dtype is not DType.INT64:
         return False
-    distance = linear_form(one).plus(linear_form(other), -1)
-    return not distance.terms and distance.constant != 0 and not varying & scalars_read(one)
+    return bool(excess(one, other)) and not varying & scalars_read(one)
 
 
 def _after(pending: Pending, changed: Iterable[Symbol]) -> Pending:

@@ -35,7 +35,7 @@ from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality
 from appyc.analysis.dependences.verdicts import named
 from appyc.ir import nodes as ir
-from appyc.ir.affine import coefficient, distance, linear_form
+from appyc.ir.affine import coefficient, distance, excess
 from appyc.ir.names import NameSupply
 from appyc.ir.raising import may_raise
 from appyc.ir.types import ArrayType, Layout
@@ -170,10 +170,10 @@ def _recurrence(outer: ir.For) -> _Recurrence | None:
     if len(loops_of(outer.body)) != 1 or not isinstance(update := inner.body[-1], ir.Update):
         return None
     behind = distance(inner.hi, outer.var)
-    ahead = linear_form(outer.lo).plus(linear_form(inner.lo), -1)
-    if behind is None or behind > 0 or ahead.terms or ahead.constant < 0:
+    ahead = excess(outer.lo, inner.lo)
+    if behind is None or behind > 0 or ahead is None or ahead < 0:
         return None
-    found = _Recurrence(outer, inner, loops[0], update, behind, ahead.constant)
+    found = _Recurrence(outer, inner, loops[0], update, behind, ahead)
     return found if _operands_move(found) and _strides(found) else None
 
 

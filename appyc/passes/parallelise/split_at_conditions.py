@@ -36,7 +36,7 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from appyc.ir import nodes as ir
-from appyc.ir.affine import NO_TERMS, LinearForm, distance, linear_form, written
+from appyc.ir.affine import NO_TERMS, LinearForm, difference, distance, excess, written
 from appyc.ir.blocks import map_blocks
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
@@ -132,16 +132,16 @@ class _Cutting:
 
 def _in_one_part(loop: ir.For, boundary: ir.Expr) -> bool | None:
     """Whether all iterations are in the first part of a loop that is cut; None where they may be in both."""
-    behind, ahead = (linear_form(end).plus(linear_form(boundary), -1) for end in (loop.hi, loop.lo))
-    if not behind.terms and behind.constant <= 0:
+    behind, ahead = excess(loop.hi, boundary), excess(loop.lo, boundary)
+    if behind is not None and behind <= 0:
         return True
-    return False if not ahead.terms and ahead.constant >= 0 else None
+    return False if ahead is not None and ahead >= 0 else None
 
 
 def _is_short(lo: ir.Expr, hi: ir.Expr) -> bool:
     """Whether a range has a few iterations at most: a border, which is not cut again."""
-    length = linear_form(hi).plus(linear_form(lo), -1)
-    return not length.terms and length.constant <= BORDER
+    length = excess(hi, lo)
+    return length is not None and length <= BORDER
 
 
 def _turning_point(loop: ir.For, at_ifs: bool) -> tuple[ir.Compare | ir.Binary, ir.Expr, bool] | None:
@@ -199,7 +199,7 @@ def _boundary(cond: ir.Compare, var: ir.Symbol, moving: Set[ir.Symbol]) -> tuple
     """The first iteration of the second part, and whether the condition holds in the first part."""
     if cond.op in ("==", "!=") or {cond.lhs.dtype, cond.rhs.dtype} != {DType.INT64}:
         return None
-    form, here = linear_form(cond.lhs).plus(linear_form(cond.rhs), -1), ir.Var(var, loc=cond.loc)
+    form, here = difference(cond.lhs, cond.rhs), ir.Var(var, loc=cond.loc)
     step = form.terms.get(here, 0)
     if step not in (1, -1):
         return None

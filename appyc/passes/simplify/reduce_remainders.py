@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.ir import nodes as ir
-from appyc.ir.affine import linear_form
+from appyc.ir.affine import excess, linear_form
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_written, symbols_of, walk
 from appyc.passes.checks.guards import asked_in_order
@@ -118,5 +118,5 @@ def _room(term: ir.Expr, ranges: Ranges, base: ir.Expr) -> tuple[int, int] | Non
     known = ranges.get(term.symbol) if isinstance(term, ir.Var) else None
     if known is None or known.lo < 0:
         return None
-    beyond = linear_form(known.hi).plus(linear_form(base), -1)
-    return None if beyond.terms or beyond.constant > 0 else (known.lo, -beyond.constant)
+    beyond = excess(known.hi, base)
+    return None if beyond is None or beyond > 0 else (known.lo, -beyond)

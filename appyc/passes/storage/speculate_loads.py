@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from appyc.ir import nodes as ir
-from appyc.ir.affine import linear_form
+from appyc.ir.affine import excess, linear_form
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
 from appyc.ir.visit import contains, loops_of, map_loops, rewrite, walk
@@ -95,11 +95,11 @@ def _is_near(load: ir.Load, store: ir.Store, least: Mapping[ir.Symbol, int]) -> 
         return False
     for at, limit in zip(load.index, store.index, strict=True):
         form = linear_form(at)
-        apart = form.plus(linear_form(limit), -1)
+        ahead = excess(at, limit)
         known = all(
             isinstance(term, ir.Var) and term.symbol in least and n > 0 for term, n in form.terms.items()
         )
-        if apart.terms or apart.constant > 0 or not known:
+        if ahead is None or ahead > 0 or not known:
             return False
         lowest = sum(n * least[term.symbol] for term, n in form.terms.items() if isinstance(term, ir.Var))
         if lowest + form.constant < 0:

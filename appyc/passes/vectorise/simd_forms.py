@@ -4,7 +4,7 @@ early exit."""
 from __future__ import annotations
 
 from appyc.ir import nodes as ir
-from appyc.ir.affine import linear_form
+from appyc.ir.affine import difference, excess, linear_form
 from appyc.ir.array_accesses import array_of, is_access
 from appyc.ir.invariance import is_invariant
 from appyc.ir.raising import can_fault
@@ -105,7 +105,7 @@ def decides_early(loop: ir.For) -> bool:
 def in_order_below(loop: ir.For) -> int:
     """The trip count below which a reduction in lanes takes longer than one without; 0 where the C compiler knows the
     trip count, or where nothing is reduced."""
-    if not loop.reductions or not linear_form(loop.hi).plus(linear_form(loop.lo), -1).terms:
+    if not loop.reductions or excess(loop.hi, loop.lo) is not None:
         return 0
     narrowest = min((n.dtype.itemsize for n in walk(loop.body) if isinstance(n, ir.Load)), default=8)
     return min(SHORT_BYTES // narrowest, MOST_IN_ORDER)
@@ -138,7 +138,7 @@ def is_flat_at_one(loop: ir.For) -> bool:
 def _is_short_at_one(loop: ir.For, changing: set[ir.Symbol]) -> bool:
     if loop.step != 1 or loop.product is not None or not is_invariant(loop.lo, changing):
         return False
-    trips = linear_form(loop.hi).plus(linear_form(loop.lo), -1)
+    trips = difference(loop.hi, loop.lo)
     match tuple(trips.terms.items()):
         case ((ir.Binary(op="max", lhs=trips_or_none, rhs=ir.Const(value=0)), 1),) if not trips.constant:
             trips = linear_form(trips_or_none)  # of a slice
