@@ -15,7 +15,7 @@ import numpy as np
 
 from appyc.errors import InternalError
 from appyc.ir import nodes as ir
-from appyc.ir.affine import LinearForm, apart, linear_form, written
+from appyc.ir.affine import LinearForm, linear_form, written
 from appyc.ir.gpu_program import LaneIndex
 from appyc.ir.types import DType, Layout
 from appyc.triton_gen.index_scalars import times, wraps_alike
@@ -344,8 +344,10 @@ class ExpressionEmitter:
 
 def _without_constant(index: ir.Expr) -> tuple[ir.Expr, int]:
     """An index as a sum and the constant that is added to it, which is 0 where it is all that there is."""
-    base, constant = apart(index) if index.dtype is DType.INT64 else (None, 0)
-    return (index, 0) if base is None else (base, constant)
+    if index.dtype is not DType.INT64 or isinstance(index, ir.Const):
+        return index, 0
+    form = linear_form(index)
+    return written(LinearForm(form.terms), index.loc), form.constant
 
 
 def _sizes_below(array: ir.Symbol, axis: int, rank: int) -> list[tuple[str, int]]:

@@ -68,7 +68,8 @@ def _propagated(fn: ir.Function) -> ir.Function:
         return fn
     written = Counter(scalar_writes(fn))
     once = frozenset(symbol for symbol, times in written.items() if times == 1) - frozenset(fn.params)
-    return replace(fn, body=_InLoops(frozenset(changed_in(fn)), once).block(fn.body, {}, frozenset()))
+    changing = frozenset({*written, *(loop.var for loop in loops_of(fn))})
+    return replace(fn, body=_InLoops(changing, once).block(fn.body, {}, frozenset()))
 
 
 @dataclass(frozen=True, slots=True)
