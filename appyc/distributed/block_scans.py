@@ -55,7 +55,7 @@ def block_scans(
 ) -> BlockScans | None:
     """The scans that a loop's blocks can make in two passes; None where they hand on anything else, or where factors
     of floats change with the iterations. inside: the function with the guards under which no index leaves its array."""
-    if loop.clauses is not None and loop.clauses.request != "parallel":
+    if loop.request not in (None, "parallel"):
         return None
     verdict = legality.judge(next(n for n in loops_of(inside.body) if n.var == loop.var))
     if scalars_written(inside.body) & {s for guard in inside.guards for s in scalars_read(guard.holds)}:

@@ -109,6 +109,16 @@ class For(Node):
     product: Product | None = None
 
     @property
+    def request(self) -> str | None:
+        """What a pragma asks of the loop; None where there is none."""
+        return None if self.clauses is None else self.clauses.request
+
+    @property
+    def condition(self) -> Expr | None:
+        """Where alone a pragma asks for it."""
+        return None if self.clauses is None else self.clauses.condition
+
+    @property
     def bounds(self) -> tuple[Expr, Expr]:
         return self.lo, self.hi
 

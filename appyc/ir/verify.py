@@ -219,8 +219,8 @@ class _Verifier(ExpressionVerifier):
         is_int64 = not loop.var.is_array and loop.var.dtype is DType.INT64
         self.expect(is_int64, loop, f"the loop variable {loop.var} is not int64")
         self.facts(loop)
-        if loop.clauses is not None and loop.clauses.condition is not None:
-            self.condition(loop.clauses.condition)
+        if loop.condition is not None:
+            self.condition(loop.condition)
         self.enter(loop)
         self.known.add(loop.var)
         self.body(loop.body)

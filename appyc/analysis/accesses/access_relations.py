@@ -330,8 +330,8 @@ class AccessCollector:
         cut = has_own(loop.body, ir.Break)
         self.state.scalars[loop.var] = Value(self.affine.version(), self.depth + 1, var)
         self._loop_body(loop, domain.intersect(inside), doubts=int(cut))
-        if loop.clauses is not None and loop.clauses.condition is not None:
-            self.expression(loop.clauses.condition, domain)
+        if loop.condition is not None:
+            self.expression(loop.condition, domain)
 
     def _while(self, loop: ir.While, domain: isl.Set) -> None:
         outer = self.loops

@@ -353,7 +353,5 @@ class _Liveness:
 
 
 def _reads_before(loop: ir.For) -> frozenset[ir.Symbol]:
-    parts: list[ir.Expr] = [loop.lo, loop.hi]
-    if loop.clauses is not None and loop.clauses.condition is not None:
-        parts.append(loop.clauses.condition)
-    return frozenset(scalars_read(parts))
+    condition = () if loop.condition is None else (loop.condition,)
+    return frozenset(scalars_read((*loop.bounds, *condition)))

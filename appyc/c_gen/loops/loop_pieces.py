@@ -27,8 +27,8 @@ def emit_pieces(ctx: FunctionContext, nest: tuple[For, ...]) -> str:
     writer = ctx.writer
     clauses = nest[0].clauses
     worth = ["threads > 1", "pieces > 1"]
-    if clauses is not None and clauses.condition is not None:
-        worth.append(expression(ctx, clauses.condition))
+    if nest[0].condition is not None:
+        worth.append(expression(ctx, nest[0].condition))
     schedule = clauses.schedule if clauses is not None else None
     chunk = clauses.chunk if clauses is not None else None
     few = any(has_copies(loop) for loop in nest)

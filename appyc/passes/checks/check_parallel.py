@@ -121,8 +121,7 @@ def _sworn(fn: ir.Function, clauses: ir.Clauses | None) -> frozenset[ir.Symbol]:
 
 def may_get_lanes(loop: ir.For, verdict: LoopVerdict) -> bool:
     """Whether a loop that is not free asks for lanes, and `find_lanes` has to tell if it can have them."""
-    clauses = loop.clauses
-    if clauses is None or clauses.request != "simd" or clauses.collapse > 1:
+    if loop.clauses is None or loop.request != "simd" or loop.clauses.collapse > 1:
         return False
     return verdict.verdict in (Verdict.CARRIED, Verdict.UNKNOWN) and verdict.guard is None and is_plain(loop)
 
@@ -189,7 +188,7 @@ def _decided(loop: ir.For, clauses: ir.Clauses | None, verdict: LoopVerdict, ctx
         mode = ir.LoopMode.SEQUENTIAL if may_get_lanes(loop, verdict) else _ASKED[clauses.request]
     elif (
         verdict.may_run_in_any_order
-        and not _told_to_wait(loop)
+        and loop.request != "sequential"
         and not contains(loop.body, ir.For | ir.While | ir.Alloc | ir.Call)
     ):  # lanes can follow straight-line code and conditions
         mode = ir.LoopMode.SIMD
@@ -202,7 +201,7 @@ def _decided(loop: ir.For, clauses: ir.Clauses | None, verdict: LoopVerdict, ctx
 
 def _in_order(loop: ir.For, verdict: LoopVerdict) -> ir.For:
     """The loop in order, with its scans for those that can run them (`parallel_scan`, lanes of a GPU)."""
-    if _told_to_wait(loop):
+    if loop.request == "sequential":
         return loop
     return replace(verdict.applied(loop, loop.mode, verdict.reductions), scans=verdict.scans)
 
@@ -214,10 +213,6 @@ def rounds_differently(verdict: LoopVerdict) -> bool:
         part.op in ("+", "*", LINEAR, "min", "max") and not part.symbol.dtype.is_integer
         for part in verdict.combined
     )
-
-
-def _told_to_wait(loop: ir.For) -> bool:
-    return loop.clauses is not None and loop.clauses.request == "sequential"
 
 
 def _check_reduction_clause(loop: ir.For, clauses: ir.Clauses, verdict: LoopVerdict) -> None:

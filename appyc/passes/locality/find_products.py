@@ -127,7 +127,7 @@ class _Search:
 
     def _is_free(self, loop: For) -> bool:
         """Whether no pragma holds the nest to its order, and it leaves no scalar behind."""
-        if any(n.clauses is not None and n.clauses.request == "sequential" for n in loops_of(loop)):
+        if any(n.request == "sequential" for n in loops_of(loop)):
             return False
         scalars = self.ctx.legality(self.fn).scalars[loop.var]
         return not (scalars.last or scalars.carried or scalars.reductions)

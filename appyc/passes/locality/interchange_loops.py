@@ -129,8 +129,7 @@ def _reordered(
 def has_threads(around: tuple[For, ...], legality: Legality) -> bool:
     """Whether one of these loops is what threads share."""
     return any(
-        (loop.clauses is not None and loop.clauses.request == "parallel")
-        or (loop.clauses is None and legality.judge(loop).may_run_in_any_order)
+        loop.request == "parallel" or (loop.clauses is None and legality.judge(loop).may_run_in_any_order)
         for loop in around
     )
 

@@ -113,12 +113,12 @@ def _block(body: tuple[ir.Stmt, ...], ctx: PassContext, names: NameSupply) -> tu
 
 def is_wanted(loop: ir.For, ctx: PassContext) -> bool:
     """Whether a loop with scans is one to cut into chunks."""
-    asked = loop.clauses is not None and loop.clauses.request == "parallel"
+    asked = loop.request == "parallel"
     if not asked and (loop.clauses is not None or not ctx.options.auto):
         return False
     if not asked and any(traps_overflow(n) for n in walk(loop.body)):
         return False  # tests of each index cost more than the chain of operations that chunks would shorten
-    if any(n.clauses is not None and n.clauses.request == "parallel" for n in loops_of(loop.body)):
+    if any(n.request == "parallel" for n in loops_of(loop.body)):
         return False  # the user has said which loop threads share
     return sum(1 for _ in walk(loop.body)) <= MAX_NODES
 
@@ -168,8 +168,8 @@ class _Chunked:
             if packed.checked:  # a negative index counts from the end and may alias a later one
                 needed.append(at_least(ir.Var(packed.counter, loc=loc), -packed.offset))
         needed += self.totals.conditions()
-        if loop.clauses is not None and loop.clauses.condition is not None:
-            needed.append(loop.clauses.condition)
+        if loop.condition is not None:
+            needed.append(loop.condition)
         return conjunction(needed)
 
     def _rounds(self, lo: ir.Expr, count: ir.Expr, out: list[ir.Stmt]) -> None:

@@ -16,7 +16,7 @@ def is_plain(loop: For) -> bool:
 
 def is_asked(loop: For) -> bool:
     """Whether a pragma asks for the iterations to run in parallel, or in lanes."""
-    return loop.clauses is not None and loop.clauses.request in ("parallel", "simd")
+    return loop.request in ("parallel", "simd")
 
 
 def has_fixed_bounds(loop: For) -> bool:

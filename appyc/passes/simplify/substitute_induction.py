@@ -50,7 +50,7 @@ def substitute_induction(fn: Function, ctx: PassContext) -> Function:
 
 
 def _without_counters(loop: For, names: NameSupply, ctx: PassContext) -> For | tuple[Stmt, ...]:
-    if loop.clauses is not None and loop.clauses.request == "sequential":
+    if loop.request == "sequential":
         return loop
     before: list[Stmt] = []
     after: list[Stmt] = []
