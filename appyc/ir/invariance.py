@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Collection, Iterable, Iterator, Set
 
 from appyc.ir import nodes as ir
-from appyc.ir.raising import is_fault_site
+from appyc.ir.raising import raises_itself
 from appyc.ir.visit import children, loops_of, scalars_written, statements, walk
 
 
-def changed_in(node: ir.Node | Iterable[ir.Node]) -> set[ir.Symbol]:
+def changed_in(node: ir.Node | Collection[ir.Node]) -> set[ir.Symbol]:
     """Scalars that are written, loop variables among them, and arrays that are made: their extents change."""
     return scalars_written(node) | {loop.var for loop in loops_of(node)} | arrays_made(node)
 
@@ -27,7 +27,7 @@ def is_invariant(
         (isinstance(n, ir.Load) and (stored is None or n.array in stored))
         or (isinstance(n, ir.Var) and n.symbol in changed)
         or (isinstance(n, ir.Extent) and n.array in changed)
-        or is_fault_site(n)
+        or raises_itself(n)
         for n in walk(exprs)
     )
 

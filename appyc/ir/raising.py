@@ -31,21 +31,9 @@ _RAISED = {
 
 
 def raises_itself(node: ir.Node) -> bool:
-    """Whether a node can raise, be its parts what they may. A draw counts as one that can: it is made as often as
-    the program says, and where."""
-    match node:
-        case ir.Fail() | ir.BoundsCheck() | ir.Draw() | ir.Call():
-            return True
-        case ir.Binary("**", _, exponent) if node.dtype.kind == "i":
-            return node.trap or not is_never_negative(exponent)
-        case ir.Binary():
-            return node.trap
-        case ir.Update(trap=True):
-            return True
-        case ir.Load() | ir.Store() | ir.Update():
-            return node.checked and bool(node.index)
-        case _:
-            return False
+    """Whether a node can raise, be its parts what they may, but for want of memory. A draw counts as one that can: it
+    is made as often as the program says, and where."""
+    return isinstance(node, ir.Draw) or (is_fault_site(node) and not isinstance(node, ir.Alloc))
 
 
 def traps_overflow(node: ir.Node) -> TypeGuard[ir.Binary]:

@@ -16,9 +16,9 @@ from appyc.analysis.accesses.accesses import Access
 from appyc.analysis.dependences.dependences import Dependences
 from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import AccessNode, array_of, is_access, numbered
-from appyc.ir.invariance import arrays_made, changed_in, evaluated_always
+from appyc.ir.invariance import arrays_made, changed_in, evaluated_always, is_invariant
 from appyc.ir.raising import may_leave
-from appyc.ir.visit import arrays_written, walk
+from appyc.ir.visit import arrays_written
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,7 @@ def fixed_elements(loop: ir.For) -> list[FixedElement]:
     touches = [node for node in numbered(loop.body) if is_access(node)]
     found: list[FixedElement] = []
     for node, nest in _surely_touched(loop, (loop,), changing, written):
-        if array_of(node) not in written - own or not all(
-            _is_fixed(i, changing, written) for i in node.index
-        ):
+        if array_of(node) not in written - own or not is_invariant(node.index, changing, written):
             continue
         if any(element.is_touched_by(node) for element in found):
             continue
@@ -89,14 +87,6 @@ def exists_before(loop: ir.For, element: FixedElement, dependences: Dependences)
     return dependences.exists_before(loop, accesses_by_node(loop, dependences)[id(element.at)])
 
 
-def _is_fixed(expr: ir.Expr, changing: set[ir.Symbol], written: set[ir.Symbol]) -> bool:
-    """Whether an expression is invariant as long as only these scalars and arrays change."""
-    return not any(
-        (isinstance(n, ir.Var) and n.symbol in changing) or (isinstance(n, ir.Load) and n.array in written)
-        for n in walk(expr)
-    )
-
-
 def _op(node: AccessNode) -> str:
     if isinstance(node, ir.Update):
         return node.op
@@ -115,7 +105,7 @@ def _surely_touched(
     """What every iteration touches, given that the loops of the nest all run."""
     for stmt in loop.body:
         yield from ((node, nest) for node in evaluated_always(stmt) if is_access(node))
-        if isinstance(stmt, ir.For) and all(_is_fixed(e, changing, written) for e in stmt.bounds):
+        if isinstance(stmt, ir.For) and is_invariant(stmt.bounds, changing, written):
             yield from _surely_touched(stmt, (*nest, stmt), changing, written)
         if may_leave(stmt):
             return

@@ -14,7 +14,7 @@ The result has an idea of what machines are like (lanes, lines of memory), none 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import reduce
 from typing import cast
@@ -27,10 +27,10 @@ from appyc.errors import GENERATED
 from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import array_of, is_access
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
-from appyc.ir.invariance import changed_in
+from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.schedule import LoopCost
 from appyc.ir.types import DType
-from appyc.ir.visit import children, substitute, walk
+from appyc.ir.visit import children, contains, substitute, walk
 
 UNKNOWN_TRIPS = 16
 """The trip count that is assumed where it is not known before the loop runs."""
@@ -139,18 +139,11 @@ def with_middle(loop: ir.For, around: Mapping[ir.Symbol, ir.Expr]) -> dict[ir.Sy
 
 
 def _bounds(
-    loop: ir.For, around: Mapping[ir.Symbol, ir.Expr], unknown: Collection[ir.Symbol]
+    loop: ir.For, around: Mapping[ir.Symbol, ir.Expr], unknown: Set[ir.Symbol]
 ) -> tuple[ir.Expr, ir.Expr] | None:
     """The bounds, if their values are there before anything in `unknown` is, and cannot fail to be."""
     lo, hi = (substitute(bound, dict(around)) for bound in loop.bounds)
-    for node in walk((lo, hi)):
-        if isinstance(node, ir.Load | ir.Intrinsic) or (isinstance(node, ir.Binary) and node.trap):
-            return None
-        if (isinstance(node, ir.Var) and node.symbol in unknown) or (
-            isinstance(node, ir.Extent) and node.array in unknown
-        ):
-            return None
-    return lo, hi
+    return None if contains((lo, hi), ir.Intrinsic) or not is_invariant((lo, hi), unknown) else (lo, hi)
 
 
 def _middle(lo: ir.Expr, hi: ir.Expr) -> ir.Expr:

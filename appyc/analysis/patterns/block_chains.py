@@ -158,7 +158,7 @@ def only(body: tuple[Stmt, ...], totals: frozenset[Symbol], unwanted: frozenset[
 
 def is_fixed(exprs: Sequence[Expr], members: Sequence[Member]) -> bool:
     """Whether expressions have one value before the chain and in all of it."""
-    return is_invariant(exprs, changed_in(one.loop for one in members))
+    return is_invariant(exprs, changed_in([one.loop for one in members]))
 
 
 def share_scalars(members: Sequence[Member], last: Member) -> bool:

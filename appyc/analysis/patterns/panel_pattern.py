@@ -37,6 +37,7 @@ from appyc.analysis.patterns.product_sums import ProductSum, is_still, sums_at
 from appyc.analysis.patterns.product_terms import is_fixed
 from appyc.ir.affine import coefficient, distance
 from appyc.ir.array_accesses import accesses_in
+from appyc.ir.invariance import is_invariant
 from appyc.ir.nodes import Expr, For, Load, Var
 from appyc.ir.visit import arrays_written, walk
 
@@ -111,18 +112,13 @@ def _is_straight(loop: For, cut: For, nest: tuple[For, ...]) -> bool:
     slopes = [coefficient(bound, cut.var) for bound in loop.bounds]
     if loop.step != 1 or None in slopes or all(slopes):
         return False
-    others = tuple(n for n in nest if n is not cut)
-    changing = {n.var for n in others}
-    return all(
-        not any(isinstance(n, Load) or (isinstance(n, Var) and n.symbol in changing) for n in walk(bound))
-        and is_fixed(_without(bound, cut), nest)
-        for bound in loop.bounds
-    )
+    changing = {n.var for n in nest if n is not cut}
+    return is_invariant(loop.bounds, changing) and is_fixed(_without(loop.bounds, cut), nest)
 
 
-def _without(bound: Expr, cut: For) -> list[Expr]:
-    """What a bound is made of beside the variable of the loop that is cut."""
-    return [n for n in walk(bound) if isinstance(n, Var) and n.symbol != cut.var]
+def _without(bounds: tuple[Expr, ...], cut: For) -> list[Expr]:
+    """What bounds are made of beside the variable of the loop that is cut."""
+    return [n for n in walk(bounds) if isinstance(n, Var) and n.symbol != cut.var]
 
 
 def may_be_first(panels: Panels) -> bool:

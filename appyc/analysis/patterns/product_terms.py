@@ -10,7 +10,7 @@ from appyc.ir.affine import coefficient, operands
 from appyc.ir.invariance import is_invariant
 from appyc.ir.nodes import Binary, Const, Expr, For, Load, Node, Unary, Var
 from appyc.ir.types import DType
-from appyc.ir.visit import contains, scalars_read, scalars_written, walk
+from appyc.ir.visit import scalars_written, walk
 
 DTYPES = (DType.FLOAT32, DType.FLOAT64, DType.COMPLEX64, DType.COMPLEX128)
 """Elements that libraries multiply matrices of."""
@@ -85,7 +85,7 @@ def _term(value: Expr, negative: bool, nest: tuple[For, For, For]) -> Term | Non
 def is_matrix(index: tuple[Expr, ...], nest: tuple[For, ...]) -> bool:
     """Whether each index goes along one loop of the nest at most, in steps of one size."""
     written = set().union(*(scalars_written(loop.body) for loop in nest))
-    if contains(index, Load) or scalars_read(index) & written:
+    if not is_invariant(index, written):
         return False
     for part in index:
         steps = [coefficient(part, loop.var) for loop in nest]

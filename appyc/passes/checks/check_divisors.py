@@ -8,7 +8,7 @@ from dataclasses import replace
 from appyc.ir import nodes as ir
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.raising import divisor_may_be_zero
-from appyc.ir.visit import children, contains, rewrite, scalars_read
+from appyc.ir.visit import children, rewrite, scalars_read
 from appyc.passes.checks.guards import asked_in_order
 from appyc.passes.node_builders import zero
 from appyc.passes.pass_context import PassContext
@@ -37,7 +37,7 @@ def check_divisors(fn: ir.Function, ctx: PassContext) -> ir.Function:
     changed = changed_in(fn.body)
     divisors: dict[ir.Expr, None] = {}
     for node in _divisions_in_loops(fn.body, frozenset()):
-        if is_invariant(node.rhs, changed) and not contains(node.rhs, ir.Draw):
+        if is_invariant(node.rhs, changed):
             divisors[node.rhs] = None
     tested = tuple(divisors)[:MAX_DIVISORS]
     if not tested:

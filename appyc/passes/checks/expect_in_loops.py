@@ -28,7 +28,6 @@ from appyc.ir.affine import LinearForm, difference, linear_form, terms_with, wri
 from appyc.ir.blocks import replace_outermost
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
-from appyc.ir.raising import may_raise
 from appyc.ir.types import DType
 from appyc.ir.visit import (
     arrays_written,
@@ -147,7 +146,7 @@ class _Expected:
         if stmt.target in self.seen or self.writes[stmt.target] > 1 or stmt.target not in self.own:
             return False
         stored = self.stored if self.is_safe else None
-        return is_invariant(stmt.value, self.changed, stored) and not may_raise(stmt.value)
+        return is_invariant(stmt.value, self.changed, stored)
 
     def _is_reached(self, stmt: ir.Assign, loops: Sequence[ir.For]) -> bool:
         """Whether an assignment that reads memory is executed where the tests hold: in a loop without iterations
@@ -155,7 +154,7 @@ class _Expected:
         if not contains(stmt.value, ir.Load):
             return True
         bounds = [bound for loop in loops for bound in loop.bounds]
-        if not is_invariant(bounds, self.changed) or may_raise(bounds):
+        if not is_invariant(bounds, self.changed):
             return False
         self._require([has_iterations(loop) for loop in loops])
         return True
@@ -174,8 +173,7 @@ class _Expected:
 
     def _expect_none(self, cond: ir.Expr, loops: Sequence[ir.For]) -> None:
         """Notes a test that raises where a condition holds."""
-        likely = isinstance(cond, ir.Unary) and isinstance(cond.arg, ir.Likely)
-        if likely:
+        if isinstance(cond, ir.Unary) and isinstance(cond.arg, ir.Likely):
             return
         tests = _in_front(ir.Unary("~", cond, loc=cond.loc), loops, self.changed)
         if tests is None:
@@ -214,7 +212,7 @@ def _in_front(cond: ir.Expr, loops: Sequence[ir.For], changed: Set[ir.Symbol]) -
                 )
             ]
         case _:
-            return [cond] if is_invariant(cond, changed) and not may_raise(cond) else None
+            return [cond] if is_invariant(cond, changed) else None
 
 
 def _least(
@@ -233,5 +231,4 @@ def _least(
         if not is_first:
             extreme = extreme.plus(LinearForm({}, -loop.step))
         form = form.plus(LinearForm({term: factor}), -1).plus(extreme, factor)
-    terms = tuple(form.terms)
-    return form if is_invariant(terms, changed) and not any(map(may_raise, terms)) else None
+    return form if is_invariant(form.terms, changed) else None

@@ -20,8 +20,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.analysis.dependences.legality import Legality
-from appyc.ir.nodes import For, Function, Load, LoopMode, Node, Reduction, Symbol, Update
-from appyc.ir.visit import contains, map_loops, rewrite_all, scalars_read, scalars_written, walk, with_loops
+from appyc.ir.invariance import is_invariant
+from appyc.ir.nodes import For, Function, LoopMode, Node, Reduction, Symbol, Update
+from appyc.ir.visit import map_loops, rewrite_all, scalars_written, walk, with_loops
 from appyc.passes.gpu.map_gpu import ANOTHER_LOOP, has_atomic
 from appyc.passes.node_builders import in_order
 from appyc.passes.pass_context import PassContext
@@ -76,7 +77,7 @@ def turned(fn: Function, loop: For) -> For | None:
         return None
     inner = loop.body[0]
     changing = {loop.var} | scalars_written(inner.body)
-    if inner.last or scalars_read(inner.bounds) & changing or contains(inner.bounds, Load):
+    if inner.last or not is_invariant(inner.bounds, changing):
         return None
     turned = replace(
         inner,

@@ -25,11 +25,12 @@ from dataclasses import dataclass, field, replace
 
 from appyc.ir.affine import are_apart, linear_form
 from appyc.ir.blocks import nested, replace_outermost
+from appyc.ir.invariance import is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, For, Function, LoopMode, Stmt, Store, Symbol, Update, Var
 from appyc.ir.raising import may_raise
 from appyc.ir.schedule import LoopSchedule
-from appyc.ir.visit import arrays_read, arrays_written, scalars_read, scalars_written, walk
+from appyc.ir.visit import arrays_written, scalars_read, scalars_written, walk
 from appyc.passes.gpu.lane_expressions import mentions
 from appyc.passes.gpu.map_gpu import map_gpu, map_nests
 from appyc.passes.gpu.tile_rows import loads_in_advance, made_ahead, with_held
@@ -121,7 +122,7 @@ class _Batches:
         own = scalars_written(body)
         for stmt in body:
             new = with_held(stmt, held)
-            if isinstance(new, Store) and not (scalars_read(new.index) & own or arrays_read(new.index)):
+            if isinstance(new, Store) and is_invariant(new.index, own):
                 stored = self.names.fresh(new.array.name, new.array.dtype)
                 self.own.append(stored)
                 out.append(Assign(stored, new.value, loc=new.loc))

@@ -33,8 +33,8 @@ from appyc.analysis.dependences.verdicts import named
 from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import is_access_to
 from appyc.ir.blocks import map_blocks
+from appyc.ir.invariance import is_invariant
 from appyc.ir.names import NameSupply
-from appyc.ir.raising import may_raise
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import ArrayType
 from appyc.ir.visit import (
@@ -217,10 +217,7 @@ def _is_lanes(loop: ir.For, inside: set[ir.Symbol]) -> bool:
     """Whether lanes may run all of a loop at once, as many as the host knows."""
     if not may_be_lanes(loop) or loop.scans or loop.last or _is_asked(loop):
         return False
-    if contains(loop.body, ir.For | ir.While | ir.Alloc):
-        return False
-    bounds = loop.bounds
-    return not (may_raise(bounds) or arrays_read(bounds) or scalars_read(bounds) & inside)
+    return not contains(loop.body, ir.For | ir.While | ir.Alloc) and is_invariant(loop.bounds, inside)
 
 
 def _axis(array: ir.Symbol, loops: Sequence[ir.For], chain: Sequence[ir.Symbol], nest: ir.For) -> int | None:

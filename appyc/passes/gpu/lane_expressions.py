@@ -20,7 +20,7 @@ from appyc.ir import nodes as ir
 from appyc.ir.fault_words import FaultSite, FaultSites, index_error
 from appyc.ir.gpu_program import Fault, ScheduledStmt
 from appyc.ir.names import NameSupply
-from appyc.ir.raising import traps_overflow
+from appyc.ir.raising import divisor_may_be_zero, traps_overflow
 from appyc.ir.types import DType
 from appyc.ir.visit import map_operands, scalar_reads, scalars_read, walk
 from appyc.passes.node_builders import both, integer, is_simple, less, let, negated, zero
@@ -44,7 +44,11 @@ class Where:
     rows: ir.Expr | None = None
 
     def only(self, cond: ir.Expr) -> Where:
-        return replace(self, mask=both(self.mask, cond), narrow=True)
+        return replace(self, mask=self.at(cond), narrow=True)
+
+    def at(self, cond: ir.Expr) -> ir.Expr:
+        """The active lanes in which a condition holds."""
+        return both(self.mask, cond) or cond
 
     @property
     def access(self) -> ir.Expr | None:
@@ -143,7 +147,7 @@ class ExpressionLowering:
         inside = ir.Binary("&", ir.Compare(">=", at, none, loc=loc), less(at, extent), loc=loc)
         ok = self.temp("ok", inside, out)
         words = (value, extent)
-        self.fault(self.sites.number(site), both(where.mask, negated(ok)) or negated(ok), words, out)
+        self.fault(self.sites.number(site), where.at(negated(ok)), words, out)
         return at, ok
 
     def fault(self, site: int, cond: ir.Expr, words: tuple[ir.Expr, ...], out: list[ScheduledStmt]) -> None:
@@ -160,13 +164,13 @@ class ExpressionLowering:
         lhs, rhs = self.expr(e.lhs, where, out), self.expr(e.rhs, where, out)
         if traps_overflow(e):
             return self._without_overflow(e, lhs, rhs, where, out)
-        if not e.trap or e.op not in ("/", "//", "%") or (isinstance(rhs, ir.Const) and rhs.value != 0):
+        if not divisor_may_be_zero(replace(e, rhs=rhs)):
             return replace(e, lhs=lhs, rhs=rhs, trap=False)
         if not is_simple(rhs):
             rhs = self.temp("divisor", rhs, out)
         wrong: ir.Expr = ir.Compare("==", rhs, zero(rhs.dtype, e.loc), loc=e.loc)
         site = self.sites.add("ZeroDivisionError", _zero_division(e), e.loc)
-        self.fault(site, both(where.mask, wrong) or wrong, (), out)
+        self.fault(site, where.at(wrong), (), out)
         return replace(e, lhs=lhs, rhs=rhs, trap=False)
 
     def _without_overflow(
@@ -176,7 +180,7 @@ class ExpressionLowering:
         result = self.temp("result", replace(e, lhs=a, rhs=b, trap=False), out)
         wrong = _has_overflown(e, a, b, result)
         site = self.sites.add(*self.sites.overflow, e.loc)
-        self.fault(site, both(where.mask, wrong) or wrong, (), out)
+        self.fault(site, where.at(wrong), (), out)
         return result
 
     def _select(self, e: ir.Select, where: Where, out: list[ScheduledStmt]) -> ir.Expr:

@@ -179,7 +179,7 @@ class KernelLowering(ExpressionLowering):
         out.append(ir.Assign(s.var, lo, loc=loc))
         body = self.block(s.body, where.only(inside))
         body.append(ir.Assign(s.var, ir.Binary("+", var, integer(s.step, loc), loc=loc), loc=loc))
-        out.append(Repeat(ir.AnyLane(both(where.mask, inside) or inside, loc=loc), tuple(body), loc=loc))
+        out.append(Repeat(ir.AnyLane(where.at(inside), loc=loc), tuple(body), loc=loc))
 
     def _while(self, s: ir.While, where: Where, out: list[ScheduledStmt]) -> None:
         outermost = self.alive is None
@@ -191,12 +191,12 @@ class KernelLowering(ExpressionLowering):
         cond = self._still_running(self.expr(s.cond, where, out))
         live = self.names.fresh("live", DType.BOOL)
         running = ir.Var(live, loc=s.loc)
-        inner, test, mask = where, cast(ir.Expr, running), None
+        inner, test, first = where, cast(ir.Expr, running), cond
         if where.lanes and (where.narrow or self.is_varying(cond)):
             self.varying.add(live)
             inner, test = replace(where, mask=running, narrow=True), ir.AnyLane(running, loc=s.loc)
-            mask = where.mask
-        out.append(ir.Assign(live, both(mask, cond) or cond, loc=s.loc))
+            first = where.at(cond)
+        out.append(ir.Assign(live, first, loc=s.loc))
         body = self.block(s.body, inner)
         again = self._still_running(self.expr(s.cond, inner, body))
         body.append(ir.Assign(live, ir.Binary("&", running, again, loc=s.loc), loc=s.loc))
@@ -273,7 +273,7 @@ class KernelLowering(ExpressionLowering):
         self.indices[loop.var] = LaneIndex(base.symbol, loop.step, lane)
         rest = count if first == integer(0, loop.loc) else ir.Binary("-", count, first, loc=loop.loc)
         is_one = less(here, rest)
-        inside = self.temp("inside", both(around.mask, is_one) or is_one, out)
+        inside = self.temp("inside", around.at(is_one), out)
         self.varying |= divergence(loop.body, self.varying)
         in_row = lane in self.in_row
         if in_row:

@@ -31,7 +31,7 @@ from appyc.ir.nodes import Assign, Binary, Compare, Expr, For, Node, Select, Stm
 from appyc.ir.types import DType
 from appyc.ir.visit import loops_of, rename, rewrite_all, scalars_read, scalars_written
 from appyc.passes.gpu.lane_expressions import Where
-from appyc.passes.node_builders import both, combine, integer, less, shifted, start_of_sum
+from appyc.passes.node_builders import combine, integer, less, shifted, start_of_sum
 from appyc.passes.parallelise.scan_composition import Total, Totals
 from appyc.passes.vectorise.divergence import divergence
 
@@ -65,9 +65,7 @@ def start_lanes(
         own[loop.var] = lower.names.fresh(loop.var.name, DType.INT64)
         lower.varying.add(own[loop.var])
         out.append(Assign(own[loop.var], shifted(Var(loop.var, loc=loc), -loop.step), loc=loc))
-        behind = both(mask, less(integer(0, loc), lane))
-        assert behind is not None
-        mask = lower.temp("follows", behind, out)
+        mask = lower.temp("follows", where.at(less(integer(0, loc), lane)), out)
     steps = rename(steps, own)
     gathered = {own[t.value] for t in totals.totals} | {own[t.factor] for t in totals.totals if t.factor}
     lower.accumulators |= gathered

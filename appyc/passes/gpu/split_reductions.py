@@ -40,10 +40,11 @@ from dataclasses import dataclass, replace
 from appyc.analysis.dependences.verdicts import named
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import nested, replace_outermost
+from appyc.ir.invariance import is_invariant
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.raising import may_raise
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import arrays_read, scalars_read, scalars_written, walk, with_body
+from appyc.ir.visit import scalars_read, scalars_written, walk, with_body
 from appyc.passes.gpu.map_gpu import map_gpu, may_be_lanes
 from appyc.passes.node_builders import (
     at_least,
@@ -122,7 +123,7 @@ class _Splitter:
             return ()
         bounds = [bound for each in (*chain, *loops) for bound in each.bounds]
         inside = {each.var for each in chain} | scalars_written(body)
-        if scalars_read(bounds) & inside or arrays_read(bounds) or may_raise((*body, *bounds)):
+        if not is_invariant(bounds, inside) or may_raise(body):
             return ()
         start = body.index(loops[0])
         if not all(

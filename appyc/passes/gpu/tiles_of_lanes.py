@@ -11,10 +11,9 @@ from __future__ import annotations
 from functools import reduce
 
 from appyc.ir.gpu_program import LaneUse, Tile
-from appyc.ir.invariance import changed_in
+from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.nodes import Binary, Expr, For, Select, Stmt, Symbol, Var
-from appyc.ir.raising import may_raise
-from appyc.ir.visit import arrays_read, loops_of, scalars_read
+from appyc.ir.visit import loops_of
 from appyc.passes.gpu.map_gpu import FEWEST_LANES
 from appyc.passes.node_builders import integer, larger, less, trip_count
 
@@ -49,8 +48,7 @@ def length_of_strips(nest: For, body: tuple[Stmt, ...], strips: frozenset[Symbol
     counts: dict[Expr, None] = {}
     for loop in loops_of(body):
         if loop.var in strips:
-            bounds = loop.bounds
-            if may_raise(bounds) or arrays_read(bounds) or scalars_read(bounds) & inside:
+            if not is_invariant(loop.bounds, inside):
                 return None
             counts.setdefault(trip_count(loop.lo, loop.hi, loop.step))
     return reduce(larger, counts) if counts else None

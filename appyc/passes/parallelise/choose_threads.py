@@ -28,15 +28,13 @@ from appyc.analysis.dependences.verdicts import Verdict
 from appyc.errors import LeftToPython
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import replace_outermost
-from appyc.ir.invariance import changed_in
+from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
-from appyc.ir.raising import may_raise, must_be_first, overflow_error, traps_overflow
+from appyc.ir.raising import must_be_first, overflow_error, traps_overflow
 from appyc.ir.visit import (
-    arrays_read,
     arrays_written,
     contains,
     loops_of,
-    scalars_read,
     walk,
 )
 from appyc.passes.checks.check_parallel import rounds_differently
@@ -112,7 +110,7 @@ def _is_free(loop: ir.For, ctx: PassContext, *, inside: bool) -> bool:
     found = ctx.verdicts.get(loop.var)
     if found is None or not found.may_run_on_threads:
         return False
-    if loop.clauses is not None and loop.clauses.request != "auto":
+    if loop.request not in (None, "auto"):
         return False
     if ctx.options.exact and rounds_differently(found):
         return False
@@ -135,7 +133,7 @@ def _work(inner: ir.For, outer: ir.For) -> ir.Expr | None:
     work: ir.Expr = integer(max(operations, 1), inner.loc)
     loop: ir.For | None = inner
     while loop is not None:
-        if any(may_raise(b) or scalars_read(b) & changing or arrays_read(b) & written for b in loop.bounds):
+        if not is_invariant(loop.bounds, changing, written):
             return None if loop is inner else work
         work = ir.Binary("*", iterations_of(loop), work, loc=loop.loc)
         loop = next((s for s in loop.body if isinstance(s, ir.For)), None)

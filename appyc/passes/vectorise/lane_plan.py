@@ -31,7 +31,7 @@ from appyc.ir.invariance import is_invariant
 from appyc.ir.raising import can_fault
 from appyc.ir.schedule import OuterLanes
 from appyc.ir.types import DType, Layout
-from appyc.ir.visit import arrays_read, arrays_written, loops_of, scalars_read, scalars_written, walk
+from appyc.ir.visit import arrays_written, loops_of, scalars_read, scalars_written, walk
 from appyc.passes.vectorise.simd_forms import why_not_simd
 
 WIDE_ROWS = 8
@@ -197,8 +197,8 @@ class LaneCheck:
                 return element and self.expression(stmt.value)
             case ir.Store():
                 varies = any(not self.uniform(i) for i in stmt.index)
-                plain = all(not (arrays_read(i) or scalars_read(i) & self.scalars) for i in stmt.index)
-                return stmt.mask is None and varies and plain and self.expression(stmt.value)
+                plain = stmt.mask is None and is_invariant(stmt.index, self.scalars)
+                return varies and plain and self.expression(stmt.value)
             case ir.For():
                 is_same = all(map(self.uniform, stmt.bounds)) and is_invariant(stmt.bounds, self.scalars)
                 return is_same and all(self.statement(s) for s in stmt.body)

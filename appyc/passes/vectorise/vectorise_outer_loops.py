@@ -34,12 +34,12 @@ from appyc.ir.array_accesses import accesses_in
 from appyc.ir.fault_words import FaultSites
 from appyc.ir.gpu_program import LaneReduce, ScheduledStmt
 from appyc.ir.intrinsics import VECTOR_FUNCTIONS
+from appyc.ir.invariance import is_invariant
 from appyc.ir.names import NameSupply, ordered
 from appyc.ir.raising import may_raise
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType
 from appyc.ir.visit import (
-    arrays_read,
     arrays_written,
     contains,
     loops_of,
@@ -158,7 +158,7 @@ def _needs_masks(loop: ir.For | ir.While, own: set[ir.Symbol]) -> bool:
     written = scalars_written(loop.body)
     if arrays_written(loop.body) or not written:
         return False
-    if isinstance(loop, ir.For) and (scalars_read(loop.bounds) & own or arrays_read(loop.bounds)):
+    if isinstance(loop, ir.For) and not is_invariant(loop.bounds, own):
         return True
     if any(s.dtype.is_complex for s in written) or len({s.dtype for s in written}) > 1:
         return True
