@@ -1,6 +1,6 @@
 """Dicts, counters, sets and deques that a function makes for itself; nothing is left to Python."""
 
-# ruff: noqa: PLC0206, C416, SIM401  (as users write it)
+# ruff: noqa: PLC0206, C402, C416, SIM401  (as users write it)
 
 import collections
 import heapq
@@ -402,6 +402,47 @@ def keys_that_leave_again(x, n):
         except KeyError:
             last[k] = i
     return last, counts, window, missing
+
+
+@_on(ENDS, [2, 1, 0, 5, 4, 3, 9])
+@_on(ints(40, lo=0, hi=9), ints(30, lo=0, hi=9).tolist())
+@_on(np.zeros(0, int), [1])
+def made_of_pairs(a, xs):
+    by_key = dict(zip(a, xs))
+    place = dict(enumerate(xs))
+    back = dict((int(v), i) for i, v in enumerate(a))
+    pairs = [(x, x * x) for x in xs]
+    squares = dict(pairs)
+    ordered = dict(sorted(squares.items()))
+    total = place[0] + len(back)
+    for i, k in enumerate(ordered):
+        total += i * k * squares[k]
+    return by_key, total
+
+
+@_on(ENDS)
+@_on(ints(60, lo=0, hi=9))
+@_on(np.zeros(0, int))
+def keys_with_one_value(a):
+    counts = dict.fromkeys(a, 0)
+    for x in a:
+        counts[x] += 1
+    return counts
+
+
+@_on(ENDS)
+@_on(ints(60, lo=0, hi=9))
+def numbered_by_setdefault(a):
+    numbers, extra = {}, {}
+    seen = np.zeros(len(a), int)
+    total = 0
+    for i in range(len(a)):
+        seen[numbers.setdefault(a[i], len(numbers))] += 1
+        total += extra.setdefault(int(a[i]) % 5, i)
+        extra.setdefault(i, 100)
+        first = extra.setdefault(i, 7) + 1
+        total += first
+    return numbers, seen, total
 
 
 @_on(ints(9), 3)  # raises KeyError

@@ -221,3 +221,23 @@ def a_list_is_reversed_while_it_is_run_over(n):
         seen.append(x)
         xs.reverse()
     return xs, seen
+
+
+def _dot(xs, ys, k):
+    s = 0
+    for x, y in zip(xs, ys):
+        s += x * y * k
+    return s
+
+
+@_on(4)
+@_on(0)
+def lists_without_names_are_given(n):
+    def longest(xs, i):
+        return i if i == len(xs) else longest(xs, i + 1)
+
+    k = n + 1
+    total = _dot([1] * n, [i * i for i in range(n)], k) + _dot([n, 2], [k, 3], -1)
+    if _emptied([n, k, 2]) > longest([0] * n, 0):
+        total += _emptied(sorted(_doubled([n, 5])))
+    return total, _emptied([]), longest([n, 1], 0)

@@ -88,6 +88,7 @@ class _HashTables(Containers):
         "it.add(index)": f"key = index{_ENTER}",
         "it.discard(key)": "drop(gone, table, keys, key)",
         "it.remove(key)": "delete(gone, table, keys, key)",
+        "target = it.setdefault(index, given)": f"key = index; item = given{_ENTER}target = values[number]",
     }
     EXPRESSIONS = {
         "it.get(key, default)": "get(table, keys, values, key, default)",
@@ -133,6 +134,8 @@ class _HashTables(Containers):
                 return kind.is_set
             case "it.pop(key)" | "it.pop(key, default)":
                 return not kind.is_set and name not in self.of_lists
+            case _ if "setdefault" in pattern:
+                return not (kind.is_set or name in self.of_lists or is_new_list(found["given"]))
             case "del it[key]":
                 return name not in self.of_lists
             case "it.most_common()" | "it.most_common(most)":
@@ -262,7 +265,9 @@ class _HashTables(Containers):
                     is_update = node in updates and self.kinds[name].start is None
                     if not is_update and not self._is_present(name, key):
                         return True
-                case ast.Attribute(value=ast.Name(id=owner), attr="clear" | "add") if owner == name:
+                case ast.Attribute(value=ast.Name(id=owner), attr="clear" | "add" | "setdefault") if (
+                    owner == name
+                ):
                     return True
                 case ast.Name(id=owner, ctx=ast.Store()) if owner == name:
                     return True

@@ -17,7 +17,11 @@ Names for lists, dicts and sets that an expression makes, where they are used at
                                                   items.extend([0])
                                                   rows = items
 
-Requires: nothing is evaluated before it in its statement; each part of a sum is a list by its text.
+    best = search([0] * n, k)                ->   made = [0] * n
+                                                  best = search(made, k)
+
+Requires: nothing but names and such lists is evaluated before it in its statement, or it is a list of names and
+constants; each part of a sum is a list by its text; a function that gets a list is the program's.
 
 Does not handle: sums of lists that are parameters, which may be arrays.
 
@@ -53,27 +57,40 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Mapping, Set
-from typing import Any
+from collections.abc import Callable, Mapping, Set
+from typing import Any, TypeGuard
 
+from appyc.frontend.access import python_function
 from appyc.frontend.desugar.building import FreshNames, assigned, functions_of, located, read, template
 from appyc.frontend.desugar.rewriting import Kind, Rewriter, Rules, ValueOf, bindings, rewritten
+from appyc.frontend.library.host_calls import is_library_function
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import METHODS, parameter_names
 from appyc.frontend.syntax.tree import assigned_names, copied_list, is_new_list, names_in, one_by_one, walk
 from appyc.library import list_lookups
-
-_MAKERS = ("most_common",)
 
 
 def with_named_lists(source: Source, value_of: ValueOf) -> Source:
     """The function, in which such lists, dicts and sets have names."""
     if any(value_of(read(name)) is not getattr(builtins, name) for name in ("list", "sorted")):
         return source
-    lists = _lists(source.ast)
-    if not any(_makes(node) or _is_sum(node, lists) or _is_item(node) for node in walk(source.ast)):
+    lists, nodes = _lists(source.ast), walk(source.ast)
+    nested = {node.name for node in nodes[1:] if isinstance(node, ast.FunctionDef)}
+
+    def gets_list(node: ast.AST) -> TypeGuard[ast.Call]:
+        """Whether this is a call of a function of the program's with a list that has no name."""
+        match node:
+            case ast.Call(func=ast.Name(id=name) as func, args=args) if any(map(_is_made_list, args)):
+                callee = value_of(func)
+                return name in nested or (
+                    python_function(callee) is not None and not is_library_function(callee)
+                )
+            case _:
+                return False
+
+    if not any(_makes(n) or _is_sum(n, lists) or _is_item(n) or gets_list(n) for n in nodes):
         return source
-    return rewritten(source, lambda function: _Naming(function, lists))
+    return rewritten(source, lambda function: _Naming(function, lists, gets_list))
 
 
 def _lists(tree: ast.FunctionDef) -> frozenset[str]:
@@ -115,10 +132,24 @@ def _is_sum(node: ast.AST, lists: Set[str]) -> bool:
 
 def _makes(node: ast.AST) -> bool:
     match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(), attr=method)):
-            return method in _MAKERS
+        case ast.Call(func=ast.Attribute(value=ast.Name(), attr="most_common")):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Name(), attr="setdefault"), args=[_, default]):
+            return not is_new_list(default)
         case _:
             return isinstance(node, ast.DictComp | ast.SetComp)
+
+
+def _is_made_list(node: ast.expr) -> bool:
+    return is_new_list(node) and copied_list(node) is None
+
+
+def _is_of_names(node: ast.expr) -> bool:
+    """`[n, 2]`, `[0] * n`"""
+    kinds = (
+        ast.List | ast.BinOp | ast.UnaryOp | ast.Name | ast.Constant | ast.Load | ast.operator | ast.unaryop
+    )
+    return all(isinstance(part, kinds) for part in ast.walk(node))
 
 
 def _is_item(node: ast.AST) -> bool:
@@ -131,13 +162,24 @@ def _is_item(node: ast.AST) -> bool:
 
 
 class _Naming(Rewriter):
-    """lists: names that are bound to lists alone."""
+    """lists: names that are bound to lists alone. gets_list: whether a call gives a list to one of the program's
+    functions."""
 
-    def __init__(self, function: ast.FunctionDef, lists: frozenset[str]) -> None:
-        self.unused, self.lists = FreshNames(function), lists
+    def __init__(
+        self,
+        function: ast.FunctionDef,
+        lists: frozenset[str],
+        gets_list: Callable[[ast.AST], TypeGuard[ast.Call]],
+    ) -> None:
+        self.unused, self.lists, self.gets_list = FreshNames(function), lists, gets_list
 
     def visit_For(self, node: ast.For) -> Any:
         before, node.iter = self._named(node.iter)
+        self.generic_visit(node)
+        return [*before, node]
+
+    def visit_If(self, node: ast.If) -> Any:
+        before, node.test = self._named(node.test)
         self.generic_visit(node)
         return [*before, node]
 
@@ -150,7 +192,13 @@ class _Naming(Rewriter):
     visit_Return = visit_Expr = visit_Assign
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        return self.visit_Assign(node) if isinstance(node.target, ast.Name) else node
+        match node.target:
+            case ast.Name():
+                return self.visit_Assign(node)
+            case ast.Subscript(value=ast.Name()):
+                before, node.target.slice = self._named(node.target.slice)
+                return [*before, node]
+        return node
 
     def _named(self, node: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
         """The statements that make the container which an expression evaluates first, and the expression with its
@@ -161,20 +209,47 @@ class _Naming(Rewriter):
             return self._summed(node)
         before: list[ast.stmt] = []
         match node:
-            case ast.Tuple(elts=elts) | ast.List(elts=elts):
-                for k, item in enumerate(elts):
-                    if not isinstance(item, ast.Name | ast.Constant):
-                        before, elts[k] = self._named(item)
-                        break
+            case ast.Tuple() | ast.List():
+                before, node.elts = self._in_order(node.elts)
             case ast.Subscript() | ast.Attribute():
                 before, node.value = (self._made if _is_item(node) else self._named)(node.value)
-            case ast.BinOp() | ast.Compare():
-                before, node.left = self._named(node.left)
-            case ast.Call(func=ast.Name(), args=[first, *_]):
-                before, node.args[0] = self._named(first)
+            case ast.BinOp():
+                before, (node.left, node.right) = self._in_order([node.left, node.right])
+            case ast.Compare():
+                before, (node.left, *node.comparators) = self._in_order([node.left, *node.comparators])
+            case ast.Call(func=ast.Name()):
+                before = self._arguments(node)
             case ast.ListComp(generators=[first, *_]) | ast.GeneratorExp(generators=[first, *_]):
                 before, first.iter = self._named(first.iter)
         return before, node
+
+    def _in_order(self, operands: list[ast.expr]) -> tuple[list[ast.stmt], list[ast.expr]]:
+        """The same of operands that are evaluated in order."""
+        out: list[ast.stmt] = []
+        first = next(
+            (k for k, one in enumerate(operands) if not isinstance(one, ast.Name | ast.Constant)), None
+        )
+        for k, one in enumerate(operands):
+            if k == first:
+                before, operands[k] = self._named(one)
+                out += before
+            elif self.gets_list(one) and all(map(_is_of_names, one.args)):
+                out += self._arguments(one)
+        return out, operands
+
+    def _arguments(self, call: ast.Call) -> list[ast.stmt]:
+        """The statements that make the lists which a call evaluates first, and which get names in it."""
+        out: list[ast.stmt] = []
+        for k, arg in enumerate(call.args):
+            if _is_made_list(arg) and self.gets_list(call):
+                before, call.args[k] = self._made(arg)
+            elif _is_of_names(arg):
+                continue
+            else:
+                before, call.args[k] = self._named(arg)
+                return [*out, *before]
+            out += before
+        return out
 
     def _made(self, node: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
         name = self.unused("made")

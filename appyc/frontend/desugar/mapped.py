@@ -1,4 +1,4 @@
-"""`map` and `filter` of the program's own calls, as the generators that they are.
+"""`map` and `filter` of the program's own calls, as the generators that they are; calls that make dicts of pairs.
 
     sum(map(abs, x))                ->   sum(abs(item) for item in x)
     list(map(f, a, b))              ->   [f(item, item_2) for item, item_2 in zip(a, b)]
@@ -7,25 +7,32 @@
         total += p                           p = f(item)
                                              total += p
 
-Does not handle: functions that are no name, attribute or lambda, which would be evaluated once for each item.
+    dict(zip(keys, values))         ->   {k: v for k, v in zip(keys, values)}
+    dict.fromkeys(keys, 0)          ->   {k: 0 for k in keys}
+
+Does not handle: functions that are no name, attribute or lambda, which would be evaluated once for each item; in
+`fromkeys` values other than numbers, which all keys would share.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 from typing import Any
 
 from appyc.frontend.desugar.building import FreshNames, expression, template
-from appyc.frontend.desugar.rewriting import ValueOf, rewritten
+from appyc.frontend.desugar.rewriting import Kind, ValueOf, bindings, rewritten
 from appyc.frontend.source import Source
-from appyc.frontend.syntax.tree import walk
+from appyc.frontend.syntax.tree import is_new_list, walk
 
 
 def without_maps(source: Source, value_of: ValueOf) -> Source:
-    """The function, with its calls of `map` and `filter` replaced."""
-    if not any(_mapper(node, value_of) for node in walk(source.ast)):
+    """The function, with its calls of `map` and `filter`, and those that make dicts of pairs, replaced."""
+    lists = bindings(source.ast, lambda value: Kind("list") if is_new_list(value) else None)
+    nodes = walk(source.ast)
+    if not any(_mapper(node, value_of) or _dict_of_pairs(node, value_of, lists) for node in nodes):
         return source
-    return rewritten(source, lambda copied: _Maps(value_of, FreshNames(copied)))
+    return rewritten(source, lambda copied: _Maps(value_of, FreshNames(copied), lists))
 
 
 def _mapper(node: ast.AST, value_of: ValueOf) -> object:
@@ -44,9 +51,33 @@ def _mapper(node: ast.AST, value_of: ValueOf) -> object:
             return None
 
 
+def _dict_of_pairs(node: ast.AST, value_of: ValueOf, lists: Container[str]) -> str:
+    """The dict comprehension, as a template, that such a call is; "" for others. lists: names of lists."""
+    match node:
+        case ast.Call(func=ast.Name() as func, args=[pairs], keywords=[]) if value_of(func) is dict:
+            match pairs:
+                case ast.Call(func=ast.Name() as maker):
+                    is_sequence = any(value_of(maker) is f for f in (zip, enumerate, sorted, list))
+                case ast.Call(func=ast.Attribute(attr="items" | "most_common"), keywords=[]):
+                    is_sequence = True
+                case ast.Name(id=name):
+                    is_sequence = name in lists
+                case ast.GeneratorExp(elt=elt) | ast.ListComp(elt=elt):
+                    is_sequence = isinstance(elt, ast.Tuple) and len(elt.elts) == 2
+                case _:
+                    is_sequence = isinstance(pairs, ast.List)
+            return "{k: v for k, v in items}" * is_sequence
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name() as func, attr="fromkeys"), args=[_, value], keywords=[]
+        ) if value_of(func) is dict:
+            return "{k: v for k in items}" * isinstance(value, ast.Constant | ast.UnaryOp)
+        case _:
+            return ""
+
+
 class _Maps(ast.NodeTransformer):
-    def __init__(self, value_of: ValueOf, unused: FreshNames) -> None:
-        self.value_of, self.unused = value_of, unused
+    def __init__(self, value_of: ValueOf, unused: FreshNames, lists: Container[str]) -> None:
+        self.value_of, self.unused, self.lists = value_of, unused, lists
 
     def visit_For(self, node: ast.For) -> Any:
         match node.iter:
@@ -73,6 +104,13 @@ class _Maps(ast.NodeTransformer):
                 return expression(text, {**names, "f": function}, node)
             case [ast.GeneratorExp(elt=elt, generators=generators)] if self.value_of(node.func) is list:
                 return ast.copy_location(ast.ListComp(elt, generators), node)
+            case [
+                ast.GeneratorExp(elt=ast.Tuple(elts=[k, v])) | ast.ListComp(elt=ast.Tuple(elts=[k, v])) as of
+            ] if _dict_of_pairs(node, self.value_of, self.lists):
+                return ast.copy_location(ast.DictComp(k, v, of.generators), node)
+            case [items, *value] if text := _dict_of_pairs(node, self.value_of, self.lists):
+                given = value[0] if value else self.unused("v")
+                return expression(text, {"k": self.unused("k"), "v": given, "items": items}, node)
         return node
 
     def _items(self, sources: list[ast.expr]) -> tuple[str, str, dict[str, Any]]:
