@@ -82,18 +82,3 @@ def bisect_left(a: np.ndarray, x, lo=0, hi=None):
 def bisect_right(a: np.ndarray, x, lo=0, hi=None):
     """The last index at which a value may be inserted."""
     return bisected(a, x, lo, hi, True)
-
-
-def extreme_by(items, key, largest):
-    """Python's `max(items, key=key)`, or its `min`: the first of the items with the largest, or smallest, key."""
-    if len(items) == 0:
-        if largest:
-            raise ValueError("max() arg is an empty sequence")
-        raise ValueError("min() arg is an empty sequence")
-    best = items[0]
-    found = key(best)
-    for i in range(1, len(items)):
-        value = key(items[i])
-        if value > found if largest else value < found:
-            best, found = items[i], value
-    return best

@@ -59,3 +59,23 @@ def among(a, b):
 @PROGRAMS.on(3, 2.0)
 def with_others(a, b):
     return (a, b) == a, (a, "x") == (a, "x"), (a, None) != (a, b), (a, "x") == (b, "y"), (a, b) != "ab"
+
+
+@PROGRAMS.on(ints(12, lo=-5, hi=5), 2)
+@PROGRAMS.on(floats(9), 0.0)
+@PROGRAMS.on(np.array([1.0, np.nan, 2.0]), 0.0)
+@PROGRAMS.on(floats(0), 0.0)  # raises ValueError
+def extremes_of_tuples(x, least):
+    best, at = max((v, i) for i, v in enumerate(x))
+    near = min((abs(x[i] - x[j]), -i, j) for i in range(len(x)) for j in range(i))
+    pairs = [(i % 3, i * 0.5) for i in range(len(x))]
+    return best, at, near, max(pairs), min(pairs), max(pairs, key=lambda p: p[1] - p[0])
+
+
+@PROGRAMS.on(ints(12, lo=-5, hi=5), 2)
+@PROGRAMS.on(ints(12, lo=-5, hi=5), 9)
+@PROGRAMS.on(floats(0), 0.0)
+def extremes_with_a_default(x, least):
+    pairs = [(i % 3, i * 0.5) for i in range(len(x))]
+    whole = max((v for v in x if v > least), default=-1), min(x, default=7)
+    return whole, min(((v, i) for i, v in enumerate(x) if v > least), default=None), max(pairs, default=(0, 0.5))

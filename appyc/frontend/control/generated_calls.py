@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-from dataclasses import replace
 from functools import reduce
 
 from appyc.errors import LengthError, Loc, UnsupportedError
@@ -19,6 +18,7 @@ from appyc.frontend.control.comprehensions import collected, described, own_name
 from appyc.frontend.desugar.building import assigned, located
 from appyc.frontend.desugar.comprehension_loops import (
     Comprehension,
+    extreme_of,
     first_of,
     items_of,
     multiplied,
@@ -26,19 +26,17 @@ from appyc.frontend.desugar.comprehension_loops import (
     summed,
 )
 from appyc.frontend.expressions import arithmetic, expressions, selections
-from appyc.frontend.expressions.arithmetic import bytes_as_tuple, constant_truth, integer, python_number
+from appyc.frontend.expressions.arithmetic import bytes_as_tuple, constant_truth, integer
 from appyc.frontend.expressions.expressions import positional
 from appyc.frontend.expressions.inlining import called_with
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import as_tuple, tuple_in_place
 from appyc.frontend.types import values as vals
-from appyc.frontend.types.value_parts import numbers_of
 from appyc.ir.names import unused
 from appyc.ir.nodes import Binary, Compare, Expr, Reduce, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute
 from appyc.library.list_lookups import largest, smallest
-from appyc.library.searching import extreme_by
 
 
 def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
@@ -157,17 +155,21 @@ def _constant_range(scope: Scope, bounds: list[ast.expr], loc: Loc) -> vals.Valu
 def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> vals.Value | None:
     """Python's `min` and `max` of a generator or a vector; None for other arguments."""
     argument, name = node.args[0], "max" if is_max else "min"
-    match node.keywords:
-        case [ast.keyword(arg="key", value=key)]:
-            return _by_key(scope, argument, key, is_max, loc)
-        case [_, *_]:
-            return None
+    words = {str(word.arg): word.value for word in node.keywords}
+    if not words.keys() <= {"key", "default"}:
+        return None
+    if words or (
+        isinstance(argument, ast.GeneratorExp | ast.ListComp) and isinstance(argument.elt, ast.Tuple)
+    ):
+        return _by_loops(scope, argument, is_max, **words)
     if isinstance(argument, ast.GeneratorExp | ast.ListComp):
         value = collected(scope, argument)
     elif isinstance(argument, ast.Tuple | ast.List):
         return None
     else:
         value = bytes_as_tuple(scope.lower(argument), loc)
+        if isinstance(value, vals.ListSlots) and value.of_tuples:
+            return _by_loops(scope, argument, is_max)
     if vals.has_flags(value):
         return called_with(scope, largest if is_max else smallest, [value], loc)
     if isinstance(value, vals.ListSlots) or vals.is_listed(value):
@@ -190,18 +192,16 @@ def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> v
     return vals.Number(_extreme(scope, tensor, name, loc), python)
 
 
-def _by_key(scope: Scope, over: ast.expr, key: ast.expr, is_max: bool, loc: Loc) -> vals.Value | None:
-    """`max(over, key=key)` of numbers: the first of those whose keys are largest. None for other items."""
+def _by_loops(
+    scope: Scope, over: ast.expr, is_max: bool, key: ast.expr | None = None, default: ast.expr | None = None
+) -> vals.Value:
+    """`max(over, key=key, default=default)`: the first of the items that are largest, or have the largest keys."""
     if not isinstance(over, ast.GeneratorExp | ast.ListComp):
-        over = items_of(over, "item")
-    value = collected(scope, over)
-    items = as_tensor(scope, value, loc)
-    if items.ndim != 1:
-        return None
-    if isinstance(value, vals.TupleValue):
-        items = replace(items, python=all(number.python for number in numbers_of(value)))
-    largest = python_number(is_max, loc)
-    return called_with(scope, extreme_by, [items, scope.lower(key), largest], loc)
+        over = items_of(over, unused("item", scope.locals))
+    names = {word: unused(word, scope.locals) for word in ("it", "one", "rank", "best")}
+    scope.locals |= {*names.values()}
+    value = value_of_loops(scope, over, names["it"], extreme_of(over, names, is_max, key, default))
+    return value.value if isinstance(value, vals.MaybeNone) and default is None else value
 
 
 def _extreme(scope: Scope, tensor: vals.Tensor, name: str, loc: Loc) -> Expr:

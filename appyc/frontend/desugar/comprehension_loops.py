@@ -17,12 +17,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from appyc.frontend.desugar.building import Names, located, read, template
 
 Comprehension: TypeAlias = ast.ListComp | ast.GeneratorExp
+
+_EMPTY = "arg is an empty sequence"
 
 
 def items_of(over: ast.expr, name: str) -> ast.ListComp:
@@ -61,6 +63,34 @@ def first_of(node: ast.GeneratorExp, name: str, otherwise: str) -> list[ast.stmt
     return [loop]
 
 
+def extreme_of(
+    node: Comprehension,
+    names: Mapping[str, str],
+    is_max: bool,
+    key: ast.expr | None,
+    default: ast.expr | None,
+) -> list[ast.stmt]:
+    """The first of the largest, or smallest, items, as `max` and `min` take it. names: of "it", the result, and of
+    "one", "rank" and "best": an item, its key, and the key of the result."""
+    text = f"""
+one = item
+rank = {"one" if key is None else "key(one)"}
+if best is None:
+    it = one
+    best = rank
+elif rank {">" if is_max else "<"} best:
+    it = one
+    best = rank
+"""
+    empty = (
+        f"raise ValueError('{'max' if is_max else 'min'}() {_EMPTY}')" if default is None else "it = default"
+    )
+    given: dict[str, str | ast.expr] = {**names}
+    given |= {word: value for word, value in {"key": key, "default": default}.items() if value is not None}
+    loops = _behind(node, names["it"], "it = best = None", text, "", **given)
+    return [*loops, *template(f"if it is None:\n    {empty}", given, node)]
+
+
 def nest(
     generators: Sequence[ast.comprehension], body: list[ast.stmt], leave: Sequence[ast.stmt] = ()
 ) -> list[ast.stmt]:
@@ -75,7 +105,7 @@ def nest(
 
 
 def _behind(
-    node: Comprehension, name: str, before: str, body: str, leave: str = "", **given: ast.expr
+    node: Comprehension, name: str, before: str, body: str, leave: str = "", **given: str | ast.expr
 ) -> list[ast.stmt]:
     """The first statement, and the loops of the comprehension around `body`; these are templates."""
     names: Names = {"it": name, "item": node.elt, **given}
