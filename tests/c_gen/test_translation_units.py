@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,31 @@ def test_any_number_of_files_gives_the_same(
     found = appyc.jit(target="cpu", cache=False, strict=True)(function)(*(x.copy() for x in given))
     for one, other in zip(expected, found, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_files_know_of_the_same_stack(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The entry and the program are in different files, and a call this deep has a stack of its own."""
+    monkeypatch.setattr(build, "usable_cores", lambda: 2)
+
+    def deepest(x, n):
+        def depth(k):
+            return 0 if k == 0 else 1 + depth(k - 1)
+
+        for i in range(1, len(x)):  # makes the program longer than the callee
+            if x[i] > 0.5:
+                x[i] = np.sin(x[i - 1]) + x[i] * 2.0
+            elif x[i] > 0.25:
+                x[i] = np.cos(x[i - 1]) * x[i] - 1.0
+            else:
+                x[i] = np.exp(x[i] - x[i - 1]) / 2.0
+        return depth(n)
+
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(300_000)
+    try:
+        assert appyc.jit(target="cpu", cache=False, strict=True)(deepest)(np.ones(9), 290_000) == 290_000
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def steps(x, y):

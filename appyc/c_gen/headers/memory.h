@@ -65,7 +65,14 @@ static void release(void *const taken, const int64_t bytes) {
     else free(taken);
 }
 
-//: stack_left
+//: stack_end | shared
+/* Where this thread's stack ends, 0 before anyone has asked: one variable for all files of a program. */
+static char **stack_end(void) {
+    static __thread char *end;
+    return &end;
+}
+
+//: stack_left <- stack_end
 /* The bytes of the stack that this thread has left, but for some that functions of libraries may need. */
 extern int pthread_getattr_np(__UINTPTR_TYPE__, void *);
 extern int pthread_attr_getstack(const void *, void **, __SIZE_TYPE__ *);
@@ -75,13 +82,12 @@ extern __UINTPTR_TYPE__ pthread_self(void);
 extern void *pthread_get_stackaddr_np(__UINTPTR_TYPE__);
 extern __SIZE_TYPE__ pthread_get_stacksize_np(__UINTPTR_TYPE__);
 #endif
-static __thread char *stack_end;
 static __attribute__((noinline)) int64_t stack_left(void) {
-    char *const here = (char *)__builtin_frame_address(0);
-    if (!stack_end) {
+    char *const here = (char *)__builtin_frame_address(0), **const end = stack_end();
+    if (!*end) {
 #ifdef __APPLE__
         const __UINTPTR_TYPE__ self = pthread_self();
-        stack_end = (char *)pthread_get_stackaddr_np(self) - pthread_get_stacksize_np(self);
+        *end = (char *)pthread_get_stackaddr_np(self) - pthread_get_stacksize_np(self);
 #else
         int64_t attributes[32];
         void *start = here - 262144;
@@ -90,10 +96,10 @@ static __attribute__((noinline)) int64_t stack_left(void) {
             pthread_attr_getstack(attributes, &start, &bytes);
             pthread_attr_destroy(attributes);
         }
-        stack_end = (char *)start;
+        *end = (char *)start;
 #endif
     }
-    return here - stack_end - 131072;
+    return here - *end - 131072;
 }
 
 //: activations_left <- stack_left
@@ -150,7 +156,7 @@ static int32_t with_stack(int32_t (*const kernel)(int64_t *), int64_t *const fra
     for (; !stack && wanted > STACK_KEPT && wanted > stack_left(); wanted = wanted / 2 / STACK_PAGES * STACK_PAGES)
         stack = new_stack(wanted);
     if (!stack) return kernel(frame);
-    char *const before = stack_end, *const kept = stack->memory + stack->bytes - STACK_KEPT;
+    char **const end = stack_end(), *const before = *end, *const kept = stack->memory + stack->bytes - STACK_KEPT;
     const __UINTPTR_TYPE__ at = (__UINTPTR_TYPE__)stack;
     stack->kernel = kernel;
     stack->frame = frame;
@@ -159,9 +165,9 @@ static int32_t with_stack(int32_t (*const kernel)(int64_t *), int64_t *const fra
     stack->callee.uc_stack.ss_size = (__SIZE_TYPE__)stack->bytes;
     stack->callee.uc_link = &stack->caller;
     makecontext(&stack->callee, (void (*)(void))run_on_stack, 2, (unsigned)(at >> 32), (unsigned)at);
-    stack_end = stack->memory + STACK_PAGES;
+    *end = stack->memory + STACK_PAGES;
     swapcontext(&stack->caller, &stack->callee);
-    stack_end = before;
+    *end = before;
     const int32_t status = stack->status;
     unsigned char is_used[STACK_PAGES / 4096] = {0};
     mincore(kept - STACK_PAGES, STACK_PAGES, is_used);

@@ -140,7 +140,7 @@ class Helpers:
 
 SUPPORT = (
     "threads_pay", "threads_used", "writes_past", "allocate", "allocate_again", "resize",
-    "release",
+    "release", "stack_end",
 )  # fmt: skip
 """Functions without an element type that are compiled once for all programs."""
 
