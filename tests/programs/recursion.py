@@ -216,6 +216,18 @@ def odd(n):
     return False if n == 0 else even(n - 1)
 
 
+@PROGRAMS.on(np.array([3, 34, 4, 12, 5, 2]), 0, 9)
+@PROGRAMS.on(np.array([3, 34, 4, 12, 5, 2]), 0, 1)
+def is_sum_of_some(numbers, k, wanted):
+    if wanted == 0:
+        return True
+    if k == len(numbers) or wanted < 0:
+        return False
+    if is_sum_of_some(numbers, k + 1, wanted - int(numbers[k])):
+        return True
+    return is_sum_of_some(numbers, k + 1, wanted)
+
+
 @PROGRAMS.on(7)
 def even_and_odd_inside(n):
     def is_even(k):

@@ -223,7 +223,11 @@ def _if(
     loc: Loc,
     finish: Callable[[], None] | None = None,
 ) -> None:
-    cond = lower_condition(scope, test)
+    try:
+        cond = lower_condition(scope, test)
+    except NoValue:
+        scope.live = False  # this path alone: others, which have returned, give the result's type
+        return
     known = constant_truth(cond)
     if known is not None:
         lower_block(scope, body if known else orelse, finish)
