@@ -20,7 +20,7 @@ from appyc.frontend.control.buffer_rotation import Exchange
 from appyc.frontend.expressions.arithmetic import const
 from appyc.frontend.expressions.callee_facts import Callees
 from appyc.frontend.expressions.list_parameters import list_calls
-from appyc.frontend.facts import Env, Facts, Fork, LoopFrame, Restart, Result
+from appyc.frontend.facts import Env, Facts, Fork, LoopFrame, NoValue, Restart, Result
 from appyc.frontend.pragmas.axis_requests import AxisRequests
 from appyc.frontend.pragmas.pragma_nodes import LoopPragma
 from appyc.frontend.pragmas.pragmas import read_pragmas
@@ -96,6 +96,8 @@ class Scope:
         """Lists whose item type was not known at their creation."""
         self.unsure: set[Symbol] = set()
         """Scalars that are read behind a test whether they are assigned."""
+        self.undecided: frozenset[str] = frozenset()
+        """Loop-carried names whose types this round of lowering finds."""
         self.stored: dict[tuple[str, Loc, int], tuple[NumberType, ...]] = {}
         """The own types of the numbers of an item that a list gets, by name, location and number."""
         self.own_names = remember("own names", lambda: loops_with_own_names(tree))
@@ -235,6 +237,8 @@ class Scope:
     def read(self, name: str, loc: Loc) -> vals.Value:
         binding = self.env.get(name)
         if binding is None:
+            if name in self.undecided:
+                raise NoValue
             # In a peeled iteration, control may not reach this read.
             error = UnsupportedError if self.facts.peeled else UnknownNameError
             raise error(f"{name!r} is read before it is assigned", loc,

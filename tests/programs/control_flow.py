@@ -415,3 +415,22 @@ def root_or_an_error(x, tolerance):
         x -= fx / (3 * x**2 - 2)
     else:  # noqa: PLW0120
         raise RuntimeError("no convergence")
+
+
+@PROGRAMS.on(floats(6))
+@PROGRAMS.on(np.array([3, 1, 4, 1, 5]))
+@PROGRAMS.on(floats(0))  # raises UnboundLocalError
+def tuples_of_earlier_iterations(x):
+    is_first, total = True, 0.0
+    for i, v in enumerate(x):
+        one = (v, -i)
+        if is_first:
+            best = one
+            is_first = False
+        elif one > best:
+            best = one
+        for j in range(2):
+            if i > 0:
+                total += j * last[0]
+        last = (v * x[i], i)
+    return best, last, total

@@ -56,10 +56,7 @@ class LoopBody:
         behind = live_before(self.node.orelse, scope.names_behind.get(self.node, scope.locals))
         exchanged: frozenset[str] = frozenset()
         may_exchange = self.in_order and not self.node.orelse and not scope.facts.copies_exchanged
-        for name in sorted(self._set_by_earlier_iterations(scope)):
-            # A bool is the narrowest type: rounds widen it to what the body assigns, if that is reached at all.
-            head[name] = unset = Slot(scope.supply.fresh(name, DType.BOOL), python=True, maybe=True)
-            scope.emit(Assign(unset.symbol, Const(False, DType.BOOL, loc=self.loc), loc=self.loc))
+        carried = self._set_by_earlier_iterations(scope)
         for name in sorted(scope.facts.unsigned.get(self.loc, ())):
             head[name] = Slot(scope.supply.fresh(name, DType.UINT64), python=True)
         result, options = scope.result, {leaf: list(arrays) for leaf, arrays in scope.options.items()}
@@ -72,7 +69,9 @@ class LoopBody:
             if exchanged:
                 names, state = tuple(sorted(exchanged)), scope.supply.fresh("arrangement", DType.INT64)
                 frame.exchange = Exchange(names, state, [tuple(start[name] for name in names)])
+            outer, scope.undecided = scope.undecided, scope.undecided | carried - head.keys()
             block = self._body(scope, frame, body)
+            scope.undecided = outer
             if frame.exchange is not None and not frame.exchange.fits:
                 may_exchange, exchanged = False, frozenset()
                 continue
@@ -84,6 +83,10 @@ class LoopBody:
                 head |= {name: start[name] for name in exchanged}
                 continue
             wider = self._widened(scope, frame, head, exchanged)
+            for name in sorted(
+                carried - wider.keys()
+            ):  # no path assigns it, so that no test lets a read happen
+                wider[name] = Slot(scope.supply.fresh(name, DType.BOOL), python=True, maybe=True)
             if wider == head:
                 self._take_for_unsigned(scope, start, head)
                 break
