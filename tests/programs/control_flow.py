@@ -432,5 +432,5 @@ def tuples_of_earlier_iterations(x):
         for j in range(2):
             if i > 0:
                 total += j * last[0]
-        last = (v * x[i], i)
+        last = (v * v, i)
     return best, last, total

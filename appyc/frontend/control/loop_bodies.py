@@ -23,7 +23,7 @@ from appyc.frontend.syntax.tree import may_return, walk
 from appyc.frontend.types.numbers import PY_INT, Either
 from appyc.frontend.types.values import Binding, Conflict, Number, Slot, TupleSlots
 from appyc.frontend.types.wide_ints import LargeIntError
-from appyc.ir.nodes import Assign, Binary, Break, Const, Continue, Expr, For, If, Stmt, Unary, Var, While
+from appyc.ir.nodes import Assign, Binary, Break, Continue, Expr, For, If, Stmt, Unary, Var, While
 from appyc.ir.types import DType
 
 _MAX_ROUNDS = 12
