@@ -251,9 +251,7 @@ static int32_t run(const Specialisation *s, int64_t *frame, PyObject **ran)
 static PyObject *fault(PyObject *on_fault, PyObject *kernel, const int64_t *at, PyObject *const *args,
                        Py_ssize_t count)
 {
-    PyObject *given = PyTuple_New(count);
-    for (Py_ssize_t i = 0; given && i < count; i++)
-        PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
+    PyObject *given = tuple_of(args, count);
     PyObject *words = given ? PyTuple_New(FAULT_SLOTS - 1) : NULL;
     for (int k = 0; words && k < FAULT_SLOTS - 1; k++) {
         PyObject *word = PyLong_FromLongLong(at[1 + k]);
@@ -272,13 +270,11 @@ static PyObject *fault(PyObject *on_fault, PyObject *kernel, const int64_t *at, 
 /* The same for a host program that has raised: the site is HOST_RAISED, and the exception the only word. */
 static PyObject *host_raised(PyObject *on_fault, PyObject *kernel, PyObject *const *args, Py_ssize_t count)
 {
-    PyObject *type, *error, *traceback, *out = NULL, *given = PyTuple_New(count);
+    PyObject *type, *error, *traceback, *out = NULL, *given = tuple_of(args, count);
     PyErr_Fetch(&type, &error, &traceback);
     PyErr_NormalizeException(&type, &error, &traceback);
     if (traceback)
         PyException_SetTraceback(error, traceback);
-    for (Py_ssize_t i = 0; given && i < count; i++)
-        PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
     if (given)
         out = PyObject_CallFunction(on_fault, "Oi(O)N", kernel, HOST_RAISED, error, given);
     Py_XDECREF(type);

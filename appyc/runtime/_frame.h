@@ -72,6 +72,14 @@ typedef struct {
 
 #include "_lists.h"
 
+static PyObject *tuple_of(PyObject *const *items, Py_ssize_t count)
+{
+    PyObject *out = PyTuple_New(count);
+    for (Py_ssize_t i = 0; out && i < count; i++)
+        PyTuple_SET_ITEM(out, i, Py_NewRef(items[i]));
+    return out;
+}
+
 /* ------------------------------------------------------------------ arguments to frame */
 
 static int fits_layout(PyArrayObject *array, int layout)
@@ -120,44 +128,6 @@ static int fill_device_array(const Argument *a, PyObject *value, int64_t *frame)
     return fits;
 }
 
-static int fill_python_scalar(const Argument *a, PyObject *value, int64_t *slot, int typed)
-{
-    double parts[2];
-    switch (a->type_number) {
-    case NPY_BOOL:
-        *slot = value == Py_True;
-        return PyBool_Check(value);
-    case NPY_DOUBLE:
-        if (!PyFloat_CheckExact(value) && !(typed && PyFloat_Check(value)))
-            return 0;
-        parts[0] = PyFloat_AS_DOUBLE(value);
-        memcpy(slot, parts, sizeof(double));
-        return 1;
-    case NPY_CDOUBLE:
-        if (!PyComplex_CheckExact(value) && !(typed && PyComplex_Check(value)))
-            return 0;
-        parts[0] = PyComplex_RealAsDouble(value);
-        parts[1] = PyComplex_ImagAsDouble(value);
-        memcpy(slot, parts, sizeof parts);
-        return 1;
-    default: {
-        int overflow;
-        if (!PyLong_CheckExact(value) && !(typed && PyLong_Check(value)))
-            return 0;
-        *slot = PyLong_AsLongLongAndOverflow(value, &overflow);
-        if (a->type_number != NPY_UINT64)
-            return !overflow;
-        if (overflow <= 0)
-            return 0;  /* what fits in 63 bits is an int64 */
-        *slot = (int64_t)PyLong_AsUnsignedLongLong(value);
-        if (!PyErr_Occurred())
-            return 1;
-        PyErr_Clear();
-        return 0;
-    }
-    }
-}
-
 static int fill_numpy_scalar(const Argument *a, PyObject *value, int64_t *slot, int typed)
 {
     if (Py_TYPE(value) != a->scalar_type) {
@@ -169,25 +139,12 @@ static int fill_numpy_scalar(const Argument *a, PyObject *value, int64_t *slot, 
         Py_XDECREF(same);
         return fits;
     }
-    switch (a->type_number) {
-    case NPY_BOOL: *slot = PyArrayScalar_VAL(value, Bool); return 1;
-    case NPY_BYTE: *slot = PyArrayScalar_VAL(value, Byte); return 1;
-    case NPY_SHORT: *slot = PyArrayScalar_VAL(value, Short); return 1;
-    case NPY_INT: *slot = PyArrayScalar_VAL(value, Int); return 1;
-    case NPY_LONG: *slot = PyArrayScalar_VAL(value, Long); return 1;
-    case NPY_LONGLONG: *slot = PyArrayScalar_VAL(value, LongLong); return 1;
-    case NPY_UBYTE: *slot = PyArrayScalar_VAL(value, UByte); return 1;
-    case NPY_USHORT: *slot = PyArrayScalar_VAL(value, UShort); return 1;
-    case NPY_UINT: *slot = PyArrayScalar_VAL(value, UInt); return 1;
-    case NPY_ULONG: *slot = (int64_t)PyArrayScalar_VAL(value, ULong); return 1;
-    case NPY_ULONGLONG: *slot = (int64_t)PyArrayScalar_VAL(value, ULongLong); return 1;
-    case NPY_HALF:
-    case NPY_FLOAT:
-    case NPY_DOUBLE:
-    case NPY_CFLOAT:
-    case NPY_CDOUBLE: PyArray_ScalarAsCtype(value, slot); return 1;
-    default: return 0;
+    memcpy(slot, &PyArrayScalar_VAL(value, Byte), (size_t)a->item);  /* behind the head, as that of all numbers */
+    if (PyTypeNum_ISSIGNED(a->type_number)) {
+        int unused = 64 - 8 * (int)a->item;
+        *slot = (int64_t)((uint64_t)*slot << unused) >> unused;
     }
+    return 1;
 }
 
 /* Fills the slots of `count` arguments from `*next` on. 0 where one does not fit. typed: see fill_array. */
@@ -208,7 +165,7 @@ static int fill(const Specialisation *s, int *next, PyObject *const *values, Py_
         case LIST: fits = fill_list(a, value, frame); break;
         case TEXT: fits = fill_text(a, value, frame); break;
         case NUMPY_SCALAR: fits = fill_numpy_scalar(a, value, frame + a->slot, typed); break;
-        case PYTHON_SCALAR: fits = fill_python_scalar(a, value, frame + a->slot, typed); break;
+        case PYTHON_SCALAR: fits = put_item(a->type_number, value, (char *)(frame + a->slot), typed); break;
         case NONE: fits = value == Py_None; break;
         case TUPLE:
             fits = (PyTuple_CheckExact(value) || (typed && PyTuple_Check(value)))
@@ -242,19 +199,8 @@ static int fill(const Specialisation *s, int *next, PyObject *const *values, Py_
 
 static PyObject *scalar_result(const Result *r, const int64_t *slot)
 {
-    double parts[2];
-    memcpy(parts, slot, r->type_number == NPY_CDOUBLE ? sizeof parts : sizeof(double));
-    if (r->python) {
-        switch (r->type_number) {
-        case NPY_BOOL: return PyBool_FromLong(*slot != 0);
-        case NPY_DOUBLE: return PyFloat_FromDouble(parts[0]);
-        case NPY_CDOUBLE: return PyComplex_FromDoubles(parts[0], parts[1]);
-        case NPY_UINT64: return PyLong_FromUnsignedLongLong((uint64_t)*slot);
-        default: return PyLong_FromLongLong(*slot);
-        }
-    }
-    if (r->type_number == NPY_BOOL)
-        PyArrayScalar_RETURN_BOOL_FROM_LONG(*slot != 0);
+    if (r->python)
+        return item_from(r->type_number, (const char *)slot);
     PyArray_Descr *descr = PyArray_DescrFromType(r->type_number);
     if (!descr)
         return NULL;
@@ -312,9 +258,7 @@ static PyObject *empty_like(PyObject *Py_UNUSED(module), PyObject *value)
 /* A value that an object of ir/results.py makes of the results. */
 static PyObject *built(const Specialisation *s, PyObject *builder, PyObject **values)
 {
-    PyObject *all = PyTuple_New(s->result_count);
-    for (int n = 0; all && n < s->result_count; n++)
-        PyTuple_SET_ITEM(all, n, Py_NewRef(values[n]));
+    PyObject *all = tuple_of(values, s->result_count);
     PyObject *out = all ? PyObject_CallMethod(builder, "build", "(O)", all) : NULL;
     Py_XDECREF(all);
     return out;

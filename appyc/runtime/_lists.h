@@ -15,13 +15,14 @@ static int type_of_item(PyObject *item)
                                         : -1;
 }
 
-static inline int has_type(int type_number, PyObject *item)
+/* typed: whether the caller has found that it has this type, of which it may be a subclass. */
+static inline int has_type(int type_number, PyObject *item, int typed)
 {
     switch (type_number) {
     case NPY_BOOL: return PyBool_Check(item);
-    case NPY_DOUBLE: return PyFloat_CheckExact(item);
-    case NPY_CDOUBLE: return PyComplex_CheckExact(item);
-    default: return PyLong_CheckExact(item);
+    case NPY_DOUBLE: return PyFloat_CheckExact(item) || (typed && PyFloat_Check(item));
+    case NPY_CDOUBLE: return PyComplex_CheckExact(item) || (typed && PyComplex_Check(item));
+    default: return PyLong_CheckExact(item) || (typed && PyLong_Check(item));
     }
 }
 
@@ -30,12 +31,12 @@ static inline size_t item_size(int type_number)
     return type_number == NPY_BOOL ? 1 : type_number == NPY_CDOUBLE ? 16 : 8;
 }
 
-/* Puts an item at `to`; 0 where it has another type, or is an int of more than 64 bits. */
-static inline int put_item(int type_number, PyObject *item, char *to)
+/* Puts a number at `to`; 0 where it has another type, or is an int of more than 64 bits. typed: see has_type. */
+static inline int put_item(int type_number, PyObject *item, char *to, int typed)
 {
     int overflow;
     double parts[2];
-    if (!has_type(type_number, item))
+    if (!has_type(type_number, item, typed))
         return 0;
     switch (type_number) {
     case NPY_BOOL: *to = item == Py_True; return 1;
@@ -45,6 +46,11 @@ static inline int put_item(int type_number, PyObject *item, char *to)
         parts[1] = PyComplex_ImagAsDouble(item);
         memcpy(to, parts, sizeof parts);
         return 1;
+    case NPY_UINT64:
+        *(uint64_t *)to = PyLong_AsUnsignedLongLong(item);
+        overflow = PyErr_Occurred() != NULL;
+        PyErr_Clear();
+        return !overflow && *(int64_t *)to < 0;  /* what fits in 63 bits is an int64 */
     default: *(int64_t *)to = PyLong_AsLongLongAndOverflow(item, &overflow); return !overflow;
     }
 }
@@ -55,6 +61,7 @@ static PyObject *item_from(int type_number, const char *from)
     case NPY_BOOL: return PyBool_FromLong(*from);
     case NPY_DOUBLE: return PyFloat_FromDouble(*(const double *)from);
     case NPY_CDOUBLE: return PyComplex_FromDoubles(((const double *)from)[0], ((const double *)from)[1]);
+    case NPY_UINT64: return PyLong_FromUnsignedLongLong(*(const uint64_t *)from);
     default: return PyLong_FromLongLong(*(const int64_t *)from);
     }
 }
@@ -68,9 +75,9 @@ move_typed(int type_number, PyObject *list, Py_ssize_t length, char *to, int bac
     char old[16];
     for (Py_ssize_t i = 0; i < length && i < PyList_GET_SIZE(list); i++, to += size) {
         PyObject *item = PyList_GET_ITEM(list, i);
-        if (!back && !put_item(type_number, item, to))
+        if (!back && !put_item(type_number, item, to, 0))
             return 0;
-        if (!back || (put_item(type_number, item, old) && memcmp(old, to, size) == 0))
+        if (!back || (put_item(type_number, item, old, 0) && memcmp(old, to, size) == 0))
             continue;
         if (!(item = item_from(type_number, to)) || PyList_SetItem(list, i, item) < 0)
             return -1;
@@ -163,7 +170,7 @@ static int put_column(int type_number, PyObject *list, int position, int width, 
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++, to += item_size(type_number)) {
         PyObject *item = PyList_GET_ITEM(list, i);
         if (!PyTuple_CheckExact(item) || PyTuple_GET_SIZE(item) != width
-            || !put_item(type_number, PyTuple_GET_ITEM(item, position), to))
+            || !put_item(type_number, PyTuple_GET_ITEM(item, position), to, 0))
             return 0;
     }
     return 1;
@@ -279,24 +286,6 @@ static int release_lists(const Specialisation *s, const int64_t *frame, PyObject
     return failed ? -1 : 0;
 }
 
-/* item_type(list): the dtype of all items of a list, or of its rows, and how many axes it has; None where there is none. */
-static PyObject *item_type(PyObject *Py_UNUSED(module), PyObject *value)
-{
-    Py_ssize_t lengths[2];
-    char to[16];
-    int axes = axes_of(value, lengths), type_number = -1;
-    for (Py_ssize_t i = 0; axes && i < lengths[0]; i++) {
-        PyObject *row = axes == 2 ? PyList_GET_ITEM(value, i) : value;
-        for (Py_ssize_t k = axes == 2 ? 0 : i; k < (axes == 2 ? lengths[1] : i + 1); k++) {
-            PyObject *item = PyList_GET_ITEM(row, k);
-            type_number = i + k == 0 ? type_of_item(item) : type_number;
-            if (type_number < 0 || !put_item(type_number, item, to))
-                Py_RETURN_NONE;
-        }
-    }
-    return type_number < 0 ? Py_NewRef(Py_None) : Py_BuildValue("(Ni)", PyArray_DescrFromType(type_number), axes);
-}
-
 /* The dtypes of a number, or of the numbers of a tuple, as a tuple; None for what is neither. */
 static PyObject *types_of(PyObject *item)
 {
@@ -326,11 +315,24 @@ static int are_like(PyObject *first, PyObject *list)
             return 0;
         for (Py_ssize_t k = 0; k < width; k++) {
             int type_number = type_of_item(is_tuple ? PyTuple_GET_ITEM(first, k) : first);
-            if (type_number < 0 || !put_item(type_number, is_tuple ? PyTuple_GET_ITEM(item, k) : item, to))
+            if (type_number < 0 || !put_item(type_number, is_tuple ? PyTuple_GET_ITEM(item, k) : item, to, 0))
                 return 0;
         }
     }
     return 1;
+}
+
+/* item_type(list): the dtype of all items of a list, or of its rows, and how many axes it has; None where there is none. */
+static PyObject *item_type(PyObject *Py_UNUSED(module), PyObject *value)
+{
+    Py_ssize_t lengths[2];
+    int axes = axes_of(value, lengths);
+    PyObject *const *rows = axes == 2 ? &PyList_GET_ITEM(value, 0) : &value;
+    PyObject *first = axes ? PyList_GET_ITEM(rows[0], 0) : NULL;
+    int type_number = first ? type_of_item(first) : -1, fits = type_number >= 0;
+    for (Py_ssize_t i = 0; fits && i < (axes == 2 ? lengths[0] : 1); i++)
+        fits = are_like(first, rows[i]);
+    return fits ? Py_BuildValue("(Ni)", PyArray_DescrFromType(type_number), axes) : Py_NewRef(Py_None);
 }
 
 /* column_types(list): of a list of tuples of numbers, the dtype that all have at each position; else None. */
