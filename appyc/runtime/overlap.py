@@ -7,8 +7,9 @@ one for calls that it rejects, such as the odd and the even elements of one arra
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,66 +39,69 @@ def any_overlap(values: Sequence[object], written: frozenset[int]) -> bool:
 
 def touching(values: Sequence[object], written: frozenset[int]) -> Iterator[tuple[int, ...]]:
     """Arrays whose byte ranges touch, with those that touch these, where one of them is written."""
-    ranges = {number: byte_range(value) for number, value in enumerate(values)}
-    spans = sorted(
-        (*span, number) for number, span in ranges.items() if span is not None and span[0] < span[1]
-    )
-    groups: list[list[int]] = []
-    end = -1
-    for lo, hi, number in spans:
-        if lo >= end:
-            groups.append([])
-        groups[-1].append(number)
-        end = max(end, hi)
-    for group in groups:
-        if len(group) > 1 and written & set(group):
+    for _, _, group in touching_spans(enumerate(values)):
+        if written & set(group):
             yield tuple(sorted(group))
+
+
+def touching_spans(values: Iterable[tuple[int, object]]) -> Iterator[tuple[int, int, list[int]]]:
+    """The range of addresses of arrays whose byte ranges touch, two of them and more, and the keys of these arrays."""
+    ranges = ((byte_range(value), key) for key, value in values)
+    groups: list[tuple[int, int, list[int]]] = []
+    for (low, high), key in sorted(
+        (span, key) for span, key in ranges if span is not None and span[0] < span[1]
+    ):
+        if groups and low < groups[-1][1]:
+            start, end, members = groups.pop()
+            groups.append((start, max(end, high), [*members, key]))
+        else:
+            groups.append((low, high, [key]))
+    return (group for group in groups if len(group[2]) > 1)
+
+
+def interface_of(value: object) -> Mapping[str, Any] | None:
+    """The array interface of an array, by which address, shape and strides are told; None for what is no array."""
+    if isinstance(value, np.ndarray):
+        return value.__array_interface__
+    return getattr(value, "__cuda_array_interface__", None)
 
 
 def byte_range(value: object) -> tuple[int, int] | None:
     """The first byte of an array's memory and one past the last; None for what is no array."""
-    if isinstance(value, np.ndarray):
-        return _range(value)
-    return _gpu_range(value) if hasattr(value, "__cuda_array_interface__") else None
-
-
-def _gpu_range(value: object) -> tuple[int, int]:
-    face = value.__cuda_array_interface__  # type: ignore[attr-defined]
+    face = interface_of(value)
+    if face is None:
+        return None
+    shape, strides, start = tuple(face["shape"]), face.get("strides"), int(face["data"][0])
     itemsize = np.dtype(face["typestr"]).itemsize
-    shape, lo = tuple(face["shape"]), int(face["data"][0])
-    if 0 in shape:
-        return lo, lo
-    strides = face.get("strides")
     if strides is None:
-        return lo, lo + itemsize * int(np.prod(shape, dtype=np.int64))
+        return start, start + itemsize * math.prod(shape)
+    return bytes_from(start, shape, strides, itemsize)
+
+
+def bytes_from(start: int, shape: Sequence[int], strides: Sequence[int], itemsize: int) -> tuple[int, int]:
+    """The first byte of the elements that begin at an address, and one past the last."""
+    if 0 in shape:
+        return start, start
     reaches = [(extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
-    return lo + sum(r for r in reaches if r < 0), lo + sum(r for r in reaches if r > 0) + itemsize
+    return start + sum(r for r in reaches if r < 0), start + sum(r for r in reaches if r > 0) + itemsize
 
 
 def may_overlap_itself(array: np.ndarray[Any, Any]) -> bool:
-    """False only where each element has bytes of its own.
-
-    Axes sorted by stride, each must step over all that the smaller ones reach.
-    """
+    """False only where each element has bytes of its own."""
     if array.size == 0 or array.flags.c_contiguous or array.flags.f_contiguous:
         return False
-    covered = array.itemsize
-    steps = sorted((abs(s), n) for s, n in zip(array.strides, array.shape, strict=True) if n != 1)
-    for stride, extent in steps:
+    return not are_apart(array.shape, array.strides, array.itemsize)
+
+
+def are_apart(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> bool:
+    """Whether elements surely have bytes of their own: axes sorted by stride, each steps over all that the smaller ones
+    reach."""
+    covered = itemsize
+    for stride, extent in sorted((abs(s), n) for s, n in zip(strides, shape, strict=True) if n != 1):
         if stride < covered:
-            return True
+            return False
         covered += stride * (extent - 1)
-    return False
-
-
-def _range(array: np.ndarray[Any, Any]) -> tuple[int, int]:
-    lo = hi = array.__array_interface__["data"][0]
-    if array.size == 0:
-        return lo, lo
-    for extent, stride in zip(array.shape, array.strides, strict=True):
-        reach = (extent - 1) * stride
-        lo, hi = lo + min(reach, 0), hi + max(reach, 0)
-    return lo, hi + array.itemsize
+    return True
 
 
 def _shares_memory(a: object, b: object) -> bool:

@@ -18,7 +18,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from appyc.ir.aliasing import SharedArray, Sharing
-from appyc.runtime.overlap import byte_range, may_overlap_itself, touching
+from appyc.runtime.overlap import (
+    are_apart,
+    byte_range,
+    bytes_from,
+    interface_of,
+    may_overlap_itself,
+    touching,
+)
 from appyc.runtime.signature import layout_of
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -73,16 +80,9 @@ def describe_sharing(
 
 def are_one(arrays: Sequence[Any]) -> bool:
     """Whether arrays are the same view: equal address, shape, strides and element type."""
-    faces = [_face(a) for a in arrays]
-    return all(face == faces[0] for face in faces)
-
-
-def _face(array: Any) -> tuple[object, ...]:
-    """All that tells which elements an array has: address, shape, strides, type."""
-    if isinstance(array, np.ndarray):
-        return (array.__array_interface__["data"][0], array.shape, array.strides, array.dtype)
-    face = array.__cuda_array_interface__
-    return (face["data"][0], tuple(face["shape"]), face.get("strides"), face["typestr"])
+    faces = [interface_of(a) or {} for a in arrays]
+    first, *others = [(f["data"][0], tuple(f["shape"]), f.get("strides"), f["typestr"]) for f in faces]
+    return all(other == first for other in others)
 
 
 def _in_base(arrays: Sequence[Array]) -> tuple[Array, list[tuple[int, ...]]] | None:
@@ -146,12 +146,7 @@ def _box(
         max(o[axis] + a.shape[axis] for o, a in zip(offsets, arrays, strict=False)) - low[axis]
         for axis in range(len(strides))
     )
-    covered = arrays[0].itemsize
-    for stride, extent in sorted((abs(s), n) for s, n in zip(strides, shape, strict=True) if n != 1):
-        if stride < covered:
-            return None
-        covered += stride * (extent - 1)
-    return low, shape
+    return (low, shape) if are_apart(shape, strides, arrays[0].itemsize) else None
 
 
 def _part_of_owner(first: Array, low: tuple[int, ...], shape: tuple[int, ...]) -> Array | None:
@@ -160,9 +155,7 @@ def _part_of_owner(first: Array, low: tuple[int, ...], shape: tuple[int, ...]) -
     while isinstance(owner.base, np.ndarray):
         owner = owner.base
     start = _address(first) + sum(o * s for o, s in zip(low, first.strides, strict=True))
-    reaches = [(n - 1) * s for n, s in zip(shape, first.strides, strict=True)]
-    begin = start + sum(r for r in reaches if r < 0)
-    end = start + sum(r for r in reaches if r > 0) + first.itemsize
+    begin, end = bytes_from(start, shape, first.strides, first.itemsize)
     span = byte_range(owner)
     if span is None or begin < span[0] or end > span[1]:
         return None

@@ -25,6 +25,7 @@ from appyc.runtime.dispatch import Launcher
 from appyc.runtime.faults import located_error
 from appyc.runtime.gpu_products import multiply
 from appyc.runtime.kernel_variants import KernelArguments, Variant, choose_lanes
+from appyc.runtime.overlap import touching_spans
 from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
 from appyc.runtime.triton_interpret import Compiled
 from appyc.runtime.triton_source import HostScalars, load_host
@@ -232,15 +233,8 @@ class DeviceArguments:
 def shared_memory(arrays: list[NDArray[Any]]) -> dict[int, tuple[int, int]]:
     """For arrays (by identity) whose memory overlaps that of others, the range of addresses that
     they share a copy of."""
-    spans = sorted((*np.lib.array_utils.byte_bounds(a), id(a)) for a in arrays if a.size)
-    groups: list[tuple[int, int, set[int]]] = []
-    for low, high, key in spans:
-        if groups and low < groups[-1][1]:
-            start, end, members = groups.pop()
-            groups.append((start, max(end, high), members | {key}))
-        else:
-            groups.append((low, high, {key}))
-    return {key: (low, high) for low, high, members in groups if len(members) > 1 for key in members}
+    groups = touching_spans((id(a), a) for a in arrays)
+    return {key: (low, high) for low, high, members in groups for key in members}
 
 
 @cache

@@ -10,7 +10,7 @@ import numpy as np
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg
 from appyc.ir.types import ArrayType, DType
 from appyc.runtime.frame import Kernel, flat_values
-from appyc.runtime.overlap import _range, may_overlap_itself
+from appyc.runtime.overlap import byte_range, may_overlap_itself
 from appyc.runtime.shared_views import are_one
 from appyc.runtime.signature import layout_of
 
@@ -76,7 +76,7 @@ def may_overlap(values: Sequence[object], written: frozenset[int], same: Sequenc
     same: as in `Kernel`; arrays that are taken for one may overlap.
     """
     groups = same or range(len(values))
-    ranges = {i: _range(v) for i, v in enumerate(values) if isinstance(v, np.ndarray)}
+    ranges = {i: byte_range(v) for i, v in enumerate(values) if isinstance(v, np.ndarray)}
     for i in written:
         lo, hi = ranges[i]
         if any(
