@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import ast
 import importlib
-import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from types import CellType, CodeType, FunctionType, SimpleNamespace
 
@@ -22,21 +21,13 @@ from appyc.errors import CompileError
 from appyc.frontend.outline import Region
 from appyc.frontend.script import instrument, module_text
 from appyc.frontend.source import Snippet, Source, read_source
+from appyc.frontend.syntax.trip_counts import applied
 from appyc.ir.arguments import ArgType, NoneArg
 from appyc.ir.types import ArrayType
 from appyc.options import Options
 from appyc.report.parameter_kinds import Kinds, kinds_of
 
 _KNOWN_LIBRARIES = ("numpy", "math", "cmath", "appyc")
-
-_OPERATORS: dict[type[ast.operator], Callable[[float, float], float]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +169,8 @@ def _constant(node: ast.expr, known: dict[str, object]) -> object:
         case ast.Name(id=name):
             value = known.get(name)
             return value if isinstance(value, int | float | complex | str | tuple) else None
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            sides = [_constant(side, known) for side in (left, right)]
-            numbers = [side for side in sides if isinstance(side, int | float)]
-            try:
-                return _OPERATORS[type(op)](*numbers) if len(numbers) == 2 else None
-            except ArithmeticError:
-                return None
+        case ast.BinOp(left=left, op=op, right=right):
+            return applied(op, _constant(left, known), _constant(right, known))
         case _:
             try:
                 value = ast.literal_eval(node)

@@ -21,10 +21,9 @@ from appyc.errors import CompileError, DependenceError, Loc, PragmaError, TypeIn
 from appyc.frontend.fault_paths import annotation_around
 from appyc.frontend.outline import Region, split
 from appyc.frontend.pragmas.axis_requests import slice_text
-from appyc.frontend.pragmas.pragma_nodes import Dim, DimsPragma, LoopPragma, Pragma
+from appyc.frontend.pragmas.pragma_nodes import Dim, DimsPragma, LoopPragma
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.script import module_text
-from appyc.frontend.source import Source
 from appyc.ir.visit import loops_of
 from appyc.options import Options
 from appyc.report.assumed import AssumedModule, Subject, parameters
@@ -103,9 +102,9 @@ def check_file(file: Path) -> list[Finding]:
     found, text = _pragma_errors(tree, text, name)
     module = AssumedModule(tree, text, name)
     for subject in module.subjects():
-        pragmas = read_pragmas(subject.source)
-        if any(stmt in pragmas or isinstance(stmt, Loop) for stmt in own_statements(subject.source.ast.body)):
-            found += _Check(subject, module, pragmas).run()
+        check = _Check(subject, module)
+        if any(stmt in check.pragmas or isinstance(stmt, Loop) for stmt in check.statements):
+            found += check.run()
     found += _check_module_statements(tree, text, module)
     return sorted(set(found), key=lambda f: (f.line, f.column, f.code))
 
@@ -115,7 +114,7 @@ def _check_module_statements(tree: ast.Module, text: str, module: AssumedModule)
     found: list[Finding] = []
     judged: set[int] = set()
     for subject in module.module_loops():
-        check = _Check(subject, module, read_pragmas(subject.source))
+        check = _Check(subject, module)
         found += check.run()
         judged |= check.judged
     for loop in loops_of_body(tree.body):
@@ -152,62 +151,60 @@ def _pragma_errors(tree: ast.Module, text: str, file: str) -> tuple[list[Finding
 
 
 class _Check:
-    """The findings in one function."""
+    """The findings in one function, or in a region of it, whose findings are those of the function `around`."""
 
-    def __init__(self, subject: Subject, module: AssumedModule, pragmas: dict[ast.stmt, Pragma]) -> None:
-        self.subject = subject
-        self.module = module
-        self.pragmas = pragmas
-        self.found: list[Finding] = []
-        self.judged: set[int] = set()
+    def __init__(self, subject: Subject, module: AssumedModule, around: _Check | None = None) -> None:
+        self.subject, self.source, self.module = subject, subject.source, module
+        self.pragmas = read_pragmas(subject.source)
+        self.statements = own_statements(subject.source.ast.body)
+        self.loops = [stmt for stmt in self.statements if isinstance(stmt, Loop)]
+        self.others = {
+            s: p for s in self.statements if not isinstance(p := self.pragmas.get(s), LoopPragma | None)
+        }
+        """The pragmas on statements that are no loops."""
+        self.found: list[Finding] = [] if around is None else around.found
+        self.judged: set[int] = set() if around is None else around.judged
         """Lines of loops, and of pragmas on other statements, for which all findings are reported."""
 
     def run(self) -> list[Finding]:
         for arg in parameters(self.subject):
             fault = annotation_fault(arg.annotation)
             if arg.annotation is not None and fault is not None:
-                loc = self.subject.source.loc(arg.annotation)
+                loc = self.source.loc(arg.annotation)
                 self.found.append(Finding.at(loc, NOT_TYPED, "warning", fault))
-        self._analyse(self.subject, self.pragmas)
-        for pragma in self._statement_pragmas(self.subject, self.pragmas).values():
+        self._analyse()
+        for pragma in self.others.values():
             if pragma.loc.line not in self.judged:
                 self._info(pragma.loc, IN_PYTHON, "the statement runs in Python")
-        for loop in _loops(self.subject.source.ast):
+        for loop in self.loops:
             if loop.lineno not in self.judged:
-                self._info(self.subject.source.loc(loop), IN_PYTHON, f"{_head(loop)}: runs in Python")
+                self._info(self.source.loc(loop), IN_PYTHON, f"{_head(loop)}: runs in Python")
         return self.found
 
-    def _analyse(self, subject: Subject, pragmas: dict[ast.stmt, Pragma]) -> None:
+    def _analyse(self) -> None:
         try:
-            analysed = self.module.analyse(subject, Options(target="cpu"))
+            analysed = self.module.analyse(self.subject, Options(target="cpu"))
         except (UnsupportedError, TypeInferenceError) as error:
-            self._without_the_uncompilable(subject, pragmas, error)
+            self._without_the_uncompilable(error)
         except (DependenceError, PragmaError) as error:
             self.found.append(_of_error(error))
-            self._nothing_more(subject, pragmas)
+            self._nothing_more()
         else:
-            self._report(subject.source, pragmas, report(analysed, subject.source, "cpu").loops)
-            self._report_statements(self._statement_pragmas(subject, pragmas), analysed)
+            self._report(report(analysed, self.source, "cpu").loops)
+            self._report_statements(analysed)
 
-    def _statement_pragmas(self, subject: Subject, pragmas: dict[ast.stmt, Pragma]) -> dict[ast.stmt, Pragma]:
-        """The pragmas on statements that are no loops."""
-        own = own_statements(subject.source.ast.body)
-        return {stmt: pragmas[stmt] for stmt in own if not isinstance(pragmas.get(stmt), LoopPragma | None)}
-
-    def _nothing_more(self, subject: Subject, pragmas: dict[ast.stmt, Pragma]) -> None:
+    def _nothing_more(self) -> None:
         """Marks all loops and pragmas of a function as reported, after an error in it."""
-        self.judged.update(loop.lineno for loop in _loops(subject.source.ast))
-        self.judged.update(pragma.loc.line for pragma in self._statement_pragmas(subject, pragmas).values())
+        self.judged.update(loop.lineno for loop in self.loops)
+        self.judged.update(pragma.loc.line for pragma in self.others.values())
 
-    def _without_the_uncompilable(
-        self, subject: Subject, pragmas: dict[ast.stmt, Pragma], error: CompileError
-    ) -> None:
-        if annotation_around(subject.source, pragmas, error) is not None:
+    def _without_the_uncompilable(self, error: CompileError) -> None:
+        if annotation_around(self.source, self.pragmas, error) is not None:
             # Types are assumed: only what no type would make compilable is surely an error.
             self.found.append(
                 _of_error(error) if isinstance(error, UnsupportedError) else self._untyped(error)
             )
-            self._nothing_more(subject, pragmas)
+            self._nothing_more()
             return
         regions: list[Region] = []
 
@@ -215,18 +212,18 @@ class _Check:
             regions.append(region)
             return region.function
 
-        split(subject.function, subject.source, pragmas, error, taken, arrays=self.module.arrays(subject))
+        arrays = self.module.arrays(self.subject)
+        split(self.subject.function, self.source, self.pragmas, error, taken, arrays=arrays)
         for region in regions:
-            inner = self.module.region(subject, region)
-            self._analyse(inner, read_pragmas(inner.source))
+            _Check(self.module.region(self.subject, region), self.module, self)._analyse()
         known = "" if isinstance(error, UnsupportedError) else "not known before a call: "
-        for loop in _loops(subject.source.ast):
+        for loop in self.loops:
             inside = loop.lineno <= error.loc.line <= (loop.end_lineno or loop.lineno)
             if loop.lineno not in self.judged and inside:
                 self.judged.add(loop.lineno)
                 message = f"{_head(loop)}: runs in Python: line {error.loc.line}: {known}{error.summary}"
-                self._info(subject.source.loc(loop), IN_PYTHON, message)
-        for stmt, pragma in self._statement_pragmas(subject, pragmas).items():
+                self._info(self.source.loc(loop), IN_PYTHON, message)
+        for stmt, pragma in self.others.items():
             inside = stmt.lineno <= error.loc.line <= (stmt.end_lineno or stmt.lineno)
             if pragma.loc.line not in self.judged and inside:
                 self.judged.add(pragma.loc.line)
@@ -238,34 +235,34 @@ class _Check:
 
     def _untyped(self, error: CompileError) -> Finding:
         text = f"'{self.subject.name}' could not be judged without a call: {error.summary}"
-        return replace(Finding.at(error.loc, NOT_TYPED, "warning", text), file=self.subject.source.file)
+        return replace(Finding.at(error.loc, NOT_TYPED, "warning", text), file=self.source.file)
 
-    def _report(self, source: Source, pragmas: dict[ast.stmt, Pragma], records: Iterable[LoopRecord]) -> None:
-        loops = {loop.lineno: loop for loop in _loops(source.ast)}
+    def _report(self, records: Iterable[LoopRecord]) -> None:
+        loops = {loop.lineno: loop for loop in self.loops}
         for record in records:
             loop = loops.get(record.line)
             if loop is None:
                 continue  # of an inlined callee, which is reported separately
             self.judged.add(record.line)
             text = f"for {record.index}: {record.verdict}, runs {_HOW[record.mode]}: {record.reason}"
-            self._info(source.loc(loop), VERDICT_CODES.get(record.verdict, "I105"), text)
-            pragma = pragmas.get(loop)
+            self._info(self.source.loc(loop), VERDICT_CODES.get(record.verdict, "I105"), text)
+            pragma = self.pragmas.get(loop)
             if isinstance(pragma, LoopPragma) and pragma.request in ("parallel", "simd"):
                 self._info(pragma.loc, PRAGMA_HOLDS, f"'{pragma.directive}' holds: {record.verdict}")
         for loop in loops.values():
             if loop.lineno not in self.judged:
                 self.judged.add(loop.lineno)
                 what = "runs in order" if isinstance(loop, ast.While) else "unrolled"
-                self._info(source.loc(loop), OTHER_LOOP, f"{_head(loop)}: compiled, {what}")
+                self._info(self.source.loc(loop), OTHER_LOOP, f"{_head(loop)}: compiled, {what}")
 
-    def _report_statements(self, pragmas: dict[ast.stmt, Pragma], analysed: Analysed) -> None:
+    def _report_statements(self, analysed: Analysed) -> None:
         """One finding for each slice that a pragma names, and one for each pragma without slices."""
         verdicts = {
             loop.clauses.loc: analysed.context.verdicts[loop.var].verdict.value
             for loop in loops_of(analysed.function)
             if loop.clauses is not None and loop.var in analysed.context.verdicts
         }
-        for pragma in pragmas.values():
+        for pragma in self.others.values():
             self.judged.add(pragma.loc.line)
             if not isinstance(pragma, DimsPragma):
                 self._info(pragma.loc, PRAGMA_HOLDS, f"'{pragma.directive}' holds")
@@ -301,10 +298,6 @@ def _asked(dim: Dim) -> str:
     said += [f"reduce({dim.reduce})"] if dim.reduce is not None else []
     said += [f"le({dim.le})"] if dim.le is not None else []
     return f"{slice_text(dim)}=>{','.join(said)}"
-
-
-def _loops(function: ast.FunctionDef) -> list[ast.For | ast.While]:
-    return loops_of_body(function.body)
 
 
 def loops_of_body(body: Iterable[ast.stmt]) -> list[ast.For | ast.While]:

@@ -190,9 +190,9 @@ class _Estimate:
             case ast.Call(func=ast.Attribute(value=owner, attr="copy"), args=[]):
                 return self._value(owner)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return _applied(operator.sub, 0, self._value(operand))
-            case ast.BinOp(op=op, left=left, right=right) if type(op) in _OPERATORS:
-                return _applied(_OPERATORS[type(op)], self._value(left), self._value(right))
+                return applied(ast.Sub(), 0, self._value(operand))
+            case ast.BinOp(op=op, left=left, right=right):
+                return applied(op, self._value(left), self._value(right))
             case _:
                 return None
 
@@ -232,11 +232,12 @@ def _plain(value: int | float | np.integer[Any]) -> int | float:
     return int(value) if isinstance(value, np.integer) else value
 
 
-def _applied(op: Callable[[float, float], float], left: object, right: object) -> object:
+def applied(op: ast.operator, left: object, right: object) -> object:
+    """An operator's result for two numbers; None for other operands, and where there is none that is no huge number."""
     if not isinstance(left, int | float | np.integer) or not isinstance(right, int | float | np.integer):
         return None
     try:
-        value = op(_plain(left), _plain(right))
-    except (ArithmeticError, ValueError):
+        value = _OPERATORS[type(op)](_plain(left), _plain(right))
+    except (ArithmeticError, ValueError, KeyError):
         return None
     return value if isinstance(value, int | float) and abs(value) < _HUGE else None
