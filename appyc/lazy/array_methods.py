@@ -94,7 +94,7 @@ class ArrayMethods(Array):
                 shape
             )  # no shape: other libraries convert sequences by the class of their items
         kind = np.ndarray if cls is ndarray else cls
-        return evaluation.adopted(np.ndarray.__new__, (kind, shape, *args), keywords)
+        return evaluation.adopted(np.ndarray.__new__, kind, shape, *args, **keywords)
 
     def __getattr__(self, name: str) -> Any:
         """A method of NumPy's arrays that is not recorded: on computed values."""
@@ -122,12 +122,6 @@ class NumberMethods(number):
     def _at(self, key: Any) -> Any:
         return evaluation.wrapped(self.value()[evaluation.plain(key)])
 
-    def fill(self, value: Any) -> None:
-        self.value().fill(evaluation.plain(value))  # changes nothing, or raises
-
-    def put(self, indices: Any, values: Any, mode: Any = "raise") -> None:
-        self.value().put(evaluation.plain(indices), evaluation.plain(values), mode)
-
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(
@@ -136,6 +130,4 @@ class NumberMethods(number):
         found = getattr(self.value(), name)
         if not callable(found):
             return found
-        return lambda *args, **keywords: evaluation.wrapped(
-            found(*evaluation.plain(args), **evaluation.plain(keywords))
-        )
+        return lambda *args, **keywords: evaluation.wrapped(evaluation.on_values(found, args, keywords))

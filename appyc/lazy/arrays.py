@@ -328,9 +328,6 @@ class number(Array):  # noqa: N801  (as NumPy's scalars are written)
     def _put(self, key: Any, value: Any) -> None:
         raise TypeError(f"'numpy.{self.dtype}' object does not support item assignment")
 
-    def sort(self, axis: int = -1, kind: Any = None, order: Any = None) -> None:
-        self.value().sort(axis, kind, order)
-
     def __len__(self) -> int:
         raise TypeError(f"object of type 'numpy.{self.dtype}' has no len()")
 

@@ -16,6 +16,7 @@ from collections.abc import Collection, Sequence
 from appyc.lazy._nodes import Buffer
 from appyc.lazy.recorded_calls import Recorded
 from appyc.lazy.recorded_nodes import Site
+from appyc.lazy.recording import Demand
 
 MOST = 32
 """Maximum number of candidate scalars per flush."""
@@ -35,7 +36,7 @@ def companions(
     ]
     if len(candidates) < 2:
         return []
-    chosen = _needed(statements, len(statements), wanted)
+    chosen = _slice(statements, len(statements), wanted)
     there = _arrays(statements, chosen, least)
     numbers = _numbers(statements, chosen)
     found: list[tuple[Buffer, Site]] = []
@@ -43,7 +44,7 @@ def companions(
         made = list(statements[at].writes())
         if any(buffer.shape for buffer in made):
             continue
-        mine = _needed(statements, at + 1, made) - chosen
+        mine = _slice(statements, at + 1, made) - chosen
         inputs = _arrays(statements, mine, least) - {b for k in mine for b in statements[k].writes()}
         shared = sum(buffer.nbytes for buffer in inputs & there)
         if inputs:
@@ -58,22 +59,10 @@ def companions(
     return found
 
 
-def _needed(statements: Sequence[Recorded], end: int, wanted: Sequence[Buffer]) -> set[int]:
-    """The backward slice of some buffers among the first statements, as in `recording.parted`."""
-    needed = set(wanted)
-    changed: set[Buffer] = set()
-    out: set[int] = set()
-    for at in range(end - 1, -1, -1):
-        statement = statements[at]
-        if needed.isdisjoint(statement.writes()) and changed.isdisjoint(statement.reads()):
-            continue
-        out.add(at)
-        needed.update(statement.reads())
-        if statement.stores:
-            stored = statement.stored()
-            needed.update(stored)
-            changed.update(stored)
-    return out
+def _slice(statements: Sequence[Recorded], end: int, wanted: Sequence[Buffer]) -> set[int]:
+    """The backward slice of some buffers among the first statements."""
+    demand = Demand(wanted)
+    return {at for at in range(end - 1, -1, -1) if demand.takes(statements[at])}
 
 
 def _arrays(statements: Sequence[Recorded], chosen: Collection[int], least: int) -> set[Buffer]:

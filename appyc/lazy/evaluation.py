@@ -79,7 +79,7 @@ def _owned(values: np.ndarray) -> Any:
     return out
 
 
-def adopted(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def adopted(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
     """`evaluated`, except that an array of memory which other code may change at any time stays NumPy's."""
     if _arrays_in((args, keywords)):
         return evaluated(function, args, keywords)
@@ -226,7 +226,7 @@ def _traced(values: np.ndarray, given: list[arrays.ndarray], *, of_ghosts: bool 
     return _owned(values)
 
 
-def views_by(function: Callable[..., Any], args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+def views_by(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
     """What a function gives that makes nothing but views. Raises LeftToNumPy where that needs values."""
     array = args[0] if args else None
     if type(array) is arrays.ndarray and not array.path and not keywords and _are_plain(args[1:]):

@@ -41,11 +41,6 @@ def is_own(function: Any) -> bool:
     return function in _OWN
 
 
-def _viewing(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
-    """A function that gives nothing but views: which, is known before the values are."""
-    return views_by(function, args, keywords)
-
-
 def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
     operands = operands_of(condition, x, y)
     require(is_compiled(operands) and fits(operands[1:]))
@@ -179,11 +174,6 @@ def _in_memory(array: arrays.Array) -> np.ndarray:
     return view_of(memory, array.path) if isinstance(memory, np.ndarray) else array.ghost()
 
 
-def _adopting(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
-    """A function that returns an array of memory which it does not own."""
-    return adopted(function, args, keywords)
-
-
 # ---------------------------------------------------------------- arrays with one value everywhere
 
 # They are recorded too, so that a temporary that only compiled code sees is never made.
@@ -233,7 +223,7 @@ _CREATION: dict[Any, Callable[..., Any]] = {
 
 _OWN: dict[Any, Callable[..., Any]] = {
     **REDUCTIONS, **_CREATION, **APPLIED, np.where: _where, np.clip: _clip, np.dot: _dot,
-    **{f: partial(_viewing, f) for f in (
+    **{f: partial(views_by, f) for f in (
         np.flip, np.fliplr, np.flipud, np.moveaxis, np.rollaxis, np.rot90, np.diagonal, np.linalg.diagonal,
         np.split, np.array_split,
         np.hsplit, np.vsplit, np.dsplit, np.unstack, np.matrix_transpose, np.linalg.matrix_transpose, np.expand_dims,
@@ -248,6 +238,6 @@ _OWN: dict[Any, Callable[..., Any]] = {
     np.ptp: _ptp, np.average: _average, np.outer: _outer,
     **{getattr(np, f"{name}_like"): partial(_like, name) for name in ("zeros", "ones", "empty", "full")},
     **{f: partial(_shares, f) for f in (np.shares_memory, np.may_share_memory)},
-    **{f: partial(_adopting, f) for f in (np.frombuffer, np.from_dlpack)},
+    **{f: partial(adopted, f) for f in (np.frombuffer, np.from_dlpack)},
     np.iscomplexobj: lambda x: _asked("dtype", x).kind == "c",
 }  # fmt: skip

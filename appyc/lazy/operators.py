@@ -94,13 +94,12 @@ def _on_scalar(of: Any) -> Any:
     return lambda of_array, *args: of(of_array.value(), *args)
 
 
-def _copied(name: str) -> Any:
-    """A method of `number` that copies, where that of an array gives a view."""
+def _of_scalar(name: str) -> Any:
+    """A method of `number` that copies where that of an array gives a view, and changes nothing, or raises, where that
+    changes the array."""
 
     def method(of_array: Any, *args: Any, **keywords: Any) -> Any:
-        return evaluation.wrapped(
-            getattr(of_array.value(), name)(*evaluation.plain(args), **evaluation.plain(keywords))
-        )
+        return evaluation.wrapped(evaluation.on_values(getattr(of_array.value(), name), args, keywords))
 
     return method
 
@@ -111,9 +110,7 @@ def _copying(method: Any) -> Any:
     @functools.wraps(method)
     def copying(self: Any, *args: Any, **keywords: Any) -> Any:
         if is_of_library(sys._getframe(1).f_globals.get("__name__", "")):
-            return getattr(self.computed(), method.__name__)(
-                *evaluation.plain(args), **evaluation.plain(keywords)
-            )
+            return evaluation.on_values(getattr(self.computed(), method.__name__), args, keywords)
         return method(self, *args, **keywords)
 
     return copying
@@ -169,8 +166,8 @@ def _methods() -> None:
         "__floor__": lambda value: math.floor(value.item()), "__ceil__": lambda value: math.ceil(value.item()),
     }.items():  # fmt: skip
         setattr(number, name, _on_scalar(of))
-    for name in ("reshape", "ravel", "squeeze", "view"):
-        setattr(number, name, _copied(name))
+    for name in ("reshape", "ravel", "squeeze", "view", "fill", "put", "sort"):
+        setattr(number, name, _of_scalar(name))
     for name in ("clip", "round", "take"):
         setattr(Array, name, _at_once(name))
     for name in ("astype", "copy"):

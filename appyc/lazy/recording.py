@@ -253,6 +253,27 @@ class Recording(Tally):
         return any(buffer is b for s in self.pending() for b in s.writes())
 
 
+class Demand:
+    """A backward slice as it grows: the buffers that the statements further on need, and those that they change."""
+
+    def __init__(self, wanted: Iterable[Buffer], overwritten: Iterable[Buffer] = ()) -> None:
+        self._changed: set[Buffer] = set(overwritten)
+        self._needed = {*wanted, *self._changed}
+
+    def takes(self, statement: Waiting) -> bool:
+        """Whether a statement before those that were taken is in the slice, to which it is then added."""
+        if self._needed.isdisjoint(statement.writes()) and (
+            not self._changed or self._changed.isdisjoint(statement.reads())
+        ):
+            return False
+        self._needed.update(statement.reads())
+        if statement.stores:
+            stored = statement.stored()
+            self._needed.update(stored)
+            self._changed.update(stored)
+        return True
+
+
 def parted(
     statements: list[_Any], wanted: Iterable[Buffer], overwritten: Iterable[Buffer]
 ) -> tuple[list[Recorded], list[_Any]]:
@@ -261,8 +282,7 @@ def parted(
     Empties the list backwards: a dropped statement may hold the last reference to the result of an
     earlier one.
     """
-    changed: set[Buffer] = set(overwritten)
-    needed = {*wanted, *changed}
+    demand = Demand(wanted, overwritten)
     chosen: list[Recorded] = []
     left: list[_Any] = []
     while statements:
@@ -270,15 +290,10 @@ def parted(
         writes = statement.writes()
         if not writes:
             continue
-        if needed.isdisjoint(writes) and (not changed or changed.isdisjoint(statement.reads())):
+        if not demand.takes(statement):
             left.append(statement)
             continue
         chosen.append(statement.again(writes[0]) if isinstance(statement, RestingCall) else statement)
-        needed.update(statement.reads())
-        if statement.stores:
-            stored = statement.stored()
-            needed.update(stored)
-            changed.update(stored)
     chosen.reverse()
     left.reverse()
     return chosen, left
