@@ -74,7 +74,7 @@ class CompileError(Exception):
         super().__init__(summary)
 
     def __str__(self) -> str:
-        return render(self)
+        return diagnostic(f"{self.summary} [{self.code}]", self)
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (type(self), vars(self)))
@@ -230,17 +230,8 @@ def snippet(loc: Loc, label: str = "") -> list[str]:
     return [*lines, f"{gutter} |", f"{loc.line} | {text}", f"{caret} {label}".rstrip()]
 
 
-def render(error: CompileError) -> str:
-    """The text of a diagnostic, as the user sees it."""
-    return _text(f"{error.summary} [{error.code}]", error)
-
-
-def render_fallback(name: str, error: CompileError) -> str:
-    """The text of a warning that a function falls back to Python, with the reason."""
-    return _text(f"{name} runs in Python: {error.summary}", error)
-
-
-def _text(head: str, error: CompileError) -> str:
+def diagnostic(head: str, error: CompileError) -> str:
+    """The text of a diagnostic with this first line, as the user sees it."""
     lines = [head, *snippet(error.loc, error.label)]
     for note in error.related:
         lines += snippet(note.loc, note.text)

@@ -16,7 +16,7 @@ from appyc.c_gen.callee_functions import MAX_DEPTH, activation_bytes, callee_nam
 from appyc.c_gen.captures import outside_symbols, perfect_nest
 from appyc.c_gen.lanes.simd import declare_scalars, named_outside_lanes
 from appyc.c_gen.loops.thread_loops import runs_in_threads
-from appyc.c_gen.profiled_loops import table_text
+from appyc.c_gen.profiled_loops import TABLE
 from appyc.c_gen.text.c_expressions import expression
 from appyc.c_gen.text.c_helpers import Helpers
 from appyc.c_gen.text.c_names import Names
@@ -91,7 +91,7 @@ def generate(
     entry = module.names.fresh(f"kernel_{fn.name}")
     entry_text = _entry(module, layout, entry, program)
     profiled = module.profiled or []
-    table = [table_text(profiled)] if profiled else []
+    table = [f"double {TABLE}[{len(profiled)} * profile_width];"] if profiled else []
     functions = tuple(module.functions)
     written = [function.static for function in functions]
     parts = (fn, *(callee.function for callee in fn.callees))

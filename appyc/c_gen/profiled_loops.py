@@ -51,8 +51,3 @@ def emit_end(ctx: FunctionContext, nest: tuple[For, ...]) -> None:
     known = ctx.schedule[nest[0].var].cost is not None
     cost = cost_text(ctx, nest) if known else "0, 0, 0, 0, 0, 0"
     ctx.writer.line(f"{add}({row}, trips, shared, nanoseconds() - began, threads, {cost});")
-
-
-def table_text(rows: list[For]) -> str:
-    """The definition of the table."""
-    return f"double {TABLE}[{max(len(rows), 1)} * profile_width];"

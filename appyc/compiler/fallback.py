@@ -14,6 +14,7 @@ import inspect
 import warnings
 from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass, field
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -25,7 +26,7 @@ from appyc.errors import (
     Loc,
     Note,
     UnsupportedError,
-    render_fallback,
+    diagnostic,
 )
 from appyc.frontend.access import closure_cells
 from appyc.runtime.dispatch import Entry
@@ -130,27 +131,21 @@ class Raced(Protocol):
 R = TypeVar("R", bound=Raced)
 
 
+@dataclass(slots=True, eq=False)
 class Hosted(Generic[R]):
-    """A function that runs in Python but for its regions."""
+    """A function that runs in Python but for its regions.
 
-    def __init__(
-        self,
-        host: FunctionType | None,
-        error: CompileError,
-        part: PythonPart,
-        regions: tuple[R, ...] = (),
-        left: tuple[PythonPart, ...] = (),
-    ) -> None:
-        self.host = host
-        """What calls the regions; None where nothing is worth compiling."""
-        self.error = error
-        """Of the part that cannot be compiled."""
-        self.part = part
-        self.regions = regions
-        self.left = left
-        """Loops that stay in Python."""
-        self.left_in_vain: set[Kind | None] = set()
-        """Kinds of calls that Python makes as a whole, since it is quicker in the regions too."""
+    host: what calls the regions; None where nothing is worth compiling. error: of the part that cannot be compiled.
+    left: loops that stay in Python. left_in_vain: kinds of calls that Python makes as a whole, since it is quicker in
+    the regions too.
+    """
+
+    host: FunctionType | None
+    error: CompileError
+    part: PythonPart
+    regions: tuple[R, ...] = ()
+    left: tuple[PythonPart, ...] = ()
+    left_in_vain: set[Kind | None] = field(default_factory=set)
 
     @property
     def is_vain(self) -> bool:
@@ -193,7 +188,8 @@ def calling_itself(fn: FunctionType, text: Callable[[], Source]) -> FunctionType
 
 def warn_of_python(name: str, error: CompileError) -> None:
     """Tells that a function runs in Python, and why."""
-    warnings.warn(render_fallback(name, error), FallbackWarning, stacklevel=frames_of_ours())
+    text = diagnostic(f"{name} runs in Python: {error.summary}", error)
+    warnings.warn(text, FallbackWarning, stacklevel=frames_of_ours())
 
 
 def warn_of_defect(name: str, error: InternalError) -> None:

@@ -37,11 +37,6 @@ def triton_program(function: Function, analysed: Analysed) -> TritonProgram:
         return generate(lower_to_gpu(function, context), context.options)
 
 
-def triton_text(analysed: Analysed) -> str:
-    """The readable source of what would run."""
-    return triton_program(analysed.function, analysed).text
-
-
 def cubins(analysed: Analysed, target: str) -> list[CompiledKernel]:
     """Every kernel compiled for "cuda:<compute capability>"; no GPU is needed.
 

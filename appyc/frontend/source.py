@@ -85,9 +85,9 @@ class Source:
                                    "write it with def alone")  # fmt: skip
         if not isinstance(node, FunctionDef) or node.name != self.name:
             raise self._mismatch()
-        from appyc.frontend.desugar.parsed_functions import desugared  # noqa: PLC0415  (a warm start parses nothing)
+        from appyc.frontend.desugar import parsed_functions  # noqa: PLC0415  (a warm start parses nothing)
 
-        return desugared(node)
+        return parsed_functions.without_nonlocals(parsed_functions.without_matches(node))
 
     def loc(self, node: AST) -> Loc:
         """The source location of a statement or expression; its end is known if it lies on one line."""

@@ -20,9 +20,9 @@ def text_of(analysed: Analysed, kind: str) -> str:
         vector_functions = _vector_functions(analysed)
         function = analysed.for_c(vector_functions)
         return generate(function, analysed.context.options, vector_functions=vector_functions).text
-    from appyc.compiler.triton_kernels import triton_text  # noqa: PLC0415
+    from appyc.compiler.triton_kernels import triton_program  # noqa: PLC0415
 
-    return triton_text(analysed)
+    return triton_program(analysed.function, analysed).text
 
 
 def lines_of(analysed: Analysed) -> list[Line]:

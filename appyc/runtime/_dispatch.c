@@ -33,6 +33,11 @@ static int thread_count = 1;
 
 /* ------------------------------------------------------------------ making a specialisation */
 
+/* All that a specialisation holds a reference to. */
+#define FOR_EACH_OBJECT(DO)                                                \
+    DO(self->tree); DO(self->watched); DO(self->kernel);                    \
+    DO(self->checked_kernel); DO(self->host); DO(self->device_array)
+
 static void specialisation_dealloc(Specialisation *self)
 {
     PyObject_GC_UnTrack(self);
@@ -42,23 +47,13 @@ static void specialisation_dealloc(Specialisation *self)
     for (int i = 0; i < self->group_count; i++)
         PyMem_Free(self->groups[i].members);
     PyMem_Free(self->groups);
-    Py_XDECREF(self->tree);
-    Py_XDECREF(self->watched);
-    Py_XDECREF(self->kernel);
-    Py_XDECREF(self->checked_kernel);
-    Py_XDECREF(self->host);
-    Py_XDECREF(self->device_array);
+    FOR_EACH_OBJECT(Py_XDECREF);
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
 static int specialisation_traverse(Specialisation *self, visitproc visit, void *arg)
 {
-    Py_VISIT(self->tree);
-    Py_VISIT(self->watched);
-    Py_VISIT(self->kernel);
-    Py_VISIT(self->checked_kernel);
-    Py_VISIT(self->host);
-    Py_VISIT(self->device_array);
+    FOR_EACH_OBJECT(Py_VISIT);
     return 0;
 }
 

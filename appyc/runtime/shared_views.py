@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -159,18 +160,6 @@ def _part_of_owner(first: Array, low: tuple[int, ...], shape: tuple[int, ...]) -
     span = byte_range(owner)
     if span is None or begin < span[0] or end > span[1]:
         return None
-    return np.asarray(_Window(owner, start, shape, first))
-
-
-class _Window:
-    """An object with the array interface of a view at a given address; it keeps the owner of the memory alive."""
-
-    def __init__(self, owner: Array, address: int, shape: tuple[int, ...], like: Array) -> None:
-        self.owner = owner
-        self.__array_interface__ = {
-            "data": (address, False),
-            "shape": shape,
-            "strides": like.strides,
-            "typestr": like.dtype.str,
-            "version": 3,
-        }
+    where = {"data": (start, False), "shape": shape, "strides": first.strides}
+    face = {**where, "typestr": first.dtype.str, "version": 3}
+    return np.asarray(SimpleNamespace(__array_interface__=face, owner=owner))  # which keeps the memory

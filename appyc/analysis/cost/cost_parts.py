@@ -50,11 +50,13 @@ def _parts(body: tuple[Stmt, ...], runs: Expr, around: Mapping[Symbol, Expr]) ->
     out: list[CostPart] = []
     for stmt in body:
         match stmt:
-            case For() if stmt.mode is LoopMode.PARALLEL or not _holds_parallel(stmt):
-                out.append(_part(stmt, runs, around))
-            case For():
+            case For() if stmt.mode is not LoopMode.PARALLEL and any(
+                n.mode is LoopMode.PARALLEL for n in loops_of(stmt.body)
+            ):
                 again = product(runs, trips_of(stmt, around))
                 out += _parts(stmt.body, again, with_middle(stmt, around))
+            case For():
+                out.append(_part(stmt, runs, around))
             case While():
                 out += _parts(stmt.body, product(runs, number(UNKNOWN_TRIPS)), around)
             case _:
@@ -75,7 +77,3 @@ def _part(loop: For, runs: Expr, around: Mapping[Symbol, Expr]) -> CostPart:
         width = product(width, trips_of(inner, known))
         known = with_middle(inner, known)
     return CostPart(loop, runs, trips, width, cost_of(loop, around))
-
-
-def _holds_parallel(loop: For) -> bool:
-    return any(n.mode is LoopMode.PARALLEL for n in loops_of(loop.body))

@@ -81,7 +81,7 @@ def _in_tails(body: tuple[ir.Stmt, ...], size: int) -> tuple[ir.Stmt, ...] | Non
         match stmt:
             case ir.Break() | ir.Fail() | ir.Continue():
                 return (*out, stmt)
-            case ir.If() if _jumps(stmt):
+            case ir.If() if has_own((stmt,), ir.Break | ir.Continue | ir.Fail):
                 behind = body[number + 1 :]
                 then = _in_tails((*stmt.then, *behind), size)
                 orelse = _in_tails((*stmt.orelse, *behind), size) if then is not None else None
@@ -91,10 +91,6 @@ def _in_tails(body: tuple[ir.Stmt, ...], size: int) -> tuple[ir.Stmt, ...] | Non
             case _:
                 out.append(stmt)
     return tuple(out)
-
-
-def _jumps(stmt: ir.If) -> bool:
-    return has_own((stmt,), ir.Break | ir.Continue | ir.Fail)
 
 
 def _rest(body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...] | None:

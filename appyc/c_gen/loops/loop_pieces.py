@@ -31,7 +31,7 @@ def emit_pieces(ctx: FunctionContext, nest: tuple[For, ...]) -> str:
         worth.append(expression(ctx, nest[0].condition))
     schedule = clauses.schedule if clauses is not None else None
     chunk = clauses.chunk if clauses is not None else None
-    few = any(has_copies(loop) for loop in nest)
+    few = any(r.symbol.is_array for loop in nest for r in loop.reductions)  # each piece has copies of arrays
     if (schedule == "dynamic" or chunk is not None) and not few:
         wanted = f"(trips - 1) / {chunk or 1} + 1"
         writer.line(f"int64_t pieces = {wanted} < {MAX_PIECES} ? {wanted} : {MAX_PIECES};")
@@ -84,11 +84,6 @@ def work_text(ctx: FunctionContext, nest: tuple[For, ...]) -> str | None:
         return None
     operations = f"{expression(ctx, cost.vector)} + {expression(ctx, cost.scalar)}"
     return f"(double){_outer_trips(ctx, nest)} * ({operations})"
-
-
-def has_copies(loop: For) -> bool:
-    """Whether each piece has copies of arrays, so that there should be few pieces."""
-    return any(r.symbol.is_array for r in loop.reductions)
 
 
 def _outer_trips(ctx: FunctionContext, nest: tuple[For, ...]) -> str:

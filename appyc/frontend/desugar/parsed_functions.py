@@ -37,11 +37,6 @@ from appyc.frontend.syntax.tree import statements_in, walk
 from appyc.ir.names import unused
 
 
-def desugared(function: ast.FunctionDef) -> ast.FunctionDef:
-    """The function, changed in place, without these."""
-    return without_nonlocals(without_matches(function))
-
-
 def without_matches(function: ast.FunctionDef) -> ast.FunctionDef:
     """The function with its `match` statements replaced by chains of `if`s, where their patterns allow it."""
     if any(isinstance(s, ast.Match) for s in statements_in(function)):
