@@ -65,8 +65,6 @@ class _Verifier(ExpressionVerifier):
             self.expect(symbol not in fn.params, fn, f"the loop variable {symbol} is a parameter")
             self.expect(symbol not in written, fn, f"the loop variable {symbol} is assigned")
 
-    # ------------------------------------------------------------ expressions
-
     # ------------------------------------------------------------ statements
 
     def body(self, body: Iterable[ir.Stmt]) -> None:

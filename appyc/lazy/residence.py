@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -57,23 +57,23 @@ def move(buffers: Iterable[Buffer]) -> None:
     import cupy  # noqa: PLC0415  (optional, and slow to import)
 
     for buffer in buffers:
-        memory = buffer.memory
-        if isinstance(memory, np.ndarray) and memory.ndim and not buffer.lent:
-            if buffer.ghost is None:  # views were made of this memory: their addresses still mean something
-                buffer.ghost = memory
-            buffer.memory = cupy.asarray(memory)
+        _move_by(buffer, cupy.asarray)
 
 
 def cut(buffer: Buffer, like: Iterable[Buffer]) -> None:
     """Puts an array on the host into chunks, those of another of its shape if there is one."""
     import dask.array  # noqa: PLC0415  (optional, and slow to import)
 
+    cuts: list[Any] = [b.memory for b in like if is_chunked(b.memory) and b.shape == buffer.shape]
+    _move_by(buffer, lambda memory: dask.array.from_array(memory, cuts[0].chunks if cuts else "auto"))
+
+
+def _move_by(buffer: Buffer, moved: Callable[[np.ndarray], Any]) -> None:
     memory = buffer.memory
     if isinstance(memory, np.ndarray) and memory.ndim and not buffer.lent:
-        cuts: list[Any] = [b.memory for b in like if is_chunked(b.memory) and b.shape == buffer.shape]
-        if buffer.ghost is None:
+        if buffer.ghost is None:  # views were made of this memory: their addresses still mean something
             buffer.ghost = memory
-        buffer.memory = dask.array.from_array(memory, cuts[0].chunks if cuts else "auto")
+        buffer.memory = moved(memory)
 
 
 def alone(objects: Sequence[_Object]) -> list[_Object]:

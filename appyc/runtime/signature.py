@@ -114,7 +114,7 @@ def layout_of(array: np.ndarray[Any, Any]) -> Layout:
 def _array_type(array: np.ndarray[Any, Any], name: str, loc: Loc) -> ArrayType:
     dtype = _dtype(array.dtype, name, loc, "an array of")
     if not array.flags.aligned:
-        raise _error(
+        raise TypeInferenceError(
             f"argument '{name}' is an array whose elements are not aligned in memory",
             loc,
             f"pass a copy: {name}.copy()",
@@ -153,18 +153,14 @@ def _dtype(dtype: np.dtype[np.generic], name: str, loc: Loc, what: str) -> DType
     found = DTYPES.get(dtype)
     if found is not None:
         return found
-    summary = f"argument '{name}' is {what} dtype {dtype}, which is not supported"
-    if dtype.names is not None:
-        first = dtype.names[0]
-        raise _error(
-            summary, loc, f"pass the fields as arrays of their own, such as {name}[{first!r}].copy()"
-        )
-    if not dtype.isnative:
-        raise _error(summary, loc, f"swap its bytes: {name}.astype({name}.dtype.newbyteorder('='))")
     nearest = _NEAREST.get(dtype.name) or _NEAREST.get(dtype.type.__name__)
-    if nearest is not None:
-        raise _error(summary, loc, f"use {name}.astype(np.{nearest})")
-    raise _error(summary, loc, f"supported are {_LISTED}")
+    if dtype.names is not None:
+        hint = f"pass the fields as arrays of their own, such as {name}[{dtype.names[0]!r}].copy()"
+    elif not dtype.isnative:
+        hint = f"swap its bytes: {name}.astype({name}.dtype.newbyteorder('='))"
+    else:
+        hint = f"supported are {_LISTED}" if nearest is None else f"use {name}.astype(np.{nearest})"
+    raise TypeInferenceError(f"argument '{name}' is {what} dtype {dtype}, which is not supported", loc, hint)
 
 
 def _overflow(value: int, name: str, loc: Loc) -> ArgumentOverflowError:
@@ -179,23 +175,14 @@ def _overflow(value: int, name: str, loc: Loc) -> ArgumentOverflowError:
 def _unsupported(value: object, name: str, loc: Loc) -> TypeInferenceError:
     kind = type(value).__name__
     article = "an" if kind[0].lower() in "aeiou" else "a"
-    summary = f"argument '{name}' is {article} {kind}"
-    if isinstance(value, np.ndarray):
-        return _error(
-            f"{summary}, whose rules differ from those of an ndarray", loc, f"pass np.asarray({name})"
-        )
-    if isinstance(value, list | range):
-        return _error(summary, loc, f"pass np.asarray({name})")
-    if isinstance(value, dict | set | frozenset):
-        return _error(summary, loc, "pass its values as arrays or scalars of their own")
-    if isinstance(value, str | bytes):
-        return _error(summary, loc, "compiled functions take numbers, arrays, tuples of them, and None")
-    if hasattr(value, "__dlpack__"):
-        return _error(summary, loc, f"pass np.from_dlpack({name})")
-    if hasattr(value, "__array__"):
-        return _error(summary, loc, f"pass np.asarray({name})")
-    return _error(summary, loc, "compiled functions take numbers, arrays, tuples of them, and None")
-
-
-def _error(summary: str, loc: Loc, hint: str) -> TypeInferenceError:
-    return TypeInferenceError(summary, loc, hint)
+    rules = ", whose rules differ from those of an ndarray" if isinstance(value, np.ndarray) else ""
+    hint = "compiled functions take numbers, arrays, tuples of them, and None"
+    if isinstance(value, np.ndarray | list | range):
+        hint = f"pass np.asarray({name})"
+    elif isinstance(value, dict | set | frozenset):
+        hint = "pass its values as arrays or scalars of their own"
+    elif hasattr(value, "__dlpack__"):
+        hint = f"pass np.from_dlpack({name})"
+    elif hasattr(value, "__array__"):
+        hint = f"pass np.asarray({name})"
+    return TypeInferenceError(f"argument '{name}' is {article} {kind}{rules}", loc, hint)
