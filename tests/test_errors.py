@@ -926,8 +926,8 @@ def countdown(found, n):
 
 @appyc.jit(strict=True)
 def counted(n):
-    found = []
-    countdown(found, n)
+    found = [n]
+    countdown(found[:], n)
     return found
 
 counted(3)

@@ -26,7 +26,21 @@ from appyc.c_gen.translation_units import RUNS_FEW, STARTS_LOOPS, Definition, Fi
 from appyc.ir.abi import FrameLayout, Status, frame_layout
 from appyc.ir.draw_functions import OF_PYTHON
 from appyc.ir.fault_words import FaultSite
-from appyc.ir.nodes import Alloc, Apart, Ascending, Const, Draw, For, Function, Load, Stmt, Symbol, While
+from appyc.ir.invariance import resized_parameters
+from appyc.ir.nodes import (
+    Alloc,
+    Apart,
+    Ascending,
+    Const,
+    Draw,
+    For,
+    Function,
+    Load,
+    Stmt,
+    Symbol,
+    View,
+    While,
+)
 from appyc.ir.raising import can_fault
 from appyc.ir.text_writers import CWriter
 from appyc.ir.types import DType, Layout
@@ -109,7 +123,12 @@ def generate(
 
 def _emit_callee(module: ModuleContext, fn: Function) -> None:
     """Writes a function that the program calls."""
-    ctx = FunctionContext(module, allocated=_allocated(module, fn), in_callee=True, schedule=fn.schedule)
+    resized = resized_parameters(fn)
+    ctx = FunctionContext(
+        module, allocated=tuple(a for a in _allocated(module, fn) if a not in resized),
+        given=tuple(p for p in fn.params if p in resized), resized=_resized_by_calls(fn),
+        in_callee=True, schedule=fn.schedule,
+    )  # fmt: skip
 
     def statements() -> None:
         declare_scalars(ctx, _locals(module, fn))
@@ -125,12 +144,19 @@ def _allocated(module: ModuleContext, fn: Function) -> tuple[Symbol, ...]:
     return tuple(dict.fromkeys(n.array for n in made))
 
 
+def _resized_by_calls(fn: Function) -> frozenset[Symbol]:
+    return frozenset(n.array for n in walk(fn.body) if isinstance(n, View) and n.resized)
+
+
 def _emit_program(module: ModuleContext, layout: FrameLayout) -> str:
     """Writes the function that holds the program; returns its name."""
     fn = module.fn
     allocated = _allocated(module, fn)
     generators = _first_generators(module)
-    ctx = FunctionContext(module, allocated=allocated, generators=frozenset(generators), schedule=fn.schedule)
+    ctx = FunctionContext(
+        module, allocated=allocated, resized=_resized_by_calls(fn), generators=frozenset(generators),
+        schedule=fn.schedule,
+    )  # fmt: skip
     name = module.names.fresh(fn.name)
     parameters = ["int64_t *frame", "int64_t *fault", "const int64_t threads"]
     for symbol in fn.params:

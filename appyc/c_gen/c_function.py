@@ -39,14 +39,21 @@ def emit_function(
         else:
             writer.line("bool failed = false;")
             writer.line(f"{kind} result = 0;")
+        for array in ctx.given:
+            for kind, variable, where in _parts(ctx, array):
+                writer.line(f"{kind} {variable} = *{where};")
         for array in ctx.allocated:
-            writer.line(f"{storage_type(array.dtype)} *{restrict}{names.of(array)} = 0;")
+            alone = "" if array in ctx.resized else restrict
+            writer.line(f"{storage_type(array.dtype)} *{alone}{names.of(array)} = 0;")
             writer.line(f"int64_t {names.of(array)}_held = 0;")
             for axis in range(array.array.ndim):
                 writer.line(f"int64_t {names.extent(array, axis)} = 0;")
         body()
         if ctx.leaves:
             writer.label("leave")
+        for array in ctx.given:
+            for _, variable, where in _parts(ctx, array):
+                writer.line(f"*{where} = {variable};")
         release = ctx.module.helpers.plain("release") if ctx.allocated else ""
         for array in ctx.allocated:
             writer.line(f"{release}({names.of(array)}, {names.of(array)}_held);")
@@ -55,6 +62,26 @@ def emit_function(
     if returns is None:
         attributes = ("noinline", "noipa", *attributes)
     ctx.module.functions.append(Definition(head, f" {writer.text()}", attributes))
+
+
+def _parts(ctx: FunctionContext, array: Symbol) -> list[tuple[str, str, str]]:
+    """The C variables (type, name) that describe an array of one axis which may be resized, and the parameter that
+    points to the caller's."""
+    name = ctx.module.names.of(array)
+    return [
+        (f"{storage_type(array.dtype)} *", name, f"{name}_at"),
+        ("int64_t", f"{name}_held", f"{name}_held_at"),
+        ("int64_t", ctx.extent(array, 0), f"{name}_length_at"),
+    ]
+
+
+def parameters_of_resized(ctx: FunctionContext, array: Symbol) -> list[str]:
+    """The C parameters for an array that a function may resize."""
+    return [f"{kind} *{where}" for kind, _, where in _parts(ctx, array)]
+
+
+def arguments_for_resized(ctx: FunctionContext, array: Symbol) -> list[str]:
+    return [f"&{variable}" for _, variable, _ in _parts(ctx, array)]
 
 
 def arrays_gone(fn: Function, allocated: frozenset[Symbol]) -> dict[int, list[Symbol]]:

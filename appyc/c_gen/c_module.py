@@ -61,8 +61,9 @@ class FunctionContext:
     in_piece: this function is a part of a parallel loop, and runs in several threads at
     once. copied: arrays of which it has a copy, so that nothing is atomic. behind_pointer: scalars
     that live elsewhere and are reached through a pointer. allocated: arrays that this function
-    allocates, and frees where it ends. leaves: some `goto leave` has been written, so the label is
-    needed. renamed: what some symbols are called just here.
+    allocates, and frees where it ends. given: arrays that its caller frees, and that it may resize.
+    resized: arrays that functions which it calls may resize. leaves: some `goto leave` has been written, so
+    the label is needed. renamed: what some symbols are called just here.
     leaves_fast_loop: an index that is out of range ends the loop, and nothing is raised.
     in_callee: this function is one that is called, and knows how deep it is.
     may_stream: there is a variable `streams` that says whether non-temporal stores are used.
@@ -77,6 +78,8 @@ class FunctionContext:
     copied: frozenset[Symbol] = frozenset()
     behind_pointer: frozenset[Symbol] = frozenset()
     allocated: tuple[Symbol, ...] = ()
+    given: tuple[Symbol, ...] = ()
+    resized: frozenset[Symbol] = frozenset()
     leaves: bool = False
     renamed: Mapping[Symbol, str] = field(default_factory=dict)
     leaves_fast_loop: bool = False

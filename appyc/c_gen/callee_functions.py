@@ -2,19 +2,23 @@
 
     static int64_t fib(int64_t *fault, const int64_t depth, const int64_t n)
 
-An array is a pointer with extents and strides. `depth` is how many activations may follow before RecursionError: no
-more than Python's limit at the call of the kernel (in the fault's slot for a value), nor than the stack has room
-for. A caller tests whether the callee has raised, and returns then.
+An array is a pointer with extents and strides. One that the callee may resize is passed by reference: pointers to the
+caller's variables, which the callee copies at its start, and writes back at its end.
+
+`depth` is how many activations may follow before RecursionError: no more than Python's limit at the call of the kernel
+(in the fault's slot for a value), nor than the stack has room for. A caller tests whether the callee has raised, and
+returns then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from appyc.c_gen.c_function import emit_function
+from appyc.c_gen.c_function import arguments_for_resized, emit_function, parameters_of_resized
 from appyc.c_gen.c_module import FunctionContext, ModuleContext, parameters_of_array
 from appyc.c_gen.text.c_expressions import element, expression
 from appyc.c_gen.text.c_types import c_type, storage_type
+from appyc.ir.invariance import resized_parameters
 from appyc.ir.nodes import Alloc, Assign, Call, Const, Fail, Function, Symbol, View
 from appyc.ir.raising import can_fault
 from appyc.ir.types import Layout
@@ -56,7 +60,9 @@ def emit_callee(ctx: FunctionContext, fn: Function, statements: Callable[[], Non
     module = ctx.module
     parameters = ["int64_t *fault", "const int64_t depth"] if has_depth(fn) else []
     for symbol in fn.params:
-        if symbol.is_array:
+        if symbol in ctx.given:
+            parameters += parameters_of_resized(ctx, symbol)
+        elif symbol.is_array:
             parameters += [
                 f"{kind} {text}" for kind, text in parameters_of_array(module, symbol, apart=False)
             ]
@@ -86,9 +92,12 @@ def emit_call(ctx: FunctionContext, stmt: Assign, call: Call) -> None:
         if not ctx.in_callee:
             left = module.helpers.plain("activations_left")
             arguments = ["fault", f"{left}(fault[1], {activation_bytes(module.fn)})"]
+    resized = resized_parameters(callee)
     with writer.block():
         for number, (parameter, arg) in enumerate(zip(callee.params, call.args, strict=True)):
-            if isinstance(arg, View):
+            if isinstance(arg, View) and parameter in resized:
+                arguments += arguments_for_resized(ctx, arg.array)
+            elif isinstance(arg, View):
                 arguments += _array(ctx, parameter, arg, number)
             else:
                 writer.line(f"const {c_type(arg.dtype)} argument{number} = {expression(ctx, arg)};")

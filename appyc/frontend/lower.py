@@ -279,20 +279,27 @@ def _as_binding(value: vals.Value) -> vals.Binding:
 
 def lower_inline(caller: Scope, called: Called, given: Mapping[str, vals.Value], loc: Loc) -> vals.Value:
     """Inlines a function's body into the caller's block, with its parameters bound to these values."""
-    statements, value, scope = lower_callee(caller, called, given, None, loc)
+    own_names = caller.names_of_lists({**called.around, **given})
+    statements, value, scope = lower_callee(caller, called, given, None, own_names, loc)
     caller.block += statements
     return with_chosen_arrays(caller, scope, value, loc)
 
 
 def lower_callee(
-    caller: Scope, called: Called, given: Mapping[str, vals.Value], params: frozenset[Symbol] | None, loc: Loc
+    caller: Scope,
+    called: Called,
+    given: Mapping[str, vals.Value],
+    params: frozenset[Symbol] | None,
+    own_names: Mapping[str, str],
+    loc: Loc,
 ) -> tuple[tuple[Stmt, ...], vals.Value, Scope]:
     """The lowered body of a called function, its value and its scope.
 
     Captured names are among its parameters. params: those of a separate function, whose memory analysis is its own;
-    None where it is inlined.
+    None where it is inlined. own_names: by parameter, what the caller calls the lists that it gives.
     """
-    facts, source = Facts(), called.source
+    items = caller.callees.known.items
+    facts, source = Facts(lists={n: of for (key, n), of in items.items() if key == called.key}), called.source
     arguments = {**called.around, **given}
     lists = frozenset(n for n, value in arguments.items() if vals.is_list_itself(value))
     is_inlined = params is None
@@ -321,7 +328,7 @@ def lower_callee(
                 ):
                     scope.bind(name, value, loc)
                 elif isinstance(value, vals.ListSlots):
-                    give_list(scope, name, value, caller if is_inlined else None)
+                    give_list(scope, name, value, (caller, own_names[name]) if name in own_names else None)
                 else:
                     assert not isinstance(
                         value,

@@ -45,8 +45,9 @@ class Lowering:
 
     expression: lowers an expression, to a `Masked` for a selection by a mask. block: lowers a sequence of statements
     (`control/statements.py`). inline: inlines a called function's body. callee: lowers it as a separate function, which
-    has these symbols as parameters, to statements, a value and a scope. array_of: the array that NumPy makes of a
-    tuple. table_of: the lookup table of a tuple that is indexed at run time.
+    has these symbols as parameters, to statements, a value and a scope; what the caller calls lists that it gives is
+    known by parameter. array_of: the array that NumPy makes of a tuple. table_of: the lookup table of a tuple that is
+    indexed at run time.
     """
 
     expression: Callable[[Scope, ast.expr], vals.Value]
@@ -54,7 +55,8 @@ class Lowering:
     block: Callable[[Scope, list[ast.stmt], Callable[[], None] | None], None]
     inline: Callable[[Scope, Called, Mapping[str, vals.Value], Loc], vals.Value]
     callee: Callable[
-        [Scope, Called, Mapping[str, vals.Value], frozenset[Symbol], Loc], tuple[Any, vals.Value, Scope]
+        [Scope, Called, Mapping[str, vals.Value], frozenset[Symbol], Mapping[str, str], Loc],
+        tuple[Any, vals.Value, Scope],
     ]
     array_of: Callable[[Scope, vals.Value, DType | None, Loc], vals.Value]
     table_of: Callable[[Scope, Sequence[vals.Value], str, Loc], vals.Table | None]
@@ -91,7 +93,7 @@ class Scope:
         self.lists: dict[str, vals.ListSlots] = {}
         """The storage of lists, by name."""
         self.givers: dict[str, tuple[Scope, str] | None] = {}
-        """Parameters that are lists: whose, and the name there; None in a callee, which is compiled for their types."""
+        """Parameters that are lists: whose, and the name there; None for a list without a name."""
         self.guessed: set[str] = set()
         """Lists whose item type was not known at their creation."""
         self.unsure: set[Symbol] = set()
@@ -164,6 +166,12 @@ class Scope:
     def lower_block(self, body: list[ast.stmt], finish: Callable[[], None] | None = None) -> None:
         """Lowers a sequence of statements; `finish` is called at the end of each path."""
         self.lowering.block(self, body, finish)
+
+    def names_of_lists(self, given: Mapping[str, vals.Value]) -> dict[str, str]:
+        """By parameter of a function that is called, what this one calls the list that it gives."""
+        names = {slots.columns: name for name, slots in self.lists.items()}
+        lists = {p: value.columns for p, value in given.items() if isinstance(value, vals.ListSlots)}
+        return {p: names[columns] for p, columns in lists.items() if columns in names}
 
     def emit(self, stmt: Stmt) -> None:
         self.block.append(stmt)

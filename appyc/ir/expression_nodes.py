@@ -265,7 +265,7 @@ class View(Node):
     """An array as an argument: all of it, or the elements `array[first + index @ steps]` for each index in `shape`.
 
     steps: for each axis of the view the steps along all axes of the array, in order. written: its elements
-    may be stored into.
+    may be stored into. resized: the array, of one axis, may get another length, and other memory.
     """
 
     array: Symbol
@@ -273,6 +273,7 @@ class View(Node):
     shape: tuple[Expr, ...] = ()
     steps: tuple[Expr, ...] = ()
     written: bool = True
+    resized: bool = False
 
     @property
     def numbers(self) -> tuple[Expr, ...]:

@@ -15,7 +15,22 @@ def changed_in(node: ir.Node | Collection[ir.Node]) -> set[ir.Symbol]:
 
 
 def arrays_made(node: ir.Node | Iterable[ir.Node]) -> set[ir.Symbol]:
-    return {n.array for n in statements(node) if isinstance(n, ir.Alloc)}
+    return set(array_makings(node))
+
+
+def array_makings(node: ir.Node | Iterable[ir.Node]) -> Iterator[ir.Symbol]:
+    """The arrays that are allocated, or that a call may resize, once for each statement that does so."""
+    for stmt in statements(node):
+        match stmt:
+            case ir.Alloc(array=array):
+                yield array
+            case ir.Assign(value=ir.Call() as call):
+                yield from (view.array for view in call.views if view.resized)
+
+
+def resized_parameters(fn: ir.Function) -> frozenset[ir.Symbol]:
+    """The arrays that a callee is given, and that it may resize."""
+    return frozenset(fn.params) & arrays_made(fn.body)
 
 
 def is_invariant(

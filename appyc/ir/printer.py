@@ -174,10 +174,10 @@ class _Printer(ExpressionPrinter):
                 return ["break"]
             case ir.Continue():
                 return ["continue"]
-            case ir.Alloc(array=array, shape=[length], kept=kept) if kept is not None:
-                name, more = self.name(array), f"{self.expr(length)} - {self.expr(kept)}"
-                made = f"np.empty({more}, np.{array.dtype})"
-                return [f"{name} = np.concatenate(({name}[:{self.bare(kept)}], {made}))"]
+            case ir.Alloc(array=array, shape=[length], kept=kept) if (
+                kept is not None
+            ):  # also for who has given it
+                return [f"{self.name(array)}.resize({self.bare(length)}, refcheck=False)"]
             case ir.Alloc():
                 shape = "".join(f"{self.bare(n)}, " for n in stmt.shape).strip()
                 make = "zeros" if stmt.zero else "empty"

@@ -15,6 +15,7 @@ from typing import assert_never
 from appyc.errors import InternalError
 from appyc.ir import nodes as ir
 from appyc.ir.fault_words import FAULT_WORDS
+from appyc.ir.invariance import resized_parameters
 from appyc.ir.results import leaves
 from appyc.ir.schedule import Dots, OuterLanes
 from appyc.ir.types import DType, Layout
@@ -141,10 +142,13 @@ class _Verifier(ExpressionVerifier):
         [result] = callee.results
         returned = None if isinstance(result.value, ir.Symbol) else result.value.dtype
         self.expect(returned is call.dtype, call, f"{call.callee} returns {returned}, not {call.dtype}")
+        resized = resized_parameters(callee)
         for parameter, arg in zip(callee.params, call.args, strict=True):
             given = arg.array if isinstance(arg, ir.View) else arg
             fits = parameter.dtype is given.dtype and parameter.is_array == isinstance(arg, ir.View)
             self.expect(fits, call, f"{parameter} is given {given}")
+            stays = isinstance(arg, ir.View) and not arg.resized and parameter in resized
+            self.expect(not stays, call, f"{parameter} is resized, but {given} is not")
 
     def writable(self, array: ir.Symbol, node: ir.Node) -> None:
         if array.is_array:
@@ -168,7 +172,8 @@ class _Verifier(ExpressionVerifier):
     def alloc(self, stmt: ir.Alloc) -> None:
         array = stmt.array
         self.known.add(array)
-        self.expect(array not in self.fn.params, stmt, f"the parameter {array} is allocated")
+        is_given = array in self.fn.params and stmt.kept is None
+        self.expect(not is_given, stmt, f"the parameter {array} is allocated")
         for extent in stmt.shape if stmt.kept is None else (*stmt.shape, stmt.kept):
             self.expr(extent, DType.INT64)
         self.expect(stmt.kept is None or not (stmt.zero or stmt.in_frame), stmt, f"{array} cannot be resized")

@@ -1,5 +1,6 @@
 """Functions that call themselves: what of the surroundings of a call they keep to."""
 
+import copy
 import resource
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -229,3 +230,93 @@ def test_loops_of_the_library_are_inlined_beside_parallel_loops():
     found, b = compiled(a)
     assert found == _sum_of_many_dicts(a)
     assert b.tolist() == (2.0 * a).tolist()
+
+
+def walked(n):
+    path, ends = [], []
+
+    def down(k):
+        path.append(k * 0.5)
+        if k > 0:
+            down(k - 1)
+            down(k - 2)
+        ends.append((len(path), k))
+        path.pop()
+
+    down(n)
+    return ends
+
+
+def test_lists_that_a_recursion_resizes_are_printed_as_arrays_that_it_resizes():
+    function = lowered(walked, 8)
+    assert verify(function) == []
+    namespace = {}
+    exec(print_function(function), namespace)
+    assert namespace["walked"](8) == walked(8)
+
+
+def test_only_lists_that_a_recursion_resizes_are_passed_by_reference():
+    @appyc.jit(strict=True)
+    def summed(n):
+        items = list(range(n))
+        items.append(n)
+        ends = []
+
+        def of(k):
+            if k == len(items):
+                ends.append(k)
+                return 0
+            return items[k] + of(k + 1)
+
+        return of(0), ends
+
+    assert summed(5) == (15, [6])
+    text = summed.source("c", 5)
+    assert "&ends, &ends_held" in text
+    assert "&items, " not in text
+
+
+def given(items, k):
+    if k > 0:
+        items.append(k)
+        given(items, k - 1)
+
+
+def run_over(n):
+    items = [n]
+
+    def put(k):
+        items.append(k)
+        return k if k == 0 else put(k - 1)
+
+    for x in items:
+        if len(items) < 9:
+            put(x - 1 if x > 0 else 0)
+    return items
+
+
+def twice(n):
+    items = []
+
+    def put(a, b, k):
+        if k > 0:
+            a.append(len(b))
+            put(a, b, k - 1)
+
+    put(items, items, n)
+    return items
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "message"),
+    [
+        (run_over, (3,), "a list changes while a loop runs over it"),
+        (twice, (3,), "a list as two arguments"),
+        (given, ([0], 3), "this operation on a list is not compiled"),
+    ],
+)
+def test_what_a_recursion_cannot_do_with_lists_runs_in_python(function, args, message):
+    with pytest.raises(appyc.CompileError, match=message):
+        appyc.jit(strict=True)(function)(*args)
+    with pytest.warns(appyc.FallbackWarning):
+        assert appyc.jit(function)(*copy.deepcopy(args)) == function(*copy.deepcopy(args))

@@ -8,7 +8,7 @@ from appyc.ir.names import in_ascii
 from appyc.ir.nodes import Function, Symbol
 from appyc.ir.visit import symbols_of
 
-_DERIVED = ("lo", "trips", "partial", "out", "held")
+_DERIVED = ("lo", "trips", "partial", "out", "held", "at", "held_at", "length_at")
 """What the generator appends to a symbol's spelling for variables that go with it."""
 
 MAX_NDIM = 64

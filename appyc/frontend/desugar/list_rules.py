@@ -335,6 +335,10 @@ def _grown(node: ast.AST) -> str | None:
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in _GROWING:
             return name
+        case ast.Call(
+            func=ast.Attribute(attr=function) | ast.Name(id=function), args=[ast.Name(id=name), *_]
+        ) if function in ("heappush", "heappop"):
+            return name
         case (
             ast.AugAssign(target=ast.Name(id=name))
             | ast.Subscript(value=ast.Name(id=name), slice=ast.Slice(), ctx=ast.Store())

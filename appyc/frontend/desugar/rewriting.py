@@ -25,7 +25,7 @@ from appyc.frontend.desugar.comprehension_loops import nest
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
-from appyc.frontend.syntax.tree import may_be_container, one_by_one, walk
+from appyc.frontend.syntax.tree import is_new_list, may_be_container, one_by_one, walk
 from appyc.frontend.types.values import ReturnedContainer
 
 ValueOf = Callable[[ast.expr], object]
@@ -67,7 +67,7 @@ def rewritten(source: Source, rule: Callable[[ast.FunctionDef], ast.NodeTransfor
 
 
 def with_split_assignments(source: Source) -> Source:
-    """The function, in which `a, b = {}, set()` is two assignments."""
+    """The function, in which `a, b = {}, []` is two assignments."""
     assigned = (node for node in walk(source.ast) if isinstance(node, ast.Assign))
     return rewritten(source, lambda _: _Split()) if any(map(_of_containers, assigned)) else source
 
@@ -82,7 +82,7 @@ class _Split(ast.NodeTransformer):
 
 def _of_containers(node: ast.Assign) -> bool:
     pairs = one_by_one(node)
-    return len(pairs) > 1 and any(may_be_container(value) for _, value in pairs)
+    return len(pairs) > 1 and any(may_be_container(value) or is_new_list(value) for _, value in pairs)
 
 
 def bindings(tree: ast.FunctionDef, kind_of: Callable[[ast.expr], Kind | None]) -> dict[str, Kind]:

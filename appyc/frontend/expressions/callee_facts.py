@@ -26,7 +26,9 @@ class Known:
     texts of functions that are inlined, each read and parsed once. inlines_all: a loop has clauses, which are refused
     beside calls with arrays. list_parameters: of functions, the parameters that may be lists of their callers. fields:
     the types of the objects' fields that are assigned. numpy_lists: where lists that nested functions use are made,
-    which get numbers of NumPy's."""
+    which get numbers of NumPy's. resized: the parameters of callees that are lists whose lengths these change. items:
+    what callees put into lists of functions that are inlined or called themselves, by function and name: as in
+    `Facts.lists`."""
 
     called: set[object] = field(default_factory=set)
     results: dict[Hashable, Shape] = field(default_factory=dict)
@@ -36,6 +38,8 @@ class Known:
     list_parameters: dict[ast.FunctionDef, frozenset[str]] = field(default_factory=dict)
     fields: dict[Hashable, NumberType] = field(default_factory=dict)
     numpy_lists: set[Loc] = field(default_factory=set)
+    resized: set[tuple[object, str]] = field(default_factory=set)
+    items: dict[tuple[object, str], tuple[bool, tuple[NumberType, ...]]] = field(default_factory=dict)
 
     def source_of(self, fn: FunctionType, caller: Source) -> Source:
         """The text of a function that another one calls."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NoReturn
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.slice_bounds import tested_position
@@ -24,7 +25,7 @@ from appyc.frontend.facts import Recursive, Restart
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.numbers import PY_INT, PY_LARGE_INT, NumberType, promote
+from appyc.frontend.types.numbers import PY_INT, PY_LARGE_INT, NumberType, column_types, promote
 from appyc.frontend.types.values import (
     ArrayRef,
     ListSlots,
@@ -66,8 +67,8 @@ def columns_of(scope: Scope, name: str, columns: Sequence[Symbol], loc: Loc) -> 
     return slots
 
 
-def give_list(scope: Scope, name: str, value: ListSlots, caller: Scope | None) -> None:
-    """Binds a parameter to a list of the caller's. caller: None in a callee, which is compiled for the list's types."""
+def give_list(scope: Scope, name: str, value: ListSlots, giver: tuple[Scope, str] | None) -> None:
+    """Binds a parameter to a list of the caller's. giver: the caller, and the list's name there, if it has one."""
     scope.env[name] = scope.lists[name] = value
     is_read = value.of_tuples and value.room is value.count
     if is_read and not scope.source.trusted:
@@ -75,10 +76,7 @@ def give_list(scope: Scope, name: str, value: ListSlots, caller: Scope | None) -
     scope.list_names |= {name}
     if scope.source.trusted:
         return
-    scope.givers[name] = None
-    if caller is not None:
-        columns = value.columns
-        scope.givers[name] = caller, next(n for n, slots in caller.lists.items() if slots.columns == columns)
+    scope.givers[name] = giver
 
 
 def list_part(scope: Scope, slots: ListSlots, part: ast.Slice, loc: Loc) -> ListSlots:
@@ -219,22 +217,39 @@ def _own_type(number: Number, kind: NumberType) -> NumberType:
 
 def _learn_for_giver(scope: Scope, name: str, item: Value, loc: Loc) -> None:
     """Records the type of an item of a list of the caller's there. Raises Recursive if it widens the list's type."""
-    giver = scope.givers[name]
-    if giver is None:
-        if tuple(n.type for n in numbers_of_item(item, loc)) != scope.lists[name].kinds:
+    giver, slots = scope.givers[name], scope.lists[name]
+    if giver is not None:
+        caller, own = giver
+        try:
+            learn_item(caller, own, item, loc)
+        except Restart:
+            _lower_anew(caller, own)
+        if slots.columns == caller.lists[own].columns:
+            return
+    for k, (number, kind) in enumerate(zip(numbers_of_item(item, loc), slots.kinds, strict=True)):
+        if (t := _own_type(number, kind)).dtype is kind.dtype or kind.flagged:
+            continue
+        if giver is None or t != PY_INT or kind.dtype is not DType.FLOAT64:
             raise UnsupportedError(f"{container_of(name)!r} gets numbers of another type than the list has", loc,
                                    "put numbers of one type into it, 0.0 among floats")  # fmt: skip
-        return
-    caller, own = giver
-    try:
-        learn_item(caller, own, item, loc)
-    except Restart:
-        if caller.is_inlined:
-            raise UnsupportedError(
-                f"the types of what is put into {container_of(name)!r} are not known where the list is made", loc,
-                "put a number into it there",
-            ) from None  # fmt: skip
-        raise Recursive from None  # the function is lowered anew, whose list it is
+        while (before := giver[0].givers.get(giver[1])) is not None:
+            giver = before
+        _flag(*giver, k)
+        _lower_anew(*giver)
+
+
+def _lower_anew(scope: Scope, name: str) -> NoReturn:
+    """Raises Recursive, so that the function is lowered anew whose list has got another type of items."""
+    if scope.is_inlined:
+        scope.callees.known.items[scope.calls[-1], name] = scope.facts.lists[name]
+    raise Recursive
+
+
+def _flag(scope: Scope, name: str, number: int) -> None:
+    """Gives a number of a list's items flags, which tell the ints among floats."""
+    of_tuples, kinds = scope.facts.lists[name]
+    flagged = replace(kinds[number], flagged=True)
+    scope.facts.lists[name] = of_tuples, (*kinds[:number], flagged, *kinds[number + 1 :])
 
 
 def settle_mixed(scope: Scope) -> None:
@@ -247,7 +262,10 @@ def settle_mixed(scope: Scope) -> None:
     for name in scope.facts.none_lists - scope.facts.array_lists.keys():
         raise UnsupportedError(f"{name!r} is a list of None, into which no array is put", scope.loc(scope.source.ast),
                                "put numbers into the list where it is made")  # fmt: skip
-    if empty := scope.guessed - scope.facts.lists.keys():
+    empty = scope.guessed - scope.facts.lists.keys()
+    if (
+        empty and not scope.callees.asked
+    ):  # else callees are lowered only in part, which may put something into them
         scope.facts.lists |= dict.fromkeys(empty, (False, (PY_INT,)))
         scope.facts.empty_lists |= empty
         raise Restart
@@ -262,8 +280,7 @@ def settle_mixed(scope: Scope) -> None:
                     "put numbers of one type into it, 0.0 among floats",
                 )  # fmt: skip
     for name, k in flagged:
-        of_tuples, kinds = scope.facts.lists[name]
-        scope.facts.lists[name] = of_tuples, (*kinds[:k], replace(kinds[k], flagged=True), *kinds[k + 1 :])
+        _flag(scope, name, k)
     if flagged:
         raise Restart
 
@@ -285,8 +302,7 @@ def storage_of(scope: Scope, name: str) -> ListSlots:
         if name not in scope.facts.lists:
             scope.guessed.add(name)
         of_tuples, kinds = scope.facts.lists.get(name) or _guessed_items(scope, name)
-        dtypes = [kind.dtype for kind in kinds] + [DType.BOOL for kind in kinds if kind.flagged]
-        columns = tuple(scope.supply.fresh(name, ArrayType(dtype, 1)) for dtype in dtypes)
+        columns = tuple(scope.supply.fresh(name, ArrayType(dtype, 1)) for dtype in column_types(kinds))
         scope.memory.made |= set(columns)
         count, room = (scope.supply.fresh(f"{name}_{what}", DType.INT64) for what in ("n", "room"))
         found = scope.lists[name] = ListSlots(columns, kinds, of_tuples, count, room)

@@ -10,9 +10,10 @@ Result types are a fixed point. They are inferred first from the paths without r
 lowered again until the types are stable. In the first round, a path ends where it needs an unknown result (`NoValue`).
 
 The free symbols of a callee, which enclosing functions define or capture, become hidden parameters with the same
-symbols (`with_callees`). Arrays are passed as views, lists as their columns and the number of their items.
+symbols (`with_callees`). Arrays are passed as views, lists as their columns and the number of their items; others,
+whose lengths the callee changes, as `resized_lists.py` has it.
 
-Does not handle: results that are new arrays; lists that change their length; parallel loops inside.
+Does not handle: results that are new arrays or lists; parallel loops inside.
 """
 
 from __future__ import annotations
@@ -28,12 +29,13 @@ from appyc.frontend.control.returned_values import returned_view
 from appyc.frontend.expressions.arithmetic import const, integer
 from appyc.frontend.expressions.callee_facts import Made, Shape
 from appyc.frontend.expressions.local_functions import LocalFunction
+from appyc.frontend.expressions.resized_lists import load_sizes, store_sizes, with_sizes
 from appyc.frontend.facts import NoValue
 from appyc.frontend.resolve import Called
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import MadeGenerator, MadeObject, ObjectMethod
-from appyc.frontend.types.numbers import NumberType
+from appyc.frontend.types.numbers import NumberType, column_types
 from appyc.frontend.types.value_parts import numbers_of, parts_of, with_parts
 from appyc.frontend.types.values import (
     ArrayRef,
@@ -51,7 +53,7 @@ from appyc.ir import nodes as ir
 from appyc.ir.names import of_function, unused
 from appyc.ir.raising import raising_where_left
 from appyc.ir.types import ArrayType, DType, Layout
-from appyc.ir.visit import arrays_written, scalars_written, walk
+from appyc.ir.visit import arrays_written, walk
 
 MAX_CALLEES = 16
 """The most specialisations of one compiled function's callees, which bounds polymorphic recursion."""
@@ -65,17 +67,21 @@ Kind: TypeAlias = Any
 
 @dataclass(frozen=True, slots=True)
 class ListKind:
-    """The type of a list: those of its items' numbers, and whether these are tuples."""
+    """The type of a list: those of its items' numbers, whether these are tuples, whether it has room of its own for
+    more, and whether the callee changes its length."""
 
     kinds: tuple[NumberType, ...]
     of_tuples: bool
+    may_grow: bool
+    resized: bool
 
 
 def lower_recursive(scope: Scope, called: Called, arguments: Mapping[str, Value], loc: Loc) -> Value:
     """The value of a call of a callee. Raises NoValue where its result type is not known yet."""
     callees = scope.callees
+    resized = {name for key, name in callees.known.resized if key == called.key}
     flat = _Flat(scope, called.name, loc)
-    kinds = tuple(flat.kind(value) for value in arguments.values())
+    kinds = tuple(flat.kind(value, name in resized) for name, value in arguments.items())
     key = (called.key, kinds, tuple((name, _kind_around(v, loc)) for name, v in called.around.items()))
     here = (key, tuple(_identity(value) for value in called.around.values()))
     made = callees.made.get(here)
@@ -98,16 +104,21 @@ def lower_recursive(scope: Scope, called: Called, arguments: Mapping[str, Value]
     start, one = (integer(0, loc),), (integer(1, loc),)
     for array in arrays:
         scope.emit(ir.Alloc(array, one, zero=False, in_frame=True, loc=loc))
+    for slots, sizes in flat.resized:
+        scope.emit(ir.Alloc(sizes, (integer(2, loc),), zero=False, in_frame=True, loc=loc))
+        store_sizes(scope, slots, sizes, loc)
     args = [
         replace(arg, written=number in callees.known.written[key]) if isinstance(arg, ir.View) else arg
         for number, arg in enumerate(flat.args)
     ]
     dtype = numbers[0].dtype if numbers else DType.INT64
     target = scope.supply.fresh(made.name, dtype)
-    out = (ir.View(array, start, one, one, loc=loc) for array in arrays)
+    out = (_in_frame(array, 1, loc) for array in arrays)
     scope.emit(ir.Assign(target, ir.Call(made.name, (*args, *out), dtype, loc=loc), loc=loc))
     for stored in {arg.array for arg in args if isinstance(arg, ir.View) and arg.written} | made.stored:
         scope.memory.store(stored, loc)
+    for slots, sizes in flat.resized:
+        load_sizes(scope, slots, sizes, loc)
     more = (scope.temp(made.name, ir.Load(array, start, checked=False, loc=loc)) for array in arrays)
     returned = [ir.Var(target, loc=loc), *more]
     values = iter([Number(v, t.python, t.either) for v, t in zip(returned, numbers, strict=False)])
@@ -119,15 +130,17 @@ def lower_recursive(scope: Scope, called: Called, arguments: Mapping[str, Value]
 
 @dataclass
 class _Flat:
-    """The flattened arguments of a call, one per IR parameter. leaves: the values that they are made from."""
+    """The flattened arguments of a call, one per IR parameter. leaves: the values that they are made from. resized: the
+    lists whose lengths the callee changes, and the array for these."""
 
     scope: Scope
     name: str
     loc: Loc
     args: list[ir.Expr | ir.View] = field(default_factory=list)
     leaves: list[Value] = field(default_factory=list)
+    resized: list[tuple[ListSlots, ir.Symbol]] = field(default_factory=list)
 
-    def kind(self, value: Value) -> Kind:
+    def kind(self, value: Value, resized: bool = False) -> Kind:
         """The specialisation key of an argument: its type or constant. Its numbers and arrays are added to `args`."""
         match value:
             case Number():
@@ -138,12 +151,7 @@ class _Flat:
                 self._add(view, value)
                 return type_
             case ListSlots() as slots:
-                if any(isinstance(arg, ir.View) and arg.array in slots.columns for arg in self.args):
-                    raise _not_passed("a list as two arguments", self.loc)
-                for column in slots.columns:
-                    self._add(ir.View(column, loc=self.loc), value)
-                self._add(ir.Var(slots.count, loc=self.loc), value)
-                return ListKind(slots.kinds, slots.of_tuples)
+                return self._list(slots, resized)
             case Opaque(obj=LocalFunction() as fn) if len(fn.home.calls) > 1:
                 raise UnsupportedError("a function that a recursive one defines cannot be an argument", self.loc,
                                        "define it outside")  # fmt: skip
@@ -155,6 +163,24 @@ class _Flat:
                 return with_parts(value, self.kind)
             case _:
                 raise _not_passed(describe(value), self.loc)
+
+    def _list(self, slots: ListSlots, resized: bool) -> ListKind:
+        scope, loc = self.scope, self.loc
+        if any(isinstance(arg, ir.View) and arg.array in slots.columns for arg in self.args):
+            raise _not_passed("a list as two arguments", loc)
+        may_grow = slots.room is not slots.count
+        if resized and not may_grow:
+            raise UnsupportedError(f"{self.name} is recursive, and changes the length of a list without a name", loc,
+                                   "give the list a name first")  # fmt: skip
+        for column in slots.columns:
+            self._add(ir.View(column, resized=resized, loc=loc), slots)
+        size: ir.Expr | ir.View = ir.Var(slots.count, loc=loc)
+        if resized:
+            sizes = scope.supply.fresh("sizes", ArrayType(DType.INT64, 1))
+            self.resized.append((slots, sizes))
+            size = _in_frame(sizes, 2, loc)
+        self._add(size, slots)
+        return ListKind(slots.kinds, slots.of_tuples, may_grow, resized)
 
     def _add(self, arg: ir.Expr | ir.View, value: Value) -> None:
         self.args.append(arg)
@@ -183,6 +209,11 @@ class _Flat:
         layout = Layout.C if in_order else Layout.STRIDED
         view = ir.View(array, tuple(first), tuple(shape), tuple(steps), loc=loc)
         return view, ArrayType(array.dtype, shown.ndim, layout)
+
+
+def _in_frame(array: ir.Symbol, length: int, loc: Loc) -> ir.View:
+    """An array of the function's frame as an argument."""
+    return ir.View(array, (integer(0, loc),), (integer(length, loc),), (integer(1, loc),), loc=loc)
 
 
 def _not_passed(what: str, loc: Loc) -> UnsupportedError:
@@ -231,10 +262,12 @@ def _received(scope: Scope, name: str, value: Value, kind: Kind, params: list[ir
             params.append(scope.supply.fresh(name, kind))
             return ArrayRef(params[-1])
         case ListKind(kinds=of_items, of_tuples=of_tuples):
-            columns = tuple(scope.supply.fresh(name, ArrayType(k.dtype, 1)) for k in of_items)
+            columns = tuple(scope.supply.fresh(name, ArrayType(dtype, 1)) for dtype in column_types(of_items))
             count = scope.supply.fresh(f"{name}_n", DType.INT64)
-            params += [*columns, count]
-            return ListSlots(columns, of_items, of_tuples, count, room=count)
+            room = scope.supply.fresh(f"{name}_room", DType.INT64) if kind.may_grow else count
+            sizes = scope.supply.fresh(f"{name}_sizes", ArrayType(DType.INT64, 1)) if kind.resized else count
+            params += [*columns, sizes]
+            return ListSlots(columns, of_items, of_tuples, count, room)
         case TupleValue() | DictValue() | MaybeNone() | ListRows():
             kinds = enumerate(parts_of(kind))
 
@@ -259,13 +292,12 @@ def _make(
         name: _received(scope, name, value, kind, params, loc)
         for (name, value), kind in zip(arguments.items(), kinds, strict=True)
     }
-    statements, value, inner = scope.lowering.callee(scope, called, values, frozenset(params), loc)
+    lists = {name: value for name, value in values.items() if isinstance(value, ListSlots)}
+    own_names = scope.names_of_lists(arguments)
+    statements, value, inner = scope.lowering.callee(scope, called, values, frozenset(params), own_names, loc)
     statements = tuple(map(raising_where_left, statements))  # no recursive function leaves a call to Python
     _refuse(statements)
-    counts = {value.count for value in values.values() if isinstance(value, ListSlots)}
-    if counts & scalars_written(statements):
-        raise UnsupportedError(f"{called.name} is recursive, and changes the length of a list that it is given", loc,
-                               "give it a list of the full length, and the number of its items")  # fmt: skip
+    statements = with_sizes(scope, called.key, lists, params, statements, loc)
     shape = _shape(value, params, called.name, inner.result.loc if inner.result is not None else loc)
     numbers = numbers_of(value)
     arrays = [scope.supply.fresh(f"result_{k}", ArrayType(n.type.dtype, 1)) for k, n in enumerate(numbers)][

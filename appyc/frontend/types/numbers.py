@@ -50,6 +50,12 @@ class NumberType:
         return {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}[self.dtype.kind]
 
 
+def column_types(kinds: Iterable[NumberType]) -> list[DType]:
+    """The element types of the arrays that hold a list's items: those of their numbers, and the flags' of some."""
+    kinds = list(kinds)
+    return [kind.dtype for kind in kinds] + [DType.BOOL for kind in kinds if kind.flagged]
+
+
 PY_BOOL = NumberType(DType.BOOL, python=True)
 PY_INT = NumberType(DType.INT64, python=True)
 PY_LARGE_INT = NumberType(DType.UINT64, python=True)

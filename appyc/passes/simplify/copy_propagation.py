@@ -35,7 +35,7 @@ from dataclasses import dataclass, field, replace
 from appyc.ir import nodes as ir
 from appyc.ir.affine import linear_form
 from appyc.ir.blocks import blocks_of, map_blocks, without_blocks
-from appyc.ir.invariance import arrays_made, changed_in
+from appyc.ir.invariance import array_makings, arrays_made, changed_in
 from appyc.ir.types import DType
 from appyc.ir.visit import (
     loops_of,
@@ -131,8 +131,9 @@ def known_values(fn: ir.Function) -> dict[ir.Symbol, ir.Expr]:
 
 
 def _made_anew(fn: ir.Function) -> set[ir.Symbol]:
-    """Arrays whose shape may change: those that several statements allocate, or one in a loop."""
-    made = Counter(n.array for n in statements(fn) if isinstance(n, ir.Alloc))
+    """Arrays whose shape may change: those that several statements allocate, or one in a loop; parameters that are
+    resized."""
+    made = Counter((*fn.params, *array_makings(fn)))
     return {array for array, times in made.items() if times > 1} | arrays_made(loops_of(fn))
 
 
