@@ -38,6 +38,7 @@ from appyc.frontend.expressions.indexed_tuples import table_of
 from appyc.frontend.expressions.left_calls import settled_calls
 from appyc.frontend.expressions.list_storage import columns_of, give_list, settle_mixed
 from appyc.frontend.expressions.recursion import lower_recursive
+from appyc.frontend.expressions.resized_lists import names_of_lists
 from appyc.frontend.facts import Facts, NoValue, Recursive, Restart
 from appyc.frontend.library.array_makers import array_of
 from appyc.frontend.resolve import Called, Capture, Dependency, Environment, Names, is_function_of_library
@@ -279,7 +280,7 @@ def _as_binding(value: vals.Value) -> vals.Binding:
 
 def lower_inline(caller: Scope, called: Called, given: Mapping[str, vals.Value], loc: Loc) -> vals.Value:
     """Inlines a function's body into the caller's block, with its parameters bound to these values."""
-    own_names = caller.names_of_lists({**called.around, **given})
+    own_names = names_of_lists(caller, {**called.around, **given})
     statements, value, scope = lower_callee(caller, called, given, None, own_names, loc)
     caller.block += statements
     return with_chosen_arrays(caller, scope, value, loc)

@@ -167,12 +167,6 @@ class Scope:
         """Lowers a sequence of statements; `finish` is called at the end of each path."""
         self.lowering.block(self, body, finish)
 
-    def names_of_lists(self, given: Mapping[str, vals.Value]) -> dict[str, str]:
-        """By parameter of a function that is called, what this one calls the list that it gives."""
-        names = {slots.columns: name for name, slots in self.lists.items()}
-        lists = {p: value.columns for p, value in given.items() if isinstance(value, vals.ListSlots)}
-        return {p: names[columns] for p, columns in lists.items() if columns in names}
-
     def emit(self, stmt: Stmt) -> None:
         self.block.append(stmt)
 

@@ -29,7 +29,7 @@ from appyc.frontend.control.returned_values import returned_view
 from appyc.frontend.expressions.arithmetic import const, integer
 from appyc.frontend.expressions.callee_facts import Made, Shape
 from appyc.frontend.expressions.local_functions import LocalFunction
-from appyc.frontend.expressions.resized_lists import load_sizes, store_sizes, with_sizes
+from appyc.frontend.expressions.resized_lists import load_sizes, names_of_lists, store_sizes, with_sizes
 from appyc.frontend.facts import NoValue
 from appyc.frontend.resolve import Called
 from appyc.frontend.scope import Scope
@@ -293,7 +293,7 @@ def _make(
         for (name, value), kind in zip(arguments.items(), kinds, strict=True)
     }
     lists = {name: value for name, value in values.items() if isinstance(value, ListSlots)}
-    own_names = scope.names_of_lists(arguments)
+    own_names = names_of_lists(scope, arguments)
     statements, value, inner = scope.lowering.callee(scope, called, values, frozenset(params), own_names, loc)
     statements = tuple(map(raising_where_left, statements))  # no recursive function leaves a call to Python
     _refuse(statements)

@@ -21,9 +21,16 @@ from appyc.errors import Loc
 from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.facts import Recursive
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.values import ListSlots
+from appyc.frontend.types.values import ListSlots, Value
 from appyc.ir.nodes import Assign, Load, Stmt, Store, Symbol, Var
 from appyc.ir.visit import scalars_written
+
+
+def names_of_lists(scope: Scope, given: Mapping[str, Value]) -> dict[str, str]:
+    """By parameter of a function that is called, what the caller calls the list that it gives."""
+    names = {slots.columns: name for name, slots in scope.lists.items()}
+    lists = {p: value.columns for p, value in given.items() if isinstance(value, ListSlots)}
+    return {p: names[columns] for p, columns in lists.items() if columns in names}
 
 
 def store_sizes(scope: Scope, slots: ListSlots, sizes: Symbol, loc: Loc) -> None:
