@@ -7,14 +7,19 @@ import textwrap
 
 import pytest
 
+from appyc.errors import UnsupportedError
 from appyc.frontend.desugar.list_rules import with_lifted_lists
+from appyc.frontend.desugar.nested_lists import without_nested_lists
 from appyc.frontend.source import Source
 
 
-def _lifted(text: str) -> str:
+def _source(text: str) -> Source:
     lines = textwrap.dedent(text).strip().splitlines(keepends=True)
-    source = Source("f", "made.py", tuple(lines), 1, 0)
-    return ast.unparse(with_lifted_lists(source, lambda _: None).ast)
+    return Source("f", "made.py", tuple(lines), 1, 0)
+
+
+def _lifted(text: str) -> str:
+    return ast.unparse(with_lifted_lists(_source(text), lambda _: None).ast)
 
 
 def test_calls_pass_the_lists_that_callees_use() -> None:
@@ -83,3 +88,25 @@ def test_a_name_of_a_callers_own_is_not_passed() -> None:
             return stack
     """
     assert _lifted(text) == textwrap.dedent(text).strip()
+
+
+def test_a_row_that_is_the_list_of_a_caller_stays_in_python() -> None:
+    with pytest.raises(UnsupportedError, match="'found' has a use that cannot be compiled"):
+        without_nested_lists(
+            _source("""
+        def f(n):
+            found = []
+            path = []
+
+            def fill(found, path, i):
+                path.append(i)
+                if i == n:
+                    found.append(path)
+                else:
+                    fill(found, path, i + 1)
+            fill(found, path, 0)
+            found.append([])
+            return found
+    """),
+            lambda _: None,
+        )

@@ -62,6 +62,7 @@ from typing import Any, TypeGuard
 
 from appyc.frontend.access import python_function
 from appyc.frontend.desugar.building import FreshNames, assigned, functions_of, located, read, template
+from appyc.frontend.desugar.nested_lists import lists_of_lists
 from appyc.frontend.desugar.rewriting import Kind, Rewriter, Rules, ValueOf, bindings, rewritten
 from appyc.frontend.library.host_calls import is_library_function
 from appyc.frontend.source import Source
@@ -308,16 +309,16 @@ _GROWING = METHODS.keys() - {"sort", "reverse"}
 
 def with_lifted_lists(source: Source, value_of: ValueOf) -> Source:
     """The function, whose nested functions get the lists that they use and that grow."""
-    lifted = _lifted(source.ast)
+    lifted = _lifted(source.ast, value_of)
     return rewritten(source, lambda _: _Lifting(lifted)) if lifted else source
 
 
-def _lifted(tree: ast.FunctionDef) -> dict[str, list[str]]:
+def _lifted(tree: ast.FunctionDef, value_of: ValueOf) -> dict[str, list[str]]:
     """By nested function, the lists that it gets."""
     nodes = walk(tree)
     nested = [n for n in nodes[1:] if isinstance(n, ast.FunctionDef)]
     made = bindings(tree, lambda value: Kind("list") if is_new_list(value) else None)
-    growing = made.keys() & set(map(_grown, nodes))
+    growing = (made.keys() & set(map(_grown, nodes))) | lists_of_lists(tree, value_of).keys()
     uses = {f: growing & names_in(f) - assigned_names(f) for f in nested}
     for _ in nested:  # what is called gets its lists from the caller
         uses = {f: own.union(*(uses[g] for g in nested if g.name in names_in(f))) for f, own in uses.items()}

@@ -13,6 +13,9 @@ The functions are those of `appyc.library.list_rows`. A name that is bound to ro
 Requires: each binding of the name makes a list of lists that are new (`[[] for ...]`, `[[], [a, b]]`, or `[]` where
 such lists are appended), and each other use is one that a rule replaces.
 
+A nested function gets the lists of its parameters that are such lists, which `list_rules` has made of the names that
+it uses.
+
 Does not handle: rows that are removed, given to functions of the program's, or bound to a name that is bound to
 something else too; rows that grow while a loop runs over one of the same list.
 """
@@ -21,7 +24,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Container, Mapping
 from textwrap import indent
 from typing import Any
 
@@ -29,7 +32,7 @@ from appyc.frontend.desugar.array_aliases import arrays_by_text
 from appyc.frontend.desugar.building import constant, functions_of, located, part_of, read, template
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
 from appyc.frontend.source import Source
-from appyc.frontend.syntax.containers import METHODS
+from appyc.frontend.syntax.containers import METHODS, parameter_names
 from appyc.frontend.syntax.fixed_containers import shared_tables, table_names
 from appyc.frontend.syntax.liveness import names_behind
 from appyc.frontend.syntax.tree import assigned_names, copied_list, is_new_list, walk
@@ -66,12 +69,17 @@ _PART = "items[first_of(starts, row):end_of(starts, counts, row)]"
 
 def without_nested_lists(source: Source, value_of: ValueOf) -> Source:
     """The function, with its lists of lists replaced."""
-    written = bindings(source.ast, lambda value: _LISTS if isinstance(value, ast.ListComp) else None)
-    grown = _grown(source.ast, arrays_by_text(source.ast, value_of)) | written.keys()
-    grown -= table_names(source.ast) | shared_tables(source.ast)
-    kinds = {name: kind for name, kind in bindings(source.ast, _kind_of).items() if name in grown}
+    kinds = lists_of_lists(source.ast, value_of)
     kinds |= {name: Kind("row", rows_of=owner) for name, owner in _rows_of(source.ast, kinds).items()}
     return replaced(source, kinds, _NestedLists, value_of)
+
+
+def lists_of_lists(tree: ast.FunctionDef, value_of: ValueOf) -> dict[str, Kind]:
+    """The names of such lists of lists."""
+    written = bindings(tree, lambda value: _LISTS if isinstance(value, ast.ListComp) else None)
+    grown = _grown(tree, arrays_by_text(tree, value_of)) | written.keys()
+    grown -= table_names(tree) | shared_tables(tree)
+    return {name: kind for name, kind in bindings(tree, _kind_of).items() if name in grown}
 
 
 def _kind_of(value: ast.expr) -> Kind | None:
@@ -184,7 +192,49 @@ class _NestedLists(Containers):
         super().__init__(function, kinds, value_of)
         self.rows = {name: kind.rows_of for name, kind in kinds.items() if kind.rows_of}
         self.behind = names_behind(function.body)
-        self.own = assigned_names(function)
+        self.own, self.parameters = assigned_names(function), parameter_names(function)
+        nested = [node for node in function.body if isinstance(node, ast.FunctionDef)]
+        self.given = {f.name: {p for p in parameter_names(f) if self.owner(read(p))} for f in nested}
+        """By nested function, the lists of lists that it gets, as parameters of the same names."""
+        self.parts: dict[str, dict[str, str]] = {}
+        """The parameters that a nested function has for the parts of a list of lists."""
+
+    # ------------------------------------------------------------ nested functions
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        lists = self.given.get(node.name)
+        if not lists:
+            return node
+        own = assigned_names(node)
+        kinds = {
+            name: kind
+            for name, kind in self.kinds.items()
+            if name in lists or (name in own and kind.rows_of in lists)
+        }
+        inner = _NestedLists(node, kinds, self.value_of)
+        inner.given |= self.given
+        inner.parts = {name: {part: inner.unused(f"{name}_{part}") for part in self.PARTS} for name in lists}
+        node.args.args = [
+            located(ast.arg(part), arg)
+            for arg in node.args.args
+            for part in inner.parts.get(arg.arg, {"": arg.arg}).values()
+        ]
+        node.body = inner.block(node.body)
+        return node
+
+    def from_template(
+        self, text: str, name: str, at: ast.AST, given: Mapping[str, str | ast.expr]
+    ) -> list[ast.stmt]:
+        return super().from_template(text, name, at, {**self.parts.get(name, {}), **given})
+
+    def _as_parts(self, arg: ast.expr, lists: Container[str]) -> list[ast.expr]:
+        """What a nested function gets for an argument."""
+        name = self.owner(arg)
+        return (
+            [arg]
+            if name is None or name not in lists
+            else [self.expression(part, name, arg) for part in self.PARTS]
+        )
 
     # ------------------------------------------------------------ rows
 
@@ -230,7 +280,9 @@ class _NestedLists(Containers):
     def _is_dead_after(self, item: ast.expr, stmt: ast.AST) -> bool:
         """Whether a list has no name but that of a row after a statement."""
         behind = self.behind.get(stmt) if isinstance(stmt, ast.stmt) else None
-        return isinstance(item, ast.Name) and behind is not None and item.id not in behind
+        if not isinstance(item, ast.Name) or item.id in self.parameters:
+            return False
+        return behind is not None and item.id not in behind
 
     # ------------------------------------------------------------ statements
 
@@ -310,6 +362,8 @@ class _NestedLists(Containers):
 
     def visit_Call(self, node: ast.Call) -> Any:
         match node:
+            case ast.Call(func=ast.Name(id=callee), args=args) if lists := self.given.get(callee):
+                node.args = [part for arg in args for part in self._as_parts(arg, lists)]
             case ast.Call(func=ast.Constant(value=ReturnedContainer()), args=args):
                 for at, arg in enumerate(args):
                     if (name := self.owner(arg)) is not None:

@@ -177,7 +177,8 @@ def _used(node: ast.AST) -> Iterator[ast.Name]:
             if len(args) in METHODS.get(method, ()):
                 yield name
             if method == "extend":
-                yield from (arg for arg in args if isinstance(arg, ast.Name))
+                items = (arg if isinstance(arg, ast.Name) else copied_list(arg) for arg in args)
+                yield from (item for item in items if item is not None)
         case ast.Subscript(value=ast.Name() as name, slice=ast.Slice(), ctx=ast.Store()):
             yield name
         case ast.Subscript(value=ast.Name() as name, slice=index) if not isinstance(
