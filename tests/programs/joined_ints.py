@@ -309,3 +309,16 @@ def as_keys(a, n):
             numbers[x] = len(numbers)
         a[k] = numbers[x]
     return numbers[a[-1] if n else 0], numbers[0]
+
+
+@_on(0, 9, types=(np.uint8, np.int32, np.float32))
+def updated_items_of_lists(a, k, out):
+    """Items that were Python's, and that operations with narrower numbers of NumPy's make such."""
+    seen = [0] * 3
+    sums = [0.0] * 3
+    for i in range(6):
+        seen[i % 3] += a[i]
+        sums[i % 2] += a[i]
+    if k:
+        seen[0] += 300  # more than a uint8 holds
+    return seen, sums

@@ -291,7 +291,7 @@ def _joined(a: NumberType, b: NumberType) -> NumberType:
         return NumberType(a.dtype, own, flagged=a.flagged)
     if own and {a.dtype, b.dtype} == {DType.INT64, DType.UINT64}:
         return PY_LARGE_INT
-    t = promote(NumberType(a.dtype, python=own), NumberType(b.dtype, python=own))
+    t = promote(a, b)
     return replace(t, flagged=a.flagged and t.dtype is DType.FLOAT64)
 
 
