@@ -610,3 +610,37 @@ def unpacked(n):
 def unpacked_into_itself(a):
     a[1], a[0] = a
     return a.sum()
+
+
+def _turn(a, b, c):
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+@_on([(x, x * x % 7.0) for x in (3.0, 1.0, 4.0, 0.5, 5.0, 9.0, 2.0, 6.0, 8.0)])
+def tuples_of_another_list(points):
+    """Lists that are empty where their items are given to a function: other lists tell that these are tuples."""
+    ordered = sorted(points)
+    lower = []
+    for p in ordered:
+        while len(lower) >= 2 and _turn(lower[-2], lower[-1], p) <= 0:
+            lower.pop()
+        lower.append(p)
+    upper = []
+    for i in range(len(ordered) - 1, -1, -1):
+        q = ordered[i]
+        while len(upper) >= 2 and _turn(upper[-2], upper[-1], q) <= 0:
+            upper.pop()
+        upper.append(q)
+    return lower[:-1] + upper[:-1]
+
+
+@_on(floats(20, 2))
+@_on(floats(1, 2))
+def tuples_with_names(a):
+    turns = []
+    for i in range(a.shape[0]):
+        p = (a[i, 0], a[i, 1])
+        while len(turns) >= 2 and _turn(turns[-2], turns[-1], p) <= 0:
+            turns.pop()
+        turns.append(p)
+    return turns

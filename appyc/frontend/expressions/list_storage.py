@@ -23,7 +23,7 @@ from appyc.frontend.expressions.ints_or_floats import is_int
 from appyc.frontend.expressions.left_calls import leave_unless
 from appyc.frontend.facts import Recursive, Restart
 from appyc.frontend.scope import Scope
-from appyc.frontend.syntax.tree import walk
+from appyc.frontend.syntax.tree import names_in, walk
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import PY_INT, PY_LARGE_INT, NumberType, column_types, promote
 from appyc.frontend.types.values import (
@@ -314,16 +314,43 @@ def _guessed_items(scope: Scope, name: str) -> tuple[bool, tuple[NumberType, ...
     for node in walk(scope.source.ast):
         match node:
             case (
-                ast.Call(
-                    func=ast.Attribute(value=ast.Name(id=owner), attr="append"), args=[ast.Tuple(elts=elts)]
-                )
+                ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="append"), args=[item])
                 | ast.Call(
                     func=ast.Name(id="heappush") | ast.Attribute(attr="heappush"),
-                    args=[ast.Name(id=owner), ast.Tuple(elts=elts)],
+                    args=[ast.Name(id=owner), item],
                 )
-            ) if owner == name:
-                return True, (PY_INT,) * len(elts)
+            ) if owner == name and (count := _tuple_length(scope, item)):
+                return True, (PY_INT,) * count
     return False, (PY_INT,)
+
+
+def _tuple_length(scope: Scope, item: ast.expr) -> int:
+    """How many items a tuple has, by the text; 0 for what is none, or not known.
+
+    It is one where it is written out, an item of a list of tuples, or a name of such.
+    """
+    match item:
+        case ast.Tuple(elts=elts):
+            return len(elts)
+        case ast.Subscript(value=ast.Name(id=owner), slice=index) if not isinstance(index, ast.Slice):
+            return _length_of_items(scope, owner)
+        case ast.Name(id=name):
+            for node in walk(scope.source.ast):
+                match node:
+                    case ast.Assign(targets=[ast.Name(id=target)], value=value) if (
+                        target == name and not isinstance(value, ast.Name)
+                    ):
+                        return _tuple_length(scope, value)
+                    case ast.For(target=target, iter=iterable) if name in names_in(target):
+                        lists = names_in(iterable) if isinstance(target, ast.Name) else ()
+                        return max((_length_of_items(scope, owner) for owner in lists), default=0)
+    return 0
+
+
+def _length_of_items(scope: Scope, name: str) -> int:
+    """How many items the tuples of a list have that is bound already; 0 for another one."""
+    slots = scope.lists.get(name)
+    return len(slots.kinds) if slots is not None and slots.of_tuples else 0
 
 
 def make_room(scope: Scope, slots: ListSlots, length: Expr, loc: Loc) -> None:
