@@ -221,7 +221,7 @@ class _Work:
     def part(self, node: ast.FunctionDef, pragmas: dict[ast.stmt, Pragma]) -> Part:
         inside = [n for n in ast.walk(node) if isinstance(n, ast.stmt)]
         here = {s: pragmas[o] for s in inside if (o := self.copies.get(s, s)) in pragmas}
-        return self.source.part(node, here)
+        return replace(self.source.part(node, here), is_region=True)
 
 
 def split(

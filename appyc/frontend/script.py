@@ -21,7 +21,7 @@ reads its variables (it would see them change), no name is looked up by its text
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from appyc.errors import PragmaError
 from appyc.frontend.outline import jumps_out
@@ -178,7 +178,7 @@ class _Loops:
         name = f"module_lines_{loop.lineno}_{loop.end_lineno}"
         node = region_definition(name, sorted(inputs), sorted(outputs), [loop])
         here = {s: p for s in ast.walk(loop) if isinstance(s, ast.stmt) and (p := self.pragmas.get(s))}
-        self.regions.append(self.whole.part(node, here))
+        self.regions.append(replace(self.whole.part(node, here), is_region=True))
         number = ast.Constant(len(self.regions) - 1)
         table = ast.Attribute(ast.Name(SCOPE, ast.Load()), "regions", ast.Load())
         callee = ast.Subscript(table, number, ast.Load())

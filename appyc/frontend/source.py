@@ -47,7 +47,8 @@ class Source:
 
     `lines` are the file's lines from `first_line` on, with decorators and the comments at the end
     of the body. `indent` is the indentation of the first line. `facts` are those about the text found so far, which
-    rounds of lowering and inlined calls share.
+    rounds of lowering and inlined calls share. `is_region` tells of statements behind which the interpreter continues,
+    with what these return.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Source:
     first_line: int
     indent: int
     facts: dict[str, object] = field(default_factory=dict, kw_only=True, compare=False, repr=False)
+    is_region: bool = field(default=False, kw_only=True)
 
     @property
     def text(self) -> str:
@@ -133,7 +135,8 @@ class Source:
 
     def part(self, tree: FunctionDef, pragmas: Mapping[stmt, Pragma]) -> Part:
         """The source of a function that consists of statements of this one."""
-        return Part(tree.name, self.file, self.lines, self.first_line, self.indent, tree, pragmas)
+        at = self.file, self.lines, self.first_line, self.indent
+        return Part(tree.name, *at, tree, pragmas, is_region=self.is_region)
 
     def of_callee(self, fn: FunctionType) -> Source:
         """The source of a function that this one calls."""

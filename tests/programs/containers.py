@@ -473,3 +473,15 @@ def windows(numbers, width):
         if all(v > 0.5 for v in recent) and x not in last:
             spread -= 1.0
     return means, spread, sorted(recent), list(last)
+
+
+@_on(ints(20, lo=1, hi=9, dtype=np.int32))
+def greatest_beside_a_table(a):
+    """A number that is Python's until it is one of NumPy's, returned by a function whose text is rewritten."""
+    places = {}
+    best = 0
+    for i in range(a.shape[0]):
+        places[i % 7] = i
+        if a[i] > best:
+            best = a[i]
+    return best, len(places)

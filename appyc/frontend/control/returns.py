@@ -35,7 +35,6 @@ from appyc.frontend.expressions.ints_or_floats import is_int_or_float
 from appyc.frontend.expressions.list_storage import list_value
 from appyc.frontend.facts import Restart, Result
 from appyc.frontend.scope import Scope
-from appyc.frontend.source import Part
 from appyc.frontend.syntax.tree import copied_list, is_new_list, may_return
 from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
@@ -184,7 +183,7 @@ def keep(scope: Scope, value: vals.Value, loc: Loc) -> None:
         )  # fmt: skip
     joined = tuple(_join(a, s.type, loc) for a, s in zip(types, scope.result.slots, strict=True))
     mixed = next((t.either for t in joined if t.either is not None and t.either.dtypes - {DType.INT64}), None)
-    if mixed is not None and isinstance(scope.source, Part) and not scope.is_inlined:
+    if mixed is not None and scope.source.is_region and not scope.is_inlined:
         raise PartedTypesError(mixed, loc)  # the interpreter continues with the value, and would see its type
     if joined != tuple(s.type for s in scope.result.slots):
         scope.facts.results = joined
