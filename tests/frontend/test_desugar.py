@@ -314,7 +314,7 @@ def test_keys_that_are_deleted() -> None:
     "use",
     [
         "for k in d: d.pop(k)",
-        "n = sum(d.values())",
+        "n = sum(v for v in d.values())",
         "n = [k for k in d]",
         "d.pop(n, 1, 2)",
         "n = d.popitem()",
@@ -330,6 +330,19 @@ def test_another_use_of_a_dict_that_loses_keys_is_an_error(use: str) -> None:
                 {use}
                 return n
         """)
+
+
+def test_what_sum_looks_at_in_a_dict_that_loses_keys_are_those_that_its_table_has() -> None:
+    text = _without_containers("""
+        def f(n):
+            d = {}
+            d[n] = 2
+            del d[n]
+            return sum(d.values())
+    """)
+    at = "d_number_2"
+    live = f"for {at} in range(len(d.keys)) if find(d.table, d.keys, d.keys[{at}]) == {at}"
+    assert f"return sum((d.values[{at}] {live}))" in text
 
 
 def test_a_deque() -> None:

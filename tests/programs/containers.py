@@ -475,6 +475,39 @@ def windows(numbers, width):
     return means, spread, sorted(recent), list(last)
 
 
+@_on(ints(30, lo=0, hi=9))
+@_on(ints(200, lo=0, hi=90, seed=1))
+def extremes_of_what_is_left(prices):
+    """An order book: keys are deleted, and others are looked for among those that are left."""
+    book = {}
+    seen = []
+    for k in range(prices.shape[0]):
+        p = int(prices[k])
+        book[p] = book.get(p, 0) + k
+        if k % 3 == 2:
+            best = max(book)
+            seen.append(book[best] + min(book))
+            del book[best]
+            seen.append(sum(book.values()) + len(book))
+            seen.append(min(book.values()) if book else -1)
+    while book and min(book) < 3:
+        del book[min(book)]
+    return seen, list(book)
+
+
+@_on(ints(60, lo=0, hi=90))
+def extremes_of_a_set(numbers):
+    left = set()
+    seen = []
+    for k in range(numbers.shape[0]):
+        left.add(int(numbers[k]))
+        if k % 3 == 2:
+            least = min(left)
+            left.remove(least)
+            seen.append(least + sum(left))
+    return seen, sorted(left), max(left)
+
+
 @_on(ints(20, lo=1, hi=9, dtype=np.int32))
 def greatest_beside_a_table(a):
     """A number that is Python's until it is one of NumPy's, returned by a function whose text is rewritten."""

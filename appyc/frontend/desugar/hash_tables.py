@@ -13,7 +13,8 @@ The functions are those of `appyc.library.hashing`, and the lists are the functi
 Requires: each binding of the name makes a container (`{}`, `set(a)`, `Counter()`, `defaultdict(int)`, a display). It
 has no other name until the function returns it, since each other use is one that a rule replaces.
 
-A key that is deleted leaves the table, and the lists before a loop runs over them.
+A key that is deleted leaves the table, and the lists before a loop runs over them. What `min` and its like look at
+are the keys that the table has.
 
 Does not handle: keys that are deleted or added while a loop runs over them; loops over sets, whose order is CPython's;
 missing keys of a defaultdict that are only read; nested functions.
@@ -38,8 +39,12 @@ from appyc.library import hashing
 
 _WITHOUT_ORDER = frozenset({"len", "sum", "min", "max", "any", "all", "sorted"})
 """Functions whose result is the same for each order of the items that they look at."""
+_GENERATOR_TAKERS = _WITHOUT_ORDER - {"len"} | {"list"}
 
 _ITEMS = "zip(keys, values)"
+_LIVE = "(item for at in range(len(keys)) if find(table, keys, keys[at]) == at)"
+_NUMBERED = {"keys": "keys[at]", "values": "values[at]", _ITEMS: "(keys[at], values[at])"}
+"""What stands for the item of `_LIVE`, which is what a container holds of which keys are deleted."""
 _MAKE = "keys = []; values = []; table = [-1] * 16"
 _ENTER = """
 number = find(table, keys, key)
@@ -281,7 +286,15 @@ class _HashTables(Containers):
         rule, name = self.rule_for(node, self.OVER), self.owner(node)
         if rule is None and name is not None and looker in _WITHOUT_ORDER:
             rule = "keys", name, {}
-        return node if rule is None or rule[1] in self.losing else self.expression(rule[0], rule[1], node)
+        if rule is None:
+            return node
+        text, owner, _ = rule
+        if owner not in self.losing:
+            return self.expression(text, owner, node)
+        if looker not in _GENERATOR_TAKERS:
+            return node
+        at = self.unused(f"{owner}_number")
+        return self.expression(_LIVE.replace("item", _NUMBERED[text]), owner, node, at=read(at))
 
 
 # ---------------------------------------------------------------- which names are such containers

@@ -316,11 +316,12 @@ class Containers(Rules):
         out: ast.expr = self.visit(node) if name is None else self.expression(self.FULL, name, node)
         return out
 
-    def visit_If(self, node: ast.If | ast.While) -> Any:
+    def visit_If(self, node: ast.If | ast.While | ast.IfExp) -> Any:
         node.test = self._test(node.test)
         return self.generic_visit(node)
 
     visit_While = visit_If
+    visit_IfExp = visit_If
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         if isinstance(node.op, ast.Not):
