@@ -61,20 +61,6 @@ def order_of(keys, backwards):
     return order
 
 
-@list_loop
-def extreme_at(keys, largest):
-    """The position of the first of the largest, or smallest, keys of a list."""
-    if len(keys) == 0:
-        if largest:
-            raise ValueError("max() arg is an empty sequence")
-        raise ValueError("min() arg is an empty sequence")
-    at = 0
-    for k in range(1, len(keys)):
-        if keys[at] < keys[k] if largest else keys[k] < keys[at]:
-            at = k
-    return at
-
-
 def put_in_order(items, order):
     """Permutes the items of a list in place, by the cycles of the permutation `order`, which is overwritten."""
     for start in range(len(order)):

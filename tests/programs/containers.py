@@ -404,6 +404,23 @@ def keys_that_leave_again(x, n):
     return last, counts, window, missing
 
 
+@_on(ENDS)
+@_on(ints(60, lo=0, hi=9))
+@_on(np.zeros(0, int))  # raises ValueError
+def keys_of_extreme_values(a):
+    counts, left = {}, {}
+    for x in a:
+        counts[x] = counts.get(x, 0) + 1
+        left[x] = 0.5 * x
+    least = min(counts, key=counts.get) if counts else -1
+    if len(left) > 2:
+        del left[a[0]]
+    numbers = [len(left)]
+    numbers.append(sorted(counts.items())[0][1])
+    ends = max(left, key=left.get), min(left, key=left.get)
+    return least, max(counts, key=counts.get), max(counts.items(), key=lambda kv: (kv[1], -kv[0])), numbers, ends
+
+
 @_on(ENDS, [2, 1, 0, 5, 4, 3, 9])
 @_on(ints(40, lo=0, hi=9), ints(30, lo=0, hi=9).tolist())
 @_on(np.zeros(0, int), [1])

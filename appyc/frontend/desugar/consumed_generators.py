@@ -30,7 +30,7 @@ from appyc.frontend.desugar.rewriting import Rewriter, ValueOf, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.tree import may_be_container, walk
-from appyc.library.sorting import arrange, extreme_at
+from appyc.library.sorting import arrange
 
 _SUM = "total = start\nfor item in source: total = total + item"
 _LIST = "total = []\nfor item in source: total.append(item)"
@@ -38,11 +38,8 @@ _TAKERS = (sum, list, max, min, sorted)
 _LOOKERS = (sum, max, min, sorted, len, any, all)
 _ARRANGE = "ranks = [rank for one in total]; arrange(total, ranks, backwards)"
 _SORTED = f"total = list(source); {_ARRANGE}"
-_EXTREME = (
-    "total = list(source); ranks = [rank for one in total]; first = total[extreme_at(ranks, backwards)]"
-)
 _IN_ORDER = "total = sorted(source)\nif backwards: total.reverse()"
-_TEXTS = {"arrange": constant(arrange), "extreme_at": constant(extreme_at)}
+_TEXTS = {"arrange": constant(arrange)}
 _QUIET = (
     ast.Name,
     ast.Constant,
@@ -80,28 +77,18 @@ def _takes_new(node: ast.AST, finder: Finder) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """How a call orders what it is given. items: these, or the list that it sorts. key: None for the items themselves.
-    first: whether it gives the first one only."""
+    """How a call orders what it is given. items: these, or the list that it sorts. key: None for the items
+    themselves."""
 
     items: ast.expr
     key: ast.expr | None
     backwards: ast.expr
-    first: bool = False
 
 
 def _order_of(node: ast.AST, value_of: ValueOf) -> _Order | None:
-    """The order that a call of `sorted`, of a list's `sort`, or of `max` or `min` by a key asks for; None for others,
-    for the usual order of a list, and for the extremes of what may be numbers."""
+    """The order that a call of `sorted` or of a list's `sort` asks for; None for others, and for the usual order of a
+    list."""
     match node:
-        case ast.Call(
-            func=ast.Name() as func,
-            args=[ast.Name() | ast.Call() as items],
-            keywords=[ast.keyword(arg="key", value=key)],
-        ) if (taker := value_of(func)) in (max, min):
-            is_range = isinstance(items, ast.Call) and value_of(items.func) is range
-            if is_range or (isinstance(items, ast.Name) and not _asks(key, items)):
-                return None
-            return _Order(items, key, ast.Constant(taker is max), first=True)
         case ast.Call(func=ast.Name() as func, args=[items]) if value_of(func) is sorted:
             pass
         case ast.Call(func=ast.Attribute(value=ast.Name() as items, attr="sort"), args=[], keywords=[_, *_]):
@@ -198,10 +185,10 @@ class _Calls(Rewriter):
             self._name_new(node, before)
         order = None if _taken(node, self.finder) else _order_of(node, self.finder.value_of)
         if order is not None:
-            total, at = self.unused("total"), self.unused("at")
-            text = _EXTREME if order.first else _SORTED if order.key is not None else _IN_ORDER
-            before += self._arranged(text, order, {"total": total, "first": at}, node)
-            return ast.copy_location(read(at if order.first else total), node)
+            total = self.unused("total")
+            text = _SORTED if order.key is not None else _IN_ORDER
+            before += self._arranged(text, order, {"total": total}, node)
+            return ast.copy_location(read(total), node)
         match node:
             case ast.Call(func=ast.Name() as func, args=[source, *start]) if _taken(node, self.finder):
                 names = {name: self.unused(name) for name in ("total", "item")}

@@ -42,9 +42,10 @@ _WITHOUT_ORDER = frozenset({"len", "sum", "min", "max", "any", "all", "sorted"})
 _GENERATOR_TAKERS = _WITHOUT_ORDER - {"len"} | {"list"}
 
 _ITEMS = "zip(keys, values)"
-_LIVE = "(item for at in range(len(keys)) if find(table, keys, keys[at]) == at)"
+_ALL = "for at in range(len(keys))"
+_LIVE = f"{_ALL} if find(table, keys, keys[at]) == at"
 _NUMBERED = {"keys": "keys[at]", "values": "values[at]", _ITEMS: "(keys[at], values[at])"}
-"""What stands for the item of `_LIVE`, which is what a container holds of which keys are deleted."""
+"""The items that a container holds of which keys are deleted, by their numbers, over which `_LIVE` runs."""
 _MAKE = "keys = []; values = []; table = [-1] * 16"
 _ENTER = """
 number = find(table, keys, key)
@@ -101,6 +102,8 @@ class _HashTables(Containers):
         "it.pop(key, default)": "take(gone, table, keys, values, key, default)",
         "it.most_common()": "[(keys[at], values[at]) for at in by_count(values)]",
         "it.most_common(most)": "[(keys[at], values[at]) for at in by_count(values)[:max(most, 0)]]",
+        "max(it, key=it.get)": f"keys[-max((values[at], -at) {_ALL})[1]]",
+        "min(it, key=it.get)": f"keys[min((values[at], at) {_ALL})[1]]",
         "it[counted]": "get(table, keys, values, counted, 0)",
         "it[key]": "values[found(table, keys, key)]",
         "key in it": "find(table, keys, key) >= 0",
@@ -155,7 +158,11 @@ class _HashTables(Containers):
     ) -> list[ast.stmt]:
         if name in self.losing:
             text += "; gone = [0]" * (text == _MAKE)
-            text = text.replace(_GROW, _PACK_AND_GROW).replace(self.FULL, "len(keys) > gone[0]")
+            text = (
+                text.replace(_GROW, _PACK_AND_GROW)
+                .replace(self.FULL, "len(keys) > gone[0]")
+                .replace(_ALL, _LIVE)
+            )
         text = _WITHOUT_VALUES.sub("", text) if self.kinds[name].is_set else text
         return super().from_template(text, name, at, {"start": ast.Constant(self.kinds[name].start), **given})
 
@@ -294,7 +301,7 @@ class _HashTables(Containers):
         if looker not in _GENERATOR_TAKERS:
             return node
         at = self.unused(f"{owner}_number")
-        return self.expression(_LIVE.replace("item", _NUMBERED[text]), owner, node, at=read(at))
+        return self.expression(f"({_NUMBERED[text]} {_LIVE})", owner, node, at=read(at))
 
 
 # ---------------------------------------------------------------- which names are such containers

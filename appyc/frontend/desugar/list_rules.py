@@ -218,7 +218,7 @@ class _Naming(Rewriter):
                 before, (node.left, node.right) = self._in_order([node.left, node.right])
             case ast.Compare():
                 before, (node.left, *node.comparators) = self._in_order([node.left, *node.comparators])
-            case ast.Call(func=ast.Name()):
+            case ast.Call(func=ast.Name() | ast.Attribute(value=ast.Name())):
                 before = self._arguments(node)
             case ast.ListComp(generators=[first, *_]) | ast.GeneratorExp(generators=[first, *_]):
                 before, first.iter = self._named(first.iter)
