@@ -110,3 +110,19 @@ def test_a_row_that_is_the_list_of_a_caller_stays_in_python() -> None:
     """),
             lambda _: None,
         )
+
+
+def test_a_parameter_that_gets_another_value_is_no_list_of_lists() -> None:
+    with pytest.raises(UnsupportedError, match="'rows' has a use that cannot be compiled"):
+        without_nested_lists(
+            _source("""
+        def f(a):
+            rows = []
+            rows.append([1])
+
+            def first(rows):
+                return rows[0]
+            return first(a)
+    """),
+            lambda _: None,
+        )

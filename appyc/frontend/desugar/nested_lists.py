@@ -153,6 +153,21 @@ def _rows_of(tree: ast.FunctionDef, kinds: Collection[str]) -> dict[str, str]:
     }
 
 
+def _same_in_calls(nested: ast.FunctionDef, function: ast.FunctionDef) -> set[str]:
+    """The parameters of a nested function for which each call gives what has the same name."""
+    given = [
+        [arg.id if isinstance(arg, ast.Name) else "" for arg in node.args]
+        for node in walk(function)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == nested.name
+    ]
+    first = len(nested.args.posonlyargs)
+    return {
+        arg.arg
+        for k, arg in enumerate(nested.args.args, first)
+        if all(names[k : k + 1] == [arg.arg] for names in given)
+    }
+
+
 class _NestedLists(Containers):
     PARTS = ("items", "starts", "counts", "rooms")
     STATEMENTS = {
@@ -194,7 +209,8 @@ class _NestedLists(Containers):
         self.behind = names_behind(function.body)
         self.own, self.parameters = assigned_names(function), parameter_names(function)
         nested = [node for node in function.body if isinstance(node, ast.FunctionDef)]
-        self.given = {f.name: {p for p in parameter_names(f) if self.owner(read(p))} for f in nested}
+        lists = kinds.keys() - self.rows.keys()
+        self.given = {f.name: lists & _same_in_calls(f, function) for f in nested}
         """By nested function, the lists of lists that it gets, as parameters of the same names."""
         self.parts: dict[str, dict[str, str]] = {}
         """The parameters that a nested function has for the parts of a list of lists."""
@@ -230,11 +246,9 @@ class _NestedLists(Containers):
     def _as_parts(self, arg: ast.expr, lists: Container[str]) -> list[ast.expr]:
         """What a nested function gets for an argument."""
         name = self.owner(arg)
-        return (
-            [arg]
-            if name is None or name not in lists
-            else [self.expression(part, name, arg) for part in self.PARTS]
-        )
+        if name is None or name not in lists:
+            return [arg]
+        return [self.expression(part, name, arg) for part in self.PARTS]
 
     # ------------------------------------------------------------ rows
 
