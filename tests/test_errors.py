@@ -703,10 +703,10 @@ columns(np.zeros(4), np.ones(9))
 CONSTRUCTS = {
     "keyword_of_a_builtin": """
 @appyc.jit(strict=True)
-def largest(a):
-    return max(a, default=0.0)
+def squared(a):
+    return pow(a[0], exp=2)
 
-largest(np.ones(4))
+squared(np.ones(4))
 """,
     "range_that_no_loop_runs_over": """
 @appyc.jit(strict=True)
