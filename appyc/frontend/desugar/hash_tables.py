@@ -45,7 +45,7 @@ _ITEMS = "zip(keys, values)"
 _ALL = "for at in range(len(keys))"
 _LIVE = f"{_ALL} if find(table, keys, keys[at]) == at"
 _NUMBERED = {"keys": "keys[at]", "values": "values[at]", _ITEMS: "(keys[at], values[at])"}
-"""The items that a container holds of which keys are deleted, by their numbers, over which `_LIVE` runs."""
+"""The items of a container, by their numbers, over which `_ALL` runs, or `_LIVE` where keys are deleted."""
 _MAKE = "keys = []; values = []; table = [-1] * 16"
 _ENTER = """
 number = find(table, keys, key)
@@ -301,7 +301,7 @@ class _HashTables(Containers):
         if looker not in _GENERATOR_TAKERS:
             return node
         at = self.unused(f"{owner}_number")
-        return self.expression(f"({_NUMBERED[text]} {_LIVE})", owner, node, at=read(at))
+        return self.expression(f"({_NUMBERED[text]} {_ALL})", owner, node, at=read(at))
 
 
 # ---------------------------------------------------------------- which names are such containers
