@@ -174,9 +174,8 @@ class _Printer(ExpressionPrinter):
                 return ["break"]
             case ir.Continue():
                 return ["continue"]
-            case ir.Alloc(array=array, shape=[length], kept=kept) if (
-                kept is not None
-            ):  # also for who has given it
+            case ir.Alloc(array=array, shape=[length], kept=kept) if kept is not None:
+                # In place: an array that a caller has given is resized there too.
                 return [f"{self.name(array)}.resize({self.bare(length)}, refcheck=False)"]
             case ir.Alloc():
                 shape = "".join(f"{self.bare(n)}, " for n in stmt.shape).strip()

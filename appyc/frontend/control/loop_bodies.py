@@ -83,9 +83,8 @@ class LoopBody:
                 head |= {name: start[name] for name in exchanged}
                 continue
             wider = self._widened(scope, frame, head, exchanged)
-            for name in sorted(
-                carried - wider.keys()
-            ):  # no path assigns it, so that no test lets a read happen
+            # No path assigns these, so that no test lets a read happen.
+            for name in sorted(carried - wider.keys()):
                 wider[name] = Slot(scope.supply.fresh(name, DType.BOOL), python=True, maybe=True)
             if wider == head:
                 self._take_for_unsigned(scope, start, head)

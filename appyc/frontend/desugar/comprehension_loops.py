@@ -24,8 +24,6 @@ from appyc.frontend.desugar.building import Names, located, read, template
 
 Comprehension: TypeAlias = ast.ListComp | ast.GeneratorExp
 
-_EMPTY = "arg is an empty sequence"
-
 
 def items_of(over: ast.expr, name: str) -> ast.ListComp:
     """`[name for name in over]`."""
@@ -82,9 +80,8 @@ elif rank {">" if is_max else "<"} best:
     it = one
     best = rank
 """
-    empty = (
-        f"raise ValueError('{'max' if is_max else 'min'}() {_EMPTY}')" if default is None else "it = default"
-    )
+    name = "max" if is_max else "min"
+    empty = f"raise ValueError('{name}() arg is an empty sequence')" if default is None else "it = default"
     given: dict[str, str | ast.expr] = {**names}
     given |= {word: value for word, value in {"key": key, "default": default}.items() if value is not None}
     loops = _behind(node, names["it"], "it = best = None", text, "", **given)

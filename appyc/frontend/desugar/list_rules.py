@@ -63,7 +63,7 @@ from typing import Any, TypeGuard
 from appyc.frontend.access import python_function
 from appyc.frontend.desugar.building import FreshNames, assigned, functions_of, located, read, template
 from appyc.frontend.desugar.nested_lists import lists_of_lists
-from appyc.frontend.desugar.rewriting import Kind, Rewriter, Rules, ValueOf, bindings, rewritten
+from appyc.frontend.desugar.rewriting import Rewriter, Rules, ValueOf, new_lists, rewritten
 from appyc.frontend.library.host_calls import is_library_function
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import METHODS, parameter_names
@@ -275,7 +275,7 @@ class _Naming(Rewriter):
 
 def without_list_methods(source: Source, value_of: ValueOf) -> Source:
     """The function, with these methods of its own lists replaced."""
-    lists = bindings(source.ast, lambda value: Kind("list") if is_new_list(value) else None)
+    lists = new_lists(source.ast)
     rules = _Methods(source.ast, lists, value_of)
     if not any(map(rules.rule_for, walk(source.ast))):
         return source
@@ -317,8 +317,9 @@ def _lifted(tree: ast.FunctionDef, value_of: ValueOf) -> dict[str, list[str]]:
     """By nested function, the lists that it gets."""
     nodes = walk(tree)
     nested = [n for n in nodes[1:] if isinstance(n, ast.FunctionDef)]
-    made = bindings(tree, lambda value: Kind("list") if is_new_list(value) else None)
-    growing = (made.keys() & set(map(_grown, nodes))) | lists_of_lists(tree, value_of).keys()
+    if not nested:
+        return {}
+    growing = (new_lists(tree).keys() & set(map(_grown, nodes))) | lists_of_lists(tree, value_of).keys()
     uses = {f: growing & names_in(f) - assigned_names(f) for f in nested}
     for _ in nested:  # what is called gets its lists from the caller
         uses = {f: own.union(*(uses[g] for g in nested if g.name in names_in(f))) for f, own in uses.items()}

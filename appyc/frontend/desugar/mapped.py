@@ -21,14 +21,14 @@ from collections.abc import Container
 from typing import Any
 
 from appyc.frontend.desugar.building import FreshNames, expression, template
-from appyc.frontend.desugar.rewriting import Kind, ValueOf, bindings, rewritten
+from appyc.frontend.desugar.rewriting import ValueOf, new_lists, rewritten
 from appyc.frontend.source import Source
-from appyc.frontend.syntax.tree import is_new_list, walk
+from appyc.frontend.syntax.tree import walk
 
 
 def without_maps(source: Source, value_of: ValueOf) -> Source:
     """The function, with its calls of `map` and `filter`, and those that make dicts of pairs, replaced."""
-    lists = bindings(source.ast, lambda value: Kind("list") if is_new_list(value) else None)
+    lists = new_lists(source.ast)
     nodes = walk(source.ast)
     if not any(_mapper(node, value_of) or _dict_of_pairs(node, value_of, lists) for node in nodes):
         return source

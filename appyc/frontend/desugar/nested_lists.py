@@ -30,7 +30,7 @@ from typing import Any
 
 from appyc.frontend.desugar.array_aliases import arrays_by_text
 from appyc.frontend.desugar.building import constant, functions_of, located, part_of, read, template
-from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
+from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, new_lists, replaced
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import METHODS, parameter_names
 from appyc.frontend.syntax.fixed_containers import shared_tables, table_names
@@ -95,7 +95,7 @@ def _kind_of(value: ast.expr) -> Kind | None:
 def _grown(tree: ast.FunctionDef, arrays: Collection[str]) -> set[str]:
     """The names of lists of empty lists, of lists that get lists as items, or the items of which get items or are
     replaced. arrays: names whose copies are no lists."""
-    new = bindings(tree, lambda value: _LISTS if is_new_list(value) else None)
+    new = new_lists(tree)
     found = set()
     for node in walk(tree):
         match node:

@@ -100,6 +100,11 @@ def bindings(tree: ast.FunctionDef, kind_of: Callable[[ast.expr], Kind | None]) 
     return {name: kind for name, kind in single.items() if kind is not None}
 
 
+def new_lists(tree: ast.FunctionDef) -> dict[str, Kind]:
+    """The names that are bound to new lists alone."""
+    return bindings(tree, lambda value: Kind("list") if is_new_list(value) else None)
+
+
 class Rewriter(ast.NodeTransformer):
     """A transformer of a function's own statements: functions inside it stay as they are."""
 

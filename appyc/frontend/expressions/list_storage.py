@@ -263,9 +263,8 @@ def settle_mixed(scope: Scope) -> None:
         raise UnsupportedError(f"{name!r} is a list of None, into which no array is put", scope.loc(scope.source.ast),
                                "put numbers into the list where it is made")  # fmt: skip
     empty = scope.guessed - scope.facts.lists.keys()
-    if (
-        empty and not scope.callees.asked
-    ):  # else callees are lowered only in part, which may put something into them
+    # Callees that are lowered only in part may put something into them.
+    if empty and not scope.callees.asked:
         scope.facts.lists |= dict.fromkeys(empty, (False, (PY_INT,)))
         scope.facts.empty_lists |= empty
         raise Restart
