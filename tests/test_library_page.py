@@ -41,6 +41,16 @@ def pair(a: Any) -> Any:
     return function((a, a))  # noqa: F821
 
 
+def one_in_a_loop(a: Any) -> Any:
+    for _ in range(2):
+        function(a)  # noqa: F821
+
+
+def two_in_a_loop(a: Any, b: Any) -> Any:
+    for _ in range(2):
+        function(a, b)  # noqa: F821
+
+
 def lowers(template: Callable[..., Any], obj: object, *args: object) -> bool:
     """Whether a call of the function compiles for arguments of these types."""
     fn = types.FunctionType(template.__code__, {**globals(), "function": obj}, template.__name__)
@@ -70,6 +80,8 @@ def compiled_for(obj: object) -> str:
             (two, vector, (1, 3)),
             (two, row, 0),
         ]
+        if (text := text_of(obj)) is not None and text.in_loops:
+            calls = [(one_in_a_loop, matrix), (two_in_a_loop, matrix, vector), (two_in_a_loop, matrix, 2)]
         for number in sorted(range(len(calls)), key=lambda k: k != likely):
             template, *args = calls[number]
             if lowers(template, obj, *args):
@@ -85,7 +97,8 @@ def page() -> str:
         "# Which functions of NumPy and SciPy are compiled",
         "",
         "Calls with arrays of each element type "
-        f"({', '.join(f'`{d}`' for d in DTYPES)}) in a function under `appyc.jit`. All other functions run in Python "
+        f"({', '.join(f'`{d}`' for d in DTYPES)}) in a function under `appyc.jit`; those that factorise a matrix, in "
+        "a loop of it. All other functions run in Python "
         "between the parts that are compiled. What `appyc.numpy` records is in recorded.md. Made by "
         "`pytest tests/test_library_page.py --update-golden`.",
     ]

@@ -79,6 +79,19 @@ def outer_of_vectors(x1: np.ndarray, x2: np.ndarray):
     return np.multiply.outer(x1, x2)
 
 
+@of(np.matrix_transpose, np.linalg.matrix_transpose)
+def matrix_transpose(x: np.ndarray):
+    """The transposed matrices of a stack."""
+    return np.swapaxes(x, -1, -2)
+
+
+@of(np.vecdot, np.linalg.vecdot)
+def vecdot(x1: np.ndarray, x2: np.ndarray, axis=-1):
+    """The sum of products of vectors along an axis, the first ones conjugated."""
+    products = np.conj(x1) * x2
+    return np.sum(products, axis, products.dtype)
+
+
 @of(np.linalg.trace)
 def trace_of_matrices(x: np.ndarray, offset=0):
     """The sums along the diagonals of matrices."""

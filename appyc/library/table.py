@@ -25,13 +25,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Text:
     """The text of a library function. elements: the first so many parameters are numbers, and arrays given for them
     are gone through element by element; 0 for a function of whole arrays. floats: they are converted to the float
-    type that NumPy computes in. tested: its integers are Python's, which do not wrap. users: a user has registered it,
-    so that all is tested as in the user's functions."""
+    type that NumPy computes in. tested: its integers are Python's, which do not wrap. in_loops: it is compiled where a
+    loop stands around the call; elsewhere the library is called, which takes large arrays faster. users: a user has
+    registered it, so that all is tested as in the user's functions."""
 
     function: FunctionType
     elements: int = 0
     floats: bool = False
     tested: bool = False
+    in_loops: bool = False
     users: bool = False
 
 
@@ -51,13 +53,18 @@ def list_loop(text: F) -> F:
 
 
 def of(
-    *functions: object, method: str = "", elements: int = 0, floats: bool = False, tested: bool = False
+    *functions: object,
+    method: str = "",
+    elements: int = 0,
+    floats: bool = False,
+    tested: bool = False,
+    in_loops: bool = False,
 ) -> Callable[[F], F]:
     """Says that the decorated text is what these functions, and the array method of a name, do."""
 
     def add(text: F) -> F:
         assert isinstance(text, FunctionType)
-        entry = Text(text, elements, floats, tested)
+        entry = Text(text, elements, floats, tested, in_loops)
         FUNCTIONS.update(dict.fromkeys(functions, entry))
         if method:
             METHODS[method] = entry

@@ -31,6 +31,17 @@ def vector_products_of_columns(a, b):
     )
 
 
+@PROGRAMS.on(floats(5, 3), floats(5, 3, seed=1))
+@PROGRAMS.on(complexes(2, 3), complexes(2, 3, seed=4))
+@PROGRAMS.on(ints(2, 3, dtype=np.int8), ints(2, 3, seed=1, lo=60, hi=90, dtype=np.int8))
+@PROGRAMS.on(floats(0, 3), floats(0, 3))
+def products_of_vectors(a, b):
+    return (
+        np.vecdot(a, b), np.linalg.vecdot(a, b), np.linalg.vecdot(a, b, axis=0),
+        np.linalg.tensordot(a, b, axes=((1,), (1,))), np.matrix_transpose(a) - np.linalg.matrix_transpose(b),
+    )  # fmt: skip
+
+
 @PROGRAMS.on(floats(4, 6), _SORTED, floats(9, seed=4))
 @PROGRAMS.on(_NAN, _SORTED, floats(9, seed=4))
 @PROGRAMS.on(ints(7, lo=-3, hi=12), np.arange(9), ints(9))

@@ -195,6 +195,7 @@ METHODS: dict[str, Entry] = {
 FUNCTIONS: dict[object, Entry] = {
     np.einsum: (("subscripts", "*operands"), linear_algebra.einsum),
     np.tensordot: (("a", "b", "axes"), linear_algebra.tensordot),
+    np.linalg.tensordot: (("a", "b", "axes"), linear_algebra.tensordot),
     np.diagonal: METHODS["diagonal"],
     np.moveaxis: (("a", "source", "destination"), reshaping.moveaxis),
     np.squeeze: METHODS["squeeze"], np.clip: METHODS["clip"],

@@ -52,6 +52,10 @@ def entry_of(text: Text, function: object = None) -> Entry:
     parameters = inspect.signature(text.function).parameters
 
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
+        if text.in_loops and not (scope.loops or scope.in_loop):
+            raise UnsupportedError(
+                f"{text.function.__name__} is compiled in loops: outside, the library is called", loc
+            )
         arguments = {n: given.get(n) or _default(scope, p, text, loc) for n, p in parameters.items()}
         for name, value in arguments.items():
             if isinstance(value, Masked):
