@@ -282,9 +282,11 @@ class BlockTasks:
                 parts = named_parts(parts, axis, named[array, axis], grid)
             boxes.append(box)
             windows.append(grid.read(box, parts, self.graph, fill))
+        without = {a for a in kernel.arrays if 0 in self.grids[a].shape}  # whose indices are computed all the same
         stored = [(a, regions[a].written) for a in kernel.written if a in regions]
-        written = {a: box for a, box in stored if box is not None}
-        other = kernel.results or kernel.listed or regions.keys() & kernel.reduced or kernel.raises
+        written = {a: box for a, box in stored if box is not None and a not in without}
+        raises = kernel.raises or (kernel.divides and without)
+        other = kernel.results or kernel.listed or regions.keys() & kernel.reduced or raises
         if not written and not other:
             return None
         put = {**written, **{a: self.grids[a].whole for a in kernel.reduced}}
@@ -303,7 +305,7 @@ class BlockTasks:
             )
         for number, (array, box) in enumerate(written.items(), len(targets)):
             self.grids[array].write(box, key, number, self.graph)
-        if kernel.raises and not written and not targets and (kernel.written or not kernel.results):
+        if raises and not written and not targets and (kernel.written or not kernel.results):
             self.unseen.append(key)
         return key
 

@@ -19,7 +19,7 @@ from appyc.ir.expression_printer import is_numpy
 from appyc.ir.integers import is_within, limits
 from appyc.ir.names import NameSupply
 from appyc.ir.printer import print_function
-from appyc.ir.raising import GROWING
+from appyc.ir.raising import GROWING, may_raise
 from appyc.ir.types import DType
 from appyc.ir.visit import (
     arrays_written,
@@ -42,7 +42,7 @@ class Kernel:
     of each blocked loop, which returns the scalars `results`. body: the same in indices of whole arrays. regions: what
     it touches, in these indices, where the bounds are parameters. reduced: arrays of which a block has a copy. listed:
     stores that it lists, into arrays that follow its other ones; how many these are it returns behind `results`.
-    raises: whether it may, by a statement."""
+    raises: whether it may, by a statement. divides: whether an operation may raise."""
 
     text: str
     body: tuple[ir.Stmt, ...]
@@ -55,6 +55,7 @@ class Kernel:
     reduced: Mapping[ir.Symbol, Combination]
     listed: tuple[StoreList, ...]
     raises: bool
+    divides: bool
 
 
 def kernel_of(
@@ -114,6 +115,7 @@ def kernel_of(
         reduced,
         listed,
         any(isinstance(n, ir.Fail) for n in walk(body)),
+        may_raise(windowed.body),
     )
 
 

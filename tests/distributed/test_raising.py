@@ -76,10 +76,10 @@ def with_an_element(a, b):
         b[i] = a[i]
 
 
-def outcome(function, a, b):
+def outcome(function, a, b, *more):
     """What a call comes to: the error, or what the arrays are."""
     try:
-        function(a, b)
+        function(a, b, *more)
         return [np.asarray(x).tolist() for x in (a, b)]
     except (OddError, ArithmeticError, LookupError, ValueError, NameError) as error:
         return type(error), str(error)
@@ -145,3 +145,21 @@ def test_a_sum_of_64_bit_integers_wraps():
     a = np.full(12, np.iinfo(np.int64).max - 5)
     with np.errstate(over="ignore"):
         assert wrapped_total(da.from_array(a, 4)).compute() == wrapped_total.py_func(a)
+
+
+@appyc.jit(strict=True)
+def stored_at(a, b, k):
+    b[k // a.shape[0]] += 5.0
+
+
+@appyc.jit(strict=True)
+def halved(a, b, k):
+    for i in range(k):
+        b[i % a.shape[0]] = a[i % a.shape[0]]
+
+
+@pytest.mark.parametrize("function", [stored_at, halved])
+def test_the_index_of_an_empty_array_may_raise(function):
+    expected = outcome(function.py_func, np.zeros(0), np.zeros(0), 3)
+    assert expected[0] is ZeroDivisionError
+    assert outcome(function, da.zeros(0), da.zeros(0), 3) == expected

@@ -2,9 +2,9 @@
 
 The programs come of `docs/language.md` alone, not of `tests.fuzz`. A fault is made smaller and printed. With
 --sanitize compiled code runs under AddressSanitizer and UBSan; --recorded is about `appyc.numpy`, --neighbours about
-periodic, clamped and negative indices, --chunked about arrays of Dask's, --lists about lists of numbers as arguments,
---containers about dicts, sets and deques, --mixed about
-lists of ints and floats.
+periodic, clamped and negative indices, --chunked about arrays of Dask's, --killed about the same on workers that are
+killed, --lists about lists of numbers as arguments, --containers about dicts, sets and deques, --mixed about lists of
+ints and floats.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ def main() -> int:
         "--neighbours", action="store_true", help="loops over elements beside the current one"
     )
     parser.add_argument("--chunked", action="store_true", help="over arrays of Dask's in random chunks")
+    parser.add_argument("--killed", action="store_true", help="such, on workers of which each call kills one")
     parser.add_argument("--lists", action="store_true", help="lists of numbers as arguments")
     parser.add_argument(
         "--containers", action="store_true", help="dicts, sets and deques of the function's own"
@@ -113,10 +114,10 @@ def _campaign(given: argparse.Namespace, folder: Path) -> int:
             from tests.random_programs import recorded
 
             return recorded.check(recorded.program(seed), folder)
-        if given.chunked:
+        if given.chunked or given.killed:
             from tests.random_programs import chunked
 
-            return chunked.check(seed, folder)
+            return chunked.check(seed, folder, killed=given.killed)
         for flag, name in _OTHERS.items():
             if getattr(given, flag):
                 kind = importlib.import_module(f"tests.random_programs.{name}")
@@ -142,7 +143,12 @@ def _campaign(given: argparse.Namespace, folder: Path) -> int:
             if (
                 given.shrink
                 and verdict.kind != "crash"
-                and not (given.recorded or given.chunked or any(getattr(given, flag) for flag in _OTHERS))
+                and not (
+                    given.recorded
+                    or given.chunked
+                    or given.killed
+                    or any(getattr(given, flag) for flag in _OTHERS)
+                )
             ):
                 print(_smaller(verdict, folder, given), flush=True)
     print(f"{sum(found.values())} programs in {time.monotonic() - began:.0f} s, {calls} calls: {dict(found)}")

@@ -1,11 +1,16 @@
-"""Random programs over arrays of Dask's in random chunks, beside plain Python over NumPy's."""
+"""Random programs over arrays of Dask's in random chunks, beside plain Python over NumPy's; in one process, or on three
+workers of which one is killed in each call."""
 
 from __future__ import annotations
 
+import os
 import random
+import signal
+import threading
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -39,12 +44,40 @@ def chunked_call(compiled: Any, given: tuple[Any, ...], rng: random.Random) -> O
     own = tuple(in_chunks(v, rng) if isinstance(v, np.ndarray) else v for v in given)
     try:
         result = compiled(*own)
-        found, result = dask.compute(own, result, scheduler="sync")
+        found, result = dask.compute(own, result)
     except (appyc.CompileError, appyc.InternalError):
         raise
     except Exception as error:  # noqa: BLE001  (whatever Python raises, tasks must raise too)
         return Outcome(None, (), error)
     return Outcome(result, found)
+
+
+@contextmanager
+def workers() -> Iterator[Callable[[random.Random], AbstractContextManager[None]]]:
+    """Three worker processes. Gives a context manager that kills one of them in its first second."""
+    import distributed
+
+    @contextmanager
+    def kill_one(rng: random.Random) -> Iterator[None]:
+        client.wait_for_workers(2)
+        processes = [*client.run(os.getpid).values()]
+        killer = threading.Timer(rng.random(), os.kill, (rng.choice(processes), signal.SIGKILL))
+        killer.start()
+        yield
+        killer.join()
+
+    with (
+        distributed.LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield kill_one
+
+
+@contextmanager
+def this_process() -> Iterator[Callable[[random.Random], AbstractContextManager[None]]]:
+    """The same for tasks that run one after the other in this process: none is killed."""
+    with dask.config.set(scheduler="sync"):
+        yield lambda _: nullcontext()
 
 
 def plain(outcome: Outcome) -> Outcome:
@@ -58,8 +91,9 @@ def plain(outcome: Outcome) -> Outcome:
     return replace(outcome, value=number(outcome.value))
 
 
-def check(seed: int, folder: Path) -> Verdict:
-    """What the program of a seed comes to: one of neighbours, or any program where the seed is divisible by 4."""
+def check(seed: int, folder: Path, *, killed: bool = False) -> Verdict:
+    """What the program of a seed comes to: one of neighbours, or any program where the seed is divisible by 4. killed:
+    on workers of which one is killed."""
     rng = random.Random(seed)
     if seed % 4:
         made: Any = neighbours.program(seed, indirect=seed % 4 == 1)
@@ -73,17 +107,24 @@ def check(seed: int, folder: Path) -> Verdict:
     path = folder / f"chunked{seed}.py"
     try:
         fn = functions(made, path, appyc.prange)
-        return _checked(seed, made.text, fn, calls, rng)
+        return _checked(seed, made.text, fn, calls, rng, killed=killed)
     finally:
         path.unlink(missing_ok=True)
 
 
 def _checked(
-    seed: int, text: str, fn: Callable[..., Any], calls: list[tuple[Any, ...]], rng: random.Random
+    seed: int,
+    text: str,
+    fn: Callable[..., Any],
+    calls: list[tuple[Any, ...]],
+    rng: random.Random,
+    *,
+    killed: bool,
 ) -> Verdict:
     began, done, refused = processor_time(), 0, ""
     try:
-        with settings("cpu"), warnings.catch_warnings(), np.errstate(all="ignore"):
+        where = workers if killed else this_process
+        with settings("cpu"), warnings.catch_warnings(), np.errstate(all="ignore"), where() as disturbed:
             warnings.simplefilter("ignore")
             compiled = appyc.jit(fn, cache=False)
             for given in calls:
@@ -91,12 +132,14 @@ def _checked(
                 if isinstance(expected.error, OverflowError):
                     continue  # compiled integers of NumPy's wrap around, as documented
                 try:
-                    found = chunked_call(compiled, given, rng)
+                    with disturbed(rng):
+                        found = chunked_call(compiled, given, rng)
                 except appyc.CompileError as error:
                     refused = error.summary
                     continue
                 if expected.error is not None or found.error is not None:
-                    if not (isinstance(expected.error, _FAULTS) and isinstance(found.error, _FAULTS)):
+                    either = isinstance(expected.error, _FAULTS) and isinstance(found.error, _FAULTS)
+                    if not either and type(expected.error) is not type(found.error):
                         raise Mismatch(f"raises {expected.error!r}, over chunks {found.error!r}")
                 else:
                     compare(plain(expected), plain(found), "cpu", joined=True, tolerance=ROUNDED)
