@@ -69,7 +69,8 @@ class JitFunction(CompiledFunction["JitFunction"]):
             named
         ):
             self._analyse(wanted)  # refuses loops that are not as parallel as they say
-            options = replace(self.options, target="cpu", strict=True, schedule="")
+            target = "auto" if self.options.target == "dask" else self.options.target
+            options = replace(self.options, target=target, strict=True, schedule="")
             plain = simplified(self.py_func, self._text(), wanted, options)
             known = self._of_chunks[wanted.key] = Chunked(fused(plain), JitFunction, options)
         return known, named

@@ -64,7 +64,8 @@ _METHODS = frozenset(
 
 
 _FUNCTIONS = (
-    "abs", "argmin", "copyto", "cos", "exp", "log", "matmul", "max", "sin", "sqrt", "sum", "where", "zeros_like",
+    "abs", "argmin", "concatenate", "copyto", "cos", "einsum", "exp", "log", "matmul", "max", "sin", "sqrt", "sum",
+    "take", "tensordot", "where", "zeros_like",
 )  # fmt: skip
 
 

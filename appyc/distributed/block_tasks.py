@@ -282,7 +282,9 @@ class BlockTasks:
                 parts = named_parts(parts, axis, named[array, axis], grid)
             boxes.append(box)
             windows.append(grid.read(box, parts, self.graph, fill))
-        without = {a for a in kernel.arrays if 0 in self.grids[a].shape}  # whose indices are computed all the same
+        without = {
+            a for a in kernel.arrays if 0 in self.grids[a].shape
+        }  # whose indices are computed all the same
         stored = [(a, regions[a].written) for a in kernel.written if a in regions]
         written = {a: box for a, box in stored if box is not None and a not in without}
         raises = kernel.raises or (kernel.divides and without)

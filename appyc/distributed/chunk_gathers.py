@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from appyc.analysis.accesses.access_boxes import Box, Region
-from appyc.distributed.chunk_grids import Graph, Grid, Key, joined
+from appyc.distributed.chunk_grids import Graph, Grid, Key, joined, on_host
 from appyc.errors import Loc, Note, UnsupportedError
 from appyc.ir.affine import linear_form
 from appyc.ir.nodes import Cast, Load, Stmt, Symbol
@@ -61,7 +61,7 @@ def _names(starts: Sequence[int], windows: list[list[Any]]) -> list[int]:
     """The chunks along an axis that indices name, negative ones from the end."""
     found: set[int] = set()
     for *window, constant in windows:
-        index = joined(*window, is_written=False).astype(np.int64) + constant
+        index = on_host(joined(*window, is_written=False)).astype(np.int64) + constant
         index = np.where(index < 0, index + starts[-1], index)
         inside = index[(index >= 0) & (index < starts[-1])]
         found.update(np.unique(np.searchsorted(starts, inside, side="right") - 1).tolist())

@@ -55,11 +55,11 @@ class Graph:
 
 
 class Grid:
-    """One array: its chunks, and for each the key of the task that computes its present contents. is_ahead: some of
-    them are not yet run."""
+    """One array: its chunks, and for each the key of the task that computes its present contents. meta: an array of the
+    type of its chunks, which are NumPy's or CuPy's. is_ahead: some of them are not yet run."""
 
     def __init__(self, array: Any) -> None:
-        self.dtype = array.dtype
+        self.dtype, self.meta = array.dtype, array._meta
         self.shape: tuple[int, ...] = array.shape
         self.chunks: tuple[tuple[int, ...], ...] = array.chunks
         self.starts = [tuple(itertools.accumulate(sizes, initial=0)) for sizes in array.chunks]
@@ -81,8 +81,8 @@ class Grid:
         return all(p.stop - p.start == sizes[n] for p, n, sizes in zip(part, at, self.chunks, strict=True))
 
     def read(self, window: Box, parts: Iterable[Box], graph: Graph, fill: Any = None) -> list[Any]:
-        """What `joined` makes a window of: its shape and type, the tasks of its parts and where they belong, and
-        what else it holds."""
+        """What `joined` makes a window of: its shape, an array of its type, the tasks of its parts and where they
+        belong, and what else it holds."""
         keys: list[Key] = []
         targets: list[Slices] = []
         for box in parts:
@@ -91,7 +91,7 @@ class Grid:
                 keys.append(self.keys[at] if covers else graph.slice(self.keys[at], part))
                 targets.append(tuple(slice(t.start + low - first, t.stop + low - first)
                                      for t, (low, _), (first, _) in zip(target, box, window, strict=True)))  # fmt: skip
-        return [[high - low for low, high in window], self.dtype, keys, targets, fill]
+        return [[high - low for low, high in window], self.meta, keys, targets, fill]
 
     def box(self, at: tuple[int, ...]) -> Box:
         """The elements of a chunk."""
@@ -127,13 +127,26 @@ def inside(box: Box, window: Box) -> Slices:
     )
 
 
+def in_c_order(array: np.ndarray) -> np.ndarray:
+    """The array, or a copy where it is not as kernels take it: after messages it need not be."""
+    if isinstance(array, np.ndarray):
+        return np.require(array, requirements=("C", "A"))
+    return array if array.flags.c_contiguous else array.copy()
+
+
+def on_host(array: Any) -> np.ndarray:
+    """The array as one of NumPy's."""
+    return array if isinstance(array, np.ndarray) else array.get()
+
+
 def _part(chunk: np.ndarray, part: Slices) -> np.ndarray:
-    return np.asarray(chunk[part], order="C")
+    index: tuple[Any, ...] = (*part, ...)  # an array has it where it has no axes too
+    return in_c_order(chunk[index])
 
 
 def joined(
     shape: list[int],
-    dtype: Any,
+    like: np.ndarray,
     pieces: list[np.ndarray],
     targets: list[Slices],
     fill: Any,
@@ -142,14 +155,14 @@ def joined(
 ) -> np.ndarray:
     """A window of an array, of its parts. One that is not written may be a chunk itself. fill: what else it holds."""
     if len(pieces) == 1 and list(pieces[0].shape) == shape and not is_written:
-        return np.require(pieces[0], requirements=("C", "A"))  # as messages leave it, it need not be
+        return in_c_order(pieces[0])
+    size = math.prod(shape) * like.dtype.itemsize
     if fill is not None:
-        window = np.full(shape, fill, dtype)
-    elif math.prod(shape) * dtype.itemsize > WHOLE:  # most of it may never be touched
-        memory = mmap.mmap(-1, math.prod(shape) * dtype.itemsize, flags=_NOT_RESERVED)
-        window = np.frombuffer(memory, dtype).reshape(shape)
+        window = np.full_like(like, fill, shape=shape)
+    elif size > WHOLE and isinstance(like, np.ndarray):  # most of it may never be touched
+        window = np.frombuffer(mmap.mmap(-1, size, flags=_NOT_RESERVED), like.dtype).reshape(shape)
     else:
-        window = np.empty(shape, dtype)
+        window = np.empty_like(like, shape=shape)
     for piece, target in zip(pieces, targets, strict=True):
         window[target] = piece
     return window
@@ -161,7 +174,7 @@ def whole(*window: Any) -> np.ndarray:
 
 
 def _result(results: Any, number: int | None, target: Slices) -> np.ndarray:
-    return np.asarray((results if number is None else results[number])[target], order="C")
+    return _part(results if number is None else results[number], target)
 
 
 def _patch(chunk: np.ndarray, results: Any, number: int | None, part: Slices, target: Slices) -> np.ndarray:

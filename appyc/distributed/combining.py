@@ -36,11 +36,11 @@ FAN_IN = 8
 
 def _least(a: Any, b: Any) -> Any:
     """As Python's `min`, of each element."""
-    return np.where(b < a, b, a) if isinstance(a, np.ndarray) else min(a, b)
+    return np.where(b < a, b, a) if np.ndim(a) else min(a, b)
 
 
 def _greatest(a: Any, b: Any) -> Any:
-    return np.where(b > a, b, a) if isinstance(a, np.ndarray) else max(a, b)
+    return np.where(b > a, b, a) if np.ndim(a) else max(a, b)
 
 
 COMMUTING: dict[str, Callable[[Any, Any], Any]] = {

@@ -26,18 +26,22 @@ def array_of(name: str, grid: Grid, graph: Graph) -> Any:
     """The present contents of a grid."""
     name = f"{name}-{graph.token}"
     layer = {(name, *at): key for at, key in grid.keys.items()}
-    return da.Array(_with(name, layer, graph), name, grid.chunks, grid.dtype)
+    return da.Array(_with(name, layer, graph), name, grid.chunks, meta=grid.meta)
 
 
 def zeros(shape: tuple[int, ...], dtype: Any, grids: Iterable[Grid]) -> Any:
     """A new array, in chunks like those of another of its shape, or along each axis like those of one as long."""
     known: dict[int, Any] = {}
+    meta = None
     for grid in grids:
+        meta = grid.meta if meta is None else meta
         if grid.shape == shape:
-            return da.zeros(shape, dtype=dtype, chunks=grid.chunks)
+            return da.zeros(shape, dtype=dtype, chunks=grid.chunks, meta=grid.meta)
         for length, chunks in zip(grid.shape, grid.chunks, strict=True):
             known.setdefault(length, chunks)
-    return da.zeros(shape, dtype=dtype, chunks=tuple(known.get(length, "auto") for length in shape))
+    return da.zeros(
+        shape, dtype=dtype, chunks=tuple(known.get(length, "auto") for length in shape), meta=meta
+    )
 
 
 def number_of(name: str, key: Key, dtype: Any, graph: Graph) -> Any:

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from appyc.distributed.chunk_grids import Graph, Grid, Key
+from appyc.distributed.chunk_grids import Graph, Grid, Key, in_c_order
 from appyc.distributed.kernels import Maker, Results, compiled, run_block
 from appyc.distributed.scattering import StoreList
 from appyc.options import Options
@@ -51,7 +51,7 @@ def run_listing_block(
     sizes = [max((math.prod(shape) for shape, *_ in windows), default=1)] * len(targets)
     while True:
         lists = [
-            [shape, np.dtype(dtype), [], [], None]
+            [shape, np.empty(0, dtype), [], [], None]
             for size, (_, _, of, columns, _) in zip(sizes, targets, strict=True)
             for shape, dtype in (([size, columns], np.int64), ([size], of))
         ]
@@ -118,11 +118,9 @@ def _stored(
     make: Maker, options: Options, text: str, chunk: np.ndarray, lists: Sequence[Stores]
 ) -> np.ndarray:
     """A chunk behind some stores."""
-    new = np.array(chunk, order="C")
+    new = chunk.copy()
     in_order = replace(options, auto=False, boundscheck=False)  # the indices are tested
     for where, values in lists:
         if len(values):
-            # as messages leave them, they need not be aligned
-            own = (np.require(part, requirements=("C", "A")) for part in (where, values))
-            compiled(make, text, in_order)(new, *own)
+            compiled(make, text, in_order)(new, in_c_order(where), in_c_order(values))
     return new
