@@ -29,19 +29,19 @@ def array_of(name: str, grid: Grid, graph: Graph) -> Any:
     return da.Array(_with(name, layer, graph), name, grid.chunks, meta=grid.meta)
 
 
-def zeros(shape: tuple[int, ...], dtype: Any, grids: Iterable[Grid]) -> Any:
+def zeros(shape: tuple[int, ...], dtype: Any, grids: Iterable[Grid], graph: Graph) -> Any:
     """A new array, in chunks like those of another of its shape, or along each axis like those of one as long."""
+    name = f"zeros-{len(graph.sources)}-{graph.token}"  # to find one takes Dask milliseconds
     known: dict[int, Any] = {}
     meta = None
     for grid in grids:
         meta = grid.meta if meta is None else meta
         if grid.shape == shape:
-            return da.zeros(shape, dtype=dtype, chunks=grid.chunks, meta=grid.meta)
+            return da.zeros(shape, dtype=dtype, chunks=grid.chunks, meta=grid.meta, name=name)
         for length, chunks in zip(grid.shape, grid.chunks, strict=True):
             known.setdefault(length, chunks)
-    return da.zeros(
-        shape, dtype=dtype, chunks=tuple(known.get(length, "auto") for length in shape), meta=meta
-    )
+    new = tuple(known.get(length, "auto") for length in shape)
+    return da.zeros(shape, dtype=dtype, chunks=new, meta=meta, name=name)
 
 
 def number_of(name: str, key: Key, dtype: Any, graph: Graph) -> Any:
