@@ -5,7 +5,8 @@
 All run on Dask's threaded scheduler with two threads, over the same chunks, in turn, and results must agree. Seconds
 are processor time of the whole process, graph construction included. Of the costs in microseconds, `graph` is what it
 takes to write the graph of a repeated call, for a task; `task` what it takes to run one whose block has 4 x 4 elements,
-and `empty task` what Dask takes for one of as many empty tasks. Numba is left out where it is not installed.
+and `empty task` what Dask takes for one of as many empty tasks. Numba is left out where it is not installed. `whole` is
+appyc over the same arrays as NumPy's, in one process on two threads.
 """
 
 from __future__ import annotations
@@ -350,7 +351,7 @@ def programs(
         """What the last of the arguments made for a call becomes."""
 
         def call(*given: Any) -> Any:
-            own = [a.copy() if isinstance(a, da.Array) else a for a in given]
+            own = [a.copy() if isinstance(a, da.Array | np.ndarray) else a for a in given]
             more = [make(*own) for make in made]
             loops(*own, *more)
             return more[-1] if more and loops is not jacobi_loops and loops is not heat_loops else own[1]
@@ -367,14 +368,14 @@ def programs(
 
     def logistic(steps: int, x: Any, y: Any, w: Any) -> Any:
         w = w.copy()
-        logistic_loops(steps, x, y, w, da.zeros_like(w))
+        logistic_loops(steps, x, y, w, w * 0)
         return w
 
     def zeros(*shape: int) -> Any:
-        return lambda *_: da.zeros(shape, chunks=shape)
+        return lambda x, *_: da.zeros(shape, chunks=shape) if isinstance(x, da.Array) else np.zeros(shape)
 
     jacobi, heat = in_place(jacobi_loops, lambda _, a: a.copy()), in_place(heat_loops, lambda _, a: a.copy())
-    call = in_place(options_loops, lambda p, *_: da.empty_like(p))
+    call = in_place(options_loops, lambda p, *_: np.empty_like(p))
     means = in_place(means_loops, zeros(8, 4))
     covariance = in_place(covariance_loops, zeros(40), zeros(40, 40))
     plane, cube = (4, zero_at_the_ends((n(2000),) * 2, n(500))), (2, zero_at_the_ends((n(160),) * 3, n(80)))
@@ -431,6 +432,9 @@ def main() -> None:
         if given.names and name not in given.names:
             continue
         sides = {"appyc": loops, "plain": plain} | ({"numba": blocks} if numba is not None else {})
+        arrays = dask.compute(*args)
+        if loops is not options_recorded:
+            sides["whole"] = lambda *_, loops=loops, arrays=arrays: loops(*arrays)
         values: dict[str, Any] = {}
         seconds: dict[str, list[float]] = {side: [] for side in sides}
         for repeat in range(given.repeats + 1):  # the first compiles
@@ -443,7 +447,7 @@ def main() -> None:
             np.testing.assert_allclose(value, values["appyc"], rtol=1e-8, err_msg=f"{name}, {side}")
         results[name] = {side: statistics.median(times) for side, times in seconds.items()}
         print(name, {side: round(value, 4) for side, value in results[name].items()}, flush=True)
-    for side in ("plain", "numba"):
+    for side in ("plain", "numba", "whole"):
         ratios = [r[side] / r["appyc"] for r in results.values() if side in r]
         if ratios:
             print(

@@ -60,7 +60,7 @@ def workers() -> Iterator[Callable[[random.Random], AbstractContextManager[None]
     @contextmanager
     def kill_one(rng: random.Random) -> Iterator[None]:
         client.wait_for_workers(2)
-        processes = [*client.run(os.getpid).values()]
+        processes = [nanny.pid for nanny in cluster.workers.values() if nanny.pid is not None]
         killer = threading.Timer(rng.random(), os.kill, (rng.choice(processes), signal.SIGKILL))
         killer.start()
         yield
