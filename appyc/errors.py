@@ -142,6 +142,10 @@ class LeftToPython(Exception):  # noqa: N818  (a signal to the caller, who then 
     """What a call meets was not compiled. Nothing that others can see has been written."""
 
 
+LARGE = "a matrix for which the library is faster"
+"""Why a call is left to the same function with calls of the library in it."""
+
+
 def conversion_error(value: float) -> Exception:
     """What compiled code raises for `int(value)`: Python's exception for NaN and infinities, and OverflowError for what
     is an int of more than 64 bits."""

@@ -36,6 +36,8 @@ class Options:
     keeps its order unless a pragma asks, and integers that may outgrow 64 bits are not compiled.
     defer: calls with arrays of `appyc.numpy` are recorded, and run when a result is asked for.
     blas: products of large matrices are left to the library that NumPy uses; never under `exact`.
+    libraries: functions that are compiled in loops and that a library has faster for large arrays (`np.linalg.solve`)
+    are the library's calls always, and not only where arrays are large.
     schedule: how loops run, as the text that `source("schedule")` gives, edited; implies strict.
     tune: the first call with arguments of a size class searches for a quicker schedule, which later ones have.
     """
@@ -49,6 +51,7 @@ class Options:
     exact: bool = False
     defer: bool = False
     blas: bool = True
+    libraries: bool = False
     schedule: str = ""
     tune: bool = False
 

@@ -95,7 +95,8 @@ def simplified(fn: FunctionType, source: Source, wanted: Request, options: Optio
     objects = wanted.objects
     given = {n: ObjectArg(objects[n]) if n in objects else t for n, t in wanted.types.items()}
     with defects_of("the front end"):
-        lowered = lower_function(fn, source, given, typeof_captured)
+        libraries = options.libraries or options.exact  # which rounds otherwise than its text
+        lowered = lower_function(fn, source, given, typeof_captured, libraries=libraries)
     context = _context_of(lowered.function, options)
     function = plain = pipeline.run_all(lowered.function, pipeline.SIMPLIFY, context)
     if not options.boundscheck:

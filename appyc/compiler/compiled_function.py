@@ -20,7 +20,7 @@ from appyc.compiler.specialisations import Specialisations
 from appyc.compiler.version_budget import AT_ONCE, PUT_OFF
 from appyc.compiler.versions import Version, is_stored
 from appyc.compiler.waiting import SHORT_CALL, CallForecast
-from appyc.errors import CompileError, DependenceError, LeftToPython, Loc, ReadOnlyArguments
+from appyc.errors import CompileError, DependenceError, LeftToPython, Loc
 from appyc.frontend.source import Source
 from appyc.options import Options
 from appyc.runtime.dispatch import Entry, GuardFailure
@@ -177,22 +177,22 @@ class CompiledFunction(Specialisations[R]):
         named: Mapping[str, object],
     ) -> object:
         """Runs a version. bound: the arguments as given."""
+        function: Callable[..., object]
         try:
             # A part in Python may change a list through an alias.
             result = run(bound if version.in_python else named)
             if version.outside.captures and run is version.run:
                 return version.given_back(named, result)
             return result
-        except ReadOnlyArguments:
-            if (kind := self.kind(tuple(bound.values()), {})) is not None:
-                self.handed[kind] = (self.py_func, 0)
-        except (LeftToPython, GuardFailure):  # a list may have changed meanwhile
-            pass
+        except (LeftToPython, GuardFailure) as error:  # a list may have changed meanwhile
+            function = self._left_to(error, tuple(bound.values()))
         except DependenceError as error:
             if version.in_python:
                 raise  # from a region, which has explained it
             raise self._explained(error, named) from None
-        return call_by_name(self.py_func, bound)  # outside the handler: what it raises has no context
+        return call_by_name(
+            self.py_func, bound, function
+        )  # outside the handler: what it raises has no context
 
     # ------------------------------------------------------------ calls that Python makes
 
@@ -325,9 +325,9 @@ class CompiledFunction(Specialisations[R]):
         """Handles a fault that a kernel has raised under the dispatcher. Runs the call in Python where it may."""
         try:
             raise_fault(kernel, site, words)
-        except LeftToPython:
+        except LeftToPython as error:
             self._race_if_in_vain(kernel)
-            return self.py_func(*args)
+            return self._left_to(error, args)(*args)
         except DependenceError as error:
             raise self._explained(error, self._given(tuple(args), {})) from None
 

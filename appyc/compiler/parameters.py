@@ -123,8 +123,11 @@ def _as_tuple(items: Sequence[object], *, deep: bool) -> tuple[object, ...]:
     return tuple(_as_tuple(item, deep=True) if deep and type(item) is list else item for item in items)
 
 
-def call_by_name(fn: FunctionType, named: Mapping[str, object]) -> object:
-    """Calls a function with arguments by parameter name, whatever the kinds of its parameters."""
+def call_by_name(
+    fn: FunctionType, named: Mapping[str, object], called: Callable[..., object] | None = None
+) -> object:
+    """Calls a function with arguments by parameter name, whatever the kinds of its parameters. called: another
+    function of the same parameters, which is called instead."""
     code, rest = fn.__code__, dict(named)
     positional = [rest.pop(name) for name in code.co_varnames[: code.co_argcount]]
     behind = iter(code.co_varnames[code.co_argcount + code.co_kwonlyargcount :])
@@ -132,7 +135,7 @@ def call_by_name(fn: FunctionType, named: Mapping[str, object]) -> object:
         positional += cast("tuple[object, ...]", rest.pop(next(behind)))
     if code.co_flags & inspect.CO_VARKEYWORDS:
         rest |= cast("dict[str, object]", rest.pop(next(behind)))
-    return fn(*positional, **rest)
+    return (called or fn)(*positional, **rest)
 
 
 def recorded_in(values: Collection[object]) -> Any:

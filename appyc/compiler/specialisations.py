@@ -21,9 +21,11 @@ from appyc.compiler.version_budget import AT_ONCE, VersionBudget
 from appyc.compiler.versions import Job, Version, make_version
 from appyc.compiler.waiting import Compilations
 from appyc.errors import (
+    LARGE,
     CompileError,
     InternalError,
     Loc,
+    ReadOnlyArguments,
     ToolchainError,
     TypeInferenceError,
     UnsupportedError,
@@ -208,6 +210,17 @@ class Specialisations(Entry, Generic[R]):
     def _callee(self, fn: FunctionType) -> R:
         """A function that is called from the part in Python, compiled as far as possible."""
         raise NotImplementedError
+
+    def _left_to(self, error: Exception, args: Sequence[object]) -> Callable[..., object]:
+        """What takes a call that compiled code has left: Python, or the function with a library's calls."""
+        if isinstance(error, ReadOnlyArguments) and (kind := self.kind(tuple(args), {})) is not None:
+            self.handed[kind] = (self.py_func, 0)
+        return self._with_libraries if str(error) == LARGE else self.py_func
+
+    @functools.cached_property
+    def _with_libraries(self) -> Specialisations[R]:
+        """This function with a library's calls where that is faster for large arrays."""
+        return type(self)(self.py_func, replace(self._inner_options(), libraries=True), self._part)
 
     def _inner_options(self) -> Options:
         """Options for regions and callees: without the schedule, which is the whole function's."""

@@ -80,10 +80,12 @@ def lower_function(
     source: Source,
     arguments: Mapping[str, ArgType | ObjectArg],
     typeof: Callable[[object, str, Loc], ArgType],
+    *,
+    libraries: bool = False,
 ) -> Lowered:
     """IR for `fn` called with arguments of these types (by parameter name, in order).
 
-    typeof: how to type a value found in a closure, a global or an attribute.
+    typeof: how to type a value found in a closure, a global or an attribute. libraries: `Options.libraries`.
     Raises CompileError for what cannot be compiled.
     """
     facts, known = Facts(), Known()
@@ -92,7 +94,7 @@ def lower_function(
     source = with_codes(source, frozenset(n for n, t in types.items() if t.container is Container.TEXT))
     for _ in range(_MAX_ATTEMPTS):
         supply, callees = NameSupply(), Callees(known)
-        environment = Environment(supply, typeof, fn, callees)
+        environment = Environment(supply, typeof, fn, callees, libraries=libraries)
         names = Names(fn, environment, AccessPath())
         scope = Scope(
             LOWERING,

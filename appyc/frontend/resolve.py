@@ -57,7 +57,8 @@ class Dependency:
 
 
 class Environment:
-    """The captures and dependencies of one compilation: its values from outside the function."""
+    """The captures and dependencies of one compilation: its values from outside the function. libraries: whether calls
+    of what a library has faster for large arrays are the library's."""
 
     def __init__(
         self,
@@ -65,11 +66,14 @@ class Environment:
         typeof: Callable[[object, str, Loc], ArgType],
         fn: FunctionType,
         callees: Callees,
+        *,
+        libraries: bool,
     ) -> None:
         self.supply = supply
         self.typeof = typeof
         self.globals = fn.__globals__
         self.callees = callees
+        self.libraries = libraries
         self.captures: dict[AccessPath, Capture] = {}
         self.dependencies: dict[AccessPath, Dependency] = {}
 

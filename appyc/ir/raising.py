@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeGuard, TypeVar
 
-from appyc.errors import LeftToPython, conversion_error
+from appyc.errors import LARGE, LeftToPython, conversion_error
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import jumps
 from appyc.ir.types import DType
@@ -19,7 +19,7 @@ GROWING = ("+", "-", "*", "**", "<<")
 
 CONVERSION = "a float that is no int of 64 bits"
 NEGATIVE_POWER = "a power of ints with a negative exponent"
-"""Why guards leave a call to Python. The guard of a conversion has the float as its word."""
+"""Why guards leave a call to Python, beside LARGE. The guard of a conversion has the float as its word."""
 
 CONVERSION_ERROR = f"{conversion_error.__module__}:{conversion_error.__name__}"
 
@@ -58,13 +58,16 @@ def overflow_error(fn: ir.Function) -> tuple[str, str]:
 
 
 def raising_where_left(node: N) -> N:
-    """The code, with exceptions where guards would leave the call to Python because of a number."""
+    """The code, with exceptions where guards would leave the call to Python because of a number, and without guards
+    against what is large."""
 
-    def rule(n: ir.Node) -> ir.Node:
-        if isinstance(n, ir.Fail) and n.error == LeftToPython.__name__ and n.message in _RAISED:
+    def rule(n: ir.Node) -> ir.Node | tuple[ir.Node, ...]:
+        if not isinstance(n, ir.Fail) or n.error != LeftToPython.__name__:
+            return n
+        if n.message in _RAISED:
             error, message = _RAISED[n.message]
             return replace(n, error=error, message=message)
-        return n
+        return () if n.message == LARGE else n
 
     return rewrite(node, rule)
 

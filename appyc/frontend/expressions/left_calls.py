@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from appyc.errors import LeftToPython, Loc, UnsupportedError
+from appyc.errors import LARGE, LeftToPython, Loc, UnsupportedError
 from appyc.frontend.control.phi_storage import all_leaves
-from appyc.frontend.expressions.arithmetic import cast, truth_of
+from appyc.frontend.expressions.arithmetic import cast, integer, truth_of
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Number, Slot
 from appyc.ir import nodes as ir
 from appyc.ir.raising import CONVERSION, NEGATIVE_POWER, may_raise, raising_where_left
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, contains, scalars_read, walk
+
+LARGEST = 64
+"""So many rows of a matrix are factorised in as little time by loops as by LAPACK."""
 
 DIVISION, EMPTY = "a division by zero", "an array of a list without items"
 
@@ -62,6 +65,14 @@ def leave_beyond_64_bits(scope: Scope, number: Number, loc: Loc) -> Number:
 def leave_on_negative_power(scope: Scope, negative: ir.Expr, loc: Loc) -> None:
     """Emits such a guard for a power of Python's ints, which is a float where the exponent is negative."""
     scope.block.append(_test(ir.Unary("~", negative, loc=loc), NEGATIVE_POWER, loc))
+
+
+def leave_large(scope: Scope, count: ir.Expr, loc: Loc) -> None:
+    """Emits such a guard for a number of rows, of which the library takes many faster. None where only the loop
+    finds it."""
+    few = ir.Compare("<=", count, integer(LARGEST, loc), loc=loc)
+    if _is_of_call(scope, few):
+        scope.tests.append(_test(few, LARGE, loc))
 
 
 def _test(cond: ir.Expr, why: str, loc: Loc) -> ir.If:

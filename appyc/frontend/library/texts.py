@@ -15,6 +15,7 @@ from appyc.frontend.arrays.masks import packed
 from appyc.frontend.arrays.tensors import as_tensor, as_value, broadcast, numbers_of_elements
 from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.inlining import called_with, inlined
+from appyc.frontend.expressions.left_calls import leave_large
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.library.axis_arguments import Arguments, Entry
 from appyc.frontend.scope import Scope
@@ -52,10 +53,8 @@ def entry_of(text: Text, function: object = None) -> Entry:
     parameters = inspect.signature(text.function).parameters
 
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
-        if text.in_loops and not (scope.loops or scope.in_loop):
-            raise UnsupportedError(
-                f"{text.function.__name__} is compiled in loops: outside, the library is called", loc
-            )
+        if text.in_loops:
+            _test_in_loop(scope, text, next(iter(given.values())), loc)
         arguments = {n: given.get(n) or _default(scope, p, text, loc) for n, p in parameters.items()}
         for name, value in arguments.items():
             if isinstance(value, Masked):
@@ -82,6 +81,15 @@ def entry_of(text: Text, function: object = None) -> Entry:
 
     starred = inspect.Parameter.VAR_POSITIONAL
     return tuple(f"*{n}" if p.kind is starred else n for n, p in parameters.items()), make
+
+
+def _test_in_loop(scope: Scope, text: Text, matrix: Value, loc: Loc) -> None:
+    """Raises UnsupportedError where the call of a text is the library's; emits the test that the matrix is small."""
+    if scope.names.environment.libraries or not (scope.loops or scope.in_loop):
+        raise UnsupportedError(f"this call of {text.function.__name__} is left to the library", loc)
+    tensor = as_tensor(scope, matrix, loc)
+    if tensor.ndim:
+        leave_large(scope, tensor.extents[0], loc)
 
 
 def _default(scope: Scope, parameter: inspect.Parameter, text: Text, loc: Loc) -> Value:
