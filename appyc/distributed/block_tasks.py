@@ -139,9 +139,16 @@ class BlockTasks:
     def fn(self) -> ir.Function:
         return self.prepared.fn
 
-    def _set(self, symbol: ir.Symbol, value: Any) -> None:
+    def is_set(self, symbol: ir.Symbol) -> bool:
+        """Whether a scalar has a value."""
+        return symbol in self.values or symbol in self.computed
+
+    def unset(self, symbol: ir.Symbol) -> None:
         for known in (self.values, self.computed):
             known.pop(symbol, None)
+
+    def _set(self, symbol: ir.Symbol, value: Any) -> None:
+        self.unset(symbol)
         (self.computed if isinstance(value, Task) else self.values)[symbol] = value
 
     def _number(self, expr: ir.Expr) -> int:

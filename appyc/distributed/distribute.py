@@ -10,10 +10,10 @@ for the same chunks.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import dask.array as da
 import numpy as np
@@ -33,8 +33,8 @@ from appyc.ir.array_accesses import AccessNode, is_access
 from appyc.ir.array_accesses import array_of as array_of_access
 from appyc.ir.nodes import Function, Load, Symbol
 from appyc.ir.printer import print_function
-from appyc.ir.raising import raising_where_left
-from appyc.ir.results import ResultTree
+from appyc.ir.raising import never_left
+from appyc.ir.results import DictOf, ListOf, MadeOf, NoneOr, ResultTree, ViewOf, nested
 from appyc.ir.visit import arrays_written, walk
 from appyc.options import Options
 from appyc.passes.pass_context import PassContext
@@ -67,7 +67,7 @@ class Chunked:
         plain = better = self.analysed.plain
         for rewrite in (simplify_div_mod, reduce_remainders, substitute_induction):
             better = rewrite(better, PassContext(self.options))
-        functions = map(raising_where_left, (self.analysed.function, better, plain))
+        functions = map(never_left, (self.analysed.function, better, plain))
         self.forms = tuple(Prepared.of(fn, self.options) for fn in functions)
 
     def form(self, values: Mapping[Symbol, Any]) -> Prepared:
@@ -137,6 +137,28 @@ def planned(chunked: Chunked, named: Mapping[str, Any]) -> Plan:
     return call.counting.plan(call.fn.name, call.graph, is_complete=is_complete)
 
 
+class _Results(dict[int, object]):
+    """The results of a call by their numbers, found when they are asked for."""
+
+    def __init__(self, find: Callable[[int], object]) -> None:
+        super().__init__()
+        self.find = find
+
+    def __missing__(self, number: int) -> object:
+        return self.setdefault(number, self.find(number))
+
+
+def _is_of_results(tree: ResultTree) -> bool:
+    """Whether a returned value is made of results as they are, and not of their elements."""
+    match tree:
+        case tuple() | DictOf():
+            return all(map(_is_of_results, tree.items if isinstance(tree, DictOf) else tree))
+        case NoneOr(value=value):
+            return _is_of_results(value)
+        case _:
+            return not isinstance(tree, ViewOf | ListOf | MadeOf)
+
+
 def distribute(chunked: Chunked, named: Mapping[str, Any]) -> object:
     """Rebinds the chunked arguments that the function writes to arrays that Dask computes, and gives its result.
 
@@ -150,25 +172,24 @@ def distribute(chunked: Chunked, named: Mapping[str, Any]) -> object:
             new = array_of(f"{fn.name}-{symbol.name}-{number}", call.grids[symbol], call.graph)
             array.dask, array._name, array._chunks = new.dask, new._name, new._chunks  # as `__setitem__` does
 
-    def returned(tree: ResultTree) -> object:
-        if tree is None:
-            return None
-        if isinstance(tree, tuple):
-            return tuple(map(returned, tree))
-        result = fn.results[tree] if isinstance(tree, int) else None
-        value = None if result is None else result.value
+    def result(number: int) -> object:
+        found = fn.results[number]
+        value = found.value
         if isinstance(value, Symbol) and value in given:
             return given[value]
         if isinstance(value, Symbol) and value in call.grids:
             return array_of(f"{fn.name}-{value.name}-{value.uid}", call.grids[value], call.graph)
-        if result is None or value is None or isinstance(value, Symbol):
-            raise UnsupportedError("a distributed function returns numbers and arrays", fn.loc)
-        number = call.scalar(value)
-        if not isinstance(number, Task):
-            return number if result.python else value.dtype.numpy.type(number)
-        call.raising.discard(number.key)
-        return number_of(f"{fn.name}-result-{tree}", number.key, value.dtype.numpy, call.graph)
+        if value is None or isinstance(value, Symbol):
+            raise refused
+        scalar = call.scalar(value)
+        if not isinstance(scalar, Task):
+            return scalar if found.python else value.dtype.numpy.type(scalar)
+        call.raising.discard(scalar.key)
+        return number_of(f"{fn.name}-result-{number}", scalar.key, value.dtype.numpy, call.graph)
 
-    out = returned(fn.tree)
+    refused = UnsupportedError("a distributed function returns numbers and arrays", fn.loc)
+    if not _is_of_results(fn.tree):
+        raise refused
+    out = nested(fn.tree, cast("Sequence[object]", _Results(result)))
     call.run_raising()
     return out

@@ -51,6 +51,8 @@ class Program(BlockTasks):
         for stmt in body:
             left = None
             match stmt:
+                case ir.Assign(value=ir.Var(symbol=copied)) if not self.is_set(copied):
+                    self.unset(stmt.target)  # which is not read either
                 case ir.Assign():
                     self._set(stmt.target, self.scalar(stmt.value))
                 case ir.Update() if not stmt.target.is_array:

@@ -19,7 +19,11 @@ GROWING = ("+", "-", "*", "**", "<<")
 
 CONVERSION = "a float that is no int of 64 bits"
 NEGATIVE_POWER = "a power of ints with a negative exponent"
-"""Why guards leave a call to Python, beside LARGE. The guard of a conversion has the float as its word."""
+"""Why guards leave a call to Python. The guard of a conversion has the float as its word."""
+
+DIVISION, EMPTY = "a division by zero", "an array of a list without items"
+DISPENSABLE = (DIVISION, EMPTY, LARGE)
+"""Why too, of guards without which a call gives what NumPy would."""
 
 CONVERSION_ERROR = f"{conversion_error.__module__}:{conversion_error.__name__}"
 
@@ -58,18 +62,26 @@ def overflow_error(fn: ir.Function) -> tuple[str, str]:
 
 
 def raising_where_left(node: N) -> N:
-    """The code, with exceptions where guards would leave the call to Python because of a number, and without guards
-    against what is large."""
+    """The code, with exceptions where guards would leave the call to Python because of a number."""
 
-    def rule(n: ir.Node) -> ir.Node | tuple[ir.Node, ...]:
-        if not isinstance(n, ir.Fail) or n.error != LeftToPython.__name__:
-            return n
-        if n.message in _RAISED:
+    def rule(n: ir.Node) -> ir.Node:
+        if isinstance(n, ir.Fail) and n.error == LeftToPython.__name__ and n.message in _RAISED:
             error, message = _RAISED[n.message]
             return replace(n, error=error, message=message)
-        return () if n.message == LARGE else n
+        return n
 
     return rewrite(node, rule)
+
+
+def never_left(fn: ir.Function) -> ir.Function:
+    """The function without dispensable guards, and with exceptions for others that are about a number."""
+
+    def rule(n: ir.Node) -> ir.Node | tuple[ir.Node, ...]:
+        if isinstance(n, ir.Fail) and n.error == LeftToPython.__name__ and n.message in DISPENSABLE:
+            return ()
+        return n
+
+    return raising_where_left(rewrite(fn, rule))
 
 
 def must_be_first(fail: ir.Fail) -> bool:

@@ -904,3 +904,40 @@ def greatest(a):
     for i in range(a.shape[0]):
         best = max(best, a[i])
     return best
+
+
+@appyc.jit
+def chosen_result(a, b, k):
+    out = a
+    for i in range(a.shape[0]):
+        b[i] = a[i] + 1.0
+    if a[0] > 0.0:
+        out = b
+    return out, k
+
+
+@appyc.jit
+def named_results(a, b, k):
+    s = 0.0
+    for i in range(a.shape[0]):
+        s += a[i]
+    best = None
+    if k > 0:
+        best = s / k
+    return {"sum": s, "array": a, "best": best}
+
+
+@pytest.mark.parametrize("k", [0, 2])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("function", [chosen_result, named_results])
+def test_results_may_be_chosen_and_named(function, sign, k):
+    a, b = np.linspace(1, 2, 7) * sign, np.zeros(7)
+    found = da.compute(function(da.from_array(a.copy(), 3), da.from_array(b.copy(), 3), k))[0]
+    expected = function.py_func(a, b, k)
+    if isinstance(expected, dict):
+        assert [*found] == [*expected]
+        found, expected = tuple(found.values()), tuple(expected.values())
+    for one, other in zip(found, expected, strict=True):
+        assert (one is None) == (other is None)
+        if other is not None:
+            np.testing.assert_allclose(one, other, rtol=1e-14)

@@ -10,14 +10,20 @@ from appyc.frontend.expressions.arithmetic import cast, integer, truth_of
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Number, Slot
 from appyc.ir import nodes as ir
-from appyc.ir.raising import CONVERSION, NEGATIVE_POWER, may_raise, raising_where_left
+from appyc.ir.raising import (
+    CONVERSION,
+    DISPENSABLE,
+    DIVISION,
+    EMPTY,
+    NEGATIVE_POWER,
+    may_raise,
+    raising_where_left,
+)
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, contains, scalars_read, walk
 
 LARGEST = 64
 """So many rows of a matrix are factorised in as little time by loops as by LAPACK."""
-
-DIVISION, EMPTY = "a division by zero", "an array of a list without items"
 
 
 def leave_unless(scope: Scope, cond: ir.Expr, why: str, loc: Loc) -> None:
@@ -101,7 +107,7 @@ def _settled(
                 raising = raising_where_left(stmt)
                 if raising != stmt:
                     out.append(raising)
-                elif why not in (DIVISION, EMPTY):
+                elif why not in DISPENSABLE:
                     raise UnsupportedError(
                         "a name has another type after an iteration of this loop than before it; where there is none, "
                         f"Python would have to run the call, but '{min(s.name for s in stored)}' has been stored into "

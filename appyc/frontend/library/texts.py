@@ -86,7 +86,7 @@ def entry_of(text: Text, function: object = None) -> Entry:
 def _test_in_loop(scope: Scope, text: Text, matrix: Value, loc: Loc) -> None:
     """Raises UnsupportedError where the call of a text is the library's; emits the test that the matrix is small."""
     if scope.names.environment.libraries or not (scope.loops or scope.in_loop):
-        raise UnsupportedError(f"this call of {text.function.__name__} is left to the library", loc)
+        raise UnsupportedError(f"{text.function.__name__} is left to the library here", loc)
     tensor = as_tensor(scope, matrix, loc)
     if tensor.ndim:
         leave_large(scope, tensor.extents[0], loc)
