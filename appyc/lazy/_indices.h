@@ -15,13 +15,15 @@ typedef struct {
 
 static PyTypeObject IndexType;
 
-static Index *new_index(PyObject *items)
+/* Takes the reference, which may be NULL. */
+static PyObject *new_index(PyObject *items)
 {
-    Index *self = PyObject_New(Index, &IndexType);
-    if (!self)
-        return NULL;
-    self->items = Py_NewRef(items);
-    return self;
+    Index *self = items ? PyObject_New(Index, &IndexType) : NULL;
+    if (self)
+        self->items = items;
+    else
+        Py_XDECREF(items);
+    return (PyObject *)self;
 }
 
 static PyObject *index_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObject *keywords)
@@ -30,7 +32,7 @@ static PyObject *index_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObje
     PyObject *items;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!:Index", names, &PyTuple_Type, &items))
         return NULL;
-    return (PyObject *)new_index(items);
+    return new_index(Py_NewRef(items));
 }
 
 static PyObject *index_compare(PyObject *one, PyObject *two, int how)
@@ -201,19 +203,20 @@ static int add_items(Indexing *at, PyObject *const *items, Py_ssize_t count, PyO
     return PyList_GET_SIZE(at->shape) || dots;
 }
 
-/* The view after one more step, an index with these items, which leads to this shape. */
-static PyObject *view_after(View *view, PyObject *items, PyObject *shape)
+/* The view after one more step, which leads to this shape. Takes the references to both, which may be NULL. */
+static View *view_after(View *view, PyObject *step, PyObject *shape)
 {
-    PyObject *step = (PyObject *)new_index(items), *out = NULL;
     Py_ssize_t depth = PyTuple_GET_SIZE(view->path);
-    PyObject *path = step ? PyTuple_New(depth + 1) : NULL;
+    PyObject *path = step && shape ? PyTuple_New(depth + 1) : NULL;
+    View *out = NULL;
     if (path) {
         for (Py_ssize_t i = 0; i < depth; i++)
             PyTuple_SET_ITEM(path, i, Py_NewRef(PyTuple_GET_ITEM(view->path, i)));
         PyTuple_SET_ITEM(path, depth, Py_NewRef(step));
-        out = (PyObject *)new_view(Py_TYPE(view), view->buffer, path, shape, view->dtype);
+        out = new_view(Py_TYPE(view), view->buffer, path, shape, view->dtype);
     }
     Py_XDECREF(step);
+    Py_XDECREF(shape);
     Py_XDECREF(path);
     return out;
 }
@@ -232,12 +235,9 @@ static PyObject *view_at(View *view, PyObject *key)
         PyErr_Clear();  /* too large */
     else if (-extent <= value && value < extent) {
         PyObject *item = near_bound(value < 0 ? value + extent : value, extent);
-        PyObject *items = item ? PyTuple_Pack(1, item) : NULL, *shape = PyTuple_GetSlice(view->shape, 1, rank);
-        PyObject *out = items && shape ? view_after(view, items, shape) : NULL;
+        PyObject *step = new_index(item ? PyTuple_Pack(1, item) : NULL);
         Py_XDECREF(item);
-        Py_XDECREF(items);
-        Py_XDECREF(shape);
-        return out;
+        return (PyObject *)view_after(view, step, PyTuple_GetSlice(view->shape, 1, rank));
     }
     return NULL;
 }
@@ -273,12 +273,8 @@ static PyObject *indexed(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
         out = Py_NewRef(Py_None);
     else if (added > 0 && PyList_GET_SIZE(at.items) == 0)
         out = (PyObject *)new_view(Py_TYPE(view), view->buffer, view->path, view->shape, view->dtype);
-    else if (added > 0) {
-        PyObject *items = PyList_AsTuple(at.items), *shape = PyList_AsTuple(at.shape);
-        out = items && shape ? view_after(view, items, shape) : NULL;
-        Py_XDECREF(items);
-        Py_XDECREF(shape);
-    }
+    else if (added > 0)
+        out = (PyObject *)view_after(view, new_index(PyList_AsTuple(at.items)), PyList_AsTuple(at.shape));
     Py_XDECREF(at.items);
     Py_XDECREF(at.shape);
     return out;
@@ -315,19 +311,12 @@ static PyObject *turned(PyObject *Py_UNUSED(module), PyObject *const *args, Py_s
             Py_RETURN_NONE;
         long_axes += length > 1;
     }
-    PyObject *shape = PyTuple_New(rank), *path = PyTuple_New(depth + 1);
-    View *out = NULL;
-    if (shape && path) {
-        for (Py_ssize_t i = 0; i < rank; i++)
-            PyTuple_SET_ITEM(shape, i, Py_NewRef(PyTuple_GET_ITEM(view->shape, rank - 1 - i)));
-        for (Py_ssize_t i = 0; i < depth; i++)
-            PyTuple_SET_ITEM(path, i, Py_NewRef(PyTuple_GET_ITEM(view->path, i)));
-        PyTuple_SET_ITEM(path, depth, Py_NewRef(args[1]));
-        if ((out = new_view(Py_TYPE(view), view->buffer, path, shape, view->dtype)))
-            out->is_straight = long_axes < 2;
-    }
-    Py_XDECREF(shape);
-    Py_XDECREF(path);
+    PyObject *shape = PyTuple_New(rank);
+    for (Py_ssize_t i = 0; shape && i < rank; i++)
+        PyTuple_SET_ITEM(shape, i, Py_NewRef(PyTuple_GET_ITEM(view->shape, rank - 1 - i)));
+    View *out = view_after(view, Py_NewRef(args[1]), shape);
+    if (out)
+        out->is_straight = long_axes < 2;
     return (PyObject *)out;
 }
 

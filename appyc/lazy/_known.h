@@ -2,9 +2,8 @@
  * recorded again without a look at what it means, for operands of the same types and shapes. Part of _nodes.c, which
  * alone includes it.
  *
- * The first time an operation is recorded by the function in Python (`slowly`), whose last statement is then looked
- * at: where it has the operands of the call, the same will do for each call with operands of the same types and
- * shapes. Nothing else that `slowly` looks at may decide of what it records, but for what is part of the key.
+ * An operation is recorded by the function in Python (`slowly`) at first. The second time a plan is made of what that has
+ * recorded, for calls with operands of the same types and shapes: see appyc/lazy/call_plans.py.
  */
 #ifndef APPYC_KNOWN_H
 #define APPYC_KNOWN_H
@@ -13,35 +12,18 @@ enum { MOST_OPERANDS = 3, MOST_ARGUMENTS = 12, MOST_PARTS = 32, MOST_PLANS = 1 <
 
 /* ------------------------------------------------------------------ plans */
 
-typedef struct {
-    PyObject_HEAD
-    PyObject *operation, *shape, *dtype;
-    PyObject *operands;     /* where they are the same each time, else NULL */
-    PyObject *convert;      /* called on a number that is stored, or NULL */
-    Py_ssize_t taken;       /* how many of the call's operands the statement has */
-    long long least, most;  /* of Python's integers among them */
-    long long nbytes;       /* of the result */
-    char is_number;         /* whether the result is NumPy's scalar */
-} Plan;
+/* The fields of a plan, which is a `Plan` of appyc/lazy/call_plans.py. */
+enum { OPERATION, SHAPE, DTYPE, SAME, CONVERT, TAKEN, LEAST, MOST, NBYTES, IS_NUMBER, PLAN_FIELDS };
 
-static PyMemberDef plan_members[] = {
-    {"operation", T_OBJECT_EX, offsetof(Plan, operation), READONLY, NULL},
-    {"shape", T_OBJECT_EX, offsetof(Plan, shape), READONLY, NULL},
-    {"dtype", T_OBJECT_EX, offsetof(Plan, dtype), READONLY, NULL},
-    {"operands", T_OBJECT_EX, offsetof(Plan, operands), READONLY, NULL},
-    {"convert", T_OBJECT_EX, offsetof(Plan, convert), READONLY, NULL},
-    {NULL},
-};
+static PyObject *plan_part(PyObject *plan, int field)
+{
+    return PyTuple_GET_ITEM(plan, field);
+}
 
-static PyTypeObject PlanType = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "appyc.lazy._nodes.Plan",
-    .tp_doc = "What is recorded for a call.",
-    .tp_basicsize = sizeof(Plan),
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .tp_dealloc = parts_dealloc,
-    .tp_members = plan_members,
-};
+static long long plan_number(PyObject *plan, int field)
+{
+    return PyLong_AsLongLong(PyTuple_GET_ITEM(plan, field));
+}
 
 /* ------------------------------------------------------------------ calls */
 
@@ -56,7 +38,7 @@ enum { EACH, BROADCAST, PRODUCT, GROWN };
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
-    PyObject *slowly, *direct, *finished, *plans, *attributes, *weak_references;
+    PyObject *slowly, *planned, *direct, *plain, *finished, *plans, *attributes, *weak_references;
     PyTypeObject *array_type, *number_type;
     Tally *tally;
     int operands, what, bound, is_swapped, is_by_value;
@@ -173,18 +155,20 @@ static PyObject *key_of(const Request *request)
 /* ------------------------------------------------------------------ what was recorded before */
 
 /* The operands as a statement has them: one that shares its target's memory must not keep that alive. */
-static PyObject *operands_of(const Known *self, const Plan *plan, const Request *request)
+static PyObject *operands_of(const Known *self, PyObject *plan, const Request *request)
 {
-    if (plan->operands)
-        return Py_NewRef(plan->operands);
-    PyObject *out = PyTuple_New(plan->taken);
-    for (Py_ssize_t i = 0; out && i < plan->taken; i++) {
+    PyObject *same = plan_part(plan, SAME), *convert = plan_part(plan, CONVERT);
+    if (same != Py_None)
+        return Py_NewRef(same);
+    Py_ssize_t taken = (Py_ssize_t)plan_number(plan, TAKEN);
+    PyObject *out = PyTuple_New(taken);
+    for (Py_ssize_t i = 0; out && i < taken; i++) {
         PyObject *operand = request->operands[i];
         if (is_array(self, operand) && request->target && ((View *)operand)->buffer == request->target->buffer)
             operand = (PyObject *)new_view(&ViewType, Py_None, ((View *)operand)->path, ((View *)operand)->shape,
                                            ((View *)operand)->dtype);
         else
-            operand = plan->convert ? PyObject_CallOneArg(plan->convert, operand) : Py_NewRef(operand);
+            operand = convert != Py_None ? PyObject_CallOneArg(convert, operand) : Py_NewRef(operand);
         if (operand)
             PyTuple_SET_ITEM(out, i, operand);
         else
@@ -194,25 +178,25 @@ static PyObject *operands_of(const Known *self, const Plan *plan, const Request 
 }
 
 /* Whether Python's integers among the operands are in the plan's range. */
-static int fits_plan(const Plan *plan, const Request *request)
+static int fits_plan(PyObject *plan, const Request *request)
 {
     for (int i = 0; i < request->count; i++) {
         if (!PyLong_CheckExact(request->operands[i]))
             continue;
         int overflow;
         long long value = PyLong_AsLongLongAndOverflow(request->operands[i], &overflow);
-        if (overflow || value < plan->least || value > plan->most)
+        if (overflow || value < plan_number(plan, LEAST) || value > plan_number(plan, MOST))
             return 0;
     }
     return 1;
 }
 
-static PyObject *record_store(const Known *self, const Plan *plan, const Request *request, PyObject *site)
+static PyObject *record_store(const Known *self, PyObject *plan, const Request *request, PyObject *site)
 {
     View *target = request->target;
     PyObject *operands = operands_of(self, plan, request);
-    Statement *statement = operands ? new_statement(plan->operation, operands, (PyObject *)target->buffer, target->path,
-                                                    plan->shape, site)
+    Statement *statement = operands ? new_statement(plan_part(plan, OPERATION), operands, (PyObject *)target->buffer,
+                                                    target->path, plan_part(plan, SHAPE), site)
                                     : NULL;
     int failed = !statement || PyList_Append(self->tally->statements, (PyObject *)statement) < 0;
     Py_XDECREF(operands);
@@ -220,28 +204,31 @@ static PyObject *record_store(const Known *self, const Plan *plan, const Request
     return failed ? NULL : Py_NewRef(self->what == STORES ? Py_None : (PyObject *)target);
 }
 
-static PyObject *record_new(const Known *self, const Plan *plan, const Request *request, PyObject *site)
+static PyObject *record_new(const Known *self, PyObject *plan, const Request *request, PyObject *site)
 {
     PyObject *operands = operands_of(self, plan, request);
-    PyObject *out = operands ? make(plan->is_number ? self->number_type : self->array_type, self->tally->statements,
-                                    plan->operation, operands, plan->shape, plan->dtype, site, plan->is_number)
+    int is_number = plan_part(plan, IS_NUMBER) == Py_True;
+    PyObject *out = operands ? make(is_number ? self->number_type : self->array_type, self->tally->statements,
+                                    plan_part(plan, OPERATION), operands, plan_part(plan, SHAPE), plan_part(plan, DTYPE),
+                                    site, is_number)
                              : NULL;
     Py_XDECREF(operands);
     if (out)
-        self->tally->nbytes += plan->nbytes;
+        self->tally->nbytes += plan_number(plan, NBYTES);
     return out;
 }
 
 static PyObject *caller(PyObject *module, PyObject *folder);
 
 /* What the plan says. NULL without an error where something must run before. */
-static PyObject *record_planned(const Known *self, const Plan *plan, const Request *request)
+static PyObject *record_planned(const Known *self, PyObject *plan, const Request *request)
 {
-    if (!fits_plan(plan, request) || (!request->target && self->tally->nbytes + plan->nbytes > self->tally->most_bytes))
+    if (!fits_plan(plan, request)
+        || (!request->target && self->tally->nbytes + plan_number(plan, NBYTES) > self->tally->most_bytes))
         return NULL;
     if (self->what == STORES && is_array(self, request->operands[0]) && is_same_view(request->operands[0], request->target))
         return Py_NewRef(Py_None);  /* `a[i] += x` stores what it changed into itself */
-    if ((self->direct == Py_None && is_small(self->tally, size_of(plan->shape))) || is_usual(self->tally) <= 0)
+    if ((self->direct == Py_None && is_small(self->tally, size_of(plan_part(plan, SHAPE)))) || is_usual(self->tally) <= 0)
         return NULL;
     PyObject *site = self->tally->folder ? caller(NULL, self->tally->folder) : NULL, *out = NULL;
     if (site && has_room(self->tally, site))
@@ -251,96 +238,6 @@ static PyObject *record_planned(const Known *self, const Plan *plan, const Reque
 }
 
 /* ------------------------------------------------------------------ learning */
-
-static void narrow(Plan *plan, PyArray_Descr *dtype)
-{
-    if (dtype->kind != 'i' && dtype->kind != 'u')
-        return;
-    long long bits = 8 * (long long)PyDataType_ELSIZE(dtype);
-    long long most = bits == 64 ? LLONG_MAX : (1LL << (dtype->kind == 'i' ? bits - 1 : bits)) - 1;
-    long long least = dtype->kind == 'u' ? 0 : -most - 1;
-    plan->least = plan->least > least ? plan->least : least;
-    plan->most = plan->most < most ? plan->most : most;
-}
-
-static void narrow_by(const Known *self, Plan *plan, const Request *request)
-{
-    plan->least = LLONG_MIN;
-    plan->most = LLONG_MAX;
-    if (request->target)
-        narrow(plan, (PyArray_Descr *)request->target->dtype);
-    for (int i = 0; i < request->count; i++) {
-        if (is_array(self, request->operands[i]))
-            narrow(plan, (PyArray_Descr *)((View *)request->operands[i])->dtype);
-        else if (!is_python_number(request->operands[i])) {
-            PyArray_Descr *dtype = PyArray_DescrFromScalar(request->operands[i]);
-            if (dtype)
-                narrow(plan, dtype);
-            Py_XDECREF(dtype);
-        }
-    }
-}
-
-/* Whether a statement's operand is the call's, as it is or as `operands_of` makes it. */
-static int is_operand(const Known *self, Plan *plan, const Request *request, PyObject *given, PyObject *found)
-{
-    if (given == found)
-        return 1;
-    if (Py_TYPE(found) == &ViewType)
-        return request->target && is_array(self, given) && ((View *)given)->buffer == request->target->buffer
-            && ((View *)found)->path == ((View *)given)->path;
-    if (self->what != STORES || (!PyFloat_CheckExact(given) && !PyLong_CheckExact(given)))
-        return 0;
-    PyArray_Descr *dtype = (PyArray_Descr *)request->target->dtype;
-    PyObject *type = (PyObject *)dtype->typeobj;
-    if ((PyObject *)Py_TYPE(found) != type || (dtype->kind != 'f' && !(dtype->kind == 'i' && PyLong_CheckExact(given))))
-        return 0;
-    plan->convert = Py_XNewRef(type);
-    return 1;
-}
-
-/* Whether the call's operands only say which type and shape is meant, as that of `zeros_like` does. */
-static int is_made_of_types(const Known *self, const Request *request, PyObject *found)
-{
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(found); i++)
-        if (!PyLong_CheckExact(PyTuple_GET_ITEM(found, i)))  /* lengths; another number may come of the operands' values */
-            return 0;
-    for (int i = 0; i < request->count; i++)
-        if (!is_array(self, request->operands[i]))
-            return 0;
-    return 1;
-}
-
-static int takes_operands(const Known *self, Plan *plan, const Request *request, PyObject *found)
-{
-    plan->taken = PyTuple_GET_SIZE(found);
-    if (is_made_of_types(self, request, found)) {
-        plan->operands = Py_NewRef(found);
-        return 1;
-    }
-    if (plan->taken != request->count && !(self->is_by_value && 0 < plan->taken && plan->taken < request->count))
-        return 0;
-    for (Py_ssize_t i = 0; i < request->count; i++) {
-        PyObject *given = request->operands[i];
-        if (i >= plan->taken ? !is_python_number(given)
-                             : !is_operand(self, plan, request, given, PyTuple_GET_ITEM(found, i)))
-            return 0;
-    }
-    return 1;
-}
-
-/* Whether the statement is what the call recorded. */
-static int is_of(const Known *self, const Request *request, const Statement *statement, PyObject *result)
-{
-    PyObject *target = PyWeakref_GET_OBJECT(statement->target);
-    if (request->target)
-        return target == (PyObject *)request->target->buffer && statement->path == request->target->path;
-    if (Py_TYPE(result) != self->array_type && Py_TYPE(result) != self->number_type)
-        return 0;
-    View *view = (View *)result;
-    return statement->path == Py_None && target == (PyObject *)view->buffer && PyTuple_GET_SIZE(view->path) == 0
-        && view->shape == statement->shape;
-}
 
 /* What was recorded last, if that is a statement and no call. */
 static Statement *last_statement(const Tally *tally)
@@ -358,33 +255,26 @@ static int keep(Known *self, PyObject *key, PyObject *plan)
     return PyDict_SetItem(self->plans, key, plan);
 }
 
-/* Keeps the statement that a call recorded as the plan for calls like this one, where there is nothing else to it, or
- * that there is none. What was computed at once says nothing. -1: an error. */
+/* Keeps the plan for calls like this one that is made of the statement that it recorded, or None. What was computed at once
+ * says nothing. -1: an error. */
 static int learn(Known *self, const Request *request, PyObject *key, PyObject *result, const Statement *before)
 {
-    Statement *last = last_statement(self->tally);
-    if (!last || last == before)
+    PyObject *last = (PyObject *)last_statement(self->tally);
+    if (!last || last == (PyObject *)before)
         return 0;
-    if (!is_of(self, request, last, result))
-        return keep(self, key, Py_None);
-    Plan *plan = PyObject_New(Plan, &PlanType);
-    if (!plan)
-        return -1;
-    plan->operands = plan->convert = NULL;
-    plan->operation = Py_NewRef(last->operation);
-    plan->shape = Py_NewRef(last->shape);
-    plan->dtype = Py_NewRef(request->target ? request->target->dtype : ((View *)result)->dtype);
-    plan->is_number = Py_TYPE(result) != self->array_type;
-    plan->nbytes = PyDataType_ELSIZE((PyArray_Descr *)plan->dtype);
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(plan->shape); i++)
-        plan->nbytes *= PyLong_AsLongLong(PyTuple_GET_ITEM(plan->shape, i));
-    narrow_by(self, plan, request);
-    int failed = keep(self, key, takes_operands(self, plan, request, last->operands) ? (PyObject *)plan : Py_None) < 0;
-    Py_DECREF(plan);
-    return failed || PyErr_Occurred() ? -1 : 0;
+    PyObject *target = request->target ? (PyObject *)request->target : Py_None, *operands = PyTuple_New(request->count);
+    for (int i = 0; operands && i < request->count; i++)
+        PyTuple_SET_ITEM(operands, i, Py_NewRef(request->operands[i]));
+    PyObject *plan = operands ? PyObject_CallFunctionObjArgs(self->planned, target, operands, result, last, NULL) : NULL;
+    if (plan && plan != Py_None && (!PyTuple_Check(plan) || PyTuple_GET_SIZE(plan) != PLAN_FIELDS))
+        PyErr_SetString(PyExc_TypeError, "a plan has the fields of call_plans.Plan");
+    int failed = !plan || PyErr_Occurred() || keep(self, key, plan) < 0;
+    Py_XDECREF(operands);
+    Py_XDECREF(plan);
+    return failed ? -1 : 0;
 }
 
-/* The call by the function in Python. key: of a call that may be learnt from, else NULL. */
+/* The call by the function in Python. key: of a call whose plan is made, else NULL. */
 static PyObject *slowly(Known *self, const Request *request, PyObject *key, PyObject *const *args, size_t flags,
                         PyObject *keywords)
 {
@@ -500,14 +390,16 @@ static PyObject *known_call(PyObject *callable, PyObject *const *args, size_t fl
     if (self->what == RUNS || !read_request(self, &request, args, PyVectorcall_NARGS(flags), keywords))
         return PyObject_Vectorcall(self->slowly, args, flags, keywords);
     PyObject *key = key_of(&request);
-    Plan *plan = key ? (Plan *)PyDict_GetItemWithError(self->plans, key) : NULL;
-    if (plan && Py_TYPE(plan) == &PlanType) {
+    PyObject *plan = key ? PyDict_GetItemWithError(self->plans, key) : NULL;
+    if (plan && PyTuple_Check(plan)) {
         Py_INCREF(plan);  /* what is recorded may free things, and that may run anything */
         out = record_planned(self, plan, &request);
         Py_DECREF(plan);
     }
     if (!out && !PyErr_Occurred())
-        out = slowly(self, &request, plan ? NULL : key, args, flags, keywords);
+        out = slowly(self, &request, plan == Py_False ? key : NULL, args, flags, keywords);
+    if (out && !plan && keep(self, key, Py_False) < 0)  /* one like it has come once */
+        Py_CLEAR(out);
     Py_XDECREF(key);
     return out;
 }
@@ -524,16 +416,16 @@ static int number_of(const char *name, const char *const *names, int count)
 
 static PyObject *known_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"slowly", "tally", "array_type", "number_type", "finished", "operands", "what", "bound",
-                            "swapped", "by_value", "direct", NULL};
+    static char *names[] = {"slowly", "tally", "array_type", "number_type", "planned", "finished", "operands", "what",
+                            "bound", "swapped", "by_value", "direct", "plain", NULL};
     static const char *const kinds[] = {"makes", "updates", "stores", "runs"};
     static const char *const bounds[] = {"each", "broadcast", "product", "grown"};
-    PyObject *slowly, *tally, *array_type, *number_type, *finished, *direct = Py_None;
+    PyObject *slowly, *tally, *array_type, *number_type, *planned, *finished, *direct = Py_None, *plain = NULL;
     const char *what = "makes", *bound = "each";
     int operands, is_swapped = 0, is_by_value = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO!O!O!Oi|$ssppO:Known", names, &slowly, &TallyType, &tally,
-                                     &PyType_Type, &array_type, &PyType_Type, &number_type, &finished, &operands, &what,
-                                     &bound, &is_swapped, &is_by_value, &direct))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO!O!O!OOi|$ssppOO:Known", names, &slowly, &TallyType, &tally,
+                                     &PyType_Type, &array_type, &PyType_Type, &number_type, &planned, &finished,
+                                     &operands, &what, &bound, &is_swapped, &is_by_value, &direct, &plain))
         return NULL;
     int kind = number_of(what, kinds, 4), bounded = number_of(bound, bounds, 4);
     if (kind < 0 || bounded < 0 || operands < 0 || operands > MOST_OPERANDS
@@ -545,6 +437,8 @@ static PyObject *known_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     self->vectorcall = known_call;
     self->slowly = Py_NewRef(slowly);
     self->direct = Py_NewRef(direct);
+    self->plain = Py_XNewRef(plain);
+    self->planned = Py_NewRef(planned);
     self->finished = Py_NewRef(finished);
     self->tally = (Tally *)Py_NewRef(tally);
     self->array_type = (PyTypeObject *)Py_NewRef(array_type);
@@ -562,40 +456,20 @@ static PyObject *known_new(PyTypeObject *type, PyObject *args, PyObject *keyword
 /* A function of NumPy's looks like that. */
 static PyObject *known_repr(Known *self)
 {
-    PyObject *of = PyObject_GetAttrString((PyObject *)self, "__wrapped__"), *out;
-    if (!of)
-        PyErr_Clear();
-    out = PyObject_Repr(of ? of : self->slowly);
-    Py_XDECREF(of);
-    return out;
-}
-
-/* NumPy's own function, or the object itself where there is none. */
-static PyObject *plain_function(PyObject *self)
-{
-    PyObject *of = PyObject_GetAttrString(self, "__appyc_plain__");
-    if (!of)
-        PyErr_Clear();
-    return of ? of : Py_NewRef(self);
+    return PyObject_Repr(self->plain ? self->plain : self->slowly);
 }
 
 /* Equal to NumPy's own, which `__array_function__` and `__array_ufunc__` of other classes are given. */
-static PyObject *known_compare(PyObject *self, PyObject *other, int how)
+static PyObject *known_compare(Known *self, PyObject *other, int how)
 {
-    PyObject *of = plain_function(self);
-    int is_same = of == other;
-    Py_DECREF(of);
-    if (!is_same || (how != Py_EQ && how != Py_NE))
+    if (!self->plain || other != self->plain || (how != Py_EQ && how != Py_NE))
         Py_RETURN_NOTIMPLEMENTED;
     return PyBool_FromLong(how == Py_EQ);
 }
 
-static Py_hash_t known_hash(PyObject *self)
+static Py_hash_t known_hash(Known *self)
 {
-    PyObject *of = plain_function(self);
-    Py_hash_t hash = of == self ? _Py_HashPointer(self) : PyObject_Hash(of);
-    Py_DECREF(of);
-    return hash;
+    return self->plain ? PyObject_Hash(self->plain) : _Py_HashPointer(self);
 }
 
 static PyObject *known_get(PyObject *self, PyObject *object, PyObject *Py_UNUSED(type))
@@ -603,9 +477,17 @@ static PyObject *known_get(PyObject *self, PyObject *object, PyObject *Py_UNUSED
     return !object || object == Py_None ? Py_NewRef(self) : PyMethod_New(self, object);
 }
 
+/* NumPy's own function, or the object itself where there is none. */
+static PyObject *known_plain(Known *self, void *Py_UNUSED(closure))
+{
+    return Py_NewRef(self->plain ? self->plain : (PyObject *)self);
+}
+
 static PyMemberDef known_members[] = {
     {"slowly", T_OBJECT_EX, offsetof(Known, slowly), READONLY, NULL},
     {"plans", T_OBJECT_EX, offsetof(Known, plans), READONLY, NULL},
+    {"_plain", T_OBJECT_EX, offsetof(Known, plain), READONLY, NULL},
+    {"_planned", T_OBJECT_EX, offsetof(Known, planned), READONLY, NULL},
     {"_direct", T_OBJECT_EX, offsetof(Known, direct), READONLY, NULL},
     {"_finished", T_OBJECT_EX, offsetof(Known, finished), READONLY, NULL},
     {"_attributes", T_OBJECT_EX, offsetof(Known, attributes), READONLY, NULL},
@@ -616,6 +498,7 @@ static PyMemberDef known_members[] = {
 };
 
 static PyGetSetDef known_properties[] = {
+    {"__appyc_plain__", (getter)known_plain, NULL, NULL, NULL},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL},
 };
@@ -630,8 +513,8 @@ static PyTypeObject KnownType = {
     .tp_dealloc = parts_dealloc,
     .tp_call = PyVectorcall_Call,
     .tp_repr = (reprfunc)known_repr,
-    .tp_richcompare = known_compare,
-    .tp_hash = known_hash,
+    .tp_richcompare = (richcmpfunc)known_compare,
+    .tp_hash = (hashfunc)known_hash,
     .tp_vectorcall_offset = offsetof(Known, vectorcall),
     .tp_dictoffset = offsetof(Known, attributes),
     .tp_weaklistoffset = offsetof(Known, weak_references),

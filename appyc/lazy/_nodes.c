@@ -1,5 +1,4 @@
-/* What recordings are made of, and the recording of one operation: see appyc/lazy/recorded_nodes.py, which holds
- * the same in Python and says what each field means; the tests run both.
+/* What recordings are made of, and the recording of one operation: see appyc/lazy/recorded_nodes.py.
  *
  * None of these objects needs the cyclic garbage collector: a statement holds views, a view its buffer, a
  * buffer its memory, and none of them leads back. Each is freed with its last reference.
@@ -21,7 +20,7 @@
 #include "_runs.h"
 
 /* As in appyc/lazy/recorded_nodes.py: of what this module offers. */
-enum { NODES_FORMAT = 15 };
+enum { NODES_FORMAT = 16 };
 
 static PyMethodDef module_methods[] = {
     {"indexed", (PyCFunction)(void (*)(void))indexed, METH_FASTCALL, "The view that a basic index leads to, or None."},
@@ -50,7 +49,7 @@ PyMODINIT_FUNC PyInit__nodes(void)
     import_array();
     import_umath();
     PyTypeObject *types[] = {&BufferType, &ViewType, &IndexType, &StatementType, &TallyType,
-                             &RunType, &PlanType, &KnownType, &KnownMethodType};
+                             &RunType, &KnownType, &KnownMethodType};
     PyObject *module = PyModule_Create(&module_definition);
     for (size_t i = 0; module && i < sizeof types / sizeof *types; i++)
         if (PyModule_AddType(module, types[i]) < 0)

@@ -63,12 +63,13 @@ class Run:
     count: int
     may_go_on: bool
     always_waits: bool
-    @property
-    def moves(self) -> list[tuple[int, int, int, int]]: ...
+    moved: bytes
     site: Site
 
 class Known:
     slowly: Callable[..., Any]
+    @property
+    def __appyc_plain__(self) -> Any: ...
     plans: dict[tuple[object, ...], Any]
     def __init__(
         self,
@@ -76,6 +77,7 @@ class Known:
         tally: Tally,
         array_type: type[Any],
         number_type: type[Any],
+        planned: Callable[[Any, tuple[Any, ...], Any, Statement], Any],
         finished: Callable[[Any, tuple[Any, ...]], Any],
         operands: int,
         *,
@@ -84,6 +86,7 @@ class Known:
         swapped: bool = False,
         by_value: bool = False,
         direct: Callable[..., Any] | None = None,
+        plain: Callable[..., Any] = ...,
     ) -> None: ...
     def __call__(self, *args: Any, **keywords: Any) -> Any: ...
 

@@ -121,34 +121,28 @@ static View *new_view(PyTypeObject *type, void *buffer, PyObject *path, PyObject
     return self;
 }
 
-static PyObject *view_vectorcall(PyObject *type, PyObject *const *args, size_t flags, PyObject *keywords)
+static PyObject *view_by(PyObject *type, PyObject *const *args, Py_ssize_t count)
 {
-    if (PyVectorcall_NARGS(flags) != 4 || (keywords && PyTuple_GET_SIZE(keywords))
-        || (args[0] != Py_None && Py_TYPE(args[0]) != &BufferType))
-        return PyErr_Format(PyExc_TypeError, "a view is made of buffer, path, shape and dtype");
-    return (PyObject *)new_view((PyTypeObject *)type, args[0], args[1], args[2], args[3]);
+    if (count < 4 || count > 6 || !PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, &ViewType)
+        || (args[0] != Py_None && Py_TYPE(args[0]) != &BufferType) || !PyTuple_Check(args[1]) || !PyTuple_Check(args[2]))
+        return PyErr_Format(PyExc_TypeError, "a view is made of buffer, path, shape and dtype (and is_straight, ghost)");
+    View *out = new_view((PyTypeObject *)type, args[0], args[1], args[2], args[3]);
+    if (out) {
+        out->is_straight = count < 5 || args[4] == Py_True;
+        Py_SETREF(out->ghost, Py_NewRef(count < 6 ? Py_None : args[5]));
+    }
+    return (PyObject *)out;
 }
 
-static PyObject *view_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+static PyObject *view_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(keywords))
 {
-    if (keywords && PyDict_GET_SIZE(keywords))
-        return PyErr_Format(PyExc_TypeError, "a view takes no keywords");
-    return view_vectorcall((PyObject *)type, &PyTuple_GET_ITEM(args, 0), (size_t)PyTuple_GET_SIZE(args), NULL);
+    return view_by((PyObject *)type, &PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args));
 }
 
 /* viewed(type, buffer, path, shape, dtype, is_straight, ghost): a view, with what is known of how it lies in memory. */
 static PyObject *viewed(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
-    if (count < 6 || count > 7 || !PyType_Check(args[0]) || !PyType_IsSubtype((PyTypeObject *)args[0], &ViewType)
-        || Py_TYPE(args[1]) != &BufferType)
-        return PyErr_Format(PyExc_TypeError, "viewed(type, buffer, path, shape, dtype, is_straight, ghost)");
-    View *out = new_view((PyTypeObject *)args[0], (Buffer *)args[1], args[2], args[3], args[4]);
-    if (out) {
-        out->is_straight = args[5] == Py_True;
-        if (count == 7)
-            Py_SETREF(out->ghost, Py_NewRef(args[6]));
-    }
-    return (PyObject *)out;
+    return view_by(count ? args[0] : Py_None, args + 1, count - 1);
 }
 
 /* Of an array's first element. */
@@ -233,7 +227,6 @@ static PyTypeObject ViewType = {
     .tp_basicsize = sizeof(View),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
     .tp_new = view_new,
-    .tp_vectorcall = view_vectorcall,
     .tp_as_mapping = &view_mapping,
     .tp_as_sequence = &view_sequence,
     .tp_as_buffer = &view_buffer,

@@ -48,21 +48,13 @@ static PyTypeObject TallyType = {
     .tp_members = tally_members,
 };
 
-/* One item of one index of one operand's path grows by `by` from call to call. */
-typedef struct {
-    Py_ssize_t operand, step, item, by;
-} Move;
-
-enum { MOST_MOVES = 16 };
-
 /* The state by which a run of calls is recognised; the class of recorded calls adds the rest. last: the operands of the last
- * call. may_go_on: it returns nothing. always_waits: it is recorded wherever it is called. */
+ * call. moves: from each call to the next, in bytes. may_go_on: it returns nothing. always_waits: it is recorded wherever it
+ * is called. */
 typedef struct {
     PyObject_HEAD
-    PyObject *function, *last, *site;
+    PyObject *function, *last, *site, *moves;
     Py_ssize_t count;
-    Move moves[MOST_MOVES];
-    int moving;
     char may_go_on, always_waits;
 } Run;
 
@@ -70,27 +62,10 @@ static PyMemberDef run_members[] = {
     {"function", T_OBJECT_EX, offsetof(Run, function), 0, NULL},
     {"last", T_OBJECT_EX, offsetof(Run, last), 0, NULL},
     {"site", T_OBJECT_EX, offsetof(Run, site), 0, NULL},
+    {"moved", T_OBJECT_EX, offsetof(Run, moves), 0, NULL},
     {"count", T_PYSSIZET, offsetof(Run, count), 0, NULL},
     {"may_go_on", T_BOOL, offsetof(Run, may_go_on), 0, NULL},
     {"always_waits", T_BOOL, offsetof(Run, always_waits), 0, NULL},
-    {NULL},
-};
-
-static PyObject *run_moves(Run *self, void *Py_UNUSED(closure))
-{
-    PyObject *out = PyList_New(0);
-    for (int i = 0; out && i < self->moving; i++) {
-        const Move *move = &self->moves[i];
-        PyObject *one = Py_BuildValue("nnnn", move->operand, move->step, move->item, move->by);
-        if (!one || PyList_Append(out, one) < 0)
-            Py_CLEAR(out);
-        Py_XDECREF(one);
-    }
-    return out;
-}
-
-static PyGetSetDef run_properties[] = {
-    {"moves", (getter)run_moves, NULL, NULL, NULL},
     {NULL},
 };
 
@@ -103,7 +78,6 @@ static PyTypeObject RunType = {
     .tp_new = tally_new,  /* fields are set, as those of a tally are */
     .tp_dealloc = parts_dealloc,
     .tp_members = run_members,
-    .tp_getset = run_properties,
 };
 
 /* Whether what `np.errstate` says is known to raise and call nothing. -1: an error. */

@@ -11,6 +11,13 @@
 
 /* ------------------------------------------------------------------ what moves */
 
+/* One item of one index of one operand's path grows by `by` from call to call. */
+typedef struct {
+    Py_ssize_t operand, step, item, by;
+} Move;
+
+enum { MOST_MOVES = 16 };
+
 /* Whether a number is the other one, bit by bit. */
 static int is_same_number(PyObject *one, PyObject *two)
 {
@@ -136,20 +143,19 @@ static PyObject *goes_on(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
     Move moves[MOST_MOVES];
     int waits = !run ? 0 : run->always_waits ? 1 : is_set(args[1]), is_next = 0;
     int moving = waits > 0 ? moves_between(moves, last, args + 3, count - 3) : -1;
-    size_t size = moving > 0 ? (size_t)moving * sizeof *moves : 0;
-    if (moving >= 0 && !PyErr_Occurred()
-        && (run->count == 1 || (moving == run->moving && memcmp(moves, run->moves, size) == 0)))
+    PyObject *now = moving < 0 ? NULL : PyBytes_FromStringAndSize((const char *)moves, moving * (Py_ssize_t)sizeof *moves);
+    if (now && (run->count == 1 || (run->moves && PyObject_RichCompareBool(now, run->moves, Py_EQ) == 1)))
         next = PyTuple_New(count - 3);
     /* Comparing may run anything, and so may making a tuple. */
     if (next && last_run(tally, args[2]) == run && run->last == last) {
         for (Py_ssize_t i = 3; i < count; i++)
             PyTuple_SET_ITEM(next, i - 3, Py_NewRef(args[i]));
-        memcpy(run->moves, moves, size);
-        run->moving = moving;
-        run->count++;
+        Py_XSETREF(run->moves, Py_NewRef(now));
         Py_SETREF(run->last, Py_NewRef(next));
+        run->count++;
         is_next = 1;
     }
+    Py_XDECREF(now);
     Py_XDECREF(next);
     Py_XDECREF(last);
     Py_XDECREF(run);

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from appyc.lazy import applying, arrays, evaluation, numpy_functions, recorder, ufuncs
+from appyc.lazy import applying, arrays, call_plans, evaluation, numpy_functions, recorder, ufuncs
 from appyc.lazy._nodes import Known, KnownMethod
 from appyc.lazy.running import STATE
 
@@ -56,34 +56,24 @@ _MOST_OPERANDS = 3
 
 
 def cached(class_: type[Known], slowly: Callable[..., Any], operands: int, **more: Any) -> Any:
-    """A function that is computed at once, or recorded as before, where it can be. direct: NumPy's own."""
-    return class_(
-        slowly, STATE.recording, arrays.ndarray, arrays.number, evaluation.finished, operands, **more
-    )
+    """A function that is computed at once, or recorded as before, where it can be. direct: what computes it at once.
+    plain: NumPy's own, which it is equal to."""
+    types, callbacks = (arrays.ndarray, arrays.number), (call_plans.planned, evaluation.finished)
+    return class_(slowly, STATE.recording, *types, *callbacks, operands, **more)
 
 
 class Ufunc(Known):
     """A ufunc that takes appyc's arrays."""
 
-    _ufunc: np.ufunc
-
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._ufunc, name)
+        found = getattr(self.__appyc_plain__, name)
         if not callable(found):
             return found
-        return lambda *args, **keywords: applying.apply_ufunc(self._ufunc, name, args, keywords)
+        return lambda *args, **keywords: applying.apply_ufunc(self.__appyc_plain__, name, args, keywords)
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         return np.ufunc
-
-    @property
-    def __appyc_plain__(self) -> np.ufunc:
-        """For NumPy's own functions."""
-        return self._ufunc
-
-    def __repr__(self) -> str:
-        return repr(self._ufunc)
 
 
 @functools.cache
@@ -95,26 +85,21 @@ def function(of: Any) -> Any:
 
     if isinstance(of, np.ufunc) and of.nin <= _MOST_OPERANDS:
         bound = "product" if of is np.matmul else "each" if of.signature else "broadcast"
-        ufunc = cached(Ufunc, slowly, of.nin, by_value=of is np.power, direct=of, bound=bound)
-        ufunc._ufunc = of
-        return ufunc
+        return cached(Ufunc, slowly, of.nin, by_value=of is np.power, direct=of, plain=of, bound=bound)
     if of in _OPERANDS:
         direct, bound = _DIRECT.get(of, of), _BOUNDS.get(of, "each")
-        known = cached(KnownMethod, slowly, _OPERANDS[of], direct=direct, bound=bound)
+        known = cached(KnownMethod, slowly, _OPERANDS[of], direct=direct, plain=of, bound=bound)
     elif of in _AT_ONCE or not numpy_functions.is_own(of):
-        known = cached(Known, slowly, 0, what="runs", direct=of, bound=_BOUNDS.get(of, "each"))
+        known = cached(Known, slowly, 0, what="runs", direct=of, plain=of, bound=_BOUNDS.get(of, "each"))
     else:
-        known = cached(KnownMethod, slowly, 0, what="runs")
-    functools.update_wrapper(known, of)  # with the name of NumPy's, which compiled code takes it for
-    known.__appyc_plain__ = of
-    return known
+        known = cached(KnownMethod, slowly, 0, what="runs", plain=of)
+    return functools.update_wrapper(known, of)  # with the name of NumPy's, which compiled code takes it for
 
 
 array: Any = functools.update_wrapper(
-    cached(Known, recorder.array, 0, what="runs", direct=np.array), recorder.array
+    cached(Known, recorder.array, 0, what="runs", direct=np.array, plain=np.array), recorder.array
 )
 array.__module__ = "appyc.numpy"
-array.__appyc_plain__ = np.array
 """`numpy.array`, which copies."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import weakref
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -35,6 +36,11 @@ class CallStatement(Run):
         self.function = operation.function
         self.may_go_on = not operation.results
         self.always_waits = False
+
+    @property
+    def moves(self) -> list[tuple[int, ...]]:
+        """What grows from call to call: of which operand, step of its path and item of the step, and by how much."""
+        return [*struct.iter_unpack("4n", self.moved)] if self.count > 1 else []
 
     @property
     def stores(self) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 from appyc.lazy import _nodes
 from appyc.lazy._nodes import Buffer, View
 
-FORMAT = 15
+FORMAT = 16
 """Of what `_nodes.c` offers. The same number stands there."""
 
 if _nodes.FORMAT != FORMAT:

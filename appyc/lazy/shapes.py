@@ -102,9 +102,6 @@ class ShapeMethods(arrays.Array):
 
     def _at(self, key: Any) -> Any:
         """`self[key]`, where that is more than an element or a slice."""
-        view = indexed(self, key)
-        if view is not None:
-            return view
         if type(key) is str and self.dtype.names and not self.dtype.hasobject:
             return self._field(key)
         items = indexing.basic_index(key, self.shape)

@@ -39,7 +39,7 @@ COMPILED_UFUNCS = frozenset({
 """Ufuncs with one result that compiled code has."""
 
 
-_PYTHON_NUMBERS = (bool, int, float, complex)
+PYTHON_NUMBERS = (bool, int, float, complex)
 
 
 def as_operand(value: Any, dtype: np.dtype[Any] | None = None) -> Any:
@@ -74,7 +74,7 @@ def type_of(operand: Any) -> Any:
 
 
 def is_compiled(operands: Sequence[Any]) -> bool:
-    return all(type(o) in _PYTHON_NUMBERS or o.dtype in COMPILED_DTYPES for o in operands)
+    return all(type(o) in PYTHON_NUMBERS or o.dtype in COMPILED_DTYPES for o in operands)
 
 
 def fits(operands: Sequence[Any]) -> bool:
@@ -82,7 +82,7 @@ def fits(operands: Sequence[Any]) -> bool:
     integers = [operand for operand in operands if type(operand) is int]
     if not integers:
         return True
-    least, most = range_of_integers(*[o.dtype for o in operands if type(o) not in _PYTHON_NUMBERS])
+    least, most = range_of_integers(*[o.dtype for o in operands if type(o) not in PYTHON_NUMBERS])
     return least <= min(integers) <= max(integers) <= most
 
 
@@ -135,7 +135,7 @@ def pointwise(ufunc: np.ufunc, operands: tuple[Any, ...]) -> Recorded | None:
 @functools.lru_cache(maxsize=1 << 14)
 def _planned(ufunc: np.ufunc, *kinds: Kind) -> Plan | None:
     types = [
-        kind if kind in _PYTHON_NUMBERS and isinstance(kind, type) else np.dtype(kind) for kind, _ in kinds
+        kind if kind in PYTHON_NUMBERS and isinstance(kind, type) else np.dtype(kind) for kind, _ in kinds
     ]
     dtypes = [one for one in types if isinstance(one, np.dtype)]
     shapes = [more for kind, more in kinds if isinstance(kind, np.dtype)]
@@ -161,7 +161,7 @@ def binary(ufunc: np.ufunc, one: Any, two: Any) -> Any:
     # Where NumPy must see to it, the operator does, not the ufunc: they differ for powers of booleans, for
     # comparisons with text, and for what has operators of its own.
     operands = (as_operand(one), as_operand(two))
-    if operands[0] is None or operands[1] is None or _is_repetition(ufunc, one, two):
+    if operands[0] is None or operands[1] is None or (ufunc is np.multiply and _is_repetition(one, two)):
         return evaluated(OPERATORS.get(ufunc, ufunc), (one, two), {})
     if ufunc is np.matmul:
         return product(*operands)
@@ -171,14 +171,10 @@ def binary(ufunc: np.ufunc, one: Any, two: Any) -> Any:
     return record_ordered(*found)
 
 
-def _is_repetition(ufunc: np.ufunc, one: Any, two: Any) -> bool:
+def _is_repetition(one: Any, two: Any) -> bool:
     """Whether a number times a sequence of Python's repeats that."""
     kinds = (type(one), type(two))
-    return (
-        ufunc is np.multiply
-        and arrays.number in kinds
-        and any(issubclass(k, list | tuple | str | bytes) for k in kinds)
-    )
+    return arrays.number in kinds and any(issubclass(k, list | tuple | str | bytes) for k in kinds)
 
 
 ARITHMETIC = {
@@ -227,7 +223,7 @@ def store(target: arrays.Array, value: Any) -> None:
         return
     if isinstance(operand, arrays.number) and operand.dtype.kind in "fc" and target.dtype.kind in "biu":
         operand = operand.value()  # which NumPy refuses if it is none
-    is_number = type(operand) in _PYTHON_NUMBERS
+    is_number = type(operand) in PYTHON_NUMBERS
     if is_number or (not isinstance(operand, arrays.Array) and operand.dtype != target.dtype):
         one = np.empty((), target.dtype)
         one[()] = operand

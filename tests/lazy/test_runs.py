@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import struct
 
 import numpy
 import pytest
@@ -98,13 +99,13 @@ ways = st.sampled_from((0, 1, 2, 10))
 keys = st.tuples(places, ways, st.integers(0, 8), st.sampled_from((None, 1, 2)))
 
 
-def moves_of(operands: list[tuple[object, ...]]) -> list[tuple[int, int, int, int]] | None:
+def moves_of(operands: list[tuple[object, ...]]) -> list[tuple[int, ...]] | None:
     """The moves of a run of calls with these operands; None where they are no run."""
     run, recording = Run(), Recording(1 << 10, 1 << 30, 1)
     run.function, run.last, run.count, run.may_go_on, run.always_waits = scaled, operands[0], 1, True, True
     recording.statements = [run]
     is_run = all(goes_on(recording, _DEFERRING, scaled, *others) for others in operands[1:])
-    return run.moves if is_run else None
+    return [*struct.iter_unpack("4n", run.moved)] if is_run else None
 
 
 @given(
