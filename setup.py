@@ -9,8 +9,11 @@ setup(
             "appyc.runtime._dispatch",
             ["appyc/runtime/_dispatch.c"],
             depends=[
-                f"appyc/runtime/_{name}.h"
-                for name in ("device", "frame", "kinds", "launch", "lists", "memory", "overlap", "team")
+                "appyc/_owned.h",
+                *(
+                    f"appyc/runtime/_{name}.h"
+                    for name in ("device", "frame", "kinds", "launch", "lists", "memory", "overlap", "team")
+                ),
             ],
             include_dirs=[numpy.get_include()],
             extra_compile_args=["-O2", "-std=c11"],
@@ -19,8 +22,11 @@ setup(
             "appyc.lazy._nodes",
             ["appyc/lazy/_nodes.c"],
             depends=[
-                f"appyc/lazy/_{name}.h"
-                for name in ("parts", "indices", "recording", "at_once", "plain", "known", "runs")
+                "appyc/_owned.h",
+                *(
+                    f"appyc/lazy/_{name}.h"
+                    for name in ("parts", "indices", "recording", "at_once", "plain", "known", "runs")
+                ),
             ],
             include_dirs=[numpy.get_include()],
             extra_compile_args=["-O2", "-std=c11"],

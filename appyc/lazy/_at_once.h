@@ -100,16 +100,14 @@ static int is_load_at_once(const Tally *tally, const View *view, int kind, PyObj
 
 static PyObject *load_at_once(const Tally *tally, View *view, PyObject *key)
 {
-    PyObject *index = plain_argument(tally, key, 2, 0), *out = NULL;
+    OWNED PyObject *index = plain_argument(tally, key, 2, 0);
     PyObject *values = index ? values_of(view) : NULL;
-    if (values && (out = PyObject_GetItem(values, index)) && PyArray_Check(out)) {
-        if (PyArray_IS_C_CONTIGUOUS((PyArrayObject *)out) && !PyArray_BASE((PyArrayObject *)out))
-            out = array_with(Py_TYPE(view), out);
-        else  /* its axes have an order of their own in memory */
-            Py_SETREF(out, call_method((PyObject *)view, "_wrapped", out));
-    }
-    Py_XDECREF(index);
-    return out;
+    OWNED PyObject *out = values ? PyObject_GetItem(values, index) : NULL;
+    if (!out || !PyArray_Check(out))
+        return Py_XNewRef(out);
+    if (PyArray_IS_C_CONTIGUOUS((PyArrayObject *)out) && !PyArray_BASE((PyArrayObject *)out))
+        return array_with(Py_TYPE(view), out);
+    return call_method((PyObject *)view, "_wrapped", out);  /* its axes have an order of their own in memory */
 }
 
 static PyObject *indexed(PyObject *module, PyObject *const *args, Py_ssize_t count);
@@ -124,11 +122,11 @@ static PyObject *field_of(View *view, PyObject *name)
 {
     if (PyTuple_GET_SIZE(view->path) || !PyTuple_GET_SIZE(view->shape))
         return NULL;
-    PyObject *key = PyTuple_Pack(3, view->shape, view->dtype, name), *memory = view->buffer->memory;
+    PyObject *memory = view->buffer->memory;
+    OWNED PyObject *key = PyTuple_Pack(3, view->shape, view->dtype, name);
     PyObject *found = key ? PyDict_GetItemWithError(known_fields, key) : NULL;
     View *out = !found ? NULL : new_view(Py_TYPE(view), view->buffer, PyTuple_GET_ITEM(found, 0),
                                          PyTuple_GET_ITEM(found, 1), PyTuple_GET_ITEM(found, 2));
-    Py_XDECREF(key);
     if (out)
         out->is_straight = 0;
     if (out && PyArray_CheckExact(memory) && (out->values = PyObject_GetItem(memory, name)))
@@ -170,35 +168,32 @@ static PyObject *view_subscript(PyObject *self, PyObject *key)
 /* For those who ask for a sequence. */
 static PyObject *view_item(PyObject *self, Py_ssize_t index)
 {
-    PyObject *key = PyLong_FromSsize_t(index), *out = key ? view_subscript(self, key) : NULL;
-    Py_XDECREF(key);
-    return out;
+    OWNED PyObject *key = PyLong_FromSsize_t(index);
+    return key ? view_subscript(self, key) : NULL;
 }
 
 /* 1: stored; 0: it takes more than that; -1: an error. */
 static int store_at_once(const Tally *tally, View *view, PyObject *key, PyObject *value)
 {
-    PyObject *index = plain_argument(tally, key, 2, 0), *given = index ? plain_argument(tally, value, 3, 0) : NULL;
+    OWNED PyObject *index = plain_argument(tally, key, 2, 0);
+    OWNED PyObject *given = index ? plain_argument(tally, value, 3, 0) : NULL;
     PyObject *values = given ? values_of(view) : NULL;
     int failed = values ? PyObject_SetItem(values, index, given) : 0;
-    Py_XDECREF(index);
-    Py_XDECREF(given);
     return failed < 0 || PyErr_Occurred() ? -1 : values != NULL;
 }
 
 /* 1: the values of a field are stored; 0: it takes more than that; -1: an error. */
 static int store_field(const Tally *tally, View *view, PyObject *name, PyObject *value)
 {
-    PyObject *field = field_of(view, name);
-    int done = field ? 0 : PyErr_Occurred() ? -1 : 0;
-    if (field && PyObject_TypeCheck(value, &ViewType) && is_same_view(value, (View *)field))
-        done = 1;  /* `a["x"] += y` stores what it changed into itself */
-    else if (field && tally && is_field(field) && is_settled(tally, view->buffer, 1)) {
-        Tally bounded = tally_for(tally, &field, 1);
-        done = store_at_once(&bounded, (View *)field, Py_Ellipsis, value);
-    }
-    Py_XDECREF(field);
-    return done;
+    OWNED PyObject *field = field_of(view, name);
+    if (!field)
+        return PyErr_Occurred() ? -1 : 0;
+    if (PyObject_TypeCheck(value, &ViewType) && is_same_view(value, (View *)field))
+        return 1;  /* `a["x"] += y` stores what it changed into itself */
+    if (!tally || !is_field(field) || !is_settled(tally, view->buffer, 1))
+        return 0;
+    Tally bounded = tally_for(tally, &field, 1);
+    return store_at_once(&bounded, (View *)field, Py_Ellipsis, value);
 }
 
 static int view_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
@@ -218,8 +213,7 @@ static int view_ass_subscript(PyObject *self, PyObject *key, PyObject *value)
         if (done)
             return done < 0 ? -1 : 0;
     }
-    PyObject *out = PyObject_CallMethod(self, "_put", "OO", key, value);
-    Py_XDECREF(out);
+    OWNED PyObject *out = PyObject_CallMethod(self, "_put", "OO", key, value);
     return out ? 0 : -1;
 }
 

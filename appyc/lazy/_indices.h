@@ -15,14 +15,12 @@ typedef struct {
 
 static PyTypeObject IndexType;
 
-/* Takes the reference, which may be NULL. */
+/* items: may be NULL. */
 static PyObject *new_index(PyObject *items)
 {
     Index *self = items ? PyObject_New(Index, &IndexType) : NULL;
     if (self)
-        self->items = items;
-    else
-        Py_XDECREF(items);
+        self->items = Py_NewRef(items);
     return (PyObject *)self;
 }
 
@@ -32,7 +30,7 @@ static PyObject *index_new(PyTypeObject *Py_UNUSED(type), PyObject *args, PyObje
     PyObject *items;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!:Index", names, &PyTuple_Type, &items))
         return NULL;
-    return new_index(Py_NewRef(items));
+    return new_index(items);
 }
 
 static PyObject *index_compare(PyObject *one, PyObject *two, int how)
@@ -92,7 +90,7 @@ static PyObject *slice_in_range(PyObject *slice, Py_ssize_t extent, Py_ssize_t *
     if (PySlice_Unpack(slice, &start, &stop, &step) < 0)
         return NULL;
     *length = PySlice_AdjustIndices(extent, &start, &stop, step);
-    PyObject *first, *last, *by = PyLong_FromSsize_t(step > 0 || *length ? step : 1), *out = NULL;
+    OWNED PyObject *first = NULL, *last = NULL, *by = PyLong_FromSsize_t(step > 0 || *length ? step : 1);
     if (step > 0) {
         stop = stop < start ? start : stop;
         first = none_or_near(start == 0, start, extent);
@@ -104,12 +102,7 @@ static PyObject *slice_in_range(PyObject *slice, Py_ssize_t extent, Py_ssize_t *
         first = none_or_near(start == extent - 1, start, extent);
         last = none_or_near(stop < 0, stop, extent);
     }
-    if (first && last && by)
-        out = PySlice_New(first, last, by);
-    Py_XDECREF(first);
-    Py_XDECREF(last);
-    Py_XDECREF(by);
-    return out;
+    return first && last && by ? PySlice_New(first, last, by) : NULL;
 }
 
 static int is_whole(PyObject *item)
@@ -142,32 +135,25 @@ typedef struct {
 static int add_item(Indexing *at, PyObject *item)
 {
     if (item == Py_None) {
-        PyObject *one = PyLong_FromLong(1);
-        int failed = !one || PyList_Append(at->items, item) < 0 || PyList_Append(at->shape, one) < 0;
-        Py_XDECREF(one);
-        return failed ? -1 : 1;
+        OWNED PyObject *one = PyLong_FromLong(1);
+        return !one || PyList_Append(at->items, item) < 0 || PyList_Append(at->shape, one) < 0 ? -1 : 1;
     }
     PyObject *extent_there = PyTuple_GET_ITEM(at->whole, at->axis++);
     Py_ssize_t extent = PyLong_AsSsize_t(extent_there), length;
     if (is_whole(item))
         return PyList_Append(at->items, item) < 0 || PyList_Append(at->shape, extent_there) < 0 ? -1 : 1;
     if (PySlice_Check(item)) {
-        PyObject *slice = slice_in_range(item, extent, &length);
-        PyObject *size = slice ? PyLong_FromSsize_t(length) : NULL;
-        int failed = !size || PyList_Append(at->items, slice) < 0 || PyList_Append(at->shape, size) < 0;
-        Py_XDECREF(slice);
-        Py_XDECREF(size);
-        return failed ? -1 : 1;
+        OWNED PyObject *slice = slice_in_range(item, extent, &length);
+        OWNED PyObject *size = slice ? PyLong_FromSsize_t(length) : NULL;
+        return !size || PyList_Append(at->items, slice) < 0 || PyList_Append(at->shape, size) < 0 ? -1 : 1;
     }
     Py_ssize_t value = PyLong_AsSsize_t(item);
     if ((value == -1 && PyErr_Occurred()) || value < -extent || value >= extent) {
         PyErr_Format(PyExc_IndexError, "index %S is out of bounds for axis %zd with size %zd", item, at->axis - 1, extent);
         return -1;
     }
-    PyObject *number = near_bound(value < 0 ? value + extent : value, extent);
-    int failed = !number || PyList_Append(at->items, number) < 0;
-    Py_XDECREF(number);
-    return failed ? -1 : 1;
+    OWNED PyObject *number = near_bound(value < 0 ? value + extent : value, extent);
+    return !number || PyList_Append(at->items, number) < 0 ? -1 : 1;
 }
 
 /* All items, with whole slices for the dots and none at the end. -1: an error; 0: they lead to a single element. */
@@ -203,22 +189,17 @@ static int add_items(Indexing *at, PyObject *const *items, Py_ssize_t count, PyO
     return PyList_GET_SIZE(at->shape) || dots;
 }
 
-/* The view after one more step, which leads to this shape. Takes the references to both, which may be NULL. */
+/* The view after one more step, which leads to this shape; each of both may be NULL. */
 static View *view_after(View *view, PyObject *step, PyObject *shape)
 {
     Py_ssize_t depth = PyTuple_GET_SIZE(view->path);
-    PyObject *path = step && shape ? PyTuple_New(depth + 1) : NULL;
-    View *out = NULL;
-    if (path) {
-        for (Py_ssize_t i = 0; i < depth; i++)
-            PyTuple_SET_ITEM(path, i, Py_NewRef(PyTuple_GET_ITEM(view->path, i)));
-        PyTuple_SET_ITEM(path, depth, Py_NewRef(step));
-        out = new_view(Py_TYPE(view), view->buffer, path, shape, view->dtype);
-    }
-    Py_XDECREF(step);
-    Py_XDECREF(shape);
-    Py_XDECREF(path);
-    return out;
+    OWNED PyObject *path = step && shape ? PyTuple_New(depth + 1) : NULL;
+    if (!path)
+        return NULL;
+    for (Py_ssize_t i = 0; i < depth; i++)
+        PyTuple_SET_ITEM(path, i, Py_NewRef(PyTuple_GET_ITEM(view->path, i)));
+    PyTuple_SET_ITEM(path, depth, Py_NewRef(step));
+    return new_view(Py_TYPE(view), view->buffer, path, shape, view->dtype);
 }
 
 /* As in views.py: a longer path is shortened by arrays.py. */
@@ -234,10 +215,10 @@ static PyObject *view_at(View *view, PyObject *key)
     if (PyErr_Occurred())
         PyErr_Clear();  /* too large */
     else if (-extent <= value && value < extent) {
-        PyObject *item = near_bound(value < 0 ? value + extent : value, extent);
-        PyObject *step = new_index(item ? PyTuple_Pack(1, item) : NULL);
-        Py_XDECREF(item);
-        return (PyObject *)view_after(view, step, PyTuple_GetSlice(view->shape, 1, rank));
+        OWNED PyObject *item = near_bound(value < 0 ? value + extent : value, extent);
+        OWNED PyObject *items = item ? PyTuple_Pack(1, item) : NULL, *shape = PyTuple_GetSlice(view->shape, 1, rank);
+        OWNED PyObject *step = new_index(items);
+        return (PyObject *)view_after(view, step, shape);
     }
     return NULL;
 }
@@ -245,12 +226,10 @@ static PyObject *view_at(View *view, PyObject *key)
 /* Fills items and shape by a basic index. As `add_items`. The caller drops the lists. */
 static int index_by(Indexing *at, PyObject *const *items, Py_ssize_t count)
 {
-    PyObject *whole_slice = PySlice_New(NULL, NULL, NULL);
+    OWNED PyObject *whole_slice = PySlice_New(NULL, NULL, NULL);
     at->items = PyList_New(0);
     at->shape = PyList_New(0);
-    int added = whole_slice && at->items && at->shape ? add_items(at, items, count, whole_slice) : -1;
-    Py_XDECREF(whole_slice);
-    return added;
+    return whole_slice && at->items && at->shape ? add_items(at, items, count, whole_slice) : -1;
 }
 
 /* indexed(view, key): the view that a basic index leads to; None where it takes more to tell. Raises IndexError. */
@@ -273,8 +252,11 @@ static PyObject *indexed(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
         out = Py_NewRef(Py_None);
     else if (added > 0 && PyList_GET_SIZE(at.items) == 0)
         out = (PyObject *)new_view(Py_TYPE(view), view->buffer, view->path, view->shape, view->dtype);
-    else if (added > 0)
-        out = (PyObject *)view_after(view, new_index(PyList_AsTuple(at.items)), PyList_AsTuple(at.shape));
+    else if (added > 0) {
+        OWNED PyObject *items = PyList_AsTuple(at.items), *shape = PyList_AsTuple(at.shape);
+        OWNED PyObject *step = new_index(items);
+        out = (PyObject *)view_after(view, step, shape);
+    }
     Py_XDECREF(at.items);
     Py_XDECREF(at.shape);
     return out;
@@ -311,10 +293,10 @@ static PyObject *turned(PyObject *Py_UNUSED(module), PyObject *const *args, Py_s
             Py_RETURN_NONE;
         long_axes += length > 1;
     }
-    PyObject *shape = PyTuple_New(rank);
+    OWNED PyObject *shape = PyTuple_New(rank);
     for (Py_ssize_t i = 0; shape && i < rank; i++)
         PyTuple_SET_ITEM(shape, i, Py_NewRef(PyTuple_GET_ITEM(view->shape, rank - 1 - i)));
-    View *out = view_after(view, Py_NewRef(args[1]), shape);
+    View *out = view_after(view, args[1], shape);
     if (out)
         out->is_straight = long_axes < 2;
     return (PyObject *)out;

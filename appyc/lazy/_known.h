@@ -194,25 +194,23 @@ static int fits_plan(PyObject *plan, const Request *request)
 static PyObject *record_store(const Known *self, PyObject *plan, const Request *request, PyObject *site)
 {
     View *target = request->target;
-    PyObject *operands = operands_of(self, plan, request);
-    Statement *statement = operands ? new_statement(plan_part(plan, OPERATION), operands, (PyObject *)target->buffer,
-                                                    target->path, plan_part(plan, SHAPE), site)
-                                    : NULL;
-    int failed = !statement || PyList_Append(self->tally->statements, (PyObject *)statement) < 0;
-    Py_XDECREF(operands);
-    Py_XDECREF(statement);
-    return failed ? NULL : Py_NewRef(self->what == STORES ? Py_None : (PyObject *)target);
+    OWNED PyObject *operands = operands_of(self, plan, request);
+    OWNED Statement *statement = operands ? new_statement(plan_part(plan, OPERATION), operands, (PyObject *)target->buffer,
+                                                          target->path, plan_part(plan, SHAPE), site)
+                                          : NULL;
+    if (!statement || PyList_Append(self->tally->statements, (PyObject *)statement) < 0)
+        return NULL;
+    return Py_NewRef(self->what == STORES ? Py_None : (PyObject *)target);
 }
 
 static PyObject *record_new(const Known *self, PyObject *plan, const Request *request, PyObject *site)
 {
-    PyObject *operands = operands_of(self, plan, request);
+    OWNED PyObject *operands = operands_of(self, plan, request);
     int is_number = plan_part(plan, IS_NUMBER) == Py_True;
     PyObject *out = operands ? make(is_number ? self->number_type : self->array_type, self->tally->statements,
                                     plan_part(plan, OPERATION), operands, plan_part(plan, SHAPE), plan_part(plan, DTYPE),
                                     site, is_number)
                              : NULL;
-    Py_XDECREF(operands);
     if (out)
         self->tally->nbytes += plan_number(plan, NBYTES);
     return out;
@@ -230,11 +228,10 @@ static PyObject *record_planned(const Known *self, PyObject *plan, const Request
         return Py_NewRef(Py_None);  /* `a[i] += x` stores what it changed into itself */
     if ((self->direct == Py_None && is_small(self->tally, size_of(plan_part(plan, SHAPE)))) || is_usual(self->tally) <= 0)
         return NULL;
-    PyObject *site = self->tally->folder ? caller(NULL, self->tally->folder) : NULL, *out = NULL;
-    if (site && has_room(self->tally, site))
-        out = request->target ? record_store(self, plan, request, site) : record_new(self, plan, request, site);
-    Py_XDECREF(site);
-    return out;
+    OWNED PyObject *site = self->tally->folder ? caller(NULL, self->tally->folder) : NULL;
+    if (!site || !has_room(self->tally, site))
+        return NULL;
+    return request->target ? record_store(self, plan, request, site) : record_new(self, plan, request, site);
 }
 
 /* ------------------------------------------------------------------ learning */
@@ -262,27 +259,25 @@ static int learn(Known *self, const Request *request, PyObject *key, PyObject *r
     PyObject *last = (PyObject *)last_statement(self->tally);
     if (!last || last == (PyObject *)before)
         return 0;
-    PyObject *target = request->target ? (PyObject *)request->target : Py_None, *operands = PyTuple_New(request->count);
+    PyObject *target = request->target ? (PyObject *)request->target : Py_None;
+    OWNED PyObject *operands = PyTuple_New(request->count), *plan = NULL;
     for (int i = 0; operands && i < request->count; i++)
         PyTuple_SET_ITEM(operands, i, Py_NewRef(request->operands[i]));
-    PyObject *plan = operands ? PyObject_CallFunctionObjArgs(self->planned, target, operands, result, last, NULL) : NULL;
+    if (operands)
+        plan = PyObject_CallFunctionObjArgs(self->planned, target, operands, result, last, NULL);
     if (plan && plan != Py_None && (!PyTuple_Check(plan) || PyTuple_GET_SIZE(plan) != PLAN_FIELDS))
         PyErr_SetString(PyExc_TypeError, "a plan has the fields of call_plans.Plan");
-    int failed = !plan || PyErr_Occurred() || keep(self, key, plan) < 0;
-    Py_XDECREF(operands);
-    Py_XDECREF(plan);
-    return failed ? -1 : 0;
+    return !plan || PyErr_Occurred() ? -1 : keep(self, key, plan);
 }
 
 /* The call by the function in Python. key: of a call whose plan is made, else NULL. */
 static PyObject *slowly(Known *self, const Request *request, PyObject *key, PyObject *const *args, size_t flags,
                         PyObject *keywords)
 {
-    Statement *before = (Statement *)Py_XNewRef((PyObject *)last_statement(self->tally));
+    OWNED Statement *before = (Statement *)Py_XNewRef((PyObject *)last_statement(self->tally));
     PyObject *out = PyObject_Vectorcall(self->slowly, args, flags, keywords);
     if (out && key && learn(self, request, key, out, before) < 0)
         Py_CLEAR(out);
-    Py_XDECREF(before);
     return out;
 }
 
@@ -389,18 +384,14 @@ static PyObject *known_call(PyObject *callable, PyObject *const *args, size_t fl
         keywords = NULL;
     if (self->what == RUNS || !read_request(self, &request, args, PyVectorcall_NARGS(flags), keywords))
         return PyObject_Vectorcall(self->slowly, args, flags, keywords);
-    PyObject *key = key_of(&request);
-    PyObject *plan = key ? PyDict_GetItemWithError(self->plans, key) : NULL;
-    if (plan && PyTuple_Check(plan)) {
-        Py_INCREF(plan);  /* what is recorded may free things, and that may run anything */
+    OWNED PyObject *key = key_of(&request);
+    OWNED PyObject *plan = key ? Py_XNewRef(PyDict_GetItemWithError(self->plans, key)) : NULL;
+    if (plan && PyTuple_Check(plan))
         out = record_planned(self, plan, &request);
-        Py_DECREF(plan);
-    }
     if (!out && !PyErr_Occurred())
         out = slowly(self, &request, plan == Py_False ? key : NULL, args, flags, keywords);
     if (out && !plan && keep(self, key, Py_False) < 0)  /* one like it has come once */
         Py_CLEAR(out);
-    Py_XDECREF(key);
     return out;
 }
 

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <structmember.h>
 
+#include "../_owned.h"
 #include "_parts.h"
 #include "_indices.h"
 #include "_recording.h"

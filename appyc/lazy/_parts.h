@@ -212,10 +212,8 @@ static PySequenceMethods view_sequence = {
 /* Python itself asks for `__buffer__` from 3.12 on. */
 static int view_getbuffer(PyObject *self, Py_buffer *buffer, int flags)
 {
-    PyObject *view = PyObject_CallMethod(self, "__buffer__", "i", flags);
-    int failed = view ? PyObject_GetBuffer(view, buffer, flags) : -1;
-    Py_XDECREF(view);
-    return failed;
+    OWNED PyObject *view = PyObject_CallMethod(self, "__buffer__", "i", flags);
+    return view ? PyObject_GetBuffer(view, buffer, flags) : -1;
 }
 
 static PyBufferProcs view_buffer = {.bf_getbuffer = view_getbuffer};
@@ -252,15 +250,13 @@ static Statement *new_statement(PyObject *operation, PyObject *operands, PyObjec
         PyErr_SetString(PyExc_TypeError, "operands are a tuple");
         return NULL;
     }
-    PyObject *reference = PyWeakref_NewRef(target, NULL);  /* the one that there is, if there is one */
+    OWNED PyObject *reference = PyWeakref_NewRef(target, NULL);  /* the one that there is, if there is one */
     Statement *self = reference ? PyObject_New(Statement, &StatementType) : NULL;
-    if (!self) {
-        Py_XDECREF(reference);
+    if (!self)
         return NULL;
-    }
     self->operation = Py_NewRef(operation);
     self->operands = Py_NewRef(operands);
-    self->target = reference;
+    self->target = Py_NewRef(reference);
     self->path = Py_NewRef(path);
     self->shape = Py_NewRef(shape);
     self->site = Py_NewRef(site);

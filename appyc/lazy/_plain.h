@@ -8,9 +8,8 @@
 /* A method with one argument, which may be a tuple. */
 static PyObject *call_method(PyObject *object, const char *name, PyObject *argument)
 {
-    PyObject *word = PyUnicode_FromString(name), *out = word ? PyObject_CallMethodOneArg(object, word, argument) : NULL;
-    Py_XDECREF(word);
-    return out;
+    OWNED PyObject *word = PyUnicode_FromString(name);
+    return word ? PyObject_CallMethodOneArg(object, word, argument) : NULL;
 }
 
 /* ------------------------------------------------------------------ what is there */
@@ -103,15 +102,13 @@ static PyObject *step_of(PyObject *memory, PyObject *step)
     if (count == 1 && PyLong_CheckExact(PyTuple_GET_ITEM(items, 0)) && PyArray_Check(memory)
         && PyArray_NDIM((PyArrayObject *)memory) > 1)
         return PyObject_GetItem(memory, PyTuple_GET_ITEM(items, 0));
-    PyObject *key = PyTuple_New(count + 1), *out = NULL;
-    if (key) {
-        for (Py_ssize_t i = 0; i < count; i++)
-            PyTuple_SET_ITEM(key, i, Py_NewRef(PyTuple_GET_ITEM(items, i)));
-        PyTuple_SET_ITEM(key, count, Py_NewRef(Py_Ellipsis));  /* with it, a single element is an array too */
-        out = PyObject_GetItem(memory, key);
-    }
-    Py_XDECREF(key);
-    return out;
+    OWNED PyObject *key = PyTuple_New(count + 1);
+    if (!key)
+        return NULL;
+    for (Py_ssize_t i = 0; i < count; i++)
+        PyTuple_SET_ITEM(key, i, Py_NewRef(PyTuple_GET_ITEM(items, i)));
+    PyTuple_SET_ITEM(key, count, Py_NewRef(Py_Ellipsis));  /* with it, a single element is an array too */
+    return PyObject_GetItem(memory, key);
 }
 
 /* NumPy's view of a buffer's memory. Borrowed. */
@@ -198,25 +195,20 @@ static PyObject *plain_argument(const Tally *tally, PyObject *value, int depth, 
 /* A list or tuple with NumPy's arrays in it: itself, if it has none of appyc's. */
 static PyObject *plain_items(const Tally *tally, PyObject *value, int depth, int to_write)
 {
-    int is_list = PyList_CheckExact(value);
-    PyObject *out = NULL;
+    OWNED PyObject *out = NULL;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); i++) {
-        PyObject *item = PySequence_Fast_GET_ITEM(value, i), *plain = plain_argument(tally, item, depth, to_write);
+        PyObject *item = PySequence_Fast_GET_ITEM(value, i);
+        OWNED PyObject *plain = plain_argument(tally, item, depth, to_write);
         if (plain && plain != item && !out)
-            out = is_list ? PyList_GetSlice(value, 0, PY_SSIZE_T_MAX) : PySequence_List(value);
-        if (!plain || (plain != item && !out)) {
-            Py_XDECREF(plain);
-            Py_XDECREF(out);
+            out = PySequence_List(value);
+        if (!plain || (plain != item && !out))
             return NULL;
-        }
         if (out)
-            PyList_SetItem(out, i, plain);
-        else
-            Py_DECREF(plain);
+            PyList_SetItem(out, i, Py_NewRef(plain));
     }
-    if (out && !is_list)
-        Py_SETREF(out, PyList_AsTuple(out));
-    return out ? out : Py_NewRef(value);
+    if (!out)
+        return Py_NewRef(value);
+    return PyList_CheckExact(value) ? Py_NewRef(out) : PyList_AsTuple(out);
 }
 
 /* What NumPy is given. NULL without an error as for `plain_value`. to_write: the function may write to arrays. */
@@ -231,14 +223,13 @@ static PyObject *plain_argument(const Tally *tally, PyObject *value, int depth, 
 
 /* ------------------------------------------------------------------ results */
 
-/* An array of the type with this memory, new and in C order. Takes the reference. */
+/* An array of the type with this memory, new and in C order. */
 static PyObject *array_with(PyTypeObject *type, PyObject *values)
 {
     PyArrayObject *array = (PyArrayObject *)values;
     int rank = PyArray_NDIM(array);
-    PyObject *shape = PyTuple_New(rank), *whole = PyTuple_New(0);
-    Buffer *buffer = NULL;
-    View *view = NULL;
+    OWNED PyObject *shape = PyTuple_New(rank), *whole = PyTuple_New(0);
+    OWNED Buffer *buffer = NULL;
     for (int i = 0; shape && i < rank; i++) {
         PyObject *extent = PyLong_FromSsize_t(PyArray_DIM(array, i));
         if (extent)
@@ -246,13 +237,9 @@ static PyObject *array_with(PyTypeObject *type, PyObject *values)
         else
             Py_CLEAR(shape);
     }
-    if (shape && whole && (buffer = new_buffer(shape, (PyObject *)PyArray_DESCR(array), values)))
-        view = new_view(type, buffer, whole, shape, (PyObject *)PyArray_DESCR(array));
-    Py_XDECREF(shape);
-    Py_XDECREF(whole);
-    Py_XDECREF(buffer);
-    Py_DECREF(values);
-    return (PyObject *)view;
+    if (shape && whole)
+        buffer = new_buffer(shape, (PyObject *)PyArray_DESCR(array), values);
+    return buffer ? (PyObject *)new_view(type, buffer, whole, shape, (PyObject *)PyArray_DESCR(array)) : NULL;
 }
 
 static int is_value_of_python(PyObject *value)
@@ -273,32 +260,24 @@ static int is_all_of_its_base(PyArrayObject *array)
 
 /* What is given back for a result of NumPy's. Takes the reference. args: of the call, for which NumPy was given `given`, and
  * with `may_view` may have given back a view of. */
-static PyObject *finish(PyTypeObject *array_type, PyObject *finished, PyObject *result, PyObject *const *args,
+static PyObject *finish(PyTypeObject *array_type, PyObject *finished, PyObject *made, PyObject *const *args,
                         PyObject *const *given, Py_ssize_t count, int may_view)
 {
-    if (!result || is_value_of_python(result))
-        return result;
+    if (!made || is_value_of_python(made))
+        return made;
+    OWNED PyObject *result = made;
     for (Py_ssize_t i = 0; i < count; i++)
-        if (result == given[i] && PyObject_TypeCheck(args[i], &ViewType)) {
-            Py_DECREF(result);
+        if (result == given[i] && PyObject_TypeCheck(args[i], &ViewType))
             return Py_NewRef(args[i]);
-        }
-    if (PyArray_CheckExact(result) && Py_REFCNT(result) == 1 && is_all_of_its_base((PyArrayObject *)result)) {
-        PyObject *base = Py_NewRef(PyArray_BASE((PyArrayObject *)result));
-        Py_DECREF(result);
-        result = base;
-    }
+    if (PyArray_CheckExact(result) && Py_REFCNT(result) == 1 && is_all_of_its_base((PyArrayObject *)result))
+        Py_SETREF(result, Py_NewRef(PyArray_BASE((PyArrayObject *)result)));
     if (PyArray_CheckExact(result) && PyArray_ISCARRAY((PyArrayObject *)result) && Py_REFCNT(result) == 1
         && !PyArray_BASE((PyArrayObject *)result))
         return array_with(array_type, result);
-    PyObject *all = PyTuple_New(may_view ? count : 0), *out = NULL;
+    OWNED PyObject *all = PyTuple_New(may_view ? count : 0);
     for (Py_ssize_t i = 0; all && may_view && i < count; i++)
         PyTuple_SET_ITEM(all, i, Py_NewRef(args[i]));
-    if (all)
-        out = PyObject_CallFunctionObjArgs(finished, result, all, NULL);
-    Py_XDECREF(all);
-    Py_DECREF(result);
-    return out;
+    return all ? PyObject_CallFunctionObjArgs(finished, result, all, NULL) : NULL;
 }
 
 #endif

@@ -109,33 +109,25 @@ static PyMethodDef function_methods[] = {
 static Py_hash_t way_to(PyFrameObject *frame)
 {
     Py_uhash_t way = 0;
-    Py_INCREF(frame);
-    for (int i = 0; frame && i < CALLERS; i++) {
-        PyFrameObject *back = PyFrame_GetBack(frame);
-        PyCodeObject *code = PyFrame_GetCode(frame);
-        way = way * 1000003 + ((Py_uhash_t)(uintptr_t)code >> 4) * 31 + (Py_uhash_t)PyFrame_GetLasti(frame);
-        Py_DECREF(code);
-        Py_SETREF(frame, back);
+    OWNED PyFrameObject *at = (PyFrameObject *)Py_NewRef((PyObject *)frame);
+    for (int i = 0; at && i < CALLERS; i++) {
+        OWNED PyCodeObject *code = PyFrame_GetCode(at);
+        way = way * 1000003 + ((Py_uhash_t)(uintptr_t)code >> 4) * 31 + (Py_uhash_t)PyFrame_GetLasti(at);
+        Py_SETREF(at, PyFrame_GetBack(at));
     }
-    Py_XDECREF(frame);
     return (Py_hash_t)way;
 }
 
 /* caller(folder): code and instruction of the innermost frame whose file is not below the folder, and the way to it. */
 static PyObject *caller(PyObject *Py_UNUSED(module), PyObject *folder)
 {
-    PyFrameObject *frame = (PyFrameObject *)Py_XNewRef((PyObject *)PyEval_GetFrame());
+    OWNED PyFrameObject *frame = (PyFrameObject *)Py_XNewRef((PyObject *)PyEval_GetFrame());
     while (frame) {
-        PyCodeObject *code = PyFrame_GetCode(frame);
-        PyFrameObject *back = NULL;
-        if (PyUnicode_Tailmatch(code->co_filename, folder, 0, PY_SSIZE_T_MAX, -1) == 1)
-            back = PyFrame_GetBack(frame);
-        if (!back) {
-            PyObject *site = Py_BuildValue("Nin", code, PyFrame_GetLasti(frame), way_to(frame));
-            Py_DECREF(frame);
-            return site;
-        }
-        Py_DECREF(code);
+        OWNED PyCodeObject *code = PyFrame_GetCode(frame);
+        int is_ours = PyUnicode_Tailmatch(code->co_filename, folder, 0, PY_SSIZE_T_MAX, -1) == 1;
+        PyFrameObject *back = is_ours ? PyFrame_GetBack(frame) : NULL;
+        if (!back)
+            return Py_BuildValue("Oin", code, PyFrame_GetLasti(frame), way_to(frame));
         Py_SETREF(frame, back);
     }
     return PyErr_Format(PyExc_RuntimeError, "called from outside of Python");
@@ -196,19 +188,14 @@ static int has_room(const Tally *tally, PyObject *site)
 static PyObject *make(PyTypeObject *type, PyObject *statements, PyObject *operation, PyObject *operands,
                       PyObject *shape, PyObject *dtype, PyObject *site, int is_number)
 {
-    Buffer *buffer = new_buffer(shape, dtype, Py_None);
+    OWNED Buffer *buffer = new_buffer(shape, dtype, Py_None);
     if (!buffer)
         return NULL;
     buffer->is_number = (char)is_number;
-    PyObject *whole = PyTuple_New(0);
-    View *view = whole ? new_view(type, buffer, whole, shape, dtype) : NULL;
-    Statement *statement = view ? new_statement(operation, operands, (PyObject *)buffer, Py_None, shape, site) : NULL;
-    if (!statement || PyList_Append(statements, (PyObject *)statement) < 0)
-        Py_CLEAR(view);
-    Py_XDECREF(statement);
-    Py_XDECREF(whole);
-    Py_DECREF(buffer);
-    return (PyObject *)view;
+    OWNED PyObject *whole = PyTuple_New(0);
+    OWNED View *view = whole ? new_view(type, buffer, whole, shape, dtype) : NULL;
+    OWNED Statement *made = view ? new_statement(operation, operands, (PyObject *)buffer, Py_None, shape, site) : NULL;
+    return !made || PyList_Append(statements, (PyObject *)made) < 0 ? NULL : Py_NewRef((PyObject *)view);
 }
 
 /* made(type, statements, operation, operands, shape, dtype, site, is_number): a new array, and the statement that makes it,

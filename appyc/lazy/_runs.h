@@ -31,11 +31,8 @@ static int is_same_number(PyObject *one, PyObject *two)
         return PyObject_RichCompareBool(one, two, Py_EQ) == 1;
     if (!is_python_number(one) && !PyArray_IsScalar(one, Generic))
         return 0;
-    PyObject *first = PyObject_Repr(one), *second = first ? PyObject_Repr(two) : NULL;  /* in which -0.0 has its sign */
-    int same = second && PyUnicode_Compare(first, second) == 0;
-    Py_XDECREF(first);
-    Py_XDECREF(second);
-    return same;
+    OWNED PyObject *first = PyObject_Repr(one), *second = first ? PyObject_Repr(two) : NULL;  /* -0.0 has its sign there */
+    return second && PyUnicode_Compare(first, second) == 0;
 }
 
 static Py_ssize_t bound_of(PyObject *bound, Py_ssize_t none)
@@ -138,12 +135,13 @@ static PyObject *goes_on(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
     if (count < 3 || !PyObject_TypeCheck(args[0], &TallyType) || !PyContextVar_CheckExact(args[1]))
         return PyErr_Format(PyExc_TypeError, "goes_on(tally, waiting, function, *operands)");
     Tally *tally = (Tally *)args[0];
-    Run *run = (Run *)Py_XNewRef((PyObject *)last_run(tally, args[2]));
-    PyObject *last = run ? Py_NewRef(run->last) : NULL, *next = NULL;
+    OWNED Run *run = (Run *)Py_XNewRef((PyObject *)last_run(tally, args[2]));
+    OWNED PyObject *last = run ? Py_NewRef(run->last) : NULL, *next = NULL, *now = NULL;
     Move moves[MOST_MOVES];
     int waits = !run ? 0 : run->always_waits ? 1 : is_set(args[1]), is_next = 0;
     int moving = waits > 0 ? moves_between(moves, last, args + 3, count - 3) : -1;
-    PyObject *now = moving < 0 ? NULL : PyBytes_FromStringAndSize((const char *)moves, moving * (Py_ssize_t)sizeof *moves);
+    if (moving >= 0)
+        now = PyBytes_FromStringAndSize((const char *)moves, moving * (Py_ssize_t)sizeof *moves);
     if (now && (run->count == 1 || (run->moves && PyObject_RichCompareBool(now, run->moves, Py_EQ) == 1)))
         next = PyTuple_New(count - 3);
     /* Comparing may run anything, and so may making a tuple. */
@@ -155,10 +153,6 @@ static PyObject *goes_on(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
         run->count++;
         is_next = 1;
     }
-    Py_XDECREF(now);
-    Py_XDECREF(next);
-    Py_XDECREF(last);
-    Py_XDECREF(run);
     return PyErr_Occurred() ? NULL : PyBool_FromLong(is_next);
 }
 

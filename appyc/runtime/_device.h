@@ -40,23 +40,20 @@ static int intern_names(void)
 /* 0, with an exception, where it is no such array. */
 static int device_address(PyObject *array, int64_t *out)
 {
-    PyObject *data = PyObject_GetAttr(array, data_name), *ptr = data ? PyObject_GetAttr(data, ptr_name) : NULL;
+    OWNED PyObject *data = PyObject_GetAttr(array, data_name), *ptr = data ? PyObject_GetAttr(data, ptr_name) : NULL;
     *out = ptr ? (int64_t)PyLong_AsUnsignedLongLong(ptr) : 0;
-    Py_XDECREF(data);
-    Py_XDECREF(ptr);
     return !PyErr_Occurred();
 }
 
 /* The integers of an attribute that is a tuple, `most` at most; how many it has, or -1 with an exception. */
 static int integers_of(PyObject *array, PyObject *name, int64_t *out, int most)
 {
-    PyObject *tuple = PyObject_GetAttr(array, name);
+    OWNED PyObject *tuple = PyObject_GetAttr(array, name);
     if (tuple && !PyTuple_Check(tuple))
         PyErr_Format(PyExc_TypeError, "an array's %U is no tuple", name);
     int count = tuple && !PyErr_Occurred() ? (int)PyTuple_GET_SIZE(tuple) : -1;
     for (int i = 0; i < count && i < most; i++)
         out[i] = PyLong_AsLongLong(PyTuple_GET_ITEM(tuple, i));
-    Py_XDECREF(tuple);
     return PyErr_Occurred() ? -1 : count;
 }
 

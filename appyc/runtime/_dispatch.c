@@ -17,6 +17,7 @@
 #include <string.h>
 #include <structmember.h>
 
+#include "../_owned.h"
 #include "_memory.h"
 #include "_team.h"
 
@@ -183,30 +184,24 @@ static Specialisation *specialise(PyObject *kernel)
 {
     unsigned long long function, checked;
     PyObject *arguments, *results, *tree, *watched, *checked_kernel, *groups, *host, *device_array;
-    PyObject *record = PyObject_CallMethod(kernel, "record", NULL);
-    if (!record)
+    OWNED PyObject *record = PyObject_CallMethod(kernel, "record", NULL);
+    OWNED Specialisation *self = record ? (Specialisation *)SpecialisationType.tp_alloc(&SpecialisationType, 0) : NULL;
+    if (!self || !PyArg_ParseTuple(record, "KKiO!O!OiiO!OpO!OOp", &function, &checked, &self->parameters, &PyTuple_Type,
+                                   &arguments, &PyTuple_Type, &results, &tree, &self->fault_slot,
+                                   &self->frame_size, &PyTuple_Type, &watched, &checked_kernel, &self->alone,
+                                   &PyTuple_Type, &groups, &host, &device_array, &self->takes_numpy)
+        || !are_watched(watched) || read_arguments(self, arguments) < 0 || read_results(self, results) < 0
+        || read_groups(self, groups) < 0)
         return NULL;
-    Specialisation *self = (Specialisation *)SpecialisationType.tp_alloc(&SpecialisationType, 0);
-    if (self && PyArg_ParseTuple(record, "KKiO!O!OiiO!OpO!OOp", &function, &checked, &self->parameters, &PyTuple_Type,
-                                 &arguments, &PyTuple_Type, &results, &tree, &self->fault_slot,
-                                 &self->frame_size, &PyTuple_Type, &watched, &checked_kernel, &self->alone,
-                                 &PyTuple_Type, &groups, &host, &device_array, &self->takes_numpy)
-        && are_watched(watched) && read_arguments(self, arguments) == 0 && read_results(self, results) == 0
-        && read_groups(self, groups) == 0) {
-        self->function = (KernelFunction)(uintptr_t)function;
-        self->checked = (KernelFunction)(uintptr_t)checked;
-        self->tree = Py_NewRef(tree);
-        self->watched = Py_NewRef(watched);
-        self->kernel = Py_NewRef(kernel);
-        self->checked_kernel = Py_NewRef(checked_kernel);
-        self->host = host == Py_None ? NULL : Py_NewRef(host);
-        self->device_array = Py_NewRef(device_array);
-        Py_DECREF(record);
-        return self;
-    }
-    Py_DECREF(record);
-    Py_XDECREF(self);
-    return NULL;
+    self->function = (KernelFunction)(uintptr_t)function;
+    self->checked = (KernelFunction)(uintptr_t)checked;
+    self->tree = Py_NewRef(tree);
+    self->watched = Py_NewRef(watched);
+    self->kernel = Py_NewRef(kernel);
+    self->checked_kernel = Py_NewRef(checked_kernel);
+    self->host = host == Py_None ? NULL : Py_NewRef(host);
+    self->device_array = Py_NewRef(device_array);
+    return (Specialisation *)Py_NewRef((PyObject *)self);
 }
 
 /* ------------------------------------------------------------------ the entry */
@@ -246,45 +241,33 @@ static int32_t run(const Specialisation *s, int64_t *frame, PyObject **ran)
 static PyObject *fault(PyObject *on_fault, PyObject *kernel, const int64_t *at, PyObject *const *args,
                        Py_ssize_t count)
 {
-    PyObject *given = tuple_of(args, count);
-    PyObject *words = given ? PyTuple_New(FAULT_SLOTS - 1) : NULL;
+    OWNED PyObject *given = tuple_of(args, count), *words = given ? PyTuple_New(FAULT_SLOTS - 1) : NULL;
     for (int k = 0; words && k < FAULT_SLOTS - 1; k++) {
         PyObject *word = PyLong_FromLongLong(at[1 + k]);
         if (!word)
-            Py_CLEAR(words);
-        else
-            PyTuple_SET_ITEM(words, k, word);
+            return NULL;
+        PyTuple_SET_ITEM(words, k, word);
     }
-    if (!words) {
-        Py_XDECREF(given);
-        return NULL;
-    }
-    return PyObject_CallFunction(on_fault, "OLNN", kernel, (long long)at[0], words, given);
+    return words ? PyObject_CallFunction(on_fault, "OLOO", kernel, (long long)at[0], words, given) : NULL;
 }
 
 /* The same for a host program that has raised: the site is HOST_RAISED, and the exception the only word. */
 static PyObject *host_raised(PyObject *on_fault, PyObject *kernel, PyObject *const *args, Py_ssize_t count)
 {
-    PyObject *type, *error, *traceback, *out = NULL, *given = tuple_of(args, count);
+    OWNED PyObject *type, *error, *traceback, *given = NULL;
     PyErr_Fetch(&type, &error, &traceback);
     PyErr_NormalizeException(&type, &error, &traceback);
     if (traceback)
         PyException_SetTraceback(error, traceback);
-    if (given)
-        out = PyObject_CallFunction(on_fault, "Oi(O)N", kernel, HOST_RAISED, error, given);
-    Py_XDECREF(type);
-    Py_XDECREF(error);
-    Py_XDECREF(traceback);
-    return out;
+    given = tuple_of(args, count);
+    return given ? PyObject_CallFunction(on_fault, "Oi(O)O", kernel, HOST_RAISED, error, given) : NULL;
 }
 
 /* Whether what a call has stored into lists stays there when it stops at this fault. */
 static int keeps_lists(PyObject *kernel, int64_t site)
 {
-    PyObject *keeps = PyObject_CallMethod(kernel, "keeps_lists", "L", (long long)site);
-    int out = keeps ? PyObject_IsTrue(keeps) : 0;
-    Py_XDECREF(keeps);
-    return out;
+    OWNED PyObject *keeps = PyObject_CallMethod(kernel, "keeps_lists", "L", (long long)site);
+    return keeps ? PyObject_IsTrue(keeps) : 0;
 }
 
 /* 1: called, `*out` is the result or NULL with an exception. 0: the arguments do not fit, or a guard does not hold.
@@ -344,11 +327,9 @@ static int is_done_before(Entry *self, PyObject *const *args, Py_ssize_t count)
     if (self->before == Py_None || count > MOST_ASKED)
         return 0;
     memcpy(given + 1, args, (size_t)count * sizeof *args);
-    PyObject *before = Py_NewRef(self->before), *out = PyObject_Vectorcall(before, given, (size_t)count + 1, NULL);
-    int is_done = out ? out == Py_True : -1;
-    Py_XDECREF(out);
-    Py_DECREF(before);
-    return is_done;
+    OWNED PyObject *before = Py_NewRef(self->before);
+    OWNED PyObject *out = PyObject_Vectorcall(before, given, (size_t)count + 1, NULL);
+    return out ? out == Py_True : -1;
 }
 
 /* The arguments by position of a call with keywords or omitted ones; 0 where Python is to say what is wrong. */
@@ -398,7 +379,8 @@ static PyObject *entry_call(PyObject *callable, PyObject *const *args, size_t fl
 static PyObject *call_bound(Entry *self, PyObject *const *args, size_t flags, PyObject *keywords)
 {
     Py_ssize_t count = PyVectorcall_NARGS(flags);
-    PyObject *out = NULL, *table = Py_NewRef(self->specialisations);
+    PyObject *out = NULL;
+    OWNED PyObject *table = Py_NewRef(self->specialisations);
     int called = 0, is_positional = !keywords || PyTuple_GET_SIZE(keywords) == 0;
     if (is_positional) {
         for (Py_ssize_t i = 0; !called && i < PyTuple_GET_SIZE(table); i++) {
@@ -406,31 +388,26 @@ static PyObject *call_bound(Entry *self, PyObject *const *args, size_t flags, Py
             called = s->parameters == count && is_current(s) && try_call(self->on_fault, s, args, count, &out, 0);
         }
     }
-    Py_DECREF(table);
     if (called)
         return out;
     int is_done = is_positional ? is_done_before(self, args, count) : 0;
     if (is_done)
         return is_done < 0 ? NULL : Py_NewRef(Py_None);
     if (PyDict_GET_SIZE(self->handed) > 0) {
-        PyObject *handed = Py_NewRef(self->handed);
+        OWNED PyObject *handed = Py_NewRef(self->handed);
         out = call_handed((PyObject *)self, handed, &self->last_kind, args, flags, keywords, &called);
-        Py_DECREF(handed);
         if (called)
             return out;
     }
-    PyObject *fallback = Py_NewRef(self->fallback);
-    out = PyObject_Vectorcall(fallback, args, flags, keywords);
-    Py_DECREF(fallback);
-    return out;
+    OWNED PyObject *fallback = Py_NewRef(self->fallback);
+    return PyObject_Vectorcall(fallback, args, flags, keywords);
 }
 
 static PyObject *entry_add(Entry *self, PyObject *kernel)
 {
-    Specialisation *new = specialise(kernel);
-    PyObject *first = new ? Py_BuildValue("(N)", new) : NULL;
+    OWNED Specialisation *new = specialise(kernel);
+    OWNED PyObject *first = new ? PyTuple_Pack(1, new) : NULL;
     PyObject *table = first ? PySequence_Concat(first, self->specialisations) : NULL;
-    Py_XDECREF(first);
     if (!table)
         return NULL;
     Py_SETREF(self->specialisations, table);
@@ -528,17 +505,12 @@ static PyObject *entry_bind(PyObject *self, PyObject *instance, PyObject *Py_UNU
 /* kind(args, keywords): for `handed`; None where it has none. */
 static PyObject *entry_kind(PyObject *Py_UNUSED(self), PyObject *given)
 {
-    PyObject *args, *keywords, *names = NULL, *all = NULL, *kind = NULL;
+    PyObject *args, *keywords, *kind = NULL;
     if (!PyArg_ParseTuple(given, "O!O!", &PyTuple_Type, &args, &PyDict_Type, &keywords))
         return NULL;
-    PyObject *name_list = PyDict_Keys(keywords), *values = PyDict_Values(keywords);
-    if (name_list && values && (names = PyList_AsTuple(name_list)) && (all = PySequence_List(args))
-        && PyList_SetSlice(all, PyList_GET_SIZE(all), PyList_GET_SIZE(all), values) == 0)
+    OWNED PyObject *names = PySequence_Tuple(keywords), *all = PySequence_List(args), *values = PyDict_Values(keywords);
+    if (names && all && values && PyList_SetSlice(all, PyList_GET_SIZE(all), PyList_GET_SIZE(all), values) == 0)
         kind = kind_of_call(((PyListObject *)all)->ob_item, PyTuple_GET_SIZE(args), names);
-    Py_XDECREF(name_list);
-    Py_XDECREF(values);
-    Py_XDECREF(names);
-    Py_XDECREF(all);
     return kind || PyErr_Occurred() ? kind : Py_NewRef(Py_None);
 }
 
@@ -601,14 +573,13 @@ static PyObject *invoke(PyObject *Py_UNUSED(module), PyObject *given)
     PyObject *kernel, *args, *on_fault, *out = NULL;
     if (!PyArg_ParseTuple(given, "OO!O:invoke", &kernel, &PyTuple_Type, &args, &on_fault))
         return NULL;
-    Specialisation *s = specialise(kernel);
+    OWNED Specialisation *s = specialise(kernel);
     if (!s)
         return NULL;
     if (PyTuple_GET_SIZE(args) != s->parameters)
         PyErr_Format(PyExc_TypeError, "a kernel takes %d arguments, not %zd", s->parameters, PyTuple_GET_SIZE(args));
     else if (!try_call(on_fault, s, ((PyTupleObject *)args)->ob_item, s->parameters, &out, 1))
         PyErr_SetString(guard_failure, "a guard does not hold");
-    Py_DECREF(s);
     return out;
 }
 

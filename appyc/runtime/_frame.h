@@ -117,13 +117,12 @@ static int fill_array(const Argument *a, PyObject *value, int64_t *frame, int ty
 static int fill_device_array(const Argument *a, PyObject *value, int64_t *frame)
 {
     int64_t *at = frame + a->slot, *shape = at + 1, *strides = shape + a->count;
-    PyObject *dtype = PyObject_GetAttr(value, dtype_name);
+    OWNED PyObject *dtype = PyObject_GetAttr(value, dtype_name);
     int fits = dtype && PyArray_DescrCheck(dtype)
                && PyArray_EquivTypenums(((PyArray_Descr *)dtype)->type_num, a->type_number)
                && device_address(value, at) && integers_of(value, shape_name, shape, a->count) == a->count
                && integers_of(value, strides_name, strides, a->count) == a->count
                && has_layout(a->layout, a->count, shape, strides, a->item);
-    Py_XDECREF(dtype);
     PyErr_Clear();
     return fits;
 }
@@ -133,11 +132,9 @@ static int fill_numpy_scalar(const Argument *a, PyObject *value, int64_t *slot, 
     if (Py_TYPE(value) != a->scalar_type) {
         if (!typed || !PyArray_CheckScalar(value))
             return 0;
-        PyObject *same = PyObject_CallOneArg((PyObject *)a->scalar_type, value);
-        int fits = same && fill_numpy_scalar(a, same, slot, 0);
+        OWNED PyObject *same = PyObject_CallOneArg((PyObject *)a->scalar_type, value);
         PyErr_Clear();
-        Py_XDECREF(same);
-        return fits;
+        return same && fill_numpy_scalar(a, same, slot, 0);
     }
     memcpy(slot, &PyArrayScalar_VAL(value, Byte), (size_t)a->item);  /* behind the head, as that of all numbers */
     if (PyTypeNum_ISSIGNED(a->type_number)) {
@@ -201,12 +198,8 @@ static PyObject *scalar_result(const Result *r, const int64_t *slot)
 {
     if (r->python)
         return item_from(r->type_number, (const char *)slot);
-    PyArray_Descr *descr = PyArray_DescrFromType(r->type_number);
-    if (!descr)
-        return NULL;
-    PyObject *out = PyArray_Scalar((void *)slot, descr, NULL);  /* an integer's low bytes are the first ones */
-    Py_DECREF(descr);
-    return out;
+    OWNED PyArray_Descr *descr = PyArray_DescrFromType(r->type_number);
+    return descr ? PyArray_Scalar((void *)slot, descr, NULL) : NULL;  /* an integer's low bytes are the first ones */
 }
 
 /* The capsule's context is the number of bytes. */
@@ -258,10 +251,8 @@ static PyObject *empty_like(PyObject *Py_UNUSED(module), PyObject *value)
 /* A value that an object of ir/results.py makes of the results. */
 static PyObject *built(const Specialisation *s, PyObject *builder, PyObject **values)
 {
-    PyObject *all = tuple_of(values, s->result_count);
-    PyObject *out = all ? PyObject_CallMethod(builder, "build", "(O)", all) : NULL;
-    Py_XDECREF(all);
-    return out;
+    OWNED PyObject *all = tuple_of(values, s->result_count);
+    return all ? PyObject_CallMethod(builder, "build", "(O)", all) : NULL;
 }
 
 /* A list of numbers or of tuples of numbers. tree: where its length is, whether its items are tuples, then for each number

@@ -161,24 +161,21 @@ static int still_stands(PyObject *self, PyObject *entry)
 static PyObject *call_handed(PyObject *self, PyObject *handed, LastKind *last, PyObject *const *args, size_t flags,
                              PyObject *names, int *found)
 {
-    PyObject *kind = kind_again(last, args, PyVectorcall_NARGS(flags), names), *out = NULL;
-    PyObject *entry = kind ? PyDict_GetItemWithError(handed, kind) : NULL;
+    OWNED PyObject *kind = kind_again(last, args, PyVectorcall_NARGS(flags), names);
+    OWNED PyObject *entry = kind ? Py_XNewRef(PyDict_GetItemWithError(handed, kind)) : NULL;
     if (entry && !still_stands(self, entry)) {
         PyDict_DelItem(handed, kind);
-        entry = NULL;
+        Py_CLEAR(entry);
     }
     *found = entry != NULL;
-    if (entry) {
-        Py_INCREF(entry);
-        int64_t most = PyLong_AsLongLong(PyTuple_GET_ITEM(entry, 1)), start = most ? nanoseconds() : 0;
-        out = PyObject_Vectorcall(PyTuple_GET_ITEM(entry, 0), args, flags, names);
-        if (out && most && nanoseconds() - start > most && PyDict_GetItemWithError(handed, kind) == entry)
-            PyDict_DelItem(handed, kind);
-        Py_DECREF(entry);
-    } else {
+    if (!entry) {
         PyErr_Clear();
+        return NULL;
     }
-    Py_XDECREF(kind);
+    int64_t most = PyLong_AsLongLong(PyTuple_GET_ITEM(entry, 1)), start = most ? nanoseconds() : 0;
+    PyObject *out = PyObject_Vectorcall(PyTuple_GET_ITEM(entry, 0), args, flags, names);
+    if (out && most && nanoseconds() - start > most && PyDict_GetItemWithError(handed, kind) == entry)
+        PyDict_DelItem(handed, kind);
     return out;
 }
 

@@ -107,18 +107,14 @@ static int64_t integer_of(PyObject *value)
         return PyLong_AsLongLong(value);
     if (PyArray_IsScalar(value, Int64))
         return PyArrayScalar_VAL(value, Int64);
-    PyObject *index = PyNumber_Index(value);
-    int64_t out = index ? PyLong_AsLongLong(index) : -1;
-    Py_XDECREF(index);
-    return out;
+    OWNED PyObject *index = PyNumber_Index(value);
+    return index ? PyLong_AsLongLong(index) : -1;
 }
 
 static uint64_t unsigned_of(PyObject *value)
 {
-    PyObject *index = PyNumber_Index(value);
-    uint64_t out = index ? PyLong_AsUnsignedLongLong(index) : 0;
-    Py_XDECREF(index);
-    return out;
+    OWNED PyObject *index = PyNumber_Index(value);
+    return index ? PyLong_AsUnsignedLongLong(index) : 0;
 }
 
 #define STORE(type, number) do { type stored = (type)(number); memcpy(at, &stored, sizeof stored); } while (0)
@@ -199,11 +195,9 @@ static int is_loaded(const Signature *k, Variant wanted, Loaded *out)
 static int load(Launcher *self, Signature *k, PyObject *name, Variant wanted, Loaded *out)
 {
     unsigned long long function;
-    PyObject *found = PyObject_CallFunction(self->load, "OLiN", name, (long long)wanted.lanes, wanted.divisor,
-                                            PyBool_FromLong(wanted.narrow));
-    int read = found && PyArg_ParseTuple(found, "KII", &function, &out->threads, &out->shared);
-    Py_XDECREF(found);
-    if (!read)
+    OWNED PyObject *found = PyObject_CallFunction(self->load, "OLiN", name, (long long)wanted.lanes, wanted.divisor,
+                                                  PyBool_FromLong(wanted.narrow));
+    if (!found || !PyArg_ParseTuple(found, "KII", &function, &out->threads, &out->shared))
         return 0;
     Loaded *more = PyMem_Realloc(k->loaded, ((size_t)k->loaded_count + 1) * sizeof(Loaded));
     if (!more) {
@@ -270,11 +264,10 @@ static PyObject *launcher_pack(Launcher *self, PyObject *given)
     if (!PyArg_ParseTuple(given, "OO!", &name, &PyTuple_Type, &args))
         return NULL;
     Signature *k = signature(self, name, PyTuple_GET_SIZE(args));
-    PyObject *bytes = k ? PyBytes_FromStringAndSize(NULL, k->size) : NULL;
-    if (bytes && pack(k, NULL, ((PyTupleObject *)args)->ob_item, PyBytes_AS_STRING(bytes), &variant))
-        return Py_BuildValue("NiN", bytes, variant.divisor, PyBool_FromLong(variant.narrow));
-    Py_XDECREF(bytes);
-    return NULL;
+    OWNED PyObject *bytes = k ? PyBytes_FromStringAndSize(NULL, k->size) : NULL;
+    if (!bytes || !pack(k, NULL, ((PyTupleObject *)args)->ob_item, PyBytes_AS_STRING(bytes), &variant))
+        return NULL;
+    return Py_BuildValue("OiN", bytes, variant.divisor, PyBool_FromLong(variant.narrow));
 }
 
 static PyObject *launcher_forget(Launcher *self, PyObject *Py_UNUSED(none))
@@ -316,11 +309,9 @@ static int launcher_init(Launcher *self, PyObject *args, PyObject *Py_UNUSED(key
     self->kernels = PyMem_Calloc((size_t)PyDict_GET_SIZE(kernels) + 1, sizeof(Signature));
     self->numbers = self->kernels ? PyDict_New() : PyErr_NoMemory();
     while (self->numbers && PyDict_Next(kernels, &at, &name, &record)) {
-        PyObject *number = PyLong_FromLong(self->kernel_count);
-        int failed = !number || !read_signature(&self->kernels[self->kernel_count++], record)
-                     || PyDict_SetItem(self->numbers, name, number) < 0;
-        Py_XDECREF(number);
-        if (failed)
+        OWNED PyObject *number = PyLong_FromLong(self->kernel_count);
+        if (!number || !read_signature(&self->kernels[self->kernel_count++], record)
+            || PyDict_SetItem(self->numbers, name, number) < 0)
             return -1;
     }
     return self->numbers ? 0 : -1;

@@ -289,7 +289,7 @@ static int release_lists(const Specialisation *s, const int64_t *frame, PyObject
 /* The dtypes of a number, or of the numbers of a tuple, as a tuple; None for what is neither. */
 static PyObject *types_of(PyObject *item)
 {
-    PyObject *numbers = PyTuple_CheckExact(item) ? Py_NewRef(item) : PyTuple_Pack(1, item);
+    OWNED PyObject *numbers = PyTuple_CheckExact(item) ? Py_NewRef(item) : PyTuple_Pack(1, item);
     Py_ssize_t width = numbers ? PyTuple_GET_SIZE(numbers) : 0;
     PyObject *out = width ? PyTuple_New(width) : NULL;
     for (Py_ssize_t k = 0; out && k < width; k++) {
@@ -299,7 +299,6 @@ static PyObject *types_of(PyObject *item)
         else
             PyTuple_SET_ITEM(out, k, (PyObject *)PyArray_DescrFromType(type_number));
     }
-    Py_XDECREF(numbers);
     return out || PyErr_Occurred() ? out : Py_NewRef(Py_None);
 }
 
