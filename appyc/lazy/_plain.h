@@ -151,21 +151,14 @@ static int is_python_number(PyObject *value)
     return PyFloat_CheckExact(value) || PyLong_CheckExact(value) || PyBool_Check(value) || PyComplex_CheckExact(value);
 }
 
-/* What NumPy is given for a value: itself, or a small array's memory. NULL without an error where it takes more to
- * tell, or something must run before; with `to_write`, before the array is written to. */
-static PyObject *plain_value(const Tally *tally, PyObject *value, int to_write)
+/* The memory of a small array. NULL without an error where something must run before; with `to_write`, before the array
+ * is written to. */
+static PyObject *plain_array(const Tally *tally, View *view, int to_write)
 {
-    if (PyObject_TypeCheck(value, &ViewType)) {
-        View *view = (View *)value;
-        if (!is_small(tally, size_of(view->shape)) || !is_settled(tally, view->buffer, to_write))
-            return NULL;
-        PyObject *values = values_of(view);
-        return !values ? NULL
-            : view->buffer->is_number ? PyArray_Return((PyArrayObject *)Py_NewRef(values)) : Py_NewRef(values);
-    }
-    if (PyArray_CheckExact(value))
-        return is_small(tally, PyArray_SIZE((PyArrayObject *)value)) ? Py_NewRef(value) : NULL;
-    return is_python_number(value) || PyArray_IsScalar(value, Generic) ? Py_NewRef(value) : NULL;
+    if (!is_small(tally, size_of(view->shape)) || !is_settled(tally, view->buffer, to_write))
+        return NULL;
+    PyObject *values = Py_XNewRef(values_of(view));
+    return values && view->buffer->is_number ? PyArray_Return((PyArrayObject *)values) : values;
 }
 
 static int is_element_index(PyObject *item)
@@ -211,11 +204,12 @@ static PyObject *plain_items(const Tally *tally, PyObject *value, int depth, int
     return PyList_CheckExact(value) ? Py_NewRef(out) : PyList_AsTuple(out);
 }
 
-/* What NumPy is given. NULL without an error as for `plain_value`. to_write: the function may write to arrays. */
+/* What NumPy is given for a value. NULL without an error where it takes more to tell, or as for `plain_array`. to_write:
+ * the function may write to arrays. */
 static PyObject *plain_argument(const Tally *tally, PyObject *value, int depth, int to_write)
 {
     if (PyObject_TypeCheck(value, &ViewType))
-        return plain_value(tally, value, to_write);
+        return plain_array(tally, (View *)value, to_write);
     if (PyTuple_CheckExact(value) || PyList_CheckExact(value))
         return depth ? plain_items(tally, value, depth - 1, to_write) : NULL;
     return is_simple(tally, value) ? Py_NewRef(value) : NULL;

@@ -73,10 +73,7 @@ def extreme_of(
     text = f"""
 one = item
 rank = {"one" if key is None else "key(one)"}
-if best is None:
-    it = one
-    best = rank
-elif rank {">" if is_max else "<"} best:
+if best is None or rank {">" if is_max else "<"} best:
     it = one
     best = rank
 """

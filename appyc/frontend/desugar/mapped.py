@@ -17,18 +17,22 @@ Does not handle: functions that are no name, attribute or lambda, which would be
 from __future__ import annotations
 
 import ast
-from collections.abc import Container
-from typing import Any
+from collections.abc import Callable, Container
+from functools import cache
+from typing import Any, TypeAlias
 
 from appyc.frontend.desugar.building import FreshNames, expression, template
 from appyc.frontend.desugar.rewriting import ValueOf, new_lists, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.tree import walk
 
+Lists: TypeAlias = Callable[[], Container[str]]
+"""What finds the names of lists, which few calls ask for."""
+
 
 def without_maps(source: Source, value_of: ValueOf) -> Source:
     """The function, with its calls of `map` and `filter`, and those that make dicts of pairs, replaced."""
-    lists = new_lists(source.ast)
+    lists = cache(lambda: new_lists(source.ast))
     nodes = walk(source.ast)
     if not any(_mapper(node, value_of) or _dict_of_pairs(node, value_of, lists) for node in nodes):
         return source
@@ -51,8 +55,8 @@ def _mapper(node: ast.AST, value_of: ValueOf) -> object:
             return None
 
 
-def _dict_of_pairs(node: ast.AST, value_of: ValueOf, lists: Container[str]) -> str:
-    """The dict comprehension, as a template, that such a call is; "" for others. lists: names of lists."""
+def _dict_of_pairs(node: ast.AST, value_of: ValueOf, lists: Lists) -> str:
+    """The dict comprehension, as a template, that such a call is; "" for others."""
     match node:
         case ast.Call(func=ast.Name() as func, args=[pairs], keywords=[]) if value_of(func) is dict:
             match pairs:
@@ -61,7 +65,7 @@ def _dict_of_pairs(node: ast.AST, value_of: ValueOf, lists: Container[str]) -> s
                 case ast.Call(func=ast.Attribute(attr="items" | "most_common"), keywords=[]):
                     is_sequence = True
                 case ast.Name(id=name):
-                    is_sequence = name in lists
+                    is_sequence = name in lists()
                 case ast.GeneratorExp(elt=elt) | ast.ListComp(elt=elt):
                     is_sequence = isinstance(elt, ast.Tuple) and len(elt.elts) == 2
                 case _:
@@ -76,7 +80,7 @@ def _dict_of_pairs(node: ast.AST, value_of: ValueOf, lists: Container[str]) -> s
 
 
 class _Maps(ast.NodeTransformer):
-    def __init__(self, value_of: ValueOf, unused: FreshNames, lists: Container[str]) -> None:
+    def __init__(self, value_of: ValueOf, unused: FreshNames, lists: Lists) -> None:
         self.value_of, self.unused, self.lists = value_of, unused, lists
 
     def visit_For(self, node: ast.For) -> Any:
