@@ -62,7 +62,7 @@ from typing import Any, TypeGuard
 
 from appyc.frontend.access import python_function
 from appyc.frontend.desugar.building import FreshNames, assigned, functions_of, located, read, template
-from appyc.frontend.desugar.nested_lists import lists_of_lists
+from appyc.frontend.desugar.list_names import lists_of_lists
 from appyc.frontend.desugar.rewriting import Rewriter, Rules, ValueOf, new_lists, rewritten
 from appyc.frontend.library.host_calls import is_library_function
 from appyc.frontend.source import Source
