@@ -144,14 +144,6 @@ static int read_request(const Known *self, Request *request, PyObject *const *ar
     return 1;
 }
 
-static PyObject *key_of(const Request *request)
-{
-    PyObject *key = PyTuple_New(request->used);
-    for (int i = 0; key && i < request->used; i++)
-        PyTuple_SET_ITEM(key, i, Py_NewRef(request->parts[i]));
-    return key;
-}
-
 /* ------------------------------------------------------------------ what was recorded before */
 
 /* The operands as a statement has them: one that shares its target's memory must not keep that alive. */
@@ -260,9 +252,7 @@ static int learn(Known *self, const Request *request, PyObject *key, PyObject *r
     if (!last || last == (PyObject *)before)
         return 0;
     PyObject *target = request->target ? (PyObject *)request->target : Py_None;
-    OWNED PyObject *operands = PyTuple_New(request->count), *plan = NULL;
-    for (int i = 0; operands && i < request->count; i++)
-        PyTuple_SET_ITEM(operands, i, Py_NewRef(request->operands[i]));
+    OWNED PyObject *operands = tuple_of(request->operands, request->count), *plan = NULL;
     if (operands)
         plan = PyObject_CallFunctionObjArgs(self->planned, target, operands, result, last, NULL);
     if (plan && plan != Py_None && (!PyTuple_Check(plan) || PyTuple_GET_SIZE(plan) != PLAN_FIELDS))
@@ -384,7 +374,7 @@ static PyObject *known_call(PyObject *callable, PyObject *const *args, size_t fl
         keywords = NULL;
     if (self->what == RUNS || !read_request(self, &request, args, PyVectorcall_NARGS(flags), keywords))
         return PyObject_Vectorcall(self->slowly, args, flags, keywords);
-    OWNED PyObject *key = key_of(&request);
+    OWNED PyObject *key = tuple_of(request.parts, request.used);
     OWNED PyObject *plan = key ? Py_XNewRef(PyDict_GetItemWithError(self->plans, key)) : NULL;
     if (plan && PyTuple_Check(plan))
         out = record_planned(self, plan, &request);

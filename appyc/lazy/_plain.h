@@ -268,9 +268,7 @@ static PyObject *finish(PyTypeObject *array_type, PyObject *finished, PyObject *
     if (PyArray_CheckExact(result) && PyArray_ISCARRAY((PyArrayObject *)result) && Py_REFCNT(result) == 1
         && !PyArray_BASE((PyArrayObject *)result))
         return array_with(array_type, result);
-    OWNED PyObject *all = PyTuple_New(may_view ? count : 0);
-    for (Py_ssize_t i = 0; all && may_view && i < count; i++)
-        PyTuple_SET_ITEM(all, i, Py_NewRef(args[i]));
+    OWNED PyObject *all = tuple_of(args, may_view ? count : 0);
     return all ? PyObject_CallFunctionObjArgs(finished, result, all, NULL) : NULL;
 }
 

@@ -143,11 +143,9 @@ static PyObject *goes_on(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
     if (moving >= 0)
         now = PyBytes_FromStringAndSize((const char *)moves, moving * (Py_ssize_t)sizeof *moves);
     if (now && (run->count == 1 || (run->moves && PyObject_RichCompareBool(now, run->moves, Py_EQ) == 1)))
-        next = PyTuple_New(count - 3);
+        next = tuple_of(args + 3, count - 3);
     /* Comparing may run anything, and so may making a tuple. */
     if (next && last_run(tally, args[2]) == run && run->last == last) {
-        for (Py_ssize_t i = 3; i < count; i++)
-            PyTuple_SET_ITEM(next, i - 3, Py_NewRef(args[i]));
         Py_XSETREF(run->moves, Py_NewRef(now));
         Py_SETREF(run->last, Py_NewRef(next));
         run->count++;

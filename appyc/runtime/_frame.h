@@ -72,14 +72,6 @@ typedef struct {
 
 #include "_lists.h"
 
-static PyObject *tuple_of(PyObject *const *items, Py_ssize_t count)
-{
-    PyObject *out = PyTuple_New(count);
-    for (Py_ssize_t i = 0; out && i < count; i++)
-        PyTuple_SET_ITEM(out, i, Py_NewRef(items[i]));
-    return out;
-}
-
 /* ------------------------------------------------------------------ arguments to frame */
 
 static int fits_layout(PyArrayObject *array, int layout)
