@@ -199,13 +199,10 @@ static PyObject *record_new(const Known *self, PyObject *plan, const Request *re
 {
     OWNED PyObject *operands = operands_of(self, plan, request);
     int is_number = plan_part(plan, IS_NUMBER) == Py_True;
-    PyObject *out = operands ? make(is_number ? self->number_type : self->array_type, self->tally->statements,
-                                    plan_part(plan, OPERATION), operands, plan_part(plan, SHAPE), plan_part(plan, DTYPE),
-                                    site, is_number)
-                             : NULL;
-    if (out)
-        self->tally->nbytes += plan_number(plan, NBYTES);
-    return out;
+    return operands ? make(is_number ? self->number_type : self->array_type, self->tally->statements,
+                           plan_part(plan, OPERATION), operands, plan_part(plan, SHAPE), plan_part(plan, DTYPE), site,
+                           is_number)
+                    : NULL;
 }
 
 static PyObject *caller(PyObject *module, PyObject *folder);
@@ -213,8 +210,8 @@ static PyObject *caller(PyObject *module, PyObject *folder);
 /* What the plan says. NULL without an error where something must run before. */
 static PyObject *record_planned(const Known *self, PyObject *plan, const Request *request)
 {
-    if (!fits_plan(plan, request)
-        || (!request->target && self->tally->nbytes + plan_number(plan, NBYTES) > self->tally->most_bytes))
+    long long nbytes = request->target ? 0 : plan_number(plan, NBYTES);
+    if (!fits_plan(plan, request) || (nbytes && self->tally->nbytes + nbytes > self->tally->most_bytes))
         return NULL;
     if (self->what == STORES && is_array(self, request->operands[0]) && is_same_view(request->operands[0], request->target))
         return Py_NewRef(Py_None);  /* `a[i] += x` stores what it changed into itself */
@@ -223,7 +220,9 @@ static PyObject *record_planned(const Known *self, PyObject *plan, const Request
     OWNED PyObject *site = self->tally->folder ? caller(NULL, self->tally->folder) : NULL;
     if (!site || !has_room(self->tally, site))
         return NULL;
-    return request->target ? record_store(self, plan, request, site) : record_new(self, plan, request, site);
+    PyObject *out = (request->target ? record_store : record_new)(self, plan, request, site);
+    self->tally->nbytes += out ? nbytes : 0;
+    return out;
 }
 
 /* ------------------------------------------------------------------ learning */

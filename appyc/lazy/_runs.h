@@ -127,6 +127,12 @@ static int is_set(PyObject *variable)
     return value == Py_True;
 }
 
+static int is_in_bytes(PyObject *bytes, const void *what, Py_ssize_t size)
+{
+    return bytes && PyBytes_Check(bytes) && PyBytes_GET_SIZE(bytes) == size
+        && memcmp(PyBytes_AS_STRING(bytes), what, (size_t)size) == 0;
+}
+
 /* goes_on(tally, waiting, function, *operands): whether the call is the next one of the run that was recorded last, to which
  * it is added if so: its operands are views of the same buffers, by paths of the same form, so that what was found out about
  * the first call holds for all. waiting: the variable that says whether calls are recorded. */
@@ -140,14 +146,16 @@ static PyObject *goes_on(PyObject *Py_UNUSED(module), PyObject *const *args, Py_
     Move moves[MOST_MOVES];
     int waits = !run ? 0 : run->always_waits ? 1 : is_set(args[1]), is_next = 0;
     int moving = waits > 0 ? moves_between(moves, last, args + 3, count - 3) : -1;
-    if (moving >= 0)
-        now = PyBytes_FromStringAndSize((const char *)moves, moving * (Py_ssize_t)sizeof *moves);
-    if (now && (run->count == 1 || (run->moves && PyObject_RichCompareBool(now, run->moves, Py_EQ) == 1)))
+    Py_ssize_t size = moving * (Py_ssize_t)sizeof *moves;
+    if (moving >= 0 && (run->count == 1 || is_in_bytes(run->moves, moves, size)))
         next = tuple_of(args + 3, count - 3);
+    if (next && run->count == 1)
+        now = PyBytes_FromStringAndSize((const char *)moves, size);
     /* Comparing may run anything, and so may making a tuple. */
-    if (next && last_run(tally, args[2]) == run && run->last == last) {
-        Py_XSETREF(run->moves, Py_NewRef(now));
+    if (next && !PyErr_Occurred() && last_run(tally, args[2]) == run && run->last == last) {
         Py_SETREF(run->last, Py_NewRef(next));
+        if (now)
+            Py_XSETREF(run->moves, Py_NewRef(now));
         run->count++;
         is_next = 1;
     }
