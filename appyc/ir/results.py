@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeAlias
 
+import numpy as np
+
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
@@ -87,6 +89,11 @@ class ListOf:
         yield self.count
 
 
+def _text(codes: Sequence[int]) -> str:
+    """The text of these code points, which may be surrogates."""
+    return np.asarray(codes, "<u4").tobytes().decode("utf-32-le", "surrogatepass")
+
+
 CONTAINERS: dict[str, Callable[..., object]] = {
     "dict": lambda keys, values: dict(zip(keys, values, strict=True)),
     "Counter": lambda keys, values: Counter(dict(zip(keys, values, strict=True))),
@@ -101,6 +108,9 @@ CONTAINERS: dict[str, Callable[..., object]] = {
         int(number) if is_int else number for number, is_int in zip(numbers, are_ints, strict=True)
     ],
     "bytearray": bytearray,
+    "character": lambda code: chr(code) if code >= 0 else "",
+    "characters": lambda codes: list(_text(codes)),
+    "text": _text,
     "lists": lambda items, starts, counts: [
         items[start : start + count] for start, count in zip(starts, counts, strict=True)
     ],

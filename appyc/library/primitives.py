@@ -42,6 +42,12 @@ def refuse(message):
     raise NotImplementedError(message)
 
 
+def left_unless(condition, why):
+    """Leaves the call to Python where the condition does not hold."""
+    if not condition:
+        raise NotImplementedError(why)
+
+
 def erf(x):
     """The error function of floats."""
     return np.vectorize(math.erf)(x)

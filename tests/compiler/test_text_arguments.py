@@ -95,6 +95,89 @@ def hashed(s: Any, t: Any) -> Any:
     return h
 
 
+def balanced(s: Any, t: Any) -> Any:
+    pairs = {"b": "a", "c": "b"}
+    stack = []
+    for c in s:
+        if c in "ab":
+            stack.append(c)
+        elif c in pairs and stack and stack[-1] == pairs[c]:
+            stack.pop()
+    return stack, "".join(stack), "".join(reversed(stack)), len(stack), not stack
+
+
+def classified(s: Any, t: Any) -> Any:
+    counts = [0] * 6
+    out, changed = "", []
+    for c in s:
+        counts[0] += c.isalpha()
+        counts[1] += c.isdigit()
+        counts[2] += c.isalnum()
+        counts[3] += c.isspace()
+        counts[4] += c.isupper()
+        counts[5] += c.islower()
+        out += c.upper() if c in t else "-"
+        changed.append(c.lower())
+        out = out + c
+    return counts, out, "".join(changed), changed
+
+
+def numbers_of_digits(s: Any, t: Any) -> Any:
+    total, last = 0, ""
+    for c in t:
+        if c.isdigit():
+            total += int(c)
+            last = c
+    return total, int(s[0]), last, chr(97 + total)
+
+
+def counted_by_character(s: Any, t: Any) -> Any:
+    counts: dict[str, int] = {}
+    seen = set()
+    last = {}
+    for i, c in enumerate(s):
+        counts[c] = counts.get(c, 0) + 1
+        if c not in seen:
+            seen.add(c)
+        last[c] = i
+    for c in t:
+        if c in counts:
+            counts[c] -= 1
+    total = 0
+    for c, n in counts.items():
+        total += n if c != "a" else 10 * n
+    return counts, seen, total, max(counts, key=counts.get) if counts else "", len(last)
+
+
+def copied(s: Any, t: Any) -> Any:
+    items = list(s)
+    i, j = 0, len(items) - 1
+    while i < j:
+        items[i], items[j] = items[j], items[i]
+        i, j = i + 1, j - 1
+    items.extend(t)
+    items.append("x" if i else t[0])
+    return items, sorted(s) == sorted(t), sorted(s), items.count("a"), s.count("b")
+
+
+def parts(s: Any, t: Any) -> Any:
+    found = []
+    for i in range(len(s) - len(t) + 1):
+        if s[i : i + len(t)] == t:
+            found.append(i)
+    return found, s == s[::-1], s[1:3] != "ab", s[1:4], s[::-1], s == t
+
+
+def begins_alike(s: Any, t: Any) -> Any:
+    def same(i: Any, c: Any) -> Any:
+        return i < len(s) and s[i] == c
+
+    n = 0
+    for i, c in enumerate(t):
+        n += same(i, c)
+    return n
+
+
 def whole(s: Any, t: Any) -> Any:
     n = 0
     for _ in s:
@@ -132,11 +215,12 @@ def mode(s: Any, t: Any) -> Any:
 TEXTS = [
     ("kitten", "sitting"), ("", "abc"),
     ("aaabbc", "cbb"), ("ab", "ab"), ("añb€cd", "€ñ"), ("x\U0001f600y", "\U0001f600"),
-    ("abc" * 50, "bca" * 40),
+    ("abc" * 50, "bca" * 40), ("Ab 1-\t", "B1"), ("7", "4x2"), ("abcbab", "ab"),
 ]  # fmt: skip
 PROGRAMS: list[Callable[..., Any]] = [
     edit_distance, common_subsequence, counted, runs, is_palindrome, overlaps, hashed, whole, characters_out,
-    named_twice, stored, mode,
+    named_twice, stored, mode, balanced, classified, numbers_of_digits, counted_by_character, copied, parts,
+    begins_alike,
 ]  # fmt: skip
 
 
@@ -150,7 +234,10 @@ def test_texts_are_as_in_python(fn: Callable[..., Any]) -> None:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("fn", [edit_distance, common_subsequence, counted, runs, is_palindrome, hashed])
+@pytest.mark.parametrize("fn", [
+    edit_distance, common_subsequence, counted, runs, is_palindrome, hashed, balanced, classified,
+    counted_by_character, copied, parts, begins_alike,
+])  # fmt: skip
 def test_they_are_compiled_once(fn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: Any = appyc.jit(fn, target="cpu", strict=True)
     assert compiled("abc", "ab") == fn("abc", "ab")
@@ -228,7 +315,7 @@ def test_the_rule() -> None:
 
 
 @pytest.mark.parametrize(
-    "use", ["return s", "return s[0]", "k = s + s", "k = s[0] + s[1]", "k = s.upper()", "k = [s]"]
+    "use", ["return s", "k = [s[0], 1]", "k = s + s", "k = s[0] + s[1]", "k = s.upper()", "k = [s]"]
 )
 def test_other_uses_are_refused(use: str) -> None:
     with pytest.raises(appyc.UnsupportedError, match="this use of a text is not compiled"):

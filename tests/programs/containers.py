@@ -535,3 +535,17 @@ def greatest_beside_a_table(a):
         if a[i] > best:
             best = a[i]
     return best, len(places)
+
+
+@_on(ints(40, lo=0, hi=4))
+@_on([3, 0, 1])
+@_on([3, 9])  # raises KeyError
+def constants_by_computed_keys(a):
+    worth = {0: 1, 1: 5, 2: -10, 3: 50}
+    of_some = {3: 0.5}
+    total, others = 0, 0.0
+    for i in range(len(a)):
+        total += worth[a[i]] - worth.get(a[i] + 1, 0)
+        if a[i] in of_some:
+            others += of_some[a[i]]
+    return total, others

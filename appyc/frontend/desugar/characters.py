@@ -2,33 +2,55 @@
 
     for c in s:                          for c in s:
         if c == "a" or c in "xyz":           if c == 97 or c in (120, 121, 122):
-            found += 1                ->         found += 1
-    if s[0] != t[i]:                     if s[0] != t[i]:
-        total += ord(s[0])                   total += s[0]
+            found += 1                           found += 1
+        elif c.isdigit():             ->     elif isdigit(c):
+            stack.append(c)                      stack.append(c)
+    counts[s[0]] = 1                     counts[s[0]] = 1
+    return "".join(stack)                return made_text(stack)
 
-Characters are compared, looked for among others, given to `ord`, and bound to names that stand for nothing else; an
-empty text that such a name begins with (`last = ""`) is -1. Texts are indexed, run over, and measured.
+Characters are compared, looked for among others, tested, given to `ord` and `int`, and returned; they are items of
+lists and sets, keys and values of dicts, and bound to names that stand for nothing else (`syntax/character_names.py`);
+an empty text that such a name begins with (`last = ""`) is -1. A text that gets characters at its end is a list. Texts
+are indexed, run over, measured, compared, copied to lists, and parts of them returned. The tests and conversions are
+those of `appyc.library.code_points`.
 
-Does not handle: texts that are compared, joined or returned, and methods of texts and characters.
+Does not handle: texts that are joined, given to other functions, or put into containers; other methods of texts.
 """
 
 from __future__ import annotations
 
 import ast
-from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from appyc.errors import UnsupportedError
-from appyc.frontend.desugar.building import located
+from appyc.frontend.desugar.building import constant, functions_of, located, read, template
 from appyc.frontend.desugar.rewriting import rewritten
 from appyc.frontend.source import Source
+from appyc.frontend.syntax.character_names import (
+    CHANGED,
+    CLASSIFIED,
+    HOLDERS,
+    CharacterNames,
+    Role,
+    bound_by,
+    character_names,
+    iterated,
+    pairs_in,
+    root_of,
+    use_of,
+)
 from appyc.frontend.syntax.tree import walk
+from appyc.frontend.types.values import ReturnedContainer
+from appyc.library import code_points, list_lookups
+
+_FUNCTIONS = functions_of(code_points) | functions_of(list_lookups)
+_HINT = "characters are compared, tested, given to ord and int, put into lists, sets and dicts, and returned"
 
 
 def texts_run_over(function: ast.FunctionDef) -> frozenset[str]:
-    """The names that are indexed or run over, and whose type is not tested: as arguments, texts are compiled for any
-    characters."""
+    """The names that are indexed, run over, copied or measured, and whose type is not tested: as arguments, texts are
+    compiled for any characters."""
     tested = {
         node.args[0].id
         for node in walk(function)
@@ -38,190 +60,270 @@ def texts_run_over(function: ast.FunctionDef) -> frozenset[str]:
     run_over = frozenset(
         root.id
         for node in walk(function)
-        for part in (_iterated(node) if isinstance(node, ast.For | ast.comprehension) else ())
-        if (root := _root(part)) is not None
+        for part in (iterated(node) if isinstance(node, ast.For | ast.comprehension) else _looked_at(node))
+        if (root := root_of(part)) is not None
     ) | {n.value.id for n in walk(function) if isinstance(n, ast.Subscript) and isinstance(n.value, ast.Name)}
     return run_over - tested
+
+
+def _looked_at(node: ast.AST) -> list[ast.expr]:
+    """What a call copies or measures, and what a part of something is compared with."""
+    match node:
+        case ast.Call(func=ast.Name(id="list" | "sorted" | "set" | "Counter" | "deque" | "len"), args=args):
+            return args
+        case ast.Compare(left=left, comparators=[right]) if root_of(left) is not left:
+            return [right]
+        case _:
+            return []
 
 
 def with_codes(source: Source, texts: frozenset[str]) -> Source:
     """The function, to which these parameters are lists of code points. Raises UnsupportedError for another use."""
     if not texts:
         return source
-    return rewritten(source, lambda copied: _Codes(source, texts, _characters(source, copied, texts)))
-
-
-def _root(node: ast.expr) -> ast.Name | None:
-    """The name of which an expression is the whole, a slice, or these reversed."""
-    match node:
-        case (
-            ast.Subscript(value=value, slice=ast.Slice())
-            | ast.Call(func=ast.Name(id="reversed"), args=[value])
-        ):
-            return _root(value)
-        case _:
-            return node if isinstance(node, ast.Name) else None
-
-
-def _iterated(loop: ast.For | ast.comprehension) -> list[ast.expr]:
-    """What a loop runs over, with the arguments of `enumerate` and `zip` one by one."""
-    match loop.iter:
-        case ast.Call(func=ast.Name(id="enumerate"), args=[over, *_]):
-            return [over]
-        case ast.Call(func=ast.Name(id="zip"), args=args):
-            return args
-        case over:
-            return [over]
-
-
-def _bound_by(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
-    """The names that a node binds, with the value; of a loop over something the item of that, as `over[0]`."""
-    match node:
-        case ast.Assign(targets=targets, value=value):
-            for target in targets:
-                pairs = zip(target.elts, value.elts, strict=False) if isinstance(
-                    target, ast.Tuple) and isinstance(value, ast.Tuple) else [(target, value)]  # fmt: skip
-                yield from ((t.id, v) for t, v in pairs if isinstance(t, ast.Name))
-        case ast.For(target=target) | ast.comprehension(target=target):
-            items: list[ast.expr | None] = [
-                ast.Subscript(p, ast.Constant(0), ast.Load()) for p in _iterated(node)
-            ]
-            names = target.elts if isinstance(target, ast.Tuple) else [target]
-            if len(names) == len(items) + 1:  # of `enumerate`
-                items = [None, *items]
-            yield from ((t.id, v) for t, v in zip(names, items, strict=False) if isinstance(t, ast.Name))
-
-
-def _characters(source: Source, function: ast.FunctionDef, texts: frozenset[str]) -> frozenset[str]:
-    """The names that are bound to characters alone, by the statements that bind them."""
-    stores = Counter(
-        n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    )
-    bound: dict[str, list[ast.expr | None]] = {}
-    for name, value in (pair for node in ast.walk(function) for pair in _bound_by(node)):
-        bound.setdefault(name, []).append(value)
-    names = {name for name, values in bound.items() if stores[name] == len(values)}
-    lost = names
-    while lost:
-        known = _Codes(source, texts, frozenset(names))
-        lost = {n for n in names if not all(v is not None and known.is_character(v) for v in bound[n])}
-        names -= lost
-    return frozenset(n for n in names if not all(isinstance(v, ast.Constant) for v in bound[n]))
+    return rewritten(source, lambda copied: _Codes(source, character_names(copied, texts)))
 
 
 @dataclass
 class _Codes(ast.NodeTransformer):
-    """characters: names of such. known: the texts and characters that stand where they may."""
+    """known: names, and characters, that stand where they may. coded: texts that become numbers."""
 
     source: Source
-    texts: frozenset[str]
-    characters: frozenset[str]
-    known: set[ast.expr] = field(default_factory=set)
+    names: CharacterNames
+    known: set[ast.AST] = field(default_factory=set)
+    coded: set[ast.AST] = field(default_factory=set)
 
-    def is_text(self, node: ast.expr) -> bool:
-        root = _root(node)
-        return root is not None and root.id in self.texts
+    def visit(self, node: ast.AST) -> Any:
+        if (use := use_of(node)) is not None:
+            self._use(node, use[1])
+        if isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+            is_either = bool(self.names.of(node)) or self.names.is_character(node)
+            if is_either and node not in self.known and not isinstance(node, ast.Constant):
+                raise self._refused(node)
+        return super().visit(node)
 
-    def is_character(self, node: ast.expr) -> bool:
-        match node:
-            case ast.Constant(value=str(text)):
-                return len(text) < 2
-            case ast.Subscript(value=value, slice=index) if not isinstance(index, ast.Slice | ast.Tuple):
-                return self.is_text(value)
-            case _:
-                return isinstance(node, ast.Name) and node.id in self.characters
+    def _refused(self, node: ast.AST, hint: str = _HINT) -> UnsupportedError:
+        return UnsupportedError("this use of a text is not compiled", self.source.loc(node), hint)
 
-    def _allow(self, node: ast.expr) -> None:
-        self.known.add(node)
-        while isinstance(node, ast.Subscript | ast.Call):
-            node = node.value if isinstance(node, ast.Subscript) else node.args[0]
-            self.known.add(node)
+    def _use(self, node: ast.AST, found: dict[str, ast.expr]) -> None:
+        own = self.names.of(found["it"])
+        if own:
+            it = ast.dump(found["it"])
+            is_there_twice = "max" in found or "min" in found
+            self.known |= (
+                {n for n in ast.walk(node) if ast.dump(n) == it} if is_there_twice else {found["it"]}
+            )
+        if "key" in found and Role.KEYED in own:
+            self._code(found["key"])
+        if "item" in found and own & HOLDERS:
+            self._code(found["item"])
+
+    def _code(self, *characters: ast.expr) -> None:
+        """Where characters may stand, as their numbers."""
+        for node in characters:
+            if isinstance(node, ast.IfExp):
+                self._code(node.body, node.orelse)
+            (self.coded if isinstance(node, ast.Constant) else self.known).add(node)
 
     def _text(self, node: ast.expr) -> None:
-        """Where a text may stand."""
-        if self.is_text(node):
-            self._allow(node)
+        """Where a text, or another container of characters, may stand."""
+        root = root_of(node)
+        if root is not None and self.names.of(root) - {Role.CHARACTER}:
+            self.known.add(root)
 
-    def _code(self, node: ast.expr) -> ast.expr:
-        """A character as its number."""
-        if isinstance(node, ast.Constant):
-            return located(ast.Constant(ord(node.value) if node.value else -1), node)  # type: ignore[arg-type]
-        self._allow(node)
-        return node
+    def _call(self, function: str, *args: ast.expr) -> ast.expr:
+        return ast.Call(_FUNCTIONS[function], [*args], [])
 
-    def _refuse(self, node: ast.expr) -> None:
-        raise UnsupportedError("this use of a text is not compiled", self.source.loc(node),
-                               "characters are compared, and given to ord")  # fmt: skip
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        if node not in self.coded or not isinstance(node.value, str):
+            return node
+        if len(node.value) < 2:
+            return located(ast.Constant(ord(node.value) if node.value else -1), node)
+        return located(ast.Tuple([ast.Constant(ord(c)) for c in node.value], ast.Load()), node)
+
+    # ------------------------------------------------------------ statements
 
     def visit_For(self, node: ast.For | ast.comprehension) -> ast.AST:
-        for part in _iterated(node):
-            self._text(part)
+        for part in iterated(node):
+            match part:
+                case ast.Call(func=ast.Attribute(value=of, attr="items" | "values" | "keys")):
+                    self._text(of)
+                case _:
+                    self._text(part)
+        for name, value in bound_by(node):
+            is_other = Role.CHARACTER not in self.names.of(read(name))
+            if value is not None and is_other and self.names.is_character(value):
+                raise self._refused(node.target, "give the character a name that stands for nothing else")
         return self.generic_visit(node)
 
     visit_comprehension = visit_For
 
-    def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)]) if name in self.characters:
-                node.value = self._code(node.value)
-            case ast.Assign(targets=[ast.Tuple() as target], value=ast.Tuple() as value):
-                value.elts = [
-                    self._code(v) if isinstance(t, ast.Name) and t.id in self.characters else v
-                    for t, v in zip(target.elts, value.elts, strict=False)
-                ]
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        if len(node.targets) == 1 and Role.BUILT in self.names.of(node.targets[0]):
+            return self._built(node, node.targets[0])
+        for target, value in pairs_in(node):
+            own = self.names.of(target.value if isinstance(target, ast.Subscript) else target)
+            if Role.CHARACTER in own or (isinstance(target, ast.Subscript) and own & HOLDERS):
+                self._code(value)
+            elif own and isinstance(target, ast.Name):
+                self._container(value, own)
+        self.generic_visit(node)
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        if node.value is None or not self.names.of(node.target):
+            return self.generic_visit(node)
+        return self.visit(located(ast.Assign([node.target], node.value), node))
+
+    def _container(self, value: ast.expr, own: frozenset[Role]) -> None:
+        """A new container of characters."""
+        match value:
+            case ast.List(elts=items) | ast.Set(elts=items):
+                self._code(*items)
+            case ast.Dict(keys=keys, values=items):
+                self._code(*(k for k in keys if k is not None and Role.KEYED in own))
+                self._code(*(items if Role.VALUED in own else ()))
+            case ast.Call(args=[text]):
+                self._text(text)
+        self._text(value)
+
+    def _built(self, node: ast.Assign, name: ast.expr) -> Any:
+        match node.value:
+            case ast.Constant(value=str(text)):
+                node.value = located(ast.List([ast.Constant(ord(c)) for c in text], ast.Load()), node.value)
+                return node
+            case ast.BinOp(right=part):  # `text = text + part`
+                return self._extended(name, part, node)
+        raise AssertionError("such a text is a constant, or gets something")
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        if Role.BUILT in self.names.of(node.target):
+            return self._extended(node.target, node.value, node)
         return self.generic_visit(node)
 
-    def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        sides = [node.left, *node.comparators]
-        if isinstance(node.ops[0], ast.In | ast.NotIn) and len(sides) == 2 and self.is_character(node.left):
-            self._membership(node)
-        elif all(map(self.is_character, sides)) and not all(isinstance(s, ast.Constant) for s in sides):
-            node.left, *node.comparators = map(self._code, sides)
+    def _extended(self, text: ast.expr, part: ast.expr, at: ast.stmt) -> ast.stmt:
+        is_one = self.names.is_character(part)
+        (self._code if is_one else self._text)(part)
+        method = "it.append(part)" if is_one else "it.extend(part)"
+        (out,) = template(method, {"it": ast.unparse(text), "part": self.visit(part)}, at)
+        return out
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        self.known.add(node.value)  # a character of which nothing is done
+        match node.value:
+            case ast.Call(func=ast.Attribute(value=list_, attr="extend"), args=[text]):
+                self._text(list_)
+                self._text(text)
         return self.generic_visit(node)
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        match node.value:
+            case ast.Tuple(elts=elts):
+                node.value.elts = list(map(self._returned, elts))
+            case ast.expr() as value:
+                node.value = self._returned(value)
+        return self.generic_visit(node)
+
+    def _returned(self, value: ast.expr) -> ast.expr:
+        root = root_of(value)
+        own = self.names.of(root)
+        makes = "text" if own & {Role.TEXT, Role.BUILT} else "characters"
+        if self.names.is_character(value):
+            makes = "character"
+            self._code(value)
+        elif not own or (root is value and Role.TEXT in own):
+            return value  # no text, or it is refused
+        self._text(value)
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):  # `"".join(items)`
+            makes, value = "text", value.args[0]
+        if isinstance(value, ast.Call) and ast.unparse(value.func) == "reversed":
+            value = ast.Subscript(value.args[0], ast.Slice(step=ast.Constant(-1)), ast.Load())
+        if makes != "character" and not own & {Role.KEYED, Role.SET}:
+            value = self._call("codes", value)
+        return located(ast.Call(constant(ReturnedContainer(makes)), [value], []), value)
+
+    # ------------------------------------------------------------ expressions
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        left, right = node.left, node.comparators[0]
+        sides = [left, *node.comparators]
+        match node.ops:
+            case [ast.In() | ast.NotIn()] if self.names.is_character(left):
+                self._membership(node)
+            case [ast.Eq() | ast.NotEq() as op] if (
+                self._is_whole(left)
+                and self._is_whole(right)
+                and (self.names.is_text(left) or self.names.is_text(right))
+            ):
+                for side in sides:
+                    self._text(side)
+                    self.coded.add(side)
+                out = located(self._call("equal", *sides), node)
+                self.generic_visit(out)
+                return out if isinstance(op, ast.Eq) else located(ast.UnaryOp(ast.Not(), out), node)
+            case _ if all(map(self.names.is_character, sides)):
+                if not all(isinstance(s, ast.Constant) for s in sides):
+                    self._code(*sides)
+        return self.generic_visit(node)
+
+    def _is_whole(self, node: ast.expr) -> bool:
+        is_constant = isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) > 1
+        return is_constant or self.names.is_text(node)
 
     def _membership(self, node: ast.Compare) -> None:
         match node.comparators[0]:
             case ast.Constant(value=str(text)) as among if not isinstance(node.left, ast.Constant):
                 items: list[ast.expr] = [ast.Constant(ord(c)) for c in dict.fromkeys(text)]
                 node.comparators = [located(ast.Tuple(items, ast.Load()), among)]
-            case ast.Tuple(elts=elts) | ast.List(elts=elts) | ast.Set(elts=elts) as among if all(
-                map(self.is_character, elts)
+            case ast.Tuple(elts=elts) | ast.List(elts=elts) | ast.Set(elts=elts) if all(
+                map(self.names.is_character, elts)
             ):
-                among.elts = [self._code(e) for e in elts]
-            case among if self.is_text(among) and not (
+                self._code(*elts)
+            case among if self.names.of(root_of(among)) - {Role.VALUED, Role.CHARACTER} and not (
                 isinstance(node.left, ast.Constant) and not node.left.value
             ):
-                self._allow(among)
+                self._text(among)
             case _:
                 return
-        node.left = self._code(node.left)
+        self._code(node.left)
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:
+    def visit_Call(self, node: ast.Call) -> Any:
         match node:
-            case ast.Call(func=ast.Name(id="ord"), args=[item], keywords=[]) if self.is_character(item):
-                return node if isinstance(item, ast.Constant) else self.visit(self._code(item))
+            case ast.Call(func=ast.Name(id="ord"), args=[item], keywords=[]) if self.names.is_character(item):
+                if isinstance(item, ast.Constant):
+                    return node
+                self._code(item)
+                return self.visit(item)
+            case ast.Call(func=ast.Name(id="chr"), args=[_], keywords=[]):
+                node.func = _FUNCTIONS["numbered"]
+            case ast.Call(func=ast.Name(id="int"), args=[item], keywords=[]) if self.names.is_character(item):
+                self._code(item)
+                node.func = _FUNCTIONS["digit"]
+            case ast.Call(func=ast.Attribute(value=item, attr=method), args=[], keywords=[]) if (
+                method in CLASSIFIED | CHANGED and self.names.is_character(item)
+            ):
+                self._code(item)
+                return self.generic_visit(located(self._call(method, item), node))
+            case ast.Call(func=ast.Attribute(value=text, attr="count"), args=[item]) if (
+                Role.TEXT in self.names.of(text) and self.names.is_character(item)
+            ):
+                return self.generic_visit(located(self._call("count", text, item), node))
             case ast.Call(func=ast.Name(id="len"), args=[text], keywords=[]):
                 self._text(text)
         return self.generic_visit(node)
 
-    def visit_If(self, node: ast.If | ast.While) -> ast.AST:
-        self._text(node.test)
+    def visit_If(self, node: ast.If | ast.While | ast.IfExp) -> ast.AST:
+        self._test(node.test)
         return self.generic_visit(node)
 
-    visit_While = visit_If
+    visit_While = visit_IfExp = visit_If
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         if isinstance(node.op, ast.Not):
-            self._text(node.operand)
+            self._test(node.operand)
         return self.generic_visit(node)
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        if self.is_text(node.value) and node not in self.known:
-            self._refuse(node)
-        return self.generic_visit(node)
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        is_named = node.id in self.texts | self.characters and isinstance(node.ctx, ast.Load)
-        if is_named and node not in self.known:
-            self._refuse(node)
-        return node
+    def _test(self, node: ast.expr) -> None:
+        """Where the truth of a container may be asked."""
+        for value in node.values if isinstance(node, ast.BoolOp) else [node]:
+            self._text(value)

@@ -334,9 +334,19 @@ def _is_text(key: ast.expr) -> bool:
 
 
 def is_entered(tree: ast.FunctionDef, name: str) -> bool:
-    """Whether keys that are computed are put into a container."""
+    """Whether keys that are computed are put into a container, or looked up in one of constant numbers."""
+    is_table = any(
+        isinstance(node, ast.Assign) and _is_of_numbers(node.value) and name in map(ast.unparse, node.targets)
+        for node in walk(tree)
+    )
     for node in walk(tree):
         match node:
+            case (
+                ast.Subscript(value=ast.Name(id=owner), slice=key)
+                | ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="get"), args=[key, *_])
+                | ast.Compare(left=key, ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=owner)])
+            ) if owner == name and is_table and not isinstance(key, ast.Constant):
+                return True
             case ast.Subscript(value=ast.Name(id=owner), slice=key, ctx=ast.Store()) if owner == name:
                 if not isinstance(key, ast.Constant):
                     return True
@@ -349,6 +359,14 @@ def is_entered(tree: ast.FunctionDef, name: str) -> bool:
             ) if owner == name:
                 return True
     return False
+
+
+def _is_of_numbers(value: ast.expr) -> bool:
+    """Whether this is a dict of numbers of one type that are written out."""
+    items = value.values if isinstance(value, ast.Dict) else []
+    numbers = [item.operand if isinstance(item, ast.UnaryOp) else item for item in items]
+    kinds = {type(n.value) if isinstance(n, ast.Constant) else None for n in numbers}
+    return len(kinds) == 1 and kinds <= {int, float}
 
 
 def holds_lists(tree: ast.FunctionDef, name: str, kind: Kind) -> bool:

@@ -16,6 +16,7 @@ from appyc.frontend.desugar.building import (
     block_of,
     constant,
     container_of,
+    located,
     matched,
     part_of,
     renamed,
@@ -301,13 +302,20 @@ class Containers(Rules):
         values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
         before = []
         for at, value in enumerate(values):
-            name = self.owner(value)
+            match value:
+                case ast.Call(func=ast.Constant(value=ReturnedContainer()) as of_items, args=[it]):
+                    pass  # the container's items, or its keys, are made of numbers
+                case it:
+                    of_items = None
+            name = self.owner(it)
             if name is None or self.kinds[name].is_bounded:
                 values[at] = self.visit(value)
                 continue
             before += self.as_lists(name, node)
             made = constant(ReturnedContainer(self.kinds[name].makes))
-            values[at] = self.expression(self.RETURNED, name, node, made=made)
+            values[at] = out = self.expression(self.RETURNED, name, node, made=made)
+            if of_items is not None and isinstance(out, ast.Call):
+                out.args[0] = located(ast.Call(of_items, [out.args[0]], []), node)
         if not isinstance(node.value, ast.Tuple):
             (node.value,) = values
         return [*before, node]

@@ -354,8 +354,9 @@ def _ord(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     values = expressions.lower_operands(scope, node.args)
     text = values[0].obj if len(values) == 1 and isinstance(values[0], vals.Opaque) else None
     if not isinstance(text, str) or len(text) != 1:
-        raise UnsupportedError("ord is compiled of a character of a text, and of one that is written out", loc,
-                               "give the character a name that stands for nothing else")  # fmt: skip
+        raise UnsupportedError(
+            "ord is compiled of a character of a text, and of one that is written out", loc
+        )
     return arithmetic.python_number(ord(text), loc)
 
 

@@ -296,6 +296,7 @@ _FUNCTIONS: dict[object, Entry] = {
     **sort_functions.FUNCTIONS,
     primitives.each: (("function", "*arrays"), texts.each),
     primitives.by_index: (("shape", "element"), texts.by_index), primitives.refuse: (("message",), texts.refuse),
+    primitives.left_unless: (("condition", "why"), texts.left_unless),
     **{
         ufunc.reduce: (_REDUCED, partial(_reduction, name, of_first=True))
         for ufunc, name in (*scan_functions.UFUNCS.items(), *scan_functions.BITWISE.items())

@@ -15,7 +15,7 @@ from appyc.frontend.arrays.masks import packed
 from appyc.frontend.arrays.tensors import as_tensor, as_value, broadcast, numbers_of_elements
 from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.inlining import called_with, inlined
-from appyc.frontend.expressions.left_calls import leave_large
+from appyc.frontend.expressions.left_calls import leave_large, leave_unless
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.library.axis_arguments import Arguments, Entry
 from appyc.frontend.scope import Scope
@@ -230,3 +230,12 @@ def refuse(scope: Scope, given: Arguments, loc: Loc) -> Value:
     message = given["message"]
     assert isinstance(message, Opaque)
     raise UnsupportedError(str(message.obj), loc)
+
+
+def left_unless(scope: Scope, given: Arguments, loc: Loc) -> Value:
+    """`primitives.left_unless`."""
+    condition, why = given["condition"], given["why"]
+    assert isinstance(condition, Number)
+    assert isinstance(why, Opaque)
+    leave_unless(scope, condition.expr, str(why.obj), loc)
+    return Opaque(None)

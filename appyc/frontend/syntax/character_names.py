@@ -1,0 +1,296 @@
+"""Which names of a function stand for characters, and for texts, lists, sets and dicts of characters.
+
+A name has a role where every statement that binds it, and every method that puts something into it, agrees with that:
+`last = s[0]`, `stack = []` with `stack.append(last)`, `seen = set(s)`, `counts = {}` with `counts[last] = 1`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from appyc.frontend.desugar.building import matched
+
+
+class Role(Enum):
+    """What a name stands for. BUILT: a text that begins as a constant and gets characters at its end. KEYED, VALUED: a
+    dict of which the keys, or the values, are characters."""
+
+    CHARACTER = auto()
+    TEXT = auto()
+    BUILT = auto()
+    LIST = auto()
+    SET = auto()
+    KEYED = auto()
+    VALUED = auto()
+
+
+SEQUENCES = frozenset({Role.TEXT, Role.BUILT, Role.LIST})
+HOLDERS = SEQUENCES | {Role.SET, Role.VALUED}
+"""Roles of containers whose items are characters."""
+KEYS = frozenset({Role.KEYED})
+NOTHING: frozenset[Role] = frozenset()
+
+METHODS = {
+    "it.append(item)": NOTHING, "it.appendleft(item)": NOTHING, "it.insert(at, item)": NOTHING,
+    "it.add(item)": NOTHING, "it.remove(item)": NOTHING, "it.discard(item)": NOTHING, "it.index(item)": NOTHING,
+    "it.count(item)": NOTHING, "it.clear()": NOTHING, "it.reverse()": NOTHING, "it.sort()": NOTHING,
+    "it.pop()": HOLDERS, "it.popleft()": HOLDERS, "it[key]": HOLDERS, "it.pop(key)": HOLDERS,
+    "it.pop(key, item)": HOLDERS, "it.get(key, item)": HOLDERS, "it.setdefault(key, item)": HOLDERS,
+    "max(it, key=it.get)": KEYS, "min(it, key=it.get)": KEYS,
+}  # fmt: skip
+"""Uses of containers, and the roles of those of which they give a character. `key` is one where the keys are."""
+
+CLASSIFIED = frozenset({"isalpha", "isdigit", "isalnum", "isspace", "isupper", "islower"})
+CHANGED = frozenset({"upper", "lower"})
+"""Methods of characters: tests, and those that give another one."""
+
+
+def use_of(node: ast.AST) -> tuple[str, dict[str, ast.expr]] | None:
+    """The pattern in METHODS that a node is, and what its names stand for: `it` for a name."""
+    match node:
+        case ast.Subscript(value=ast.Name() as name, slice=key) if not isinstance(key, ast.Slice):
+            return "it[key]", {"it": name, "key": key}
+        case ast.Call():
+            for pattern in METHODS:
+                if (found := matched(pattern, node)) is not None and isinstance(found["it"], ast.Name):
+                    return pattern, found
+    return None
+
+
+def root_of(node: ast.expr) -> ast.Name | None:
+    """The name of which an expression is the whole, a slice, a copy, or these reversed or sorted."""
+    match node:
+        case (
+            ast.Subscript(value=value, slice=ast.Slice())
+            | ast.Call(func=ast.Name(id="reversed" | "sorted" | "list"), args=[value], keywords=[])
+            | ast.Call(
+                func=ast.Attribute(value=ast.Constant(value=""), attr="join"), args=[value], keywords=[]
+            )
+        ):
+            return root_of(value)
+        case _:
+            return node if isinstance(node, ast.Name) else None
+
+
+def iterated(loop: ast.For | ast.comprehension) -> list[ast.expr]:
+    """What a loop runs over, with the arguments of `enumerate` and `zip` one by one."""
+    match loop.iter:
+        case ast.Call(func=ast.Name(id="enumerate"), args=[over, *_]):
+            return [over]
+        case ast.Call(func=ast.Name(id="zip"), args=args):
+            return args
+        case over:
+            return [over]
+
+
+@dataclass(frozen=True)
+class CharacterNames:
+    """The names that have roles."""
+
+    roles: Mapping[str, frozenset[Role]]
+
+    def of(self, node: ast.AST | None) -> frozenset[Role]:
+        """The roles of a name; none of another expression."""
+        return self.roles.get(node.id, frozenset()) if isinstance(node, ast.Name) else frozenset()
+
+    def is_text(self, node: ast.expr) -> bool:
+        return bool(self.of(root_of(node)) & SEQUENCES)
+
+    def is_character(self, node: ast.expr) -> bool:
+        match node:
+            case ast.Constant(value=str(text)):
+                return len(text) < 2
+            case ast.Name():
+                return Role.CHARACTER in self.of(node)
+            case ast.IfExp(body=body, orelse=orelse):
+                return self.is_character(body) and self.is_character(orelse)
+            case ast.Call(func=ast.Name(id="chr"), args=[_], keywords=[]):
+                return True
+            case ast.Call(func=ast.Attribute(value=value, attr=method), args=[], keywords=[]) if (
+                method in CHANGED
+            ):
+                return self.is_character(value)
+            case ast.Subscript(value=ast.Subscript() as value, slice=index) if not isinstance(
+                index, ast.Slice
+            ):
+                return self.is_text(value)
+            case ast.Starred(value=value):
+                return self.is_text(value) or bool(self.of(value) & {Role.KEYED, Role.SET})
+        use = use_of(node)
+        return use is not None and bool(self.of(use[1]["it"]) & METHODS[use[0]])
+
+
+@dataclass
+class _Uses:
+    """Of a name: what is bound to it, how often; the items and the keys that it gets; and texts whose characters it
+    gets. None stands for what is no expression of the function's."""
+
+    bound: list[ast.expr | None] = field(default_factory=list)
+    items: list[ast.expr | None] = field(default_factory=list)
+    keys: list[ast.expr] = field(default_factory=list)
+    added: list[ast.expr] = field(default_factory=list)
+    stores: int = 0
+
+    def may_be(self) -> frozenset[Role]:
+        """The roles that the values allow for which nothing is known."""
+        kinds = {_kind(value) for value in self.bound}
+        (kind,) = kinds if len(kinds) == 1 else (None,)
+        if kind is None or len(self.bound) + len(self.added) != self.stores:
+            return frozenset()
+        if kind == frozenset({Role.CHARACTER}) and self.added:
+            return frozenset({Role.BUILT})
+        return kind if not self.added or Role.LIST in kind else frozenset()
+
+    def allow(self, role: Role, names: CharacterNames) -> bool:
+        """Whether all of them agree with a role, and some show it."""
+        if role is Role.CHARACTER:
+            known = [b for b in self.bound if not isinstance(b, ast.Constant)]
+            return bool(known) and all(b is not None and names.is_character(b) for b in self.bound)
+        if role is Role.BUILT:
+            return all(map(_is_constant_text, self.bound)) and all(
+                names.is_character(one) or names.is_text(one) for one in self.added
+            )
+        bound = [part for value in self.bound if value is not None for part in _parts(value, role)]
+        items = self.keys if role is Role.KEYED else self.items
+        others = [p for p in bound if isinstance(p, ast.Starred)]  # whole texts
+        single = [*(p for p in bound if not isinstance(p, ast.Starred)), *items]
+        whole = [*(p.value for p in others), *self.added]
+        return bool(single or whole) and all(
+            [*(i is not None and names.is_character(i) for i in single), *map(names.is_text, whole)]
+        )
+
+
+def _is_constant_text(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _kind(value: ast.expr | None) -> frozenset[Role] | None:
+    """The roles that a value may give to a name."""
+    match value:
+        case ast.List() | ast.Call(func=ast.Name(id="list" | "sorted" | "deque")):
+            return frozenset({Role.LIST})
+        case ast.Subscript(slice=ast.Slice()):
+            return frozenset({Role.LIST})
+        case ast.Set() | ast.Call(func=ast.Name(id="set")):
+            return frozenset({Role.SET})
+        case ast.Dict() | ast.Call(func=ast.Name(id="dict" | "defaultdict" | "Counter")):
+            return frozenset({Role.KEYED, Role.VALUED})
+        case None:
+            return None
+        case _:
+            return frozenset({Role.CHARACTER})
+
+
+def _parts(value: ast.expr, role: Role) -> Iterator[ast.expr]:
+    """What a new container holds, or has for keys; a whole text is starred."""
+    match value:
+        case ast.List(elts=elts) | ast.Set(elts=elts):
+            yield from elts
+        case ast.Dict(keys=keys, values=values):
+            yield from (k or ast.Constant(None) for k in keys) if role is Role.KEYED else values
+        case ast.Call(func=ast.Name(id="list" | "sorted" | "deque" | "set" | "Counter"), args=[text]):
+            yield ast.Starred(text)
+        case ast.Call(func=ast.Name(id="defaultdict" | "Counter")) if role is Role.VALUED:
+            yield ast.Constant(0)
+        case ast.Subscript(value=text):
+            yield ast.Starred(text)
+
+
+def character_names(function: ast.FunctionDef, texts: Iterable[str]) -> CharacterNames:
+    """The roles of a function's names, of which some are texts."""
+    uses = _uses_in(function)
+    given = {name: frozenset({Role.TEXT}) for name in texts}
+    roles = {name: one.may_be() for name, one in uses.items()} | given
+    while True:
+        known = CharacterNames(roles)
+        kept = {
+            name: frozenset(role for role in own if uses[name].allow(role, known))
+            for name, own in roles.items()
+            if name not in given
+        } | given
+        if kept == roles:
+            return CharacterNames({name: own for name, own in roles.items() if own})
+        roles = kept
+
+
+def _uses_in(function: ast.FunctionDef) -> dict[str, _Uses]:
+    uses: dict[str, _Uses] = {}
+
+    def of(name: str) -> _Uses:
+        return uses.setdefault(name, _Uses())
+
+    for node in ast.walk(function):
+        for name, value in bound_by(node):
+            of(name).bound.append(value)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            of(node.id).stores += 1
+        if (use := use_of(node)) is not None:
+            found = use[1]
+            own = of(found["it"].id)  # type: ignore[attr-defined]
+            own.items += [found["item"]] if "item" in found else []
+            own.keys += [found["key"]] if "key" in found else []
+        match node:
+            case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
+                of(name).added.append(value if isinstance(op, ast.Add) else ast.Constant(None))
+            case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=name))):
+                of(name).items.append(None)
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="extend"), args=[value]):
+                of(name).items.append(None)
+            case ast.Assign():
+                for target, value in pairs_in(node):
+                    if isinstance(target, ast.Name) and (part := added_to(target, value)) is not None:
+                        of(target.id).added.append(part)
+                    if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                        of(target.value.id).items.append(value)
+            case ast.Compare(left=key, ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=name)]):
+                of(name).keys.append(key)
+    return uses
+
+
+def added_to(target: ast.expr, value: ast.expr) -> ast.expr | None:
+    """The part of `text = text + part`."""
+    match target, value:
+        case ast.Name(id=name), ast.BinOp(left=ast.Name(id=left), op=ast.Add(), right=part) if name == left:
+            return part
+        case _:
+            return None
+
+
+def pairs_in(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The targets of an assignment, of tuples one by one, with what they get."""
+    for target in node.targets:
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            yield from zip(target.elts, node.value.elts, strict=False)
+        else:
+            yield target, node.value
+
+
+def bound_by(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
+    """The names that a node binds, with the value; of a loop over something a character of that, as `*over`."""
+    pairs: Iterable[tuple[ast.expr, ast.expr | None]] = ()
+    match node:
+        case ast.AnnAssign(target=target, value=value):
+            pairs = [(target, value)]
+        case ast.Assign():
+            pairs = [(t, v) for t, v in pairs_in(node) if added_to(t, v) is None]
+        case (
+            ast.For(
+                target=ast.Tuple(elts=[key, item]),
+                iter=ast.Call(func=ast.Attribute(value=over, attr="items")),
+            )
+            | ast.comprehension(
+                target=ast.Tuple(elts=[key, item]),
+                iter=ast.Call(func=ast.Attribute(value=over, attr="items")),
+            )
+        ):
+            pairs = [(key, ast.Starred(over)), (item, ast.Subscript(over, ast.Constant(0), ast.Load()))]
+        case ast.For(target=target) | ast.comprehension(target=target):
+            items: list[ast.expr | None] = [ast.Starred(part) for part in iterated(node)]
+            targets = target.elts if isinstance(target, ast.Tuple) else [target]
+            if len(targets) == len(items) + 1:  # of `enumerate`
+                items = [None, *items]
+            pairs = zip(targets, items, strict=False)
+    yield from ((t.id, v) for t, v in pairs if isinstance(t, ast.Name))
