@@ -25,6 +25,7 @@ from appyc.frontend.desugar.generator_loops import without_generators
 from appyc.frontend.desugar.hash_tables import without_hash_tables
 from appyc.frontend.desugar.list_rules import with_lifted_lists, with_named_lists, without_list_methods
 from appyc.frontend.desugar.mapped import without_maps
+from appyc.frontend.desugar.memo_dicts import without_caches
 from appyc.frontend.desugar.nested_lists import without_nested_lists
 from appyc.frontend.desugar.predicated_jumps import with_joined_returns
 from appyc.frontend.desugar.rebound_names import with_names_for_rebound
@@ -142,18 +143,19 @@ def _source(source: Source, names: Names, facts: Facts) -> Source:
 
 
 def _without_containers(source: Source, names: Names, ranks: Mapping[str, int]) -> Source:
-    source = without_generator_calls(without_maps(source, names.plain), names.plain)
+    source = without_maps(without_caches(source, names.plain), names.plain)
+    source = without_generator_calls(source, names.plain)
     source = without_generators(source, names.plain)
     source = with_names_for_rebound(source)
     source = without_array_lists(with_split_assignments(source), ranks, names.plain)
     source = without_array_iterators(without_tries(source, names.plain), names.plain)
     for rule in (
-        with_lifted_lists,
         with_named_lists,
         without_strict_zips,
         without_byte_arrays,
         without_deques,
         without_hash_tables,
+        with_lifted_lists,
         without_nested_lists,
         without_list_methods,
     ):

@@ -133,3 +133,9 @@ def by_count(values):
     pairs = [(-values[at], at) for at in range(len(values))]
     pairs.sort()
     return [at for _, at in pairs]
+
+
+def free(table):
+    """Frees all slots of a table."""
+    for slot in range(len(table)):
+        table[slot] = -1

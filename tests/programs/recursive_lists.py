@@ -1,10 +1,11 @@
 """Functions that call themselves and change the lengths of lists around them."""
 
+import functools
 import heapq
 
 import numpy as np
 
-from tests.programs.registry import Programs
+from tests.programs.registry import Programs, ints
 
 PROGRAMS = Programs(strict=True)
 
@@ -533,3 +534,84 @@ def too_large_an_item(n):
 
     put(n)
     return powers
+
+
+@PROGRAMS.on(ints(9, lo=0, hi=3), ints(4, lo=0, hi=3))
+@PROGRAMS.on(ints(0), ints(2))
+def remembered(a, b):
+    known = {}
+
+    def count(i, j):
+        if j == len(b):
+            return 1
+        if i == len(a):
+            return 0
+        if (i, j) in known:
+            return known[(i, j)]
+        n = count(i + 1, j)
+        if a[i] == b[j]:
+            n += count(i + 1, j + 1)
+        known[i, j] = n
+        return known[i, j]
+
+    return count(0, 0), len(known)
+
+
+@PROGRAMS.on([2, 5, 9, 11], 200)
+@PROGRAMS.on([3], 1)
+def cached_results(coins, n):
+    @functools.cache
+    def fewest(k):
+        if k == 0:
+            return 0
+        best = 1000
+        for c in coins:
+            if c <= k:
+                best = min(best, fewest(k - c) + 1)
+        return best
+
+    return fewest(n)
+
+
+@PROGRAMS.on(5)
+@PROGRAMS.on(1)
+def sets_that_lose_items(n):
+    columns, rising = set(), set()
+    falling = set()
+
+    def place(row):
+        if row == n:
+            return 1
+        total = 0
+        for c in range(n):
+            if c in columns or row + c in rising or row - c in falling:
+                continue
+            columns.add(c)
+            rising.add(row + c)
+            falling.add(row - c)
+            total += place(row + 1)
+            columns.remove(c)
+            rising.discard(row + c)
+            falling.remove(row - c)
+        return total
+
+    return place(0), len(columns)
+
+
+@PROGRAMS.on([[1], [2, 0], [], [2]])
+def a_set_of_the_visited(near):
+    seen = set()
+
+    def visit(u):
+        seen.add(u)
+        size = 1
+        for v in near[u]:
+            if v not in seen:
+                size += visit(v)
+        return size
+
+    sizes = []
+    for u in range(len(near)):
+        if u not in seen:
+            sizes.append(visit(u))
+    return sizes, len(seen)

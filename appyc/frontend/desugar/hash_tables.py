@@ -17,7 +17,7 @@ A key that is deleted leaves the table, and the lists before a loop runs over th
 are the keys that the table has.
 
 Does not handle: keys that are deleted or added while a loop runs over them; loops over sets, whose order is CPython's;
-missing keys of a defaultdict that are only read; nested functions.
+missing keys of a defaultdict that are only read; lambdas.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from appyc.frontend.desugar.building import functions_of, located, read, templat
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.liveness import names_assigned
-from appyc.frontend.syntax.tree import is_new_list, walk
+from appyc.frontend.syntax.tree import assigned_names, is_new_list, names_in, walk
 from appyc.library import hashing
 
 _WITHOUT_ORDER = frozenset({"len", "sum", "min", "max", "any", "all", "sorted"})
@@ -66,6 +66,13 @@ table = [-1] * (2 * len(table) if 4 * len(keys) > len(table) else len(table))
 """
 _PACK_AND_GROW = textwrap.indent(f"{_PACK}number = len(keys) - 1\n", " " * 8)
 """What stands for `_GROW` where keys are deleted."""
+_IN_PLACE = {
+    "table = [-1] * (2 * len(table))": "free(table); table.extend([-1] * len(table))",
+    "table = [-1] * (2 * len(table) if 4 * len(keys) > len(table) else len(table))":
+        "free(table); table.extend([-1] * (len(table) if 4 * len(keys) > len(table) else 0))",
+    "gone = [0]; live": "gone[0] = 0; live",
+}  # fmt: skip
+"""What stands for them where nested functions have the same lists."""
 _WITHOUT_VALUES = re.compile(
     r"    values.append\(item\)\n| *pack\(live, values\)\n|values = \[\]; |, values(?=\))"
 )
@@ -138,6 +145,8 @@ class _HashTables(Containers):
             case "it[key]":
                 is_present = self._is_present(name, found["key"])
                 return kind.makes == "dict" or (kind.makes == "defaultdict(list)" and is_present)
+            case "it.clear()":
+                return name not in self.shared
             case "it.add(index)" | "it.discard(key)" | "it.remove(key)":
                 return kind.is_set
             case "it.pop(key)" | "it.pop(key, default)":
@@ -163,16 +172,25 @@ class _HashTables(Containers):
                 .replace(self.FULL, "len(keys) > gone[0]")
                 .replace(_ALL, _LIVE)
             )
+        for new, changed in _IN_PLACE.items() if name in self.shared else ():
+            text = text.replace(new, changed)
         text = _WITHOUT_VALUES.sub("", text) if self.kinds[name].is_set else text
         return super().from_template(text, name, at, {"start": ast.Constant(self.kinds[name].start), **given})
 
     def __init__(self, function: ast.FunctionDef, kinds: Mapping[str, Kind], value_of: ValueOf) -> None:
         super().__init__(function, kinds, value_of)
+        nested = [node for node in walk(function)[1:] if isinstance(node, ast.FunctionDef)]
+        self.shared = {n for f in nested for n in kinds.keys() & names_in(f) - assigned_names(f)}
+        """Those that nested functions use: their lists become parameters of these (`with_lifted_lists`)."""
+        self.parts |= {n: {part: self.unused(f"{n}_{part}") for part in self.PARTS} for n in self.shared}
         self.losing = {name for node in walk(function) if (name := loser(node)) in kinds}
         """Those of which keys are deleted."""
         self.of_lists = {name for name in kinds if holds_lists(function, name, kinds[name])}
 
     # ------------------------------------------------------------ statements
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        return self.generic_visit(node) if self.shared & names_in(node) else node
 
     def as_lists(self, name: str, at: ast.AST) -> list[ast.stmt]:
         if name not in self.losing:

@@ -115,8 +115,6 @@ class _NestedLists(Containers):
         lists = kinds.keys() - self.rows.keys()
         self.given = {f.name: lists & same_in_calls(f, function) for f in nested}
         """By nested function, the lists of lists that it gets, as parameters of the same names."""
-        self.parts: dict[str, dict[str, str]] = {}
-        """The parameters that a nested function has for the parts of a list of lists."""
 
     # ------------------------------------------------------------ nested functions
 
@@ -140,11 +138,6 @@ class _NestedLists(Containers):
         ]
         node.body = inner.block(node.body)
         return node
-
-    def from_template(
-        self, text: str, name: str, at: ast.AST, given: Mapping[str, str | ast.expr]
-    ) -> list[ast.stmt]:
-        return super().from_template(text, name, at, {**self.parts.get(name, {}), **given})
 
     def _as_parts(self, arg: ast.expr, lists: Container[str]) -> list[ast.expr]:
         """What a nested function gets for an argument."""

@@ -220,10 +220,15 @@ class Containers(Rules):
     HINT: ClassVar[str]
     """What is compiled of such containers."""
 
+    def __init__(self, function: ast.FunctionDef, kinds: Mapping[str, Kind], value_of: ValueOf) -> None:
+        super().__init__(function, kinds, value_of)
+        self.parts: dict[str, dict[str, str]] = {}
+        """The names of a container's parts, where these are, or become, parameters."""
+
     def from_template(
         self, text: str, name: str, at: ast.AST, given: Mapping[str, str | ast.expr]
     ) -> list[ast.stmt]:
-        parts = {part: part_of(name, part) for part in self.PARTS}
+        parts = self.parts.get(name) or {part: part_of(name, part) for part in self.PARTS}
         return super().from_template(text, name, at, {**parts, **given})
 
     def visit_Assign(self, node: ast.Assign) -> Any:
