@@ -123,6 +123,7 @@ class Raced(Protocol):
 
     is_in_python: bool
     handed: dict[Any, Any]
+    beside: CompileError | None
 
     @property
     def was_called(self) -> bool: ...

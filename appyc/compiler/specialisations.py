@@ -76,6 +76,8 @@ class Specialisations(Entry, Generic[R]):
         """Array sizes of the first call with arguments of these types, for which reports count bytes."""
         self._regions: dict[tuple[object, ...], Hosted[R]] = {}
         self._on_loss = on_loss
+        self.beside: CompileError | None = None
+        """Of a region, why the part beside it runs in Python."""
         self._has_warned = False
 
     def _call(self, *args: object, **keywords: object) -> object:
@@ -244,6 +246,7 @@ class Specialisations(Entry, Generic[R]):
             self._region,
             self._callee,
             strict=self.options.strict,
+            beside=self.beside,
         )
         return self._hosted(wanted, hosted)
 

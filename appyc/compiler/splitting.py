@@ -6,11 +6,13 @@ from collections.abc import Callable, Set
 from types import FunctionType
 
 from appyc.compiler.fallback import Hosted, R, warn_of_pragma
-from appyc.errors import CompileError, LibraryCallError, UnsupportedError
+from appyc.errors import CompileError, LibraryCallError, Note, UnsupportedError
 from appyc.frontend.fault_paths import annotation_around, slices_pragma_of
 from appyc.frontend.outline import PythonPart, Region, split
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source
+
+_APART = "what stands beside it may store into arrays, not change lists: use out[i] = ..."
 
 
 def split_off(
@@ -22,11 +24,13 @@ def split_off(
     callee: Callable[[FunctionType], R],
     *,
     strict: bool,
+    beside: CompileError | None,
 ) -> Hosted[R]:
     """The function as a host of its regions, the part that `error` names left to Python.
 
-    arrays: parameters whose array statements are compiled too. region, callee: make what the host calls. Raises the
-    error where compiled code is asked for: in strict functions, and in loops with a pragma.
+    arrays: parameters whose array statements are compiled too. region, callee: make what the host calls. beside:
+    of a region, what is left to Python beside it. Raises the error where compiled code is asked for: in strict
+    functions, and in loops with a pragma.
     """
     part = PythonPart(error.loc.line, error.summary)
     is_library = isinstance(error, LibraryCallError)
@@ -39,7 +43,7 @@ def split_off(
         return Hosted(None, error, part)
     pragmas = read_pragmas(source)
     if refused or annotation_around(source, pragmas, error) is not None:
-        raise error
+        raise error if beside is None else _with_cause(error, beside)
     unheard = slices_pragma_of(source, pragmas, error)
     if unheard is not None and not is_library:  # beside a call, the rest heeds it
         warn_of_pragma(unheard, error)
@@ -47,6 +51,7 @@ def split_off(
 
     def compiled(found: Region) -> R:
         regions.append(region(found))
+        regions[-1].beside = error
         return regions[-1]
 
     def called(function: FunctionType) -> R:
@@ -58,3 +63,11 @@ def split_off(
         fn, source, pragmas, error, compiled, left, frozenset(arrays), everything=strict, called=called
     )
     return Hosted(host, error, part, tuple(regions), tuple(left))
+
+
+def _with_cause(error: CompileError, beside: CompileError) -> CompileError:
+    """The error of a region that cannot be compiled without what is left to Python beside it."""
+    note = Note(error.loc, f"apart from it, this cannot be compiled: {error.summary}")
+    return type(beside)(
+        beside.summary, beside.loc, *beside.hints, _APART, label=beside.label, related=(*beside.related, note)
+    )
