@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from appyc.library.primitives import refuse
+from appyc.library.primitives import left_unless, refuse
 from appyc.library.table import list_loop
 
 
@@ -99,3 +99,19 @@ def replace(others, items, start, stop, step):
         items.pop()
     for k in range(count):
         items[first + k * by] = others[k]
+
+
+def overwrite(others, items, start, stop, step):
+    """Stores the items of another list into a part of a list that keeps its length."""
+    first, _, by, number = bounds(len(items), start, stop, step)
+    left_unless(len(others) == number, "a list that becomes longer or shorter")
+    for k in range(number):
+        items[first + k * by] = others[k]
+
+
+@list_loop
+def turn(items):
+    """Reverses a list."""
+    last = len(items) - 1
+    for at in range(len(items) // 2):
+        items[at], items[last - at] = items[last - at], items[at]

@@ -512,3 +512,27 @@ def test_a_list_that_is_only_read_may_be_there_twice() -> None:
         assert compiled(xs, xs, [0] * 3) == [2 * x for x in xs]
         assert compiled(xs, xs, xs) is xs
     assert xs == [8, 16, 24]
+
+
+def shorter(xs: Any) -> Any:
+    xs[1:3] = [7]
+    return xs
+
+
+def test_a_part_that_gets_another_length_is_pythons() -> None:
+    compiled = appyc.jit(shorter, target="cpu")
+    for _ in range(3):
+        assert outcome(compiled, ([1, 2, 3, 4],)) == outcome(shorter, ([1, 2, 3, 4],))
+
+
+def in_order_of_ends(spans: Any) -> Any:
+    spans.sort(key=lambda span: span[1])
+    return spans[0][0]
+
+
+def test_tuples_of_an_argument_are_not_moved() -> None:
+    spans = [(k, (7 * k) % 10) for k in range(10)]
+    compiled = appyc.jit(in_order_of_ends, target="cpu")
+    assert outcome(compiled, (spans,)) == outcome(in_order_of_ends, (spans,))
+    with pytest.raises(appyc.UnsupportedError, match="only read"):
+        appyc.jit(in_order_of_ends, strict=True, cache=False)(list(spans))

@@ -1,4 +1,4 @@
-"""Lists as arguments of functions that only look at them; nothing is left to Python."""
+"""Lists as arguments; nothing is left to Python."""
 
 import itertools
 from collections import deque
@@ -133,3 +133,39 @@ def triples(n):
         if a * a + b * b == c * c:
             found += a + b + c
     return found
+
+
+@_on([3.0, 1.0, 2.0, 5.0, 4.0], 1, 3)
+@_on([3.0, 1.0, 2.0, 5.0, 4.0], -2, 9)
+@_on([3, 1, 3, 5, 4], 0, 5)
+def parts_that_keep_their_lengths(xs, i, j):
+    xs[i:j] = xs[i:j][::-1]
+    xs[1:3] = reversed(xs[1:3])
+    xs[:2] = sorted(xs[:2])
+    before = xs[0]
+    xs[:] = [x + x for x in xs]
+    return xs, before
+
+
+@_on([3, 1, 2, 2], [5, 6, 7])
+@_on([3, 1, 2, 2], [5])  # raises ValueError
+def methods_that_keep_lengths(xs, ys):
+    xs.sort(reverse=True)
+    ys.reverse()
+    first = xs[0]
+    xs.sort()
+    return first, xs[0], xs.count(2), ys.index(7), xs
+
+
+@_on([3, 1, 4, 1, 5], 2)
+@_on([3], 1)
+def bound_to_copies(xs, k):
+    ys = xs
+    xs = sorted(xs)
+    xs.append(k)
+    order = []
+    at = 0
+    while xs:
+        at = (at + k) % len(xs)
+        order.append(xs.pop(at))
+    return order, ys[0]

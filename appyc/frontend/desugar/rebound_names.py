@@ -6,6 +6,8 @@
     xs = np.array(xs)                xs_2 = np.array(xs)
     return xs.mean()                 return xs_2.mean()
 
+So does a new list that a parameter's name is bound to (`xs = sorted(xs)`), which is the function's own.
+
 The rules about containers go by names, each of which is bound to containers alone. The new name holds from the
 assignment to the end of its block.
 
@@ -55,13 +57,17 @@ class _Renaming(ast.NodeTransformer):
 
 
 def _rebound(function: ast.FunctionDef) -> Iterator[tuple[list[ast.stmt], int, ast.Name]]:
-    """The assignments, but the first, to names that are bound to containers and to something else: the block, the
-    position in it, and the target."""
+    """The assignments, but the first, to names that are bound to containers and to something else, and of new lists to
+    parameters: the block, the position in it, and the target."""
     found = [(block, position, t, kind) for block, position, t, value in _assignments(function.body)
              if (kind := _kind(value)) is not None]  # fmt: skip
     inner = [n for n in walk(function)[1:] if isinstance(n, ast.FunctionDef | ast.Lambda)]
-    refused = names_in(*inner) | parameter_names(function)
+    refused, given = names_in(*inner), parameter_names(function)
     refused |= {name for n in walk(function) if isinstance(n, ast.Global | ast.Nonlocal) for name in n.names}
+    for block, position, target, value in _assignments(function.body):
+        if target.id in given - refused and is_new_list(value):
+            yield block, position, target
+    refused |= given
     kinds: dict[str, set[str]] = {}
     for *_, target, kind in found:
         kinds.setdefault(target.id, set()).add(kind)

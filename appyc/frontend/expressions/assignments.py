@@ -89,7 +89,9 @@ def lower_assign(scope: Scope, targets: list[ast.expr], value: ast.expr, loc: Lo
     if len(targets) == 1 and assigns_list(scope, targets[0], value, loc):
         return
     match targets:
-        case [ast.Subscript(value=ast.Name(id=name), slice=ast.Slice() as part)] if name in scope.list_names:
+        case [ast.Subscript(value=ast.Name(id=name), slice=ast.Slice() as part)] if (
+            name in scope.list_names or is_list_itself(scope.env.get(name))
+        ):
             list_changes.store_part(scope, name, part, value, loc)
             return
     if is_list(value) and all(_takes_tuple(scope, target, value) for target in targets):

@@ -38,7 +38,7 @@ from appyc.frontend.expressions.inlining import (
     with_replaced,
 )
 from appyc.frontend.expressions.left_calls import leave_beyond_64_bits
-from appyc.frontend.expressions.list_changes import HEAP_CALLS, list_method
+from appyc.frontend.expressions.list_changes import HEAP_CALLS, list_method, method_of_given
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.expressions.made_objects import call_method, calls_method, is_plain_class, make_object
 from appyc.frontend.library import generator_calls
@@ -246,6 +246,8 @@ def _from_literal(obj: object, nodes: list[ast.expr], loc: Loc) -> vals.Number |
 
 
 def _method(scope: Scope, owner: vals.Value, name: str, node: ast.Call, loc: Loc) -> vals.Value:
+    if vals.is_list_itself(owner) and (found := method_of_given(scope, owner, node, loc)) is not None:
+        return found
     refuse_lists([owner], loc)
     if isinstance(owner, vals.ArrayRef | vals.Tensor | vals.Masked) and owner.ndim:
         with _answered_by_library(node, loc):

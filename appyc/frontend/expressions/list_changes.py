@@ -29,19 +29,22 @@ from appyc.frontend.expressions.list_storage import (
     row_of,
 )
 from appyc.frontend.expressions.lists import bind_list, copied, described, is_list, put, sort
+from appyc.frontend.library.sort_functions import sort_in_place
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import copied_list, is_new_list
 from appyc.frontend.types.values import (
+    ArrayRef,
     ListSlots,
     Number,
+    Opaque,
     Value,
     is_listed,
 )
 from appyc.ir.names import unused
-from appyc.ir.nodes import Assign, Binary, Compare, Expr, For, If, Load, Select, Store, Var
+from appyc.ir.nodes import Assign, Binary, Compare, Expr, Extent, For, If, Load, Select, Store, Var
 from appyc.ir.types import DType
 from appyc.library import heaps
-from appyc.library.list_lookups import replace
+from appyc.library.list_lookups import count, index, overwrite, replace, turn
 
 
 def append(scope: Scope, name: str, item: Value, loc: Loc) -> None:
@@ -168,9 +171,12 @@ def store_part(scope: Scope, name: str, part: ast.Slice, given: ast.expr, loc: L
     """Replaces a part of a list: `name[part] = given`."""
     refuse_out_of_order(scope, name, loc)
     more = _named(scope, name, _as_list(scope, given, loc), loc)
-    learn_item(scope, name, item_at(list_named(scope, more.id, loc), integer(0, loc), loc), loc)
+    is_own = name in scope.list_names
+    if is_own:
+        learn_item(scope, name, item_at(list_named(scope, more.id, loc), integer(0, loc), loc), loc)
     bounds = (bound or ast.Constant(None) for bound in (part.lower, part.upper, part.step))
-    scope.lower(located(ast.Call(constant(replace), [more, read(name), *bounds], []), given))
+    text = constant(replace if is_own else overwrite)
+    scope.lower(located(ast.Call(text, [more, read(name), *bounds], []), given))
 
 
 def reverse(scope: Scope, name: str, loc: Loc) -> None:
@@ -220,6 +226,28 @@ def list_method(scope: Scope, node: ast.Call, loc: Loc) -> Value:
         return pop(scope, node.func.value.id, at, loc)
     raise UnsupportedError(f"{node.func.attr} of a list gives no value here", loc,
                            "call it in a statement of its own")  # fmt: skip
+
+
+def method_of_given(scope: Scope, owner: ArrayRef, node: ast.Call, loc: Loc) -> Value | None:
+    """The value of a method of a list that is an argument and keeps its length; None for others."""
+    assert isinstance(node.func, ast.Attribute)
+    method = node.func.attr
+    items: dict[str, Value] = {"items": owner}
+    match method, node.args, list(map(ast.unparse, node.keywords)):
+        case "sort", [], []:
+            sort_in_place(scope, owner.symbol, Extent(owner.symbol, 0, loc=loc), loc)
+        case "sort", [], ["reverse=True"]:  # equal items keep their order
+            inlined(scope, turn, items, loc, trusted=True)
+            sort_in_place(scope, owner.symbol, Extent(owner.symbol, 0, loc=loc), loc)
+            inlined(scope, turn, items, loc, trusted=True)
+        case "reverse", [], []:
+            inlined(scope, turn, items, loc, trusted=True)
+        case "count" | "index", [item], []:
+            text = count if method == "count" else index
+            return inlined(scope, text, {**items, "value": scope.lower(item)}, loc, trusted=True)
+        case _:
+            return None
+    return Opaque(None)
 
 
 # ---------------------------------------------------------------- heapq

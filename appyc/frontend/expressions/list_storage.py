@@ -109,6 +109,9 @@ def list_item(scope: Scope, owner: ListSlots, index: Number, loc: Loc) -> Value:
 def store_item(scope: Scope, name: str, index: Number, item: Value, loc: Loc) -> None:
     """Stores an item of a list, with its bounds check: `name[index] = item`."""
     owner = list_named(scope, name, loc)
+    if owner.columns[0].array.readonly:
+        raise UnsupportedError("a list of tuples that is an argument is only read in compiled code", loc,
+                               "change a copy of it, such as sorted(items)")  # fmt: skip
     learn_item(scope, name, item, loc)
     row = row_of(scope, owner, item, loc)
     at = _position(scope, owner, index, "list assignment index out of range", loc)
