@@ -29,7 +29,7 @@ def split_off(
     """The function as a host of its regions, the part that `error` names left to Python.
 
     arrays: parameters whose array statements are compiled too. region, callee: make what the host calls. beside:
-    of a region, what is left to Python beside it. Raises the error where compiled code is asked for: in strict
+    of a region, what runs in Python beside it. Raises the error where compiled code is asked for: in strict
     functions, and in loops with a pragma.
     """
     part = PythonPart(error.loc.line, error.summary)
@@ -66,7 +66,7 @@ def split_off(
 
 
 def _with_cause(error: CompileError, beside: CompileError) -> CompileError:
-    """The error of a region that cannot be compiled without what is left to Python beside it."""
+    """The error of a region that cannot be compiled without what runs in Python beside it."""
     note = Note(error.loc, f"apart from it, this cannot be compiled: {error.summary}")
     return type(beside)(
         beside.summary, beside.loc, *beside.hints, _APART, label=beside.label, related=(*beside.related, note)

@@ -23,7 +23,8 @@ from appyc.frontend.desugar.characters import with_codes
 from appyc.frontend.desugar.consumed_generators import without_generator_calls
 from appyc.frontend.desugar.generator_loops import without_generators
 from appyc.frontend.desugar.hash_tables import without_hash_tables
-from appyc.frontend.desugar.list_rules import with_lifted_lists, with_named_lists, without_list_methods
+from appyc.frontend.desugar.list_methods import without_list_methods
+from appyc.frontend.desugar.list_rules import with_lifted_lists, with_named_lists
 from appyc.frontend.desugar.mapped import without_maps
 from appyc.frontend.desugar.memo_dicts import without_caches
 from appyc.frontend.desugar.nested_lists import without_nested_lists
@@ -306,7 +307,9 @@ def lower_callee(
     items = caller.callees.known.items
     facts, source = Facts(lists={n: of for (key, n), of in items.items() if key == called.key}), called.source
     arguments = {**called.around, **given}
-    lists = frozenset(n for n, value in arguments.items() if vals.is_list_itself(value))
+    lists = frozenset(
+        n for n, v in arguments.items() if vals.is_list_itself(v) or isinstance(v, vals.ListSlots)
+    )
     is_inlined = params is None
     memory = caller.memory if is_inlined else Memory()
     calls = (*caller.calls, called.key) if is_inlined else (None, called.key)

@@ -615,3 +615,31 @@ def a_set_of_the_visited(near):
         if u not in seen:
             sizes.append(visit(u))
     return sizes, len(seen)
+
+
+@PROGRAMS.on(4)
+@PROGRAMS.on(0)
+def paths_that_calls_make(n):
+    best = 0
+    ends = [0]
+
+    def extend(path, used):
+        nonlocal best
+        if len(path) == n:
+            best = max(best, sum(k * p for k, p in enumerate(path)))
+            return
+        for k in range(n):
+            if not used >> k & 1:
+                extend(path + [k], used | 1 << k)  # noqa: RUF005
+
+    def pay(rest, first, coins):
+        if rest == 0:
+            ends.append(len(coins))
+            return
+        for c in range(first, n + 1):
+            if c <= rest:
+                pay(rest - max(c, 1), c, coins + [c])  # noqa: RUF005
+
+    extend([], 0)
+    pay(n, 1, [])
+    return best, ends

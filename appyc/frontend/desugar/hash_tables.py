@@ -25,12 +25,12 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-from collections import Counter, defaultdict
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from appyc.frontend.desugar.building import functions_of, located, read, template
+from appyc.frontend.desugar.hashed_names import holds_lists, is_entered, kind_of, loser
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.liveness import names_assigned
@@ -320,93 +320,3 @@ class _HashTables(Containers):
             return node
         at = self.unused(f"{owner}_number")
         return self.expression(f"({_NUMBERED[text]} {_ALL})", owner, node, at=read(at))
-
-
-# ---------------------------------------------------------------- which names are such containers
-
-
-def kind_of(value: ast.expr, value_of: ValueOf) -> Kind | None:
-    """The container that an expression makes."""
-    match value:
-        case ast.Dict(keys=keys) if not any(k is None or _is_text(k) for k in keys):
-            return Kind("dict")
-        case ast.DictComp() | ast.SetComp():
-            return Kind("dict" if isinstance(value, ast.DictComp) else "set")
-        case ast.Set(elts=elts) if not any(isinstance(e, ast.Starred) or _is_text(e) for e in elts):
-            return Kind("set")
-        case ast.Call(func=func, args=args, keywords=[]):
-            maker = value_of(func)
-            if maker is defaultdict and len(args) == 1 and (kind := value_of(args[0])) in (int, float):
-                return Kind(f"defaultdict({kind.__name__})", kind())
-            if maker is defaultdict and len(args) == 1 and value_of(args[0]) is list:
-                return Kind("defaultdict(list)")
-            if (maker is dict and not args) or (maker is Counter and len(args) < 2):
-                return Kind("dict") if maker is dict else Kind("Counter", 0)
-            return Kind("set") if maker is set and len(args) < 2 else None
-        case _:
-            return None
-
-
-def _is_text(key: ast.expr) -> bool:
-    return isinstance(key, ast.Constant) and isinstance(key.value, str)
-
-
-def is_entered(tree: ast.FunctionDef, name: str) -> bool:
-    """Whether keys that are computed are put into a container, or looked up in one of constant numbers."""
-    is_table = any(
-        isinstance(node, ast.Assign) and _is_of_numbers(node.value) and name in map(ast.unparse, node.targets)
-        for node in walk(tree)
-    )
-    for node in walk(tree):
-        match node:
-            case (
-                ast.Subscript(value=ast.Name(id=owner), slice=key)
-                | ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="get"), args=[key, *_])
-                | ast.Compare(left=key, ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=owner)])
-            ) if owner == name and is_table and not isinstance(key, ast.Constant):
-                return True
-            case ast.Subscript(value=ast.Name(id=owner), slice=key, ctx=ast.Store()) if owner == name:
-                if not isinstance(key, ast.Constant):
-                    return True
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="add" | "setdefault")) if (
-                owner == name
-            ):
-                return True
-            case ast.Assign(
-                targets=[ast.Name(id=owner)], value=ast.Call(args=[_]) | ast.DictComp() | ast.SetComp()
-            ) if owner == name:
-                return True
-    return False
-
-
-def _is_of_numbers(value: ast.expr) -> bool:
-    """Whether this is a dict of numbers of one type that are written out."""
-    items = value.values if isinstance(value, ast.Dict) else []
-    numbers = [item.operand if isinstance(item, ast.UnaryOp) else item for item in items]
-    kinds = {type(n.value) if isinstance(n, ast.Constant) else None for n in numbers}
-    return len(kinds) == 1 and kinds <= {int, float}
-
-
-def holds_lists(tree: ast.FunctionDef, name: str, kind: Kind) -> bool:
-    """Whether the values of a dict are lists."""
-    stored = [
-        node.value
-        for node in walk(tree)
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Subscript)
-        and isinstance(target.value, ast.Name)
-        and target.value.id == name
-    ]
-    return kind.makes == "defaultdict(list)" or any(map(is_new_list, stored))
-
-
-def loser(node: ast.AST) -> str | None:
-    """The container of which a node deletes a key."""
-    match node:
-        case ast.Delete(targets=[ast.Subscript(value=ast.Name(id=name))]):
-            return name
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="pop" | "discard" | "remove")):
-            return name
-        case _:
-            return None

@@ -23,20 +23,8 @@ Names for lists, dicts and sets that an expression makes, where they are used at
 Requires: nothing but names and such lists is evaluated before it in its statement, or it is a list of names and
 constants; each part of a sum is a list by its text; a function that gets a list is the program's.
 
-Does not handle: sums of lists that are parameters, which may be arrays.
-
-Methods and operators of lists, by those that are compiled and by library text.
-
-    del xs[i]                         xs.pop(i)
-    xs.remove(v)              ->      xs.pop(index(xs, v))
-    xs.sort(reverse=True)             xs.reverse(); xs.sort(); xs.reverse()
-    xs.count(v), xs == ys             count(xs, v), equal(xs, ys)
-    len(xs[a:b:c])                    part_length(xs, a, b, c)
-
-Requires: the name is bound to new lists alone. The functions are those of `appyc.library.list_lookups`.
-
-Does not handle: slices that are deleted; comparisons of lists of floats, whose NaNs may be one object; `index` with
-bounds; the order of lists; lists that are parameters.
+Does not handle: sums of lists that are parameters, which may be arrays, but for those of nested functions that each
+call gives a list.
 
 Lambda lifting: lists that grow, and that nested functions use, become parameters of these.
 
@@ -57,18 +45,17 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterator, Set
 from typing import Any, TypeGuard
 
 from appyc.frontend.access import python_function
-from appyc.frontend.desugar.building import FreshNames, assigned, functions_of, located, read, template
+from appyc.frontend.desugar.building import FreshNames, assigned, located, read, template
 from appyc.frontend.desugar.list_names import lists_of_lists
-from appyc.frontend.desugar.rewriting import Rewriter, Rules, ValueOf, new_lists, rewritten
+from appyc.frontend.desugar.rewriting import Rewriter, ValueOf, new_lists, rewritten
 from appyc.frontend.library.host_calls import is_library_function
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import METHODS, parameter_names
 from appyc.frontend.syntax.tree import assigned_names, copied_list, is_new_list, names_in, one_by_one, walk
-from appyc.library import list_lookups
 
 
 def with_named_lists(source: Source, value_of: ValueOf) -> Source:
@@ -108,10 +95,38 @@ def _lists(tree: ast.FunctionDef) -> frozenset[str]:
             known.add(node.target)
     names = (n for n in walk(tree) if isinstance(n, ast.Name) and n not in known)
     others = {name.id for name in names if not isinstance(name.ctx, ast.Load)}
+    for name, given in _given_to_nested(tree):
+        if given is None:
+            others.add(name)
+        else:
+            values.setdefault(name, []).append(given)
     found = frozenset(values.keys() - others - parameter_names(tree))
     while any(not all(_is_list(v, found) for v in values[name]) for name in found):
         found = frozenset(name for name in found if all(_is_list(v, found) for v in values[name]))
     return found
+
+
+def _given_to_nested(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.expr | None]]:
+    """The parameters of nested functions with what calls give them; None where that is not known."""
+    nodes = walk(tree)[1:]
+    inner = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.Lambda)]
+    calls = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    called = {call.func for call in calls}
+    loaded = [node for node in nodes if isinstance(node, ast.Name) and node not in called]
+    for function in inner:
+        own = [arg.arg for arg in function.args.args]
+        is_only_called = (
+            isinstance(function, ast.FunctionDef)
+            and parameter_names(function) == {*own}
+            and not function.args.defaults
+            and not any(node.id == function.name for node in loaded)
+        )
+        given = [c for c in calls if is_only_called and ast.unparse(c.func) == function.name]  # type: ignore[union-attr]
+        fits = all(len(c.args) == len(own) and not c.keywords for c in given)
+        for at, name in enumerate(own if fits and given else ()):
+            yield from ((name, call.args[at]) for call in given)
+        if not (fits and given):
+            yield from ((name, None) for name in parameter_names(function))
 
 
 def _is_list(value: ast.expr, lists: Set[str]) -> bool:
@@ -173,6 +188,10 @@ class _Naming(Rewriter):
         gets_list: Callable[[ast.AST], TypeGuard[ast.Call]],
     ) -> None:
         self.unused, self.lists, self.gets_list = FreshNames(function), lists, gets_list
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        node.body = self.block(node.body)
+        return node
 
     def visit_For(self, node: ast.For) -> Any:
         before, node.iter = self._named(node.iter)
@@ -241,16 +260,25 @@ class _Naming(Rewriter):
     def _arguments(self, call: ast.Call) -> list[ast.stmt]:
         """The statements that make the lists which a call evaluates first, and which get names in it."""
         out: list[ast.stmt] = []
+        lists = [k for k, arg in enumerate(call.args) if self._is_list_given(arg, call)]
         for k, arg in enumerate(call.args):
-            if _is_made_list(arg) and self.gets_list(call):
+            if _is_made_list(arg) and k in lists:
                 before, call.args[k] = self._made(arg)
-            elif _is_of_names(arg):
+            elif _is_of_names(arg) and k not in lists:
                 continue
             else:
                 before, call.args[k] = self._named(arg)
-                return [*out, *before]
+                if k not in lists and lists and k < lists[-1]:  # it is evaluated before that list
+                    name = self.unused("given")
+                    before.append(located(assigned(name, call.args[k]), arg))
+                    call.args[k] = located(read(name), arg)
+                elif k not in lists:
+                    return [*out, *before]
             out += before
         return out
+
+    def _is_list_given(self, arg: ast.expr, call: ast.Call) -> bool:
+        return _is_sum(arg, self.lists) or (_is_made_list(arg) and self.gets_list(call))
 
     def _made(self, node: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
         name = self.unused("made")
@@ -268,38 +296,6 @@ class _Naming(Rewriter):
         for part in parts:
             whole += template("it.extend(part)", {"it": name, "part": part}, parts[0])
         return whole, located(read(name), parts[0])
-
-
-# ---------------------------------------------------------------- methods
-
-
-def without_list_methods(source: Source, value_of: ValueOf) -> Source:
-    """The function, with these methods of its own lists replaced."""
-    lists = new_lists(source.ast)
-    rules = _Methods(source.ast, lists, value_of)
-    if not any(map(rules.rule_for, walk(source.ast))):
-        return source
-    return rewritten(source, lambda _: rules)
-
-
-class _Methods(Rules):
-    STATEMENTS = {
-        "del it[at]": "it.pop(at)",
-        "it.remove(item)": "it.pop(index(it, item))",
-        "it.sort(reverse=True)": "it.reverse(); it.sort(); it.reverse()",
-        "it.sort(reverse=False)": "it.sort()",
-    }
-    EXPRESSIONS = {
-        "it.index(item)": "index(it, item)",
-        "it.count(item)": "count(it, item)",
-        "len(it[start:stop:step])": "part_length(it, start, stop, step)",
-        "it == other": "equal(it, other)",
-        "it != other": "not equal(it, other)",
-    }
-    CONSTANTS = functions_of(list_lookups)
-
-    def takes(self, pattern: str, node: ast.AST, name: str, found: Mapping[str, ast.expr]) -> bool:
-        return "other" not in found or self.owner(found["other"]) is not None
 
 
 # ---------------------------------------------------------------- lists of nested functions

@@ -31,7 +31,7 @@ from appyc.frontend.syntax.tree import statements_in
 
 
 def without_caches(source: Source, value_of: ValueOf) -> Source:
-    """The function, whose nested functions have dicts in the place of caches."""
+    """The function, whose nested functions have dicts instead of caches."""
     nested = [s for s in source.ast.body if isinstance(s, ast.FunctionDef) and _is_cached(s, value_of)]
     if not nested:
         return source

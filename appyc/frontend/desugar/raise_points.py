@@ -20,7 +20,7 @@ from typing import TypeAlias
 import numpy as np
 
 from appyc.frontend.desugar.building import constant, expression, functions_of, negated
-from appyc.frontend.desugar.hash_tables import kind_of
+from appyc.frontend.desugar.hashed_names import kind_of
 from appyc.frontend.desugar.rewriting import Kind, ValueOf, bindings
 from appyc.frontend.syntax.tree import is_new_list
 from appyc.library import raise_tests

@@ -64,6 +64,7 @@ def _called(
         return (found[0], source, names) if len(found) == 1 else None
     fn = python_function(names.plain(func))
     if fn is None:
-        return None
+        is_itself = func.id == source.ast.name  # a nested function, from inside
+        return (source.ast, source, names) if is_itself else None
     text = names.environment.callees.known.source_of(fn, source)
     return text.ast, text, Names(fn, names.environment, AccessPath((("callee", fn.__qualname__),)))
