@@ -463,3 +463,36 @@ def components(edges, n):
     for i in range(n):
         sizes[find(i)] += 1
     return joined, sizes, weight[find(0)], len(parent)
+
+
+@PROGRAMS.on(7)
+@PROGRAMS.on(1)
+@PROGRAMS.on(0)  # raises IndexError
+def a_row_of_them(n):
+    rows = [[1]]
+    for i in range(1, n):
+        row = [1]
+        for j in range(1, i):
+            row.append(rows[-1][j - 1] + rows[-1][j])
+        row.append(1)
+        rows.append(row)
+    return rows[n - 1 if n > 0 else 2], len(rows)
+
+
+@PROGRAMS.on(6)
+@PROGRAMS.on(3)  # raises IndexError
+def the_first_that_is_found(n):
+    found = []
+    columns = [-1] * n
+
+    def place(row):
+        if row == n:
+            found.append(columns[:])
+            return
+        for c in range(n):
+            if all(columns[k] != c and abs(columns[k] - c) != row - k for k in range(row)):
+                columns[row] = c
+                place(row + 1)
+
+    place(0)
+    return len(found), found[0]

@@ -27,7 +27,7 @@ from collections.abc import Container, Mapping
 from textwrap import indent
 from typing import Any
 
-from appyc.frontend.desugar.building import constant, functions_of, located, part_of, read, template
+from appyc.frontend.desugar.building import assigned, constant, functions_of, located, part_of, read, template
 from appyc.frontend.desugar.list_names import lists_of_lists, rows_of, same_in_calls
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, replaced
 from appyc.frontend.source import Source
@@ -258,6 +258,15 @@ class _NestedLists(Containers):
                 case ast.Attribute(value=owner) if self._list_of(owner) == name:
                     return True
         return False
+
+    def returned_part(self, value: ast.expr, values: list[ast.expr], before: list[ast.stmt]) -> ast.expr:
+        """A row that is returned without its list is a copy, with a name."""
+        row = None if self._list_of(value) in map(self.owner, values) else self._of_row(_PART, value)
+        if row is None:
+            return super().returned_part(value, values, before)
+        name = self.unused("part")
+        before.append(located(assigned(name, row), value))
+        return located(read(name), value)
 
     # ------------------------------------------------------------ expressions
 

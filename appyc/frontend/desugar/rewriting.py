@@ -301,12 +301,18 @@ class Containers(Rules):
         """The statements after which a container is what its lists hold."""
         return []
 
+    def returned_part(self, value: ast.expr, values: list[ast.expr], before: list[ast.stmt]) -> ast.expr:
+        """One of the values that are returned, which is no container, behind the statements `before`."""
+        out: ast.expr = self.visit(value)
+        return out
+
     def visit_Return(self, node: ast.Return) -> Any:
         if node.value is None:
             return node
         values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
-        before = []
-        for at, value in enumerate(values):
+        before: list[ast.stmt] = []
+        given = [*values]
+        for at, value in enumerate(given):
             match value:
                 case ast.Call(func=ast.Constant(value=ReturnedContainer()) as of_items, args=[it]):
                     pass  # the container's items, or its keys, are made of numbers
@@ -314,7 +320,7 @@ class Containers(Rules):
                     of_items = None
             name = self.owner(it)
             if name is None or self.kinds[name].is_bounded:
-                values[at] = self.visit(value)
+                values[at] = self.returned_part(value, given, before)
                 continue
             before += self.as_lists(name, node)
             made = constant(ReturnedContainer(self.kinds[name].makes))
