@@ -169,3 +169,23 @@ def bound_to_copies(xs, k):
         at = (at + k) % len(xs)
         order.append(xs.pop(at))
     return order, ys[0]
+
+
+@_on(3, [[0, 1], [1, 2]])
+@_on(2, [[0, 1], [1, 0]])
+def an_order_or_none(n, edges):
+    behind = [[] for _ in range(n)]
+    missing = [0] * n
+    for a, b in edges:
+        behind[a].append(b)
+        missing[b] += 1
+    ready = deque(k for k in range(n) if missing[k] == 0)
+    order = []
+    while ready:
+        u = ready.popleft()
+        order.append(u)
+        for v in behind[u]:
+            missing[v] -= 1
+            if missing[v] == 0:
+                ready.append(v)
+    return order if len(order) == n else []

@@ -1,4 +1,4 @@
-"""Lists of the function's own: names for those that are used at once, their methods, and those of nested functions.
+"""Lists of the function's own: names for those that are used at once, and those of nested functions.
 
 Names for lists, dicts and sets that an expression makes, where they are used at once; sums of lists.
 
@@ -19,6 +19,11 @@ Names for lists, dicts and sets that an expression makes, where they are used at
 
     best = search([0] * n, k)                ->   made = [0] * n
                                                   best = search(made, k)
+
+    return xs if n > 0 else []               ->   if n > 0:
+                                                      return xs
+                                                  else:
+                                                      return []
 
 Requires: nothing but names and such lists is evaluated before it in its statement, or it is a list of names and
 constants; each part of a sum is a list by its text; a function that gets a list is the program's.
@@ -76,7 +81,9 @@ def with_named_lists(source: Source, value_of: ValueOf) -> Source:
             case _:
                 return False
 
-    if not any(_makes(n) or _is_sum(n, lists) or _is_item(n) or gets_list(n) for n in nodes):
+    if not any(
+        _makes(n) or _is_sum(n, lists) or _is_item(n) or _is_choice(n, lists) or gets_list(n) for n in nodes
+    ):
         return source
     return rewritten(source, lambda function: _Naming(function, lists, gets_list))
 
@@ -177,6 +184,15 @@ def _is_item(node: ast.AST) -> bool:
             return False
 
 
+def _is_choice(node: ast.AST, lists: Set[str]) -> bool:
+    """`return xs if c else []`"""
+    match node:
+        case ast.Return(value=ast.IfExp(body=body, orelse=orelse)):
+            return any(isinstance(arm, ast.Name) and arm.id in lists for arm in (body, orelse))
+        case _:
+            return False
+
+
 class _Naming(Rewriter):
     """lists: names that are bound to lists alone. gets_list: whether a call gives a list to one of the program's
     functions."""
@@ -209,7 +225,13 @@ class _Naming(Rewriter):
         before, node.value = self._named(node.value)
         return [*before, node]
 
-    visit_Return = visit_Expr = visit_Assign
+    visit_Expr = visit_Assign
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        if isinstance(node.value, ast.IfExp) and _is_choice(node, self.lists):
+            then, other = (located(ast.Return(arm), arm) for arm in (node.value.body, node.value.orelse))
+            return self.visit(located(ast.If(node.value.test, [then], [other]), node))
+        return self.visit_Assign(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         match node.target:
