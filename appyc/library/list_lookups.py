@@ -49,6 +49,16 @@ def smallest(items):
     return best
 
 
+def greater(item, other):
+    """The greater one of two tuples; the first of equal ones."""
+    return other if other > item else item
+
+
+def less(item, other):
+    """The smaller one of two tuples; the first of equal ones."""
+    return other if other < item else item
+
+
 def _same(item, other):
     if isinstance(item, (float, complex)):
         refuse("lists of floats are not compared: NaN is equal to itself in a list")

@@ -79,3 +79,16 @@ def extremes_with_a_default(x, least):
     pairs = [(i % 3, i * 0.5) for i in range(len(x))]
     whole = max((v for v in x if v > least), default=-1), min(x, default=7)
     return whole, min(((v, i) for i, v in enumerate(x) if v > least), default=None), max(pairs, default=(0, 0.5))
+
+
+@PROGRAMS.on(floats(30), ints(30, lo=0, hi=4))
+@PROGRAMS.on(np.array([1.0, 1.0, np.nan, 0.5]), ints(4))
+@PROGRAMS.on(np.zeros(0), ints(0))
+def extremes_of_several(a, b):
+    best, last = (1e9, -1), (-1, 0)
+    steps = 0
+    for i in range(len(a)):
+        best = min(best, (float(a[i]), i))
+        last = max((int(b[i]), -i), last)
+        steps += min((int(b[i]), 0), (int(b[i - 1]), 1), (2, 2))[1]
+    return best, last, steps

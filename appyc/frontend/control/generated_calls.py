@@ -36,7 +36,7 @@ from appyc.ir.names import unused
 from appyc.ir.nodes import Binary, Compare, Expr, Reduce, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute
-from appyc.library.list_lookups import largest, smallest
+from appyc.library.list_lookups import greater, largest, less, smallest
 
 
 def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
@@ -153,7 +153,12 @@ def _constant_range(scope: Scope, bounds: list[ast.expr], loc: Loc) -> vals.Valu
 
 
 def generated_extreme(scope: Scope, node: ast.Call, is_max: bool, loc: Loc) -> vals.Value | None:
-    """Python's `min` and `max` of a generator or a vector; None for other arguments."""
+    """Python's `min` and `max` of a generator or a vector, or of several tuples; None for other arguments."""
+    if len(node.args) > 1:
+        if node.keywords or not any(isinstance(arg, ast.Tuple) for arg in node.args):
+            return None
+        items = expressions.lower_operands(scope, node.args)
+        return reduce(lambda a, b: called_with(scope, greater if is_max else less, [a, b], loc), items)
     argument, name = node.args[0], "max" if is_max else "min"
     words = {str(word.arg): word.value for word in node.keywords}
     if not words.keys() <= {"key", "default"}:

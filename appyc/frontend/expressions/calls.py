@@ -121,7 +121,7 @@ def lower_call(scope: Scope, node: ast.Call) -> vals.Value:
             return found_there
     if _hashable(callee.obj) in _LOOKERS and any(map(is_list, node.args)):
         node = ast.copy_location(ast.Call(node.func, [*map(tuple_in_place, node.args)], node.keywords), node)
-    is_extreme = (callee.obj is min or callee.obj is max) and len(node.args) == 1
+    is_extreme = (callee.obj is min or callee.obj is max) and bool(node.args)
     found = generated_calls.generated_extreme(scope, node, callee.obj is max, loc) if is_extreme else None
     if found is not None:
         return found
