@@ -790,7 +790,7 @@ first(np.ones(4))
     "dict_display": """
 @appyc.jit(strict=True)
 def weight(i):
-    w = {0: 1.0, 1: 2.0}
+    w = {0: 1.0, 1: (2.0, 3.0)}
     return w[i]
 
 weight(1)
