@@ -315,7 +315,16 @@ def test_the_rule() -> None:
 
 
 @pytest.mark.parametrize(
-    "use", ["return s", "k = [s[0], 1]", "k = s + s", "k = s[0] + s[1]", "k = s.upper()", "k = [s]"]
+    "use",
+    [
+        "k = [s[0], 1]",
+        "k = s + s",
+        "k = s[0] + s[1]",
+        "k = s.upper()",
+        "k = [s]",
+        "return s",
+        "d = {}; d[s[0]] = s[1]; return d",
+    ],
 )
 def test_other_uses_are_refused(use: str) -> None:
     with pytest.raises(appyc.UnsupportedError, match="this use of a text is not compiled"):

@@ -231,7 +231,7 @@ class _Codes(ast.NodeTransformer):
         if self.names.is_character(value):
             makes = "character"
             self._code(value)
-        elif not own or (root is value and Role.TEXT in own):
+        elif not own or (root is value and own & {Role.TEXT, Role.VALUED}):
             return value  # no text, or it is refused
         self._text(value)
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):  # `"".join(items)`
