@@ -199,6 +199,7 @@ class AutoFunction(JitFunction):
             "py_func",
             "options",
             "is_in_python",
+            "beside",
         }
         if owner is not None and vars(owner).get(name) is self and not attributes:
             setattr(owner, name, self.py_func)

@@ -139,10 +139,21 @@ def test_tune_makes_a_function_that_tunes_itself():
     assert tuned.options == Options()  # as without it, for what is compiled
 
 
+def test_libraries_stay_what_is_called():
+    def solved(a, b):
+        for i in range(len(b)):
+            b[i] = np.linalg.det(a[i])
+
+    compiled, a, b = appyc.jit(solved, libraries=True), np.arange(12.0).reshape(3, 2, 2), np.zeros(3)
+    compiled(a, b)
+    assert b.tolist() == [np.linalg.det(one) for one in a]
+    assert "np.linalg.det" in str(compiled.explain())
+
+
 def test_every_option_is_tested_above():
     assert set(Options.__dataclass_fields__) == {
         "target", "auto", "strict", "fastmath", "cache", "boundscheck", "exact", "defer", "blas",
-        "schedule", "tune",
+        "libraries", "schedule", "tune",
     }  # fmt: skip
 
 

@@ -54,7 +54,7 @@ def entry_of(text: Text, function: object = None) -> Entry:
 
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
         if text.in_loops:
-            _test_in_loop(scope, text, next(iter(given.values())), loc)
+            _test_in_loop(scope, function, next(iter(given.values())), loc)
         arguments = {n: given.get(n) or _default(scope, p, text, loc) for n, p in parameters.items()}
         for name, value in arguments.items():
             if isinstance(value, Masked):
@@ -83,10 +83,11 @@ def entry_of(text: Text, function: object = None) -> Entry:
     return tuple(f"*{n}" if p.kind is starred else n for n, p in parameters.items()), make
 
 
-def _test_in_loop(scope: Scope, text: Text, matrix: Value, loc: Loc) -> None:
-    """Raises UnsupportedError where the call of a text is the library's; emits the test that the matrix is small."""
+def _test_in_loop(scope: Scope, function: object, matrix: Value, loc: Loc) -> None:
+    """Raises UnsupportedError where a call is the library's; emits the test that the matrix is small."""
     if scope.names.environment.libraries or not (scope.loops or scope.in_loop):
-        raise UnsupportedError(f"{text.function.__name__} is left to the library here", loc)
+        name = f"{getattr(function, '__module__', '')}.{getattr(function, '__name__', '')}"
+        raise UnsupportedError(f"{name.replace('numpy', 'np', 1)} is left to the library here", loc)
     tensor = as_tensor(scope, matrix, loc)
     if tensor.ndim:
         leave_large(scope, tensor.extents[0], loc)
