@@ -1,6 +1,6 @@
 """Loops over chunked arrays beside plain `dask.array`, and beside `map_overlap` and `map_blocks` with Numba's kernels.
 
-    python -m benchmarks.chunked [--json FILE] [--repeats 5] [--scale 1.0] [names ...]
+    python -m benchmarks.chunked [--json FILE] [--repeats 5] [--scale 1.0] [--without plain ...] [names ...]
 
 All run on Dask's threaded scheduler with two threads, over the same chunks, in turn, and results must agree. Seconds
 are processor time of the whole process, graph construction included. Of the costs in microseconds, `graph` is what it
@@ -425,6 +425,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--without", nargs="+", default=(), choices=("plain", "numba", "whole"))
     parser.add_argument("names", nargs="*")
     given = parser.parse_args()
     results: dict[str, dict[str, float]] = {}
@@ -435,6 +436,7 @@ def main() -> None:
         arrays = dask.compute(*args)
         if loops is not options_recorded:
             sides["whole"] = lambda *_, loops=loops, arrays=arrays: loops(*arrays)
+        sides = {side: call for side, call in sides.items() if side not in given.without}
         values: dict[str, Any] = {}
         seconds: dict[str, list[float]] = {side: [] for side in sides}
         for repeat in range(given.repeats + 1):  # the first compiles

@@ -31,8 +31,8 @@ from appyc.ir.visit import scalars_read, walk
 MOST_STEPS = 8
 """Steps of one task."""
 
-SECONDS_OF_TASKS, SECONDS_OF_ELEMENT = 1e-3, 1e-9
-"""What the tasks for one chunk and step cost, and one iteration."""
+SECONDS_OF_TASKS, SECONDS_OF_COPY, SECONDS_OF_ELEMENT = 1e-3, 5e-9, 1e-9
+"""What the tasks for one chunk cost, an element that is copied into a window and out of it, and one iteration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,8 @@ class TimeTiled(Program):
 
         def cost(width: int) -> float:
             computed = sum(math.prod(n + 2 * halo * k for n in sizes) for k in range(width)) * len(nests)
-            return (SECONDS_OF_TASKS + SECONDS_OF_ELEMENT * computed) / width
+            copied = SECONDS_OF_COPY * math.prod(sizes)
+            return (SECONDS_OF_TASKS + copied + SECONDS_OF_ELEMENT * computed) / width
 
         possible = [w for w in range(1, min(MOST_STEPS, len(steps)) + 1) if 2 * halo * (w - 1) <= min(sizes)]
         return min(possible, key=cost)
