@@ -278,13 +278,19 @@ class BlockTasks:
     ) -> Key | None:
         """The task of a block; None where it has no result. named: chunks of large arrays, by array and axis."""
         regions = self._regions(kernel, bounds)
-        boxes, windows = list[Box](), list[list[Any]]()
+        boxes, windows, whole = list[Box](), list[list[Any]](), dict[ir.Symbol, Box]()
         for array in kernel.arrays:
             grid, region, fill = self.grids[array], regions.get(array, Region()), None
             box = region.touched or ((0, 0),) * array.array.ndim
             parts = [] if region.is_overwritten else region.parts
             if array in kernel.reduced:
                 box, parts, fill = grid.whole, [], kernel.reduced[array].starts[0].value
+            elif region.is_overwritten and (around := grid.chunk_around(box)) is not None:
+                whole[array], box, parts = (
+                    around,
+                    around,
+                    [around],
+                )  # as the task that stores the result had it
             for axis in region.named:
                 parts = named_parts(parts, axis, named[array, axis], grid)
             boxes.append(box)
@@ -298,7 +304,7 @@ class BlockTasks:
         other = kernel.results or kernel.listed or regions.keys() & kernel.reduced or raises
         if not written and not other:
             return None
-        put = {**written, **{a: self.grids[a].whole for a in kernel.reduced}}
+        put = {**written, **whole, **{a: self.grids[a].whole for a in kernel.reduced}}
         order = {a: number for number, a in enumerate(kernel.arrays)}
         results = [(order[a], inside(box, boxes[order[a]])) for a, box in put.items()]
         launch = [kernel.text, [*order.values()], self._numbers(kernel, boxes, bounds, at)]
@@ -313,7 +319,7 @@ class BlockTasks:
                 [(self.grids[a], box) for a, box in written.items()],
             )
         for number, (array, box) in enumerate(written.items(), len(targets)):
-            self.grids[array].write(box, key, number, self.graph)
+            self.grids[array].write(whole.get(array, box), key, number, self.graph)
         if raises and not written and not targets and (kernel.written or not kernel.results):
             self.unseen.append(key)
         return key

@@ -97,6 +97,13 @@ class Grid:
         """The elements of a chunk."""
         return tuple((starts[n], starts[n + 1]) for n, starts in zip(at, self.starts, strict=True))
 
+    def chunk_around(self, box: Box) -> Box | None:
+        """The elements of the chunk of which a box is a part; None where it is all of one, or of several."""
+        chunks = {at: part for at, part, _ in self.overlaps(box)}
+        if len(chunks) != 1 or any(self._covers(at, part) for at, part in chunks.items()):
+            return None
+        return self.box(*chunks)
+
     @property
     def whole(self) -> Box:
         return tuple((0, length) for length in self.shape)
