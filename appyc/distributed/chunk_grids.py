@@ -166,7 +166,8 @@ def joined(
     size = math.prod(shape) * like.dtype.itemsize
     if fill is not None:
         window = np.full_like(like, fill, shape=shape)
-    elif size > WHOLE and isinstance(like, np.ndarray):  # most of it may never be touched
+    elif isinstance(like, np.ndarray) and size > max(WHOLE, 2 * sum(p.nbytes for p in pieces)):
+        # most of it may never be touched
         window = np.frombuffer(mmap.mmap(-1, size, flags=_NOT_RESERVED), like.dtype).reshape(shape)
     else:
         window = np.empty_like(like, shape=shape)
