@@ -190,9 +190,8 @@ class CompiledFunction(Specialisations[R]):
             if version.in_python:
                 raise  # from a region, which has explained it
             raise self._explained(error, named) from None
-        return call_by_name(
-            self.py_func, bound, function
-        )  # outside the handler: what it raises has no context
+        # Outside of the handler: what it raises has no context.
+        return call_by_name(self.py_func, bound, function)
 
     # ------------------------------------------------------------ calls that Python makes
 

@@ -286,18 +286,14 @@ class BlockTasks:
             if array in kernel.reduced:
                 box, parts, fill = grid.whole, [], kernel.reduced[array].starts[0].value
             elif region.is_overwritten and (around := grid.chunk_around(box)) is not None:
-                whole[array], box, parts = (
-                    around,
-                    around,
-                    [around],
-                )  # as the task that stores the result had it
+                # The rest of the chunk comes back with the result, which needs no copy to be put into it.
+                whole[array], box, parts = around, around, [around]
             for axis in region.named:
                 parts = named_parts(parts, axis, named[array, axis], grid)
             boxes.append(box)
             windows.append(grid.read(box, parts, self.graph, fill))
-        without = {
-            a for a in kernel.arrays if 0 in self.grids[a].shape
-        }  # whose indices are computed all the same
+        # Arrays without elements, of which indices are computed all the same.
+        without = {a for a in kernel.arrays if 0 in self.grids[a].shape}
         stored = [(a, regions[a].written) for a in kernel.written if a in regions]
         written = {a: box for a, box in stored if box is not None and a not in without}
         raises = kernel.raises or (kernel.divides and without)

@@ -68,25 +68,13 @@ def solve(a: np.ndarray, b: np.ndarray):
     if is_singular:
         raise np.linalg.LinAlgError("Singular matrix")
     x = b[rows] * lu.dtype.type(1)
-    if b.ndim == 1:
-        for i in range(n):
-            for k in range(i):
-                x[i] -= lu[i, k] * x[k]
-        for i in range(n - 1, -1, -1):
-            for k in range(i + 1, n):
-                x[i] -= lu[i, k] * x[k]
-            x[i] /= lu[i, i]
-    else:
-        for i in range(n):
-            for k in range(i):
-                for j in range(b.shape[1]):
-                    x[i, j] -= lu[i, k] * x[k, j]
-        for i in range(n - 1, -1, -1):
-            for k in range(i + 1, n):
-                for j in range(b.shape[1]):
-                    x[i, j] -= lu[i, k] * x[k, j]
-            for j in range(b.shape[1]):
-                x[i, j] /= lu[i, i]
+    for i in range(n):
+        for k in range(i):
+            x[i] -= lu[i, k] * x[k]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            x[i] -= lu[i, k] * x[k]
+        x[i] /= lu[i, i]
     return x
 
 
