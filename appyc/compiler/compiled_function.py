@@ -96,7 +96,7 @@ class CompiledFunction(Specialisations[R]):
             # An error in the user's program, at the location in the message: appyc's own frames are no help.
             raise error.with_traceback(None) from None
         hosted, kind = self._regions.get(wanted.key), self.kind(args, keywords)
-        race = self._race(wanted, kind)
+        race = self._race(wanted, kind, named)
         if hosted is not None:
             return self._call_hosted(hosted, race, kind, args, keywords)
         self._in_vain[kind] -= _MANY_CALLS  # so that calls of this kind take this path
@@ -257,14 +257,14 @@ class CompiledFunction(Specialisations[R]):
             self.handed[kind] = (in_python, 0)
         return in_python(*args, **keywords)
 
-    def _race(self, wanted: Request, kind: Kind | None) -> Race | None:
+    def _race(self, wanted: Request, kind: Kind | None, named: Mapping[str, object]) -> Race | None:
         """The race of a version against Python, for calls that the dispatcher passes on; None if annotations ask for
         compiled code. Lists of other sizes have races of their own, since their items are copied."""
         key = (wanted.key, kind) if wanted.has_lists else wanted.key
         race = self._races.get(key)
         if race is None and self._may_race(wanted):
-            is_hosted = wanted.key in self._regions
-            race = self._races[key] = Race(self._of_lists.get(wanted.key), is_hosted=is_hosted)
+            is_hosted, items = wanted.key in self._regions, wanted.copied_items(named)
+            race = self._races[key] = Race(self._of_lists.get(wanted.key), is_hosted=is_hosted, items=items)
             if race.entry is not None and kind is not None:
                 race.on_win = functools.partial(self.handed.update, {kind: (race.entry, 0)})
         return race

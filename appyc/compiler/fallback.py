@@ -42,7 +42,10 @@ ROUNDS = 3
 """Calls that each of the two makes in a race."""
 
 LARGE_CALL = 2_000_000
-"""Nanoseconds. The cost of calling, of lists too, does not matter to a call of compiled code that takes longer."""
+"""Nanoseconds. The cost of calling does not matter to a call of compiled code that takes longer."""
+
+COPY_OF_ITEM = 20
+"""Nanoseconds that copying an item of a list takes at most, which the time of a large call does not include."""
 
 LARGE_HOSTED_CALL = 5 * LARGE_CALL
 """The same of a function that runs in Python but for its regions, each call of which costs."""
@@ -60,12 +63,12 @@ class Race:
 
     entry: what calls the compiled code without a detour, where the dispatcher could: its kernels are kept
     from the function's own calls as long as they are on trial. is_hosted: the compiled code is regions of a function
-    that runs in Python. on_win: called when compiled code has won.
+    that runs in Python. items: of lists, which each call copies. on_win: called when compiled code has won.
     """
 
-    def __init__(self, entry: Entry | None, *, is_hosted: bool = False) -> None:
+    def __init__(self, entry: Entry | None, *, is_hosted: bool = False, items: int = 0) -> None:
         self.entry = entry
-        self.large = LARGE_HOSTED_CALL if is_hosted else LARGE_CALL
+        self.large = (LARGE_HOSTED_CALL if is_hosted else LARGE_CALL) + COPY_OF_ITEM * items
         self.on_win: Callable[[], None] | None = None
         self._compiled: list[int] = []
         self._python: list[int] = []
@@ -100,8 +103,8 @@ class Race:
 
     @property
     def limit(self) -> int:
-        """The nanoseconds that a call in Python may take before the race starts again."""
-        return limit_for(max(self._python))
+        """The nanoseconds that a call in Python may take before the race starts again: compiled code takes as long."""
+        return max(limit_for(max(self._python)), typical(self._compiled))
 
     def __str__(self) -> str:
         here, there = typical(self._compiled) / 1000, typical(self._python) / 1000

@@ -37,6 +37,17 @@ class Request:
         """Whether arguments are lists, bytes or texts, whose items a call copies."""
         return any(isinstance(type_, ArrayType) and type_.is_list for type_ in leaves(self.types.values()))
 
+    def copied_items(self, named: Mapping[str, object]) -> int:
+        """The number of items in the lists, bytes and texts among a call's arguments."""
+        sizes = 0
+        for name in self.types.keys() - self.objects.keys():
+            value = named[name]
+            if isinstance(value, list):
+                sizes += sum(len(row) if isinstance(row, list | tuple) else 1 for row in value)
+            elif isinstance(value, str | bytes):
+                sizes += len(value)
+        return sizes
+
     @property
     def kin(self) -> tuple[object, ...]:
         """The key without what need not be one of few: lengths of tuples, strings, and the classes of objects."""

@@ -311,6 +311,17 @@ def test_compiled_code_that_runs_long_wins_at_once_and_is_left_alone_for_a_while
     assert next(k for k in range(10_000) if race.is_on()) > pause > 1
 
 
+def test_copies_of_items_make_no_call_large():
+    """Else Python would never be timed where compiled code looks at a few items of a list that it gets as a whole."""
+    race = Race(None, items=400_000)
+    race.is_on()
+    for _ in range(ROUNDS):
+        assert race.take(2 * LARGE_CALL, of_python=False) is None
+        decided = race.take(1000, of_python=True)
+    assert decided is True
+    assert race.limit == 2 * LARGE_CALL, "compiled code takes as long"
+
+
 def python_takes(monkeypatch, nanoseconds):
     """Makes races see this time of each call in Python, and 1000 of each compiled one."""
     take = Race.take

@@ -12,6 +12,8 @@ import pytest
 
 import appyc
 from appyc.compiler.fallback import LARGE_CALL, Race
+from appyc.compiler.requests import Request
+from appyc.ir.arguments import ArgType, NoneArg
 from appyc.runtime.dispatch import Entry
 
 pytestmark = pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
@@ -482,6 +484,13 @@ def test_sizes_race_against_python_one_by_one(monkeypatch: pytest.MonkeyPatch) -
     by_size = {kind[1]: function for kind, (function, *_) in compiled.handed.items()}
     assert by_size[9] is pairs, "Python looks at one item, where compiled code would get all"
     assert isinstance(by_size[6], Entry)
+
+
+def test_items_that_a_call_copies_are_counted() -> None:
+    named = {"rows": [[1, 2], [3]], "xs": [1.0], "text": b"abc", "n": 4, "a": np.ones(3)}
+    types: dict[str, ArgType] = dict.fromkeys(named, NoneArg())
+    assert Request(types, {}, "cpu").copied_items(named) == 7
+    assert Request(types, {"text": b"abc"}, "cpu").copied_items(named) == 4
 
 
 def test_lists_inside_are_taken_where_no_item_gets_out() -> None:
