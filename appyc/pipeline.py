@@ -99,6 +99,7 @@ from appyc.passes.simplify.copy_propagation import copy_propagation
 from appyc.passes.simplify.dead_code_elimination import dead_code_elimination
 from appyc.passes.simplify.delinearise_loops import delinearise_loops
 from appyc.passes.simplify.expand_tensors import expand_tensors
+from appyc.passes.simplify.fold_selects import fold_selects
 from appyc.passes.simplify.hoist_invariants import hoist_invariants
 from appyc.passes.simplify.lower_jumps import lower_jumps
 from appyc.passes.simplify.merge_reductions import merge_reductions
@@ -238,6 +239,7 @@ FOR_C: tuple[Pass, ...] = (
     vectorise_outer_loops,  # after these, none of which knows its masks
     redundant_checks,  # after all passes that move accesses, which could move one before the access that was checked
     speculate_loads,  # after all passes that make lanes, which read under masks; before forms are chosen
+    fold_selects,  # after all passes that make lanes, which look for conditions
     choose_forms,  # last: what it decides is about the loops as they are
 )
 
