@@ -85,6 +85,14 @@ def counts(a, n):
             k += 1
 
 
+def counts_and_wraps(a, n):
+    k = np.int64(0)
+    for t in range(n):
+        if a[t] > 0:
+            a[k] = t
+            k += np.int64(1)
+
+
 def dead_before(a, n):
     """Neither is read once the loop has begun: a state would grow with each of such names."""
     k = 3
@@ -105,7 +113,8 @@ def dead_before(a, n):
         (toggle, states({"p": 0}, {"p": 1})),
         (ring, states({"k": (0, 99)})),
         (far_ring, states({"k": (0, 999)})),
-        (counts, states({})),  # nothing keeps it from its type's limits
+        (counts, states({"k": (0, 2**63 - 1)})),  # it is Python's, and does not wrap
+        (counts_and_wraps, states({})),
     ],
 )
 def test_known_loops(fn, expected):

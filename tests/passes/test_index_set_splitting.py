@@ -14,6 +14,7 @@ from appyc.passes.parallelise.index_set_splitting import index_set_splitting
 from appyc.passes.parallelise.recognise_reductions import recognise_reductions
 from appyc.passes.pass_context import PassContext
 from tests.counting import calls_of
+from tests.e2e.harness import run_everywhere
 from tests.ir_makers import (
     Program,
     add,
@@ -32,6 +33,7 @@ from tests.ir_makers import (
     store,
     sub,
 )
+from tests.lowering import around
 from tests.printed import run_printed
 
 p = Program()
@@ -164,3 +166,24 @@ def test_deep_nests_take_no_longer_than_their_length():
     for number in range(20):
         inner = for_(p.index(f"i{number}") if number else i, 0, n, [inner])
     assert calls_of(lambda: index_set_splitting(p.function(inner), PassContext())) < 250_000
+
+
+def test_indices_from_a_counter_are_not_negative():
+    """Rows that are packed to the left and filled up: `w` counts, so that no store is to an element from the end."""
+
+    def packed(rows):
+        for row in range(rows.shape[0]):
+            w = 0
+            for c in range(4):
+                v = rows[row, c]
+                if v == 0:
+                    continue
+                rows[row, w] = v
+                w += 1
+            for c in range(w, 4):
+                rows[row, c] = 0
+
+    rows = np.array([[0, 2, 0, 4], [1, 0, 0, 0], [0, 0, 0, 0], [1, 2, 3, 4]])
+    before, after = around(index_set_splitting, packed, rows)
+    assert len(loops_of(after.body)) == len(loops_of(before.body)) == 3
+    run_everywhere(packed, rows)

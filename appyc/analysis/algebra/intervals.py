@@ -215,7 +215,8 @@ class Intervals:
 
     def _updated(self, stmt: ir.Update, box: Box) -> Range | None:
         before = box.get(stmt.target, limits(stmt.target.dtype))
-        return range_of_binary(stmt.op, before, self.bounds(stmt.value, box))
+        after = range_of_binary(stmt.op, before, self.bounds(stmt.value, box))
+        return cut(after, INT64) if after is not None and stmt.python else after
 
     def loop(self, loop: ir.For | ir.While, boxes: list[Box]) -> list[Box]:
         """The boxes behind a loop, by iteration up to a fix-point of those at its head."""
@@ -344,7 +345,8 @@ def setting_integers(nodes: Iterable[ir.Node]) -> frozenset[int]:
 
 
 class _Reachable(Intervals):
-    """Passes over loops and branches that change no integer, and says nothing of them."""
+    """Passes over loops and branches that change no integer, and says nothing of them. What a Python int grows by does
+    not take it beyond 64 bits: `check_integer_overflow` has seen to that."""
 
     def __init__(self, fn: ir.Function) -> None:
         nodes = list(walk(fn.body))
@@ -357,6 +359,15 @@ class _Reachable(Intervals):
         if isinstance(stmt, ir.For | ir.While) and id(stmt) not in self.moving:
             return boxes
         return super().statement(stmt, boxes)
+
+    def assigned(self, stmt: ir.Assign, box: Box) -> Range:
+        match stmt.value:
+            case ir.Binary("+" | "-" as op, ir.Var(symbol=same), by, python=True) if same == stmt.target:
+                before = box.get(same, limits(same.dtype))
+                exact = range_of_binary(op, before, self.bounds(by, box))
+                return (exact and cut(exact, INT64)) or INT64
+            case _:
+                return super().assigned(stmt, box)
 
     def _note_behind(self, stmt: ir.Stmt, boxes: list[Box]) -> list[Box]:
         return super()._note_behind(stmt, boxes) if id(stmt) in self.moving else boxes
