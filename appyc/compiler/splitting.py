@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Set
+from copy import copy
 from types import FunctionType
 
 from appyc.compiler.fallback import Hosted, R, warn_of_pragma
@@ -67,7 +68,8 @@ def split_off(
 
 def _with_cause(error: CompileError, beside: CompileError) -> CompileError:
     """The error of a region that cannot be compiled without what runs in Python beside it."""
+    told = copy(beside)
+    told.hints = (*beside.hints, _APART)
     note = Note(error.loc, f"apart from it, this cannot be compiled: {error.summary}")
-    return type(beside)(
-        beside.summary, beside.loc, *beside.hints, _APART, label=beside.label, related=(*beside.related, note)
-    )
+    told.related = (*beside.related, note)
+    return told

@@ -27,9 +27,12 @@ from appyc.ir.nodes import (
     Var,
     While,
 )
+from appyc.ir.raising import traps_overflow
 from appyc.ir.visit import loops_of, walk
+from appyc.passes.checks.check_integer_overflow import check_integer_overflow
+from appyc.pipeline import SIMPLIFY
 from tests.ir_makers import Program
-from tests.lowering import lowered
+from tests.lowering import after, lowered
 
 
 def heads(fn: Function) -> Iterator[set[frozenset[tuple[str, tuple[int, int]]]]]:
@@ -272,7 +275,7 @@ class Interpreter:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", [*range(150), 1150, 1897])  # the last two: boxes beside a widened one
 def test_random_programs(seed: int, tmp_path: Path) -> None:
     text = Writer(random.Random(seed)).program()
     path, scope = tmp_path / "program.py", {}
@@ -344,3 +347,19 @@ def leaves_the_toggle(u, steps):
 def test_rows_that_may_be_one_are_refused(fn):
     with pytest.raises(appyc.DependenceError):
         fn(np.zeros((3, 20)), 6)
+
+
+def test_a_comparison_bounds_the_variable_of_a_sum_and_a_product():
+    """Sifting down a heap: `2 * k + 1 < n` keeps k below n / 2, so that none of it can overflow."""
+
+    def sift(a, n):
+        k = 0
+        while 2 * k + 1 < n:
+            c = 2 * k + 1
+            if c + 1 < n and a[c] < a[c + 1]:
+                c += 1
+            a[k] = a[c]
+            k = c
+
+    fn = after(lowered(sift, np.arange(9), 9), *SIMPLIFY, check_integer_overflow)
+    assert not any(traps_overflow(n) for n in walk(fn))

@@ -403,3 +403,19 @@ def test_a_name_that_an_expression_may_bind_in_a_region_keeps_its_value():
     for fn in (in_a_condition, behind_an_and, in_a_while):
         for n in (0, 3):
             same(fn, np.arange(4), 7, n)
+
+
+def test_a_marked_loop_that_cannot_be_compiled_beside_a_python_part_says_both():
+    """Whatever classes the two errors have: some take no message."""
+
+    def parted(b, c, k):
+        n = len(b)
+        b[(c[1] >> 1) % n] = max(k, c[b[0] % n]) << 2
+        for _ in appyc.prange(k):
+            b[0] = (n if k > 3 else c[0]) - n * n
+        return n
+
+    with pytest.raises(
+        appyc.UnsupportedError, match="apart from it, this cannot be compiled: this integer is"
+    ):
+        appyc.jit(parted)(np.arange(5, dtype=np.uint8), np.arange(5, dtype=np.int16), 3)

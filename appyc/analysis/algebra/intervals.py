@@ -120,20 +120,17 @@ def narrowed(cond: ir.Expr, holds: bool, box: Box) -> Box | None:
         case ir.Logical(op=op, lhs=lhs, rhs=rhs) if (op == "and") == holds:
             left = narrowed(lhs, holds, box)
             return None if left is None else narrowed(rhs, holds, left)
-        case ir.Compare(op=op, lhs=ir.Var(symbol=symbol), rhs=other):
-            return _compared(box, symbol, op if holds else ir.NEGATED[op], other)
-        case ir.Compare(op=op, lhs=other, rhs=ir.Var(symbol=symbol)):
-            turned = ir.MIRRORED[op]
-            return _compared(box, symbol, turned if holds else ir.NEGATED[turned], other)
+        case ir.Compare(op=op, lhs=lhs, rhs=rhs) if is_integer(lhs.dtype):
+            relation = op if holds else ir.NEGATED[op]
+            first = _compared(box, lhs, relation, rhs)
+            return None if first is None else _compared(first, rhs, ir.MIRRORED[relation], lhs)
         case _:
             return box
 
 
-def _compared(box: Box, symbol: ir.Symbol, op: str, other: ir.Expr) -> Box | None:
-    """What `symbol op other` says of the variable; None where it cannot be."""
-    if not (is_integer(symbol.dtype) and is_integer(other.dtype)):
-        return box
-    low, high = box.get(symbol, limits(symbol.dtype))
+def _compared(box: Box, expr: ir.Expr, op: str, other: ir.Expr) -> Box | None:
+    """What `expr op other` says of the variable in an expression of one variable; None where it cannot be."""
+    low, high = range_of(expr, box)
     least, greatest = range_of(other, box)
     match op:
         case "<":
@@ -148,7 +145,20 @@ def _compared(box: Box, symbol: ir.Symbol, op: str, other: ir.Expr) -> Box | Non
             low, high = max(low, least), min(high, greatest)
         case _ if least == greatest:
             low, high = low + (low == least), high - (high == least)
-    return with_bounds(box, symbol, (low, high)) if low <= high else None
+    while True:
+        match expr:
+            case ir.Var(symbol=symbol):
+                return with_bounds(box, symbol, (low, high)) if low <= high else None
+            case ir.Binary("+", arg, ir.Const(value=int(by)), python=True):
+                expr, low, high = arg, low - by, high - by
+            case ir.Binary("-", arg, ir.Const(value=int(by)), python=True):
+                expr, low, high = arg, low + by, high + by
+            case ir.Binary("*", ir.Const(value=int(by)), arg, python=True) | ir.Binary(
+                "*", arg, ir.Const(value=int(by)), python=True
+            ) if by > 0:
+                expr, low, high = arg, -(-low // by), high // by
+            case _:
+                return box
 
 
 @dataclass(slots=True)
@@ -240,7 +250,9 @@ class Intervals:
                 rounds += 1
                 steps = self.steps if rounds < ROUNDS and self.work > 0 else ()
                 both = [widened(hull_of(seen), hull_of(both), steps)]
-            seen, new = both, [box for box in both if box not in seen]
+            # One box that stood beside others is looked at again: `after` is to be what is behind all.
+            new = both if rounds and both != seen else [box for box in both if box not in seen]
+            seen = both
         self.at[id(loop)] = seen
         ends = self.limited([*boxes, *after]) if rounds else seen
         if isinstance(loop, ir.While):
