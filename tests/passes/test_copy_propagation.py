@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
 import pytest
 
-from appyc.ir.nodes import If, Stmt, Symbol, Var
+from appyc.ir.nodes import Expr, If, Stmt, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.verify import verify
 from appyc.ir.visit import walk
@@ -38,6 +39,10 @@ n, a, m = p.integer("n"), p.array("a", 1), p.array("m", 2)
 i, j = p.index("i"), p.index("j")
 s, t, u = (p.local(name, DType.INT64) for name in "stu")
 new = p.local_array("new", 1)
+
+
+def load_index(number: Symbol) -> Expr:
+    return cast(load(a, number), DType.INT64)
 
 
 def real(value: Symbol) -> object:
@@ -74,6 +79,20 @@ def test_one_in_terms_of_the_loops_around_is_replaced_behind_its_assignment() ->
     assert is_replaced(s, for_(i, 0, n, [for_(j, 0, n, deep)]))
     first = [assign(u, i), while_(compare("<", u, n), [assign(s, mul(i, 2)), update(u, [], "+", add(s, 1))])]
     assert is_replaced(s, for_(i, 0, n, first))
+
+
+def test_operands_may_be_what_only_outer_loops_change() -> None:
+    """Of operations that do not trap: those of Python's ints would be made, and tested, at each use."""
+    value = add(u, mul(j, t))
+    inside = [assign(s, value), if_(compare("<", s, n), [store(a, [s], real(s))])]
+    around = assign(u, load_index(i)), assign(t, add(i, 1))
+
+    def nest(body: list[Stmt]) -> Stmt:
+        return for_(i, 0, n, [*around, for_(j, 0, 3, body)])
+
+    assert is_replaced(s, nest(inside))
+    assert not is_replaced(s, nest([assign(s, replace(value, python=True)), *inside[1:]]))
+    assert not is_replaced(s, nest([*inside, update(u, [], "+", 1)]))
 
 
 def test_a_copy_of_what_changes_is_replaced_until_it_changes() -> None:

@@ -20,8 +20,9 @@ A copy of a scalar that changes is replaced until that is written. Conditions th
 Requires: nothing. A scalar qualifies if it has a single assignment in the function, and if its value is an
 expression of integer operations that cannot raise. The operands are constants, extents, parameters, variables of
 enclosing loops, and scalars that qualify. A copy of a constant or of a parameter qualifies, too. A scalar that depends
-on a loop variable is replaced only behind its assignment in the same iteration. The assignments stay;
-`dead_code_elimination` removes the dead ones.
+on a loop variable is replaced only behind its assignment in the same iteration; where no operation may trap, its
+operands may be scalars that only outer loops change (the index `first + j * step` of a range with a step known at run
+time). The assignments stay; `dead_code_elimination` removes the dead ones.
 
 Does not handle: scalars that are assigned more than once, whatever the values.
 """
@@ -69,7 +70,20 @@ def _propagated(fn: ir.Function) -> ir.Function:
     written = Counter(scalar_writes(fn))
     once = frozenset(symbol for symbol, times in written.items() if times == 1) - frozenset(fn.params)
     changing = frozenset({*written, *(loop.var for loop in loops_of(fn))})
-    return replace(fn, body=_InLoops(changing, once).block(fn.body, {}, frozenset()))
+    return replace(fn, body=_InLoops(changing, once).block(fn.body, {}, _Around()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """The loops around a statement: their variables, and what the innermost one changes."""
+
+    variables: frozenset[ir.Symbol] = frozenset()
+    changed: frozenset[ir.Symbol] = frozenset()
+
+    def inside(self, stmt: ir.Stmt) -> _Around:
+        if not isinstance(stmt, ir.For):
+            return self
+        return _Around(self.variables | {stmt.var}, frozenset(changed_in(stmt)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +98,9 @@ class _InLoops:
     operands: dict[ir.Symbol, frozenset[ir.Symbol]] = field(default_factory=dict)
 
     def block(
-        self, body: tuple[ir.Stmt, ...], known: Mapping[ir.Symbol, ir.Expr], around: frozenset[ir.Symbol]
+        self, body: tuple[ir.Stmt, ...], known: Mapping[ir.Symbol, ir.Expr], around: _Around
     ) -> tuple[ir.Stmt, ...]:
-        """The rewritten statements. known: the scalars with known values. around: the variables of enclosing loops."""
+        """The rewritten statements. known: the scalars with known values."""
         here, out = dict(known), []
         for stmt in body:
             if here:  # a copy ends where its source is written, and lengths where their array is made anew
@@ -100,19 +114,19 @@ class _InLoops:
                 self.operands[new.target] = frozenset(symbols_of(new.value))
         return tuple(out)
 
-    def _statement(
-        self, stmt: ir.Stmt, known: dict[ir.Symbol, ir.Expr], around: frozenset[ir.Symbol]
-    ) -> ir.Stmt:
+    def _statement(self, stmt: ir.Stmt, known: dict[ir.Symbol, ir.Expr], around: _Around) -> ir.Stmt:
         own = substitute(without_blocks(stmt), known) if known else stmt
-        around |= {stmt.var} if isinstance(stmt, ir.For) else set()
-        blocks = iter([self.block(block, known, around) for block in blocks_of(stmt)])
+        inside = around.inside(stmt)
+        blocks = iter([self.block(block, known, inside) for block in blocks_of(stmt)])
         return map_blocks(own, lambda block: next(blocks))
 
-    def _is_known(self, value: ir.Expr, around: frozenset[ir.Symbol]) -> bool:
+    def _is_known(self, value: ir.Expr, around: _Around) -> bool:
         if isinstance(value, ir.Var) and value.dtype is DType.INT64:
-            return bool(around)
-        short = sum(1 for _ in walk(value)) <= MAX_NODES
-        return bool(around) and short and _qualifies(value, self.changing - around)
+            return bool(around.variables)
+        nodes = list(walk(value))
+        may_trap = any(isinstance(n, ir.Binary) and n.python for n in nodes)
+        varying = (self.changing if may_trap else around.changed) - around.variables
+        return bool(around.variables) and len(nodes) <= MAX_NODES and _qualifies(value, varying)
 
 
 def known_values(fn: ir.Function) -> dict[ir.Symbol, ir.Expr]:
