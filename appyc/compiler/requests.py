@@ -38,14 +38,14 @@ class Request:
         return any(isinstance(type_, ArrayType) and type_.is_list for type_ in leaves(self.types.values()))
 
     def copied_items(self, named: Mapping[str, object]) -> int:
-        """The number of items in the lists, bytes and texts among a call's arguments."""
+        """The number of items in the lists, bytes and texts among a call's arguments; rows are taken to be like the
+        first of them."""
         sizes = 0
         for name in self.types.keys() - self.objects.keys():
             value = named[name]
-            if isinstance(value, list):
-                sizes += sum(len(row) if isinstance(row, list | tuple) else 1 for row in value)
-            elif isinstance(value, str | bytes):
-                sizes += len(value)
+            if isinstance(value, list | str | bytes):
+                first = next(iter(value), None)
+                sizes += len(value) * (len(first) if isinstance(first, list | tuple) else 1)
         return sizes
 
     @property

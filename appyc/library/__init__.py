@@ -12,6 +12,7 @@ from appyc.library import linear_systems as linear_systems
 from appyc.library import mathematics as mathematics
 from appyc.library import searching as searching
 from appyc.library import signals as signals
+from appyc.library import sorting as sorting
 from appyc.library import special as special
 from appyc.library import statistics as statistics
 from appyc.library import without_nan as without_nan

@@ -67,6 +67,34 @@ def append(arr: np.ndarray, values: np.ndarray, axis=None):
     return np.concatenate((arr, values), axis)
 
 
+def _index_along(arr, obj, most):
+    """An index that may count from the end, of the axis 0."""
+    if np.ndim(obj) != 0 or obj.dtype.kind not in ("i", "u"):
+        refuse("this is compiled for one index")
+    if obj < -arr.shape[0] or obj > most:
+        raise IndexError(f"index {obj} is out of bounds for axis 0 with size {arr.shape[0]}")
+    return obj + arr.shape[0] if obj < 0 else obj
+
+
+@of(np.delete)
+def delete(arr: np.ndarray, obj, axis=None):
+    """The elements but for the one at an index of the first axis, or of all elements."""
+    if axis is not None and axis != 0:
+        refuse("np.delete is compiled for the first axis")
+    values = np.ravel(arr) if axis is None else arr
+    at = _index_along(values, obj, values.shape[0] - 1)
+    return np.concatenate((values[:at], values[at + 1 :]))
+
+
+@of(np.insert)
+def insert(arr: np.ndarray, obj, values: np.ndarray, axis=None):
+    """The elements of a vector, with others in front of the one at an index."""
+    if arr.ndim != 1 or (axis is not None and axis != 0):
+        refuse("np.insert is compiled for vectors")
+    at = _index_along(arr, obj, arr.shape[0])
+    return np.concatenate((arr[:at], np.ravel(values).astype(arr.dtype), arr[at:]))
+
+
 @of(np.trace, method="trace")
 def trace(a: np.ndarray, offset=0, axis1=0, axis2=1):
     """The sum along a diagonal."""

@@ -13,6 +13,11 @@ import numpy as np
 from appyc.library.primitives import refuse
 from appyc.library.table import of
 
+MOST_ROWS = 64
+"""So many rows of a matrix are factorised in as little time by loops as by LAPACK."""
+
+SMALL = MOST_ROWS * MOST_ROWS
+
 
 def _sized(number):
     """LAPACK's measure of an element, by which it chooses pivots."""
@@ -54,7 +59,7 @@ def _factorise(lu, rows):
     return sign, is_singular
 
 
-@of(np.linalg.solve, in_loops=True)
+@of(np.linalg.solve, in_loops=SMALL)
 def solve(a: np.ndarray, b: np.ndarray):
     """x of a @ x = b, of a vector b or of the columns of a matrix."""
     lu = _square(a)
@@ -78,13 +83,13 @@ def solve(a: np.ndarray, b: np.ndarray):
     return x
 
 
-@of(np.linalg.inv, in_loops=True)
+@of(np.linalg.inv, in_loops=SMALL)
 def inv(a: np.ndarray):
     """The matrix of which the product with a is the identity."""
     return solve(a, np.eye(a.shape[-1], dtype=a.dtype))
 
 
-@of(np.linalg.det, in_loops=True)
+@of(np.linalg.det, in_loops=SMALL)
 def det(a: np.ndarray):
     """The determinant, by factors."""
     lu = _square(a)
@@ -98,7 +103,7 @@ def det(a: np.ndarray):
 _Slogdet = type(np.linalg.slogdet(np.eye(1)))
 
 
-@of(np.linalg.slogdet, in_loops=True)
+@of(np.linalg.slogdet, in_loops=SMALL)
 def slogdet(a: np.ndarray):
     """The sign of the determinant, for complex numbers a number of size 1, and the logarithm of its size."""
     lu = _square(a)
@@ -112,7 +117,7 @@ def slogdet(a: np.ndarray):
     return _Slogdet(sign, size)
 
 
-@of(np.linalg.matrix_power, in_loops=True)
+@of(np.linalg.matrix_power, in_loops=SMALL)
 def matrix_power(a: np.ndarray, n):
     """The product of n matrices, by squaring; of -n inverses where n is negative."""
     if a.dtype.kind not in ("f", "c"):
@@ -130,7 +135,7 @@ def matrix_power(a: np.ndarray, n):
     return out
 
 
-@of(np.linalg.cholesky, in_loops=True)
+@of(np.linalg.cholesky, in_loops=SMALL)
 def cholesky(a: np.ndarray, *, upper=False):
     """The triangle L of which L times its conjugate transpose is a, whose lower triangle alone is read."""
     low = _square(a)

@@ -1,4 +1,7 @@
-"""Sorting of few numbers, with NaN last: Shell's sort needs no memory, and is an insertion sort of a window."""
+"""Sorting of few numbers, with NaN last, and selection among any number of them.
+
+Shell's sort needs no memory, and is an insertion sort of a window. NumPy sorts many numbers faster.
+"""
 
 # mypy: ignore-errors
 
@@ -6,9 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from appyc.library.primitives import refuse
+from appyc.library.primitives import each, refuse
 from appyc.library.searching import precedes
-from appyc.library.table import list_loop
+from appyc.library.table import ANY, list_loop, of
+
+FEW = 64
+"""So many elements are sorted in less time than a call of the library's takes."""
 
 
 def widest_gap(n):
@@ -87,27 +93,25 @@ def sort_items(items):
     put_in_order(items, order_of(items, False))
 
 
-def sort(a):
+def _vector(a, axis):
+    """The array, which is to be a vector of numbers in an order."""
+    if a.ndim != 1 or (axis is not None and axis not in (-1, 0)) or a.dtype.kind == "c":
+        refuse("this is compiled for vectors of real numbers")
+    return a
+
+
+@of(np.sort, in_loops=FEW)
+def sort(a: np.ndarray, axis=-1, kind=None):
     """The elements of a vector in order."""
-    out = a.copy()
+    out = _vector(a, axis).copy()
     sort_vector(out, len(out))
     return out
 
 
-def median(a):
-    """The mean of the two elements in the middle, NaN where one is, or where there is none."""
-    real = a.dtype.type if a.dtype.kind == "f" else np.float64
-    ordered = sort(np.ravel(a))
-    n = len(ordered)
-    middle = real(np.nan)
-    if n > 0 and not np.isnan(ordered[n - 1]):
-        middle = (real(ordered[(n - 1) // 2]) + real(ordered[n // 2])) / real(2)
-    return middle
-
-
-def argsort(a):
+@of(np.argsort, in_loops=FEW)
+def argsort(a: np.ndarray, axis=-1, kind=None):
     """The indices of a vector's elements in order, those of equal elements in their own order."""
-    out = np.arange(len(a))
+    out = np.arange(len(_vector(a, axis)))
     step = widest_gap(len(a))
     while step >= 1:
         for i in range(step, len(a)):
@@ -124,34 +128,143 @@ def argsort(a):
     return out
 
 
-def quantile(a, q):
-    """The value below which a fraction of the elements is, linear between two elements; NaN where an element is."""
-    if a.dtype.name == "float32":
-        refuse("np.quantile of float32 is not compiled")
-    if not 0 <= q <= 1:
-        raise ValueError("Quantiles must be in the range [0, 1]")
-    ordered = sort(np.ravel(a))
-    n = len(ordered)
-    found = np.nan
-    if n > 0 and not np.isnan(ordered[n - 1]):
-        position = q * (n - 1)
-        first = int(position)
-        share = position - first
-        low, high = np.float64(ordered[first]), np.float64(ordered[min(first + 1, n - 1)])
-        found = low + (high - low) * share if share < 0.5 else high - (high - low) * (1 - share)
-    return found
+def _select(a, k):
+    """The k-th smallest element of a vector without NaN, all before it no larger and all behind it no smaller
+    (C. A. R. Hoare, Algorithm 65: Find, 1961)."""
+    low, high = 0, len(a) - 1
+    while low < high:
+        pivot = a[k]
+        i, j = low, high
+        while i <= j:
+            while a[i] < pivot:
+                i += 1
+            while pivot < a[j]:
+                j -= 1
+            if i <= j:
+                a[i], a[j] = a[j], a[i]
+                i += 1
+                j -= 1
+        if j < k:
+            low = i
+        if k < i:
+            high = j
+    return a[k]
 
 
-def percentile(a, q):
-    """The value below which so many percent of the elements are, linear between two elements."""
-    if not 0 <= q <= 100:
+def _has_nan(a):
+    return np.any(np.isnan(a)) if a.dtype.kind == "f" else False
+
+
+def _flat(a, axis):
+    """A copy of all elements, as a vector."""
+    if (axis is not None and (a.ndim != 1 or axis not in (-1, 0))) or a.dtype.kind == "c":
+        refuse("this is compiled for all elements of real numbers together")
+    return np.ravel(a).copy()
+
+
+@of(np.median, in_loops=ANY)
+def median(a: np.ndarray, axis=None):
+    """The mean of the two elements in the middle, NaN where one is, or where there is none."""
+    real = a.dtype.type if a.dtype.kind == "f" else np.float64
+    values = _flat(a, axis)
+    n = len(values)
+    middle = real(np.nan)
+    if n > 0 and not _has_nan(values):
+        high = real(_select(values, n // 2))
+        low = high if n % 2 else real(np.max(values[: n // 2]))
+        middle = (low + high) / real(2)
+    return middle
+
+
+def _of_joined_type(number, a, q):
+    """The number in the float type that elements of `a` and fractions `q` meet in."""
+    joined = np.result_type(a, q)
+    return joined.type(number) if joined.kind == "f" else np.float64(number)
+
+
+@of(np.quantile, in_loops=ANY)
+def quantile(a: np.ndarray, q: np.ndarray, axis=None):
+    """The values below which fractions of the elements are, linear between two elements; NaN where an element is."""
+    if a.dtype.kind == "b" or (a.dtype.kind != "f" and q.dtype.kind != "f"):
+        refuse("np.quantile is compiled for numbers, and for fractions that are floats")
+    values = _flat(a, axis)
+    is_known = len(values) > 0 and not _has_nan(values)
+
+    def at(share):
+        if not 0 <= share <= 1:
+            raise ValueError("Quantiles must be in the range [0, 1]")
+        found = _of_joined_type(np.nan, a, q)
+        if is_known:
+            position = np.float64(share) * (len(values) - 1)
+            first = int(position)
+            part = position - first
+            low = _select(values, first)
+            high = low if first + 1 == len(values) else np.min(values[first + 1 :])
+            ahead, back = _of_joined_type(part, a, q), _of_joined_type(1 - part, a, q)
+            found = low + (high - low) * ahead if part < 0.5 else high - (high - low) * back
+        return found
+
+    return each(at, q)
+
+
+@of(np.percentile, in_loops=ANY)
+def percentile(a: np.ndarray, q: np.ndarray, axis=None):
+    """The values below which so many percent of the elements are, linear between two elements."""
+    if np.any(q < 0) or np.any(q > 100):
         raise ValueError("Percentiles must be in the range [0, 100]")
-    return quantile(a, q / 100)
+    return quantile(a, q / 100, axis)
 
 
-def unique(ar):
+@of(np.unique, in_loops=FEW)
+def unique(ar: np.ndarray):
     """The distinct elements in order; NaN is one of them at most once."""
-    ordered = sort(np.ravel(ar))
+    ordered = _flat(ar, None)
+    sort_vector(ordered, len(ordered))
     kept = np.ones(len(ordered), np.bool_)
     kept[1:] = (ordered[1:] != ordered[:-1]) & ~np.isnan(ordered[:-1])
     return ordered[kept]
+
+
+def _numbers(a, axis):
+    """A copy of the elements but NaN."""
+    values = _flat(a, axis)
+    return values[~np.isnan(values)].copy()
+
+
+@of(np.nanmedian, in_loops=ANY)
+def nanmedian(a: np.ndarray, axis=None):
+    """The median of the elements that are numbers."""
+    return median(_numbers(a, axis))
+
+
+@of(np.nanquantile, in_loops=ANY)
+def nanquantile(a: np.ndarray, q: np.ndarray, axis=None):
+    """The quantiles of the elements that are numbers."""
+    return quantile(_numbers(a, axis), q)
+
+
+@of(np.nanpercentile, in_loops=ANY)
+def nanpercentile(a: np.ndarray, q: np.ndarray, axis=None):
+    """The percentiles of the elements that are numbers."""
+    return percentile(_numbers(a, axis), q)
+
+
+@of(np.union1d, in_loops=FEW)
+def union1d(ar1: np.ndarray, ar2: np.ndarray):
+    """The distinct elements of two arrays in order."""
+    return unique(np.concatenate((np.ravel(ar1), np.ravel(ar2))))
+
+
+@of(np.intersect1d, in_loops=FEW)
+def intersect1d(ar1: np.ndarray, ar2: np.ndarray):
+    """The distinct elements that two arrays have in common, in order."""
+    ordered = np.concatenate((unique(ar1), unique(ar2)))
+    sort_vector(ordered, len(ordered))
+    return ordered[:-1][ordered[1:] == ordered[:-1]]
+
+
+@of(np.setdiff1d, in_loops=FEW)
+def setdiff1d(ar1: np.ndarray, ar2: np.ndarray):
+    """The distinct elements of an array that another one lacks, in order."""
+    distinct = unique(ar1).copy()
+    return distinct[~np.isin(distinct, ar2)]

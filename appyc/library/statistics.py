@@ -32,25 +32,27 @@ def std(a: np.ndarray, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
 
 @of(np.cov)
 def cov(m: np.ndarray, y=None, rowvar=True, bias=False, ddof=None):
-    """The covariances of variables, which are rows (a matrix of one element for a matrix of one row); the variance
-    of a vector."""
-    if y is not None or m.ndim > 2 or m.dtype.kind == "c":
-        refuse("np.cov is compiled for one array of real numbers")
-    rows = np.atleast_2d(m.astype(np.float64))
+    """The covariances of variables, which are rows (a matrix of one element for a matrix of one row), or two vectors;
+    the variance of a vector."""
+    if m.ndim > (2 if y is None else 1) or m.dtype.kind == "c":
+        refuse("np.cov is compiled for one array of real numbers and for two vectors")
+    if y is not None and (y.ndim != 1 or y.dtype.kind == "c"):
+        refuse("np.cov is compiled for two vectors of real numbers")
+    rows = np.atleast_2d(m.astype(np.float64)) if y is None else np.stack((m, y)).astype(np.float64)
     x = rows if rowvar or m.ndim == 1 else rows.T
     n = x.shape[1]
     lost = ddof if ddof is not None else 0 if bias else 1
     apart = x - np.mean(x, 1, keepdims=True)
     products = apart @ apart.T / np.float64(max(n - lost, 0))
-    return products if m.ndim == 2 else products[0, 0]
+    return products if m.ndim == 2 or y is not None else products[0, 0]
 
 
 @of(np.corrcoef)
 def corrcoef(x: np.ndarray, y=None, rowvar=True):
     """The correlation coefficients of variables, which are rows."""
-    if y is not None or x.ndim != 2:
-        refuse("np.corrcoef is compiled for one matrix")
-    c = cov(x, None, rowvar)
+    if x.ndim != (2 if y is None else 1):
+        refuse("np.corrcoef is compiled for one matrix and for two vectors")
+    c = cov(x, y, rowvar)
     spread = np.sqrt(np.diagonal(c))
     return np.clip(c / spread[:, None] / spread, -1.0, 1.0)
 

@@ -26,16 +26,20 @@ class Text:
     """The text of a library function. elements: the first so many parameters are numbers, and arrays given for them
     are gone through element by element; 0 for a function of whole arrays. floats: they are converted to the float
     type that NumPy computes in. tested: its integers are Python's, which do not wrap. in_loops: it is compiled where a
-    loop stands around the call; elsewhere the library is called, which takes large arrays faster. users: a user has
+    loop stands around the call, for so many elements of the first array; else the library is called, which takes large
+    arrays faster. users: a user has
     registered it, so that all is tested as in the user's functions."""
 
     function: FunctionType
     elements: int = 0
     floats: bool = False
     tested: bool = False
-    in_loops: bool = False
+    in_loops: int = 0
     users: bool = False
 
+
+ANY = sys.maxsize
+"""Of elements: however many there are."""
 
 FUNCTIONS: dict[object, Text] = {}
 METHODS: dict[str, Text] = {}
@@ -58,7 +62,7 @@ def of(
     elements: int = 0,
     floats: bool = False,
     tested: bool = False,
-    in_loops: bool = False,
+    in_loops: int = 0,
 ) -> Callable[[F], F]:
     """Says that the decorated text is what these functions, and the array method of a name, do."""
 

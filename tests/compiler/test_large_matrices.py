@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.frontend.expressions.left_calls import LARGEST
+from appyc.library.linear_systems import MOST_ROWS
 
 
 def steps(a, x, sums):
@@ -25,15 +25,15 @@ def system(n):
 @pytest.mark.parametrize("options", [{}, {"strict": True}])
 def test_large_matrices_are_lapacks(options):
     compiled = appyc.jit(steps, **options)
-    for n in (3, LARGEST + 1, LARGEST, LARGEST + 1, 3):
+    for n in (3, MOST_ROWS + 1, MOST_ROWS, MOST_ROWS + 1, 3):
         found, expected = np.zeros(4), np.zeros(4)
         x, y = compiled(*system(n), found), steps(*system(n), expected)
         np.testing.assert_allclose(found, expected, rtol=1e-9)
         np.testing.assert_allclose(x, y, rtol=1e-7)
-        if n > LARGEST:
+        if n > MOST_ROWS:
             np.testing.assert_array_equal(x, y)
     with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
-        compiled(np.zeros((LARGEST + 1, LARGEST + 1)), np.zeros(LARGEST + 1), np.zeros(2))
+        compiled(np.zeros((MOST_ROWS + 1, MOST_ROWS + 1)), np.zeros(MOST_ROWS + 1), np.zeros(2))
 
 
 @pytest.mark.parametrize("option", ["libraries", "exact"])
@@ -47,7 +47,7 @@ def test_each_call_is_lapacks_if_asked_for(option):
 
 def test_over_chunks_large_matrices_are_loops():
     da = pytest.importorskip("dask.array")
-    n = LARGEST + 1
+    n = MOST_ROWS + 1
     found, expected = da.zeros(2, chunks=1), np.zeros(2)
     x = appyc.jit(steps)(*(da.from_array(part, n) for part in system(n)), found)
     np.testing.assert_allclose(x.compute(), steps(*system(n), expected), rtol=1e-7)

@@ -489,8 +489,8 @@ def test_sizes_race_against_python_one_by_one(monkeypatch: pytest.MonkeyPatch) -
 def test_items_that_a_call_copies_are_counted() -> None:
     named = {"rows": [[1, 2], [3]], "xs": [1.0], "text": b"abc", "n": 4, "a": np.ones(3)}
     types: dict[str, ArgType] = dict.fromkeys(named, NoneArg())
-    assert Request(types, {}, "cpu").copied_items(named) == 7
-    assert Request(types, {"text": b"abc"}, "cpu").copied_items(named) == 4
+    assert Request(types, {}, "cpu").copied_items(named) == 8
+    assert Request(types, {"text": b"abc"}, "cpu").copied_items(named) == 5
 
 
 def test_lists_inside_are_taken_where_no_item_gets_out() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from appyc.errors import Loc, Note, UnsupportedError
-from appyc.ir.nodes import Symbol
+from appyc.ir.nodes import Expr, Symbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,9 @@ class Memory:
     """Homes whose array, one that the function has made, another name of the function's has too."""
     flows: list[tuple[Symbol, Symbol, Bound, int]] = field(default_factory=list)
     """Copies from one array to another, with the name and the store since when they may not differ."""
+
+    unclipped: dict[Symbol, Expr] = field(default_factory=dict)
+    """Of lengths of slices, the distance of the bounds as they are written, before these are clipped to the array."""
 
     def store(self, array: Symbol, loc: Loc) -> None:
         """Notes that the program stores into an array. Raises UnsupportedError where it may not."""

@@ -20,6 +20,7 @@ from appyc.frontend.expressions.arithmetic import cast, index_of, integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.values import Number, Tensor, is_none
 from appyc.ir import nodes as ir
+from appyc.ir.affine import difference, written
 from appyc.ir.types import DType
 
 
@@ -56,6 +57,8 @@ def lowered_slice(scope: Scope, extent: ir.Expr, node: ast.Slice, loc: Loc) -> S
         distance = ir.Binary("//", more, integer(size, loc), loc=loc)
     count = ir.Binary("max", distance, integer(0, loc), loc=loc)
     first, length = pinned(scope, "start", start), pinned(scope, "count", count)
+    if isinstance(length, ir.Var) and hi is not None and known == 1:
+        scope.memory.unclipped[length.symbol] = hi if lo is None else written(difference(hi, lo), loc)
     return SliceRange(
         first, known, mostly_one(length, loc) if known > 0 and _is_narrow(lo, hi) else length, node
     )

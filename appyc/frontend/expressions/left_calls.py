@@ -20,10 +20,7 @@ from appyc.ir.raising import (
     raising_where_left,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_written, contains, scalars_read, walk
-
-LARGEST = 64
-"""So many rows of a matrix are factorised in as little time by loops as by LAPACK."""
+from appyc.ir.visit import arrays_written, contains, scalars_read, substitute, walk
 
 
 def leave_unless(scope: Scope, cond: ir.Expr, why: str, loc: Loc) -> None:
@@ -73,12 +70,15 @@ def leave_on_negative_power(scope: Scope, negative: ir.Expr, loc: Loc) -> None:
     scope.block.append(_test(ir.Unary("~", negative, loc=loc), NEGATIVE_POWER, loc))
 
 
-def leave_large(scope: Scope, count: ir.Expr, loc: Loc) -> None:
-    """Emits such a guard for a number of rows, of which the library takes many faster. None where only the loop
-    finds it."""
-    few = ir.Compare("<=", count, integer(LARGEST, loc), loc=loc)
-    if _is_of_call(scope, few):
+def leave_large(scope: Scope, count: ir.Expr, most: int, loc: Loc) -> bool:
+    """Emits such a guard for a number of elements, of which the library takes more than `most` faster. False, and no
+    guard, where only the loop finds the number. Of a slice this is the length as it is written: `w` of `x[i:i + w]`."""
+    usual = substitute(count, scope.memory.unclipped)
+    few = ir.Compare("<=", usual, integer(most, loc), loc=loc)
+    is_known = _is_of_call(scope, few)
+    if is_known:
         scope.tests.append(_test(few, LARGE, loc))
+    return is_known
 
 
 def _test(cond: ir.Expr, why: str, loc: Loc) -> ir.If:

@@ -30,10 +30,9 @@ from appyc.frontend.library import (
     array_tables,
     linear_algebra,
     scan_functions,
-    sort_functions,
     texts,
 )
-from appyc.frontend.library.array_makers import arange, join, new_array, result_type
+from appyc.frontend.library.array_makers import arange, join, new_array, result_type, type_limits
 from appyc.frontend.library.array_reductions import reduce_array
 from appyc.frontend.library.axis_arguments import (
     Arguments,
@@ -293,7 +292,6 @@ _METHODS: dict[str, Entry] = {
 
 _FUNCTIONS: dict[object, Entry] = {
     **array_reductions.FUNCTIONS, **scan_functions.FUNCTIONS, **array_tables.FUNCTIONS,
-    **sort_functions.FUNCTIONS,
     primitives.each: (("function", "*arrays"), texts.each),
     primitives.by_index: (("shape", "element"), texts.by_index), primitives.refuse: (("message",), texts.refuse),
     primitives.left_unless: (("condition", "why"), texts.left_unless),
@@ -307,7 +305,9 @@ _FUNCTIONS: dict[object, Entry] = {
     np.amin: _METHODS["min"], np.amax: _METHODS["max"],
     np.flip: (("a", "axis"), _flip), np.expand_dims: (("a", "axis"), _expand_dims),
     np.matmul: (("a", "b"), linear_algebra.matmul), np.linalg.matmul: (("a", "b"), linear_algebra.matmul),
-    np.result_type: (("*arrays",), result_type), np.ndim: (("a",), _dimensions), np.shape: (("a",), _shape),
+    np.result_type: (("*arrays",), result_type),
+    np.finfo: (("type",), partial(type_limits, np.finfo)), np.iinfo: (("type",), partial(type_limits, np.iinfo)),
+    np.ndim: (("a",), _dimensions), np.shape: (("a",), _shape),
     **{f.outer: (("a", "b"), partial(linear_algebra.outer, op))
        for f, op in ((np.add, "+"), (np.subtract, "-"), (np.multiply, "*"))},
     np.reshape: (("a", "shape"), _reshape), np.ravel: (("a",), partial(_flat, copied=False)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from appyc.errors import LengthError, Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays import array_creation
 from appyc.frontend.arrays.reshaping import concatenated, ravelled, stacked
@@ -135,15 +137,25 @@ def join(scope: Scope, given: Arguments, loc: Loc, *, new_axis: bool) -> vals.Va
     return (stacked if new_axis else concatenated)(scope, arrays, axis, loc)
 
 
+def _number_type(scope: Scope, value: vals.Value, loc: Loc) -> NumberType:
+    """The type of a number, of an array's elements, or that an object names."""
+    if isinstance(value, vals.Number):
+        return value.type
+    dtype = as_dtype(value.obj) if isinstance(value, vals.Opaque) else None
+    return NumberType(dtype or as_tensor(scope, value, loc).element.dtype, python=False)
+
+
 def result_type(scope: Scope, given: Arguments, loc: Loc) -> vals.Value:
     """The type in which NumPy computes with numbers and arrays, and with those of given types."""
-
-    def type_of(value: vals.Value) -> NumberType:
-        if isinstance(value, vals.Number):
-            return value.type
-        dtype = as_dtype(value.obj) if isinstance(value, vals.Opaque) else None
-        return NumberType(dtype or as_tensor(scope, value, loc).element.dtype, python=False)
-
     arrays = given["arrays"]
-    joined = promoted(map(type_of, arrays.items if isinstance(arrays, vals.TupleValue) else (arrays,)))
-    return vals.Opaque(joined.dtype.numpy)
+    items = arrays.items if isinstance(arrays, vals.TupleValue) else (arrays,)
+    return vals.Opaque(promoted(_number_type(scope, item, loc) for item in items).dtype.numpy)
+
+
+def type_limits(limits: Callable[[str], object], scope: Scope, given: Arguments, loc: Loc) -> vals.Value:
+    """np.finfo and np.iinfo. Raises UnsupportedError for types of the other kind, for which NumPy raises ValueError."""
+    dtype = _number_type(scope, given["type"], loc).dtype
+    try:
+        return vals.Opaque(limits(dtype.value))
+    except ValueError as error:
+        raise UnsupportedError(str(error), loc) from None

@@ -12,7 +12,7 @@ import numpy as np
 from appyc.errors import Loc, TypeInferenceError, UnsupportedError
 from appyc.frontend.arrays.array_creation import allocate, loops_over, shape_from
 from appyc.frontend.arrays.masks import packed
-from appyc.frontend.arrays.tensors import as_tensor, as_value, broadcast, numbers_of_elements
+from appyc.frontend.arrays.tensors import as_tensor, as_value, broadcast, numbers_of_elements, product
 from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.inlining import called_with, inlined
 from appyc.frontend.expressions.left_calls import leave_large, leave_unless
@@ -21,10 +21,10 @@ from appyc.frontend.library.axis_arguments import Arguments, Entry
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import dtype_named, promoted
 from appyc.frontend.types.values import Masked, Number, Opaque, Tensor, TupleValue, Value
-from appyc.ir.nodes import Assign, Expr, If, Select, Stmt, Store, Symbol, Var
+from appyc.ir.nodes import Assign, Const, Expr, If, Select, Stmt, Store, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import substitute, walk
-from appyc.library.table import METHODS, Text, text_of
+from appyc.library.table import ANY, METHODS, Text, text_of
 
 _LARGEST = 200
 """The most nodes of an element that is one expression; a larger one is computed by statements in a loop."""
@@ -54,7 +54,7 @@ def entry_of(text: Text, function: object = None) -> Entry:
 
     def make(scope: Scope, given: Arguments, loc: Loc) -> Value:
         if text.in_loops:
-            _test_in_loop(scope, function, next(iter(given.values())), loc)
+            _test_in_loop(scope, function, next(iter(given.values())), text.in_loops, loc)
         arguments = {n: given.get(n) or _default(scope, p, text, loc) for n, p in parameters.items()}
         for name, value in arguments.items():
             if isinstance(value, Masked):
@@ -83,14 +83,21 @@ def entry_of(text: Text, function: object = None) -> Entry:
     return tuple(f"*{n}" if p.kind is starred else n for n, p in parameters.items()), make
 
 
-def _test_in_loop(scope: Scope, function: object, matrix: Value, loc: Loc) -> None:
-    """Raises UnsupportedError where a call is the library's; emits the test that the matrix is small."""
-    if scope.names.environment.libraries or not (scope.loops or scope.in_loop):
+def _test_in_loop(scope: Scope, function: object, array: Value, most: int, loc: Loc) -> None:
+    """Raises UnsupportedError where a call is the library's; emits the test that the array has few elements.
+
+    A loop with a pragma is to be compiled, and in a nest of loops an array of unknown size is likely to be small.
+    """
+    count = product(as_tensor(scope, array, loc).extents, loc)
+    depth = len(scope.loops) + scope.in_loop
+    asked = any(frame.asked for frame in scope.loops)
+    is_few = isinstance(count, Const) and int(count.value.real) <= most
+    is_ours = is_few or (
+        depth > 0 and (asked or most == ANY or leave_large(scope, count, most, loc) or depth > 1)
+    )
+    if scope.names.environment.libraries or not is_ours:
         name = f"{getattr(function, '__module__', '')}.{getattr(function, '__name__', '')}"
         raise UnsupportedError(f"{name.replace('numpy', 'np', 1)} is left to the library here", loc)
-    tensor = as_tensor(scope, matrix, loc)
-    if tensor.ndim:
-        leave_large(scope, tensor.extents[0], loc)
 
 
 def _default(scope: Scope, parameter: inspect.Parameter, text: Text, loc: Loc) -> Value:
