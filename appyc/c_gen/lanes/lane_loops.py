@@ -7,12 +7,20 @@ once for all rows. Rows whose lanes' loops have different bounds share the part 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from appyc.c_gen.c_module import Body, FunctionContext
 from appyc.c_gen.lanes.register_tiles import Copies, declare_copies, emit_strips
-from appyc.c_gen.lanes.row_blocks import EmitRow, RowBlocks, declare_common_part, emit_row_blocks
+from appyc.c_gen.lanes.row_blocks import (
+    EmitRow,
+    RowBlocks,
+    declare_common_part,
+    differ,
+    emit_row_blocks,
+    nested,
+)
 from appyc.c_gen.lanes.simd import loop_head
 from appyc.c_gen.text.c_expressions import element_at, expression
 from appyc.c_gen.text.c_types import c_type
@@ -145,8 +153,7 @@ def _emit_statement(tile: _Tile, stmt: Stmt) -> None:
             for copy in tile.copies:
                 tile.vectors.write(copy, stmt)
         case Store():
-            for copy in tile.copies:
-                _emit_store(tile, copy, stmt)
+            _emit_store(tile, stmt)
         case For():
             _emit_loop(tile, stmt)
         case If():
@@ -164,21 +171,28 @@ def _emit_loop(tile: _Tile, loop: For) -> None:
     Each row does its iterations in order: those before the common part, the common, those after.
     """
     any_copy = tile.copies[0]
-    lows = [expression(row[0], loop.lo) for row in tile.rows]
-    highs = [expression(row[0], loop.hi) for row in tile.rows]
-    if len(set(lows)) == len(set(highs)) == 1:
-        _emit_iterations(tile, loop, lows[0], highs[0])
+    bounds = [(expression(row[0], loop.lo), expression(row[0], loop.hi)) for row in tile.rows]
+    lows, highs = zip(*bounds, strict=True)
+    if not differ(lows) and not differ(highs):
+        _emit_iterations(tile, loop, *bounds[0])
         return
-    smaller = any_copy.module.helpers.plain("smaller")
+    helpers = any_copy.module.helpers
     with any_copy.writer.block():
-        first, last = declare_common_part(any_copy, list(zip(lows, highs, strict=True)))
-        for row, low, high in zip(tile.rows, lows, highs, strict=True):
-            if len(set(lows)) > 1:
-                _emit_iterations(replace(tile, rows=(row,)), loop, low, f"{smaller}({first}, {high})")
+        first, last = declare_common_part(any_copy, bounds)
+        if differ(lows):
+            _emit_uneven(tile, loop, bounds, nested(helpers.plain("smaller"), lows), first)
         _emit_iterations(tile, loop, first, last)
-        for row, high in zip(tile.rows, highs, strict=True):
-            if len(set(highs)) > 1:
-                _emit_iterations(replace(tile, rows=(row,)), loop, last, high)
+        if differ(highs):
+            _emit_uneven(tile, loop, bounds, last, nested(helpers.plain("larger"), highs))
+
+
+def _emit_uneven(tile: _Tile, loop: For, bounds: Sequence[tuple[str, str]], lo: str, hi: str) -> None:
+    """Iterations that not all rows have."""
+    any_copy, var = tile.copies[0], tile.copies[0].name(loop.var)
+    with any_copy.writer.block(loop_head(any_copy, loop, lo, hi)):
+        for row, (low, high) in zip(tile.rows, bounds, strict=True):
+            with any_copy.writer.block(f"if ({low} <= {var} && {var} < {high})"):
+                _emit_body(replace(tile, rows=(row,)), loop.body)
 
 
 def _emit_iterations(tile: _Tile, loop: For, lo: str, hi: str) -> None:
@@ -187,16 +201,21 @@ def _emit_iterations(tile: _Tile, loop: For, lo: str, hi: str) -> None:
         _emit_body(tile, loop.body)
 
 
-def _emit_store(tile: _Tile, copy: FunctionContext, stmt: Store) -> None:
-    vectors = tile.vectors
-    value = vectors.spread(copy, stmt.value)
+def _emit_store(tile: _Tile, stmt: Store) -> None:
+    vectors, writer = tile.vectors, tile.copies[0].writer
     if vectors.lanes == "1" or (stmt.array, stmt.index) not in tile.plan.scattered:
-        copy.writer.line(f"{vectors.at(copy, stmt.array, stmt.index)} = {value};")
+        for copy in tile.copies:
+            value = vectors.spread(copy, stmt.value)
+            writer.line(f"{vectors.at(copy, stmt.array, stmt.index)} = {value};")
         return
-    with copy.writer.block():
-        copy.writer.line(f"const {vectors.kind} value = {value};")
-        lane = copy.spelling({vectors.var: f"({copy.name(vectors.var)} + piece)"})
-        target = element_at(lane, stmt.array, stmt.index)
-        copy.writer.line(
-            f"for (int64_t piece = 0; piece < {vectors.lanes}; piece += 1) {target} = value[piece];"
-        )
+    with writer.block():
+        stores = []
+        for copy in tile.copies:
+            value = copy.module.names.fresh("value")
+            writer.line(f"const {vectors.kind} {value} = {vectors.spread(copy, stmt.value)};")
+            lane = copy.spelling({vectors.var: f"({copy.name(vectors.var)} + piece)"})
+            stores.append(f"{element_at(lane, stmt.array, stmt.index)} = {value}[piece];")
+        writer.line("#pragma GCC unroll 1")
+        with writer.block(f"for (int64_t piece = 0; piece < {vectors.lanes}; piece += 1)"):
+            for store in stores:
+                writer.line(store)

@@ -13,8 +13,9 @@ Rows whose inner loops have different bounds share the part that is common:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TypeAlias
 
 from appyc.c_gen.c_module import FunctionContext
@@ -82,11 +83,14 @@ def _emit_rows(
     """bounds: of the inner loop, where they are the same in all rows."""
     writer, row = ctx.writer, ctx.name(blocks.rows.var)
     writer.line(f"int64_t {row} = {lo};")
-    writer.line("#if defined(__AVX512F__) || defined(__aarch64__)")
-    _emit_block(ctx, blocks, counts[0], hi, bounds)
-    writer.line("#else")
-    _emit_block(ctx, blocks, counts[1], hi, bounds)
-    writer.line("#endif")
+    if counts[0] == counts[1]:
+        _emit_block(ctx, blocks, counts[0], hi, bounds)
+    else:
+        writer.line("#if defined(__AVX512F__) || defined(__aarch64__)")
+        _emit_block(ctx, blocks, counts[0], hi, bounds)
+        writer.line("#else")
+        _emit_block(ctx, blocks, counts[1], hi, bounds)
+        writer.line("#endif")
     with writer.block(f"for (; {row} < {hi}; {row} += 1)"):
         _emit_others(blocks.before, (row,))
         blocks.emit((row,), *bounds, False)
@@ -131,13 +135,21 @@ def _emit_slanted(
     """A block whose rows' inner loops have different bounds: their common part, then the remainder of each row."""
     writer, module = ctx.writer, ctx.module
     smaller = module.helpers.plain("smaller")
-    first, last = declare_common_part(ctx, [_bounds(ctx, rows, inner, name) for name in names])
+    bounds = [_bounds(ctx, rows, inner, name) for name in names]
+    first, last = declare_common_part(ctx, bounds)
     emit(names, first, last, False)
     one = module.names.fresh(f"{rows.var.name}_one")
     with writer.block(f"for (int64_t {one} = {names[0]}; {one} <= {names[-1]}; {one} += 1)"):
         low, high = _bounds(ctx, rows, inner, one)
-        emit((one,), low, f"{smaller}({first}, {high})", True)
-        emit((one,), last, high, True)
+        if differ(low for low, _ in bounds):
+            emit((one,), low, f"{smaller}({first}, {high})", True)
+        if differ(high for _, high in bounds):
+            emit((one,), last, high, True)
+
+
+def differ(texts: Iterable[str]) -> bool:
+    """Whether these are not all the same."""
+    return len(set(texts)) > 1
 
 
 def declare_common_part(ctx: FunctionContext, bounds: Sequence[tuple[str, str]]) -> tuple[str, str]:
@@ -145,12 +157,15 @@ def declare_common_part(ctx: FunctionContext, bounds: Sequence[tuple[str, str]])
     fresh, helpers = ctx.module.names.fresh, ctx.module.helpers
     larger, smaller = helpers.plain("larger"), helpers.plain("smaller")
     first, last = fresh("first"), fresh("last")
-    low, high = bounds[0]
-    for next_low, next_high in bounds[1:]:
-        low, high = f"{larger}({low}, {next_low})", f"{smaller}({high}, {next_high})"
-    ctx.writer.line(f"const int64_t {first} = {low};")
-    ctx.writer.line(f"const int64_t {last} = {larger}({first}, {high});")
+    lows, highs = zip(*bounds, strict=True)
+    ctx.writer.line(f"const int64_t {first} = {nested(larger, lows)};")
+    ctx.writer.line(f"const int64_t {last} = {larger}({first}, {nested(smaller, highs)});")
     return first, last
+
+
+def nested(function: str, terms: Iterable[str]) -> str:
+    """The call of a function of two numbers for all of these terms."""
+    return reduce(lambda so_far, term: f"{function}({so_far}, {term})", dict.fromkeys(terms))
 
 
 def _bounds(ctx: FunctionContext, rows: For, inner: For, name: str) -> tuple[str, str]:
