@@ -163,10 +163,10 @@ class OuterLanes:
 
     lanes: the loop whose iterations are lanes. rows: the loop around it that is jammed, if any. counts: rows in a block
     where the machine has 32 vector registers, and where it has fewer. groups: vectors in a strip, the longest strips
-    first; singles: iterations done together that fill no vector. scalars: those with a value for each lane; totals:
-    what the lanes add up, each for itself. shared: vectors that an iteration of the one loop inside loads, the same for
-    all rows; the lanes are tiled for the cache where there are any. scattered: elements that are stored with another
-    stride than 1.
+    first; the rest are vectors one by one, the last of which may not be full. scalars: those with a value for each
+    lane; totals: what the lanes add up, each for itself. shared: vectors that an iteration of the one loop inside
+    loads, the same for all rows; the lanes are tiled for the cache where there are any. scattered: elements that are
+    stored with another stride than 1.
     """
 
     lanes: Symbol
@@ -174,7 +174,6 @@ class OuterLanes:
     scalars: tuple[Symbol, ...]
     totals: tuple[Symbol, ...]
     groups: tuple[int, ...]
-    singles: tuple[int, ...]
     scattered: tuple[tuple[Symbol, tuple[Expr, ...]], ...] = ()
     rows: Symbol | None = None
     counts: tuple[int, int] = (1, 1)

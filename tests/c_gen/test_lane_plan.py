@@ -75,6 +75,17 @@ def test_products_of_every_shape(size: tuple[int, int, int], dtype: DType, lo: s
     np.testing.assert_array_equal(c, want)
 
 
+@pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.FLOAT64])
+@pytest.mark.parametrize("columns", [1, 5, 9, 15])
+def test_a_vector_that_is_not_full_stores_nothing_beside_its_part(columns: int, dtype: DType) -> None:
+    fn = product(dtype)
+    a, b = (RNG.integers(-9, 9, shape).astype(dtype.numpy) for shape in ((9, 3), (3, columns)))
+    memory = np.ones(9 * columns + 16, dtype.numpy)
+    run_c(fn, a, b, memory[: 9 * columns].reshape(9, columns))
+    np.testing.assert_array_equal(memory[: 9 * columns].reshape(9, columns), 2 + a @ b)
+    assert np.all(memory[9 * columns :] == 1)
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("cached", [1, 8000, 30_000])

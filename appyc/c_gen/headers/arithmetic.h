@@ -137,6 +137,51 @@ enum { vector_bytes = 16 };
 //: vector_D <- vector_bytes
 typedef T vector_D __attribute__((vector_size(vector_bytes), aligned(BYTES), may_alias));
 
+// Its first `count` elements from memory, zeros in the others.
+//: vector_part_D <- vector
+static inline vector_D vector_part_D(const T *const from, const int64_t count) {
+#if defined(__AVX512F__) && BITS == 64
+    return __builtin_ia32_loadupd512_mask((const void *)from, (vector_D){0}, (uint8_t)((1u << count) - 1));
+#elif defined(__AVX512F__)
+    return __builtin_ia32_loadups512_mask((const void *)from, (vector_D){0}, (uint16_t)((1u << count) - 1));
+#elif defined(__AVX__) && BITS == 64
+    typedef int64_t index __attribute__((vector_size(32)));
+    return __builtin_ia32_maskloadpd256((const void *)from, (index){0, 1, 2, 3} < count);
+#elif defined(__AVX__)
+    typedef int32_t index __attribute__((vector_size(32)));
+    return __builtin_ia32_maskloadps256((const void *)from, (index){0, 1, 2, 3, 4, 5, 6, 7} < (int32_t)count);
+#else
+    enum { width = sizeof(vector_D) / sizeof(T) };
+    if (count >= width) return *(const vector_D *)from;
+    vector_D out = {0};
+    for (int i = 0; i < width; i += 1) {
+        if (i < count) out[i] = from[i];
+    }
+    return out;
+#endif
+}
+
+// Stores its first `count` elements.
+//: vector_part_store_D <- vector
+static inline void vector_part_store_D(T *const to, const int64_t count, const vector_D lanes) {
+#if defined(__AVX512F__) && BITS == 64
+    __builtin_ia32_storeupd512_mask((void *)to, lanes, (uint8_t)((1u << count) - 1));
+#elif defined(__AVX512F__)
+    __builtin_ia32_storeups512_mask((void *)to, lanes, (uint16_t)((1u << count) - 1));
+#elif defined(__AVX__) && BITS == 64
+    typedef int64_t index __attribute__((vector_size(32)));
+    __builtin_ia32_maskstorepd256((void *)to, (index){0, 1, 2, 3} < count, lanes);
+#elif defined(__AVX__)
+    typedef int32_t index __attribute__((vector_size(32)));
+    __builtin_ia32_maskstoreps256((void *)to, (index){0, 1, 2, 3, 4, 5, 6, 7} < (int32_t)count, lanes);
+#else
+    enum { width = sizeof(vector_D) / sizeof(T) };
+    for (int i = 0; i < width; i += 1) {
+        if (i < count) to[i] = lanes[i];
+    }
+#endif
+}
+
 // Its elements in descending order: one permutation, which gcc makes of the loop with `-ftree-slp-vectorize` only.
 //: vector_reversed_D <- vector
 static inline vector_D vector_reversed_D(const vector_D lanes) {
@@ -175,4 +220,11 @@ static inline T vector_sum_D(const vector_D lanes) {
         for (int i = 0; i < half; i += 1) part[i] += part[i + half];
     }
     return part[0];
+}
+
+// The sum of its first `count` elements.
+//: vector_part_sum_D <- vector_sum vector_part
+static inline T vector_part_sum_D(const vector_D lanes, const int64_t count) {
+    const vector_D negative = -lanes; // so that the others are -0.0, which changes no number
+    return vector_sum_D(-vector_part_D((const T *)&negative, count));
 }

@@ -130,7 +130,7 @@ def _emit_dot(
                         at = f"({var} + {number} * width)" if number else var
                         here = [inside.spelling({loop.var: at}) for inside in insides[number % chains]]
                         here = [_with_vectors(inside, loop.private, kind) for inside in here]
-                        vectors = Vectors(loop.var, frozenset([*sums, *loop.private]), kind, "width")
+                        vectors = Vectors(loop.var, frozenset([*sums, *loop.private]), kind)
                         for stmt in loop.body:
                             _emit_vectors(vectors, here, stmt)
         for copy, *parts in zip(copies, *insides, strict=True):

@@ -23,7 +23,6 @@ from appyc.c_gen.lanes.row_blocks import (
 )
 from appyc.c_gen.lanes.simd import loop_head
 from appyc.c_gen.text.c_expressions import element_at, expression
-from appyc.c_gen.text.c_types import c_type
 from appyc.c_gen.text.vector_text import Vectors
 from appyc.errors import InternalError
 from appyc.ir.nodes import Assign, For, If, Stmt, Store, Update
@@ -55,16 +54,14 @@ def emit_lanes(ctx: FunctionContext, rows: For, plan: OuterLanes, lo: str, hi: s
     """Writes the loop from `lo` to `hi`, with the lanes' loop inside if it is jammed. body: writes other statements."""
     if plan.rows is None:
         # The remainder is done in few strips, since each strip reads all data of the inner loops again.
-        _emit_strips(ctx, plan, rows, (), lo, hi, plan.groups, plan.singles)
+        _emit_strips(ctx, plan, rows, (), lo, hi, plan.groups)
         return
     (at,) = (at for at, stmt in enumerate(rows.body) if isinstance(stmt, For) and stmt.var == plan.lanes)
     inner = rows.body[at]
     assert isinstance(inner, For)
 
     def strips(rows: tuple[str, ...], first: str, last: str, short: bool) -> None:
-        _emit_strips(
-            ctx, plan, inner, rows, first, last, plan.groups[-1:] if short else plan.groups, plan.singles
-        )
+        _emit_strips(ctx, plan, inner, rows, first, last, () if short else plan.groups)
 
     def others(statements: tuple[Stmt, ...]) -> EmitRow | None:
         if not statements:
@@ -94,50 +91,46 @@ def _emit_strips(
     rows: tuple[str, ...],
     lo: str,
     hi: str,
-    widths: tuple[int, ...],
-    singles: tuple[int, ...],
+    counts: tuple[int, ...],
 ) -> None:
-    """The lanes' loop for some rows: strips of as many vectors as `widths` says, then of single iterations."""
-    writer = ctx.writer
+    """The lanes' loop for some rows: strips of as many vectors as `counts` says, then vectors of which all or a part
+    is used."""
+    writer, var = ctx.writer, ctx.name(plan.lanes)
     vector = ctx.module.helpers.typed("vector", plan.dtype)
-    scalar = c_type(plan.dtype)
-    tiles = [(groups, "width", vector) for groups in widths] + [(groups, "1", scalar) for groups in singles]
     with writer.block():
-        writer.line(f"const int64_t width = sizeof({vector}) / {plan.dtype.itemsize};")
-        strips = (
-            (f"{groups} * {lanes}" if groups > 1 else lanes,
-             partial(_emit_tile, ctx, plan, loop, rows, groups, lanes, kind))
-            for groups, lanes, kind in tiles
-        )  # fmt: skip
-        emit_strips(ctx, ctx.name(plan.lanes), lo, hi, strips)
+        writer.line(f"enum {{ width = sizeof({vector}) / {plan.dtype.itemsize} }};")
+        strips = ((f"{count} * width", partial(_emit_tile, ctx, plan, loop, rows, count)) for count in counts)
+        emit_strips(ctx, var, lo, hi, strips)
+        with writer.block(f"for (; {var} < {hi}; {var} += width)"):
+            part = ctx.module.names.fresh("part")
+            writer.line(f"const int64_t {part} = {ctx.module.helpers.plain('smaller')}({hi} - {var}, width);")
+            _emit_tile(ctx, plan, loop, rows, 1, part)
 
 
 def _emit_tile(
-    ctx: FunctionContext,
-    plan: OuterLanes,
-    loop: For,
-    rows: tuple[str, ...],
-    groups: int,
-    lanes: str,
-    vector: str,
+    ctx: FunctionContext, plan: OuterLanes, loop: For, rows: tuple[str, ...], count: int, part: str = ""
 ) -> None:
-    """One block of rows by one strip: declares every copy's names, then the body."""
+    """One block of rows by one strip of `count` vectors: declares every copy's names, then the body. part: how much
+    is used of each vector, if not all is."""
+    vector = ctx.module.helpers.typed("vector", plan.dtype)
     # -0.0 in all lanes of a sum: one of nothing but that keeps its sign.
     initial = dict.fromkeys(plan.scalars, (vector, "{0}")) | dict.fromkeys(
         plan.totals, (vector, f"-({vector}){{0}}")
     )
-    copies = declare_copies(ctx, (plan.rows, rows), (plan.lanes, groups, lanes), initial)
-    tile = _Tile(plan, Vectors(plan.lanes, frozenset(plan.scalars), vector, lanes), copies)
+    copies = declare_copies(ctx, (plan.rows, rows), (plan.lanes, count, "width"), initial)
+    tile = _Tile(plan, Vectors(plan.lanes, frozenset(plan.scalars), vector, part), copies)
     _emit_body(tile, loop.body)
     _emit_totals(ctx, plan, tile)
 
 
 def _emit_totals(ctx: FunctionContext, plan: OuterLanes, tile: _Tile) -> None:
     """Adds the partial sums of a strip's copies to the totals."""
+    part = tile.vectors.part
     for symbol in plan.totals:
-        add_up = ctx.module.helpers.typed("vector_sum", plan.dtype) if tile.vectors.lanes != "1" else ""
+        add_up = ctx.module.helpers.typed("vector_part_sum" if part else "vector_sum", plan.dtype)
         for copy in tile.copies:
-            ctx.writer.line(f"{ctx.name(symbol)} += {add_up}({copy.name(symbol)});")
+            terms = ", ".join(filter(None, (copy.name(symbol), part)))
+            ctx.writer.line(f"{ctx.name(symbol)} += {add_up}({terms});")
 
 
 def _emit_body(tile: _Tile, body: tuple[Stmt, ...]) -> None:
@@ -203,10 +196,9 @@ def _emit_iterations(tile: _Tile, loop: For, lo: str, hi: str) -> None:
 
 def _emit_store(tile: _Tile, stmt: Store) -> None:
     vectors, writer = tile.vectors, tile.copies[0].writer
-    if vectors.lanes == "1" or (stmt.array, stmt.index) not in tile.plan.scattered:
+    if (stmt.array, stmt.index) not in tile.plan.scattered:
         for copy in tile.copies:
-            value = vectors.spread(copy, stmt.value)
-            writer.line(f"{vectors.at(copy, stmt.array, stmt.index)} = {value};")
+            vectors.store(copy, stmt.array, stmt.index, vectors.spread(copy, stmt.value))
         return
     with writer.block():
         stores = []
@@ -216,6 +208,6 @@ def _emit_store(tile: _Tile, stmt: Store) -> None:
             lane = copy.spelling({vectors.var: f"({copy.name(vectors.var)} + piece)"})
             stores.append(f"{element_at(lane, stmt.array, stmt.index)} = {value}[piece];")
         writer.line("#pragma GCC unroll 1")
-        with writer.block(f"for (int64_t piece = 0; piece < {vectors.lanes}; piece += 1)"):
+        with writer.block(f"for (int64_t piece = 0; piece < {vectors.part or 'width'}; piece += 1)"):
             for store in stores:
                 writer.line(store)

@@ -20,14 +20,14 @@ from appyc.ir.visit import walk
 class Vectors:
     """var: the loop whose iterations are lanes. scalars: those that hold a value for each lane.
 
-    kind: the C type of a value in all lanes, a plain scalar where there is only one lane.
-    lanes: their number, as C text. loaded: elements that variables hold: how they read, and the variable.
+    kind: the C type of a value in all lanes. part: how many of the lanes are iterations, as C text, if not all are.
+    loaded: elements that variables hold: how they read, and the variable.
     """
 
     var: Symbol
     scalars: frozenset[Symbol]
     kind: str
-    lanes: str
+    part: str = ""
     loaded: dict[str, str] = field(default_factory=dict)
 
     def is_uniform(self, expr: Expr) -> bool:
@@ -39,8 +39,20 @@ class Vectors:
     def at(self, ctx: FunctionContext, array: Symbol, index: tuple[Expr, ...]) -> str:
         """As many elements as there are lanes, from the one that `index` names in the first lane."""
         first = element_at(ctx, array, index)
+        if self.part:
+            return f"{ctx.module.helpers.typed('vector_part', array.dtype)}(&{first}, {self.part})"
         const = "const " if array.array.readonly else ""
-        return first if self.lanes == "1" else f"(*({const}{self.kind} *)&{first})"
+        return f"(*({const}{self.kind} *)&{first})"
+
+    def store(self, ctx: FunctionContext, array: Symbol, index: tuple[Expr, ...], value: str) -> None:
+        if self.part:
+            store, first = (
+                ctx.module.helpers.typed("vector_part_store", array.dtype),
+                element_at(ctx, array, index),
+            )
+            ctx.writer.line(f"{store}(&{first}, {self.part}, {value});")
+        else:
+            ctx.writer.line(f"{self.at(ctx, array, index)} = {value};")
 
     def load_once(self, ctx: FunctionContext, expr: Expr) -> None:
         """Declares variables for the vectors of an expression that none holds yet.
@@ -54,8 +66,8 @@ class Vectors:
                 if memory not in self.loaded:
                     self.loaded[memory] = name = ctx.module.names.fresh(f"{node.array.name}_lanes")
                     first, value = f"&{element_at(ctx, node.array, node.index)}", "{}"
-                    if step_along_rows(node.array, node.index, self.var) == -1 and self.lanes != "1":
-                        first = f"({first} - ({self.lanes} - 1))"
+                    if step_along_rows(node.array, node.index, self.var) == -1:
+                        first = f"({first} - (width - 1))"
                         value = f"{ctx.module.helpers.typed('vector_reversed', node.dtype)}({{}})"
                     vector = value.format(f"*(const volatile {self.kind} *){first}")
                     ctx.writer.line(f"const {self.kind} {name} = {vector};")
@@ -65,16 +77,17 @@ class Vectors:
         if isinstance(stmt, Assign):
             ctx.writer.line(f"{ctx.name(stmt.target)} = {self.spread(ctx, stmt.value)};")
             return
-        is_array = stmt.target.is_array
-        target = self.at(ctx, stmt.target, stmt.index) if is_array else ctx.name(stmt.target)
-        ctx.writer.line(f"{target} {stmt.op}= {self.text(ctx, stmt.value)};")
+        value = self.text(ctx, stmt.value)
+        if stmt.target.is_array:
+            before = self.at(ctx, stmt.target, stmt.index)
+            self.store(ctx, stmt.target, stmt.index, f"{before} {stmt.op} {value}")
+        else:
+            ctx.writer.line(f"{ctx.name(stmt.target)} {stmt.op}= {value};")
 
     def spread(self, ctx: FunctionContext, expr: Expr) -> str:
         """A value in all lanes. Subtracting zero changes no number, -0.0 included."""
         text = self.text(ctx, expr)
-        if self.lanes == "1" or not self.is_uniform(expr):
-            return text
-        return f"({text} - ({self.kind}){{0}})"
+        return f"({text} - ({self.kind}){{0}})" if self.is_uniform(expr) else text
 
     def text(self, ctx: FunctionContext, expr: Expr) -> str:
         """The value as a vector, or as a scalar where it is the same in all lanes."""

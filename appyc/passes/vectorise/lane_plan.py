@@ -43,12 +43,9 @@ ROWS = 4
 GROUPS = 3
 """Vectors in a strip: with ROWS, as many sums as 16 registers hold, and enough that none waits."""
 
-LONE_GROUPS = (8, 4, 2, 1)
+LONE_GROUPS = (8, 3, 1)
 """The same where there are no rows: a long strip, because each row of memory is visited only once, and shorter ones
 for the remainder."""
-
-LONE_SINGLES = (4, 2, 1)
-"""Scalar iterations done together in the remainder, which fills no vector, where there are no rows."""
 
 _OPS = ("+", "-", "*", "/")
 MAX_STATEMENTS = 12
@@ -67,7 +64,7 @@ def plan_lanes(loop: ir.For) -> OuterLanes | None:
     is_uneven = any(_has_bounds_of(inner, loop.var) for inner in loops_of(lanes.body))
     counts = (ROWS if is_uneven else WIDE_ROWS, ROWS)
     shared = _shared_loads(loop, lanes)
-    return replace(plan, rows=loop.var, counts=counts, groups=(GROUPS, 1), singles=(1,), shared=shared)
+    return replace(plan, rows=loop.var, counts=counts, groups=(GROUPS,), shared=shared)
 
 
 def is_independent(loop: ir.For) -> bool:
@@ -157,7 +154,7 @@ def _plan(loop: ir.For) -> OuterLanes | None:
         if isinstance(n, ir.Store) and check.step(n.array, n.index) != 1
     )
     scalars = tuple(s for s in loop.private if s in written)
-    return OuterLanes(loop.var, dtype, scalars, totals, LONE_GROUPS, LONE_SINGLES, scattered)
+    return OuterLanes(loop.var, dtype, scalars, totals, LONE_GROUPS, scattered)
 
 
 def _totals(loop: ir.For) -> tuple[ir.Symbol, ...] | None:
