@@ -43,7 +43,7 @@ ROWS = 4
 GROUPS = 3
 """Vectors in a strip: with ROWS, as many sums as 16 registers hold, and enough that none waits."""
 
-LONE_GROUPS = (8, 3, 1)
+LONE_GROUPS = (8, 4, 2, 1)
 """The same where there are no rows: a long strip, because each row of memory is visited only once, and shorter ones
 for the remainder."""
 
