@@ -35,6 +35,10 @@ Clang knows no such attribute."""
 RUNS_FEW = 'optimize("O2")'
 """That of such functions if they run a few iterations of these loops themselves."""
 
+HAS_TILES = 'optimize("no-tree-vrp", "no-thread-jumps")'
+"""That of functions whose vectors are written out: gcc looks for ranges of integers and for branches to join there, for
+an eighth of its time, and finds none."""
+
 _HIDDEN = 'visibility("hidden")'
 
 

@@ -31,10 +31,11 @@ from appyc.c_gen.loops.piece_patterns import pattern_of
 from appyc.c_gen.profiled_loops import emit_end, emit_start
 from appyc.c_gen.text.c_expressions import emit_combined, expression
 from appyc.c_gen.text.c_types import c_type, partial_start
+from appyc.c_gen.translation_units import HAS_TILES
 from appyc.ir.nodes import For, LoopMode, Reduction, Symbol, Update
 from appyc.ir.raising import can_fault
-from appyc.ir.schedule import Accumulators
-from appyc.ir.visit import scalars_written, walk
+from appyc.ir.schedule import Accumulators, Dots, OuterLanes
+from appyc.ir.visit import loops_of, scalars_written, walk
 
 
 def runs_in_threads(ctx: FunctionContext, loop: For) -> bool:
@@ -106,7 +107,10 @@ def _emit_piece(
                 for symbol in captures.last:
                     writer.line(f"*{names.of(symbol)}_out = {names.of(symbol)};")
 
-    emit_function(inner, name, parameters, iterations)
+    has_tiles = any(
+        isinstance(inner.schedule[loop.var].form, OuterLanes | Dots) for loop in loops_of(nest[-1:])
+    )
+    emit_function(inner, name, parameters, iterations, attributes=(HAS_TILES,) if has_tiles else ())
     return name
 
 
