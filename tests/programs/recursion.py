@@ -399,3 +399,54 @@ def raises(n):
 @PROGRAMS.on(5)
 def never_ends(n):
     return never_ends(n + 1)
+
+
+def halved(f, x, n):
+    if n == 0:
+        return f(x)
+    return halved(f, x, n - 1) + halved(f, x / 2, n - 1)
+
+
+@PROGRAMS.on(1.0)
+def given_a_function_of_a_name_that_changes(x):
+    step = 1
+    f = lambda v: v + step  # noqa: E731
+    first = halved(f, x, 3)
+    step = 2.5
+    return first + halved(f, x, 3)
+
+
+@PROGRAMS.on(1.0)
+def given_a_function_of_an_array_that_changes(x):
+    steps = np.array([1.0, 2.0])
+
+    def f(v):
+        return v + steps[0]
+
+    first = halved(f, x, 3)
+    steps = np.array([3.0, 2.0])
+    first += halved(f, x, 3)
+    steps[0] = 9.0
+    return first + halved(f, x, 3)
+
+
+@PROGRAMS.on(1.0)
+def given_several_functions(x):
+    f = lambda v: v * v  # noqa: E731
+    y = f(x)
+    first = halved(f, y, 2)
+    f = lambda v: v + y  # noqa: E731
+    return first + halved(f, y, 2)
+
+
+@PROGRAMS.on(1.0)
+def calls_a_function_of_a_name_that_changes(x):
+    step = 1.0
+    f = lambda v: v + step  # noqa: E731
+
+    def down(n):
+        return f(x) if n == 0 else down(n - 1) + 1
+
+    first = down(2)
+    step = 2.0
+    return first + down(2)

@@ -59,9 +59,13 @@ class LocalFunction:
     def called(self, loc: Loc) -> Called:
         """The function with the current values of the enclosing function's names that it captures."""
         home = self.home
-        names = (names_read(self.tree) - assigned_names(self.tree)) & home.locals
-        around = {name: home.read(name, loc) for name in sorted(names) if name in home.env}
-        return Called(self.tree.name, self.key, home.source.part(self.tree, home.pragmas), home.names, around)
+        text = home.source.part(self.tree, home.pragmas)
+        return Called(self.tree.name, self.key, text, home.names, self.around(loc))
+
+    def around(self, loc: Loc) -> dict[str, Value]:
+        """The current values of the enclosing function's names that it captures."""
+        names = (names_read(self.tree) - assigned_names(self.tree)) & self.home.locals
+        return {name: self.home.read(name, loc) for name in sorted(names) if name in self.home.env}
 
 
 def defined(scope: Scope, node: ast.FunctionDef | ast.Lambda) -> Opaque:

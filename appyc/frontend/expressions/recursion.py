@@ -82,8 +82,9 @@ def lower_recursive(scope: Scope, called: Called, arguments: Mapping[str, Value]
     resized = {name for key, name in callees.known.resized if key == called.key}
     flat = _Flat(scope, called.name, loc)
     kinds = tuple(flat.kind(value, name in resized) for name, value in arguments.items())
-    key = (called.key, kinds, tuple((name, _kind_around(v, loc)) for name, v in called.around.items()))
-    here = (key, tuple(_identity(value) for value in called.around.values()))
+    around = _captured([*called.around.values(), *flat.functions], loc)
+    key = (called.key, kinds, tuple(_kind_around(value, loc) for value in around))
+    here = (key, tuple(map(_identity, around)))
     made = callees.made.get(here)
     if made is None:
         callees.parameters += len(flat.args)
@@ -131,7 +132,7 @@ def lower_recursive(scope: Scope, called: Called, arguments: Mapping[str, Value]
 @dataclass
 class _Flat:
     """The flattened arguments of a call, one per IR parameter. leaves: the values that they are made from. resized: the
-    lists whose lengths the callee changes, and the array for these."""
+    lists whose lengths the callee changes, and the array for these. functions: the nested functions among them."""
 
     scope: Scope
     name: str
@@ -139,6 +140,7 @@ class _Flat:
     args: list[ir.Expr | ir.View] = field(default_factory=list)
     leaves: list[Value] = field(default_factory=list)
     resized: list[tuple[ListSlots, ir.Symbol]] = field(default_factory=list)
+    functions: list[Value] = field(default_factory=list)
 
     def kind(self, value: Value, resized: bool = False) -> Kind:
         """The specialisation key of an argument: its type or constant. Its numbers and arrays are added to `args`."""
@@ -155,6 +157,9 @@ class _Flat:
             case Opaque(obj=LocalFunction() as fn) if len(fn.home.calls) > 1:
                 raise UnsupportedError("a function that a recursive one defines cannot be an argument", self.loc,
                                        "define it outside")  # fmt: skip
+            case Opaque(obj=LocalFunction()):
+                self.functions.append(value)
+                return _kind_around(value, self.loc)
             case Opaque(obj=MadeGenerator() | MadeObject() | ObjectMethod()):
                 raise _not_passed("a generator that a loop makes", self.loc)
             case Opaque():
@@ -229,6 +234,16 @@ def _identity(value: Value) -> Kind:
             return ("object", obj if isinstance(obj, str | int | type(None)) else id(obj))
         case _:
             return with_parts(value, _identity)
+
+
+def _captured(values: list[Value], loc: Loc) -> list[Value]:
+    """Captured values, and those that the nested functions among them capture."""
+    functions: list[LocalFunction] = []
+    for value in values:  # which grows
+        if isinstance(value, Opaque) and isinstance(fn := value.obj, LocalFunction) and fn not in functions:
+            functions.append(fn)
+            values += fn.around(loc).values()
+    return values
 
 
 def _kind_around(value: Value, loc: Loc) -> Kind:
