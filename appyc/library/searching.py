@@ -82,3 +82,13 @@ def bisect_left(a: np.ndarray, x, lo=0, hi=None):
 def bisect_right(a: np.ndarray, x, lo=0, hi=None):
     """The last index at which a value may be inserted."""
     return bisected(a, x, lo, hi, True)
+
+
+def move_last(items, behind):
+    """Puts the last item where it belongs among the others, which are sorted: before the equal ones, or `behind`."""
+    last = len(items) - 1
+    item = items[last]
+    at = bisected(items, item, 0, last, behind)
+    for k in range(last, at, -1):
+        items[k] = items[k - 1]
+    items[at] = item

@@ -434,3 +434,24 @@ def tuples_of_earlier_iterations(x):
                 total += j * last[0]
         last = (v * v, i)
     return best, last, total
+
+
+@PROGRAMS.on(3, 2.0)
+@PROGRAMS.on(3, -2.0)
+def one_of_two_pairs_of_pairs(n, x):
+    near, (far, steps) = ((n, x), ((n + 1, 0.5), 2)) if x < 0 else ((n - 1, 2 * x), ((n, x), 1))
+    return near[0] * 10 + far[1] * steps, near[1]
+
+
+def sum_of_steps(x, n):
+    total = 0.0
+    for k in range(n):
+        total += x * k
+    return total
+
+
+@PROGRAMS.on(3, 2.0)
+@PROGRAMS.on(3, -2.0)
+def one_of_two_pairs_with_loops(n, x):
+    a, (b, c) = (sum_of_steps(x, n), (1.0, n)) if x < 0 else (x, (sum_of_steps(x, 2 * n), 1))
+    return a - b * c

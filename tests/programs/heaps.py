@@ -159,3 +159,30 @@ def longest_increasing(x):
         else:
             tails[i] = int(v)
     return len(tails)
+
+
+@PROGRAMS.on(floats(40), 7)
+@PROGRAMS.on(floats(7), 7)
+@PROGRAMS.on(ints(30, lo=0, hi=4), 5)
+def window_that_stays_sorted(x, width):
+    window = sorted(x[:width])
+    out = np.empty(len(x))
+    for i in range(width, len(x)):
+        window.pop(bisect.bisect_left(window, x[i - width]))
+        bisect.insort(window, x[i])
+        out[i] = window[width // 2]
+    return out[width:], window
+
+
+@PROGRAMS.on(ints(20))
+@PROGRAMS.on(np.zeros(0, np.int64))
+def items_put_before_and_behind_equal_ones(a):
+    pairs = []
+
+    def add(number, position):
+        bisect.insort(pairs, (number, position))
+        bisect.insort_left(pairs, (number, -position))
+
+    for k in range(len(a)):
+        add(a[k] % 3, k)
+    return pairs

@@ -163,3 +163,30 @@ def items_of_sorted_windows(img, k):
             out[i, j] = sorted(window)[k]
             s += sorted(img[i])[len(img) // 2]
     return out, s
+
+
+@PROGRAMS.on(floats(9), 8)
+@PROGRAMS.on(floats(9), 0, joined=True)
+def pairs_in_order(x, n):
+    total = 0.0
+    for k in range(n):
+        low, high = sorted((k * 5 % 7, n % (k + 1)))
+        a, b, c = sorted([x[low], x[high], 0.5])
+        total += a * 1.5 - b + c * low
+    return total
+
+
+@PROGRAMS.on(ints(3))
+@PROGRAMS.on(ints(4))  # ValueError
+def three_items(a):
+    x, y, z = sorted(a)
+    return x + 2 * y + 3 * z
+
+
+@PROGRAMS.on(2)
+def written_items_of_several_types(n):
+    pairs = sorted(((n, 2), (1, 0.5)))
+    least = sorted([n, 0.5, 3])[0]
+    items = list((n, n + 1))
+    items.append(3)
+    return pairs[0][1] + pairs[1][0], least, sorted((n, 1.5, 3)), items

@@ -126,20 +126,33 @@ def choose(
     scope: Scope, cond: Expr, pair: tuple[Number, Number], blocks: tuple[list[Stmt], list[Stmt]], loc: Loc
 ) -> Number:
     """A select instruction, or an `if` where a side needs statements of its own."""
-    chosen = selections.select(cond, pair[0], pair[1], loc)
+    return _choose_each(scope, cond, [pair], blocks, loc)[0]
+
+
+def _choose_each(
+    scope: Scope,
+    cond: Expr,
+    pairs: list[tuple[Number, Number]],
+    blocks: tuple[list[Stmt], list[Stmt]],
+    loc: Loc,
+) -> list[Number]:
+    """The same of several pairs of numbers, with one `if`."""
+    if len(pairs) > 1:
+        cond = scope.temp("condition", cond)
+    chosen = [selections.select(cond, *pair, loc) for pair in pairs]
     known = constant_truth(cond)
     if known is not None:
         scope.block.extend(blocks[0] if known else blocks[1])
         return chosen
     if not (blocks[0] or blocks[1]):
         return chosen
-    symbol = scope.supply.fresh("chosen", chosen.type.dtype)
-    arms = [
-        (*block, Assign(symbol, cast(side.expr, symbol.dtype), loc=loc))
-        for side, block in zip(pair, blocks, strict=True)
-    ]
+    symbols = [scope.supply.fresh("chosen", number.type.dtype) for number in chosen]
+    arms = []
+    for block, sides in zip(blocks, zip(*pairs, strict=True), strict=True):
+        numbers = zip(symbols, sides, strict=True)
+        arms.append((*block, *(Assign(s, cast(side.expr, s.dtype), loc=loc) for s, side in numbers)))
     scope.emit(If(cond, arms[0], arms[1], loc=loc))
-    return replace(chosen, expr=Var(symbol, loc=loc))
+    return [replace(n, expr=Var(s, loc=loc)) for n, s in zip(chosen, symbols, strict=True)]
 
 
 def lower_conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.expr, loc: Loc) -> Value:
@@ -163,9 +176,9 @@ def lower_conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.
     if is_none(then) and isinstance(other, Number | TupleValue | MaybeNone):
         opposite = arithmetic.logical_not(Number(cond, python=True), loc).expr
         return _or_none(scope, opposite, other, other_block, loc)
-    tuples = isinstance(then, TupleValue) and isinstance(other, TupleValue)
-    if tuples and not (then_block or other_block):
-        return _choose_items(scope, cond, then, other, loc)  # type: ignore[arg-type]
+    if isinstance(then, TupleValue) and isinstance(other, TupleValue):
+        chosen = _choose_each(scope, cond, _pairs(then, other, loc), (then_block, other_block), loc)
+        return _of_numbers(then, iter(chosen))
     if not isinstance(then, Number) and then == other:
         return then
     if tensors.is_array(then) and tensors.is_array(other):
@@ -214,16 +227,23 @@ def chosen_array(
     return out
 
 
-def _choose_items(scope: Scope, cond: Expr, then: TupleValue, other: TupleValue, loc: Loc) -> TupleValue:
+def _pairs(then: TupleValue, other: TupleValue, loc: Loc) -> list[tuple[Number, Number]]:
+    """The numbers of two tuples, also those of the tuples in them."""
     if len(then.items) != len(other.items):
         raise TypeInferenceError("the two sides are tuples of different lengths", loc)
-    kept = scope.temp("condition", cond)
-    pairs = zip(then.items, other.items, strict=True)
+    out: list[tuple[Number, Number]] = []
+    for a, b in zip(then.items, other.items, strict=True):
+        if isinstance(a, TupleValue) and isinstance(b, TupleValue):
+            out += _pairs(a, b, loc)
+        else:
+            out.append((expressions.number(a, loc), expressions.number(b, loc)))
+    return out
+
+
+def _of_numbers(like: TupleValue, numbers: Iterator[Number]) -> TupleValue:
+    """A tuple of such a form."""
     return TupleValue(
-        tuple(
-            selections.select(kept, expressions.number(a, loc), expressions.number(b, loc), loc)
-            for a, b in pairs
-        )
+        tuple(_of_numbers(i, numbers) if isinstance(i, TupleValue) else next(numbers) for i in like.items)
     )
 
 

@@ -12,6 +12,9 @@ Names for lists, dicts and sets that an expression makes, where they are used at
     median = sorted(window)[n // 2]          ->   made = sorted(window)
                                                   median = made[n // 2]
 
+    i, j = sorted((i, j))                    ->   made = sorted((i, j))
+                                                  i, j = made
+
     rows = first[1:] + [x for x in a] + [0]  ->   items = first[1:]
                                                   items.extend([x for x in a])
                                                   items.extend([0])
@@ -59,7 +62,7 @@ from appyc.frontend.desugar.list_names import lists_of_lists
 from appyc.frontend.desugar.rewriting import Rewriter, ValueOf, new_lists, rewritten
 from appyc.frontend.library.host_calls import is_library_function
 from appyc.frontend.source import Source
-from appyc.frontend.syntax.containers import METHODS, parameter_names
+from appyc.frontend.syntax.containers import METHODS, PUSHES, parameter_names
 from appyc.frontend.syntax.tree import assigned_names, copied_list, is_new_list, names_in, one_by_one, walk
 
 
@@ -175,10 +178,16 @@ def _is_of_names(node: ast.expr) -> bool:
     return all(isinstance(part, kinds) for part in ast.walk(node))
 
 
-def _is_item(node: ast.AST) -> bool:
-    """`sorted(a)[k]`"""
+def _is_item(node: ast.AST) -> TypeGuard[ast.Subscript | ast.Assign]:
+    """`sorted(a)[k]`, `i, j = sorted(a)`"""
     match node:
-        case ast.Subscript(value=ast.Call(func=ast.Name(id="sorted"), args=[_], keywords=[])):
+        case (
+            ast.Subscript(value=ast.Call(func=ast.Name(id="sorted"), args=[_], keywords=[]))
+            | ast.Assign(
+                targets=[ast.Tuple() | ast.List()],
+                value=ast.Call(func=ast.Name(id="sorted"), args=[_], keywords=[]),
+            )
+        ):
             return True
         case _:
             return False
@@ -222,7 +231,7 @@ class _Naming(Rewriter):
     def visit_Assign(self, node: ast.Assign | ast.AugAssign | ast.Return | ast.Expr) -> Any:
         if node.value is None or (isinstance(node, ast.Assign) and _makes(node.value)):
             return node
-        before, node.value = self._named(node.value)
+        before, node.value = (self._made if _is_item(node) else self._named)(node.value)
         return [*before, node]
 
     visit_Expr = visit_Assign
@@ -357,7 +366,7 @@ def _grown(node: ast.AST) -> str | None:
             return name
         case ast.Call(
             func=ast.Attribute(attr=function) | ast.Name(id=function), args=[ast.Name(id=name), *_]
-        ) if function in ("heappush", "heappop"):
+        ) if function in PUSHES | {"heappop"}:
             return name
         case (
             ast.AugAssign(target=ast.Name(id=name))

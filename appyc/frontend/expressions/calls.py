@@ -38,7 +38,7 @@ from appyc.frontend.expressions.inlining import (
     with_replaced,
 )
 from appyc.frontend.expressions.left_calls import leave_beyond_64_bits
-from appyc.frontend.expressions.list_changes import HEAP_CALLS, list_method, method_of_given
+from appyc.frontend.expressions.list_changes import LIST_CALLS, list_method, method_of_given
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.expressions.made_objects import call_method, calls_method, is_plain_class, make_object
 from appyc.frontend.library import generator_calls
@@ -382,5 +382,5 @@ _SPECIAL: dict[object, Callable[[Scope, ast.Call, Loc], vals.Value]] = {
     range: _loops_only,
     enumerate: _loops_only,
     zip: _loops_only,
-    **HEAP_CALLS,
+    **LIST_CALLS,
 }

@@ -1,13 +1,15 @@
-"""Changes of lists: what their methods, `+=` and stores into parts of them do, and `heapq`.
+"""Changes of lists: what their methods, `+=` and stores into parts of them do, `heapq` and `insort`.
 
 xs.append(x)                   xs_n and room grow, the item is stored (`list_storage`)
 xs[a:b] = ys           ->      replace(ys, xs, a, b, None), which is library text
 heappush(xs, x)                xs.append(x); rise(xs)
+insort(xs, x)                  xs.append(x); move_last(xs, True)
 """
 
 from __future__ import annotations
 
 import ast
+import bisect
 import heapq
 from collections.abc import Callable
 from functools import partial
@@ -19,7 +21,7 @@ from appyc.frontend.arrays.tensors import equals, is_array, pinned, settled
 from appyc.frontend.control.iterables import item_at
 from appyc.frontend.desugar.building import constant, container_of, located, read
 from appyc.frontend.expressions import expressions
-from appyc.frontend.expressions.arithmetic import integer
+from appyc.frontend.expressions.arithmetic import integer, python_number
 from appyc.frontend.expressions.inlining import inlined
 from appyc.frontend.expressions.list_storage import (
     item_in_variables,
@@ -45,6 +47,7 @@ from appyc.ir.nodes import Assign, Binary, Compare, Expr, Extent, For, If, Load,
 from appyc.ir.types import DType
 from appyc.library import heaps
 from appyc.library.list_lookups import count, index, overwrite, replace, turn
+from appyc.library.searching import move_last
 
 
 def append(scope: Scope, name: str, item: Value, loc: Loc) -> None:
@@ -250,7 +253,7 @@ def method_of_given(scope: Scope, owner: ArrayRef, node: ast.Call, loc: Loc) -> 
     return Opaque(None)
 
 
-# ---------------------------------------------------------------- heapq
+# ---------------------------------------------------------------- heapq and bisect
 
 
 def _call(function: str, scope: Scope, node: ast.Call, loc: Loc) -> Value:
@@ -259,7 +262,7 @@ def _call(function: str, scope: Scope, node: ast.Call, loc: Loc) -> Value:
             refuse_out_of_order(scope, name, loc)
         case _:
             raise UnsupportedError(
-                "a heap is compiled if it is a list that the function makes, with a name", loc
+                f"{function} is compiled for a list that the function makes, with a name", loc
             )
     values = [settled(scope, value) for value in expressions.lower_operands(scope, given)]
     heap = list_named(scope, name, loc)
@@ -279,13 +282,21 @@ def _call(function: str, scope: Scope, node: ast.Call, loc: Loc) -> Value:
             arguments["item"] = pop(scope, name, None, loc)
         case "heapify", []:
             text = heaps.order
+        case "insort_left" | "insort_right", [item]:
+            append(scope, name, item, loc)
+            text, arguments = (
+                move_last,
+                {"items": heap, "behind": python_number(function != "insort_left", loc)},
+            )
         case _:
-            raise UnsupportedError("heapq takes another number of arguments", loc)
+            raise UnsupportedError(f"{function} with these arguments cannot be compiled", loc)
     return inlined(scope, text, arguments, loc, trusted=True)
 
 
-HEAP_CALLS: dict[object, Callable[[Scope, ast.Call, Loc], Value]] = {
+LIST_CALLS: dict[object, Callable[[Scope, ast.Call, Loc], Value]] = {
     function: partial(_call, function.__name__)
-    for function in (heapq.heappush, heapq.heapreplace, heapq.heappop, heapq.heapify)
-}
+    for function in (
+        heapq.heappush, heapq.heapreplace, heapq.heappop, heapq.heapify, bisect.insort_left, bisect.insort_right
+    )
+}  # fmt: skip
 """How calls are lowered; they raise UnsupportedError for other arguments than such a list and its items."""

@@ -23,6 +23,7 @@ from appyc.frontend.expressions.ints_or_floats import is_int
 from appyc.frontend.expressions.left_calls import leave_unless
 from appyc.frontend.facts import Recursive, Restart
 from appyc.frontend.scope import Scope
+from appyc.frontend.syntax.containers import PUSHES
 from appyc.frontend.syntax.tree import names_in, walk
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.numbers import PY_INT, PY_LARGE_INT, NumberType, column_types, promote
@@ -316,12 +317,9 @@ def _guessed_items(scope: Scope, name: str) -> tuple[bool, tuple[NumberType, ...
     for node in walk(scope.source.ast):
         match node:
             case (
-                ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="append"), args=[item])
-                | ast.Call(
-                    func=ast.Name(id="heappush") | ast.Attribute(attr="heappush"),
-                    args=[ast.Name(id=owner), item],
-                )
-            ) if owner == name and (count := _tuple_length(scope, item)):
+                ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=push), args=[item])
+                | ast.Call(func=ast.Name(id=push) | ast.Attribute(attr=push), args=[ast.Name(id=owner), item])
+            ) if owner == name and push in PUSHES | {"append"} and (count := _tuple_length(scope, item)):
                 return True, (PY_INT,) * count
     return False, (PY_INT,)
 

@@ -27,6 +27,7 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, materialise, pinned
 from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.control.iterables import item_at
+from appyc.frontend.desugar.building import located
 from appyc.frontend.desugar.comprehension_loops import items_of
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, integer, python_number
@@ -65,18 +66,23 @@ from appyc.library import sorting
 
 def bind_list(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:
     """Binds a name to a new list: `name = [...]`, `name = [item] * n`, and other expressions that make lists."""
-    if not isinstance(value, ast.BinOp | ast.List):
-        with learning(scope, name):
-            items = described(scope, value, loc)
-        learn_item(scope, name, item_at(items, integer(0, loc), loc), loc)
-        slots, count = storage_of(scope, name), Var(items.count, loc=loc)
-        make_room(scope, slots, count, loc)
-        put(scope, slots, integer(0, loc), items, loc)
-        _bound(scope, name, slots, count, loc)
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "sorted":
-            sort(scope, name, loc)
-        return
-    _bind_written(scope, name, value, loc)
+    match value:
+        case ast.Call(func=ast.Name(id=made), args=[ast.Tuple(elts=elts) | ast.List(elts=elts)]) if (
+            made not in scope.locals and not any(isinstance(e, ast.Starred) for e in elts)
+        ):
+            _bind_written(scope, name, located(ast.List(elts, ast.Load()), value), loc)
+        case ast.BinOp() | ast.List():
+            _bind_written(scope, name, value, loc)
+        case _:
+            with learning(scope, name):
+                items = described(scope, value, loc)
+            learn_item(scope, name, item_at(items, integer(0, loc), loc), loc)
+            slots, count = storage_of(scope, name), Var(items.count, loc=loc)
+            make_room(scope, slots, count, loc)
+            put(scope, slots, integer(0, loc), items, loc)
+            _bound(scope, name, slots, count, loc)
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "sorted":
+        sort(scope, name, loc)
 
 
 def _bind_written(scope: Scope, name: str, value: ast.expr, loc: Loc) -> None:

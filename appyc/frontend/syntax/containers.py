@@ -22,9 +22,9 @@ METHODS: dict[str, range] = {
 _TAKERS = frozenset({"len", "enumerate", "zip", "min", "max", "sum", "reversed", "any", "all"})
 _DRAWS = ("shuffle", "choice", "sample", "choices")
 """Functions, and methods of generators, that look at what they are given, and keep nothing of it."""
-_OF_LISTS = frozenset(
-    {"heappush", "heappop", "heapreplace", "heapify", "bisect", "bisect_left", "bisect_right"}
-)
+PUSHES = frozenset({"heappush", "insort", "insort_left", "insort_right"})
+"""Functions that put an item into a list: `heappush(items, item)`."""
+_OF_LISTS = PUSHES | {"heappop", "heapreplace", "heapify", "bisect", "bisect_left", "bisect_right"}
 """Functions of `heapq` and `bisect`, whose first argument is a list: others of these names refuse one."""
 
 
