@@ -130,7 +130,7 @@ def _same(now: object, before: object) -> bool:
         return now is before or _is_same_code(now, before)  # so does each pass of a nested `def`
     if isinstance(now, tuple) and isinstance(before, tuple):
         return len(now) == len(before) and all(map(_same, now, before))
-    if isinstance(now, bool | int | float | complex):
+    if isinstance(now, bool | int | float | complex | str):
         return now is before or (type(now) is type(before) and repr(now) == repr(before))
     return now is before
 

@@ -195,6 +195,9 @@ class Names:
             path = None  # np.pi is not expected to change
         if is_field and path is not None and is_function_of_library(value, path):
             self.environment.depend(path, value)
+        if is_field and path is not None and is_instance(value):  # another one does, if it is of that class
+            self.environment.depend(path.step("attr", "__class__"), type(value))
+            return Opaque(value, path)
         return self.constant(value, path, loc)
 
     def getter(self, kind: Opaque, name: str, loc: Loc) -> Opaque | None:
@@ -341,8 +344,20 @@ def _did_you_mean(name: str, known: Iterable[str]) -> str:
 
 def _is_computed(obj: object, name: str) -> bool:
     """Whether reading the attribute runs user code: a property, or `__getattr__`."""
-    found = inspect.getattr_static(obj, name, None)
-    return found is None or isinstance(found, property | functools.cached_property)
+    try:
+        found = inspect.getattr_static(obj, name)
+    except AttributeError:
+        return True
+    return isinstance(found, property | functools.cached_property)
+
+
+def is_instance(value: object) -> bool:
+    """Whether a value is an object of a class of the program's, of which the fields are looked at."""
+    module = type(value).__module__.partition(".")[0]
+    is_plain = not isinstance(
+        value, np.ndarray | np.generic | int | float | complex | str | tuple | list | dict
+    )
+    return is_plain and module not in (*LIBRARIES, "types") and not callable(value) and kind_of(value) is None
 
 
 def is_name_of_library(value: object, path: AccessPath) -> bool:

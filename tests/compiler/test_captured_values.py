@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 import pytest
@@ -256,6 +258,140 @@ def test_another_function_of_a_library_is_another_version(fn, hold):
     for _ in range(3):
         for f in (math.sin, math.cos, abs, np.sin, np.cos):
             assert compiled(a, hold(f)) == pytest.approx(fn(a, hold(f)))
+
+
+class Kind(Enum):
+    UP, DOWN = 1, -1
+
+
+def by_identity(a, kind):
+    total = 0.0
+    for x in a:
+        total += x if kind is Kind.UP else -x
+    return total
+
+
+def by_equality(a, kind):
+    total = 0.0
+    for x in a:
+        total += x if kind != Kind.DOWN else -x
+    return total
+
+
+def by_membership(a, kind):
+    total = 0.0
+    for x in a:
+        total += x if kind in (Kind.UP, None) else -x
+    return total
+
+
+def by_pattern(a, kind):
+    total = 0.0
+    for x in a:
+        match kind:
+            case Kind.UP:
+                total += x
+            case Kind.DOWN:
+                total -= x
+    return total
+
+
+def by_field(a, held):
+    total = 0.0
+    for x in a:
+        total += x if (held.f, 1) == (Kind.UP, 1) else -x
+    return total
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("fn", [by_identity, by_equality, by_membership, by_pattern, by_field])
+def test_another_member_of_an_enumeration_is_another_version(fn, strict):
+    """The code for the member of the first call was run for all: they are of one class."""
+    compiled, a = appyc.jit(fn, strict=strict), np.arange(3.0)
+    for _ in range(3):
+        for kind in Kind:
+            given = Held(kind) if fn is by_field else kind
+            assert compiled(a, given) == fn(a, given)
+
+
+def are_one(a, b, n):
+    total = 0
+    for i in range(n):
+        total += i
+    return total if a is b else -total
+
+
+def test_objects_are_one_object_or_two():
+    compiled, one, other = jitted(are_one), Held(1), Held(1)
+    for a, b in ((one, one), (one, other), (other, other), (other, one)):
+        assert compiled(a, b, 3) == are_one(a, b, 3)
+
+
+@dataclass
+class Law:
+    factor: float
+
+    def applied(self, x):
+        return self.factor * x
+
+
+def through_a_field(a, held):
+    total = 0.0
+    for x in a:
+        total += held.f.applied(x) + held.f.factor
+    return total
+
+
+def test_another_object_of_one_class_in_a_field_needs_no_other_version(slow_calls):
+    compiled, a = jitted(through_a_field), np.arange(3.0)
+    settled(slow_calls, compiled, a, Held(Law(1.0)))
+    for k in range(6):
+        assert compiled(a, Held(Law(float(k)))) == through_a_field(a, Held(Law(float(k))))
+    assert not slow_calls
+
+
+LAW = Law(1.0)
+
+
+def compares_objects(a, held):
+    total = 0.0
+    for x in a:
+        total += x if held.f == LAW else -x
+    return total
+
+
+def test_objects_whose_class_compares_fields_are_compared_in_python():
+    compiled, held, a = appyc.jit(compares_objects), Held(Law(1.0)), np.arange(3.0)
+    for factor in (1.0, 2.0, 1.0):
+        held.f.factor = factor
+        assert compiled(a, held) == compares_objects(a, held)
+
+
+def without_a_field(a, held):
+    total = 0.0
+    for x in a:
+        total += x if held.f is None else held.f * x
+    return total
+
+
+@pytest.mark.parametrize("f", [None, 2.0])
+def test_a_field_may_be_none(f):
+    assert jitted(without_a_field)(np.arange(3.0), Held(f)) == without_a_field(np.arange(3.0), Held(f))
+
+
+def with_a_text(a, held):
+    total = 0.0
+    for x in a:
+        total += x if held.f == "up" else -x
+    return total
+
+
+def test_an_equal_text_in_a_field_needs_no_other_version(slow_calls):
+    compiled, a = jitted(with_a_text), np.arange(3.0)
+    settled(slow_calls, compiled, a, Held("up"))
+    assert compiled(a, Held("".join(["u", "p"]))) == 3.0
+    assert not slow_calls
+    assert compiled(a, Held("down")) == -3.0
 
 
 # ---------------------------------------------------------------- keywords and defaults

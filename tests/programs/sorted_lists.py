@@ -187,6 +187,6 @@ def three_items(a):
 def written_items_of_several_types(n):
     pairs = sorted(((n, 2), (1, 0.5)))
     least = sorted([n, 0.5, 3])[0]
-    items = list((n, n + 1))
+    items = list((n, n + 1))  # noqa: C410
     items.append(3)
     return pairs[0][1] + pairs[1][0], least, sorted((n, 1.5, 3)), items

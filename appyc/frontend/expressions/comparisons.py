@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from types import FunctionType
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays import tensors
@@ -20,9 +21,11 @@ from appyc.frontend.control.conditionals import choose
 from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import constant_truth
 from appyc.frontend.library.array_reductions import reduce_array
+from appyc.frontend.resolve import is_instance
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import made_object
+from appyc.frontend.types.value_parts import parts_of
 from appyc.frontend.types.values import (
     DictValue,
     ListSlots,
@@ -55,7 +58,7 @@ def lower_comparison(
     if len(ops) > 1:
         return _chain(scope, expressions.lower_or_none(scope, left), ops, [left, *comparators], loc)
     values = expressions.lower_operands(scope, [left, *comparators])
-    if (text := _compare_objects(values, ops[0], loc)) is not None:
+    if (text := _compare_objects(scope, values, ops[0], loc)) is not None:
         return text
     tensors.refuse_lists(values, loc)
     if any(tensors.is_array(v) for v in values):
@@ -86,7 +89,7 @@ def _chain(scope: Scope, value: Value, ops: list[ast.cmpop], nodes: list[ast.exp
 
 
 def _compared(scope: Scope, values: list[Value], op: ast.cmpop, nodes: list[ast.expr], loc: Loc) -> Number:
-    found = compare_tuples(values[0], op, values[1], loc)
+    found = _compare_tuples(scope, values[0], op, values[1], loc)
     if found is not None:
         return found
     one, other = (
@@ -95,7 +98,7 @@ def _compared(scope: Scope, values: list[Value], op: ast.cmpop, nodes: list[ast.
     return selections.compare(_COMPARE[type(op)], one, other, loc)
 
 
-def _compare_objects(values: list[Value], op: ast.cmpop, loc: Loc) -> Number | None:
+def _compare_objects(scope: Scope, values: list[Value], op: ast.cmpop, loc: Loc) -> Number | None:
     """The comparison of two compile-time objects (text, dtypes, None); None for other operands."""
     a, b = values
     if not (isinstance(a, Opaque) and isinstance(b, Opaque)) or not isinstance(op, ast.Eq | ast.NotEq):
@@ -103,7 +106,21 @@ def _compare_objects(values: list[Value], op: ast.cmpop, loc: Loc) -> Number | N
     if made_object(a) or made_object(b):
         raise UnsupportedError("objects that the function makes are not compared in compiled code", loc,
                                "compare their fields")  # fmt: skip
+    _depend_on(scope, a, b, loc=loc)
     return arithmetic.python_number((a.obj == b.obj) == isinstance(op, ast.Eq), loc)
+
+
+def _depend_on(scope: Scope, *values: Value, loc: Loc) -> None:
+    """Makes the code one for the very objects that are compared: members of an enumeration, say. Raises
+    UnsupportedError for those whose class compares their fields."""
+    for value in values:
+        if isinstance(value, Opaque) and is_instance(value.obj):
+            if isinstance(type(value.obj).__eq__, FunctionType):
+                raise UnsupportedError("objects of a class with __eq__ are not compared in compiled code", loc,
+                                       "compare their fields")  # fmt: skip
+            if value.root is not None:
+                scope.names.environment.depend(value.root, value.obj)
+        _depend_on(scope, *parts_of(value), loc=loc)
 
 
 def _identity(
@@ -120,6 +137,8 @@ def _identity(
                 is_it = isinstance(ops[0], ast.Is)
                 return one.is_none if is_it else arithmetic.logical_not(one.is_none, loc)
         if isinstance(a, Opaque) or isinstance(b, Opaque):
+            if not (is_none(a) or is_none(b)):
+                _depend_on(scope, a, b, loc=loc)
             same = isinstance(a, Opaque) and isinstance(b, Opaque) and a.obj is b.obj
             return arithmetic.python_number(same == isinstance(ops[0], ast.Is), loc)
     raise UnsupportedError("`is` compares objects, which compiled code does not have", loc,
@@ -147,7 +166,8 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
                                "`x in (1, 2, 3)` can; of an array, np.any(a == x)")  # fmt: skip
     out = arithmetic.python_number(False, loc)
     for one in found.items:
-        same = _compare_objects([wanted, one], ast.Eq(), loc) or compare_tuples(wanted, ast.Eq(), one, loc)
+        same = _compare_objects(scope, [wanted, one], ast.Eq(), loc)
+        same = same or _compare_tuples(scope, wanted, ast.Eq(), one, loc)
         if same is None and isinstance(wanted, Number) and isinstance(one, Number):
             same = selections.compare("==", wanted, one, loc)
         if same is None and not (isinstance(wanted, Opaque) or isinstance(one, Opaque)):
@@ -201,12 +221,13 @@ _ORDERS: dict[type[ast.cmpop], tuple[str, bool]] = {
 """By operator: the strict comparison of items, and the result for equal tuples."""
 
 
-def compare_tuples(a: Value, op: ast.cmpop, b: Value, loc: Loc) -> Number | None:
+def _compare_tuples(scope: Scope, a: Value, op: ast.cmpop, b: Value, loc: Loc) -> Number | None:
     """The truth of `a op b` where one operand is a tuple and the other is not an array; else None."""
     if not (isinstance(a, TupleValue) or isinstance(b, TupleValue)):
         return None
     if not all(isinstance(v, TupleValue | Number | Opaque) for v in (a, b)):
         return None
+    _depend_on(scope, a, b, loc=loc)
     if isinstance(op, ast.Eq | ast.NotEq):
         same = _equal(a, b, loc)
         return same if isinstance(op, ast.Eq) else arithmetic.logical_not(same, loc)
