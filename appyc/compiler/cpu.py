@@ -94,7 +94,9 @@ class CpuCompiler:
     def _key(self, variant: str) -> str:
         compiler = binary_fingerprint(c_compiler() or "cc") or binary_fingerprint("gcc")
         types = self.wanted.types
-        built_in = sorted((n, v) if isinstance(v, str) else (n, "") for n, v in self.wanted.objects.items())
+        built_in = sorted(
+            (n, v if isinstance(v, str) else str(type(v))) for n, v in self.wanted.objects.items()
+        )
         variant = digest(
             variant,
             np.__version__,

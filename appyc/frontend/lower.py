@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import FunctionType
 
+import numpy as np
+
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend import syntax_dispatch
 from appyc.frontend.access import AccessPath, python_function
@@ -266,8 +268,8 @@ def _parameter(
         case ObjectArg():
             path = AccessPath((("param", name),))
             is_function = python_function(arg.value) is not None or is_function_of_library(arg.value, path)
-            if is_function or isinstance(arg.value, type):
-                scope.names.environment.depend(path, arg.value)  # its code is compiled in
+            if is_function or isinstance(arg.value, type | np.dtype):
+                scope.names.environment.depend(path, arg.value)  # it is compiled in
             return vals.Opaque(arg.value, path)
 
 

@@ -314,6 +314,34 @@ def test_another_member_of_an_enumeration_is_another_version(fn, strict):
             assert compiled(a, given) == fn(a, given)
 
 
+def filled(dtype, n):
+    a = np.zeros(n, dtype)
+    for k in range(n):
+        a[k] = k
+    return a
+
+
+def test_another_dtype_is_another_version():
+    """The code on disk was taken for any of them."""
+    compiled = appyc.jit(filled)
+    for _ in range(3):
+        for dtype in map(np.dtype, ("int16", "float32", ">f4", "float64")):
+            assert compiled(dtype, 4).dtype == dtype
+            assert compiled(dtype, 4).tolist() == [0, 1, 2, 3]
+
+
+def signed(a, held):
+    total = 0.0
+    for x in a:
+        total += x if isinstance(held, Held) else -x
+    return total
+
+
+def test_another_class_is_another_version():
+    for given in (Held(1), Model(), Held(1)):
+        assert jitted(signed)(np.arange(3.0), given) == signed(np.arange(3.0), given)
+
+
 def are_one(a, b, n):
     total = 0
     for i in range(n):

@@ -186,9 +186,10 @@ def as_dtype(obj: object) -> DType | None:
         return DType.INT64
     if obj in (float, bool, complex) or isinstance(obj, np.dtype | str):
         try:
-            return dtype_named(np.dtype(obj).name)
+            found = np.dtype(obj)
         except TypeError:
             return None
+        return dtype_named(found.name) if found.isnative else None
     if isinstance(obj, type) and issubclass(obj, np.generic):
         return dtype_named(np.dtype(obj).name)
     return None
