@@ -270,3 +270,32 @@ def numbered_squares(n):
             break
         total = total * 3 + a * b
     return total, k
+
+
+@PROGRAMS.on(_N)
+@PROGRAMS.on(_N[:1])
+def iterators_taken_whole(a):
+    counts = [0] * 50
+    for k in a:
+        counts[k] += 1
+    below = list(itertools.accumulate(counts))
+    most = max(itertools.accumulate(counts))
+    return below, most, list(itertools.pairwise(a))
+
+
+@PROGRAMS.on(_N)
+@PROGRAMS.on(_N[:0], joined=True)
+def comprehensions_over_generators(a):
+    i, x = 3, 2
+    total = sum(x * y for x, y in itertools.pairwise(a)) + sum(i for i, j in pairs(5) if j > 1)
+    most = [i * k - j for i, j in pairs(x + i) if i > 2 for k in range(2)]
+    return total, most, max(j - i for i, j in pairs(4)), sorted(k for k in steps(i * 5)), i, x
+
+
+@PROGRAMS.on(_N)
+def appends_while_it_runs_over_an_iterator(a):
+    rises = []
+    for x, y in itertools.pairwise(a):
+        if x < y:
+            rises.append(y - x)
+    return rises

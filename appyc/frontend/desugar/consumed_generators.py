@@ -5,8 +5,8 @@
                                              total = total + item
                                          return total / n
 
-`list`, `max`, `min` and `sorted` get a list of the items. `generator_loops` replaces the loops. Sorting by a
-key is made of the same parts:
+`list`, `max`, `min` and `sorted` get a list of the items. So do comprehensions whose first loop is over a generator.
+`generator_loops` replaces the loops. Sorting by a key is made of the same parts:
 
     for u in sorted(d, key=d.get)   ->   total = list(d); ranks = [d[one] for one in total]
                                          arrange(total, ranks, False)
@@ -24,7 +24,8 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from appyc.frontend.desugar.building import FreshNames, assigned, constant, located, read, template
+from appyc.frontend.desugar.building import FreshNames, assigned, constant, located, read, renamed, template
+from appyc.frontend.desugar.comprehension_loops import Comprehension, appended, summed
 from appyc.frontend.desugar.generator_loops import Finder, changes_elements
 from appyc.frontend.desugar.rewriting import Rewriter, ValueOf, rewritten
 from appyc.frontend.source import Source
@@ -57,7 +58,7 @@ _QUIET = (
 def without_generator_calls(source: Source, value_of: ValueOf) -> Source:
     """The function, with these calls replaced."""
     finder = Finder(source.ast, value_of)
-    calls = (node for node in walk(source.ast) if isinstance(node, ast.Call))
+    calls = (node for node in walk(source.ast) if isinstance(node, ast.Call | ast.ListComp))
     if not any(
         _taken(call, finder) or _order_of(call, value_of) is not None or _takes_new(call, finder)
         for call in calls
@@ -125,15 +126,24 @@ def _rank(key: ast.expr, items: ast.expr, value_of: ValueOf, one: str) -> tuple[
 
 
 def _taken(node: ast.expr, finder: Finder) -> bool:
-    """Whether a call takes what a generator yields."""
+    """Whether a call, or the loop of a comprehension, takes all that a generator yields."""
     match node:
         case ast.Call(func=ast.Name() as func, args=[source, *others], keywords=[]):
             taker = finder.value_of(func)
             few = not others or (taker is sum and len(others) == 1)
-            generator = finder.found(source) if few and taker in _TAKERS else None
-            return generator is not None and not changes_elements(generator.tree.body)
+            if isinstance(source, ast.GeneratorExp):
+                source = source.generators[0].iter
+            return few and taker in _TAKERS and _only_yields(source, finder)
+        case ast.ListComp(generators=[first, *_]):
+            return _only_yields(first.iter, finder)
         case _:
             return False
+
+
+def _only_yields(node: ast.expr, finder: Finder) -> bool:
+    """Whether an expression is a call of a generator that changes nothing."""
+    generator = finder.found(node)
+    return generator is not None and (generator.is_of_library or not changes_elements(generator.tree.body))
 
 
 class _Calls(Rewriter):
@@ -194,8 +204,13 @@ class _Calls(Rewriter):
                 names = {name: self.unused(name) for name in ("total", "item")}
                 taker = self.finder.value_of(func)
                 first = start[0] if start else ast.Constant(0)
-                text = _SUM if taker is sum else _LIST
-                before += template(text, {**names, "source": source, "start": first}, node)
+                if isinstance(source, ast.GeneratorExp):
+                    own = self._with_own_names(source)
+                    total = names["total"]
+                    before += summed(own, total, first) if taker is sum else appended(own, total)
+                else:
+                    text = _SUM if taker is sum else _LIST
+                    before += template(text, {**names, "source": source, "start": first}, node)
                 result = ast.copy_location(read(names["total"]), node)
                 if taker is sum:
                     return result
@@ -205,6 +220,10 @@ class _Calls(Rewriter):
                 taken = self.unused(func.id)
                 before.append(located(assigned(taken, node), node))
                 return ast.copy_location(read(taken), node)
+            case ast.ListComp(generators=[first, *_]) if _only_yields(first.iter, self.finder):
+                total = self.unused("total")
+                before += appended(self._with_own_names(node), total)
+                return located(ast.Call(read("list"), [read(total)], []), node)
             case ast.ListComp(generators=[first, *_]) | ast.GeneratorExp(generators=[first, *_]):
                 first.iter = self._hoisted(first.iter, before)
             case ast.BinOp():
@@ -213,6 +232,16 @@ class _Calls(Rewriter):
                 node.operand = self._hoisted(node.operand, before)
             case ast.Tuple(elts=elts) | ast.Call(args=elts):
                 elts[:] = self._in_order(elts, before)
+        return node
+
+    def _with_own_names(self, node: Comprehension) -> Comprehension:
+        """A comprehension, changed in place, whose variables have names that the function does not use."""
+        first, *_ = node.generators
+        source, first.iter = first.iter, ast.Constant(None)  # which means the function's names
+        parts = walk(*(generator.target for generator in node.generators))
+        names = {part.id: self.unused(part.id) for part in parts if isinstance(part, ast.Name)}
+        renamed([ast.Expr(node)], names)
+        first.iter = source
         return node
 
     def _name_new(self, node: ast.Call, before: list[ast.stmt]) -> None:

@@ -22,7 +22,7 @@ from __future__ import annotations
 import ast
 import builtins
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from inspect import CO_GENERATOR
 from types import FunctionType
@@ -206,7 +206,7 @@ class _Loops(Rewriter):
                 generator.is_of_library
                 and ends is None
                 and _is_indexed(body, name)
-                and changes_elements(node.body)
+                and changes_elements(node.body, names_in(value))
             ):
                 return None  # the iterator has kept what the items were
             if name not in own and (_is_fixed(value, rebound) or _is_run_over_first(body, name)):
@@ -269,14 +269,22 @@ def _is_indexed(body: list[ast.stmt], name: str) -> bool:
     return any(isinstance(item, ast.Name) and item.id == name for item in items)
 
 
-def changes_elements(body: list[ast.stmt]) -> bool:
-    """Whether statements store into elements, or call something for its effect."""
-    return any(
-        (isinstance(n, ast.Subscript | ast.Attribute) and not isinstance(n.ctx, ast.Load))
-        or (isinstance(n, ast.Expr) and isinstance(n.value, ast.Call))
-        for stmt in body
-        for n in walk(stmt)
-    )
+def changes_elements(body: list[ast.stmt], names: Set[str] | None = None) -> bool:
+    """Whether statements store into elements, or call something for its effect: an `append` to a list that has none of
+    the names is none."""
+
+    def is_effect(node: ast.AST) -> bool:
+        match node:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"))):
+                return names is None or name in names
+            case ast.Expr(value=ast.Call()):
+                return True
+            case ast.Subscript(ctx=ctx) | ast.Attribute(ctx=ctx):
+                return not isinstance(ctx, ast.Load)
+            case _:
+                return False
+
+    return any(is_effect(node) for stmt in body for node in walk(stmt))
 
 
 def _is_run_over_first(body: list[ast.stmt], name: str) -> bool:
