@@ -73,13 +73,13 @@ def bisected(a, x, lo, hi, behind):
 
 
 @of(bisect.bisect_left, tested=True)
-def bisect_left(a: np.ndarray, x, lo=0, hi=None):
+def bisect_left(a: list | np.ndarray, x, lo=0, hi=None):
     """The first index at which a value may be inserted."""
     return bisected(a, x, lo, hi, False)
 
 
 @of(bisect.bisect_right, bisect.bisect, tested=True)
-def bisect_right(a: np.ndarray, x, lo=0, hi=None):
+def bisect_right(a: list | np.ndarray, x, lo=0, hi=None):
     """The last index at which a value may be inserted."""
     return bisected(a, x, lo, hi, True)
 

@@ -5,7 +5,8 @@
 
 The text is inlined at the call. It may use all that appyc compiles, other functions of the library, and
 `primitives.py`. Nothing is tested in it: indices are in bounds and not negative, integers fit into 64 bits, and
-divisions are NumPy's. A tuple given for a parameter annotated `np.ndarray` is made an array.
+divisions are NumPy's. A tuple given for a parameter annotated `np.ndarray` is made an array. A list is made one
+too, but for a parameter annotated `list | np.ndarray`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from tests.programs.registry import Programs, floats, ints
+from tests.programs.registry import C_ONLY, Programs, floats, ints
 
 PROGRAMS = Programs(strict=True)
 
@@ -186,3 +186,40 @@ def items_put_before_and_behind_equal_ones(a):
     for k in range(len(a)):
         add(a[k] % 3, k)
     return pairs
+
+
+@PROGRAMS.on(9)
+@PROGRAMS.on(2)
+def searched_in_lists_of_several_kinds(n):
+    multiples = [3 * k for k in range(n)]
+    pairs = [(k % 3, k) for k in range(n)]
+    pairs.sort()
+    mixed = [0.5] * n
+    for k in range(n):
+        mixed[k] = k
+    found = 0
+    for k in range(1, n):
+        found = found * 3 + bisect.bisect_right(multiples, 2 * k, 0, k - 1)
+    return found, bisect.bisect_left(pairs, (1, 4)), bisect.bisect_left(mixed, 2), bisect.bisect_right((1, 4, 6), n)
+
+
+_JOBS = [(3, 5, 2), (1, 4, 9), (4, 8, 3), (0, 2, 1), (5, 6, 4), (2, 3, 7), (6, 9, 2), (7, 8, 8), (8, 9, 1)]
+
+
+@PROGRAMS.on(_JOBS, targets=C_ONLY)
+def best_jobs(jobs):
+    jobs = sorted(jobs, key=lambda j: j[1])
+    ends = [j[1] for j in jobs]
+    best = [0] * (len(jobs) + 1)
+    for i in range(1, len(jobs) + 1):
+        start, _, gain = jobs[i - 1]
+        best[i] = max(best[i - 1], best[bisect.bisect_right(ends, start, 0, i - 1)] + gain)
+    return best
+
+
+@PROGRAMS.on([3, 1, 2], targets=C_ONLY)
+def parameters_that_are_sorted_anew(xs):
+    xs = sorted(xs, reverse=True)
+    first = xs[0]
+    xs = sorted(xs, key=lambda x: (x - 2) * (x - 2))
+    return first, xs

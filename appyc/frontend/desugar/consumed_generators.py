@@ -150,6 +150,7 @@ class _Calls(Rewriter):
     def __init__(self, function: ast.FunctionDef, finder: Finder) -> None:
         self.finder = finder
         self.unused = FreshNames(function)
+        self.given = parameter_names(function)
 
     def visit_Return(self, node: ast.Return | ast.Assign | ast.Expr | ast.AugAssign) -> Any:
         before: list[ast.stmt] = []
@@ -163,7 +164,13 @@ class _Calls(Rewriter):
                 self._name_new(call, before)
                 if not _taken(call, self.finder):
                     return [*before, node]
-        return self.visit_Return(node)
+        out = self.visit_Return(node)
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name() as total) if (
+                name in self.given and len(out) > 1
+            ):  # a new list, which gets a name of its own
+                node.value = located(ast.Call(read("list"), [total], []), node)
+        return out
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         order = _order_of(node.value, self.finder.value_of)

@@ -83,7 +83,8 @@ def lower_array_call(scope: Scope, obj: object, node: ast.Call, loc: Loc) -> Val
     if (text := text_of(obj)) is not None:
         destination, node = given_destination(obj, node, range(text.elements, text.elements + 1))
         entry = texts.entry_of(text, obj)
-        found = entry[1](scope, _bound(scope, node, entry[0], [], loc), loc)
+        takes_lists = texts.takes_lists(text)
+        found = entry[1](scope, _bound(scope, node, entry[0], [], loc, takes_lists=takes_lists), loc)
         if destination.out is None and destination.where is None:
             return found
         return put(scope, destination, [found], lambda numbers: numbers[0], loc, "a result")
@@ -130,15 +131,17 @@ def _bound(
     lower: Callable[[Scope, ast.expr], Value] = _collected,
     *,
     as_lists: bool = False,
+    takes_lists: bool = False,
 ) -> Arguments:
-    """Argument values by parameter name. Raises UnsupportedError for what the function has no form for."""
+    """Argument values by parameter name. takes_lists: lists stay what they are. Raises UnsupportedError for what the
+    function has no form for."""
     what = ast.unparse(node.func)
     if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
         raise UnsupportedError("a starred argument cannot be compiled", loc, "write the arguments out")
     nodes = [_listed(n) for n in (*node.args, *(k.value for k in node.keywords))]
     values = [
         _unlisted(scope, node, value, loc, as_list=as_lists)
-        if lower is _collected or isinstance(value, ListSlots)
+        if (lower is _collected or isinstance(value, ListSlots)) and not takes_lists
         else value
         for node, value in zip(nodes, expressions.lower_operands(scope, nodes, lower), strict=True)
     ]

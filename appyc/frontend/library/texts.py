@@ -47,6 +47,15 @@ def of_number(scope: Scope, function: object, number: Value, loc: Loc) -> Value:
     return Number(found.expr, python=True)
 
 
+_OF_LISTS = "list | np.ndarray"
+
+
+def takes_lists(text: Text) -> bool:
+    """Whether a text takes lists as they are, by the annotation of its first parameter."""
+    first, *_ = inspect.signature(text.function).parameters.values()
+    return str(first.annotation) == _OF_LISTS
+
+
 @cache
 def entry_of(text: Text, function: object = None) -> Entry:
     """The parameters of the text of a function, and what inlines it."""
@@ -59,7 +68,7 @@ def entry_of(text: Text, function: object = None) -> Entry:
         for name, value in arguments.items():
             if isinstance(value, Masked):
                 arguments[name] = packed(scope, value, loc)
-            elif isinstance(value, TupleValue) and parameters[name].annotation == "np.ndarray":
+            elif isinstance(value, TupleValue) and parameters[name].annotation in ("np.ndarray", _OF_LISTS):
                 arguments[name] = as_tensor(scope, value, loc)
             elif (
                 not isinstance(value, TupleValue)
