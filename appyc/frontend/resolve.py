@@ -195,10 +195,15 @@ class Names:
             path = None  # np.pi is not expected to change
         if is_field and path is not None and is_function_of_library(value, path):
             self.environment.depend(path, value)
-        if is_field and path is not None and is_instance(value):  # another one does, if it is of that class
-            self.environment.depend(path.step("attr", "__class__"), type(value))
-            return Opaque(value, path)
-        return self.constant(value, path, loc)
+        return self._inner(value, path, loc) if is_field else self.constant(value, path, loc)
+
+    def _inner(self, value: object, path: AccessPath | None, loc: Loc) -> Value:
+        """The value of what an object or dict holds: of another object its class, so that any one of that does."""
+        is_table = type(value) is dict and path is not None and path.steps[0][0] == "param"
+        if path is None or not (is_table or is_instance(value)):
+            return self.constant(value, path, loc)
+        self.environment.depend(path.step("attr", "__class__"), type(value))
+        return Opaque(value, path)
 
     def getter(self, kind: Opaque, name: str, loc: Loc) -> Opaque | None:
         """The function that computes a property of a class's objects; None for another attribute."""
@@ -267,7 +272,7 @@ class Names:
             return self.environment.capture(path, value, loc)
         if is_function_of_library(value, path):
             self.environment.depend(path, value)
-        return self.constant(value, path, loc)
+        return self._inner(value, path, loc)
 
     def constant(self, value: object, path: AccessPath | None, loc: Loc) -> Value:
         """The value of a Python object found outside: a captured array, or a constant with its dependency."""

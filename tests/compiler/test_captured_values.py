@@ -349,10 +349,19 @@ def are_one(a, b, n):
     return total if a is b else -total
 
 
-def test_objects_are_one_object_or_two():
-    compiled, one, other = jitted(are_one), Held(1), Held(1)
+def are_equal(a, b, n):
+    total = 0
+    for i in range(n):
+        total += i
+    return total if a == b else -total
+
+
+@pytest.mark.parametrize("fn", [are_one, are_equal])
+@pytest.mark.parametrize("make", [lambda: Held(1), lambda: Law(1.0), lambda: {"k": 1}])
+def test_objects_are_compared_in_python(fn, make):
+    compiled, one, other = appyc.jit(fn), make(), make()
     for a, b in ((one, one), (one, other), (other, other), (other, one)):
-        assert compiled(a, b, 3) == are_one(a, b, 3)
+        assert compiled(a, b, 3) == fn(a, b, 3)
 
 
 @dataclass
@@ -370,29 +379,24 @@ def through_a_field(a, held):
     return total
 
 
-def test_another_object_of_one_class_in_a_field_needs_no_other_version(slow_calls):
-    compiled, a = jitted(through_a_field), np.arange(3.0)
-    settled(slow_calls, compiled, a, Held(Law(1.0)))
-    for k in range(6):
-        assert compiled(a, Held(Law(float(k)))) == through_a_field(a, Held(Law(float(k))))
-    assert not slow_calls
-
-
-LAW = Law(1.0)
-
-
-def compares_objects(a, held):
+def through_a_dict(a, held):
     total = 0.0
     for x in a:
-        total += x if held.f == LAW else -x
+        total += held["laws"]["f"].applied(x)
     return total
 
 
-def test_objects_whose_class_compares_fields_are_compared_in_python():
-    compiled, held, a = appyc.jit(compares_objects), Held(Law(1.0)), np.arange(3.0)
-    for factor in (1.0, 2.0, 1.0):
-        held.f.factor = factor
-        assert compiled(a, held) == compares_objects(a, held)
+@pytest.mark.parametrize("fn", [through_a_field, through_a_dict])
+def test_another_object_of_one_class_in_a_field_needs_no_other_version(slow_calls, fn):
+    def given(factor):
+        law = Law(factor)
+        return Held(law) if fn is through_a_field else {"laws": {"f": law}}
+
+    compiled, a = jitted(fn), np.arange(3.0)
+    settled(slow_calls, compiled, a, given(1.0))
+    for k in range(6):
+        assert compiled(a, given(float(k))) == fn(a, given(float(k)))
+    assert not slow_calls
 
 
 def without_a_field(a, held):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from types import FunctionType
+from enum import Enum
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays import tensors
@@ -111,16 +111,19 @@ def _compare_objects(scope: Scope, values: list[Value], op: ast.cmpop, loc: Loc)
 
 
 def _depend_on(scope: Scope, *values: Value, loc: Loc) -> None:
-    """Makes the code one for the very objects that are compared: members of an enumeration, say. Raises
-    UnsupportedError for those whose class compares their fields."""
+    """Makes the code one for the members of enumerations that are compared. Raises UnsupportedError for other objects,
+    of which a version knows no more than the class."""
     for value in values:
-        if isinstance(value, Opaque) and is_instance(value.obj):
-            if isinstance(type(value.obj).__eq__, FunctionType):
-                raise UnsupportedError("objects of a class with __eq__ are not compared in compiled code", loc,
-                                       "compare their fields")  # fmt: skip
+        if isinstance(value, Opaque) and (is_instance(value.obj) or isinstance(value.obj, _OF_PYTHON)):
+            if not isinstance(value.obj, Enum):
+                raise UnsupportedError(f"{describe(value)} is not compared in compiled code", loc,
+                                       "compare what is in it")  # fmt: skip
             if value.root is not None:
                 scope.names.environment.depend(value.root, value.obj)
         _depend_on(scope, *parts_of(value), loc=loc)
+
+
+_OF_PYTHON = (dict, set, frozenset, range, slice)
 
 
 def _identity(
@@ -137,9 +140,9 @@ def _identity(
                 is_it = isinstance(ops[0], ast.Is)
                 return one.is_none if is_it else arithmetic.logical_not(one.is_none, loc)
         if isinstance(a, Opaque) or isinstance(b, Opaque):
-            if not (is_none(a) or is_none(b)):
+            if (both := isinstance(a, Opaque) and isinstance(b, Opaque)) and not (is_none(a) or is_none(b)):
                 _depend_on(scope, a, b, loc=loc)
-            same = isinstance(a, Opaque) and isinstance(b, Opaque) and a.obj is b.obj
+            same = both and a.obj is b.obj  # type: ignore[union-attr]
             return arithmetic.python_number(same == isinstance(ops[0], ast.Is), loc)
     raise UnsupportedError("`is` compares objects, which compiled code does not have", loc,
                            "compare numbers with == or !=; `x is None` is fine")  # fmt: skip
