@@ -5,13 +5,16 @@ Separate from name resolution, so that a call of compiled code imports nothing o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from types import CellType, FunctionType, MethodType
+from typing import TypeVar
 
 from appyc.frontend import field_cells
 from appyc.frontend.library.generator_state import part_of
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +86,13 @@ def find(fn: FunctionType, path: AccessPath, args: Mapping[str, object]) -> obje
             case "method":
                 value = _method(value, name)
             case "item":
-                assert isinstance(value, tuple)
-                value = value[int(name)]
+                value = _still(value, tuple)[int(name)]
             case "key":
-                assert isinstance(value, dict)
-                value = value[name]
+                value = _still(value, dict)[name]
             case field_cells.CELL:
                 value = field_cells.cell_of(value, name)
             case "items":
-                value = items_of(value)
+                value = items_of(_still(value, list))
             case "module":
                 value = import_module(name)
             case _:
@@ -99,10 +100,15 @@ def find(fn: FunctionType, path: AccessPath, args: Mapping[str, object]) -> obje
     return value
 
 
-def items_of(value: object) -> tuple[object, ...]:
+def items_of(value: Sequence[object]) -> tuple[object, ...]:
     """The items of a list as a tuple, those of lists among them too."""
-    assert isinstance(value, list | tuple)
-    return tuple(items_of(item) if type(item) in (list, tuple) else item for item in value)
+    return tuple(items_of(item) if type(item) is list or type(item) is tuple else item for item in value)
+
+
+def _still(value: object, kind: type[T]) -> T:
+    if not isinstance(value, kind):
+        raise LookupError(f"{value!r} is no {kind.__name__} any more")
+    return value
 
 
 def _method(owner: object, name: str) -> object:

@@ -411,6 +411,26 @@ def test_a_field_may_be_none(f):
     assert jitted(without_a_field)(np.arange(3.0), Held(f)) == without_a_field(np.arange(3.0), Held(f))
 
 
+def with_items(a, held):
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * held.f[i % len(held.f)]
+    return total
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_a_field_may_hold_another_container(strict):
+    """A list that had become a dict was an AssertionError."""
+    compiled, a = appyc.jit(with_items, strict=strict), np.arange(3.0)
+    for _ in range(2):
+        for f in ([1, 2.5], (1, 2), np.arange(2), [1, 2], {0: 5, 1: 7}, [2, 0.5]):
+            try:
+                assert compiled(a, Held(f)) == with_items(a, Held(f))
+            except appyc.CompileError:
+                assert strict
+                assert isinstance(f, dict)
+
+
 def with_a_text(a, held):
     total = 0.0
     for x in a:
