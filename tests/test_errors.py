@@ -1070,7 +1070,7 @@ double(np.ones(4), 2)
 def middles(a, out):
     #pragma parallel for
     for i in range(a.shape[0]):
-        out[i] = np.nanmedian(a[i])
+        out[i] = np.partition(a[i], 1)[1]
 
 middles(np.ones((4, 3)), np.ones(4))
 """,
