@@ -10,6 +10,7 @@ from appyc.library import indexed_arrays as indexed_arrays
 from appyc.library import iterating as iterating
 from appyc.library import linear_systems as linear_systems
 from appyc.library import mathematics as mathematics
+from appyc.library import orthogonal as orthogonal
 from appyc.library import searching as searching
 from appyc.library import signals as signals
 from appyc.library import sorting as sorting

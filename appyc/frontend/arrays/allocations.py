@@ -49,7 +49,7 @@ class Memory:
     """Copies from one array to another, with the name and the store since when they may not differ."""
 
     unclipped: dict[Symbol, Expr] = field(default_factory=dict)
-    """Of lengths of slices, the distance of the bounds as they are written, before these are clipped to the array."""
+    """Of lengths of slices and ranges, the distance of the bounds as they are written, before these are clipped."""
 
     def store(self, array: Symbol, loc: Loc) -> None:
         """Notes that the program stores into an array. Raises UnsupportedError where it may not."""

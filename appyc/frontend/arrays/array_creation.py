@@ -13,6 +13,7 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.values import ArrayRef, Number, Tensor, TupleValue, Value
 from appyc.frontend.types.weak_ints import require_fit
+from appyc.ir.affine import linear_form, written
 from appyc.ir.nodes import Alloc, Binary, Cast, Expr, For, Intrinsic, Stmt, Symbol, Var
 from appyc.ir.types import ArrayType, DType
 
@@ -71,6 +72,8 @@ def arange(scope: Scope, bounds: Sequence[Number], dtype: DType | None, loc: Loc
         quotient = cast(arithmetic.binary("/", distance, step, loc).expr, DType.FLOAT64)
         length = Cast(Intrinsic("ceil", (quotient,), DType.FLOAT64, loc=loc), DType.INT64, loc=loc)
     count = pinned(scope, "n", Binary("max", length, integer(0, loc), loc=loc))
+    if isinstance(count, Var):
+        scope.memory.unclipped[count.symbol] = written(linear_form(length), loc)
     moved = arithmetic.binary("*", here, step, loc) if step.constant != 1 else here
     value = arithmetic.binary("+", start, moved, loc) if start.constant != 0 else moved
     wanted = dtype or (value.type.dtype if is_integer else DType.FLOAT64)
