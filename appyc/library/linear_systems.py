@@ -62,10 +62,10 @@ def _factorise(lu, rows):
 @of(np.linalg.solve, in_loops=SMALL)
 def solve(a: np.ndarray, b: np.ndarray):
     """x of a @ x = b, of a vector b or of the columns of a matrix."""
-    lu = _square(a)
-    n = lu.shape[0]
     if b.ndim > 2 or b.dtype.name == "float16":
         refuse("np.linalg.solve is compiled for vectors and matrices")
+    lu = _square(a * b.dtype.type(1))
+    n = lu.shape[0]
     if b.shape[0] != n:
         raise ValueError(f"solve: b has {b.shape[0]} rows, and a has {n}")
     rows = np.arange(n)
@@ -146,7 +146,7 @@ def cholesky(a: np.ndarray, *, upper=False):
         left = low[j, j].real
         for k in range(j):
             left -= low[j, k].real ** 2 + low[j, k].imag ** 2
-        if not left > 0:
+        if left <= 0:  # NaN passes, as in OpenBLAS
             raise np.linalg.LinAlgError("Matrix is not positive definite")
         root = np.sqrt(left)
         low[j, j] = root

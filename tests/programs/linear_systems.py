@@ -39,7 +39,7 @@ def inverses_in_parallel(a, out):
 
 
 @PROGRAMS.on(_A)
-@PROGRAMS.on(_TWO_EQUAL_ROWS[:, :, ::-1])
+@PROGRAMS.on(_A * np.array([1.0, 0.0, 1.0]))
 @PROGRAMS.on(_A.astype(np.float32))
 @PROGRAMS.on(complexes(3, 4, 4))
 @PROGRAMS.on(ints(3, 2, 2))
@@ -58,7 +58,7 @@ def determinants(a):
 @PROGRAMS.on(_PRODUCTS.astype(np.float32))
 @PROGRAMS.on(complexes(3, 2, 2) @ complexes(3, 2, 2).conj().transpose(0, 2, 1) + np.eye(2))
 @PROGRAMS.on(-_PRODUCTS)  # raises LinAlgError
-@PROGRAMS.on(_PRODUCTS * np.nan)  # raises LinAlgError
+@PROGRAMS.on(_PRODUCTS * np.nan)
 def triangles(a):
     out = np.empty_like(a)
     for i in range(len(a)):
