@@ -71,7 +71,7 @@ def triangles(a):
 @PROGRAMS.on(_A, -2)
 @PROGRAMS.on(_A.astype(np.float32), 2)
 def powers(a, n):
-    out = np.zeros(a.shape)
+    out = np.zeros(a.shape, a.dtype)
     for i in range(len(a)):
         out[i] = np.linalg.matrix_power(a[i], n)
     return out
