@@ -1,4 +1,4 @@
-"""If-conversion of integer scalars: folds a condition into an operand, as a mask, in place of a branch."""
+"""If-conversion of integer scalars: folds a condition into an operand, as a mask, instead of a branch."""
 
 from __future__ import annotations
 
