@@ -78,3 +78,33 @@ def test_a_method_of_another_object_keeps_to_that_object():
     one.put = other.put  # type: ignore[method-assign]
     assert compiled(one, 5) == 5.0
     assert (one.total, other.total) == (5.0, 5.0)
+
+
+class Holder:
+    def __init__(self, total: Any) -> None:
+        self.total = total
+
+    def add(self, a):  # type: ignore[no-untyped-def]
+        for i in range(a.shape[0]):
+            self.total += a[i]
+        return 0
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("total", [None, "text", (1, 2)])
+@pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
+def test_a_field_that_is_no_number_is_not_added_to_in_compiled_code(total, strict):
+    compiled = appyc.jit(Holder.add, cache=False, strict=strict)
+    own, mine = Holder(1), Holder(total)
+    assert (compiled(own, np.ones(3)), own.total) == (0, 4)
+    own.total = total
+    if strict:
+        with pytest.raises(appyc.CompileError, match="where a number is needed"):
+            compiled(own, np.ones(3))
+    elif isinstance(total, tuple):
+        compiled(own, np.ones(3)), mine.add(np.ones(3))
+        assert np.array_equal(own.total, mine.total)
+    else:
+        with pytest.raises(TypeError):
+            compiled(own, np.ones(3))
+        assert own.total is total

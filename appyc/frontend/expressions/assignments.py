@@ -306,7 +306,7 @@ def lower_augmented(scope: Scope, target: ast.expr, op: ast.operator, value: ast
         return
     if isinstance(target, ast.Attribute):
         array = update_field(scope, target, op, value, loc)
-        if isinstance(array, ArrayRef | Tensor):
+        if array is not None:
             _update_array(scope, array, symbol, scope.lower(value), loc)
         return
     assert isinstance(target, ast.Subscript)

@@ -25,7 +25,7 @@ from appyc.frontend.syntax.tree import is_new_list
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import made_object
 from appyc.frontend.types.numbers import promote
-from appyc.frontend.types.values import Number, Opaque, Value
+from appyc.frontend.types.values import ArrayRef, Number, Opaque, Tensor, Value
 from appyc.ir.nodes import Store
 
 
@@ -46,15 +46,16 @@ def assigns_list(scope: Scope, target: ast.expr, value: ast.expr, loc: Loc) -> b
 
 def update_field(
     scope: Scope, target: ast.Attribute, op: ast.operator, value: ast.expr, loc: Loc
-) -> Value | None:
+) -> ArrayRef | Tensor | None:
     """`owner.name op= value` of a number; of an array the array, which is still to be updated."""
     owner = lower_expression(scope, target.value)
-    old = attributes.attribute(scope, owner, target.attr, scope.loc(target))
-    if not isinstance(old, Number):
-        return old
+    found = attributes.attribute(scope, owner, target.attr, scope.loc(target))
+    if isinstance(found, ArrayRef | Tensor):
+        return found
+    now = number(found, loc)
     with scope.collect() as block:
         operand = lower_expression(scope, value)
-    old = kept_before(scope, old, block) if block else old
+    old = kept_before(scope, now, block) if block else now
     scope.block.extend(block)
     new = number_operation(scope, binary_symbol(op), number(old, loc), number(operand, scope.loc(value)), loc)
     _store(scope, owner, target.attr, new, loc)
