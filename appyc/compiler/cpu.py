@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 
 import numpy as np
 
@@ -248,6 +248,8 @@ def digest_of(value: object) -> str:
         return digest(
             "function of a library", type(value).__qualname__, str(getattr(value, "__module__", "")), name
         )
+    if isinstance(value, CodeType):
+        return digest("code")  # its text is the function's
     if isinstance(value, dict):
         return digest("dict")  # each item that was used is named for itself
     return digest("value", type(value).__qualname__, repr(value))

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from types import FunctionType
-from typing import Any, TypeVar, cast
+from types import CellType, FunctionType, ModuleType
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from appyc.compiler.demanded_versions import SharedVersions, UnitVersions
 from appyc.compiler.requests import Request
 from appyc.compiler.waiting import Notice
 from appyc.errors import InternalError, LeftToPython, Loc, ReadOnlyArguments, defects_of
-from appyc.frontend.access import AccessPath, closure_cells, fetch, find
+from appyc.frontend.access import IN_FUNCTIONS, AccessPath, closure_cells, fetch, find, python_function
 from appyc.frontend.field_cells import CELL
 from appyc.frontend.source import Source
 from appyc.ir.abi import frame_layout
@@ -197,7 +197,7 @@ def _dispatched(
     watched = [_watched(captured.fn, path, value) for path, value in captured.outside.watched]
     if captured.outside.captures or wanted.objects or any(w is None for w in watched):
         return None, dispatcher_of(kernel)
-    return replace(kernel, watched=tuple(w for w in watched if w is not None)), None
+    return replace(kernel, watched=tuple(step for w in watched if w is not None for step in w)), None
 
 
 def _holds_names(type_: ArgType) -> bool:
@@ -205,15 +205,34 @@ def _holds_names(type_: ArgType) -> bool:
     return isinstance(type_, TupleArg) and (bool(type_.names) or any(map(_holds_names, type_.items)))
 
 
-def _watched(fn: FunctionType, path: AccessPath, value: object) -> Watched | None:
-    """Where the dispatcher finds the value; None for one that takes several steps."""
-    match path.steps:
-        case (("global", name),):
-            return (fn.__globals__, name, value)
-        case (("closure", name),):
-            return (closure_cells(fn)[name], name, value)
-        case ((("global" | "closure"), _) as step, ("key", key)):
-            return (cast("dict[str, object]", fetch(fn, AccessPath((step,)), {})), key, value)
+def _watched(fn: FunctionType, path: AccessPath, value: object) -> list[Watched] | None:
+    """What the dispatcher compares at each step to the value; None where it cannot take a step."""
+    out: list[Watched] = []
+    owner: object = fn
+    for n, (kind, name) in enumerate(path.steps, 1):
+        where = _namespace(owner, kind, name)
+        if where is None:
+            return None
+        with suppress(LookupError, AttributeError):
+            owner = find(fn, AccessPath(path.steps[:n]), {})
+        out.append((where, name, owner))
+    return [*out[:-1], (*out[-1][:2], value)]
+
+
+def _namespace(owner: object, kind: str, name: str) -> dict[str, object] | CellType | FunctionType | None:
+    """Where a step of an access path is looked up."""
+    function = python_function(owner)
+    match kind:
+        case "global" if function is not None:
+            return function.__globals__
+        case "closure" if function is not None:
+            return closure_cells(function)[name]
+        case "key" if isinstance(owner, dict):
+            return owner
+        case "attr" if isinstance(owner, ModuleType):
+            return vars(owner)
+        case "attr" if name in IN_FUNCTIONS:
+            return function
         case _:
             return None
 

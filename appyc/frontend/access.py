@@ -16,6 +16,9 @@ from appyc.frontend.library.generator_state import part_of
 
 T = TypeVar("T")
 
+IN_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
+"""Attributes of a function that compiled code is made of."""
+
 
 @dataclass(frozen=True, slots=True)
 class AccessPath:
@@ -82,7 +85,7 @@ def find(fn: FunctionType, path: AccessPath, args: Mapping[str, object]) -> obje
             case "closure":
                 value = closure_of(_function(value))[name]
             case "attr":
-                value = getattr(value, name)
+                value = getattr(_function(value) if name in IN_FUNCTIONS else value, name)
             case "method":
                 value = _method(value, name)
             case "item":

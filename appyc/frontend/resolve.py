@@ -287,7 +287,7 @@ class Names:
         if path is not None and not is_library(value, path):
             self.environment.depend(path, value)
         elif path is not None and is_name_of_library(value, path):
-            self.environment.depend(path, value, not isinstance(value, ModuleType) and len(path.steps) == 1)
+            self.environment.depend(path, value, not isinstance(value, ModuleType))
         return out
 
     def _list(self, value: list[object], path: AccessPath, loc: Loc) -> Value:
@@ -367,7 +367,7 @@ def is_instance(value: object) -> bool:
 
 def is_name_of_library(value: object, path: AccessPath) -> bool:
     """Whether a name of the program stands for a library, or a member of one: `from numpy import sin`."""
-    is_name = path.steps[0][0] != "own" and path.steps[-1][0] in ("global", "closure")
+    is_name = path.steps[0][0] != "own" and path.steps[-1][0] in ("global", "closure", "attr")
     return is_name and not _is_of_generator(value)
 
 

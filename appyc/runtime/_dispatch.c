@@ -146,8 +146,19 @@ failed:
     return -1;
 }
 
+/* Borrowed; NULL for None. */
+static PyObject *part_of_function(PyObject *function, PyObject *name)
+{
+    if (PyUnicode_CompareWithASCIIString(name, "__code__") == 0)
+        return PyFunction_GET_CODE(function);
+    if (PyUnicode_CompareWithASCIIString(name, "__defaults__") == 0)
+        return PyFunction_GET_DEFAULTS(function);
+    return PyFunction_GET_KW_DEFAULTS(function);
+}
+
 /* Whether everything that was built into the code still is what it was. A watched value is
- * (where, name, value): `where` is a dict, such as a function's globals, or a closure's cell. */
+ * (where, name, value): `where` is a dict, such as a function's globals, a closure's cell, or a function, of which
+ * an attribute is compared. */
 static int is_current(const Specialisation *s)
 {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(s->watched); i++) {
@@ -155,6 +166,8 @@ static int is_current(const Specialisation *s)
         PyObject *where = PyTuple_GET_ITEM(watched, 0), *now;
         if (PyCell_Check(where))
             now = PyCell_GET(where);
+        else if (PyFunction_Check(where))
+            now = part_of_function(where, PyTuple_GET_ITEM(watched, 1));
         else
             now = PyDict_GetItemWithError(where, PyTuple_GET_ITEM(watched, 1));
         if (now != PyTuple_GET_ITEM(watched, 2)) {
@@ -170,8 +183,9 @@ static int are_watched(PyObject *watched)
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(watched); i++) {
         PyObject *item = PyTuple_GET_ITEM(watched, i);
         if (!PyTuple_Check(item) || PyTuple_GET_SIZE(item) != 3
-            || !(PyCell_Check(PyTuple_GET_ITEM(item, 0)) || PyDict_Check(PyTuple_GET_ITEM(item, 0)))) {
-            PyErr_SetString(PyExc_TypeError, "a watched value is (dict or cell, name, value)");
+            || !(PyCell_Check(PyTuple_GET_ITEM(item, 0)) || PyDict_Check(PyTuple_GET_ITEM(item, 0))
+                 || PyFunction_Check(PyTuple_GET_ITEM(item, 0)))) {
+            PyErr_SetString(PyExc_TypeError, "a watched value is (dict, cell or function, name, value)");
             return 0;
         }
     }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from types import CellType
+from types import CellType, FunctionType
 from typing import Any, NoReturn, TypeAlias
 
 from appyc.errors import InternalError, LeftToPython
@@ -22,7 +22,7 @@ from appyc.runtime.faults import located_error
 
 Record: TypeAlias = tuple[object, ...]
 
-Watched: TypeAlias = tuple[dict[str, object] | CellType, str, object]
+Watched: TypeAlias = tuple[dict[str, object] | CellType | FunctionType, str, object]
 """Where a value was found (a function's globals, or a closure's cell), its name, and the value."""
 
 

@@ -19,7 +19,7 @@ from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.local_functions import LocalFunction
 from appyc.frontend.expressions.recursion import lower_recursive
 from appyc.frontend.facts import Recursive
-from appyc.frontend.resolve import Called, Names
+from appyc.frontend.resolve import Called, Names, is_library
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import LibraryText, library_text
 from appyc.frontend.types.values import Opaque, TupleValue, Value
@@ -42,10 +42,24 @@ def inline(
     for name, parameter in signature.parameters.items():
         if name not in arguments:
             arguments[name] = scope.names.constant(parameter.default, None, loc)
+    if path is not None:
+        _depend_on(scope, fn, path)
     names = Names(fn, scope.names.environment, path or AccessPath((("callee", fn.__qualname__),)))
     with nullcontext() if isinstance(scope.source, LibraryText) else _called(fn.__name__, loc):
         source = scope.callees.known.source_of(fn, scope.source)
         return _value(scope, Called(fn.__name__, fn.__code__, source, names), arguments, loc)
+
+
+def _depend_on(scope: Scope, fn: FunctionType, path: AccessPath) -> None:
+    """Makes the code one for the function as it is now: a notebook that loads a module again changes it in place."""
+    if is_library(fn, path):
+        return
+    depend, of_keywords = scope.names.environment.depend, path.step("attr", "__kwdefaults__")
+    depend(path.step("attr", "__code__"), fn.__code__)
+    if fn.__defaults__:
+        depend(path.step("attr", "__defaults__"), fn.__defaults__)
+    for name, value in (fn.__kwdefaults__ or {}).items():
+        depend(of_keywords.step("key", name), value)
 
 
 def inline_registered(scope: Scope, node: ast.Call, fn: FunctionType, loc: Loc) -> Value:
