@@ -163,10 +163,7 @@ class CallForecast:
 
     def of(self, named: Mapping[str, object], ask: Callable[[], float]) -> float:
         """ask: `seconds_in_python` of the call."""
-        sizes = [
-            value if isinstance(value, int | float) else getattr(value, "shape", None)
-            for value in named.values()
-        ]
+        sizes = [_size(value) for value in named.values()]
         if None in sizes:  # what an object holds may tell of loops too
             return ask()
         if self._last is None or self._last[0] != sizes:
@@ -177,3 +174,10 @@ class CallForecast:
         """The same of a call of a function with these arguments."""
         values = {**fn.__globals__, **closure_of(fn), **named}
         return self.of(named, lambda: evaluations(source.ast.body, values, unknown=inf) * _NODE_SECONDS)
+
+
+def _size(value: object) -> object:
+    """What the time of a call may depend on, of an argument; never of a class of NumPy's, which compares otherwise."""
+    if isinstance(value, float):
+        return float(value)
+    return value if isinstance(value, int) else getattr(value, "shape", None)

@@ -268,3 +268,9 @@ def test_calls_of_equal_sizes_are_estimated_once() -> None:
     assert forecast.of({"a": np.ones(6), "n": [3]}, lambda: ask(7.0, "a list")) == 7.0
     assert forecast.of({"a": np.ones(6), "n": [3]}, lambda: ask(8.0, "a list again")) == 8.0
     assert asked == ["five", "six", "a list", "a list again"]
+
+
+def test_numbers_of_numpy_are_sizes_beside_shapes() -> None:
+    forecast = waiting.CallForecast()
+    for n, value in enumerate((np.ones(()), np.float64(0.5), np.ones((2, 3)), np.float64(0.5), 0.5)):
+        assert forecast.of({"a": value}, lambda n=n: float(n)) == min(n, 3)  # type: ignore[misc]
