@@ -256,6 +256,7 @@ def test_names_of_libraries_functions_are_asked_for(machine):
         ("sum as total", "prod as total"),
         ("import math as library", "import numpy as library"),
         ("bound(np.add)", "bound(np.subtract)"),
+        ("def helper", "def range(n):\n    return iter((0, 1))\n\n\ndef helper"),
     )
     same, *others = machine.run_in_turn(IMPORTED, *(IMPORTED.replace(*edit) for edit in edits))
     assert same == ("True\n", 0)

@@ -5,6 +5,7 @@ Separate from name resolution, so that a call of compiled code imports nothing o
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -81,7 +82,8 @@ def find(fn: FunctionType, path: AccessPath, args: Mapping[str, object]) -> obje
             case "param":
                 value = args[name]
             case "global":
-                value = _function(value).__globals__[name]
+                names = _function(value).__globals__
+                value = names[name] if name in names else getattr(builtins, name)
             case "closure":
                 value = closure_of(_function(value))[name]
             case "attr":

@@ -142,7 +142,9 @@ class Names:
             path = self._step("global", name)
             return self.constant(self.fn.__globals__[name], path, loc)
         if hasattr(builtins, name):
-            return self._frozen(getattr(builtins, name), None, loc)
+            value = getattr(builtins, name)
+            self.environment.depend(self._step("global", name), value, watched=False)
+            return self._frozen(value, None, loc)
         known = [*self.fn.__code__.co_varnames, *self._closure, *self.fn.__globals__, *dir(builtins)]
         raise UnknownNameError(f"name {name!r} is not defined", loc, label=_did_you_mean(name, known))
 
