@@ -121,3 +121,9 @@ def _halved(n, x):
 @PROGRAMS.on(-math.inf)
 def in_a_recursive_function(x):
     return _halved(1, x)
+
+
+@PROGRAMS.on(np.arange(5))
+@PROGRAMS.on(np.arange(5.0, dtype=np.float32))
+def to_the_type_that_none_is(a):
+    return (a * 2).astype(None)

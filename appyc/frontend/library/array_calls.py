@@ -59,6 +59,7 @@ from appyc.frontend.types.values import (
     is_none,
 )
 from appyc.ir.nodes import Binary, Expr, Load, Symbol, Var
+from appyc.ir.types import DType
 from appyc.ir.visit import substitute, walk
 from appyc.library import primitives
 from appyc.library.table import text_of
@@ -237,8 +238,7 @@ def _expand_dims(scope: Scope, given: Arguments, loc: Loc) -> Value:
 
 def _astype(scope: Scope, given: Arguments, loc: Loc) -> Value:
     tensor = as_tensor(scope, given["a"], loc)
-    dtype = given_dtype(given["dtype"], loc)
-    assert dtype is not None
+    dtype = given_dtype(given["dtype"], loc) or DType.FLOAT64
     if tensor.element.dtype.is_complex and not dtype.is_complex:
         raise TypeInferenceError(f"complex numbers cannot be made {dtype}", loc, "use z.real")
     if tensor.element.dtype is dtype:
