@@ -92,3 +92,14 @@ def lists_that_helpers_make_of_lists_get_names(n):
     tail[0] = 8
     more.append(n)
     return xs, tail, more
+
+
+@PROGRAMS.on([0, -1, 2**63 - 1, -(2**63), 5])
+def numbers_of_all_kinds_are_returned(xs):
+    ints, floats, truths, rows = [], [], [], []
+    for k in range(len(xs)):
+        ints.append(xs[k])
+        floats.append(-0.0 if k == 0 else xs[k] / 2)
+        truths.append(xs[k] > 0)
+        rows.append((xs[k], k * 0.5, k == 2))
+    return ints, floats, truths, rows
