@@ -10,9 +10,10 @@ from appyc.errors import LeftToPython
 from appyc.ir.nodes import Const, Fail, If, While
 from appyc.ir.raising import traps_overflow
 from appyc.ir.verify import check
-from appyc.ir.visit import scalars_read, walk
+from appyc.ir.visit import contains, loops_of, scalars_read, walk
 from appyc.passes.checks.check_integer_overflow import check_integer_overflow
 from appyc.pipeline import SIMPLIFY
+from tests.e2e.harness import run_everywhere
 from tests.lowering import after, lowered
 
 
@@ -79,6 +80,41 @@ def test_what_is_cut_to_its_last_bits_may_wrap():
     found = checked(masked, np.zeros(3), 5)
     assert not traps(found)
     assert not found.guards
+
+
+def of_the_last(a, k):
+    mask = (1 << 2 * k) - 1
+    h = 0
+    for i in range(a.shape[0]):
+        h = (h << 2 | int(a[i]) & 3) & mask
+        a[i] = h ^ (h >> 7)
+    return h
+
+
+def under_any_mask(a, mask):
+    h = 1
+    for i in range(a.shape[0]):
+        h = h * 3 & mask
+        a[i] = h & 255
+    return h & 65535
+
+
+def test_what_a_mask_of_a_variable_cuts_may_wrap():
+    (loop,) = loops_of(checked(of_the_last, np.zeros(8, np.int64), 3).body)
+    assert not traps(loop)
+    assert not contains(loop, If)
+    (loop,) = loops_of(checked(under_any_mask, np.zeros(8, np.int64), 3).body)
+    assert traps(loop) == ["*"]
+
+
+@pytest.mark.parametrize(
+    ("fn", "given"),
+    [(of_the_last, (0, 1, 6, 30, 31)), (under_any_mask, (0, 5, 2**63 - 1, -1, -(2**63)))],
+    ids=lambda f: getattr(f, "__name__", ""),
+)
+def test_results_under_masks(fn, given):
+    for number in given:
+        run_everywhere(fn, np.random.default_rng(number & 63).integers(0, 9, 37), number)
 
 
 def linear_index(a, n, m, k):

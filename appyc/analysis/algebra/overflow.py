@@ -5,7 +5,7 @@
         total += i * i                  #   fits, as total grows by less than 2**40 in each of 2**20 iterations
 
 A client of the interval analysis, which marks each operation of a statement under the bounds before it. Three things
-show that an operation fits: its interval; that it is cut to its last bits, so that it may wrap; that its target is
+show that an operation fits: its interval; that a mask cuts it to its last bits, so that it may wrap; that its target is
 a counter, to which loops only add, so that trip counts bound it.
 """
 
@@ -148,7 +148,7 @@ class OverflowAnalysis(Intervals):
         return super().statement(stmt, boxes)
 
     def assigned(self, stmt: ir.Assign, box: Box) -> Range:
-        found = self.bounds(stmt.value, box)
+        found = self._returned(stmt.value, box)
         if (counter := self.counters.get(stmt.target)) is not None and is_within(counter.bounds(), INT64):
             # The exact sum, cut to what the counter can be.
             return cut(self._exact(stmt.value, box) or found, counter.bounds()) or found
@@ -271,10 +271,27 @@ class OverflowAnalysis(Intervals):
 
     # ------------------------------------------------------------ expressions
 
+    def _returned(self, expr: ir.Expr, box: Box) -> Range:
+        """The bounds of a value that is used in full: where an operation leaves 64 bits, it traps."""
+        if isinstance(expr, ir.Binary) and expr.python and expr.op in GROWING and expr.dtype is DType.INT64:
+            lhs, rhs = self._returned(expr.lhs, box), self._returned(expr.rhs, box)
+            if expr.op == "<<":
+                rhs = cut(rhs, (0, 64)) or rhs
+            exact = range_of_binary(expr.op, lhs, rhs)
+            return (exact and cut(exact, INT64)) or INT64
+        return self.bounds(expr, box)
+
     def _exact(self, expr: ir.Expr, box: Box) -> Range | None:
         if isinstance(expr, ir.Binary) and is_integer(expr.dtype):
             return range_of_binary(expr.op, self.bounds(expr.lhs, box), self.bounds(expr.rhs, box))
         return None
+
+    def _cuts(self, op: str, mask: ir.Expr, box: Box) -> bool:
+        """Whether `x & mask` or `x % mask` is made of the last bits of x, all but the sign."""
+        least, greatest = self.bounds(mask, box)
+        if op == "&":
+            return least >= 0
+        return 0 < least == greatest and least & (least - 1) == 0
 
     def _mark(self, e: ir.Expr, *, fits: bool) -> None:
         key = id(e), self.copy
@@ -287,9 +304,9 @@ class OverflowAnalysis(Intervals):
             return
         match e:
             case ir.Binary(op="&" | "%" as op, lhs=lhs, rhs=rhs) if e.dtype is DType.INT64 and (
-                _cuts(op, rhs) or (op == "&" and _cuts(op, lhs))
+                self._cuts(op, rhs, box) or (op == "&" and self._cuts(op, lhs, box))
             ):
-                is_left = not _cuts(op, rhs)
+                is_left = not self._cuts(op, rhs, box)
                 self._look(lhs, box, ring=not is_left)
                 self._look(rhs, box, ring=is_left)
             case ir.Cast(arg=arg) if (
@@ -342,10 +359,3 @@ class OverflowAnalysis(Intervals):
 def leaves_by_condition(loop: ir.For | ir.While) -> bool:
     """Whether a loop is a `while` that ends only where its condition fails."""
     return isinstance(loop, ir.While) and not has_own(loop.body, ir.Break)
-
-
-def _cuts(op: str, mask: ir.Expr) -> bool:
-    """Whether `x & mask` or `x % mask` is made of the last bits of x."""
-    if not isinstance(mask, ir.Const) or not isinstance(mask.value, int) or mask.value <= 0:
-        return False
-    return op == "&" or mask.value & (mask.value - 1) == 0
