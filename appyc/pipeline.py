@@ -103,6 +103,7 @@ from appyc.passes.simplify.fold_selects import fold_selects
 from appyc.passes.simplify.hoist_invariants import hoist_invariants
 from appyc.passes.simplify.lower_jumps import lower_jumps
 from appyc.passes.simplify.merge_reductions import merge_reductions
+from appyc.passes.simplify.narrow_integers import narrow_integers
 from appyc.passes.simplify.normalise_loops import normalise_loops
 from appyc.passes.simplify.peel_wrap_around import peel_wrap_around
 from appyc.passes.simplify.reduce_remainders import reduce_remainders
@@ -240,6 +241,7 @@ FOR_C: tuple[Pass, ...] = (
     redundant_checks,  # after all passes that move accesses, which could move one before the access that was checked
     speculate_loads,  # after all passes that make lanes, which read under masks; before forms are chosen
     fold_selects,  # after all passes that make lanes, which look for conditions
+    narrow_integers,  # after the same passes, which do not look for casts
     choose_forms,  # last: what it decides is about the loops as they are
 )
 
