@@ -16,6 +16,7 @@ from appyc.ir.visit import contains, loops_of, walk
 from appyc.options import Options
 from appyc.passes.parallelise.split_at_conditions import split_at_conditions
 from appyc.passes.pass_context import PassContext
+from tests.e2e.harness import run_everywhere
 from tests.lowering import after, lowered
 from tests.printed import run_printed
 
@@ -265,6 +266,73 @@ def test_results_stay(fn: Callable[..., Any], size: int) -> None:
     out = replace(after(before, split_at_conditions, context=context), guards=())
     x, y = np.linspace(0.1, 1.0, size), np.linspace(2.0, 3.0, size)
     np.testing.assert_array_equal(run_printed(out, x.copy(), y.copy()), fn(x, y))
+
+
+def knapsack(weights, values, room):
+    best = np.zeros((len(weights) + 1, max(room, 0)), np.int64)
+    for i in range(1, len(weights) + 1):
+        for c in range(room):
+            best[i, c] = best[i - 1, c]
+            if weights[i - 1] <= c and best[i - 1, c - weights[i - 1]] + values[i - 1] > best[i, c]:
+                best[i, c] = best[i - 1, c - weights[i - 1]] + values[i - 1]
+    return best
+
+
+def under_another_condition(weights, values, room):
+    best = np.zeros((len(values), max(room, 0)), np.int64)
+    for i in range(len(values)):
+        for c in range(room):
+            if values[i] > c and weights[values[i] - 1] <= c:
+                best[i, c] += 2
+    return best
+
+
+def stored_elements(weights, values, room):
+    best = np.zeros((len(values), max(room, 0)), np.int64)
+    for i in range(len(values)):
+        for c in range(room):
+            if weights[i] <= c:
+                weights[i] += 2
+                best[i, c] = values[i]
+    return best
+
+
+def behind_a_continue(weights, values, room):
+    total = 0
+    for i in range(len(values)):
+        for c in range(room):
+            if values[i] == 5:
+                continue
+            if weights[i] <= c:
+                total += c
+    return total
+
+
+@pytest.mark.parametrize("fn", [knapsack, behind_a_continue, under_another_condition, stored_elements])
+def test_elements_that_conditions_compare_with_are_read_ahead(fn: Callable[..., Any], golden: Any) -> None:
+    given = np.array([3, 1, 7]), np.array([3, 2, 1]), 8
+    context = PassContext(Options(target="cpu"))
+    before = after(lowered(fn, *given), *UP_TO, context=context)
+    found = after(before, split_at_conditions, context=context)
+    if fn is knapsack:
+        assert len(loops_of(found.body)) == len(loops_of(before.body)) + 1
+        golden("loops/cut_at_element.txt", f"{print_function(before)}\n# after\n\n{print_function(found)}")
+    else:
+        assert "weights_ahead" not in print_function(found)
+    np.testing.assert_array_equal(
+        run_printed(found, *map(np.copy, given[:2]), given[2]), fn(*map(np.copy, given[:2]), given[2])
+    )
+
+
+@pytest.mark.parametrize("fn", [knapsack, behind_a_continue, under_another_condition, stored_elements])
+@pytest.mark.parametrize("weights", [(3, 1, 7), (-2, 0, 9), (), (99, -99, 4)])
+@pytest.mark.parametrize("room", [0, 1, 8, -1])
+def test_results_of_elements_that_are_read_ahead(
+    fn: Callable[..., Any], weights: tuple[int, ...], room: int
+) -> None:
+    values = (5, 4, 9) if room > 0 else (5, 4, 9, 6)
+    values = values[: len(weights)] if room > 0 or fn is knapsack else values
+    run_everywhere(fn, np.array(weights, np.int64), np.array(values, np.int64), room)
 
 
 def test_golden(golden: Callable[[str, str], None]) -> None:

@@ -38,12 +38,22 @@ from typing import TypeGuard
 from appyc.ir import nodes as ir
 from appyc.ir.affine import NO_TERMS, LinearForm, difference, distance, excess, written
 from appyc.ir.blocks import map_blocks
-from appyc.ir.invariance import changed_in, is_invariant
+from appyc.ir.invariance import arrays_made, changed_in, evaluated_always, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.types import DType
-from appyc.ir.visit import contains, loops_of, rename, rewrite_all, scalars_read, statements, walk, with_body
+from appyc.ir.visit import (
+    arrays_written,
+    contains,
+    loops_of,
+    rename,
+    rewrite_all,
+    scalars_read,
+    statements,
+    walk,
+    with_body,
+)
 from appyc.passes.loop_ops.cut import split, why_not_cut
-from appyc.passes.node_builders import shifted, truth
+from appyc.passes.node_builders import has_iterations, shifted, truth
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.constant_conditions import folded
 
@@ -85,7 +95,9 @@ def split_at_conditions(fn: ir.Function, ctx: PassContext) -> ir.Function:
             return (stmt,)
         if why_not_cut(stmt) is not None:
             return (stmt,)
-        return _Cutting(fn, names, stmt.var not in in_steps).parts(stmt, MAX_CUTS, MAX_ADDED)
+        at_ifs = stmt.var not in in_steps
+        ahead, loop = _with_loads_ahead(stmt, names) if at_ifs else ((), stmt)
+        return (*ahead, *_Cutting(fn, names, at_ifs).parts(loop, MAX_CUTS, MAX_ADDED))
 
     def block(body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
         # Outer loops first: the rows of a border have no conditions on columns.
@@ -128,6 +140,31 @@ class _Cutting:
             for part, is_border in zip((first, second), short, strict=True)
         )
         return (*before, *one, *other)
+
+
+def _with_loads_ahead(loop: ir.For, names: NameSupply) -> tuple[tuple[ir.Assign, ...], ir.For]:
+    """The loop, and before it the reads of elements that the conditions of its first iteration compare its variable
+    with."""
+    if contains(loop.body, ir.For | ir.While | ir.Continue | ir.Fail):
+        return (), loop
+    moving, stored = changed_in(loop), arrays_written(loop.body) | arrays_made(loop.body)
+    bounds = [
+        found[0]
+        for choice in loop.body if isinstance(choice, ir.If)
+        for cond in evaluated_always(choice.cond) if isinstance(cond, ir.Compare)
+        if (found := _boundary(cond, loop.var, moving, stored)) is not None
+    ]  # fmt: skip
+    known = {n: names.fresh(f"{n.array.name}_ahead", n.dtype) for n in walk(bounds) if isinstance(n, ir.Load)}
+    first = has_iterations(loop)
+    ahead = (
+        ir.Assign(s, ir.Select(first, n, ir.Const(0, n.dtype, loc=n.loc), loc=n.loc), loc=n.loc)
+        for n, s in known.items()
+    )
+
+    def rule(node: ir.Node) -> ir.Node:
+        return ir.Var(known[node], loc=node.loc) if isinstance(node, ir.Load) and node in known else node
+
+    return tuple(ahead), replace(loop, body=rewrite_all(loop.body, rule)) if known else loop
 
 
 def _in_one_part(loop: ir.For, boundary: ir.Expr) -> bool | None:
@@ -195,8 +232,11 @@ def _chosen(clamp: ir.Binary, is_left_less: bool) -> ir.Expr:
     return clamp.lhs if (clamp.op == "min") == is_left_less else clamp.rhs
 
 
-def _boundary(cond: ir.Compare, var: ir.Symbol, moving: Set[ir.Symbol]) -> tuple[ir.Expr, bool] | None:
-    """The first iteration of the second part, and whether the condition holds in the first part."""
+def _boundary(
+    cond: ir.Compare, var: ir.Symbol, moving: Set[ir.Symbol], stored: Set[ir.Symbol] | None = None
+) -> tuple[ir.Expr, bool] | None:
+    """The first iteration of the second part, and whether the condition holds in the first part. stored: as
+    `is_invariant` says."""
     if cond.op in ("==", "!=") or {cond.lhs.dtype, cond.rhs.dtype} != {DType.INT64}:
         return None
     form, here = difference(cond.lhs, cond.rhs), ir.Var(var, loc=cond.loc)
@@ -205,7 +245,7 @@ def _boundary(cond: ir.Compare, var: ir.Symbol, moving: Set[ir.Symbol]) -> tuple
         return None
     rest = form.plus(LinearForm({here: step}), -1)
     bound = written(NO_TERMS.plus(rest, -step), cond.loc)  # step * var + rest is compared with 0
-    if not is_invariant(bound, moving):
+    if not is_invariant(bound, moving, stored):
         return None
     op = cond.op if step == 1 else ir.MIRRORED[cond.op]
     return shifted(bound, op in ("<=", ">")), op in ("<", "<=")
