@@ -73,8 +73,8 @@ def extremes_of_tuples(x, least):
 
 
 @PROGRAMS.on(ints(12, lo=-5, hi=5), 2)
-@PROGRAMS.on(ints(12, lo=-5, hi=5), 9)
-@PROGRAMS.on(floats(0), 0.0)
+@PROGRAMS.on(ints(12, lo=-5, hi=5), 9, joined=True)
+@PROGRAMS.on(floats(0), 0.0, joined=True)
 def extremes_with_a_default(x, least):
     pairs = [(i % 3, i * 0.5) for i in range(len(x))]
     whole = max((v for v in x if v > least), default=-1), min(x, default=7)
