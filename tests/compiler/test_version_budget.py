@@ -125,7 +125,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     [
         (total, lambda: ((tuple(range(n)),) for n in range(1, 25)), AT_ONCE),
         (total, lambda: (([0.5 if k % 2 else k for k in range(n)],) for n in range(2, 25)), AT_ONCE),
-        (total_of_rows, lambda: (([[1] * n, [1]],) for n in range(2, 26)), 1 + AT_ONCE),
+        (total_of_rows, lambda: (([[1] * n, [1]],) for n in range(2, 26)), 1),
         (total_of_all, lambda: (range(n) for n in range(1, 25)), AT_ONCE),
         (counted, lambda: ((np.ones(4), "m" * n) for n in range(24)), AT_ONCE),
         (scaled, of_globals, AT_ONCE),
@@ -155,7 +155,7 @@ def test_a_value_that_is_built_in_and_changes_at_each_call_is_compiled_a_few_tim
         warnings.simplefilter("always")
         for args in calls():
             assert kernel(*args) == function(*args)
-    assert 1 < len(compiled) <= most
+    assert min(2, most) <= len(compiled) <= most
     if function is not total_of_rows:  # of which Python may win the race for a row
         assert len({str(w.message) for w in told}) == (0 if function is grown else 1)
 
