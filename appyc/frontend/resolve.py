@@ -369,7 +369,7 @@ def is_instance(value: object) -> bool:
 
 def is_name_of_library(value: object, path: AccessPath) -> bool:
     """Whether a name of the program stands for a library, or a member of one: `from numpy import sin`."""
-    is_name = path.steps[0][0] != "own" and path.steps[-1][0] in ("global", "closure", "attr")
+    is_name = path.steps[0][0] not in ("own", "callee") and path.steps[-1][0] in ("global", "closure", "attr")
     return is_name and not _is_of_generator(value)
 
 

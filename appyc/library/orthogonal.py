@@ -89,7 +89,14 @@ def _descending(values):
 def svdvals(x: np.ndarray):
     """The singular values, the largest first."""
     a = _doubles(x)
-    u = a.copy() if x.shape[0] < x.shape[1] else a.T.copy()
+    m, n = a.shape
+    u = np.empty((min(m, n), max(m, n)))
+    for i in range(m):
+        for j in range(n):
+            if m < n:
+                u[i, j] = a[i, j]
+            else:
+                u[j, i] = a[i, j]
     _orthogonal_rows(u, np.zeros((u.shape[0], 0)))
     values = _lengths(u)
     _descending(values)

@@ -1,4 +1,4 @@
-"""The programs of `benchmarks.everyday`, `plain_data` and `short_loops` give what they give in Python."""
+"""The programs of `everyday`, `library_in_loops`, `plain_data` and `short_loops` in benchmarks/ give what they give in Python."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import appyc
-from benchmarks import everyday, plain_data, short_loops
+from benchmarks import everyday, library_in_loops, plain_data, short_loops
 from tests.e2e.harness import compare_values
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize(
     "program",
-    [*everyday.PROGRAMS, *plain_data.PROGRAMS, *short_loops.PROGRAMS],
+    [*everyday.PROGRAMS, *library_in_loops.PROGRAMS, *plain_data.PROGRAMS, *short_loops.PROGRAMS],
     ids=lambda program: program.name,
 )
 def test_results(program):

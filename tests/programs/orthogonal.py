@@ -76,9 +76,12 @@ def eigenvalues_in_parallel(a, out):
 
 
 @PROGRAMS.on(_SQUARE)
+@PROGRAMS.on(_A)
+@PROGRAMS.on(_A.transpose(0, 2, 1))
 @PROGRAMS.on(floats(2, 0, 0))  # raises LinAlgError
 def conditions(a):
     out = np.zeros(len(a))
+    #pragma parallel for
     for i in range(len(a)):
         out[i] = np.linalg.cond(a[i])
     return out
