@@ -1,4 +1,4 @@
-"""The programs of `everyday`, `library_in_loops`, `plain_data` and `short_loops` in benchmarks/ give what they give in Python."""
+"""The programs of four benchmarks give what they give in Python."""
 
 from __future__ import annotations
 
