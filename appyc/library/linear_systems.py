@@ -17,6 +17,7 @@ MOST_ROWS = 64
 """So many rows of a matrix are factorised in as little time by loops as by LAPACK."""
 
 SMALL = MOST_ROWS * MOST_ROWS
+"""The elements of such a matrix."""
 
 
 def _sized(number):

@@ -13,6 +13,7 @@ import numpy as np
 
 from appyc.library.linear_systems import SMALL
 from appyc.library.primitives import refuse
+from appyc.library.sorting import sort_vector
 from appyc.library.table import of
 
 _EPSILON = 2.0**-52
@@ -75,14 +76,9 @@ def _lengths(u):
 
 
 def _descending(values):
-    """Sorts a vector, the largest first, in place."""
-    for i in range(1, len(values)):
-        x = values[i]
-        j = i
-        while j > 0 and values[j - 1] < x:
-            values[j] = values[j - 1]
-            j -= 1
-        values[j] = x
+    """The values in order, the largest first."""
+    sort_vector(values, len(values))
+    return values[::-1].copy()
 
 
 @of(np.linalg.svdvals, in_loops=SMALL)
@@ -98,9 +94,7 @@ def svdvals(x: np.ndarray):
             else:
                 u[j, i] = a[i, j]
     _orthogonal_rows(u, np.zeros((u.shape[0], 0)))
-    values = _lengths(u)
-    _descending(values)
-    return _as_given(values, x)
+    return _as_given(_descending(_lengths(u)), x)
 
 
 @of(np.linalg.svd, in_loops=SMALL)
@@ -182,10 +176,10 @@ def lstsq(a: np.ndarray, b: np.ndarray, rcond=None):
     x, rank, values = _solved(matrix, columns, _EPSILON * max(m, n) if rcond is None else rcond)
     count = columns.shape[1] if rank == n and m > n else 0
     rest = (columns - matrix @ x)[:, :count]
-    _descending(values)
+    ordered = _descending(values)
     out = x[:, 0] if b.ndim == 1 else x
     squares = np.sum(rest * rest, axis=0)
-    return _as_given(out, a), _as_given(squares, a), np.int32(rank), _as_given(values[: min(m, n)], a)
+    return _as_given(out, a), _as_given(squares, a), np.int32(rank), _as_given(ordered[: min(m, n)], a)
 
 
 @of(np.polyfit, in_loops=SMALL)
@@ -212,9 +206,7 @@ def polyfit(x: np.ndarray, y: np.ndarray, deg, rcond=None, full=False, w=None, c
         for i in range(len(x)):
             powers[i, k] = powers[i, k + 1] * x[i]
     scale = _lengths(powers.T)
-    for i in range(len(x)):
-        for k in range(deg + 1):
-            powers[i, k] /= scale[k]
+    powers /= scale
     share = len(x) * np.finfo(x.dtype if x.dtype.kind == "f" else np.float64).eps if rcond is None else rcond
     found, _rank, _values = _solved(powers, y.astype(np.float64).reshape(len(y), 1), share)
     return found[:, 0] / scale
@@ -260,10 +252,7 @@ def qr(a: np.ndarray, mode="reduced"):
     q = np.eye(m, m if mode == "complete" else least)
     for k in range(least - 1, -1, -1):
         _reflect(r, k, taus[k], q, k)
-    upper = np.zeros((m if mode == "complete" else least, n))
-    for i in range(least):
-        for j in range(i, n):
-            upper[i, j] = r[i, j]
+    upper = np.triu(r[: m if mode == "complete" else least])
     if mode == "r":
         return _as_given(upper, a)
     return _QR(_as_given(q, a), _as_given(upper, a))
@@ -297,8 +286,6 @@ def eigvalsh(a: np.ndarray, UPLO="L"):  # noqa: N803  (NumPy's name)
                     s[p, q] = s[q, p] = 0.0
         if not turned:
             break
-    values = np.zeros(n)
-    for i in range(n):
-        values[i] = -s[i, i]
-    _descending(values)
-    return _as_given(-values, a)
+    values = np.diagonal(s).copy()
+    sort_vector(values, n)
+    return _as_given(values, a)

@@ -55,6 +55,12 @@ def cut(a: Range, b: Range) -> Range | None:
     return (low, high) if low <= high else None
 
 
+def range_in_64_bits(op: str, a: Range, b: Range) -> Range:
+    """Bounds of an operation on Python ints, whose result is not used where it leaves 64 bits."""
+    exact = range_of_binary(op, a, b)
+    return (exact and cut(exact, INT64)) or INT64
+
+
 def with_bounds(box: Box, symbol: ir.Symbol, bounds: Range | None) -> Box:
     """The box with other bounds of a variable; None, or what exceeds its type, where it may have any value."""
     whole = limits(symbol.dtype)
@@ -224,9 +230,8 @@ class Intervals:
         return self.bounds(stmt.value, box)
 
     def _updated(self, stmt: ir.Update, box: Box) -> Range | None:
-        before = box.get(stmt.target, limits(stmt.target.dtype))
-        after = range_of_binary(stmt.op, before, self.bounds(stmt.value, box))
-        return cut(after, INT64) if after is not None and stmt.python else after
+        before, by = box.get(stmt.target, limits(stmt.target.dtype)), self.bounds(stmt.value, box)
+        return (range_in_64_bits if stmt.python else range_of_binary)(stmt.op, before, by)
 
     def loop(self, loop: ir.For | ir.While, boxes: list[Box]) -> list[Box]:
         """The boxes behind a loop, by iteration up to a fix-point of those at its head."""
@@ -375,9 +380,7 @@ class _Reachable(Intervals):
     def assigned(self, stmt: ir.Assign, box: Box) -> Range:
         match stmt.value:
             case ir.Binary("+" | "-" as op, ir.Var(symbol=same), by, python=True) if same == stmt.target:
-                before = box.get(same, limits(same.dtype))
-                exact = range_of_binary(op, before, self.bounds(by, box))
-                return (exact and cut(exact, INT64)) or INT64
+                return range_in_64_bits(op, box.get(same, limits(same.dtype)), self.bounds(by, box))
             case _:
                 return super().assigned(stmt, box)
 

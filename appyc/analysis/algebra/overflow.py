@@ -17,7 +17,16 @@ from dataclasses import dataclass, field
 
 from appyc.analysis.accesses.scalar_flow import exposed
 from appyc.analysis.algebra.integer_syntax import IntegerSyntax, added_in
-from appyc.analysis.algebra.intervals import INT64, Box, Intervals, cut, hull, is_integer, narrowed
+from appyc.analysis.algebra.intervals import (
+    INT64,
+    Box,
+    Intervals,
+    cut,
+    hull,
+    is_integer,
+    narrowed,
+    range_in_64_bits,
+)
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import has_own
 from appyc.ir.integers import Range, is_within, range_of, range_of_binary
@@ -277,8 +286,7 @@ class OverflowAnalysis(Intervals):
             lhs, rhs = self._returned(expr.lhs, box), self._returned(expr.rhs, box)
             if expr.op == "<<":
                 rhs = cut(rhs, (0, 64)) or rhs
-            exact = range_of_binary(expr.op, lhs, rhs)
-            return (exact and cut(exact, INT64)) or INT64
+            return range_in_64_bits(expr.op, lhs, rhs)
         return self.bounds(expr, box)
 
     def _exact(self, expr: ir.Expr, box: Box) -> Range | None:

@@ -57,12 +57,11 @@ def _without_branch(node: ir.Node) -> ir.Node:
         ):
             target, sides = one.target, (_value(one), _value(other))
         case ir.Select(cond=cond):
-            merged = _merged(cond, node.then, node.orelse) if _are_cheap(node.then, node.orelse) else None
-            return node if merged is None else merged
+            return _without_choice(cond, node.then, node.orelse) or node
         case _:
             return node
-    merged = _merged(cond, *sides) if _are_cheap(*sides) else None
-    return node if merged is None else ir.Assign(target, merged, loc=node.loc)
+    value = _without_choice(cond, *sides)
+    return node if value is None else ir.Assign(target, value, loc=node.loc)
 
 
 def _is_of_scalar(stmt: ir.Stmt) -> TypeGuard[ir.Assign | ir.Update]:
@@ -84,8 +83,13 @@ def _are_cheap(*sides: ir.Expr) -> bool:
     return is_cheap and len(nodes) <= _FEW and not may_raise(nodes) and sides[0].dtype.kind in "iu"
 
 
+def _without_choice(cond: ir.Expr, one: ir.Expr, other: ir.Expr) -> ir.Expr | None:
+    """`one if cond else other` by a mask; None where that costs more, or is not possible."""
+    return _merged(cond, one, other) if _are_cheap(one, other) else None
+
+
 def _merged(cond: ir.Expr, one: ir.Expr, other: ir.Expr) -> ir.Expr | None:
-    """`one if cond else other` without a choice; None where the two differ in more than an operand."""
+    """The same whatever it costs; None where the two differ in more than an operand."""
     if one == other:
         return one
     match one, other:
