@@ -157,7 +157,8 @@ def copied(s: Any, t: Any) -> Any:
         i, j = i + 1, j - 1
     items.extend(t)
     items.append("x" if i else t[0])
-    return items, sorted(s) == sorted(t), sorted(s), items.count("a"), s.count("b")
+    ordered, others = sorted(s), sorted(t)
+    return items, ordered == others, ordered, items.count("a"), s.count("b")
 
 
 def parts(s: Any, t: Any) -> Any:
@@ -176,6 +177,22 @@ def begins_alike(s: Any, t: Any) -> Any:
     for i, c in enumerate(t):
         n += same(i, c)
     return n
+
+
+def parts_and_lists(s: Any, t: Any) -> Any:
+    part, turned, ordered, longest = s[1:], s[::-1], sorted(s), s[:1]
+    for i in range(len(s)):
+        if s[i] > longest[0]:
+            longest = s[i:]
+    grown = s[1:]
+    for c in t:
+        grown += c
+    n = part.count("a") + grown.count("b") + (part == turned)
+    return part, turned, ordered, longest, grown, n
+
+
+def texts_beside_lists(s: Any, t: Any) -> Any:
+    return len(s), len(t), sorted(s), s[:1] == list(s), sorted(s) == sorted(t)
 
 
 def whole(s: Any, t: Any) -> Any:
@@ -220,7 +237,7 @@ TEXTS = [
 PROGRAMS: list[Callable[..., Any]] = [
     edit_distance, common_subsequence, counted, runs, is_palindrome, overlaps, hashed, whole, characters_out,
     named_twice, stored, mode, balanced, classified, numbers_of_digits, counted_by_character, copied, parts,
-    begins_alike,
+    begins_alike, parts_and_lists, texts_beside_lists,
 ]  # fmt: skip
 
 
@@ -236,7 +253,7 @@ def test_texts_are_as_in_python(fn: Callable[..., Any]) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("fn", [
     edit_distance, common_subsequence, counted, runs, is_palindrome, hashed, balanced, classified,
-    counted_by_character, copied, parts, begins_alike,
+    counted_by_character, copied, parts, parts_and_lists,
 ])  # fmt: skip
 def test_they_are_compiled_once(fn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: Any = appyc.jit(fn, target="cpu", strict=True)

@@ -20,8 +20,9 @@ Does not handle: texts that are joined, given to other functions, or put into co
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from appyc.errors import UnsupportedError
 from appyc.frontend.desugar.building import constant, functions_of, located, read, template
@@ -57,21 +58,29 @@ def texts_run_over(function: ast.FunctionDef) -> frozenset[str]:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"
         if node.args and isinstance(node.args[0], ast.Name)
     }
+    loops = [node for node in walk(function) if isinstance(node, ast.For | ast.comprehension)]
+    items = {name for loop in loops for name, _ in bound_by(loop)}
     run_over = frozenset(
         root.id
         for node in walk(function)
-        for part in (iterated(node) if isinstance(node, ast.For | ast.comprehension) else _looked_at(node))
+        for part in (iterated(node) if node in loops else _looked_at(node, items))
         if (root := root_of(part)) is not None
     ) | {n.value.id for n in walk(function) if isinstance(n, ast.Subscript) and isinstance(n.value, ast.Name)}
     return run_over - tested
 
 
-def _looked_at(node: ast.AST) -> list[ast.expr]:
-    """What a call copies or measures, and what a part of something is compared with."""
+def _looked_at(node: ast.AST, items: Collection[str]) -> list[ast.expr]:
+    """What a call copies or measures, and what a part of something, or an item of a loop, is compared with."""
     match node:
         case ast.Call(func=ast.Name(id="list" | "sorted" | "set" | "Counter" | "deque" | "len"), args=args):
             return args
+        case ast.Call(func=ast.Attribute(attr="extend"), args=args):
+            return args
         case ast.Compare(left=left, comparators=[right]) if root_of(left) is not left:
+            return [right]
+        case ast.Compare(left=ast.Name(id=left), ops=[ast.In() | ast.NotIn()], comparators=[right]) if (
+            left in items
+        ):
             return [right]
         case _:
             return []
@@ -86,12 +95,13 @@ def with_codes(source: Source, texts: frozenset[str]) -> Source:
 
 @dataclass
 class _Codes(ast.NodeTransformer):
-    """known: names, and characters, that stand where they may. coded: texts that become numbers."""
+    """known: names, and characters, that stand where they may. coded: texts that become numbers; begun: lists."""
 
     source: Source
     names: CharacterNames
     known: set[ast.AST] = field(default_factory=set)
     coded: set[ast.AST] = field(default_factory=set)
+    begun: set[ast.AST] = field(default_factory=set)
 
     def visit(self, node: ast.AST) -> Any:
         if (use := use_of(node)) is not None:
@@ -135,8 +145,10 @@ class _Codes(ast.NodeTransformer):
         return ast.Call(_FUNCTIONS[function], [*args], [])
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
-        if node not in self.coded or not isinstance(node.value, str):
+        if not isinstance(node.value, str) or node not in self.coded | self.begun:
             return node
+        if node in self.begun:
+            return located(ast.List([ast.Constant(ord(c)) for c in node.value], ast.Load()), node)
         if len(node.value) < 2:
             return located(ast.Constant(ord(node.value) if node.value else -1), node)
         return located(ast.Tuple([ast.Constant(ord(c)) for c in node.value], ast.Load()), node)
@@ -159,11 +171,14 @@ class _Codes(ast.NodeTransformer):
     visit_comprehension = visit_For
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        if len(node.targets) == 1 and Role.BUILT in self.names.of(node.targets[0]):
-            return self._built(node, node.targets[0])
+        match node:
+            case ast.Assign(targets=[name], value=ast.BinOp(right=part)) if Role.BUILT in self.names.of(name):
+                return self._extended(name, part, node)  # `text = text + part`
         for target, value in pairs_in(node):
             own = self.names.of(target.value if isinstance(target, ast.Subscript) else target)
-            if Role.CHARACTER in own or (isinstance(target, ast.Subscript) and own & HOLDERS):
+            if Role.BUILT in own and isinstance(value, ast.Constant):
+                self.begun.add(value)
+            elif Role.CHARACTER in own or (isinstance(target, ast.Subscript) and own & HOLDERS):
                 self._code(value)
             elif own and isinstance(target, ast.Name):
                 self._container(value, own)
@@ -186,15 +201,6 @@ class _Codes(ast.NodeTransformer):
             case ast.Call(args=[text]):
                 self._text(text)
         self._text(value)
-
-    def _built(self, node: ast.Assign, name: ast.expr) -> Any:
-        match node.value:
-            case ast.Constant(value=str(text)):
-                node.value = located(ast.List([ast.Constant(ord(c)) for c in text], ast.Load()), node.value)
-                return node
-            case ast.BinOp(right=part):  # `text = text + part`
-                return self._extended(name, part, node)
-        raise AssertionError("such a text is a constant, or gets something")
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         if Role.BUILT in self.names.of(node.target):
@@ -227,16 +233,16 @@ class _Codes(ast.NodeTransformer):
     def _returned(self, value: ast.expr) -> ast.expr:
         root = root_of(value)
         own = self.names.of(root)
-        makes = "text" if own & {Role.TEXT, Role.BUILT} else "characters"
+        makes = "text" if self.names.is_text(value) else "characters"
         if self.names.is_character(value):
             makes = "character"
             self._code(value)
-        elif not own or (root is value and own & {Role.TEXT, Role.VALUED}):
+        elif not own or (root is value and own & {Role.TEXT, Role.VALUED}) or _is_iterator(value):
             return value  # no text, or it is refused
         self._text(value)
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):  # `"".join(items)`
-            makes, value = "text", value.args[0]
-        if isinstance(value, ast.Call) and ast.unparse(value.func) == "reversed":
+            value = value.args[0]
+        if _is_iterator(value):
             value = ast.Subscript(value.args[0], ast.Slice(step=ast.Constant(-1)), ast.Load())
         if makes != "character" and not own & {Role.KEYED, Role.SET}:
             value = self._call("codes", value)
@@ -251,9 +257,9 @@ class _Codes(ast.NodeTransformer):
             case [ast.In() | ast.NotIn()] if self.names.is_character(left):
                 self._membership(node)
             case [ast.Eq() | ast.NotEq() as op] if (
-                self._is_whole(left)
-                and self._is_whole(right)
-                and (self.names.is_text(left) or self.names.is_text(right))
+                all(map(self._is_whole, sides))
+                and any(map(self.names.is_sequence, sides))
+                and self._is_text(left) == self._is_text(right)
             ):
                 for side in sides:
                     self._text(side)
@@ -268,7 +274,10 @@ class _Codes(ast.NodeTransformer):
 
     def _is_whole(self, node: ast.expr) -> bool:
         is_constant = isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) > 1
-        return is_constant or self.names.is_text(node)
+        return is_constant or self.names.is_sequence(node)
+
+    def _is_text(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Constant) or self.names.is_text(node)
 
     def _membership(self, node: ast.Compare) -> None:
         match node.comparators[0]:
@@ -304,9 +313,9 @@ class _Codes(ast.NodeTransformer):
             ):
                 self._code(item)
                 return self.generic_visit(located(self._call(method, item), node))
-            case ast.Call(func=ast.Attribute(value=text, attr="count"), args=[item]) if (
-                Role.TEXT in self.names.of(text) and self.names.is_character(item)
-            ):
+            case ast.Call(func=ast.Attribute(value=text, attr="count"), args=[item]) if self.names.is_text(
+                text
+            ) and self.names.is_character(item):
                 return self.generic_visit(located(self._call("count", text, item), node))
             case ast.Call(func=ast.Name(id="len"), args=[text], keywords=[]):
                 self._text(text)
@@ -327,3 +336,7 @@ class _Codes(ast.NodeTransformer):
         """Where the truth of a container may be asked."""
         for value in node.values if isinstance(node, ast.BoolOp) else [node]:
             self._text(value)
+
+
+def _is_iterator(node: ast.expr) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "reversed"

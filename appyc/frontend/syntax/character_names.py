@@ -15,8 +15,8 @@ from appyc.frontend.desugar.building import matched
 
 
 class Role(Enum):
-    """What a name stands for. BUILT: a text that begins as a constant and gets characters at its end. KEYED, VALUED: a
-    dict of which the keys, or the values, are characters."""
+    """What a name stands for. BUILT: a text that begins as a constant or a part of a text, and gets characters at its
+    end. KEYED, VALUED: a dict of which the keys, or the values, are characters."""
 
     CHARACTER = auto()
     TEXT = auto()
@@ -28,6 +28,7 @@ class Role(Enum):
 
 
 SEQUENCES = frozenset({Role.TEXT, Role.BUILT, Role.LIST})
+TEXTS = frozenset({Role.TEXT, Role.BUILT})
 HOLDERS = SEQUENCES | {Role.SET, Role.VALUED}
 """Roles of containers whose items are characters."""
 KEYS = frozenset({Role.KEYED})
@@ -96,8 +97,18 @@ class CharacterNames:
         """The roles of a name; none of another expression."""
         return self.roles.get(node.id, frozenset()) if isinstance(node, ast.Name) else frozenset()
 
-    def is_text(self, node: ast.expr) -> bool:
+    def is_sequence(self, node: ast.expr) -> bool:
         return bool(self.of(root_of(node)) & SEQUENCES)
+
+    def is_text(self, node: ast.expr) -> bool:
+        """Whether a sequence of characters is a `str` in Python, and no list."""
+        match node:
+            case ast.Subscript(value=value, slice=ast.Slice()):
+                return self.is_text(value)
+            case ast.Call(func=ast.Attribute()):  # `"".join(items)`
+                return self.is_sequence(node)
+            case _:
+                return bool(self.of(node) & TEXTS)
 
     def is_character(self, node: ast.expr) -> bool:
         match node:
@@ -116,9 +127,9 @@ class CharacterNames:
             case ast.Subscript(value=ast.Subscript() as value, slice=index) if not isinstance(
                 index, ast.Slice
             ):
-                return self.is_text(value)
+                return self.is_sequence(value)
             case ast.Starred(value=value):
-                return self.is_text(value) or bool(self.of(value) & {Role.KEYED, Role.SET})
+                return self.is_sequence(value) or bool(self.of(value) & {Role.KEYED, Role.SET})
         use = use_of(node)
         return use is not None and bool(self.of(use[1]["it"]) & METHODS[use[0]])
 
@@ -136,13 +147,10 @@ class _Uses:
 
     def may_be(self) -> frozenset[Role]:
         """The roles that the values allow for which nothing is known."""
-        kinds = {_kind(value) for value in self.bound}
-        (kind,) = kinds if len(kinds) == 1 else (None,)
-        if kind is None or len(self.bound) + len(self.added) != self.stores:
+        if not self.bound or len(self.bound) + len(self.added) != self.stores:
             return frozenset()
-        if kind == frozenset({Role.CHARACTER}) and self.added:
-            return frozenset({Role.BUILT})
-        return kind if not self.added or Role.LIST in kind else frozenset()
+        kind = frozenset.intersection(*map(_kind, self.bound))
+        return kind & {Role.BUILT, Role.LIST} if self.added else kind
 
     def allow(self, role: Role, names: CharacterNames) -> bool:
         """Whether all of them agree with a role, and some show it."""
@@ -150,36 +158,35 @@ class _Uses:
             known = [b for b in self.bound if not isinstance(b, ast.Constant)]
             return bool(known) and all(b is not None and names.is_character(b) for b in self.bound)
         if role is Role.BUILT:
-            return all(map(_is_constant_text, self.bound)) and all(
-                names.is_character(one) or names.is_text(one) for one in self.added
+            parts = [b for b in self.bound if b is not None and not isinstance(b, ast.Constant)]
+            return bool(parts or self.added) and all(
+                [*map(names.is_text, parts), *(names.is_character(a) or names.is_text(a) for a in self.added)]
             )
+        if role is Role.LIST and any(b is not None and names.is_text(b) for b in self.bound):
+            return False
         bound = [part for value in self.bound if value is not None for part in _parts(value, role)]
         items = self.keys if role is Role.KEYED else self.items
         others = [p for p in bound if isinstance(p, ast.Starred)]  # whole texts
         single = [*(p for p in bound if not isinstance(p, ast.Starred)), *items]
         whole = [*(p.value for p in others), *self.added]
         return bool(single or whole) and all(
-            [*(i is not None and names.is_character(i) for i in single), *map(names.is_text, whole)]
+            [*(i is not None and names.is_character(i) for i in single), *map(names.is_sequence, whole)]
         )
 
 
-def _is_constant_text(node: ast.expr | None) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _kind(value: ast.expr | None) -> frozenset[Role] | None:
+def _kind(value: ast.expr | None) -> frozenset[Role]:
     """The roles that a value may give to a name."""
     match value:
         case ast.List() | ast.Call(func=ast.Name(id="list" | "sorted" | "deque")):
             return frozenset({Role.LIST})
         case ast.Subscript(slice=ast.Slice()):
-            return frozenset({Role.LIST})
+            return frozenset({Role.LIST, Role.BUILT})
+        case ast.Constant(value=str()):
+            return frozenset({Role.CHARACTER, Role.BUILT})
         case ast.Set() | ast.Call(func=ast.Name(id="set")):
             return frozenset({Role.SET})
         case ast.Dict() | ast.Call(func=ast.Name(id="dict" | "defaultdict" | "Counter")):
             return frozenset({Role.KEYED, Role.VALUED})
-        case None:
-            return None
         case _:
             return frozenset({Role.CHARACTER})
 
@@ -238,7 +245,7 @@ def _uses_in(function: ast.FunctionDef) -> dict[str, _Uses]:
             case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=name))):
                 of(name).items.append(None)
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="extend"), args=[value]):
-                of(name).items.append(None)
+                of(name).items.append(ast.Starred(value))
             case ast.Assign():
                 for target, value in pairs_in(node):
                     if isinstance(target, ast.Name) and (part := added_to(target, value)) is not None:
