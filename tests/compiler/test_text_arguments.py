@@ -191,6 +191,18 @@ def parts_and_lists(s: Any, t: Any) -> Any:
     return part, turned, ordered, longest, grown, n
 
 
+def longest_palindrome(s: Any, t: Any) -> Any:
+    best = ""
+    for i in range(min(len(s), 20)):
+        for j in range(i, min(len(s), 20)):
+            part = s[i : j + 1]
+            if part == part[::-1] and len(part) > len(best):
+                best = part
+    for c in t:
+        best += c
+    return best
+
+
 def texts_beside_lists(s: Any, t: Any) -> Any:
     return len(s), len(t), sorted(s), s[:1] == list(s), sorted(s) == sorted(t)
 
@@ -237,7 +249,7 @@ TEXTS = [
 PROGRAMS: list[Callable[..., Any]] = [
     edit_distance, common_subsequence, counted, runs, is_palindrome, overlaps, hashed, whole, characters_out,
     named_twice, stored, mode, balanced, classified, numbers_of_digits, counted_by_character, copied, parts,
-    begins_alike, parts_and_lists, texts_beside_lists,
+    begins_alike, parts_and_lists, texts_beside_lists, longest_palindrome,
 ]  # fmt: skip
 
 
@@ -253,7 +265,7 @@ def test_texts_are_as_in_python(fn: Callable[..., Any]) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("fn", [
     edit_distance, common_subsequence, counted, runs, is_palindrome, hashed, balanced, classified,
-    counted_by_character, copied, parts, parts_and_lists,
+    counted_by_character, copied, parts, parts_and_lists, longest_palindrome,
 ])  # fmt: skip
 def test_they_are_compiled_once(fn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: Any = appyc.jit(fn, target="cpu", strict=True)

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 from appyc.errors import UnsupportedError
-from appyc.frontend.desugar.building import constant, functions_of, located, read, template
+from appyc.frontend.desugar.building import constant, expression, functions_of, located, read, template
 from appyc.frontend.desugar.rewriting import rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.character_names import (
@@ -144,6 +144,12 @@ class _Codes(ast.NodeTransformer):
     def _call(self, function: str, *args: ast.expr) -> ast.expr:
         return ast.Call(_FUNCTIONS[function], [*args], [])
 
+    def visit_Subscript(self, node: ast.Subscript | ast.Name) -> ast.AST:
+        self.generic_visit(node)
+        return expression("list(it)", {"it": node}, node) if node in self.begun else node
+
+    visit_Name = visit_Subscript
+
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         if not isinstance(node.value, str) or node not in self.coded | self.begun:
             return node
@@ -176,8 +182,10 @@ class _Codes(ast.NodeTransformer):
                 return self._extended(name, part, node)  # `text = text + part`
         for target, value in pairs_in(node):
             own = self.names.of(target.value if isinstance(target, ast.Subscript) else target)
-            if Role.BUILT in own and isinstance(value, ast.Constant):
-                self.begun.add(value)
+            if Role.BUILT in own and isinstance(target, ast.Name):
+                is_shared = isinstance(value, ast.Subscript) and target.id not in self.names.rebound
+                (self.known if is_shared else self.begun).add(value)
+                self._text(value)
             elif Role.CHARACTER in own or (isinstance(target, ast.Subscript) and own & HOLDERS):
                 self._code(value)
             elif own and isinstance(target, ast.Name):

@@ -89,9 +89,10 @@ def iterated(loop: ast.For | ast.comprehension) -> list[ast.expr]:
 
 @dataclass(frozen=True)
 class CharacterNames:
-    """The names that have roles."""
+    """The names that have roles, and those that are bound more than once."""
 
     roles: Mapping[str, frozenset[Role]]
+    rebound: frozenset[str]
 
     def of(self, node: ast.AST | None) -> frozenset[Role]:
         """The roles of a name; none of another expression."""
@@ -181,7 +182,7 @@ def _kind(value: ast.expr | None) -> frozenset[Role]:
             return frozenset({Role.LIST})
         case ast.Subscript(slice=ast.Slice()):
             return frozenset({Role.LIST, Role.BUILT})
-        case ast.Constant(value=str()):
+        case ast.Constant(value=str()) | ast.Name():
             return frozenset({Role.CHARACTER, Role.BUILT})
         case ast.Set() | ast.Call(func=ast.Name(id="set")):
             return frozenset({Role.SET})
@@ -211,16 +212,21 @@ def character_names(function: ast.FunctionDef, texts: Iterable[str]) -> Characte
     uses = _uses_in(function)
     given = {name: frozenset({Role.TEXT}) for name in texts}
     roles = {name: one.may_be() for name, one in uses.items()} | given
+    rebound = frozenset(name for name, one in uses.items() if one.stores > 1)
     while True:
-        known = CharacterNames(roles)
+        known = CharacterNames(roles, rebound)
         kept = {
             name: frozenset(role for role in own if uses[name].allow(role, known))
             for name, own in roles.items()
             if name not in given
         } | given
         if kept == roles:
-            return CharacterNames({name: own for name, own in roles.items() if own})
+            return CharacterNames({name: own for name, own in roles.items() if _is_one_kind(own)}, rebound)
         roles = kept
+
+
+def _is_one_kind(own: frozenset[Role]) -> bool:
+    return bool(own) and len(own & {Role.CHARACTER, Role.BUILT, Role.LIST}) < 2
 
 
 def _uses_in(function: ast.FunctionDef) -> dict[str, _Uses]:
