@@ -59,7 +59,8 @@ CALLS_IN_VAIN = 3
 
 
 class Race:
-    """Compiled code beside Python, for calls with arguments of the same types.
+    """Compiled code beside Python, for calls with arguments of the same types: the least time of each counts, to which
+    other work on the machine has added least.
 
     entry: what calls the compiled code without a detour, where the dispatcher could: its kernels are kept
     from the function's own calls as long as they are on trial. is_hosted: the compiled code is regions of a function
@@ -96,7 +97,7 @@ class Race:
         if not is_large and len(self._python) < ROUNDS:
             return None
         self._is_over = True
-        if not is_large and typical(self._python) < typical(self._compiled):
+        if not is_large and min(self._python) < min(self._compiled):
             return True
         self._pause, self._next_pause = self._next_pause, self._next_pause * _PAUSE_GROWS
         return False
@@ -107,7 +108,7 @@ class Race:
         return max(limit_for(max(self._python)), typical(self._compiled))
 
     def __str__(self) -> str:
-        here, there = typical(self._compiled) / 1000, typical(self._python) / 1000
+        here, there = min(self._compiled) / 1000, min(self._python) / 1000
         return f"a call takes {here:.1f} us compiled, and {there:.1f} us in Python"
 
 
