@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from appyc.errors import Loc
 from appyc.frontend.control.buffer_rotation import Exchange
@@ -15,6 +15,10 @@ from appyc.ir.types import DType
 
 Env = dict[str, Binding]
 T = TypeVar("T")
+
+PresentForm: TypeAlias = int | str | None
+"""What a returned value is that is None on other paths: a tuple of so many numbers, the list with this name, or one
+number, for which None stands here."""
 
 MAX_PEELED = 3
 """The most iterations of a loop that are peeled (`control/unrolled_iterations.py`). Types widen, as from integers to
@@ -58,8 +62,8 @@ class Facts:
     """Calls of Python functions that give new lists, by line and column."""
     nones: set[str] = field(default_factory=set)
     """Names that some path binds to a number or a tuple, and another to None; each has an is-None flag."""
-    none_results: dict[tuple[int, ...], int | None] = field(default_factory=dict)
-    """Items of the returned value that are None on some paths, and on others numbers, or tuples of this length."""
+    none_results: dict[tuple[int, ...], PresentForm] = field(default_factory=dict)
+    """Items of the returned value that are None on some paths, with what they are on others."""
     flagged_results: set[int] = field(default_factory=set)
     """Returned scalars that may be ints or floats of Python's, by position, each of which has a flag."""
     choices: set[tuple[int, ...]] = field(default_factory=set)

@@ -103,3 +103,59 @@ def numbers_of_all_kinds_are_returned(xs):
         truths.append(xs[k] > 0)
         rows.append((xs[k], k * 0.5, k == 2))
     return ints, floats, truths, rows
+
+
+@PROGRAMS.on(-1)
+@PROGRAMS.on(0)
+@PROGRAMS.on(9)
+def a_list_or_none_first(n):
+    halves = []
+    if n < 0:
+        return None
+    while n:
+        halves.append(n)
+        n //= 2
+    return halves
+
+
+@PROGRAMS.on(-1)
+@PROGRAMS.on(5)
+@PROGRAMS.on(9)
+@PROGRAMS.on(101)
+def one_of_several_lists_or_none(n):
+    if n < 0:
+        return None
+    if n > 100:
+        return [1.5, 2.5]
+    halves = []
+    while n:
+        halves.append(n / 2)
+        n //= 2
+    if len(halves) == 3:
+        return None
+    return halves
+
+
+@PROGRAMS.on(3)
+@PROGRAMS.on(6)
+def a_list_or_the_end(n):  # noqa: RET503  (Python returns None there)
+    squares = []
+    for i in range(n):
+        squares.append(i * i)
+        if i > 4:
+            return squares
+
+
+@PROGRAMS.on(3)
+@PROGRAMS.on(4)
+@PROGRAMS.on(5)
+def lists_beside_none(n):
+    ints, pairs = [], []
+    for i in range(n):
+        ints.append(i)
+        pairs.append((i, i * 0.5))
+    if n == 3:
+        return ints, None
+    if n == 4:
+        return None, pairs
+    return ints, pairs

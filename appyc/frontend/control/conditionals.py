@@ -260,8 +260,8 @@ def lower_condition(scope: Scope, node: ast.expr) -> Expr:
     match value:
         case MaybeNone(value=present, is_none=is_none):
             there = arithmetic.logical_not(is_none, loc).expr
-            if isinstance(present, TupleValue):
-                return there  # it has items
+            if not isinstance(present, Number):
+                return there  # a tuple that has items
             return Logical("and", there, truth_of(present.expr), loc=loc)
         case DictValue():
             return arithmetic.const(bool(value.keys), DType.BOOL, loc)

@@ -4,19 +4,11 @@ Where returns have different arrays, or an array or None, what is returned is th
 described by numbers, and the caller constructs it from the array and these:
 
     return a[1:-1, k]         ->      first (1, k), shape (a.shape[0] - 2,), steps (1, 0)
-
-What some returns give, and others have None for, has a flag: numbers and tuples of numbers.
-
-    if c:                          result = 1; result_is_none = False
-        return 1            ->     result = 0; result_is_none = True
-    return None
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import TypeAlias
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.slice_bounds import out_of_bounds, tested_position
@@ -25,14 +17,12 @@ from appyc.frontend.expressions.arithmetic import (
     cast,
     const,
     integer,
-    python_number,
     to_type,
 )
 from appyc.frontend.expressions.ints_or_floats import is_int
-from appyc.frontend.facts import Restart
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import PY_INT
-from appyc.frontend.types.value_parts import parts_of, with_parts
+from appyc.frontend.types.value_parts import with_parts
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -52,7 +42,6 @@ from appyc.frontend.types.values import (
     Value,
     Wide,
     has_flags,
-    is_none,
 )
 from appyc.ir import nodes as ir
 from appyc.ir.affine import linear_form, written
@@ -274,75 +263,3 @@ def _is_linear(expr: ir.Expr, axes: frozenset[ir.Symbol]) -> bool:
             return one_side and _is_linear(lhs, axes) and _is_linear(rhs, axes)
         case _:
             return False
-
-
-# ---------------------------------------------------------------- what is None, or another array, on other paths
-
-Leaf: TypeAlias = tuple[int, ...]
-"""The position of an item in a returned value of tuples."""
-
-
-def with_alternatives(scope: Scope, value: Value, leaf: Leaf, loc: Loc) -> Value:
-    """The value with an is-None flag for each number that is None on another path, and with an array's number instead
-    of the array where the returns choose among arrays.
-
-    Raises Restart for a number that has no flag yet.
-    """
-    match value:
-        case MaybeNone(value=present) if leaf not in scope.facts.none_results:
-            scope.facts.none_results[leaf] = length_of(present)
-            raise Restart
-        case Opaque(obj=None) if leaf in scope.facts.none_results:
-            length = scope.facts.none_results[leaf]
-            zero = python_number(False, loc)
-            present = zero if length is None else TupleValue((zero,) * length)
-            return MaybeNone(present, python_number(True, loc))
-        case Number() | TupleValue() if scope.facts.none_results.get(leaf, -1) == length_of(value):
-            return MaybeNone(value, python_number(False, loc))
-        case TupleValue(items=items):
-            found = tuple(with_alternatives(scope, v, (*leaf, k), loc) for k, v in enumerate(items))
-            return TupleValue(found, names=value.names)
-        case ArrayRef() if leaf in scope.facts.choices and may_be_chosen(scope, value):
-            options = scope.options.setdefault(leaf, [])
-            if value.symbol not in options:
-                options.append(value.symbol)
-            which = Number(const(options.index(value.symbol), DType.INT64, loc), python=True)
-            return ReturnedChoice(leaf, which, value.ndim)
-        case Opaque(obj=None) if leaf in scope.facts.choices:
-            return ReturnedChoice(leaf, Number(const(NONE, DType.INT64, loc), python=True), ndim=0)
-        case _:
-            return value
-
-
-def may_be_chosen(scope: Scope, value: Value) -> bool:
-    """Whether the value may be an option of a `ReturnedChoice`: a whole array, not phi storage, or None."""
-    is_whole = isinstance(value, ArrayRef) and not value.index and value.symbol not in scope.memory.homes
-    return is_whole or is_none(value)
-
-
-def length_of(value: Number | TupleValue) -> int | None:
-    """The number of a tuple's items; None for a number."""
-    return len(value.items) if isinstance(value, TupleValue) else None
-
-
-def pairs_of(a: Value, b: Value, leaf: Leaf = ()) -> Iterator[tuple[Leaf, Value, Value]]:
-    """The corresponding items of two returned values, with their positions."""
-    if isinstance(a, TupleValue) and isinstance(b, TupleValue) and len(a.items) == len(b.items):
-        for k, (x, y) in enumerate(zip(a.items, b.items, strict=True)):
-            yield from pairs_of(x, y, (*leaf, k))
-    else:
-        yield leaf, a, b
-
-
-def nones_in(a: Value, b: Value) -> dict[Leaf, int | None]:
-    """The items that are None in one of two returned values, and a number or a tuple of numbers in the other.
-
-    Each comes with the tuple's length, or None for a number.
-    """
-    out: dict[Leaf, int | None] = {}
-    for leaf, x, y in pairs_of(a, b):
-        match (x, y) if is_none(y) else (y, x):
-            case (Number() | TupleValue(names=(), items=(_, *_))) as present, Opaque(obj=None):
-                if all(isinstance(item, Number) for item in parts_of(present)):
-                    out[leaf] = length_of(present)
-    return out

@@ -13,17 +13,16 @@ from dataclasses import replace
 
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, kept, materialise
-from appyc.frontend.control.joins import copy_into, end_path
-from appyc.frontend.control.phi_storage import root
-from appyc.frontend.control.returned_values import (
+from appyc.frontend.control.alternative_returns import (
     Leaf,
-    length_of,
     may_be_chosen,
     nones_in,
     pairs_of,
-    returned_view,
     with_alternatives,
 )
+from appyc.frontend.control.joins import copy_into, end_path
+from appyc.frontend.control.phi_storage import root
+from appyc.frontend.control.returned_values import returned_view
 from appyc.frontend.desugar.building import always_jumps, located
 from appyc.frontend.expressions import lists
 from appyc.frontend.expressions.arithmetic import (
@@ -160,7 +159,7 @@ def keep(scope: Scope, value: vals.Value, loc: Loc) -> None:
         for k in scope.facts.flagged_results & set(range(len(slots))):
             slots[k] = replace(slots[k], is_int=scope.supply.fresh("is_int", DType.BOOL))
         scope.result = Result(value, tuple(slots), loc)
-    if nones := nones_in(value, scope.result.value):
+    if nones := nones_in(scope, value, scope.result.value):
         scope.facts.none_results |= nones
         raise Restart
     if _shape(value) != _shape(scope.result.value):
@@ -170,6 +169,7 @@ def keep(scope: Scope, value: vals.Value, loc: Loc) -> None:
             raise Restart
         if not scope.facts.copies_lists and _has_list(value) and _has_list(scope.result.value):
             scope.facts.copies_lists = True
+            scope.facts.none_results.clear()  # they name the lists that are copied from now on
             raise Restart
         if not scope.facts.joins_returns and _are_arrays(value, scope.result.value):
             scope.facts.joins_returns = True
@@ -294,9 +294,8 @@ def _final_value(scope: Scope, loc: Loc) -> vals.Value:
         and not always_jumps(scope.source.ast.body, (ast.Return,))
     ):
         kept_value = scope.result.value
-        if isinstance(kept_value, vals.Number) or nones_in(kept_value, vals.Opaque(None)):
-            assert isinstance(kept_value, vals.Number | vals.TupleValue)
-            scope.facts.none_results[()] = length_of(kept_value)
+        if (nones := nones_in(scope, kept_value, vals.Opaque(None))).keys() == {()}:
+            scope.facts.none_results |= nones
             raise Restart
         if isinstance(scope.result.value, vals.ArrayRef) and may_be_chosen(scope, scope.result.value):
             scope.facts.choices |= {()}

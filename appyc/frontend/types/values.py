@@ -262,9 +262,9 @@ class DictValue:
 
 @dataclass(frozen=True, slots=True)
 class MaybeNone:
-    """A number or a tuple of numbers, or None where `is_none` holds."""
+    """A number or a tuple of numbers, or None where `is_none` holds; as a result, a list, too."""
 
-    value: Number | TupleValue
+    value: Number | TupleValue | ReturnedList
     is_none: Number
 
 
