@@ -136,9 +136,9 @@ def one_of_several_lists_or_none(n):
     return halves
 
 
-@PROGRAMS.on(3)
+@PROGRAMS.on(3)  # noqa: RET503  (Python returns None there)
 @PROGRAMS.on(6)
-def a_list_or_the_end(n):  # noqa: RET503  (Python returns None there)
+def a_list_or_the_end(n):
     squares = []
     for i in range(n):
         squares.append(i * i)
