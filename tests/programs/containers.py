@@ -549,3 +549,75 @@ def constants_by_computed_keys(a):
         if a[i] in of_some:
             others += of_some[a[i]]
     return total, others
+
+
+@_on(ENDS)
+@_on(UNSIGNED)
+@_on(np.array([True, False, True]))
+@_on(np.zeros(0, int))
+@_on(ints(300, lo=-50, hi=4000))
+def loops_over_sets(a):
+    seen = set(a)
+    order = []
+    for x in seen:
+        order.append(int(x))
+    few = {x for x in seen if x in seen}
+    total, last = 0, -1
+    listed = list(few)
+    for at, x in enumerate(listed):
+        if x == 2:
+            continue
+        total, last = total + at, at
+    return order, total, last, len(seen)
+
+
+@_on(ints(200, lo=-9, hi=9), 5)
+@_on(ints(7, lo=-9, hi=9), 12)
+def living_cells(a, steps):
+    """The game of life on a set of pairs, each generation of which is made of the one before."""
+    cells = set()
+    for k in range(1, len(a)):
+        cells.add((int(a[k - 1]), int(a[k])))
+    trace = 0
+    for _ in range(steps):
+        counts = Counter()
+        for x, y in cells:
+            trace = (31 * trace + 7 * x + y) % 1000003
+            for dx in (-1, 0, 1):
+                for dy in (-1, 0, 1):
+                    if dx or dy:
+                        counts[x + dx, y + dy] += 1
+        cells = {c for c, k in counts.items() if k == 3 or (k == 2 and c in cells)}
+    return len(cells), trace
+
+
+@_on(ints(60, lo=0, hi=90))
+def reached_level_by_level(a):
+    n = len(a)
+    front, seen, order = {0}, {0}, []
+    while front:
+        found = set()
+        for u in front:
+            order.append(u)
+            for v in (int(a[u]) % n, (3 * u + 1) % n):
+                if v not in seen:
+                    seen.add(v)
+                    found.add(v)
+        front = found
+    return order
+
+
+@_on(ints(60, lo=0, hi=90))
+def made_of_themselves(a):
+    squares = {x: x * x for x in a}
+    squares = {x: v for x, v in squares.items() if v > 100}
+    squares = {v: squares.get(x, 0) + 1 for x, v in squares.items() if x in squares}
+    few = {x for x in a}
+    few = {x for x in a if x + 1 in few}
+    few.add(a[0])
+    for _ in range(3):
+        few = {x for x in few if x // 2 in few or x > 9}
+    kept = {x: x + 1 for x in a}
+    del kept[a[0]]
+    kept = {x: x + len(kept) for x in kept if x % 2}
+    return squares, sorted(few), kept

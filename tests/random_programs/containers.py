@@ -4,6 +4,7 @@ for h in range(n):
     d[h % 3, k] = t % 7
     for i, v in d.items():
         if i not in s: t += q.popleft() if q else v
+    s = {i for i in s if i in d}
 """
 
 from __future__ import annotations
@@ -72,19 +73,27 @@ class _Maker:
         name, value = c.name, self.rng.choice([*names, "t % 7"])
         key = self.key(c.of_pairs, names)
         looks = [f"t += len({name})", f"if not {name}: t += 1"]
+        i = "i, j" if c.of_pairs else "i"
+        item = f"({i})" if c.of_pairs else i
+        test = self.rng.choice([f"{item} in {name}", "i % 2 == h % 2", "i != h"])
         match c.kind:
             case "deque":
                 changes = [f"{name}.append({value})"] * 3 + [
                     f"if {name}: t += {name}.popleft()",
                     f"if {name}: {name}.pop()",
                 ]
+                changes.append(f"{name} = deque([i + 1 for i in {name} if {test}])")
                 looks.append(f"if len({name}) > 1: t += {name}[-1] - {name}[1]")
             case "set":
                 changes = [f"{name}.add({key})"] * 3
-                looks.append(f"if {key} in {name}: t += 1")
+                changes.append(f"{name} = {{{item} for {i} in {name} if {test}}}")
+                looks += [f"if {key} in {name}: t += 1", f"for {i} in {name}: t = (3 * t + i) % 1009"]
             case kind:
                 changes = [f"{name}[{key}] = {value}"] * 2
                 changes += [f"{name}[{self.key(c.of_pairs, names)}] += {value}"] * (2 * (kind != "dict"))
+                changes += [f"{name} = {{{item}: k + 1 for {item}, k in {name}.items() if {test}}}"] * (
+                    kind == "dict"
+                )
                 read = (
                     f"{name}[{key}]" if kind == "Counter" else f"{name}.get({key}, {self.rng.randint(0, 2)})"
                 )

@@ -90,7 +90,7 @@ class _ArrayLists(Containers):
     RETURNED = "made(items_of(items), starts, shapes)"
     HINT = "lists of arrays may get arrays at their end, be indexed, measured, run over, joined and returned"
 
-    def __init__(self, function: ast.FunctionDef, kinds: Mapping[str, Kind], value_of: ValueOf) -> None:
+    def __init__(self, function: ast.FunctionDef, kinds: dict[str, Kind], value_of: ValueOf) -> None:
         super().__init__(function, kinds, value_of)
         self.names = ArrayNames(function, kinds, value_of)
 

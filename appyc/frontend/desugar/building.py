@@ -118,6 +118,13 @@ def renamed(body: list[ast.stmt], names: Names) -> list[ast.stmt]:
     return [rule.visit(stmt) for stmt in body]
 
 
+def with_names(value: ast.expr, names: Names) -> ast.expr:
+    """The expression, changed in place, whose names stand for others."""
+    (stmt,) = renamed([ast.Expr(value)], names)
+    assert isinstance(stmt, ast.Expr)
+    return stmt.value
+
+
 @cache
 def _parsed(text: str) -> list[ast.stmt]:
     body = ast.parse(text).body

@@ -16,8 +16,10 @@ has no other name until the function returns it, since each other use is one tha
 A key that is deleted leaves the table, and the lists before a loop runs over them. What `min` and its like look at
 are the keys that the table has.
 
-Does not handle: keys that are deleted or added while a loop runs over them; loops over sets, whose order is CPython's;
-missing keys of a defaultdict that are only read; lambdas.
+A loop over a set has CPython's order (`appyc.library.set_order`).
+
+Does not handle: keys that are deleted or added while a loop runs over them; loops over sets of which keys are deleted,
+or that are copies of others; missing keys of a defaultdict that are only read; lambdas.
 """
 
 from __future__ import annotations
@@ -29,13 +31,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from appyc.frontend.desugar.building import functions_of, located, read, template
-from appyc.frontend.desugar.hashed_names import holds_lists, is_entered, kind_of, loser
+from appyc.frontend.desugar.building import functions_of, located, part_of, read, template, with_names
+from appyc.frontend.desugar.hashed_names import holds_lists, is_added_to, is_entered, kind_of, loser
 from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.liveness import names_assigned
 from appyc.frontend.syntax.tree import assigned_names, is_new_list, names_in, walk
-from appyc.library import hashing
+from appyc.library import hashing, set_order
 
 _WITHOUT_ORDER = frozenset({"len", "sum", "min", "max", "any", "all", "sorted"})
 """Functions whose result is the same for each order of the items that they look at."""
@@ -120,7 +122,7 @@ class _HashTables(Containers):
     OVER = {"it": "keys", "it.keys()": "keys", "it.values()": "values", "it.items()": _ITEMS}
     LOOKERS = _WITHOUT_ORDER | {"list", "enumerate", "zip"}
     TEMPORARIES = ("key", "item", "number")
-    CONSTANTS = functions_of(hashing)
+    CONSTANTS = functions_of(hashing) | functions_of(set_order)
     FULL = "len(keys) > 0"
     RETURNED = "made(keys, values)"
     HINT = (
@@ -159,6 +161,8 @@ class _HashTables(Containers):
                 return kind.makes == "Counter" and name not in self.losing
             case "len(it)":
                 return name in self.losing
+            case "it":
+                return not kind.is_set or name in self.ordered
             case _:
                 return not (kind.is_set and (pattern in self.OVER or pattern == "it.get(key, default)"))
 
@@ -177,7 +181,7 @@ class _HashTables(Containers):
         text = _WITHOUT_VALUES.sub("", text) if self.kinds[name].is_set else text
         return super().from_template(text, name, at, {"start": ast.Constant(self.kinds[name].start), **given})
 
-    def __init__(self, function: ast.FunctionDef, kinds: Mapping[str, Kind], value_of: ValueOf) -> None:
+    def __init__(self, function: ast.FunctionDef, kinds: dict[str, Kind], value_of: ValueOf) -> None:
         super().__init__(function, kinds, value_of)
         nested = [node for node in walk(function)[1:] if isinstance(node, ast.FunctionDef)]
         self.shared = {n for f in nested for n in kinds.keys() & names_in(f) - assigned_names(f)}
@@ -185,6 +189,10 @@ class _HashTables(Containers):
         self.parts |= {n: {part: self.unused(f"{n}_{part}") for part in self.PARTS} for n in self.shared}
         self.losing = {name for node in walk(function) if (name := loser(node)) in kinds}
         """Those of which keys are deleted."""
+        self.ordered = {
+            name for name in kinds.keys() - self.losing if is_added_to(function, name, kinds, value_of)
+        }
+        """Sets of which the order in CPython is known."""
         self.of_lists = {name for name in kinds if holds_lists(function, name, kinds[name])}
 
     # ------------------------------------------------------------ statements
@@ -199,6 +207,14 @@ class _HashTables(Containers):
         return self.statements(text, name, at)
 
     def made(self, name: str, value: ast.expr, at: ast.stmt) -> list[ast.stmt]:
+        before: list[ast.stmt] = []
+        if name in names_in(value):  # the next container is made of this one
+            if name in self.of_lists:
+                return [at]  # which is refused
+            old = self.unused(f"{name}_before")
+            before = self._copied(name, old, at)
+            value = with_names(value, {name: old})
+
         def first(text: str, **items: str | ast.expr) -> list[ast.stmt]:
             return template(text, {"it": name, **items}, value)
 
@@ -217,7 +233,21 @@ class _HashTables(Containers):
                 filling = first(f"for item in items: {text}", items=items, item=self.unused("item"))
             case _:
                 filling = []
-        return [*self.statements(_MAKE, name, at), *self.filled(value, filling)]
+        return [*before, *self.statements(_MAKE, name, at), *self.filled(value, filling)]
+
+    def _copied(self, name: str, new: str, at: ast.stmt) -> list[ast.stmt]:
+        """Statements that copy a container, which the new name stands for from then on."""
+        self.kinds[new] = self.kinds[name]
+        for known in (self.losing, self.ordered):
+            known |= {new} if name in known else set()
+        parts = [
+            "keys",
+            "table",
+            *["values"] * (not self.kinds[name].is_set),
+            *["gone"] * (name in self.losing),
+        ]
+        text = "; ".join(f"{part}_of_copy = {part}[:]" for part in parts)
+        return self.from_template(text, name, at, {f"{part}_of_copy": part_of(new, part) for part in parts})
 
     def _entered(self, owner: ast.expr) -> tuple[list[ast.stmt], ast.expr] | None:
         """The statements after which a dict of lists has a key, and the key's list: of `d[key]` in a defaultdict, and
@@ -264,8 +294,11 @@ class _HashTables(Containers):
         outer = self.present
         if isinstance(key, ast.Name) and key.id not in names_assigned(node.body):
             self.present = outer | {(name, key.id)}
-        if pair is not None and name in self.of_lists:
-            self._over_numbers(node, name)
+        if self.kinds[name].is_set:
+            self._over_numbers(node, name, {"keys[number]": node.target})
+            text = "set_order(keys)"
+        elif pair is not None and name in self.of_lists:
+            self._over_numbers(node, name, dict(zip(("keys[number]", "values[number]"), pair, strict=True)))
             text = "range(len(keys))"
         if not self.is_changed(node.body, name):
             node.iter = self.expression(text, name, node.iter)
@@ -273,13 +306,11 @@ class _HashTables(Containers):
         self.present = outer
         return [*self.as_lists(name, node), node]
 
-    def _over_numbers(self, node: ast.For, name: str) -> None:
-        """Makes `for key, items in d.items()` a loop over the numbers of the keys, with the pair as its first
+    def _over_numbers(self, node: ast.For, name: str, targets: Mapping[str, ast.expr]) -> None:
+        """Makes a loop over a container one over the numbers of its keys, with what the targets get as its first
         statements."""
-        assert isinstance(node.target, ast.Tuple)
         number = self.unused(f"{name}_number")
-        pair = zip(("keys[number]", "values[number]"), node.target.elts, strict=True)
-        own = [(self.expression(text, name, node, number=read(number)), target) for text, target in pair]
+        own = [(self.expression(t, name, node, number=read(number)), target) for t, target in targets.items()]
         node.body[:0] = [located(ast.Assign([target], value), target) for value, target in own]
         node.target = located(ast.Name(number, ast.Store()), node.target)
 
@@ -314,6 +345,10 @@ class _HashTables(Containers):
         if rule is None:
             return node
         text, owner, _ = rule
+        if self.kinds[owner].is_set and looker not in _WITHOUT_ORDER:
+            return self.expression(
+                "[keys[at] for at in set_order(keys)]", owner, node, at=read(self.unused("at"))
+            )
         if owner not in self.losing:
             return self.expression(text, owner, node)
         if looker not in _GENERATOR_TAKERS:

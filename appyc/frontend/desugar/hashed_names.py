@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, defaultdict
+from collections.abc import Mapping, Set
 
 from appyc.frontend.desugar.rewriting import Kind, ValueOf
 from appyc.frontend.syntax.tree import is_new_list, walk
+from appyc.library import set_order
 
 
 def kind_of(value: ast.expr, value_of: ValueOf) -> Kind | None:
@@ -83,6 +85,40 @@ def holds_lists(tree: ast.FunctionDef, name: str, kind: Kind) -> bool:
         and target.value.id == name
     ]
     return kind.makes == "defaultdict(list)" or any(map(is_new_list, stored))
+
+
+def is_added_to(tree: ast.FunctionDef, name: str, kinds: Mapping[str, Kind], value_of: ValueOf) -> bool:
+    """Whether all that a set has were added to it one by one, so that its order is known: neither a copy of another
+    set or dict, nor a display of constants, which Python makes such a copy of."""
+    if not (kinds[name].is_set and set_order.is_as_in_this_python()):
+        return False
+    for node in walk(tree):
+        match node:
+            case (
+                ast.Assign(targets=[ast.Name(id=owner)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=owner), value=ast.expr() as value)
+            ) if owner == name:
+                pass
+            case _:
+                continue
+        match value:
+            case ast.Set(elts=elts) if len(elts) > 2 and not any(
+                isinstance(part, ast.Name | ast.Call) for part in walk(*elts)
+            ):
+                return False
+            case ast.Call(args=[ast.Name(id=copied) as it]):
+                if copied in kinds or isinstance(value_of(it), Set | Mapping):
+                    return False
+            case ast.Call(args=[ast.Call(func=maker)]) if value_of(maker) not in (
+                range,
+                list,
+                sorted,
+                reversed,
+            ):
+                return False
+            case ast.Call(args=[ast.Attribute() | ast.BinOp() | ast.IfExp()]):
+                return False
+    return True
 
 
 def loser(node: ast.AST) -> str | None:

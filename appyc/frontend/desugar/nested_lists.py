@@ -106,7 +106,7 @@ class _NestedLists(Containers):
         "rows that are empty may be appended, and all be returned"
     )
 
-    def __init__(self, function: ast.FunctionDef, kinds: Mapping[str, Kind], value_of: ValueOf) -> None:
+    def __init__(self, function: ast.FunctionDef, kinds: dict[str, Kind], value_of: ValueOf) -> None:
         super().__init__(function, kinds, value_of)
         self.rows = {name: kind.rows_of for name, kind in kinds.items() if kind.rows_of}
         self.behind = names_behind(function.body)

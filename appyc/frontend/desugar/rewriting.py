@@ -134,7 +134,7 @@ class Rules(Rewriter):
     CONSTANTS: ClassVar[Mapping[str, ast.expr]] = {}
     """Names in templates that stand for functions."""
 
-    def __init__(self, function: ast.FunctionDef, kinds: Mapping[str, Kind], value_of: ValueOf) -> None:
+    def __init__(self, function: ast.FunctionDef, kinds: dict[str, Kind], value_of: ValueOf) -> None:
         self.kinds, self.value_of = kinds, value_of
         self.unused = FreshNames(function)
 
@@ -220,7 +220,7 @@ class Containers(Rules):
     HINT: ClassVar[str]
     """What is compiled of such containers."""
 
-    def __init__(self, function: ast.FunctionDef, kinds: Mapping[str, Kind], value_of: ValueOf) -> None:
+    def __init__(self, function: ast.FunctionDef, kinds: dict[str, Kind], value_of: ValueOf) -> None:
         super().__init__(function, kinds, value_of)
         self.parts: dict[str, dict[str, str]] = {}
         """The names of a container's parts, where these are, or become, parameters."""
@@ -358,7 +358,7 @@ class Containers(Rules):
         return self.visit(ast.copy_location(ast.Assign([node.target], node.value), node))
 
 
-def replaced(source: Source, kinds: Mapping[str, Kind], rule: type[Containers], value_of: ValueOf) -> Source:
+def replaced(source: Source, kinds: dict[str, Kind], rule: type[Containers], value_of: ValueOf) -> Source:
     """The function without these containers. Raises UnsupportedError for a use of one that has no rule."""
     if not kinds:
         return source
