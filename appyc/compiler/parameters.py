@@ -100,7 +100,7 @@ class Parameters:
     @functools.cached_property
     def texts(self) -> frozenset[str]:
         """Parameters of whose texts the characters are looked at."""
-        from appyc.frontend.desugar.characters import texts_run_over  # noqa: PLC0415  (few calls have texts)
+        from appyc.frontend.syntax.texts_run_over import texts_run_over  # noqa: PLC0415  (few calls have texts)
 
         try:
             return texts_run_over(self._text().ast)

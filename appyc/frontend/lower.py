@@ -108,7 +108,7 @@ def lower_function(
             facts,
             (fn.__code__,),
             given_lists=frozenset(
-                n for n, t in types.items() if t.container is Container.LIST and t.ndim == 1
+                n for n, t in types.items() if t.container in (Container.LIST, Container.TEXT) and t.ndim == 1
             ),
         )
         try:

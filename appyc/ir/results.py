@@ -90,8 +90,18 @@ class ListOf:
 
 
 def _text(codes: Sequence[int]) -> str:
-    """The text of these code points, which may be surrogates."""
-    return np.asarray(codes, "<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    """The text of these code points, which may be surrogates, or -1 for an empty text."""
+    numbers = np.asarray(codes, "<i4")
+    return numbers[numbers >= 0].tobytes().decode("utf-32-le", "surrogatepass")
+
+
+def _character(code: int) -> str:
+    return chr(code) if code >= 0 else ""
+
+
+def _characters(codes: Sequence[int]) -> list[str]:
+    text = _text(codes)
+    return list(text) if len(text) == len(codes) else list(map(_character, codes))
 
 
 CONTAINERS: dict[str, Callable[..., object]] = {
@@ -108,8 +118,8 @@ CONTAINERS: dict[str, Callable[..., object]] = {
         int(number) if is_int else number for number, is_int in zip(numbers, are_ints, strict=True)
     ],
     "bytearray": bytearray,
-    "character": lambda code: chr(code) if code >= 0 else "",
-    "characters": lambda codes: list(_text(codes)),
+    "character": _character,
+    "characters": _characters,
     "text": _text,
     "lists": lambda items, starts, counts: [
         items[start : start + count] for start, count in zip(starts, counts, strict=True)

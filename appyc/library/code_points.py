@@ -62,9 +62,20 @@ def numbered(c):
     return c
 
 
+def code(c):
+    """The number of a character that may be an empty text."""
+    left_unless(c >= 0, "an empty text")
+    return c
+
+
+def within(text, c):
+    """Whether a character, or an empty text, is in a text."""
+    return c < 0 or c in text
+
+
 def codes(text):
     """The numbers of a text's characters as an array."""
-    out = np.empty(len(text), dtype=np.uint32)
+    out = np.empty(len(text), dtype=np.int32)
     for at in range(len(text)):
         out[at] = text[at]
     return out

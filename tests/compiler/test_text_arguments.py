@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 import appyc
-from appyc.frontend.desugar.characters import texts_run_over, with_codes
+from appyc.frontend.desugar.characters import with_codes
 from appyc.frontend.source import Source
+from appyc.frontend.syntax.texts_run_over import texts_run_over
 from tests.compiler.test_list_arguments import outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore::appyc.FallbackWarning")
@@ -241,6 +242,62 @@ def mode(s: Any, t: Any) -> Any:
     return n
 
 
+def empty_texts_among_characters(s: Any, t: Any) -> Any:
+    last, out, items, found, grown = "", "", ["", s[0]], {""}, "x"
+    n = len(t)
+    for c in s:
+        out += last
+        grown += c
+        n += 10 * (last in t) + 100 * (last not in "ab") + 1000 * (last == "" or last.isdigit())
+        last = c
+    items.append(last)
+    found.add(last)
+    return out, items, found, "".join(items), n, len(out), grown
+
+
+def code_of_an_empty_text(s: Any, t: Any) -> Any:
+    last, total = "", 0
+    for i in range(len(s)):
+        total += ord(last) if i or t == "cbb" else 1
+        last = s[i]
+    return total
+
+
+def joined(s: Any, t: Any) -> Any:
+    items = list(s)
+    out = "".join(reversed(items))
+    for c in "".join(items):
+        items += t
+        items += [c]
+    n = len("".join(items)) + ("".join(items) == s) + (s == "") + 10 * (t != "7") + 100 * (s[:1] == "a")
+    out += "".join(t)
+    return out, items, n, max(s), min(s[:2]), max(s[0], t[-1]), s, t[0].upper()
+
+
+def dict_without_changes(s: Any, t: Any) -> Any:
+    numbers = {"a": 1, "": 2}
+    n = 0
+    for c in s:
+        n += c in t
+    return numbers, n, s[1:]
+
+
+def character_or_what_was_given(s: Any, k: Any) -> Any:
+    n = 0
+    for c in s[1:]:
+        n += 1
+        k = c
+    return k, n
+
+
+def itself(s: Any, k: Any) -> Any:
+    n = 0
+    for c in s:
+        n += ord(c)
+        k = k  # noqa: PLW0127
+    return k, n
+
+
 TEXTS = [
     ("kitten", "sitting"), ("", "abc"),
     ("aaabbc", "cbb"), ("ab", "ab"), ("añb€cd", "€ñ"), ("x\U0001f600y", "\U0001f600"),
@@ -249,7 +306,8 @@ TEXTS = [
 PROGRAMS: list[Callable[..., Any]] = [
     edit_distance, common_subsequence, counted, runs, is_palindrome, overlaps, hashed, whole, characters_out,
     named_twice, stored, mode, balanced, classified, numbers_of_digits, counted_by_character, copied, parts,
-    begins_alike, parts_and_lists, texts_beside_lists, longest_palindrome,
+    begins_alike, parts_and_lists, texts_beside_lists, longest_palindrome, empty_texts_among_characters,
+    code_of_an_empty_text, joined, dict_without_changes, character_or_what_was_given, itself,
 ]  # fmt: skip
 
 
@@ -265,13 +323,21 @@ def test_texts_are_as_in_python(fn: Callable[..., Any]) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("fn", [
     edit_distance, common_subsequence, counted, runs, is_palindrome, hashed, balanced, classified,
-    counted_by_character, copied, parts, parts_and_lists, longest_palindrome,
+    counted_by_character, copied, parts, parts_and_lists, longest_palindrome, empty_texts_among_characters, joined,
+    dict_without_changes,
 ])  # fmt: skip
 def test_they_are_compiled_once(fn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: Any = appyc.jit(fn, target="cpu", strict=True)
     assert compiled("abc", "ab") == fn("abc", "ab")
     monkeypatch.setattr(compiled, "_make", None)
     assert compiled("another €", "ab") == fn("another €", "ab")
+
+
+def test_parameters_may_be_other_than_characters() -> None:
+    for fn in (character_or_what_was_given, itself):
+        compiled = appyc.jit(fn, target="cpu")
+        for given in (("a", 5), ("ab", 5), ("", 97), ("ab", "x")):
+            assert outcome(compiled, given) == outcome(fn, given), given
 
 
 def sum_of_bytes(b: Any, c: Any) -> Any:
@@ -351,7 +417,6 @@ def test_the_rule() -> None:
         "k = s[0] + s[1]",
         "k = s.upper()",
         "k = [s]",
-        "return s",
         "d = {}; d[s[0]] = s[1]; return d",
     ],
 )

@@ -4,7 +4,7 @@ The programs come of `docs/language.md` alone, not of `tests.fuzz`. A fault is m
 --sanitize compiled code runs under AddressSanitizer and UBSan; --recorded is about `appyc.numpy`, --neighbours about
 periodic, clamped and negative indices, --chunked about arrays of Dask's, --killed about the same on workers that are
 killed, --lists about lists of numbers as arguments, --containers about dicts, sets and deques, --mixed about lists of
-ints and floats.
+ints and floats, --texts about texts and their characters.
 """
 
 from __future__ import annotations
@@ -24,11 +24,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 CHUNK = 40
 """Programs for one process."""
 
-_OTHERS = {"neighbours": "neighbours", "lists": "listed", "containers": "containers", "mixed": "mixed"}
+_OTHERS = {
+    "neighbours": "neighbours",
+    "lists": "listed",
+    "containers": "containers",
+    "mixed": "mixed",
+    "texts": "texts",
+}
 """By option, the modules of programs of one kind."""
 
 _OPTIMISE = ("-O3", "-O1", "-O1", "-O1", *["-O0"] * 6)
@@ -61,6 +68,7 @@ def main() -> int:
         "--containers", action="store_true", help="dicts, sets and deques of the function's own"
     )
     parser.add_argument("--mixed", action="store_true", help="lists of ints and floats")
+    parser.add_argument("--texts", action="store_true", help="texts and their characters")
     parser.add_argument(
         "--optimise", help="what the C compiler is given; else -O0, of four in ten -O1 or -O3"
     )
@@ -103,8 +111,7 @@ def _prepare(folder: Path, given: argparse.Namespace) -> None:
 
 
 def _campaign(given: argparse.Namespace, folder: Path) -> int:
-    from tests.random_programs.check import FAULTS, Verdict, check, planted
-    from tests.random_programs.programs import program
+    from tests.random_programs.check import FAULTS, Verdict, planted
 
     def one(seed: int) -> Verdict:
         os.environ["OPTIMISE"] = given.optimise or _OPTIMISE[seed % len(_OPTIMISE)]
@@ -118,12 +125,9 @@ def _campaign(given: argparse.Namespace, folder: Path) -> int:
             from tests.random_programs import chunked
 
             return chunked.check(seed, folder, killed=given.killed)
-        for flag, name in _OTHERS.items():
-            if getattr(given, flag):
-                kind = importlib.import_module(f"tests.random_programs.{name}")
-                verdict: Verdict = kind.check(kind.program(seed), folder)
-                return verdict
-        return check(program(seed), folder, given.target, given.threads)
+        make, check = _kind(given)
+        verdict: Verdict = check(make(seed), folder)
+        return verdict
 
     if not given.recorded:
         gc.disable()  # a tenth of the time of what is compiled
@@ -143,12 +147,7 @@ def _campaign(given: argparse.Namespace, folder: Path) -> int:
             if (
                 given.shrink
                 and verdict.kind != "crash"
-                and not (
-                    given.recorded
-                    or given.chunked
-                    or given.killed
-                    or any(getattr(given, flag) for flag in _OTHERS)
-                )
+                and not (given.recorded or given.chunked or given.killed)
             ):
                 print(_smaller(verdict, folder, given), flush=True)
     print(f"{sum(found.values())} programs in {time.monotonic() - began:.0f} s, {calls} calls: {dict(found)}")
@@ -156,16 +155,30 @@ def _campaign(given: argparse.Namespace, folder: Path) -> int:
     return 1 if faults else 0
 
 
+def _kind(given: argparse.Namespace) -> tuple[Callable[[int], Any], Callable[[Any, Path], Any]]:
+    """What makes the programs that are asked for, and what checks one."""
+    from tests.random_programs import check, programs
+
+    for flag, name in _OTHERS.items():
+        if getattr(given, flag):
+            kind = importlib.import_module(f"tests.random_programs.{name}")
+            return kind.program, kind.check
+    return programs.program, lambda made, folder: check.check(made, folder, given.target, given.threads)
+
+
 def _smaller(verdict: object, folder: Path, given: argparse.Namespace) -> str:
-    from tests.random_programs.check import check
-    from tests.random_programs.programs import program
     from tests.random_programs.shrink import shrunk
 
-    whole = program(verdict.seed)  # type: ignore[attr-defined]
+    make, check = _kind(given)
+    whole = make(verdict.seed)  # type: ignore[attr-defined]
+
+    def errors(of: Any) -> list[str]:
+        return [word for word in of.detail.split() if word.endswith("Error")]
 
     def shows(text: str) -> bool:
         try:
-            return check(replace(whole, text=text), folder, given.target, given.threads).kind == verdict.kind  # type: ignore[attr-defined]
+            found = check(replace(whole, text=text), folder)
+            return found.kind == verdict.kind and errors(found) == errors(verdict)  # type: ignore[attr-defined]
         except Exception:  # noqa: BLE001  (a program that is none any more)
             return False
 

@@ -138,10 +138,13 @@ def compared(
                 if one != other:
                     return Verdict(made.seed, "differs", f"{made.text}{given}\n{one}\n{other}")
                 same += 1
+    except appyc.InternalWarning as error:
+        return Verdict(made.seed, "internal", f"{made.text}{error}")
     finally:
         path.unlink(missing_ok=True)
-    kind = "in python" if any(issubclass(w.category, appyc.FallbackWarning) for w in told) else "same"
-    return Verdict(made.seed, kind, "", processor_time() - began, same)
+    left = [str(w.message) for w in told if issubclass(w.category, appyc.FallbackWarning)]
+    kind = "in python" if left else "same"
+    return Verdict(made.seed, kind, "".join(left[:1]), processor_time() - began, same)
 
 
 def _arguments(number: Callable[[random.Random], Any], size: int, rng: random.Random) -> tuple[Any, ...]:

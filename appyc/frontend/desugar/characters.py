@@ -10,17 +10,16 @@
 
 Characters are compared, looked for among others, tested, given to `ord` and `int`, and returned; they are items of
 lists and sets, keys and values of dicts, and bound to names that stand for nothing else (`syntax/character_names.py`);
-an empty text that such a name begins with (`last = ""`) is -1. A text that gets characters at its end is a list. Texts
+an empty text among them (`last = ""`) is -1. A text that gets characters at its end is a list. Texts
 are indexed, run over, measured, compared, copied to lists, and parts of them returned. The tests and conversions are
 those of `appyc.library.code_points`.
 
-Does not handle: texts that are joined, given to other functions, or put into containers; other methods of texts.
+Does not handle: texts that are added up, given to other functions, or put into containers; other methods of texts.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
@@ -41,49 +40,11 @@ from appyc.frontend.syntax.character_names import (
     root_of,
     use_of,
 )
-from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types.values import ReturnedContainer
 from appyc.library import code_points, list_lookups
 
 _FUNCTIONS = functions_of(code_points) | functions_of(list_lookups)
 _HINT = "characters are compared, tested, given to ord and int, put into lists, sets and dicts, and returned"
-
-
-def texts_run_over(function: ast.FunctionDef) -> frozenset[str]:
-    """The names that are indexed, run over, copied or measured, and whose type is not tested: as arguments, texts are
-    compiled for any characters."""
-    tested = {
-        node.args[0].id
-        for node in walk(function)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"
-        if node.args and isinstance(node.args[0], ast.Name)
-    }
-    loops = [node for node in walk(function) if isinstance(node, ast.For | ast.comprehension)]
-    items = {name for loop in loops for name, _ in bound_by(loop)}
-    run_over = frozenset(
-        root.id
-        for node in walk(function)
-        for part in (iterated(node) if node in loops else _looked_at(node, items))
-        if (root := root_of(part)) is not None
-    ) | {n.value.id for n in walk(function) if isinstance(n, ast.Subscript) and isinstance(n.value, ast.Name)}
-    return run_over - tested
-
-
-def _looked_at(node: ast.AST, items: Collection[str]) -> list[ast.expr]:
-    """What a call copies or measures, and what a part of something, or an item of a loop, is compared with."""
-    match node:
-        case ast.Call(func=ast.Name(id="list" | "sorted" | "set" | "Counter" | "deque" | "len"), args=args):
-            return args
-        case ast.Call(func=ast.Attribute(attr="extend"), args=args):
-            return args
-        case ast.Compare(left=left, comparators=[right]) if root_of(left) is not left:
-            return [right]
-        case ast.Compare(left=ast.Name(id=left), ops=[ast.In() | ast.NotIn()], comparators=[right]) if (
-            left in items
-        ):
-            return [right]
-        case _:
-            return []
 
 
 def with_codes(source: Source, texts: frozenset[str]) -> Source:
@@ -95,13 +56,15 @@ def with_codes(source: Source, texts: frozenset[str]) -> Source:
 
 @dataclass
 class _Codes(ast.NodeTransformer):
-    """known: names, and characters, that stand where they may. coded: texts that become numbers; begun: lists."""
+    """known: names, and characters, that stand where they may.
+    coded: texts that become numbers; begun: lists. copied: what a list that is joined may not share items with."""
 
     source: Source
     names: CharacterNames
     known: set[ast.AST] = field(default_factory=set)
     coded: set[ast.AST] = field(default_factory=set)
     begun: set[ast.AST] = field(default_factory=set)
+    copied: set[ast.AST] = field(default_factory=set)
 
     def visit(self, node: ast.AST) -> Any:
         if (use := use_of(node)) is not None:
@@ -155,9 +118,7 @@ class _Codes(ast.NodeTransformer):
             return node
         if node in self.begun:
             return located(ast.List([ast.Constant(ord(c)) for c in node.value], ast.Load()), node)
-        if len(node.value) < 2:
-            return located(ast.Constant(ord(node.value) if node.value else -1), node)
-        return located(ast.Tuple([ast.Constant(ord(c)) for c in node.value], ast.Load()), node)
+        return located(ast.Constant(ord(node.value) if node.value else -1), node)
 
     # ------------------------------------------------------------ statements
 
@@ -168,6 +129,7 @@ class _Codes(ast.NodeTransformer):
                     self._text(of)
                 case _:
                     self._text(part)
+                    self.copied.add(part)
         for name, value in bound_by(node):
             is_other = Role.CHARACTER not in self.names.of(read(name))
             if value is not None and is_other and self.names.is_character(value):
@@ -209,16 +171,23 @@ class _Codes(ast.NodeTransformer):
             case ast.Call(args=[text]):
                 self._text(text)
         self._text(value)
+        self.copied.add(value)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        if Role.BUILT in self.names.of(node.target):
+        if self.names.of(node.target) & {Role.BUILT, Role.LIST}:
             return self._extended(node.target, node.value, node)
         return self.generic_visit(node)
 
     def _extended(self, text: ast.expr, part: ast.expr, at: ast.stmt) -> ast.stmt:
         is_one = self.names.is_character(part)
+        if isinstance(part, ast.List):
+            self._code(*part.elts)
         (self._code if is_one else self._text)(part)
         method = "it.append(part)" if is_one else "it.extend(part)"
+        if is_one and self.names.may_be_empty(part):
+            if not isinstance(part, ast.Name | ast.Constant):
+                raise self._refused(part, "give the character a name of its own")
+            method = f"if part >= 0:\n    {method}"
         (out,) = template(method, {"it": ast.unparse(text), "part": self.visit(part)}, at)
         return out
 
@@ -245,13 +214,13 @@ class _Codes(ast.NodeTransformer):
         if self.names.is_character(value):
             makes = "character"
             self._code(value)
-        elif not own or (root is value and own & {Role.TEXT, Role.VALUED}) or _is_iterator(value):
+        elif not own or (root is value and Role.VALUED in own) or _is_iterator(value):
             return value  # no text, or it is refused
         self._text(value)
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):  # `"".join(items)`
+        if makes == "text" and isinstance(value, ast.Call):  # `"".join(items)`
             value = value.args[0]
         if _is_iterator(value):
-            value = ast.Subscript(value.args[0], ast.Slice(step=ast.Constant(-1)), ast.Load())
+            value = _turned(value)
         if makes != "character" and not own & {Role.KEYED, Role.SET}:
             value = self._call("codes", value)
         return located(ast.Call(constant(ReturnedContainer(makes)), [value], []), value)
@@ -262,8 +231,10 @@ class _Codes(ast.NodeTransformer):
         left, right = node.left, node.comparators[0]
         sides = [left, *node.comparators]
         match node.ops:
-            case [ast.In() | ast.NotIn()] if self.names.is_character(left):
-                self._membership(node)
+            case [ast.In() | ast.NotIn() as op] if self.names.is_character(left):
+                if (out := self._membership(node)) is not None:
+                    self.generic_visit(out)
+                    return out if isinstance(op, ast.In) else located(ast.UnaryOp(ast.Not(), out), node)
             case [ast.Eq() | ast.NotEq() as op] if (
                 all(map(self._is_whole, sides))
                 and any(map(self.names.is_sequence, sides))
@@ -271,8 +242,7 @@ class _Codes(ast.NodeTransformer):
             ):
                 for side in sides:
                     self._text(side)
-                    self.coded.add(side)
-                out = located(self._call("equal", *sides), node)
+                out = located(self._equality(*sides), node)
                 self.generic_visit(out)
                 return out if isinstance(op, ast.Eq) else located(ast.UnaryOp(ast.Not(), out), node)
             case _ if all(map(self.names.is_character, sides)):
@@ -280,17 +250,31 @@ class _Codes(ast.NodeTransformer):
                     self._code(*sides)
         return self.generic_visit(node)
 
+    def _equality(self, *sides: ast.expr) -> ast.expr:
+        """Of texts, or of lists."""
+        texts = [side for side in sides if not isinstance(side, ast.Constant)]
+        match [side for side in sides if side not in texts]:
+            case [ast.Constant(value="")]:
+                return expression("len(it) == 0", {"it": texts[0]}, texts[0])
+            case [ast.Constant(value=str(text))]:
+                characters: list[ast.expr] = [ast.Constant(ord(c)) for c in text]
+                return self._call("equal", texts[0], ast.Tuple(characters, ast.Load()))
+            case _:
+                return self._call("equal", *sides)
+
     def _is_whole(self, node: ast.expr) -> bool:
-        is_constant = isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) > 1
+        is_constant = isinstance(node, ast.Constant) and isinstance(node.value, str)
         return is_constant or self.names.is_sequence(node)
 
     def _is_text(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Constant) or self.names.is_text(node)
 
-    def _membership(self, node: ast.Compare) -> None:
+    def _membership(self, node: ast.Compare) -> ast.expr | None:
+        """Lets a character stand where it is looked for; another test where it may be an empty text."""
         match node.comparators[0]:
             case ast.Constant(value=str(text)) as among if not isinstance(node.left, ast.Constant):
-                items: list[ast.expr] = [ast.Constant(ord(c)) for c in dict.fromkeys(text)]
+                empty = [ast.Constant(-1)] if self.names.may_be_empty(node.left) else []
+                items: list[ast.expr] = [*empty, *(ast.Constant(ord(c)) for c in dict.fromkeys(text))]
                 node.comparators = [located(ast.Tuple(items, ast.Load()), among)]
             case ast.Tuple(elts=elts) | ast.List(elts=elts) | ast.Set(elts=elts) if all(
                 map(self.names.is_character, elts)
@@ -301,8 +285,11 @@ class _Codes(ast.NodeTransformer):
             ):
                 self._text(among)
             case _:
-                return
+                return None
         self._code(node.left)
+        if self.names.is_text(node.comparators[0]) and self.names.may_be_empty(node.left):
+            return located(self._call("within", node.comparators[0], node.left), node)
+        return None
 
     def visit_Call(self, node: ast.Call) -> Any:
         match node:
@@ -310,7 +297,9 @@ class _Codes(ast.NodeTransformer):
                 if isinstance(item, ast.Constant):
                     return node
                 self._code(item)
-                return self.visit(item)
+                may_be_empty = self.names.may_be_empty(item)
+                number: ast.expr = self.visit(item)
+                return located(self._call("code", number), node) if may_be_empty else number
             case ast.Call(func=ast.Name(id="chr"), args=[_], keywords=[]):
                 node.func = _FUNCTIONS["numbered"]
             case ast.Call(func=ast.Name(id="int"), args=[item], keywords=[]) if self.names.is_character(item):
@@ -324,9 +313,31 @@ class _Codes(ast.NodeTransformer):
             case ast.Call(func=ast.Attribute(value=text, attr="count"), args=[item]) if self.names.is_text(
                 text
             ) and self.names.is_character(item):
+                if self.names.may_be_empty(item):
+                    raise self._refused(item, "an empty text is counted in Python")
                 return self.generic_visit(located(self._call("count", text, item), node))
+            case ast.Call(func=ast.Name(id="max" | "min" as which), args=args, keywords=[]) if (
+                self.names.is_character(node)
+            ):
+                if len(args) > 1:
+                    self._code(*args)
+                else:
+                    self._text(args[0])
+                    largest = self._call("largest" if which == "max" else "smallest", *args)
+                    return self.generic_visit(located(largest, node))
             case ast.Call(func=ast.Name(id="len"), args=[text], keywords=[]):
                 self._text(text)
+            case ast.Call(func=ast.Attribute(attr="join"), args=[of]) if self.names.is_text(node):
+                if self.names.has_empty:
+                    raise self._refused(
+                        node, "a list that may have empty texts is joined where it is returned"
+                    )
+                if _is_iterator(of):
+                    of = _turned(of)
+                self._text(of)
+                if node in self.copied and isinstance(of, ast.Name):
+                    of = located(ast.Subscript(of, ast.Slice(), ast.Load()), node)
+                return self.visit(of)
         return self.generic_visit(node)
 
     def visit_If(self, node: ast.If | ast.While | ast.IfExp) -> ast.AST:
@@ -348,3 +359,9 @@ class _Codes(ast.NodeTransformer):
 
 def _is_iterator(node: ast.expr) -> TypeGuard[ast.Call]:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "reversed"
+
+
+def _turned(reversal: ast.Call) -> ast.expr:
+    """`reversed(items)` as a list."""
+    out = ast.Subscript(reversal.args[0], ast.Slice(step=ast.Constant(-1)), ast.Load())
+    return located(out, reversal)

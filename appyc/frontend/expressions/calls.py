@@ -6,7 +6,9 @@ import ast
 import math
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import replace
 from types import FunctionType, MethodType
+from typing import Any
 
 import numpy as np
 
@@ -57,6 +59,7 @@ from appyc.frontend.types.made_values import ArrayListCall, MadeMethod, ObjectMe
 from appyc.frontend.types.numbers import as_dtype, holds
 from appyc.frontend.types.weak_ints import refuse_unfit, require_fit
 from appyc.ir.nodes import Var
+from appyc.ir.results import CONTAINERS
 from appyc.ir.types import DType
 from appyc.library.distributions import Primitive, Stored
 from appyc.library.mathematics import length, power, rounded
@@ -83,6 +86,9 @@ def lower_call(scope: Scope, node: ast.Call) -> vals.Value:
                 except LibraryCallError as error:  # there is no such call in the program
                     raise UnsupportedError(error.summary, loc, *error.hints) from None
             case vals.ReturnedContainer(makes):
+                if makes == "characters" and isinstance(values[0], vals.DictValue):  # its keys
+                    keys: Any = CONTAINERS[makes](values[0].keys)
+                    return replace(values[0], keys=tuple(keys))
                 return vals.ReturnedContainer(makes, vals.TupleValue(tuple(values)))
             case ArrayListCall():
                 return array_in(scope, values, loc, may_be_none=text is ArrayListCall.PART_OR_NONE)

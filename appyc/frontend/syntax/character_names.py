@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
 from appyc.frontend.desugar.building import matched
+from appyc.frontend.syntax.tree import parameters_of, walk
 
 
 class Role(Enum):
@@ -89,10 +90,13 @@ def iterated(loop: ast.For | ast.comprehension) -> list[ast.expr]:
 
 @dataclass(frozen=True)
 class CharacterNames:
-    """The names that have roles, and those that are bound more than once."""
+    """The names that have roles. rebound: those that are bound more than once; has_empty: whether an empty text is
+    somewhere among characters; whole: the names of characters that are none."""
 
     roles: Mapping[str, frozenset[Role]]
     rebound: frozenset[str]
+    has_empty: bool = False
+    whole: frozenset[str] = frozenset()
 
     def of(self, node: ast.AST | None) -> frozenset[Role]:
         """The roles of a name; none of another expression."""
@@ -111,6 +115,17 @@ class CharacterNames:
             case _:
                 return bool(self.of(node) & TEXTS)
 
+    def may_be_empty(self, character: ast.expr | None) -> bool:
+        match character:
+            case ast.Constant(value=text):
+                return not text
+            case ast.Name(id=name) if name in self.whole:
+                return False
+            case ast.Subscript(value=text) | ast.Starred(value=text) if self.of(root_of(text)) & TEXTS:
+                return False
+            case _:
+                return self.has_empty
+
     def is_character(self, node: ast.expr) -> bool:
         match node:
             case ast.Constant(value=str(text)):
@@ -121,6 +136,10 @@ class CharacterNames:
                 return self.is_character(body) and self.is_character(orelse)
             case ast.Call(func=ast.Name(id="chr"), args=[_], keywords=[]):
                 return True
+            case ast.Call(func=ast.Name(id="max" | "min"), args=[items], keywords=[]):
+                return self.is_sequence(items)
+            case ast.Call(func=ast.Name(id="max" | "min"), args=items, keywords=[]):
+                return all(map(self.is_character, items))
             case ast.Call(func=ast.Attribute(value=value, attr=method), args=[], keywords=[]) if (
                 method in CHANGED
             ):
@@ -168,8 +187,9 @@ class _Uses:
         bound = [part for value in self.bound if value is not None for part in _parts(value, role)]
         items = self.keys if role is Role.KEYED else self.items
         others = [p for p in bound if isinstance(p, ast.Starred)]  # whole texts
-        single = [*(p for p in bound if not isinstance(p, ast.Starred)), *items]
-        whole = [*(p.value for p in others), *self.added]
+        lists = [a for a in self.added if isinstance(a, ast.List)]
+        single = [*(p for p in bound if p not in others), *items, *(e for a in lists for e in a.elts)]
+        whole = [*(p.value for p in others), *(a for a in self.added if a not in lists)]
         return bool(single or whole) and all(
             [*(i is not None and names.is_character(i) for i in single), *map(names.is_sequence, whole)]
         )
@@ -184,6 +204,8 @@ def _kind(value: ast.expr | None) -> frozenset[Role]:
             return frozenset({Role.LIST, Role.BUILT})
         case ast.Constant(value=str()) | ast.Name():
             return frozenset({Role.CHARACTER, Role.BUILT})
+        case ast.Call(func=ast.Attribute(attr="join")):
+            return frozenset({Role.BUILT})
         case ast.Set() | ast.Call(func=ast.Name(id="set")):
             return frozenset({Role.SET})
         case ast.Dict() | ast.Call(func=ast.Name(id="dict" | "defaultdict" | "Counter")):
@@ -221,8 +243,29 @@ def character_names(function: ast.FunctionDef, texts: Iterable[str]) -> Characte
             if name not in given
         } | given
         if kept == roles:
-            return CharacterNames({name: own for name, own in roles.items() if _is_one_kind(own)}, rebound)
+            has_empty = _has_empty(function, known)
+            one_kind = {name: own for name, own in roles.items() if _is_one_kind(own)}
+            found = CharacterNames(one_kind, rebound, has_empty)
+            whole = frozenset(n for n, one in uses.items() if not any(map(found.may_be_empty, one.bound)))
+            return replace(found, whole=whole)
         roles = kept
+
+
+def _has_empty(function: ast.FunctionDef, names: CharacterNames) -> bool:
+    """Whether an empty text may be found where characters are."""
+    others: set[ast.expr] = set()
+    for node in walk(function):
+        match node:
+            case ast.Attribute(value=value):  # `"".join`
+                others.add(value)
+            case ast.Compare(left=left, comparators=comparators):
+                others |= {left, *comparators}
+            case ast.Assign():
+                others |= {value for target, value in pairs_in(node) if Role.BUILT in names.of(target)}
+            case ast.AnnAssign(target=target, value=ast.expr() as value) if Role.BUILT in names.of(target):
+                others.add(value)
+    empty = (n for n in walk(function) if isinstance(n, ast.Constant) and n.value == "")
+    return any(node not in others for node in empty)
 
 
 def _is_one_kind(own: frozenset[Role]) -> bool:
@@ -235,6 +278,9 @@ def _uses_in(function: ast.FunctionDef) -> dict[str, _Uses]:
     def of(name: str) -> _Uses:
         return uses.setdefault(name, _Uses())
 
+    for parameter in parameters_of(function):
+        of(parameter.arg).bound.append(None)  # what the caller gives
+        of(parameter.arg).stores += 1
     for node in ast.walk(function):
         for name, value in bound_by(node):
             of(name).bound.append(value)

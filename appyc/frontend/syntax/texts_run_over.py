@@ -1,0 +1,46 @@
+"""Which arguments of a function, if they are texts, are looked at character by character."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+
+from appyc.frontend.syntax.character_names import bound_by, iterated, root_of
+from appyc.frontend.syntax.tree import walk
+
+
+def texts_run_over(function: ast.FunctionDef) -> frozenset[str]:
+    """The names that are indexed, run over, copied or measured, and whose type is not tested: as arguments, texts are
+    compiled for any characters."""
+    tested = {
+        node.args[0].id
+        for node in walk(function)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"
+        if node.args and isinstance(node.args[0], ast.Name)
+    }
+    loops = [node for node in walk(function) if isinstance(node, ast.For | ast.comprehension)]
+    items = {name for loop in loops for name, _ in bound_by(loop)}
+    run_over = frozenset(
+        root.id
+        for node in walk(function)
+        for part in (iterated(node) if node in loops else _looked_at(node, items))
+        if (root := root_of(part)) is not None
+    ) | {n.value.id for n in walk(function) if isinstance(n, ast.Subscript) and isinstance(n.value, ast.Name)}
+    return run_over - tested
+
+
+def _looked_at(node: ast.AST, items: Collection[str]) -> list[ast.expr]:
+    """What a call copies or measures, and what a part of something, or an item of a loop, is compared with."""
+    match node:
+        case ast.Call(func=ast.Name(id="list" | "sorted" | "set" | "Counter" | "deque" | "len"), args=args):
+            return args
+        case ast.Call(func=ast.Attribute(attr="extend"), args=args):
+            return args
+        case ast.Compare(left=left, comparators=[right]) if root_of(left) is not left:
+            return [right]
+        case ast.Compare(left=ast.Name(id=left), ops=[ast.In() | ast.NotIn()], comparators=[right]) if (
+            left in items
+        ):
+            return [right]
+        case _:
+            return []
