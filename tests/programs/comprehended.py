@@ -100,3 +100,14 @@ def names_of_their_own(n, x):
     grown = [x * k for x in range(x) for k in range(2)]
     found = any(x + y > 100 for x, y in ((1, 2), (3, n)))
     return x, y, pair[0], pair[1], total, len(grown), found
+
+
+@_on(floats(0), floats(0), 0)
+@_on(floats(3), floats(0), 0)
+@_on(floats(3), floats(2), 1)
+@_on(floats(0), floats(2), 5)
+def elements_of_no_iteration(a, w, n):
+    scaled = np.array([x * w[n] for x in a])
+    greater = [w[n] for x in a if x > 2.0]
+    smaller = np.array([x for x in a if x < w[n]])
+    return scaled, len(greater), smaller

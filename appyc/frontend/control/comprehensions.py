@@ -27,14 +27,28 @@ from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.iterables import Range, is_outer, may_unroll, what_it_runs_over
 from appyc.frontend.desugar.comprehension_loops import Comprehension, appended
 from appyc.frontend.expressions import expressions
-from appyc.frontend.expressions.arithmetic import constant_truth, integer
+from appyc.frontend.expressions.arithmetic import cast, constant_truth, integer
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.liveness import names_read
 from appyc.frontend.types import values as vals
 from appyc.frontend.types.value_parts import numbers_of
-from appyc.ir.nodes import Binary, Const, Expr, For, If, Logical, Stmt, Symbol, Var
+from appyc.ir.nodes import (
+    Binary,
+    Compare,
+    Const,
+    Expr,
+    For,
+    If,
+    Load,
+    Logical,
+    Node,
+    Select,
+    Stmt,
+    Symbol,
+    Var,
+)
 from appyc.ir.types import DType
-from appyc.ir.visit import rename, scalars_read, substitute
+from appyc.ir.visit import rename, rewrite, scalars_read, substitute
 
 
 def collected(scope: Scope, node: Comprehension) -> vals.Value:
@@ -79,7 +93,9 @@ def described(scope: Scope, node: Comprehension) -> vals.Value | None:
     inner = as_tensor(scope, value, loc)
     if here in scalars_read(inner.extents):
         raise UnsupportedError("the items of this comprehension have different lengths", loc, "write a loop")
-    element = substitute(inner.element, {here: index})
+    element = _read_in_iterations(substitute(inner.element, {here: index}), axis)
+    if holds is not None:
+        holds = _read_in_iterations(substitute(holds, {here: index}), axis)
     count = _count(scope, source, loc)
     if checks:
         rules = checks if holds is None else [If(holds, tuple(checks), loc=loc)]
@@ -88,7 +104,19 @@ def described(scope: Scope, node: Comprehension) -> vals.Value | None:
         scope.emit(rename(test, {axis: scope.supply.fresh("i", DType.INT64)}))
     python = isinstance(value, vals.Number | vals.Tensor) and value.python
     out = vals.Tensor((axis, *inner.axes), (count, *inner.extents), element, python=python)
-    return out if holds is None else vals.Masked(out, 0, 1, substitute(holds, {here: index}))
+    return out if holds is None else vals.Masked(out, 0, 1, holds)
+
+
+def _read_in_iterations(item: Expr, axis: Symbol) -> Expr:
+    """The item, whose elements that are the same for all iterations are not read where there is no iteration."""
+    is_there = Compare(">=", Var(axis, loc=item.loc), integer(0, item.loc), loc=item.loc)
+
+    def rule(node: Node) -> Node:
+        if not isinstance(node, Load) or not node.checked or axis in scalars_read(node):
+            return node
+        return Select(is_there, node, cast(integer(0, node.loc), node.dtype), loc=node.loc)
+
+    return rewrite(item, rule)
 
 
 class _NeedsLoop(Exception):  # noqa: N818  (no error: the comprehension is lowered otherwise)
