@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -117,3 +117,35 @@ def test_others_run_in_python(fn: Callable[..., Any], arg: Any) -> None:
     compiled = appyc.jit(fn, target="cpu")
     for _ in range(3):
         assert outcome(compiled, [arg]) == outcome(fn, [arg])
+
+
+class _Pair(NamedTuple):
+    first: int
+    second: float
+
+
+class _Settings:
+    step = 2
+
+
+@pytest.mark.parametrize("n", [0, 3])
+def test_loops_in_python_that_share_a_variable_with_a_nested_function(n: int) -> None:
+    def f(settings, pair, n):  # `nonlocal`, and the named tuple, are Python's
+        i, k, own = 0, 1, settings
+
+        def bump(by):
+            nonlocal k
+            k += by
+
+        def counted(upto):
+            yield from range(upto)
+
+        for i in range(2):
+            bump(1)
+            for t in counted(n):
+                k += t
+        return own.step, (i, (k, n)), pair
+
+    given = _Settings(), _Pair(1, 2.0), n
+    compiled = appyc.jit(f, cache=False)
+    assert [compiled(*given) for _ in range(3)] == [f(*given)] * 3

@@ -65,9 +65,10 @@ def names_assigned(body: Iterable[ast.AST]) -> frozenset[str]:
 
 
 def names_captured(body: Iterable[ast.stmt]) -> frozenset[str]:
-    """Names that nested functions, lambdas and generators may read, at any time after their making."""
-    inner = (n for n in walk(*body) if isinstance(n, _LATE))
-    return frozenset(name for n in inner for name in names_read(n))
+    """Names that nested functions, lambdas and generators may read or assign, at any time after their making."""
+    inner = [n for n in walk(*body) if isinstance(n, _LATE)]
+    assigned = (name for n in walk(*inner) if isinstance(n, ast.Nonlocal) for name in n.names)
+    return frozenset(name for n in inner for name in names_read(n)) | frozenset(assigned)
 
 
 _LATE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp, ast.ClassDef)
