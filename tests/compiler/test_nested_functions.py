@@ -140,7 +140,7 @@ def test_loops_in_python_that_share_a_variable_with_a_nested_function(n: int) ->
         def counted(upto):
             yield from range(upto)
 
-        for i in range(2):
+        for _ in range(2):
             bump(1)
             for t in counted(n):
                 k += t
