@@ -4,7 +4,8 @@ The programs come of `docs/language.md` alone, not of `tests.fuzz`. A fault is m
 --sanitize compiled code runs under AddressSanitizer and UBSan; --recorded is about `appyc.numpy`, --neighbours about
 periodic, clamped and negative indices, --chunked about arrays of Dask's, --killed about the same on workers that are
 killed, --lists about lists of numbers as arguments, --containers about dicts, sets and deques, --mixed about lists of
-ints and floats, --texts about texts and their characters.
+ints and floats, --texts about texts and their characters,
+--objects about objects, tuples and nested functions.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ _OTHERS = {
     "containers": "containers",
     "mixed": "mixed",
     "texts": "texts",
+    "objects": "objects",
 }
 """By option, the modules of programs of one kind."""
 
@@ -69,6 +71,7 @@ def main() -> int:
     )
     parser.add_argument("--mixed", action="store_true", help="lists of ints and floats")
     parser.add_argument("--texts", action="store_true", help="texts and their characters")
+    parser.add_argument("--objects", action="store_true", help="objects, tuples and nested functions")
     parser.add_argument(
         "--optimise", help="what the C compiler is given; else -O0, of four in ten -O1 or -O3"
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.random_programs import chunked, containers, listed, mixed, neighbours, recorded, texts
+from tests.random_programs import chunked, containers, listed, mixed, neighbours, objects, recorded, texts
 from tests.random_programs.check import FAULTS, check
 from tests.random_programs.programs import program
 from tests.random_programs.shrink import shrunk
@@ -74,6 +74,13 @@ def test_lists_of_ints_and_floats(seed: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(9800, 9804))
 def test_texts(seed: int, tmp_path: Path) -> None:
     verdict = texts.check(texts.program(seed), tmp_path)
+    assert verdict.kind not in FAULTS, verdict.detail
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("seed", range(9900, 9904))
+def test_objects(seed: int, tmp_path: Path) -> None:
+    verdict = objects.check(objects.program(seed), tmp_path)
     assert verdict.kind not in FAULTS, verdict.detail
 
 

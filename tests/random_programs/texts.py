@@ -39,6 +39,15 @@ class _Maker:
         self.rng = random.Random(seed)
         self.own = [name for name in "clwed" if self.rng.random() < 0.6]
         self.loop = 0
+        makers = [
+            self.number,
+            self.text,
+            self.list,
+            self.character,
+            self.condition,
+            lambda: ", ".join(["k", *self.own]),
+        ]
+        self.results = self.rng.sample(makers, self.rng.randint(1, 3))
 
     def has(self, name: str, *forms: str) -> list[str]:
         return [*forms] if name in self.own else []
@@ -104,7 +113,7 @@ class _Maker:
             f"{self.list()} == {self.list()}",
             f"{self.sequence() if self.rng.random() < 0.3 else self.character()} == {constant}",
             f"{c}.{self.test()}()", f"not {self.text()}", f"len({self.text()}) > {self.number()}",
-            f"{self.number()} > n", "i", *self.has("l", "l", "not l"),
+            f"{self.number()} > n", "i > 0", *self.has("l", "not l"),
         ]  # fmt: skip
         return self.rng.choice(forms)
 
@@ -162,17 +171,8 @@ class _Maker:
         return lines
 
     def returned(self) -> str:
-        parts = [
-            self.number(),
-            self.text(),
-            self.list(),
-            self.character(),
-            self.condition(),
-            "k",
-            "s",
-            *self.own,
-        ]
-        return f"return {', '.join(self.rng.sample(parts, self.rng.randint(1, 3)))}"
+        """A return of values that have the same types in all returns."""
+        return f"return {', '.join(value() for value in self.results)}"
 
     def function(self) -> str:
         lines = ["def f(s, t, n):", "    i = j = k = 0"]
