@@ -158,10 +158,10 @@ class _Work:
         """Outlines the statements as one region, and gives its call; themselves if that is impossible."""
         outputs = sorted(names_assigned(body) & flow.after)
         unsure = frozenset(outputs) - surely_assigned(body)
-        # Between the parts of an expression no flag can be set: what `:=` may bind keeps the value from before.
-        inputs = sorted(
-            (live_before(body, frozenset()) & self.names) | (unsure & _named_in_expressions(body))
-        )
+        # What has a value before keeps that. Between the parts of an expression no flag can be set, so that
+        # what `:=` may bind must have one.
+        kept = unsure & (flow.before | _named_in_expressions(body))
+        inputs = sorted((live_before(body, frozenset()) & self.names) | kept)
         uncertain = sorted(unsure - set(inputs))
         unbound = sorted(set(inputs) - flow.before)
         seen = sorted(names_assigned(body) & self.captured)

@@ -419,3 +419,20 @@ def test_a_marked_loop_that_cannot_be_compiled_beside_a_python_part_says_both():
         appyc.UnsupportedError, match="apart from it, this cannot be compiled: this integer is"
     ):
         appyc.jit(parted)(np.arange(5, dtype=np.uint8), np.arange(5, dtype=np.int16), 3)
+
+
+def test_a_name_that_is_only_assigned_in_a_region_keeps_a_value_of_any_type_from_before_it():
+    def f(a):
+        order = np.argsort(a)
+        least = np.inf
+        pair = (-1, -1)
+        for k in range(1, len(order)):
+            gap = a[order[k]] - a[order[k - 1]]
+            if gap < least:
+                least = gap
+                pair = (order[k - 1], order[k])
+        return least, pair
+
+    report = same(f, np.array([5.0, 1.0, 8.0, 1.5])).explain()
+    assert [r.index for r in report.loops] == ["k"]
+    same(f, np.array([5.0, 5.0, 5.0])[:1])
