@@ -18,6 +18,12 @@ def index(items, value):
 
 
 @list_loop
+def contains(items, value):
+    """Whether an item is equal to a value."""
+    return any(items[at] == value for at in range(len(items)))
+
+
+@list_loop
 def count(items, value):
     """How many items are equal to a value."""
     number = 0

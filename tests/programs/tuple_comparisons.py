@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.programs.registry import Programs, floats, ints
+from tests.programs.registry import C_ONLY, Programs, floats, ints
 
 PROGRAMS = Programs(strict=True)
 
@@ -92,3 +92,25 @@ def extremes_of_several(a, b):
         last = max((int(b[i]), -i), last)
         steps += min((int(b[i]), 0), (int(b[i - 1]), 1), (2, 2))[1]
     return best, last, steps
+
+
+@PROGRAMS.on(ints(30, lo=0, hi=4), targets=C_ONLY)
+@PROGRAMS.on(ints(0), targets=C_ONLY)
+def tuples_looked_for_among_tuples(a):
+    seen = []
+    for i in range(1, len(a)):
+        edge = (a[i - 1], a[i])
+        if edge not in seen and (a[i], a[i - 1]) not in seen:
+            seen.append(edge)
+    return seen, (1, 1) in seen, (a.sum(), 2) in seen
+
+
+@PROGRAMS.on(5, 2)
+@PROGRAMS.on(0, 0)
+def steps_looked_for_among_steps(n, m):
+    path = [(0, 0.0)]
+    for k in range(n):
+        path.append((k, k * m / 2))
+    while (len(path) % 3, 2) in path:
+        path.pop()
+    return path, (m, m) in path, (m, 0.5) not in path

@@ -20,6 +20,7 @@ from appyc.frontend.arrays import tensors
 from appyc.frontend.control.conditionals import choose
 from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import constant_truth
+from appyc.frontend.expressions.inlining import inlined
 from appyc.frontend.library.array_reductions import reduce_array
 from appyc.frontend.resolve import is_instance
 from appyc.frontend.scope import Scope
@@ -38,6 +39,7 @@ from appyc.frontend.types.values import (
     is_none,
 )
 from appyc.ir.nodes import Logical
+from appyc.library.list_lookups import contains
 
 _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
@@ -149,7 +151,7 @@ def _identity(
 
 
 def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Number:
-    """`item in among`, for a number or text: in a tuple, list or set (a display or a name), or in a dict's keys."""
+    """`item in among`, for a number, tuple or text: in a tuple, list or set (written out or named), or a dict's keys."""
     if isinstance(among, ast.List | ast.Set):
         among = ast.copy_location(ast.Tuple(among.elts, ast.Load()), among)
     wanted, found = expressions.lower_operands(scope, [item, among])
@@ -159,6 +161,10 @@ def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Numb
         match wanted.obj, found.obj:
             case str(part), str(text):
                 return arithmetic.python_number(part in text, loc)
+    if isinstance(found, ListSlots) and found.of_tuples and isinstance(wanted, TupleValue):
+        is_there = inlined(scope, contains, {"items": found, "value": wanted}, loc, trusted=True)
+        assert isinstance(is_there, Number)
+        return is_there
     is_own = isinstance(found, ListSlots) and not found.of_tuples
     if (is_own or (is_listed(found) and found.ndim == 1)) and isinstance(wanted, Number):
         return _among_list(scope, wanted, found, loc)
