@@ -332,3 +332,30 @@ def characters_counted_from(text, first):
 def arrays_of_characters(text):
     codes = np.array([c == text[0] for c in text])
     return codes, np.sum([c != text[-1] for c in text[1:]])
+
+
+def _middle(a):
+    return a[0] / 2, a[1] / 2
+
+
+def _turned(scale, x, y):
+    return scale * (x - y), scale * (x + y)
+
+
+@PROGRAMS.on(floats(3), 2.0)
+def items_of_what_a_call_gives_as_arguments(a, scale):
+    s = _turned(scale, *_middle(a))
+    return s, min(*_middle(a), *_turned(1.0, *s)), math.hypot(*_turned(scale, *_middle(a[1:])))
+
+
+@PROGRAMS.on(floats(4, 5) > 0.5)
+@PROGRAMS.on(floats(0, 3) > 0.5, joined=True)
+def pairs_of_indices_of_what_is_true(mask):
+    pairs = list(zip(*np.nonzero(mask)))
+    total = 0
+    for i, j in zip(*np.where(mask)):
+        total += 3 * i + j
+    while pairs:
+        i, j = pairs.pop()
+        total -= i - j
+    return total

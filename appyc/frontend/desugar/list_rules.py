@@ -12,8 +12,8 @@ Names for lists, dicts and sets that an expression makes, where they are used at
     median = sorted(window)[n // 2]          ->   made = sorted(window)
                                                   median = made[n // 2]
 
-    i, j = sorted((i, j))                    ->   made = sorted((i, j))
-                                                  i, j = made
+    for i, j in zip(*np.nonzero(mask)):      ->   made = np.nonzero(mask)
+                                                  for i, j in zip(*made):
 
     rows = first[1:] + [x for x in a] + [0]  ->   items = first[1:]
                                                   items.extend([x for x in a])
@@ -85,8 +85,8 @@ def with_named_lists(source: Source, value_of: ValueOf) -> Source:
                 return False
 
     if not any(
-        _makes(n) or _is_sum(n, lists) or _is_item(n) or _is_choice(n, lists) or gets_list(n) for n in nodes
-    ):
+        _makes(n) or _is_item(n) or gets_list(n) or isinstance(n, ast.Starred) for n in nodes
+    ) and not any(_is_sum(n, lists) or _is_choice(n, lists) for n in nodes):
         return source
     return rewritten(source, lambda function: _Naming(function, lists, gets_list))
 
@@ -172,10 +172,8 @@ def _is_made_list(node: ast.expr) -> bool:
 
 def _is_of_names(node: ast.expr) -> bool:
     """`[n, 2]`, `[0] * n`"""
-    kinds = (
-        ast.List | ast.BinOp | ast.UnaryOp | ast.Name | ast.Constant | ast.Load | ast.operator | ast.unaryop
-    )
-    return all(isinstance(part, kinds) for part in ast.walk(node))
+    of = ast.List | ast.BinOp | ast.UnaryOp | ast.Name | ast.Constant | ast.Load | ast.operator | ast.unaryop
+    return all(isinstance(part, of) for part in ast.walk(node))
 
 
 def _is_item(node: ast.AST) -> TypeGuard[ast.Subscript | ast.Assign]:
@@ -260,6 +258,8 @@ class _Naming(Rewriter):
             return self._summed(node)
         before: list[ast.stmt] = []
         match node:
+            case ast.Starred(value=ast.Call()):
+                before, node.value = self._made(node.value)
             case ast.Tuple() | ast.List():
                 before, node.elts = self._in_order(node.elts)
             case ast.Subscript() | ast.Attribute():

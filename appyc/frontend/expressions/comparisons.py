@@ -151,7 +151,7 @@ def _identity(
 
 
 def _membership(scope: Scope, item: ast.expr, among: ast.expr, loc: Loc) -> Number:
-    """`item in among`, for a number, tuple or text: in a tuple, list or set (written out or named), or a dict's keys."""
+    """`item in among`, for a number, tuple or text: in a tuple, list, set (written out or named), or a dict's keys."""
     if isinstance(among, ast.List | ast.Set):
         among = ast.copy_location(ast.Tuple(among.elts, ast.Load()), among)
     wanted, found = expressions.lower_operands(scope, [item, among])
