@@ -362,3 +362,34 @@ def k_means(x, k, rounds):
 
 
 PROGRAMS.runs += LEFT.runs
+
+
+def _slopes(t, y):
+    return np.array([y[1] - t, -y[0]])
+
+
+@PROGRAMS.on(floats(2), 12)
+@PROGRAMS.on(floats(2), 0)
+def states_kept_beside_an_array_that_gets_slopes(y, n):
+    kept = [y.copy()]
+    slopes = np.zeros((2, 2))
+    for k in range(n):
+        slopes[1] = _slopes(0.1 * k, y)
+        new = y + 0.1 * (slopes[0] + slopes[1])
+        if new[0] < 3.0:
+            y = new
+            slopes[0] = slopes[1]
+            kept.append(y)
+    return np.array(kept), slopes
+
+
+@PROGRAMS.on(floats(2, 3))
+def rows_of_an_array_that_become_those_of_a_list(a):
+    kept = [np.zeros(3), np.zeros(3)]
+    other = np.zeros((2, 3))
+    for k in range(2):
+        kept[k] = a[k] + 1
+        other[k] = kept[k]
+        kept[k][0] = 7.0
+        other[k, 1] = 8.0
+    return np.array(kept), other

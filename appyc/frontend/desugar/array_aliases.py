@@ -76,6 +76,7 @@ class ArrayNames:
         nodes = walk(function)
         self.lists, self.value_of = lists, value_of
         self.functions = {n.name: n for n in nodes[1:] if isinstance(n, ast.FunctionDef)}
+        self.arrays = arrays_by_text(function, value_of) - lists.keys()
         self.pure: dict[str, bool] = {}
         self.groups: dict[str, set[str]] = {}
         self.behind = names_behind(function.body)
@@ -162,7 +163,9 @@ class ArrayNames:
                 value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[item])
             ):
                 yield name, item
-            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))], value=item):
+            case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))], value=item) if (
+                name not in self.arrays  # elements are copied
+            ):
                 yield name, item
             case (
                 ast.Assign(targets=[ast.Name(id=name)], value=ast.List(elts=items))
