@@ -9,7 +9,8 @@
 
 The statement that cannot be compiled stays in Python. For a loop or a branch, its body is split
 recursively. Of a statement with a library call, only the call stays (`frontend/library/host_calls.py`).
-The statements before and behind it are outlined if they contain a loop or compute with arrays.
+The statements before and behind it are outlined if they contain a loop or compute with arrays; an empty list that is
+first used behind it is made there.
 A region's parameters are its live-in names. Its results are the names that it assigns and that are
 live-out. Lines and columns stay those of the file. A region that cannot be compiled either is split
 again when it is called.
@@ -37,7 +38,15 @@ from appyc.frontend.regions import function_of, region_call, region_definition
 from appyc.frontend.source import Part, Source
 from appyc.frontend.syntax.array_names import ArrayNames
 from appyc.frontend.syntax.liveness import live_before, names_assigned, names_captured, surely_assigned
-from appyc.frontend.syntax.tree import is_new_list, may_be_container, one_by_one, parameters_of, statements_in
+from appyc.frontend.syntax.tree import (
+    is_made_of_nothing,
+    is_new_list,
+    may_be_container,
+    names_in,
+    one_by_one,
+    parameters_of,
+    statements_in,
+)
 from appyc.frontend.syntax.trip_counts import iterations
 from appyc.ir.names import unused
 
@@ -122,6 +131,8 @@ class _Work:
         self, left: list[ast.stmt], stmt: ast.stmt, right: list[ast.stmt], flow: _Flow
     ) -> list[ast.stmt]:
         """A statement that runs in Python, and those on both sides of it with their regions outlined."""
+        left, waiting = self._without_waiting(left, stmt)
+        right = [*waiting, *right]
         behind = live_before(right, flow.after, flow.at_jump)
         live = live_before([stmt], behind, flow.at_jump)
         assigned = flow.before | surely_assigned(left)
@@ -131,6 +142,26 @@ class _Work:
             middle,
             *self.outlined(right, replace(flow, before=assigned | surely_assigned([stmt]))),
         ]
+
+    def _without_waiting(self, left: list[ast.stmt], stmt: ast.stmt) -> tuple[list[ast.stmt], list[ast.stmt]]:
+        """The statements before one that runs in Python, and those among them that may as well come behind it: each
+        makes containers, which only the region that makes them can change."""
+        kept: list[ast.stmt] = []
+        waiting: list[ast.stmt] = []
+        for one in reversed(left):
+            between = [*kept, stmt]
+            used = names_in(*between) | self.captured
+            if (
+                isinstance(one, ast.Assign)
+                and (made := one_by_one(one))
+                and all(isinstance(name, ast.Name) and is_made_of_nothing(value) for name, value in made)
+                and not names_in(one) & used & self.names
+                and not any(map(jumps_out, between))
+            ):
+                waiting.insert(0, one)
+            else:
+                kept.insert(0, one)
+        return kept, waiting
 
     def _in_python(self, stmt: ast.stmt, flow: _Flow) -> ast.stmt:
         """A statement that runs in Python, with the regions in its blocks outlined."""

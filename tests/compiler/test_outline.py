@@ -436,3 +436,47 @@ def test_a_name_that_is_only_assigned_in_a_region_keeps_a_value_of_any_type_from
     report = same(f, np.array([5.0, 1.0, 8.0, 1.5])).explain()
     assert [r.index for r in report.loops] == ["k"]
     same(f, np.array([5.0, 5.0, 5.0])[:1])
+
+
+def test_lists_and_dicts_that_are_made_before_a_library_call_grow_in_the_region_behind_it():
+    def f(w, n):
+        first, rest = [], [-1] * n
+        total = 0.0
+        seen = {}
+        order = np.argsort(w, kind="stable")
+        for k in order:
+            if w[k] > 0.5 or not first:
+                first.append(int(k))
+                total += w[k]
+            else:
+                rest.append(int(k))
+            seen[int(k) % 3] = seen.get(int(k) % 3, 0) + 1
+        return first, rest, total, seen
+
+    report = same(f, np.random.default_rng(1).random(12), 2).explain()
+    assert [reason for _, reason in report.python_parts] == ["np.argsort is left to the library here"]
+    same(f, np.zeros(1), 0)
+
+
+def test_a_container_that_is_used_read_or_jumped_over_before_it_grows_is_made_where_it_stands():
+    def f(w, n):
+        many = [n] * 2
+        n = int(np.linalg.norm(w))
+        kept = []
+        for k in range(3):
+            found = [k]
+            if w[k] == 1.0:
+                print(end="")
+                continue
+            kept.append(found[0] + n)
+        first = list(w)
+        view = w[1:]
+        view[0] = 7.0
+        print(end="")
+        for x in w:
+            first.append(x)
+            many.append(n)
+        return many, kept, found, first
+
+    same(f, np.array([3.0, 0.0, 4.0]), 9)
+    same(f, np.array([3.0, 4.0, 1.0]), 9)

@@ -242,6 +242,42 @@ def may_be_container(value: ast.expr) -> bool:
             return False
 
 
+def is_made_of_nothing(value: ast.expr) -> bool:
+    """Whether an expression makes lists, dicts or sets, of constants and names alone: `[]`, `{0: a}`, `[-1] * (n + 1)`,
+    `list(range(n))`, `[[] for _ in range(n)]`."""
+
+    def is_item(node: ast.expr) -> bool:
+        is_negative = isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant)
+        return is_negative or isinstance(node, ast.Name | ast.Constant)
+
+    def is_plain(node: ast.expr) -> bool:
+        kinds = ast.Name | ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop | ast.Load
+        return all(isinstance(n, kinds) for n in walk(node))
+
+    def is_range(node: ast.expr) -> bool:
+        return (
+            isinstance(node, ast.Call) and ast.unparse(node.func) == "range" and all(map(is_plain, node.args))
+        )
+
+    match value:
+        case ast.List(elts=elts) | ast.Set(elts=elts):
+            return all(is_item(e) or is_made_of_nothing(e) for e in elts)
+        case ast.Dict(keys=keys, values=values):
+            return all(e is not None and is_item(e) for e in (*keys, *values))
+        case ast.BinOp(left=ast.List() as left, op=ast.Mult(), right=right):
+            return is_made_of_nothing(left) and is_plain(right)
+        case ast.ListComp(elt=item, generators=[ast.comprehension(iter=over, ifs=[])]):
+            return is_made_of_nothing(item) and is_range(over)
+        case ast.Call(
+            func=ast.Name(id="dict" | "set" | "deque" | "defaultdict" | "Counter"), args=args, keywords=[]
+        ):
+            return all(isinstance(arg, ast.Name) and arg.id in ("int", "float", "list") for arg in args)
+        case ast.Call(func=ast.Name(id="list"), args=[over], keywords=[]):
+            return is_range(over)
+        case _:
+            return False
+
+
 def copied_list(value: ast.expr) -> ast.Name | None:
     """The list that a list is a copy of, or of a part of it."""
     match value:
