@@ -123,6 +123,16 @@ def classified(s: Any, t: Any) -> Any:
     return counts, out, "".join(changed), changed
 
 
+def kept_and_joined(s: Any, t: Any) -> Any:
+    n = i = len(t)
+    return "".join([s[i - n] for i in range(i, len(s)) if s[i] not in t])
+
+
+def complemented(s: Any, t: Any) -> Any:
+    other = {"a": "b", "b": "a", "c": "d", "d": ""}
+    return "".join(other.get(c, "-") for k in range(2) for c in s if k != len(t))
+
+
 def numbers_of_digits(s: Any, t: Any) -> Any:
     total, last = 0, ""
     for c in t:
@@ -307,7 +317,8 @@ PROGRAMS: list[Callable[..., Any]] = [
     edit_distance, common_subsequence, counted, runs, is_palindrome, overlaps, hashed, whole, characters_out,
     named_twice, stored, mode, balanced, classified, numbers_of_digits, counted_by_character, copied, parts,
     begins_alike, parts_and_lists, texts_beside_lists, longest_palindrome, empty_texts_among_characters,
-    code_of_an_empty_text, joined, dict_without_changes, character_or_what_was_given, itself,
+    code_of_an_empty_text, joined, dict_without_changes, character_or_what_was_given, itself, kept_and_joined,
+    complemented,
 ]  # fmt: skip
 
 
@@ -324,7 +335,7 @@ def test_texts_are_as_in_python(fn: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("fn", [
     edit_distance, common_subsequence, counted, runs, is_palindrome, hashed, balanced, classified,
     counted_by_character, copied, parts, parts_and_lists, longest_palindrome, empty_texts_among_characters, joined,
-    dict_without_changes,
+    dict_without_changes, kept_and_joined, complemented,
 ])  # fmt: skip
 def test_they_are_compiled_once(fn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: Any = appyc.jit(fn, target="cpu", strict=True)

@@ -7,6 +7,7 @@
             stack.append(c)                      stack.append(c)
     counts[s[0]] = 1                     counts[s[0]] = 1
     return "".join(stack)                return made_text(stack)
+    return "".join(c for c in s if c)    xs = []; for c in s: if c: xs.append(c)
 
 Characters are compared, looked for among others, tested, given to `ord` and `int`, and returned; they are items of
 lists and sets, keys and values of dicts, and bound to names that stand for nothing else (`syntax/character_names.py`);
@@ -24,7 +25,16 @@ from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 from appyc.errors import UnsupportedError
-from appyc.frontend.desugar.building import constant, expression, functions_of, located, read, template
+from appyc.frontend.desugar.building import (
+    FreshNames,
+    constant,
+    expression,
+    functions_of,
+    located,
+    read,
+    template,
+)
+from appyc.frontend.desugar.comprehension_loops import appended, with_own_names
 from appyc.frontend.desugar.rewriting import rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.character_names import (
@@ -40,6 +50,7 @@ from appyc.frontend.syntax.character_names import (
     root_of,
     use_of,
 )
+from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types.values import ReturnedContainer
 from appyc.library import code_points, list_lookups
 
@@ -51,7 +62,38 @@ def with_codes(source: Source, texts: frozenset[str]) -> Source:
     """The function, to which these parameters are lists of code points. Raises UnsupportedError for another use."""
     if not texts:
         return source
+    if any(_joined(node) for node in walk(source.ast)):
+        source = rewritten(source, lambda copied: _Joined(FreshNames(copied)))
     return rewritten(source, lambda copied: _Codes(source, character_names(copied, texts)))
+
+
+def _joined(node: ast.AST) -> ast.ListComp | ast.GeneratorExp | None:
+    """The characters of `return "".join(c for c in s)`."""
+    match node:
+        case ast.Return(
+            value=ast.Call(
+                func=ast.Attribute(value=ast.Constant(value=""), attr="join"),
+                args=[ast.ListComp() | ast.GeneratorExp() as items],
+            )
+        ):
+            return items
+        case _:
+            return None
+
+
+@dataclass
+class _Joined(ast.NodeTransformer):
+    """Makes such characters in a list, by loops."""
+
+    unused: FreshNames
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        if (items := _joined(node)) is None:
+            return node
+        assert isinstance(node.value, ast.Call)
+        name = self.unused("characters")
+        node.value.args = [read(name)]
+        return [*appended(with_own_names(items, self.unused), name), located(node, node)]
 
 
 @dataclass

@@ -20,9 +20,21 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from appyc.frontend.desugar.building import Names, located, read, template
+from appyc.frontend.desugar.building import FreshNames, Names, located, read, renamed, template
+from appyc.frontend.syntax.tree import walk
 
 Comprehension: TypeAlias = ast.ListComp | ast.GeneratorExp
+
+
+def with_own_names(node: Comprehension, unused: FreshNames) -> Comprehension:
+    """A comprehension, changed in place, whose variables have names that the function does not use."""
+    first, *_ = node.generators
+    source, first.iter = first.iter, ast.Constant(None)  # which means the function's names
+    parts = walk(*(generator.target for generator in node.generators))
+    names = {part.id: unused(part.id) for part in parts if isinstance(part, ast.Name)}
+    renamed([ast.Expr(node)], names)
+    first.iter = source
+    return node
 
 
 def items_of(over: ast.expr, name: str) -> ast.ListComp:

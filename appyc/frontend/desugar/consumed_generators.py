@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from appyc.frontend.desugar.building import FreshNames, assigned, constant, located, read, renamed, template
-from appyc.frontend.desugar.comprehension_loops import Comprehension, appended, summed
+from appyc.frontend.desugar.building import FreshNames, assigned, constant, located, read, template
+from appyc.frontend.desugar.comprehension_loops import appended, summed, with_own_names
 from appyc.frontend.desugar.generator_loops import Finder, changes_elements
 from appyc.frontend.desugar.rewriting import Rewriter, ValueOf, rewritten
 from appyc.frontend.source import Source
@@ -212,7 +212,7 @@ class _Calls(Rewriter):
                 taker = self.finder.value_of(func)
                 first = start[0] if start else ast.Constant(0)
                 if isinstance(source, ast.GeneratorExp):
-                    own = self._with_own_names(source)
+                    own = with_own_names(source, self.unused)
                     total = names["total"]
                     before += summed(own, total, first) if taker is sum else appended(own, total)
                 else:
@@ -229,7 +229,7 @@ class _Calls(Rewriter):
                 return ast.copy_location(read(taken), node)
             case ast.ListComp(generators=[first, *_]) if _only_yields(first.iter, self.finder):
                 total = self.unused("total")
-                before += appended(self._with_own_names(node), total)
+                before += appended(with_own_names(node, self.unused), total)
                 return located(ast.Call(read("list"), [read(total)], []), node)
             case ast.ListComp(generators=[first, *_]) | ast.GeneratorExp(generators=[first, *_]):
                 first.iter = self._hoisted(first.iter, before)
@@ -239,16 +239,6 @@ class _Calls(Rewriter):
                 node.operand = self._hoisted(node.operand, before)
             case ast.Tuple(elts=elts) | ast.Call(args=elts):
                 elts[:] = self._in_order(elts, before)
-        return node
-
-    def _with_own_names(self, node: Comprehension) -> Comprehension:
-        """A comprehension, changed in place, whose variables have names that the function does not use."""
-        first, *_ = node.generators
-        source, first.iter = first.iter, ast.Constant(None)  # which means the function's names
-        parts = walk(*(generator.target for generator in node.generators))
-        names = {part.id: self.unused(part.id) for part in parts if isinstance(part, ast.Name)}
-        renamed([ast.Expr(node)], names)
-        first.iter = source
         return node
 
     def _name_new(self, node: ast.Call, before: list[ast.stmt]) -> None:
