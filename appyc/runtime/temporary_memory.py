@@ -5,9 +5,6 @@ The dispatcher keeps the memory that one call frees for the next one (`_memory.h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 
 from appyc import options
@@ -34,24 +31,3 @@ def copied(values: np.ndarray) -> np.ndarray:
 def release_memory() -> int:
     """Frees the pooled memory; returns the number of bytes."""
     return _dispatch.trim_memory(0)
-
-
-@contextmanager
-def keeping(limit: int) -> Iterator[None]:
-    """Sets another limit on the pool's bytes inside a `with` block."""
-    _dispatch.set_memory_limit(limit)
-    try:
-        yield
-    finally:
-        _dispatch.set_memory_limit(options.or_usual(options.kept_bytes))
-
-
-@contextmanager
-def poisoned(byte: int) -> Iterator[None]:
-    """Fills what kernels allocate with a byte, but for zeros that are asked for: what is read before it is
-    written shows in the results, then. For tests."""
-    _dispatch.set_memory_poison(byte)
-    try:
-        yield
-    finally:
-        _dispatch.set_memory_poison(-1)

@@ -22,7 +22,6 @@ import appyc
 from appyc import pipeline
 from appyc.ir.machine_model import Machine
 from appyc.runtime.machine_rates import using
-from appyc.runtime.temporary_memory import poisoned
 from appyc.runtime.threads import get_num_threads, set_num_threads
 from tests.e2e.shared import (
     LESS_OPTIMISED,
@@ -33,6 +32,7 @@ from tests.e2e.shared import (
     shared_builds,
     verified_at_the_end,
 )
+from tests.memory import poisoned
 
 TARGETS = ("cpu", "threads", "interpret")
 """cpu: C as users get it. threads: C with every parallel loop cut up, however small it is."""

@@ -13,7 +13,8 @@ import pytest
 import appyc
 import appyc.numpy as lazy
 from appyc import options
-from appyc.runtime.temporary_memory import copied, keeping, poisoned, release_memory
+from appyc.runtime.temporary_memory import copied, release_memory
+from tests.memory import keeping, poisoned
 
 LARGE = 1 << 20
 """Elements: far more than the C library keeps by itself."""
