@@ -33,10 +33,10 @@ from rich.table import Table
 
 import appyc
 from appyc.compiler.triton_kernels import triton_program
+from appyc.runtime.faults import fault_words
 from appyc.runtime.gpu_products import multiply
 from appyc.runtime.kernel_variants import KernelArguments, Variant, choose_lanes
 from appyc.runtime.triton_build import compile_kernel
-from appyc.runtime.triton_faults import fault_words
 from appyc.runtime.triton_source import HostScalars, load_host
 from appyc.triton_gen.triton_module import TritonProgram
 from benchmarks.machine import write_results

@@ -15,11 +15,11 @@ from appyc.compiler.disk_cache import disk_cache
 from appyc.errors import ToolchainError, defects_of
 from appyc.ir.aliasing import Sharing
 from appyc.ir.nodes import Function, Result, Symbol
-from appyc.ir.results import ResultTree, nested
+from appyc.ir.results import nested
 from appyc.options import Options, cache_dir
+from appyc.runtime.faults import GuardFailed
 from appyc.runtime.frame import flat_values
 from appyc.runtime.overlap import any_overlap
-from appyc.runtime.triton_faults import GuardFailed
 from appyc.triton_gen.triton_module import TritonProgram, generate
 
 if TYPE_CHECKING:
@@ -50,20 +50,6 @@ def cubins(analysed: Analysed, target: str) -> list[CompiledKernel]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Results:
-    """Builds the results for the caller from the host program's values, whose numbers may be Python's."""
-
-    tree: ResultTree
-    results: tuple[Result, ...]
-
-    def build(self, values: Sequence[Any]) -> object:
-        if self.tree is None:
-            return None
-        handed = [_handed(v, r) for v, r in zip(values, self.results, strict=True)]
-        return nested(self.tree, handed)
-
-
-@dataclass(frozen=True, slots=True)
 class GpuRunner:
     """run: a call. alone: one with the kernel's parameters by position, of which no arrays overlap."""
 
@@ -78,11 +64,15 @@ def gpu_runner(analysed: Analysed, target: str) -> GpuRunner:
     with every access checked.
     """
     _require_triton()
-    make = _interpreter if target == "interpret" else partial(_launcher, analysed.context.options)
+    make = _maker(target, analysed.context.options)
     program = triton_program(analysed.function, analysed)
     usual = make(program)
-    results = _Results(analysed.function.tree, analysed.function.results)
+    tree, types = analysed.function.tree, analysed.function.results
     written = frozenset(number for number, is_written in enumerate(program.written) if is_written)
+
+    def built(values: Sequence[Any]) -> object:
+        """What the function returns, whose numbers may be Python's."""
+        return None if tree is None else nested(tree, [*map(_handed, values, types)])
 
     @cache
     def plain() -> Runner:
@@ -101,8 +91,8 @@ def gpu_runner(analysed: Analysed, target: str) -> GpuRunner:
         runner, hidden = overlapping.version(flat)
         if runner is not None:
             with suppress(GuardFailed):
-                return results.build(runner([*flat, *hidden]))
-        return results.build(plain()(flat))
+                return built(runner([*flat, *hidden]))
+        return built(plain()(flat))
 
     def alone(*flat: Any) -> object:
         try:
@@ -110,22 +100,20 @@ def gpu_runner(analysed: Analysed, target: str) -> GpuRunner:
         except GuardFailed:
             pass
         else:
-            return results.build(values)
-        return results.build(plain()(flat))  # not in a handler: what it raises stands alone
+            return built(values)
+        return built(plain()(flat))  # not in a handler: what it raises stands alone
 
     return GpuRunner(run, alone)
 
 
-def _interpreter(program: TritonProgram) -> Runner:
-    from appyc.runtime.triton_interpret import interpret  # noqa: PLC0415  (imports Triton)
+def _maker(target: str, options: Options) -> Callable[[TritonProgram], Runner]:
+    if target == "interpret":
+        from appyc.runtime.triton_interpret import interpret  # noqa: PLC0415  (imports Triton)
 
-    return interpret(program)
-
-
-def _launcher(options: Options, program: TritonProgram) -> Runner:
+        return interpret
     from appyc.runtime.triton_launch import launch  # noqa: PLC0415  (imports CuPy)
 
-    return launch(program, disk_cache(cache_dir() if options.cache else None)[0])
+    return partial(launch, disk=disk_cache(cache_dir() if options.cache else None)[0])
 
 
 def _require_triton() -> None:

@@ -1,4 +1,4 @@
-"""Builds the Python exception, with its source line, for a fault that a kernel reports."""
+"""Builds the Python exception, with its source line, for a fault that a kernel reports, on a GPU by a record of it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from appyc.errors import DependenceError, LeftToPython, Loc, snippet
+from appyc.ir.abi import FAULT_SLOTS
 from appyc.ir.fault_words import AS_TUPLE, FaultSite
 
 WITHOUT_PRAGMA = "leave the pragma out, and the loop runs in parallel where the arguments allow it"
@@ -56,3 +58,24 @@ def located_error(site: FaultSite, words: Sequence[int]) -> Exception:
 def _note(loc: Loc) -> str:
     """The source line. Programs raise the same exception many times, and catch it."""
     return "\n".join(snippet(loc))
+
+
+# ---------------------------------------------------------------- records of kernels on a GPU
+
+
+class GuardFailed(Exception):  # noqa: N818  (no error of the user)
+    """A guard of the function does not hold, so an index may be out of range. Nothing has been
+    written; the version that checks every access has to run."""
+
+
+def fault_words(sites: tuple[FaultSite, ...]) -> int:
+    """The words of all records: for each site how often it happened, and the words of one occurrence."""
+    return FAULT_SLOTS * len(sites)
+
+
+def raise_recorded(sites: tuple[FaultSite, ...], words: NDArray[np.int64]) -> None:
+    """Raises for the first fault site, in the order of the program's text, whose record has a fault."""
+    for number, site in enumerate(sites):
+        seen, *of_message = (int(w) for w in words[FAULT_SLOTS * number :][:FAULT_SLOTS])
+        if seen:
+            raise located_error(site, of_message)

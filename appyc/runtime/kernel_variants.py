@@ -94,18 +94,12 @@ def packed_layout(types: Sequence[str]) -> tuple[str, list[int], int]:
     Triton adds two pointers to scratch memory at the end, which are null here.
 
     >>> packed_layout(["*fp64", "i1", "i64"])
-    ('<Q?7xqQQ', [0, 8, 16, 24, 32], 40)
+    ('@Q?qQQ', [0, 8, 16, 24, 32], 40)
     """
-    layout, at = "<", 0
-    offsets: list[int] = []
-    for type_ in [*types, "*", "*"]:
-        code = "Q" if type_.startswith("*") else _FORMATS[type_]
-        size = struct.calcsize(f"<{code}")
-        padding = -at % size
-        layout += (f"{padding}x" if padding else "") + code
-        offsets.append(at + padding)
-        at += padding + size
-    return layout, offsets, at
+    codes = ["Q" if type_[0] == "*" else _FORMATS[type_] for type_ in [*types, "*", "*"]]
+    ends = [struct.calcsize("@" + "".join(codes[:count])) for count in range(1, len(codes) + 1)]
+    offsets = [end - struct.calcsize(code) for end, code in zip(ends, codes, strict=True)]
+    return "@" + "".join(codes), offsets, ends[-1]
 
 
 def _measured(params: Sequence[Param]) -> Iterator[tuple[int, Param]]:

@@ -1,14 +1,20 @@
-"""Compiles generated Triton kernels to cubins, ahead of time and without a GPU."""
+"""Compiles generated Triton kernels to cubins, ahead of time and without a GPU, and keeps them in the disk cache: one
+that was compiled before is launched without importing Triton."""
 
 from __future__ import annotations
 
 import re
 import subprocess
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from appyc.errors import InternalError, ToolchainError
+from appyc.runtime.cache import Cache
+from appyc.runtime.fingerprint import digest, package_fingerprint
 from appyc.runtime.kernel_variants import Variant
 from appyc.runtime.triton_source import load_source
 from appyc.triton_gen.triton_kernel import KernelText
@@ -112,6 +118,32 @@ def compile_kernel(
         stack,
         local,
     )
+
+
+def cached_kernel(
+    program: TritonProgram, kernel: KernelText, variant: Variant, target: str, disk: Cache
+) -> CompiledKernel:
+    """A variant of one kernel, from the disk cache where it is there."""
+    key = digest(
+        program.text,
+        kernel.name,
+        repr((variant, program.fuse_multiply_add, target)),
+        _triton_version(),
+        package_fingerprint(),
+    )
+    entry = disk.lookup(key)
+    if entry is not None:
+        meta: dict[str, Any] = entry.meta
+        return CompiledKernel(**meta, cubin=entry.path("kernel.cubin").read_bytes())
+    built = compile_kernel(program, kernel, target, variant)
+    fields = asdict(built)
+    disk.store(key, {"kernel.cubin": fields.pop("cubin")}, fields)
+    return built
+
+
+@cache
+def _triton_version() -> str:
+    return version("triton")
 
 
 def _usage(cubin: bytes) -> tuple[int, int, int]:

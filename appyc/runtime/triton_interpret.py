@@ -15,10 +15,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from appyc.runtime.faults import located_error
+from appyc.runtime.faults import GuardFailed, fault_words, located_error, raise_recorded
 from appyc.runtime.gpu_products import multiply
 from appyc.runtime.kernel_variants import KernelArguments, Variant, choose_lanes
-from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
 from appyc.runtime.triton_libdevice import Libdevice
 from appyc.runtime.triton_source import HostScalars, load_source, plain_functions
 from appyc.triton_gen.triton_module import TritonProgram
@@ -124,7 +123,7 @@ class _InterpreterDevice:
         raise located_error(self.sites[site], words)
 
     def check(self) -> None:
-        raise_fault(self.sites, self.faults)
+        raise_recorded(self.sites, self.faults)
 
 
 def _tensor(type_: str, value: Any) -> Any:

@@ -19,14 +19,13 @@ from numpy.typing import NDArray
 from appyc.errors import ToolchainError
 from appyc.ir.types import Layout
 from appyc.runtime.cache import Cache
-from appyc.runtime.cubins import cached_kernel
 from appyc.runtime.cuda_graphs import Recording, graphed
 from appyc.runtime.dispatch import Launcher
-from appyc.runtime.faults import located_error
+from appyc.runtime.faults import GuardFailed, fault_words, located_error, raise_recorded
 from appyc.runtime.gpu_products import multiply
 from appyc.runtime.kernel_variants import KernelArguments, Variant, choose_lanes
 from appyc.runtime.overlap import touching_spans
-from appyc.runtime.triton_faults import GuardFailed, fault_words, raise_fault
+from appyc.runtime.triton_build import cached_kernel
 from appyc.runtime.triton_interpret import Compiled
 from appyc.runtime.triton_source import HostScalars, load_host
 from appyc.triton_gen.triton_module import TritonProgram
@@ -304,5 +303,5 @@ class _GpuDevice:
     def check(self) -> None:
         if self.faults is not None:
             self.has_raised = True
-            raise_fault(self.sites, self.cupy.asnumpy(self.faults))
+            raise_recorded(self.sites, self.cupy.asnumpy(self.faults))
             self.has_raised = False

@@ -12,8 +12,8 @@ from unittest import mock
 import numpy as np
 
 from appyc.runtime.cache import Cache
-from appyc.runtime.cubins import cached_kernel
 from appyc.runtime.kernel_variants import Variant
+from appyc.runtime.triton_build import cached_kernel
 from appyc.triton_gen.triton_module import TritonProgram
 from tests.triton_gen.source_runner import program_of
 
@@ -36,7 +36,9 @@ def test_a_kernel_is_compiled_once(tmp_path: Path) -> None:
     found = program()
     first = cached_kernel(found, found.kernels[0], Variant(128), "cuda:90", Cache(tmp_path))
     assert first.cubin.startswith(b"\x7fELF")
-    with mock.patch("appyc.runtime.cubins.compile_kernel", side_effect=AssertionError("compiled again")):
+    with mock.patch(
+        "appyc.runtime.triton_build.compile_kernel", side_effect=AssertionError("compiled again")
+    ):
         again = cached_kernel(program(), found.kernels[0], Variant(128), "cuda:90", Cache(tmp_path))
     assert again == first
 
@@ -59,7 +61,7 @@ WARM = """
 import pickle, sys
 from pathlib import Path
 from appyc.runtime.cache import Cache
-from appyc.runtime.cubins import cached_kernel
+from appyc.runtime.triton_build import cached_kernel
 from appyc.runtime.kernel_variants import Variant
 from appyc.runtime.triton_source import load_host
 program = pickle.load(sys.stdin.buffer)
@@ -75,7 +77,7 @@ import numpy as np
 from types import SimpleNamespace
 from unittest import mock
 import appyc
-from appyc.runtime import cubins
+from appyc.runtime import triton_build
 from benchmarks.gpu_launch import driver_without_work
 from tests import stand_in_cupy
 
@@ -88,7 +90,7 @@ module = SimpleNamespace(load=loaded.append, get_function=lambda name: SimpleNam
 with stand_in_cupy.installed() as cupy:
     cupy.cuda.driver.launch_address = driver_without_work()
     cupy.cuda.function.Module = lambda: module
-    with mock.patch("appyc.runtime.triton_launch.cached_kernel", cubins.cached_kernel):
+    with mock.patch("appyc.runtime.triton_launch.cached_kernel", triton_build.cached_kernel):
         appyc.jit(doubled, target="gpu")(cupy.zeros(4))
 assert loaded[0].startswith(b"\\x7fELF")
 print(sorted({"triton", "torch"} & set(sys.modules)))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from appyc.runtime.triton_faults import GuardFailed
+from appyc.runtime.faults import GuardFailed
 from appyc.runtime.triton_interpret import interpret
 from tests.triton_gen.source_runner import compare, program_of
 
