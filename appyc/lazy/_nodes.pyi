@@ -71,23 +71,7 @@ class Known:
     @property
     def __appyc_plain__(self) -> Any: ...
     plans: dict[tuple[object, ...], Any]
-    def __init__(
-        self,
-        slowly: Callable[..., Any],
-        tally: Tally,
-        array_type: type[Any],
-        number_type: type[Any],
-        planned: Callable[[Any, tuple[Any, ...], Any, Statement], Any],
-        finished: Callable[[Any, tuple[Any, ...]], Any],
-        operands: int,
-        *,
-        what: str = "makes",
-        bound: str = "each",
-        swapped: bool = False,
-        by_value: bool = False,
-        direct: Callable[..., Any] | None = None,
-        plain: Callable[..., Any] = ...,
-    ) -> None: ...
+    def __init__(self, slowly: Callable[..., Any], tally: Tally, /, *args: Any, **more: Any) -> None: ...
     def __call__(self, *args: Any, **keywords: Any) -> Any: ...
 
 class KnownMethod(Known):

@@ -171,10 +171,6 @@ def _is_normed(given: Given, array: Any) -> bool:
     return given.get("ord") is None and array.dtype.kind in ("f", "i", "u") and _is_real(given, array)
 
 
-def _are_vectors(_: Given, one: Any, two: Any) -> bool:
-    return bool(one.ndim == 1 and one.shape == two.shape)
-
-
 def _is_traced(given: Given, array: Any) -> bool:
     return bool(array.ndim == 2 and -array.shape[0] < given.get("offset", 0) < array.shape[1])
 
@@ -201,7 +197,8 @@ APPLIED: dict[Any, Callable[..., Any]] = {
                                keepdims=_constant),
     **{getattr(np, name): _recording(name, _summed, _is_real, a=_array, axis=_constant, keepdims=_named)
        for name in ("nansum", "nanprod", "nanmean", "nanmin", "nanmax")},
-    **{getattr(np, name): _recording(name, lambda *_: (), _are_vectors, a=_array, b=_array)
+    **{getattr(np, name): _recording(name, lambda *_: (), lambda _, a, b: a.ndim == 1 and a.shape == b.shape,
+                                     a=_array, b=_array)
        for name in ("inner", "vdot")},
     np.trace: _recording("trace", lambda *_: (), _is_traced, a=_array, offset=_constant),
     np.trapezoid: _recording("trapezoid", lambda _, __, y: y.shape[:-1],

@@ -74,18 +74,15 @@ def _method_of(ufunc: np.ufunc, method: str, args: tuple[Any, ...], keywords: di
     out = keywords.get("out")
     if isinstance(out, tuple) and len(out) == 1:
         keywords = {**keywords, "out": out[0]}
-    try:
-        match method:
-            case "reduce":
-                return _reduce(ufunc, *args, **keywords)
-            case "accumulate":
-                return _accumulate(ufunc, *args, **keywords)
-            case "outer":
-                return _outer(ufunc, *args, **keywords)
-            case "at":
-                return _at(ufunc, *args, **keywords)
-    except TypeError:  # arguments that are not known here: NumPy takes or refuses them
-        pass
+    known: dict[str, Callable[..., Any]] = {
+        "reduce": _reduce,
+        "accumulate": _accumulate,
+        "outer": _outer,
+        "at": _at,
+    }
+    with suppress(TypeError):  # of arguments that are not known here: NumPy takes or refuses them
+        require(method in known)
+        return known[method](ufunc, *args, **keywords)
     raise LeftToNumPy
 
 

@@ -54,10 +54,10 @@ def call(function: JitFunction, args: tuple[Any, ...], keywords: dict[str, Any])
     else:
         if _GOES_ON(function, *args):
             return None
-        recorded = _record(function, args)
-        if type(recorded) is not _Refused:
-            return recorded
-        why = f"since {recorded}"
+        try:
+            return _record(function, args)
+        except _Refused as refusal:
+            why = f"since {refusal}"
     return evaluation.evaluated(function, args, keywords, why)
 
 
@@ -70,31 +70,27 @@ def _are_chunked(args: tuple[Any, ...]) -> bool:
     return any(is_chunked(a.buffer.memory) for a in found)
 
 
-class _Refused(str):
+class _Refused(Exception):  # noqa: N818  (a signal to the caller, who then makes the call)
     """Why a call is not recorded."""
-
-    __slots__ = ()
 
 
 def _record(function: JitFunction, args: tuple[Any, ...]) -> Any:
-    """What a call gives that is recorded, or why it is not."""
-    key = (function, *(_kind(a) for a in args))
+    """What a call gives that is recorded. Raises _Refused."""
+    types = [(a.dtype, len(a.shape)) if isinstance(a, arrays.Array) else type(a) for a in args]
+    key = (function, *types)
     operation = _OPERATIONS.get(key)
     if operation is None:
-        found = _operation(function, args)
-        if isinstance(found, _Refused):
-            return found
-        operation = found
+        operation = _operation(function, args)
         if len(_OPERATIONS) >= _MOST_OPERATIONS:
             _OPERATIONS.clear()
         _OPERATIONS[key] = operation
     if any(isinstance(a, arrays.Array) and a.is_window for a in args):
-        return _Refused("an argument is a view that is no slice, transpose or new shape")
+        raise _Refused("an argument is a view that is no slice, transpose or new shape")
     if any(args[k].buffer.lent or args[k].buffer.is_number for k in operation.written):
-        return _Refused("it stores into an array that another library looks at, or into a number")
+        raise _Refused("it stores into an array that another library looks at, or into a number")
     shapes = _shapes(operation, args)
     if shapes is None:
-        return _Refused("only values tell the shapes of what it returns, or it raises")
+        raise _Refused("only values tell the shapes of what it returns, or it raises")
     made = [Buffer(shape, dtype) for shape, dtype in zip(shapes, operation.results, strict=True)]
     for buffer in made:
         buffer.is_number = not buffer.shape
@@ -130,22 +126,18 @@ _OPERATIONS: dict[tuple[object, ...], Call] = {}
 """What is recorded for functions and types of arguments that were seen before."""
 
 
-def _kind(value: Any) -> object:
-    return (value.dtype, len(value.shape)) if isinstance(value, arrays.Array) else type(value)
-
-
-def _operation(function: JitFunction, args: tuple[Any, ...]) -> Call | _Refused:
-    """What is recorded for a call, or why it must run now."""
+def _operation(function: JitFunction, args: tuple[Any, ...]) -> Call:
+    """What is recorded for a call. Raises _Refused where it must run now."""
     kinds = (arrays.Array, bool, int, float, complex, np.generic)
     if not all(isinstance(a, kinds) for a in args):
         # it may write to a NumPy array, and other things have no type
-        return _Refused("an argument is neither a recorded array nor a number")
+        raise _Refused("an argument is neither a recorded array nor a number")
     try:
         effects = function.effects(*(a.ghost() if isinstance(a, arrays.Array) else a for a in args))
     except CompileError:
-        return _Refused("it is not compiled as a whole")  # what is wrong, the call itself will raise
+        raise _Refused("it is not compiled as a whole") from None  # what is wrong, the call itself will raise
     if not effects.closed:
-        return _Refused("it takes arrays from outside its arguments, or returns views")
+        raise _Refused("it takes arrays from outside its arguments, or returns views")
     function.before = _GOES_ON  # from now on, the next call of a run takes no Python
     return Call(
         function, effects.written, effects.results, effects.single, effects.shapes, python=effects.python

@@ -160,10 +160,6 @@ def _asked(name: str, a: Any) -> Any:
     return getattr(a, name)
 
 
-def _is_scalar(element: Any) -> bool:
-    return type(element) is not arrays.ndarray and np.isscalar(element)
-
-
 def _shares(of: Callable[..., bool], *args: Any, **keywords: Any) -> Any:
     """What waits to be computed has no memory that another library could look at: its ghost will do."""
     return of(*(_in_memory(a) if isinstance(a, arrays.Array) else a for a in args), **keywords)
@@ -188,20 +184,21 @@ def _wanted_shape(given: Any) -> tuple[int, ...] | None:
     return shape if shape and sum(map(int.bit_length, shape)) < 60 else None
 
 
-def _creating(name: str, shape: Any, dtype: Any = None, order: Any = "C", **more: Any) -> Any:
+def _creating(
+    name: str, values: tuple[Any, ...], shape: Any, dtype: Any = None, order: Any = "C", **more: Any
+) -> Any:
     wanted, resolved = np.dtype(dtype), _wanted_shape(shape)
     if resolved is None or more or order != "C" or wanted not in COMPILED_DTYPES:
         raise LeftToNumPy
-    return record(Create(name, wanted), resolved, resolved, wanted)
+    filled = [
+        np.full((), value, wanted)[()] for value in values
+    ]  # raises what NumPy raises for one that does not fit
+    return record(Create(name, wanted), (*resolved, *filled), resolved, wanted)
 
 
 def _full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **more: Any) -> Any:
-    require(dtype is not None, not more, order == "C", type(fill_value) in (bool, int, float))
-    wanted, resolved = np.dtype(dtype), _wanted_shape(shape)
-    if resolved is None or wanted not in COMPILED_DTYPES:
-        raise LeftToNumPy
-    value = np.full((), fill_value, wanted)[()]  # raises what NumPy raises for a value that does not fit
-    return record(Create("full", wanted), (*resolved, value), resolved, wanted)
+    require(dtype is not None, type(fill_value) in (bool, int, float))
+    return _creating("full", (fill_value,), shape, dtype, order, **more)
 
 
 def _created_like(name: str, like: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -213,7 +210,7 @@ def _created_like(name: str, like: Any, args: tuple[Any, ...], keywords: dict[st
 
 
 _CREATION: dict[Any, Callable[..., Any]] = {
-    **{getattr(np, name): partial(_creating, name) for name in ("zeros", "ones", "empty")},
+    **{getattr(np, name): partial(_creating, name, ()) for name in ("zeros", "ones", "empty")},
     np.full: _full,
 }
 
@@ -233,7 +230,8 @@ _OWN: dict[Any, Callable[..., Any]] = {
     np.transpose: lambda a, axes=None: _method("transpose", a, axes),
     np.reshape: lambda a, /, shape, order="C", *, copy=None: _method("reshape", a, shape, order=order, copy=copy),
     np.ravel: partial(_method, "ravel"), np.copy: _copy, np.astype: _astype,
-    np.shape: partial(_asked, "shape"), np.ndim: partial(_asked, "ndim"), np.size: _size, np.isscalar: _is_scalar,
+    np.shape: partial(_asked, "shape"), np.ndim: partial(_asked, "ndim"), np.size: _size,
+    np.isscalar: lambda element: type(element) is not arrays.ndarray and np.isscalar(element),
     np.copyto: _copyto, np.putmask: _putmask, np.take: _take, np.diff: _diff,
     np.ptp: _ptp, np.average: _average, np.outer: _outer,
     **{getattr(np, f"{name}_like"): partial(_like, name) for name in ("zeros", "ones", "empty", "full")},

@@ -26,39 +26,25 @@ from appyc.lazy.shapes import ShapeMethods
 
 def _binary(ufunc: np.ufunc) -> tuple[Any, Any]:
     """The methods for `array <operator> other` and `other <operator> array`."""
-
-    def backward(two: Any, one: Any) -> Any:
-        return ufuncs.binary(ufunc, one, two)
-
-    by_value = ufunc is np.power
-    bound = "product" if ufunc is np.matmul else "broadcast"
-    direct = ufuncs.OPERATORS[ufunc]
+    known = functools.partial(
+        cached, KnownMethod, operands=2, by_value=ufunc is np.power, direct=ufuncs.OPERATORS[ufunc],
+        bound="product" if ufunc is np.matmul else "broadcast",
+    )  # fmt: skip
     forward = functools.partial(ufuncs.binary, ufunc)
-    return (
-        cached(KnownMethod, forward, 2, by_value=by_value, direct=direct, bound=bound),
-        cached(KnownMethod, backward, 2, by_value=by_value, swapped=True, direct=direct, bound=bound),
-    )
+    return known(forward), known(lambda two, one: forward(one, two), swapped=True)
 
 
 def _unary(ufunc: np.ufunc) -> Any:
     """The method for `<operator> array`."""
-
-    def slowly(array: Any) -> Any:
-        return numpy_functions.call(ufunc, (array,), {})
-
-    return cached(KnownMethod, slowly, 1, direct=ufunc)
+    return cached(KnownMethod, lambda array: numpy_functions.call(ufunc, (array,), {}), 1, direct=ufunc)
 
 
 def _in_place(ufunc: np.ufunc) -> Any:
     """The method for `array <operator>= other`."""
-
-    def slowly(array: Any, other: Any) -> Any:
-        return ufuncs.update(ufunc, array, other)
-
+    slowly = functools.partial(ufuncs.update, ufunc)
     direct = None if ufunc is np.matmul else ufuncs.UPDATES[ufunc]
-    return cached(
-        KnownMethod, slowly, 2, what="updates", by_value=ufunc is np.power, direct=direct, bound="broadcast"
-    )
+    by_value = ufunc is np.power
+    return cached(KnownMethod, slowly, 2, what="updates", by_value=by_value, direct=direct, bound="broadcast")
 
 
 def _method(name: str) -> Any:

@@ -72,13 +72,9 @@ def _reduced(name: str, operand: Any, axis: Any = None, dtype: Any = None, ddof:
     return found
 
 
-def _applied(name: str, **keywords: Any) -> Apply:
-    return Apply(name, (OPERAND,), tuple(keywords.items()))
-
-
-def _reduction(name: str, axes: tuple[int, ...] | None, keepdims: bool, ddof: int) -> Apply:
+def _applied(name: str, ddof: int = 0, **keywords: Any) -> Apply:
     more = {"ddof": ddof} if name in ("var", "std") else {}
-    return _applied(name, axis=axes, keepdims=keepdims, **more)
+    return Apply(name, (OPERAND,), tuple({**keywords, **more}.items()))
 
 
 def _along(name: str, operand: Any, whole: tuple[int, ...] | None, axes: tuple[int, ...], keepdims: bool, ddof: int,
@@ -86,14 +82,13 @@ def _along(name: str, operand: Any, whole: tuple[int, ...] | None, axes: tuple[i
     """The reduction along axes, whose result lies in memory as the operand does."""
     if operand.is_straight:
         shape = without(operand.shape, axes, keepdims=keepdims)
-        return record(_reduction(name, whole, keepdims, ddof), (operand,), shape, result)
+        return record(_applied(name, ddof, axis=whole, keepdims=keepdims), (operand,), shape, result)
     order = memory_order([operand.ghost()], operand.ndim)
     turned = operand.transpose(order)
     inner = tuple(sorted(order.index(a) for a in axes))
     shape = without(turned.shape, inner, keepdims=keepdims)
-    found = record(
-        _reduction(name, None if whole is None else inner, keepdims, ddof), (turned,), shape, result
-    )
+    operation = _applied(name, ddof, axis=None if whole is None else inner, keepdims=keepdims)
+    found = record(operation, (turned,), shape, result)
     left = order if keepdims else tuple(a for a in order if a not in axes)
     ranked = sorted(left)
     return found.transpose(inverse(tuple(ranked.index(a) for a in left))) if shape else found

@@ -20,8 +20,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from appyc.lazy._nodes import Buffer, Index
-from appyc.lazy.views import Path, Reshape, Transpose, view_of
+from appyc.lazy._nodes import Buffer
+from appyc.lazy.views import Path, Reshape, Window, view_of
 from appyc.options import from_environment
 
 _Object = TypeVar("_Object")
@@ -121,15 +121,9 @@ def shown(buffer: Buffer) -> Any:
 def view_there(memory: Any, path: Path) -> Any:
     """The view of memory on a GPU or in chunks. Raises AttributeError for a step that compiled code cannot express."""
     for step in path:
-        match step:
-            case Index(items=items):
-                memory = memory[(*items, ...)]
-            case Transpose(axes):
-                memory = memory.transpose(axes)
-            case Reshape(shape):
-                memory = memory.reshape(shape)
-            case _:
-                raise AttributeError("a library on a GPU cannot take this view: pass a copy")
+        if isinstance(step, Window):
+            raise AttributeError("a library on a GPU cannot take this view: pass a copy")
+        memory = memory.reshape(step.shape) if isinstance(step, Reshape) else step.of(memory)
     return memory
 
 
@@ -149,24 +143,13 @@ def there(buffer: Buffer, path: Path) -> Any:
     return view_of(at_home(buffer), path)
 
 
-def views_there(views: Iterable[tuple[Buffer, Path]]) -> list[Any] | None:
+def views_there(views: Sequence[tuple[Buffer, Path]]) -> list[Any] | None:
     """Views of arrays on the GPU; None where one is not there, or has a step that cannot be expressed there."""
-    out = []
-    for buffer, path in views:
-        if not is_there(buffer.memory):
-            return None
-        try:
-            out.append(view_there(buffer.memory, path))
-        except AttributeError:
-            return None
-    return out
-
-
-def product(a: Any, b: Any) -> Any:
-    """The product of matrices on the GPU."""
-    import cupy  # noqa: PLC0415
-
-    return cupy.matmul(a, b)
+    if not all(is_there(buffer.memory) for buffer, _ in views):
+        return None
+    with suppress(AttributeError):
+        return [view_there(buffer.memory, path) for buffer, path in views]
+    return None
 
 
 def by_numpy(function: Any, arguments: tuple[Any, ...]) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -99,14 +99,8 @@ def flush(wanted: Sequence[Buffer] | None = None, overwritten: Sequence[Buffer] 
     Raises what the operations raise, with the line where they were recorded.
     """
     with STATE.lock:
-        recording = STATE.recording
-        if not recording.statements and not recording.left:
-            return
-        was_running, recording.running = recording.running, True
-        try:
-            _run_all(_taken(wanted, overwritten), wanted if not overwritten else None)
-        finally:
-            recording.running = was_running
+        if STATE.recording.statements or STATE.recording.left:
+            _run_all(lambda: _taken(wanted, overwritten), wanted if not overwritten else None)
 
 
 def _taken(wanted: Sequence[Buffer] | None, overwritten: Sequence[Buffer]) -> list[Recorded]:
@@ -146,12 +140,8 @@ def flush_due() -> None:
         recording = STATE.recording
         if len(recording.left) > recording.most_statements:
             flush()
-            return
-        was_running, recording.running = recording.running, True
-        try:
-            _run_all(recording.take_new(), ())
-        finally:
-            recording.running = was_running
+        else:
+            _run_all(recording.take_new, ())
 
 
 def flush_some() -> None:
@@ -166,20 +156,25 @@ def flush_some() -> None:
             recording.count_bytes()
 
 
-def _run_all(statements: list[Recorded], wanted: Sequence[Buffer] | None) -> None:
-    """Runs statements that were taken out. wanted: where not None, other results may stay recorded."""
-    again = STATE.recording.again
-    if statements:
-        STATE.last = []
-    for statement in statements if again else ():
-        # A deferred result was predicted dead, but statements outside the deferred ones read it.
-        is_new = id(statement) not in again
-        for buffer in statement.reads() if is_new else statement.writes() if wanted is None else ():
-            STATE.watch.is_read(buffer)
-    with np.errstate(all="ignore"):
-        while statements:
-            _run_segment(statements, wanted)
-            drop_needless(statements)  # what has run may have been the last to read their results
+def _run_all(take: Callable[[], list[Recorded]], wanted: Sequence[Buffer] | None) -> None:
+    """Takes out statements and runs them. wanted: where not None, other results may stay recorded."""
+    recording = STATE.recording
+    was_running, recording.running = recording.running, True
+    try:
+        statements, again = take(), recording.again
+        if statements:
+            STATE.last = []
+        for statement in statements if again else ():
+            # A deferred result was predicted dead, but statements outside the deferred ones read it.
+            is_new = id(statement) not in again
+            for buffer in statement.reads() if is_new else statement.writes() if wanted is None else ():
+                STATE.watch.is_read(buffer)
+        with np.errstate(all="ignore"):
+            while statements:
+                _run_segment(statements, wanted)
+                drop_needless(statements)  # what has run may have been the last to read their results
+    finally:
+        recording.running = was_running
 
 
 def ran_at_once(what: str, why: str = "") -> None:

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy
@@ -369,9 +370,13 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counts: list[int] = []
     inner = running._run_all
 
-    def counted(statements: list[Any], wanted: Any) -> None:
-        counts.extend([len(statements)] if statements else [])
-        inner(statements, wanted)
+    def counted(take: Callable[[], list[Any]], wanted: Any) -> None:
+        def taken() -> list[Any]:
+            statements = take()
+            counts.extend([len(statements)] if statements else [])
+            return statements
+
+        inner(taken, wanted)
 
     monkeypatch.setattr(running, "_run_all", counted)
     return counts

@@ -523,7 +523,8 @@ def test_what_goes_on_to_wait_is_there_after_an_error(monkeypatch: pytest.Monkey
     monkeypatch.setattr(STATE.recording, "most_bytes", 3 * 800)
     flush()
 
-    def fail(*_: object) -> None:
+    def fail(take: Callable[[], object], *_: object) -> None:
+        take()
         raise RuntimeError("boom")
 
     def steps() -> None:
