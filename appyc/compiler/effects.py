@@ -19,7 +19,7 @@ from appyc.analysis.cost.argument_sizes import Sized
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.compiler.analyse import Analysed
 from appyc.ir.invariance import changed_in
-from appyc.ir.nodes import Alloc, Assign, Expr, Fail, Function, If, Load, Result, Stmt, Symbol
+from appyc.ir.nodes import Alloc, Assign, Expr, Fail, Function, If, Load, Stmt, Symbol
 from appyc.ir.visit import arrays_written, walk
 
 Shape = tuple[int, ...]
@@ -46,10 +46,15 @@ class Effects:
         args: an array's shape, as a tuple; a number; or None for a number that is not known.
         """
         function = self._function
-        given = dict(zip(function.params, args, strict=True))
-        shapes = {symbol: value for symbol, value in given.items() if symbol.is_array}
-        known = {s: v for s, v in given.items() if not s.is_array and v is not None}
-        return _result_shapes(function, shapes, known)
+        given = zip(function.params, args, strict=True)
+        known = {s: Sized(value) if s.is_array else value for s, value in given if value is not None}
+        try:
+            _follow(function.body, known)
+            return tuple(
+                known[r.value].shape if isinstance(r.value, Symbol) else () for r in function.results
+            )
+        except (LookupError, _RaisedError):
+            return None
 
 
 def effects_of(analysed: Analysed) -> Effects:
@@ -63,7 +68,7 @@ def effects_of(analysed: Analysed) -> Effects:
     fresh = len(set(new)) == len(new) and not set(new) & set(function.params)
     return Effects(
         tuple(k for k, symbol in enumerate(function.params) if symbol in stored),
-        tuple(_dtype(result) for result in function.results),
+        tuple(result.value.dtype.numpy for result in function.results),
         tuple(result.python for result in function.results),
         isinstance(function.tree, int),
         flat and fresh and not analysed.outside.captures,
@@ -71,30 +76,11 @@ def effects_of(analysed: Analysed) -> Effects:
     )
 
 
-def _dtype(result: Result) -> np.dtype:
-    return result.value.dtype.numpy
-
-
 # ---------------------------------------------------------------- shapes of results
 
 
 class _RaisedError(Exception):
     """The call would raise."""
-
-
-def _result_shapes(
-    function: Function, shapes: Mapping[Symbol, Shape], scalars: Mapping[Symbol, Any]
-) -> tuple[Shape, ...] | None:
-    """The shapes of the results, () for numbers, of a function of arrays of these shapes and scalars that are known.
-
-    None where one cannot be told, or the call is seen to raise.
-    """
-    known: dict[Symbol, Any] = {**scalars, **{symbol: Sized(shape) for symbol, shape in shapes.items()}}
-    try:
-        _follow(function.body, known)
-        return tuple(known[r.value].shape if isinstance(r.value, Symbol) else () for r in function.results)
-    except (LookupError, _RaisedError):
-        return None
 
 
 def _follow(body: tuple[Stmt, ...], known: dict[Symbol, Any]) -> None:

@@ -162,6 +162,9 @@ class _Check:
             s: p for s in self.statements if not isinstance(p := self.pragmas.get(s), LoopPragma | None)
         }
         """The pragmas on statements that are no loops."""
+        self.targets = [(stmt, p.loc, "the statement") for stmt, p in self.others.items()]
+        self.targets += [(loop, self.source.loc(loop), f"{_head(loop)}:") for loop in self.loops]
+        """What there is to report of: with its location, and what it is called."""
         self.found: list[Finding] = [] if around is None else around.found
         self.judged: set[int] = set() if around is None else around.judged
         """Lines of loops, and of pragmas on other statements, for which all findings are reported."""
@@ -173,12 +176,9 @@ class _Check:
                 loc = self.source.loc(arg.annotation)
                 self.found.append(Finding.at(loc, NOT_TYPED, "warning", fault))
         self._analyse()
-        for pragma in self.others.values():
-            if pragma.loc.line not in self.judged:
-                self._info(pragma.loc, IN_PYTHON, "the statement runs in Python")
-        for loop in self.loops:
-            if loop.lineno not in self.judged:
-                self._info(self.source.loc(loop), IN_PYTHON, f"{_head(loop)}: runs in Python")
+        for _, loc, what in self.targets:
+            if loc.line not in self.judged:
+                self._info(loc, IN_PYTHON, f"{what} runs in Python")
         return self.found
 
     def _analyse(self) -> None:
@@ -195,8 +195,7 @@ class _Check:
 
     def _nothing_more(self) -> None:
         """Marks all loops and pragmas of a function as reported, after an error in it."""
-        self.judged.update(loop.lineno for loop in self.loops)
-        self.judged.update(pragma.loc.line for pragma in self.others.values())
+        self.judged.update(loc.line for _, loc, _ in self.targets)
 
     def _without_the_uncompilable(self, error: CompileError) -> None:
         if annotation_around(self.source, self.pragmas, error) is not None:
@@ -217,21 +216,17 @@ class _Check:
         for region in regions:
             _Check(self.module.region(self.subject, region), self.module, self)._analyse()
         known = "" if isinstance(error, UnsupportedError) else "not known before a call: "
-        for loop in self.loops:
-            inside = loop.lineno <= error.loc.line <= (loop.end_lineno or loop.lineno)
-            if loop.lineno not in self.judged and inside:
-                self.judged.add(loop.lineno)
-                message = f"{_head(loop)}: runs in Python: line {error.loc.line}: {known}{error.summary}"
-                self._info(self.source.loc(loop), IN_PYTHON, message)
-        for stmt, pragma in self.others.items():
+        for stmt, loc, what in self.targets:
             inside = stmt.lineno <= error.loc.line <= (stmt.end_lineno or stmt.lineno)
-            if pragma.loc.line not in self.judged and inside:
-                self.judged.add(pragma.loc.line)
-                if known:
-                    self.found.append(self._untyped(error))
-                else:
-                    message = f"the statement runs in Python: line {error.loc.line}: {error.summary}"
-                    self._info(pragma.loc, IN_PYTHON, message)
+            if loc.line in self.judged or not inside:
+                continue
+            self.judged.add(loc.line)
+            if known and stmt in self.others:
+                self.found.append(self._untyped(error))
+            else:
+                self._info(
+                    loc, IN_PYTHON, f"{what} runs in Python: line {error.loc.line}: {known}{error.summary}"
+                )
 
     def _untyped(self, error: CompileError) -> Finding:
         text = f"'{self.subject.name}' could not be judged without a call: {error.summary}"

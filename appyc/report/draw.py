@@ -103,7 +103,7 @@ def _location(operation: Operation) -> str:
 def _mermaid(flow: Dataflow) -> str:
     lines = ["flowchart TD"]
     for number, record in enumerate(flow.groups):
-        lines.append(f'  subgraph g{number}["{_escaped(_caption(record))}"]')
+        lines.append(f'  subgraph g{number}["{escape(_caption(record))}"]')
         lines += _mermaid_nodes(flow, number, "    ")
         lines.append("  end")
     lines += _mermaid_nodes(flow, None, "  ")
@@ -117,16 +117,12 @@ def _mermaid_nodes(flow: Dataflow, group: int | None, indent: str) -> list[str]:
     out = []
     for op in flow.operations:
         if op.group == group:
-            out.append(f'{indent}n{op.number}["{_escaped(op.label)}<br/>{_location(op)}"]')
+            out.append(f'{indent}n{op.number}["{escape(op.label)}<br/>{_location(op)}"]')
     for value in flow.values:
         if value.group == group:
             size = _size(value)
-            out.append(f'{indent}n{value.number}(["{_escaped(value.name)}{f"<br/>{size}" if size else ""}"])')
+            out.append(f'{indent}n{value.number}(["{escape(value.name)}{f"<br/>{size}" if size else ""}"])')
     return out
-
-
-def _escaped(text: str) -> str:
-    return escape(text, quote=True)
 
 
 # ---------------------------------------------------------------- SVG

@@ -37,7 +37,7 @@ class Kinds:
         if annotation_fault(annotation) is not None:
             annotation = None
         declared = _declared(annotation)
-        if isinstance(declared, DType) and name not in self.rank and _is_scalar(annotation):
+        if isinstance(declared, DType) and name not in self.rank and not _names_array(annotation):
             return ScalarArg(declared, python=True)
         if name in self.rank or _names_array(annotation):
             usual = DType.INT64 if name in self.index_arrays else DType.FLOAT64
@@ -197,10 +197,6 @@ def _words(annotation: ast.expr | None) -> Iterable[str]:
     if not isinstance(text, str):
         return ()
     return "".join(c if c.isalnum() or c == "_" else " " for c in text).split()
-
-
-def _is_scalar(annotation: ast.expr | None) -> bool:
-    return not _names_array(annotation)
 
 
 def _names_array(annotation: ast.expr | None) -> bool:

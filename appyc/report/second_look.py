@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from appyc.analysis.dependences.dependences import Conflict
 from appyc.analysis.dependences.legality import Legality, gravity, meeting_text, notes_of
 from appyc.analysis.dependences.verdicts import LoopVerdict, iteration_text, loop_text
 from appyc.analysis.sets.evaluate import NOWHERE, element_of, evaluate, indices_of
@@ -84,12 +83,16 @@ def _meeting(
         witness = dependences.meeting(conflict, numbers)
         if witness is not None:
             values = [f"{print_expr(origins[n])} = {numbers[n]}" for n in used]
+            hints = []
+            if verdict.condition is not None:
+                hints.append(f"the iterations are independent if {verdict.condition}")
+            if conflict.kind == "anti":
+                hints.append(f"write into another array than '{conflict.source.array.name}'")
             return DependenceError(
                 f"{loop_text(loop.var, loop.clauses)} carries a dependence{_where(values)}: "
                 f"{meeting_text(conflict, witness)}",
                 loop.loc,
-                *_condition(verdict),
-                *_other_array(conflict),
+                *hints,
                 WITHOUT_PRAGMA,
                 related=notes_of(conflict),
             )
@@ -101,17 +104,6 @@ def _where(values: list[str]) -> str:
         return ""
     *others, last = values
     return f" where {', '.join(others)}{' and ' if others else ''}{last}"
-
-
-def _condition(verdict: LoopVerdict) -> tuple[str, ...]:
-    return () if verdict.condition is None else (f"the iterations are independent if {verdict.condition}",)
-
-
-def _other_array(conflict: Conflict) -> tuple[str, ...]:
-    """The hint for an anti dependence: store into another array."""
-    if conflict.kind != "anti":
-        return ()
-    return (f"write into another array than '{conflict.source.array.name}'",)
 
 
 # ---------------------------------------------------------------- index arrays
