@@ -15,10 +15,10 @@ from appyc.compiler.analyse import fused, simplified
 from appyc.compiler.captured_values import Captured
 from appyc.compiler.compiled_function import CompiledFunction
 from appyc.compiler.deep_recursion import deep_recursion
+from appyc.compiler.disk_cache import SpentSeconds as SpentSeconds  # noqa: PLC0414  (for `lazy`)
 from appyc.compiler.fallback import warn_of_defect as warn_of_defect  # noqa: PLC0414  (for `lazy`)
 from appyc.compiler.parameters import recorded_in as recorded_in  # noqa: PLC0414
 from appyc.compiler.requests import Request
-from appyc.compiler.spent_seconds import SpentSeconds as SpentSeconds  # noqa: PLC0414
 from appyc.errors import CompileError, DependenceError
 from appyc.frontend.pragmas.prange import prange
 from appyc.options import TARGETS, Options, from_environment

@@ -143,12 +143,9 @@ def _is_same_code(now: FunctionType, before: FunctionType) -> bool:
     parts = [
         (dict(enumerate(f.__defaults__ or ())), f.__kwdefaults__ or {}, closure_of(f)) for f in (now, before)
     ]
+    with_own_paths = ((), (), (np.ndarray, int, float, complex))
     return all(
         new.keys() == old.keys()
-        and all(new[name] is old[name] or _has_own_path(old[name], is_cell) for name in old)
-        for new, old, is_cell in zip(*parts, (False, False, True), strict=True)
+        and all(new[name] is old[name] or isinstance(old[name], kinds) for name in old)
+        for new, old, kinds in zip(*parts, with_own_paths, strict=True)
     )
-
-
-def _has_own_path(value: object, is_cell: bool) -> bool:
-    return is_cell and isinstance(value, np.ndarray | int | float | complex)

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from appyc.analysis.cost.argument_sizes import sizes_of
 from appyc.compiler.captured_values import StaleVersion
+from appyc.compiler.cpu import CpuCompiler
 from appyc.compiler.fallback import CALLS_IN_VAIN, Hosted, R, Race, calling_itself, limit_for, warn_of_python
 from appyc.compiler.parameters import call_by_name, recorded_in
 from appyc.compiler.requests import Request
 from appyc.compiler.specialisations import Specialisations
 from appyc.compiler.version_budget import AT_ONCE, PUT_OFF
-from appyc.compiler.versions import Version, is_stored
+from appyc.compiler.versions import Version
 from appyc.compiler.waiting import SHORT_CALL, CallForecast
 from appyc.errors import CompileError, DependenceError, LeftToPython, Loc
 from appyc.frontend.source import Source
@@ -43,6 +44,11 @@ class CompiledFunction(Specialisations[R]):
     `py_func` is the Python function. A call that fits a compiled version is dispatched by
     the base class; all others call `_call`.
     """
+
+    _distributed: Callable[[tuple[object, ...], Mapping[str, object]], object]
+    """A call over chunked arrays, which becomes tasks of Dask's."""
+    _explained: Callable[[DependenceError, Mapping[str, object]], DependenceError]
+    """The error of a guard or inspector, with the values of this call that made it fail."""
 
     def __init__(
         self,
@@ -122,10 +128,6 @@ class CompiledFunction(Specialisations[R]):
         chunked = any(type(v).__module__.startswith("dask.") for v in (*args, *keywords.values()))
         return chunked or self.options.target == "dask"
 
-    def _distributed(self, args: tuple[object, ...], keywords: Mapping[str, object]) -> object:
-        """A call over chunked arrays, which becomes tasks of Dask's."""
-        raise NotImplementedError
-
     def _call_quickly_from_now(self, kind: Kind, wanted: Request, version: Version) -> None:
         """Lets calls of a kind, for which the dispatcher has no kernel, look up what a version captures and run it."""
         is_placed = wanted.target == "gpu" or (wanted.target == "cpu" and not self._has_choice())
@@ -161,13 +163,9 @@ class CompiledFunction(Specialisations[R]):
     def _call_compiled(self, *args: object, **keywords: object) -> object:
         """A call of compiled code in a race with Python that does not fit its kernel."""
         bound = self._parameters.bind(args, keywords)
-        named, _, version = self._prepared(bound)
-        return self._run(version.run, version, bound, named)
-
-    def _prepared(self, bound: dict[str, object]) -> tuple[Mapping[str, object], Request, Version]:
-        """The arguments of a call as compiled code takes them, the request and the version."""
         named = self._parameters.with_tuples(bound)
-        return named, *self._placed(self._request(named), named)
+        _, version = self._placed(self._request(named), named)
+        return self._run(version.run, version, bound, named)
 
     def _run(
         self,
@@ -347,10 +345,6 @@ class CompiledFunction(Specialisations[R]):
         for ours in reversed(kernels):
             (race.entry if (key, ours) in self._dispatched else self).add(ours)
 
-    def _explained(self, error: DependenceError, named: Mapping[str, object]) -> DependenceError:
-        """The error of a guard or inspector, with the values of this call that made it fail."""
-        raise NotImplementedError
-
     def _has_waited(self, wanted: Request, named: Mapping[str, object]) -> bool:
         """Whether to run the call compiled: its version exists, or is to be compiled now. False while a thread compiles
         it and the call is short in Python."""
@@ -374,7 +368,7 @@ class CompiledFunction(Specialisations[R]):
         if wanted.target != "cpu" or self._find(wanted, named) is not None:
             return True
         if not begins:
-            return is_stored(self.py_func, self._text(), wanted, self.options)
+            return CpuCompiler(self.py_func, self._text(), wanted, self.options).is_stored()
         sizes = sizes_of(named)  # the thread does not hold the arrays
         return self._compilations.has_waited(
             wanted.key, lambda: self._version(wanted, sizes), lambda: True, patience=0

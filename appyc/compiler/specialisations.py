@@ -34,7 +34,7 @@ from appyc.frontend.source import Source, capture, parameter_location, read_sour
 from appyc.ir.types import ArrayType
 from appyc.options import Options
 from appyc.runtime.dispatch import Entry
-from appyc.runtime.frame import Kernel
+from appyc.runtime.frame import Kernel, OnFault
 from appyc.runtime.gpu_device import cupy_with_device
 from appyc.runtime.signature import Residence, residence_of
 
@@ -51,6 +51,17 @@ class Specialisations(Entry, Generic[R]):
     __name__: str
     __qualname__: str
     __wrapped__: Callable[..., Any]
+
+    _call: Callable[..., object]
+    """A call for which the dispatcher has no compiled version."""
+    _on_fault: OnFault
+    """Handles a fault that a kernel has raised under the dispatcher."""
+    _add: Callable[[Request, Kernel], None]
+    """Registers a kernel with the dispatcher."""
+    _region: Callable[[Region], R]
+    """A region of this function, which the part in Python calls."""
+    _callee: Callable[[FunctionType], R]
+    """A function that is called from the part in Python, compiled as far as possible."""
 
     def __init__(
         self,
@@ -79,18 +90,6 @@ class Specialisations(Entry, Generic[R]):
         self.beside: CompileError | None = None
         """Of a region, why the part beside it runs in Python."""
         self._has_warned = False
-
-    def _call(self, *args: object, **keywords: object) -> object:
-        """A call for which the dispatcher has no compiled version."""
-        raise NotImplementedError
-
-    def _on_fault(self, kernel: Kernel, site: int, words: Sequence[Any], args: Sequence[object]) -> object:
-        """Handles a fault that a kernel has raised under the dispatcher."""
-        raise NotImplementedError
-
-    def _add(self, wanted: Request, kernel: Kernel) -> None:
-        """Registers a kernel with the dispatcher."""
-        raise NotImplementedError
 
     def _text(self) -> Source:
         return self._part if self._part is not None else read_source(self._snippet)
@@ -204,14 +203,6 @@ class Specialisations(Entry, Generic[R]):
             add(version.kernel)
         self._last = wanted  # set last: a failed compilation has nothing to explain
         return version
-
-    def _region(self, region: Region) -> R:
-        """A region of this function, which the part in Python calls."""
-        raise NotImplementedError
-
-    def _callee(self, fn: FunctionType) -> R:
-        """A function that is called from the part in Python, compiled as far as possible."""
-        raise NotImplementedError
 
     def _left_to(self, error: Exception, args: Sequence[object]) -> Callable[..., object]:
         """What takes a call that compiled code has left: Python, or the function with a library's calls."""

@@ -97,11 +97,6 @@ def make_version(job: Job) -> Version | None:
     return job.attempt(partial(_gpu_version, job))
 
 
-def is_stored(fn: FunctionType, source: Source, wanted: Request, options: Options) -> bool:
-    """Whether the disk cache has the version for the CPU."""
-    return CpuCompiler(fn, source, wanted, options).is_stored()
-
-
 def _cpu_version(job: Job) -> Version | None:
     fn, wanted = job.fn, job.wanted
     compiler = CpuCompiler(fn, job.source, wanted, job.options)
