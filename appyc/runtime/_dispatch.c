@@ -27,10 +27,10 @@
 #include "_launch.h"
 
 /* As in appyc/runtime/dispatch.py: of Kernel.record(), and of what on_fault is called with. */
-enum { RECORD_FORMAT = 17, HOST_RAISED = -1 };
+enum { RECORD_FORMAT = 18, HOST_RAISED = -1 };
 
 /* For the whole process, as OpenMP's own setting is; every entry passes it on in slot 0. */
-static int thread_count = 1;
+static int threads = 1;
 
 /* ------------------------------------------------------------------ making a specialisation */
 
@@ -237,7 +237,7 @@ typedef struct {
 static int32_t run(const Specialisation *s, int64_t *frame, PyObject **ran)
 {
     int32_t status;
-    frame[0] = thread_count;
+    frame[0] = threads;
     frame[s->fault_slot + 1] = Py_GetRecursionLimit();
     *ran = s->kernel;
     PyThreadState *state = s->alone ? NULL : PyEval_SaveThread();
@@ -574,8 +574,13 @@ static PyObject *set_thread_count(PyObject *Py_UNUSED(module), PyObject *value)
     long count = PyLong_AsLong(value);
     if (count == -1 && PyErr_Occurred())
         return NULL;
-    thread_count = (int)count;
+    threads = (int)count;
     Py_RETURN_NONE;
+}
+
+static PyObject *thread_count(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
+{
+    return PyLong_FromLong(threads);
 }
 
 static PyObject *guard_failure;
@@ -599,10 +604,9 @@ static PyObject *invoke(PyObject *Py_UNUSED(module), PyObject *given)
 
 static PyMethodDef module_methods[] = {
     {"invoke", invoke, METH_VARARGS, "Calls a kernel with arguments of its types; raises GuardFailure."},
-    {"column_types", column_types, METH_O, "The dtypes at each position of a list's tuples; or None."},
-    {"row_types", row_types, METH_O, "The width and the dtypes of the items of a list's rows; or None."},
-    {"item_type", item_type, METH_O, "The dtype of a list's items, and its number of axes; or None."},
+    {"item_types", item_types, METH_O, "Of a list's items: if they are rows, all as long, width of tuples, dtypes; or None."},
     {"set_thread_count", set_thread_count, METH_O, "How many threads kernels may use from now on."},
+    {"thread_count", thread_count, METH_NOARGS, "That number."},
     {"empty_like", empty_like, METH_O, "An array with nothing in it, in memory that was given back, in C order."},
     {"team_address", team_address, METH_NOARGS, "Of what kernels share their parallel loops with."},
     {"memory_address", memory_address, METH_NOARGS, "Of what kernels take memory from and give it back to."},

@@ -9,8 +9,6 @@
 #ifndef APPYC_KINDS_H
 #define APPYC_KINDS_H
 
-#include <time.h>
-
 enum { MOST_ITEMS = 64 };
 
 enum { OF_ROWS = 64 };
@@ -141,13 +139,6 @@ static PyObject *kind_again(LastKind *last, PyObject *const *args, Py_ssize_t po
     return kind;
 }
 
-static int64_t nanoseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* Whether what was handed still stands: the name that a function calls itself by, in its globals, is bound to `self`. */
 static int still_stands(PyObject *self, PyObject *entry)
 {
@@ -172,9 +163,9 @@ static PyObject *call_handed(PyObject *self, PyObject *handed, LastKind *last, P
         PyErr_Clear();
         return NULL;
     }
-    int64_t most = PyLong_AsLongLong(PyTuple_GET_ITEM(entry, 1)), start = most ? nanoseconds() : 0;
+    int64_t most = PyLong_AsLongLong(PyTuple_GET_ITEM(entry, 1)), start = most ? nanoseconds_now() : 0;
     PyObject *out = PyObject_Vectorcall(PyTuple_GET_ITEM(entry, 0), args, flags, names);
-    if (out && most && nanoseconds() - start > most && PyDict_GetItemWithError(handed, kind) == entry)
+    if (out && most && nanoseconds_now() - start > most && PyDict_GetItemWithError(handed, kind) == entry)
         PyDict_DelItem(handed, kind);
     return out;
 }

@@ -321,45 +321,28 @@ static int are_like(PyObject *first, PyObject *list)
     return 1;
 }
 
-/* item_type(list): the dtype of all items of a list, or of its rows, and how many axes it has; None where there is none. */
-static PyObject *item_type(PyObject *Py_UNUSED(module), PyObject *value)
+/* item_types(list): of a list of numbers, of tuples of such, or of lists of either, whether its items are lists, whether all
+ * of these are as long, and not empty, the width of the tuples (0: there are none), and the dtype that all have at each
+ * position; None where they have several, and for anything else. */
+static PyObject *item_types(PyObject *Py_UNUSED(module), PyObject *value)
 {
-    Py_ssize_t lengths[2];
-    int axes = axes_of(value, lengths);
-    PyObject *const *rows = axes == 2 ? &PyList_GET_ITEM(value, 0) : &value;
-    PyObject *first = axes ? PyList_GET_ITEM(rows[0], 0) : NULL;
-    int type_number = first ? type_of_item(first) : -1, fits = type_number >= 0;
-    for (Py_ssize_t i = 0; fits && i < (axes == 2 ? lengths[0] : 1); i++)
-        fits = are_like(first, rows[i]);
-    return fits ? Py_BuildValue("(Ni)", PyArray_DescrFromType(type_number), axes) : Py_NewRef(Py_None);
-}
-
-/* column_types(list): of a list of tuples of numbers, the dtype that all have at each position; else None. */
-static PyObject *column_types(PyObject *Py_UNUSED(module), PyObject *value)
-{
-    PyObject *first = PyList_CheckExact(value) && PyList_GET_SIZE(value) ? PyList_GET_ITEM(value, 0) : NULL;
-    return first && PyTuple_CheckExact(first) && are_like(first, value) ? types_of(first) : Py_NewRef(Py_None);
-}
-
-/* row_types(list): of a list of lists of numbers, or of tuples of numbers, the width of these tuples (0 for numbers) and
- * the dtype that all have at each position; else None. */
-static PyObject *row_types(PyObject *Py_UNUSED(module), PyObject *value)
-{
-    PyObject *first = NULL;
-    if (!PyList_CheckExact(value))
-        Py_RETURN_NONE;
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(value); i++) {
-        PyObject *row = PyList_GET_ITEM(value, i);
-        if (!PyList_CheckExact(row))
+    int is_list = PyList_CheckExact(value), has_rows = is_list && PyList_GET_SIZE(value) && PyList_CheckExact(PyList_GET_ITEM(value, 0));
+    PyObject *const *rows = has_rows ? &PyList_GET_ITEM(value, 0) : &value, *first = NULL;
+    int are_even = 1;
+    for (Py_ssize_t i = 0; is_list && i < (has_rows ? PyList_GET_SIZE(value) : 1); i++) {
+        if (!PyList_CheckExact(rows[i]))
             Py_RETURN_NONE;
-        first = first || !PyList_GET_SIZE(row) ? first : PyList_GET_ITEM(row, 0);
-        if (first && !are_like(first, row))
+        Py_ssize_t length = PyList_GET_SIZE(rows[i]);
+        are_even &= length && length == PyList_GET_SIZE(rows[0]);
+        first = first || !length ? first : PyList_GET_ITEM(rows[i], 0);
+        if (first && !are_like(first, rows[i]))
             Py_RETURN_NONE;
     }
     PyObject *types = first ? types_of(first) : Py_NewRef(Py_None);
     if (!types || types == Py_None)
         return types;
-    return Py_BuildValue("(nN)", PyTuple_CheckExact(first) ? PyTuple_GET_SIZE(first) : (Py_ssize_t)0, types);
+    Py_ssize_t width = PyTuple_CheckExact(first) ? PyTuple_GET_SIZE(first) : 0;
+    return Py_BuildValue("(NNnN)", PyBool_FromLong(has_rows), PyBool_FromLong(are_even), width, types);
 }
 
 #endif

@@ -8,7 +8,6 @@ instead. CuPy is never imported: what lives on a GPU shows it by `__cuda_array_i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import Enum
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy as np
 from appyc.errors import Loc, TypeInferenceError
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg, TupleKind, writeable
 from appyc.ir.types import ArrayType, Container, DType, Layout
-from appyc.runtime._dispatch import column_types, item_type, row_types
+from appyc.runtime._dispatch import item_types
 
 DTYPES: dict[np.dtype[np.generic], DType] = {d.numpy: d for d in DType}
 """Equal dtypes hash alike, so `long` and `long long` of 64 bits both are int64 here."""
@@ -72,18 +71,16 @@ TEXT = ArrayType(DType.UINT32, 1, readonly=True, container=Container.TEXT)
 def list_type(value: object) -> ArrayType | TupleArg | None:
     """The type of a list of Python's own numbers, all of one type, or of tuples that have numbers of one type at each
     position, or of lists of such; else None."""
-    found = item_type(value)
-    if found is not None:
-        return ArrayType(DTYPES[found[0]], found[1], container=Container.LIST)
-    kind, columns = TupleKind.TUPLES, column_types(value)
-    if columns is None:
-        rows = row_types(value)
-        if rows is None:
-            return None
-        kind, columns = (
-            TupleKind.ROWS_OF_TUPLES if rows[0] else TupleKind.ROWS,
-            (*rows[1], np.dtype(np.int64)),
-        )
+    found = item_types(value)
+    if found is None:
+        return None
+    has_rows, are_even, width, columns = found
+    if not width and (are_even or not has_rows):
+        return ArrayType(DTYPES[columns[0]], 1 + has_rows, container=Container.LIST)
+    kind = TupleKind.TUPLES
+    if has_rows:
+        kind = TupleKind.ROWS_OF_TUPLES if width else TupleKind.ROWS
+        columns = (*columns, np.dtype(np.int64))
     items = (ArrayType(DTYPES[c], 1, readonly=True, container=Container.LIST) for c in columns)
     return TupleArg(tuple(items), kind=kind)
 
@@ -129,24 +126,9 @@ def _cuda_type(value: object, name: str, loc: Loc) -> ArrayType:
     shape = tuple(interface["shape"])
     strides = interface.get("strides")
     layout = Layout.C
-    if strides is not None:
-        layout = _layout_of_strides(shape, tuple(strides), dtype.itemsize)
+    if strides is not None:  # NumPy tells of an array of these, which nobody reads
+        layout = layout_of(np.lib.stride_tricks.as_strided(np.empty(1, dtype.numpy), shape, tuple(strides)))
     return ArrayType(dtype, len(shape), layout, readonly=bool(interface["data"][1]))
-
-
-def _layout_of_strides(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> Layout:
-    def is_dense(axes: Sequence[int]) -> bool:
-        step = itemsize
-        for axis in axes:
-            if shape[axis] != 1 and strides[axis] != step:
-                return False
-            step *= shape[axis]
-        return True
-
-    axes = range(len(shape))
-    if 0 in shape or is_dense(axes[::-1]):
-        return Layout.C
-    return Layout.F if is_dense(axes) else Layout.STRIDED
 
 
 def _dtype(dtype: np.dtype[np.generic], name: str, loc: Loc, what: str) -> DType:

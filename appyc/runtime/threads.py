@@ -6,21 +6,7 @@ import operator
 import os
 
 from appyc import options
-from appyc.runtime._dispatch import set_thread_count
-
-
-class _Setting:
-    """The number of threads. Each change is passed on to the compiled dispatcher, which keeps a copy."""
-
-    def __init__(self, count: int) -> None:
-        self.set(count)
-
-    def set(self, count: int) -> None:
-        self.count = count
-        set_thread_count(count)
-
-
-_setting = _Setting(options.or_usual(options.num_threads))
+from appyc.runtime._dispatch import set_thread_count, thread_count
 
 
 def set_num_threads(count: int) -> None:
@@ -28,18 +14,19 @@ def set_num_threads(count: int) -> None:
     number = operator.index(count)
     if not 1 <= number <= options.MAX_THREADS:
         raise ValueError(f"the number of threads must be between 1 and {options.MAX_THREADS}, not {number}")
-    _setting.set(number)
+    set_thread_count(number)
 
 
 def get_num_threads() -> int:
     """How many threads parallel loops may use."""
-    return _setting.count
+    return thread_count()
 
 
 def _one_thread_after_fork() -> None:
     """A child made by fork is mostly one of several that share the cores; it may ask for more threads."""
-    _setting.set(1)
+    set_thread_count(1)
 
 
+set_thread_count(options.or_usual(options.num_threads))
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_one_thread_after_fork)
