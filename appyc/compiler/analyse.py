@@ -59,13 +59,20 @@ class Analysed:
     context: PassContext
     hidden: int = 0
 
-    def for_c(self, vector_functions: frozenset[str], remarks: list[Remark] | None = None) -> Function:
+    @property
+    def vector_functions(self) -> frozenset[str]:
+        """Those of the C library that its code may call with vectors."""
+        from appyc.runtime import toolchain  # noqa: PLC0415  (not needed on a warm start)
+
+        return toolchain.vector_functions(self.function, self.context.options)
+
+    def for_c(self, remarks: list[Remark] | None = None) -> Function:
         """The analysed function as C is written from it. remarks: takes what there is to say of that."""
         from appyc import pipeline  # noqa: PLC0415  (not needed on a warm start)
         from appyc.passes.pass_context import PassContext  # noqa: PLC0415  (nor is this)
 
         found = [] if remarks is None else remarks
-        context = PassContext(self.context.options, found, vector_functions, asked=self.context.asked)
+        context = PassContext(self.context.options, found, self.vector_functions, asked=self.context.asked)
         return pipeline.run(self.function, pipeline.FOR_C, context)
 
 

@@ -44,5 +44,5 @@ def build(module: CModule, folder: Path, options: Options, cache: Cache) -> Path
     objects = toolchain.compile_files(files, folder, options, masked=module.masked)
     for key, made in zip(missing, objects, strict=False):
         cache.store(key, {_OBJECT: made.read_bytes()}, {})
-    toolchain.link([*objects, *kept], built, options)
+    toolchain.build("", built, options, [*objects, *kept])
     return built

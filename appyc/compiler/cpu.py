@@ -32,7 +32,7 @@ from appyc.frontend.library.generator_state import GENERATOR, PYTHON
 from appyc.frontend.source import Source, capture, read_source
 from appyc.ir.aliasing import Sharing
 from appyc.options import Options, c_compiler, cache_dir
-from appyc.runtime.attaching import attach
+from appyc.runtime.attaching import load_kernel
 from appyc.runtime.cache import Entry
 from appyc.runtime.fingerprint import binary_fingerprint, digest
 from appyc.runtime.frame import Interface, Kernel
@@ -142,10 +142,10 @@ class CpuCompiler:
         from appyc.runtime.describe import describe  # noqa: PLC0415
 
         function = analysed.plain if plain else analysed.function
-        vector_functions = toolchain.vector_functions(function, self.options)
         try:
             with defects_of("the C back end"):
-                function = function if plain else analysed.for_c(vector_functions)
+                function = function if plain else analysed.for_c()
+                vector_functions = frozenset() if plain else analysed.vector_functions
                 module = generate(function, self.options, sequential=plain, vector_functions=vector_functions)
         except RecursionError:
             raise too_deep(function) from None
@@ -212,13 +212,9 @@ def _can_be_loaded(entry: Entry) -> bool:
 
 def _loaded(entry: Entry, name: str, interface: Interface, outside: CompiledFor) -> CpuVersion:
     try:
-        library = ctypes.CDLL(str(entry.path("kernel.so")))
-        attach(library)
-        address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+        kernel = load_kernel(entry.path("kernel.so"), name, interface, alone=_draws_in_python(outside))
     except (OSError, AttributeError) as error:
         raise ToolchainError(f"compiled code cannot be loaded: {error}") from error
-    assert address is not None
-    kernel = Kernel(interface, address, owner=library, alone=_draws_in_python(outside))
     return CpuVersion(kernel, outside)
 
 

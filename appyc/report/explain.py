@@ -11,15 +11,14 @@ from appyc.compiler.forecast import Forecast
 from appyc.compiler.requests import Request
 from appyc.frontend.outline import PythonPart
 from appyc.frontend.source import Source
-from appyc.ir.blocks import blocks_of
-from appyc.ir.nodes import For, LoopMode, Stmt
+from appyc.ir.blocks import walk_in_loops
+from appyc.ir.nodes import For, LoopMode
 from appyc.ir.printer import print_expr
 from appyc.ir.visit import loops_of
 from appyc.passes.pass_context import Remark
 from appyc.report.fusion import HOW_COUNTED, FusionRecord, fusion_records, known_sizes
 from appyc.report.times import LoopTime, time_text
 from appyc.report.words import Words
-from appyc.runtime.toolchain import vector_functions
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +116,12 @@ def report(
 ) -> Report:
     """The report of an analysed function. values: the arguments for which bytes are counted."""
     function = analysed.function
-    depths, words = _depths(function.body), Words.of(analysed)
+    depths = {
+        node.var: sum(isinstance(loop, For) for loop in around)
+        for node, around in walk_in_loops(function)
+        if isinstance(node, For)
+    }
+    words = Words.of(analysed)
     return Report(
         function=source.name,
         file=source.file,
@@ -125,7 +129,7 @@ def report(
         signature=", ".join(f"{p.name}: {p.type}" for p in function.params),
         loops=_with_joined(
             [
-                _record(loop, depths.get(loop.var.uid, 0), analysed, words)
+                _record(loop, depths[loop.var], analysed, words)
                 for loop in loops_of(function)
                 if loop.var not in analysed.context.parts and loop.var not in analysed.context.copies
             ],
@@ -143,7 +147,7 @@ def _remarks(analysed: Analysed, target: str, words: Words) -> tuple[Remark, ...
     elsewhere = analysed.context.contracted.keys() | analysed.context.recomputed.keys()
     found = list(analysed.context.remarks)
     if target == "cpu":
-        analysed.for_c(vector_functions(analysed.function, analysed.context.options), found)
+        analysed.for_c(found)
     left = [
         replace(r, text=words.said(r.text), hint=words.said(r.hint))
         for r in found
@@ -232,16 +236,3 @@ def _with_joined(records: list[LoopRecord], analysed: Analysed, words: Words) ->
                 at, LoopRecord(loc.line, var.name, first.verdict, first.mode, reason, 0, line, "", title)
             )
     return tuple(records)
-
-
-def _depths(body: tuple[Stmt, ...], depth: int = 0) -> dict[int, int]:
-    """The nesting depth of each `for` loop, by the uid of its variable."""
-    out: dict[int, int] = {}
-    for stmt in body:
-        if isinstance(stmt, For):
-            out[stmt.var.uid] = depth
-            out |= _depths(stmt.body, depth + 1)
-            continue
-        for block in blocks_of(stmt):
-            out |= _depths(block, depth)
-    return out

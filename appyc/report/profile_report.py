@@ -9,9 +9,6 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from types import FunctionType
-from typing import Any
-
-import numpy as np
 
 from appyc.c_gen.c_file import CModule, generate
 from appyc.c_gen.profiled_loops import TABLE, Row
@@ -27,7 +24,8 @@ from appyc.options import Options
 from appyc.report.explain import Report, report
 from appyc.report.times import LoopTime
 from appyc.runtime import machine_rates, toolchain
-from appyc.runtime.attaching import attach
+from appyc.runtime.attaching import load_kernel
+from appyc.runtime.copied_calls import CopiedCalls
 from appyc.runtime.describe import describe
 from appyc.runtime.dispatch import GuardFailure
 from appyc.runtime.frame import Interface, Kernel, invoke
@@ -79,25 +77,27 @@ def _profile(
     not hold, since what runs then is another version, which has no parallel loops, or Python.
     """
     options = analysed.context.options
-    vector_functions = toolchain.vector_functions(analysed.function, options)
-    function = analysed.for_c(vector_functions)
-    module = generate(function, options, profile=True, vector_functions=vector_functions)
+    module = generate(analysed.for_c(), options, profile=True, vector_functions=analysed.vector_functions)
     interface = describe(analysed.function, analysed.arguments, module.faults)
     given = [None if name in objects else value for name, value in named.items()]
     given += [fetch(fn, path, named) for path in analysed.outside.captures]
     machine_rates.ensure_measured()
     with workspace() as folder:
-        library = _loaded(module, Path(folder, "profile.so"), analysed)
+        kernel = _kernel(module, Path(folder, "profile.so"), interface, options)
     table = (ctypes.c_double * (_WIDTH * len(module.profiled)))()
     if module.profiled:
-        table = type(table).in_dll(library, TABLE)
-    kernel = _kernel(library, module, interface)
+        table = type(table).in_dll(kernel.owner, TABLE)  # type: ignore[arg-type]
+    calls = CopiedCalls(tuple(given), {}, time.perf_counter, lambda: None)
+
+    def run(*values: object) -> object:
+        return invoke(kernel, values)
+
     try:
-        _run(kernel, given)
+        calls.seconds(run)
     except (GuardFailure, LeftToPython):
         return None
     ctypes.memset(table, 0, ctypes.sizeof(table))
-    seconds = _run(kernel, given)
+    seconds = calls.seconds(run)
     found = [
         (loop, Row(*table[_WIDTH * number : _WIDTH * (number + 1)]))
         for number, loop in enumerate(module.profiled)
@@ -105,36 +105,8 @@ def _profile(
     return found, seconds
 
 
-def _loaded(module: CModule, path: Path, analysed: Analysed) -> ctypes.CDLL:
-    options = analysed.context.options
+def _kernel(module: CModule, path: Path, interface: Interface, options: Options) -> Kernel:
     libraries = [toolchain.distributions()] if module.draws else []
     team = toolchain.compile_files([File(team_text())], path.parent, options)
     toolchain.build(module.text, path, options, [*team, *libraries], masked=module.masked)
-    library = ctypes.CDLL(str(path))
-    attach(library, products=False)
-    return library
-
-
-def _kernel(library: ctypes.CDLL, module: CModule, interface: Interface) -> Kernel:
-    address = ctypes.cast(getattr(library, module.entry), ctypes.c_void_p).value
-    assert address is not None
-    return Kernel(interface, address, owner=library)
-
-
-def _run(kernel: Kernel, values: list[Any]) -> float:
-    own = [_copied(value) for value in values]
-    start = time.perf_counter()
-    invoke(kernel, own)
-    return time.perf_counter() - start
-
-
-def _copied(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_copied(item) for item in value)
-    return (
-        value.copy(order="K")
-        if isinstance(value, np.ndarray)
-        else [*map(_copied, value)]
-        if type(value) is list
-        else value
-    )
+    return load_kernel(path, module.entry, interface, products=False)

@@ -17,9 +17,8 @@ def text_of(analysed: Analysed, kind: str) -> str:
     if kind == "c":
         from appyc.c_gen.c_file import generate  # noqa: PLC0415  (one generator at a time is needed)
 
-        vector_functions = _vector_functions(analysed)
-        function = analysed.for_c(vector_functions)
-        return generate(function, analysed.context.options, vector_functions=vector_functions).text
+        options, vector_functions = analysed.context.options, analysed.vector_functions
+        return generate(analysed.for_c(), options, vector_functions=vector_functions).text
     from appyc.compiler.triton_kernels import triton_program  # noqa: PLC0415
 
     return triton_program(analysed.function, analysed).text
@@ -27,11 +26,5 @@ def text_of(analysed: Analysed, kind: str) -> str:
 
 def lines_of(analysed: Analysed) -> list[Line]:
     """The lines of the schedule in C, those of functions that are called at the end."""
-    function = analysed.for_c(_vector_functions(analysed))
-    return [line for each in schedule_lines(function, analysed.context.transforms) for line in each]
-
-
-def _vector_functions(analysed: Analysed) -> frozenset[str]:
-    from appyc.runtime import toolchain  # noqa: PLC0415  (as above)
-
-    return toolchain.vector_functions(analysed.function, analysed.context.options)
+    of_functions = schedule_lines(analysed.for_c(), analysed.context.transforms)
+    return [line for lines in of_functions for line in lines]

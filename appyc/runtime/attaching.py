@@ -1,10 +1,12 @@
-"""Connects kernel libraries to the process: sets their global pointers to tables and functions that all share."""
+"""Loads kernel libraries, and connects them to the process: to tables and functions that all share."""
 
 from __future__ import annotations
 
 import ctypes
+from pathlib import Path
 
 from appyc.runtime import _dispatch, blas, machine_rates, temporary_memory
+from appyc.runtime.frame import Interface, Kernel
 
 _ADDRESSES = {
     "appyc_machine": machine_rates.table_address,
@@ -25,3 +27,14 @@ def attach(library: ctypes.CDLL, *, products: bool = True) -> None:
             continue
         if products or name != "appyc_blas":
             pointer.value = address()
+
+
+def load_kernel(
+    path: Path, name: str, interface: Interface, *, products: bool = True, alone: bool = False
+) -> Kernel:
+    """The kernel of this name in a library, which it keeps in memory. Raises OSError and AttributeError."""
+    library = ctypes.CDLL(str(path))
+    attach(library, products=products)
+    address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+    assert address is not None
+    return Kernel(interface, address, owner=library, alone=alone)

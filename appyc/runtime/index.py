@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from appyc.ir.arguments import ArgType
 from appyc.options import Options
@@ -24,8 +24,7 @@ from appyc.runtime.fingerprint import digest, machine_fingerprint, package_finge
 _MAX_CANDIDATES = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Dependency:
+class Dependency(NamedTuple):
     """Something outside the function. kind: "global", "closure" or "callee"; digest: what it was."""
 
     kind: str
@@ -33,8 +32,7 @@ class Dependency:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """One compilation of the function. entry: its key in the cache. meta: JSON values beside it."""
 
     dependencies: tuple[Dependency, ...]
@@ -42,8 +40,7 @@ class Candidate:
     meta: dict[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     entry: Entry
     meta: dict[str, object]
 
@@ -87,24 +84,16 @@ class Index:
         """Adds a compilation as the latest. Of two processes that do so simultaneously, one may lose its entry."""
         new = Candidate(tuple(dependencies), entry.key, meta)
         others = [c for c in self.candidates(key) if c.dependencies != new.dependencies]
-        listed = [_to_json(c) for c in [new, *others][:_MAX_CANDIDATES]]
-        self._cache.write_text(_name(key), json.dumps(listed))
+        self._cache.write_text(_name(key), json.dumps([new, *others][:_MAX_CANDIDATES]))
 
     def candidates(self, key: str) -> list[Candidate]:
         """All that is known of a function, the latest first."""
         text = self._cache.read_text(_name(key))
-        return [] if text is None else [_from_json(item) for item in json.loads(text)]
+        found = [] if text is None else json.loads(text)
+        return [
+            Candidate(tuple(Dependency(*d) for d in dependencies), *rest) for dependencies, *rest in found
+        ]
 
 
 def _name(key: str) -> str:
     return f"index/{key}.json"
-
-
-def _to_json(candidate: Candidate) -> list[object]:
-    dependencies = [[d.kind, d.name, d.digest] for d in candidate.dependencies]
-    return [dependencies, candidate.entry, candidate.meta]
-
-
-def _from_json(item: tuple[list[list[str]], str, dict[str, object]]) -> Candidate:
-    dependencies, entry, meta = item
-    return Candidate(tuple(Dependency(*d) for d in dependencies), entry, meta)

@@ -147,7 +147,7 @@ def distributions() -> Path:
 def build(
     text: str, out_path: Path, options: Options, objects: Sequence[Path] = (), *, masked: bool = False
 ) -> None:
-    """Compiles C text to a shared library, which appears at `out_path` whole or not at all.
+    """Compiles C text, if there is any, to a shared library, which appears at `out_path` whole or not at all.
 
     objects: what it is linked with, as `compile_files` makes it. masked: as in `flags`.
     """
@@ -192,20 +192,6 @@ def compile_files(
     return [out for _, out, _ in running]
 
 
-def link(objects: Sequence[Path], out_path: Path, options: Options) -> None:
-    """Links object files into a shared library."""
-    command = [
-        *shlex.split(find_compiler()),
-        *flags(options),
-        *map(str, objects),
-        "-o",
-        str(out_path),
-        *_LIBRARIES,
-    ]
-    done = _started(command)
-    _judge(done.returncode, done.stderr, out_path)
-
-
 def _started(command: Sequence[str], input: str | None = None) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(
@@ -228,7 +214,8 @@ def _judge(status: int, said: str, out: Path, text: str = "") -> None:
     """Raises where a compiler has not done its work: InternalError for text that is no C, else ToolchainError."""
     said = said.strip()
     if status > 0 and _FAULT_OF_TEXT.search(said):
-        raise InternalError("the C compiler", f"{said}\n{_numbered(text)}")
+        numbered = "\n".join(f"{number:5} {line}" for number, line in enumerate(text.split("\n"), 1))
+        raise InternalError("the C compiler", f"{said}\n{numbered}")
     if status < 0:
         name = signal.Signals(-status).name if -status in set(signal.Signals) else str(-status)
         what = f"was ended by the signal {name}" + (
@@ -243,7 +230,3 @@ def _judge(status: int, said: str, out: Path, text: str = "") -> None:
     else:
         return
     raise ToolchainError(f"the C compiler {find_compiler()} {what}" + (f":\n{said}" if said else ""))
-
-
-def _numbered(text: str) -> str:
-    return "\n".join(f"{number:5} {line}" for number, line in enumerate(text.split("\n"), 1))

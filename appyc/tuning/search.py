@@ -15,7 +15,7 @@ from math import inf
 from typing import Generic, TypeVar
 
 from appyc.errors import CompileError, InternalError, ToolchainError
-from appyc.tuning.copied_calls import CopiedCalls, Outcome, is_same
+from appyc.runtime.copied_calls import CopiedCalls, Outcome, is_same
 
 SECONDS = 30.0
 """Of a search, if nothing else is said."""

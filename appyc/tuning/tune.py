@@ -15,9 +15,9 @@ from appyc.ir.nodes import Function
 from appyc.ir.visit import arrays_written, loops_of
 from appyc.options import Options, progress_is_shown
 from appyc.report.stage_texts import lines_of
+from appyc.runtime.copied_calls import CopiedCalls
 from appyc.runtime.frame import flat_values
 from appyc.runtime.gpu_device import cupy_with_device
-from appyc.tuning.copied_calls import CopiedCalls
 from appyc.tuning.neighbours import neighbours
 from appyc.tuning.search import NothingToTune, Search, Trial
 
@@ -82,7 +82,7 @@ class Call(Generic[F]):
         found = self.analysed(default)
         self._check(name, found)
         cupy = cupy_with_device() if apart.target == "gpu" else None
-        wait = _at_once if cupy is None else cupy.cuda.runtime.deviceSynchronize
+        wait = cupy.cuda.runtime.deviceSynchronize if cupy is not None else lambda: None
         with progress(name, seconds) as show:
             search: Search[F] = Search(
                 default,
@@ -126,10 +126,6 @@ def _adds_floats(function: Function) -> bool:
         loop.product is not None or loop.scans or any(r.symbol.dtype.kind in "fc" for r in loop.reductions)
         for loop in loops_of(function.body)
     ) or any(_adds_floats(callee.function) for callee in function.callees)
-
-
-def _at_once() -> None:
-    """Waits for no device."""
 
 
 @contextmanager

@@ -13,8 +13,8 @@ import appyc
 from appyc.errors import CompileError, Loc, PragmaError, ToolchainError, UnsupportedError
 from appyc.options import Options
 from appyc.report.stage_texts import lines_of
+from appyc.runtime.copied_calls import CopiedCalls, is_same
 from appyc.tuning import search
-from appyc.tuning.copied_calls import CopiedCalls, is_same
 from appyc.tuning.neighbours import neighbours
 from appyc.tuning.search import NothingToTune, Search
 from appyc.tuning.tune import progress
