@@ -8,10 +8,10 @@ from dataclasses import replace
 from appyc.analysis.patterns.early_exits import leaves_early
 from appyc.distributed.chunk_grids import Grid
 from appyc.distributed.combining import arrays_reduced, moves
-from appyc.distributed.scattering import arrays_scattered
+from appyc.distributed.scattering import accesses_by_array, arrays_scattered
 from appyc.ir.array_accesses import AccessNode, array_of, is_access
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Assign, BoundsCheck, Break, Expr, For, If, Load, Stmt, Symbol, Var
+from appyc.ir.nodes import Assign, BoundsCheck, Break, For, If, Load, Stmt, Symbol, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_written, loops_of, scalars_read, walk
 from appyc.passes.node_builders import negated, truth, with_breaks
@@ -74,9 +74,8 @@ def blocked_loops(stmt: Stmt, arrays: Mapping[Symbol, Grid]) -> list[For]:
 def are_apart(loops: Sequence[For], arrays: Mapping[Symbol, Grid]) -> bool:
     """Whether different iterations surely touch different elements of what they write, so that blocks have no
     order: a loop that its pragma rightly calls parallel may still need values from before it."""
-    indices: dict[Symbol, set[tuple[Expr, ...]]] = {}
-    for node in _accesses(loops[-1].body, arrays):
-        indices.setdefault(array_of(node), set()).add(node.index)
+    accesses = accesses_by_array(loops[-1].body, arrays)
+    indices = {array: {node.index for node in nodes} for array, nodes in accesses.items()}
     variables = {loop.var for loop in loops}
     return all(
         len(indices[array]) == 1

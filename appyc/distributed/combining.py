@@ -20,8 +20,7 @@ from appyc.analysis.accesses.access_boxes import WHOLE
 from appyc.analysis.accesses.scalar_flow import LoopScalars
 from appyc.analysis.patterns.early_exits import leaves_early
 from appyc.distributed.chunk_grids import Graph, Grid, Key
-from appyc.distributed.scattering import is_indirect
-from appyc.ir.array_accesses import AccessNode, array_of, is_access
+from appyc.distributed.scattering import accesses_by_array, is_indirect
 from appyc.ir.nodes import Const, Expr, For, Load, Stmt, Symbol, Update
 from appyc.ir.raising import trapping_sums
 from appyc.ir.visit import scalars_read, scalars_written, walk
@@ -119,10 +118,7 @@ def arrays_reduced(loop: Stmt, arrays: Mapping[Symbol, Grid]) -> dict[Symbol, Co
     nor, where indices are known only when it runs, than what a block takes whole."""
     if not isinstance(loop, For):
         return {}
-    accesses: dict[Symbol, list[AccessNode]] = {}
-    for node in walk(loop.body):
-        if is_access(node) and array_of(node) in arrays:
-            accesses.setdefault(array_of(node), []).append(node)
+    accesses = accesses_by_array(loop.body, arrays)
     out: dict[Symbol, Combination] = {}
     computed = scalars_written(loop)
     for array, nodes in accesses.items():

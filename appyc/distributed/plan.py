@@ -7,9 +7,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from dask.core import keys_in_tasks
 
 from appyc.analysis.accesses.access_boxes import Box
 from appyc.distributed.chunk_grids import Graph, Grid, Key, Slices
@@ -164,7 +165,8 @@ class Counting:
         step = dict(list(graph.tasks.items())[:end])
         names = {key: f"{key[0].removesuffix(graph.token).rstrip('-')} {key[1]}" for key in step}
         needs = {
-            names[key]: tuple({names[k]: None for k in _keys_in(task, names)}) for key, task in step.items()
+            names[key]: tuple({names[k]: None for k in keys_in_tasks(names, [task], as_list=True)})
+            for key, task in step.items()
         }
         return Plan(function, tuple(self.layers), needs, is_complete)
 
@@ -190,12 +192,3 @@ def _elements(parts: Sequence[Slices]) -> int:
     for axis, ends in enumerate(cuts):
         sizes = sizes * np.diff(ends).reshape([-1 if k == axis else 1 for k in range(len(cuts))])
     return int(np.sum(sizes).item())
-
-
-def _keys_in(task: Any, known: Any) -> Iterator[Key]:
-    """The keys of other tasks in a task."""
-    if isinstance(task, tuple) and task and isinstance(task[0], str) and task in known:
-        yield task
-    elif isinstance(task, list | tuple):
-        for part in task:
-            yield from _keys_in(part, known)

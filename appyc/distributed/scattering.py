@@ -48,15 +48,23 @@ class StoreList:
         return self.array.array.ndim + (len(self.locations) > 1)
 
 
+def accesses_by_array(
+    node: ir.Node | Sequence[ir.Stmt], arrays: Collection[ir.Symbol]
+) -> dict[ir.Symbol, list[AccessNode]]:
+    """The accesses of each of some arrays."""
+    out: dict[ir.Symbol, list[AccessNode]] = {}
+    for found in walk(node):
+        if is_access(found) and array_of(found) in arrays:
+            out.setdefault(array_of(found), []).append(found)
+    return out
+
+
 def arrays_scattered(
     stmt: ir.Stmt, arrays: Mapping[ir.Symbol, Grid], reduced: Collection[ir.Symbol]
 ) -> dict[ir.Symbol, list[ir.Store | ir.Update]]:
     """The statements that store into arrays at indices that are elements of arrays, or scalars that the nest computes.
     All accesses of such an array in the nest are such statements, all with one operator, or none."""
-    accesses: dict[ir.Symbol, list[AccessNode]] = {}
-    for node in walk(stmt):
-        if is_access(node) and array_of(node) in arrays and array_of(node) not in reduced:
-            accesses.setdefault(array_of(node), []).append(node)
+    accesses = accesses_by_array(stmt, arrays.keys() - set(reduced))
     computed = scalars_written(stmt)
     out: dict[ir.Symbol, list[ir.Store | ir.Update]] = {}
     for array, nodes in accesses.items():
