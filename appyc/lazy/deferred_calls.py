@@ -88,7 +88,10 @@ def _record(function: JitFunction, args: tuple[Any, ...]) -> Any:
         raise _Refused("an argument is a view that is no slice, transpose or new shape")
     if any(args[k].buffer.lent or args[k].buffer.is_number for k in operation.written):
         raise _Refused("it stores into an array that another library looks at, or into a number")
-    shapes = _shapes(operation, args)
+    given = [
+        None if isinstance(a, arrays.number) else a.shape if isinstance(a, arrays.Array) else a for a in args
+    ]
+    shapes = _shapes(operation, *given) if operation.results else ()
     if shapes is None:
         raise _Refused("only values tell the shapes of what it returns, or it raises")
     made = [Buffer(shape, dtype) for shape, dtype in zip(shapes, operation.results, strict=True)]
@@ -109,16 +112,9 @@ def _record(function: JitFunction, args: tuple[Any, ...]) -> Any:
     return results[0] if operation.single else results
 
 
-def _shapes(operation: Call, args: tuple[Any, ...]) -> tuple[tuple[int, ...], ...] | None:
-    """The shapes of what a call returns; None where they depend on more than shapes and numbers."""
-    given = (
-        None if isinstance(a, arrays.number) else a.shape if isinstance(a, arrays.Array) else a for a in args
-    )
-    return _shapes_by(operation, *given) if operation.results else ()
-
-
 @functools.lru_cache(maxsize=_MOST_OPERATIONS, typed=True)  # 2 is not 2.0
-def _shapes_by(operation: Call, *given: Any) -> tuple[tuple[int, ...], ...] | None:
+def _shapes(operation: Call, *given: Any) -> tuple[tuple[int, ...], ...] | None:
+    """The shapes of what a call returns; None where they depend on more than shapes and numbers."""
     return operation.shapes(given)
 
 

@@ -132,7 +132,9 @@ class _Gatherer:
             if number is None:
                 number = self._input(buffer)
             if operand.path or operand.shape != shape:
-                operands.append(self._view(number, operand, statement))
+                stretched = _stretch(operand.shape, statement)
+                is_view = operand.path or stretched
+                operands.append((number, self._path(operand.path), stretched) if is_view else number)
                 if not picks and operand.shape != shape:
                     work = max(work, math.prod(operand.shape))
             else:
@@ -202,10 +204,6 @@ class _Gatherer:
         self.out.buffers.append(buffer)
         self.out.inputs.append(buffer)
         return number
-
-    def _view(self, number: int, operand: View, statement: Statement) -> Form:
-        stretched = _stretch(operand.shape, statement)
-        return (number, self._path(operand.path), stretched) if operand.path or stretched else number
 
     def _path(self, path: Path, moving: Mapping[int, Mapping[int, int]] = MappingProxyType({})) -> Key:
         scalars = self.out.scalars

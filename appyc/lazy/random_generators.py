@@ -35,11 +35,6 @@ _STATE = frozenset(("seed", "get_state", "set_state", "spawn"))
 """Methods that have to do with no arrays of values."""
 
 
-def _methods_of(class_: type[Any]) -> dict[str, Callable[..., Any]]:
-    names = [name for name in dir(class_) if not name.startswith("_") and name not in _STATE]
-    return {name: _method(of) for name in names if callable(of := getattr(class_, name))}
-
-
 class Generator(np.random.Generator):
     """As NumPy's, with appyc's arrays."""
 
@@ -60,9 +55,9 @@ class RandomState(np.random.RandomState):
 
 
 for _class in (Generator, RandomState):
-    for _name, _found in _methods_of(_class.__mro__[1]).items():
-        if _name not in vars(_class):
-            setattr(_class, _name, _found)
+    for _name in {*dir(_class)} - {*_STATE, *vars(_class)}:
+        if not _name.startswith("_") and callable(_found := getattr(_class, _name)):
+            setattr(_class, _name, _method(_found))
 
 
 @functools.wraps(np.random.default_rng)
