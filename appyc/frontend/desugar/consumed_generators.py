@@ -6,14 +6,16 @@
                                          return total / n
 
 `list`, `max`, `min` and `sorted` get a list of the items. So do comprehensions whose first loop is over a generator.
-`generator_loops` replaces the loops. Sorting by a key is made of the same parts:
+`generator_loops` replaces the loops. Sorting is made of the same parts:
 
     for u in sorted(d, key=d.get)   ->   total = list(d); ranks = [d[one] for one in total]
                                          arrange(total, ranks, False)
                                          for u in total
 
-Does not handle: calls that may not be reached (in `and`, `or`, conditional expressions), or that stand behind what may
-raise; generators that change elements.
+    median = sorted(window)[n // 2]  ->  total = sorted(window)
+                                         median = total[n // 2]
+
+Does not handle: generators that change elements.
 """
 
 from __future__ import annotations
@@ -24,10 +26,11 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from appyc.frontend.desugar.building import FreshNames, assigned, constant, located, read, template
+from appyc.frontend.desugar.building import constant, located, read, template
 from appyc.frontend.desugar.comprehension_loops import appended, summed, with_own_names
 from appyc.frontend.desugar.generator_loops import Finder, changes_elements
-from appyc.frontend.desugar.rewriting import Rewriter, ValueOf, rewritten
+from appyc.frontend.desugar.hoisting import Hoisting
+from appyc.frontend.desugar.rewriting import ValueOf, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.tree import may_be_container, walk
@@ -41,18 +44,6 @@ _ARRANGE = "ranks = [rank for one in total]; arrange(total, ranks, backwards)"
 _SORTED = f"total = list(source); {_ARRANGE}"
 _IN_ORDER = "total = sorted(source)\nif backwards: total.reverse()"
 _TEXTS = {"arrange": constant(arrange)}
-_QUIET = (
-    ast.Name,
-    ast.Constant,
-    ast.BinOp,
-    ast.UnaryOp,
-    ast.Add,
-    ast.Sub,
-    ast.Mult,
-    ast.USub,
-    ast.expr_context,
-)
-"""What neither raises nor sees what a generator does."""
 
 
 def without_generator_calls(source: Source, value_of: ValueOf) -> Source:
@@ -146,25 +137,21 @@ def _only_yields(node: ast.expr, finder: Finder) -> bool:
     return generator is not None and (generator.is_of_library or not changes_elements(generator.tree.body))
 
 
-class _Calls(Rewriter):
+class _Calls(Hoisting):
     def __init__(self, function: ast.FunctionDef, finder: Finder) -> None:
+        super().__init__(function)
         self.finder = finder
-        self.unused = FreshNames(function)
         self.given = parameter_names(function)
 
-    def visit_Return(self, node: ast.Return | ast.Assign | ast.Expr | ast.AugAssign) -> Any:
-        before: list[ast.stmt] = []
-        node.value = self._hoisted(node.value, before) if node.value is not None else None
-        return [*before, node]
-
-    def visit_Assign(self, node: ast.Assign) -> Any:
-        match node.value:
-            case ast.Call(args=[_], keywords=[]) as call if _order_of(call, self.finder.value_of) is not None:
+    def visit_Assign(self, node: Any) -> list[ast.stmt]:
+        match node:
+            case ast.Assign(targets=[ast.Name() | ast.Subscript()], value=ast.Call(keywords=[]) as call) if (
+                _order_of(call, self.finder.value_of) is not None and not _taken(call, self.finder)
+            ):
                 before: list[ast.stmt] = []
                 self._name_new(call, before)
-                if not _taken(call, self.finder):
-                    return [*before, node]
-        out = self.visit_Return(node)
+                return [*before, node]
+        out = super().visit_Assign(node)
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name() as total) if (
                 name in self.given and len(out) > 1
@@ -175,15 +162,8 @@ class _Calls(Rewriter):
     def visit_Expr(self, node: ast.Expr) -> Any:
         order = _order_of(node.value, self.finder.value_of)
         if order is None or order.key is None or not isinstance(order.items, ast.Name):
-            return self.visit_Return(node)
+            return self.visit_Assign(node)
         return self._arranged(_ARRANGE, order, {"total": order.items.id}, node)
-
-    def visit_For(self, node: ast.For) -> Any:
-        before: list[ast.stmt] = []
-        if self.finder.found(node.iter) is None:
-            node.iter = self._hoisted(node.iter, before)
-        self.generic_visit(node)
-        return [*before, node]
 
     def _arranged(self, text: str, order: _Order, names: Mapping[str, str], at: ast.AST) -> list[ast.stmt]:
         """The statements of a template that sorts."""
@@ -193,21 +173,17 @@ class _Calls(Rewriter):
             given |= {"rank": rank, "one": one, "ranks": self.unused("ranks")}
         return template(text, {**_TEXTS, **names, **given}, at)
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        return self.visit_Return(node) if isinstance(node.target, ast.Name) else node
-
-    def _hoisted(self, node: ast.expr, before: list[ast.stmt]) -> ast.expr:
-        """An expression, of which calls are replaced; what replaces them goes to the statements before it."""
-        if isinstance(node, ast.Call):
-            self._name_new(node, before)
-        order = None if _taken(node, self.finder) else _order_of(node, self.finder.value_of)
+    def instead(self, node: ast.expr, before: list[ast.stmt]) -> ast.expr | None:
+        self._name_new(node, before)
+        is_taken = _taken(node, self.finder)
+        order = None if is_taken else _order_of(node, self.finder.value_of)
         if order is not None:
             total = self.unused("total")
             text = _SORTED if order.key is not None else _IN_ORDER
             before += self._arranged(text, order, {"total": total}, node)
             return ast.copy_location(read(total), node)
         match node:
-            case ast.Call(func=ast.Name() as func, args=[source, *start]) if _taken(node, self.finder):
+            case ast.Call(func=ast.Name() as func, args=[source, *start]) if is_taken:
                 names = {name: self.unused(name) for name in ("total", "item")}
                 taker = self.finder.value_of(func)
                 first = start[0] if start else ast.Constant(0)
@@ -222,36 +198,15 @@ class _Calls(Rewriter):
                 if taker is sum:
                     return result
                 node.args = [result]
-                if taker in (list, sorted):
-                    return node
-                taken = self.unused(func.id)
-                before.append(located(assigned(taken, node), node))
-                return ast.copy_location(read(taken), node)
-            case ast.ListComp(generators=[first, *_]) if _only_yields(first.iter, self.finder):
+                return node if taker in (list, sorted) else self.named(node, before, func.id)
+            case ast.ListComp() if is_taken:
                 total = self.unused("total")
                 before += appended(with_own_names(node, self.unused), total)
                 return located(ast.Call(read("list"), [read(total)], []), node)
-            case ast.ListComp(generators=[first, *_]) | ast.GeneratorExp(generators=[first, *_]):
-                first.iter = self._hoisted(first.iter, before)
-            case ast.BinOp():
-                node.left, node.right = self._in_order([node.left, node.right], before)
-            case ast.UnaryOp():
-                node.operand = self._hoisted(node.operand, before)
-            case ast.Tuple(elts=elts) | ast.Call(args=elts):
-                elts[:] = self._in_order(elts, before)
-        return node
+            case _:
+                return node if self.finder.found(node) is not None else None
 
-    def _name_new(self, node: ast.Call, before: list[ast.stmt]) -> None:
+    def _name_new(self, node: ast.expr, before: list[ast.stmt]) -> None:
         """Gives the dict or set that a call looks at a name."""
-        if _takes_new(node, self.finder):
-            name = self.unused("made")
-            before.append(located(assigned(name, node.args[0]), node))
-            node.args[0] = ast.copy_location(read(name), node)
-
-    def _in_order(self, nodes: list[ast.expr], before: list[ast.stmt]) -> list[ast.expr]:
-        """Expressions that are evaluated one after the other: the calls behind one that may raise stay."""
-        out: list[ast.expr] = []
-        for node in nodes:
-            is_first = all(isinstance(part, _QUIET) for known in out for part in walk(known))
-            out.append(self._hoisted(node, before) if is_first else node)
-        return out
+        if isinstance(node, ast.Call) and _takes_new(node, self.finder):
+            node.args[0] = self.named(node.args[0], before)

@@ -9,9 +9,6 @@ Names for lists, dicts and sets that an expression makes, where they are used at
     return {k: k * k for k in range(n)}      ->   made = {k: k * k for k in range(n)}
                                                   return made
 
-    median = sorted(window)[n // 2]          ->   made = sorted(window)
-                                                  median = made[n // 2]
-
     for i, j in zip(*np.nonzero(mask)):      ->   made = np.nonzero(mask)
                                                   for i, j in zip(*made):
 
@@ -57,9 +54,10 @@ from collections.abc import Callable, Iterator, Set
 from typing import Any, TypeGuard
 
 from appyc.frontend.access import python_function
-from appyc.frontend.desugar.building import FreshNames, assigned, located, read, template
+from appyc.frontend.desugar.building import located, read, template
+from appyc.frontend.desugar.hoisting import Hoisting
 from appyc.frontend.desugar.list_names import lists_of_lists
-from appyc.frontend.desugar.rewriting import Rewriter, ValueOf, new_lists, rewritten
+from appyc.frontend.desugar.rewriting import ValueOf, new_lists, rewritten
 from appyc.frontend.library.host_calls import is_library_function
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import METHODS, PUSHES, parameter_names
@@ -85,8 +83,9 @@ def with_named_lists(source: Source, value_of: ValueOf) -> Source:
                 return False
 
     if not any(
-        _makes(n) or _is_item(n) or gets_list(n) or isinstance(n, ast.Starred) for n in nodes
-    ) and not any(_is_sum(n, lists) or _is_choice(n, lists) for n in nodes):
+        _makes(n) or _is_sum(n, lists) or _is_choice(n, lists) or gets_list(n) or isinstance(n, ast.Starred)
+        for n in nodes
+    ):
         return source
     return rewritten(source, lambda function: _Naming(function, lists, gets_list))
 
@@ -176,21 +175,6 @@ def _is_of_names(node: ast.expr) -> bool:
     return all(isinstance(part, of) for part in ast.walk(node))
 
 
-def _is_item(node: ast.AST) -> TypeGuard[ast.Subscript | ast.Assign]:
-    """`sorted(a)[k]`, `i, j = sorted(a)`"""
-    match node:
-        case (
-            ast.Subscript(value=ast.Call(func=ast.Name(id="sorted"), args=[_], keywords=[]))
-            | ast.Assign(
-                targets=[ast.Tuple() | ast.List()],
-                value=ast.Call(func=ast.Name(id="sorted"), args=[_], keywords=[]),
-            )
-        ):
-            return True
-        case _:
-            return False
-
-
 def _is_choice(node: ast.AST, lists: Set[str]) -> bool:
     """`return xs if c else []`"""
     match node:
@@ -200,7 +184,7 @@ def _is_choice(node: ast.AST, lists: Set[str]) -> bool:
             return False
 
 
-class _Naming(Rewriter):
+class _Naming(Hoisting):
     """lists: names that are bound to lists alone. gets_list: whether a call gives a list to one of the program's
     functions."""
 
@@ -210,29 +194,11 @@ class _Naming(Rewriter):
         lists: frozenset[str],
         gets_list: Callable[[ast.AST], TypeGuard[ast.Call]],
     ) -> None:
-        self.unused, self.lists, self.gets_list = FreshNames(function), lists, gets_list
+        super().__init__(function)
+        self.lists, self.gets_list = lists, gets_list
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
-        node.body = self.block(node.body)
-        return node
-
-    def visit_For(self, node: ast.For) -> Any:
-        before, node.iter = self._named(node.iter)
-        self.generic_visit(node)
-        return [*before, node]
-
-    def visit_If(self, node: ast.If) -> Any:
-        before, node.test = self._named(node.test)
-        self.generic_visit(node)
-        return [*before, node]
-
-    def visit_Assign(self, node: ast.Assign | ast.AugAssign | ast.Return | ast.Expr) -> Any:
-        if node.value is None or (isinstance(node, ast.Assign) and _makes(node.value)):
-            return node
-        before, node.value = (self._made if _is_item(node) else self._named)(node.value)
-        return [*before, node]
-
-    visit_Expr = visit_Assign
+    def visit_Assign(self, node: Any) -> list[ast.stmt]:
+        return [node] if isinstance(node, ast.Assign) and _makes(node.value) else super().visit_Assign(node)
 
     def visit_Return(self, node: ast.Return) -> Any:
         if isinstance(node.value, ast.IfExp) and _is_choice(node, self.lists):
@@ -240,93 +206,41 @@ class _Naming(Rewriter):
             return self.visit(located(ast.If(node.value.test, [then], [other]), node))
         return self.visit_Assign(node)
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
-        match node.target:
-            case ast.Name():
-                return self.visit_Assign(node)
-            case ast.Subscript(value=ast.Name()):
-                before, node.target.slice = self._named(node.target.slice)
-                return [*before, node]
-        return node
+    def is_free(self, node: ast.expr) -> bool:
+        return self.gets_list(node) and all(map(_is_of_names, node.args))
 
-    def _named(self, node: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
-        """The statements that make the container which an expression evaluates first, and the expression with its
-        name."""
+    def instead(self, node: ast.expr, before: list[ast.stmt]) -> ast.expr | None:
         if _makes(node):
-            return self._made(node)
+            return self.named(node, before)
+        if isinstance(node, ast.Starred) and isinstance(node.value, ast.Call):
+            node.value = self.named(node.value, before)
+            return node
         if _is_sum(node, self.lists):
-            return self._summed(node)
-        before: list[ast.stmt] = []
-        match node:
-            case ast.Starred(value=ast.Call()):
-                before, node.value = self._made(node.value)
-            case ast.Tuple() | ast.List():
-                before, node.elts = self._in_order(node.elts)
-            case ast.Subscript() | ast.Attribute():
-                before, node.value = (self._made if _is_item(node) else self._named)(node.value)
-            case ast.BinOp():
-                before, (node.left, node.right) = self._in_order([node.left, node.right])
-            case ast.Compare():
-                before, (node.left, *node.comparators) = self._in_order([node.left, *node.comparators])
-            case ast.Call(func=ast.Name() | ast.Attribute(value=ast.Name())):
-                before = self._arguments(node)
-            case ast.ListComp(generators=[first, *_]) | ast.GeneratorExp(generators=[first, *_]):
-                before, first.iter = self._named(first.iter)
-        return before, node
-
-    def _in_order(self, operands: list[ast.expr]) -> tuple[list[ast.stmt], list[ast.expr]]:
-        """The same of operands that are evaluated in order."""
-        out: list[ast.stmt] = []
-        first = next(
-            (k for k, one in enumerate(operands) if not isinstance(one, ast.Name | ast.Constant)), None
-        )
-        for k, one in enumerate(operands):
-            if k == first:
-                before, operands[k] = self._named(one)
-                out += before
-            elif self.gets_list(one) and all(map(_is_of_names, one.args)):
-                out += self._arguments(one)
-        return out, operands
-
-    def _arguments(self, call: ast.Call) -> list[ast.stmt]:
-        """The statements that make the lists which a call evaluates first, and which get names in it."""
-        out: list[ast.stmt] = []
-        lists = [k for k, arg in enumerate(call.args) if self._is_list_given(arg, call)]
-        for k, arg in enumerate(call.args):
+            return self._summed(node, before)
+        args = node.args if isinstance(node, ast.Call) else []
+        is_given = self.gets_list(node)
+        lists = [
+            k for k, arg in enumerate(args) if _is_sum(arg, self.lists) or (is_given and _is_made_list(arg))
+        ]
+        for k, arg in enumerate(args[: max(lists, default=-1) + 1]):
             if _is_made_list(arg) and k in lists:
-                before, call.args[k] = self._made(arg)
-            elif _is_of_names(arg) and k not in lists:
-                continue
-            else:
-                before, call.args[k] = self._named(arg)
-                if k not in lists and lists and k < lists[-1]:  # it is evaluated before that list
-                    name = self.unused("given")
-                    before.append(located(assigned(name, call.args[k]), arg))
-                    call.args[k] = located(read(name), arg)
-                elif k not in lists:
-                    return [*out, *before]
-            out += before
-        return out
+                args[k] = self.named(arg, before)
+            elif k in lists or not _is_of_names(arg):
+                new = self.hoisted(arg, before)
+                args[k] = new if k in lists else self.named(new, before, "given")
+        return None
 
-    def _is_list_given(self, arg: ast.expr, call: ast.Call) -> bool:
-        return _is_sum(arg, self.lists) or (_is_made_list(arg) and self.gets_list(call))
-
-    def _made(self, node: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
-        name = self.unused("made")
-        return [located(assigned(name, node), node)], located(read(name), node)
-
-    def _summed(self, node: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
+    def _summed(self, node: ast.expr, before: list[ast.stmt]) -> ast.expr:
         """A list that is made of the first part of a sum, and extended by the others."""
         parts: list[ast.expr] = []
         while isinstance(node, ast.BinOp) and _is_sum(node, self.lists):
             parts, node = [node.right, *parts], node.left
-        name = self.unused("items")
         if isinstance(node, ast.Name):
             node = ast.Subscript(node, ast.Slice(), ast.Load())
-        whole = [located(assigned(name, node), parts[0])]
+        made = self.named(located(node, parts[0]), before, "items")
         for part in parts:
-            whole += template("it.extend(part)", {"it": name, "part": part}, parts[0])
-        return whole, located(read(name), parts[0])
+            before += template("it.extend(part)", {"it": made, "part": part}, parts[0])
+        return made
 
 
 # ---------------------------------------------------------------- lists of nested functions
