@@ -19,7 +19,7 @@ import pytest
 import appyc
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.desugar.building import matched
-from appyc.frontend.desugar.comprehension_loops import appended, searched, summed
+from appyc.frontend.desugar.comprehension_loops import ALL, LIST, SUM, folded
 from appyc.frontend.desugar.consumed_generators import without_generator_calls
 from appyc.frontend.desugar.generator_loops import without_generators
 from appyc.frontend.desugar.hash_tables import without_hash_tables
@@ -841,7 +841,7 @@ def _text(text: str) -> str:
 
 def test_comprehensions_become_loops() -> None:
     node = _comprehension("x * y for x in a if x > 2 if x < 9 for y in b")
-    assert _shown(*appended(node, "items")) == _text("""
+    assert _shown(*folded(node, "items", LIST)) == _text("""
         items = []
         for x in a:
             if x > 2:
@@ -849,7 +849,7 @@ def test_comprehensions_become_loops() -> None:
                     for y in b:
                         items.append(x * y)
     """)
-    assert _shown(*summed(_comprehension("x for x in a"), "total", ast.Constant(0))) == _text("""
+    assert _shown(*folded(_comprehension("x for x in a"), "total", SUM, start=ast.Constant(0))) == _text("""
         total = 0
         for x in a:
             total = total + x
@@ -857,7 +857,7 @@ def test_comprehensions_become_loops() -> None:
 
 
 def test_searches_end_with_the_item_that_decides() -> None:
-    assert _shown(*searched(_comprehension("x > y for x in a for y in b"), "found", is_any=False)) == _text("""
+    assert _shown(*folded(_comprehension("x > y for x in a for y in b"), "found", ALL)) == _text("""
         found = True
         for x in a:
             for y in b:

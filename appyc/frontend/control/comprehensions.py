@@ -25,7 +25,7 @@ from appyc.frontend.arrays.reshaping import rows
 from appyc.frontend.arrays.tensors import as_tensor, is_array, pinned
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.iterables import Range, is_outer, may_unroll, what_it_runs_over
-from appyc.frontend.desugar.comprehension_loops import Comprehension, appended
+from appyc.frontend.desugar.comprehension_loops import LIST, Comprehension, folded
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, constant_truth, integer
 from appyc.frontend.scope import Scope
@@ -202,7 +202,7 @@ def _in_a_list(scope: Scope, node: Comprehension) -> vals.Value:
     """The items computed by a loop, in a list (`frontend/expressions/lists.py`)."""
     name = f"items_in_line_{node.lineno}_{node.col_offset}"  # the same in every round of lowering
     scope.list_names |= {name}
-    return value_of_loops(scope, node, name, appended(node, name))
+    return value_of_loops(scope, node, name, folded(node, name, LIST))
 
 
 def value_of_loops(scope: Scope, node: Comprehension, name: str, loops: list[ast.stmt]) -> vals.Value:

@@ -15,15 +15,17 @@ from functools import reduce
 from appyc.errors import LengthError, Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, fail_unless, is_array, pinned
 from appyc.frontend.control.comprehensions import collected, described, own_names, value_of_loops
-from appyc.frontend.desugar.building import assigned, located
+from appyc.frontend.desugar.building import assigned, located, template
 from appyc.frontend.desugar.comprehension_loops import (
-    Comprehension,
+    ALL,
+    ANY,
+    FIRST,
+    PRODUCT,
+    SUM,
+    Folding,
     extreme_of,
-    first_of,
+    folded,
     items_of,
-    multiplied,
-    searched,
-    summed,
 )
 from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import bytes_as_tuple, constant_truth, integer
@@ -53,9 +55,7 @@ def generated_test(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
     is_list = isinstance(value, vals.ListSlots) or (value is not None and vals.is_listed(value))
     is_vector = value is not None and is_array(value) and as_tensor(scope, value, loc).ndim == 1
     if argument is not None and (is_generator or is_list or is_vector):
-        name, item = unused("found", scope.locals), unused("item", scope.locals)
-        over = argument if isinstance(argument, ast.GeneratorExp) else items_of(argument, item)
-        return value_of_loops(scope, over, name, searched(over, name, is_any))
+        return _folded(scope, argument, "found", ANY if is_any else ALL)
     if not isinstance(value, vals.TupleValue):
         name = "any" if is_any else "all"
         raise UnsupportedError(f"{name} is compiled of generators, tuples, lists and vectors", loc,
@@ -80,9 +80,10 @@ def generated_first(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
             scope.locals |= {name}
             for value in default:
                 scope.lower_statement(located(assigned(name, value), value))
-            return value_of_loops(
-                scope, over, name, first_of(over, name, "pass" if default else "raise StopIteration")
-            )
+            (loop,) = folded(over, name, FIRST)
+            assert isinstance(loop, ast.For)
+            loop.orelse = template("pass" if default else "raise StopIteration", {}, over)
+            return value_of_loops(scope, over, name, [loop])
         case _:
             raise UnsupportedError("next is compiled of generators with one loop, written in the call", loc,
                                    "write a loop")  # fmt: skip
@@ -95,18 +96,15 @@ def generated_sum(scope: Scope, node: ast.Call) -> vals.Value | None:
             value = expressions.lower_expression(scope, items)
             if not vals.is_listed(value) and not vals.has_flags(value):
                 return None
-            argument: Comprehension = items_of(items, unused("item", scope.locals))
-        case ast.Call(args=[ast.GeneratorExp() | ast.ListComp() as argument, *start], keywords=[]):
-            if len(argument.generators) == 1 or len(start) > 1:
+        case ast.Call(args=[ast.GeneratorExp() | ast.ListComp() as items, *start], keywords=[]):
+            if len(items.generators) == 1 or len(start) > 1:
                 return None
-            with scope.collect(), own_names(scope, argument):
-                if described(scope, argument) is not None:
+            with scope.collect(), own_names(scope, items):
+                if described(scope, items) is not None:
                     return None  # no loop is needed
         case _:
             return None
-    name = unused("total", scope.locals)
-    statements = summed(argument, name, start[0] if start else ast.Constant(0))
-    return value_of_loops(scope, argument, name, statements)
+    return _folded(scope, items, "total", SUM, start=start[0] if start else ast.Constant(0))
 
 
 def generated_product(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
@@ -118,10 +116,15 @@ def generated_product(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:
             pass
         case _:
             raise UnsupportedError("math.prod is compiled with one argument, and start", loc)
-    name = unused("product", scope.locals)
+    return _folded(scope, tuple_in_place(over), "product", PRODUCT, start=start)
+
+
+def _folded(scope: Scope, over: ast.expr, name: str, how: Folding, **given: ast.expr) -> vals.Value:
+    """What the items of anything that can be run over are folded into, by loops."""
     if not isinstance(over, ast.GeneratorExp | ast.ListComp):
-        over = items_of(tuple_in_place(over), unused("item", scope.locals))
-    return value_of_loops(scope, over, name, multiplied(over, name, start))
+        over = items_of(over, unused("item", scope.locals))
+    name = unused(name, scope.locals)
+    return value_of_loops(scope, over, name, folded(over, name, how, **given))
 
 
 def generated_tuple(scope: Scope, node: ast.Call, loc: Loc) -> vals.Value:

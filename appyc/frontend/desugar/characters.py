@@ -34,7 +34,7 @@ from appyc.frontend.desugar.building import (
     read,
     template,
 )
-from appyc.frontend.desugar.comprehension_loops import appended, with_own_names
+from appyc.frontend.desugar.comprehension_loops import LIST, folded, with_own_names
 from appyc.frontend.desugar.rewriting import rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.character_names import (
@@ -93,7 +93,7 @@ class _Joined(ast.NodeTransformer):
         assert isinstance(node.value, ast.Call)
         name = self.unused("characters")
         node.value.args = [read(name)]
-        return [*appended(with_own_names(items, self.unused), name), located(node, node)]
+        return [*folded(with_own_names(items, self.unused), name, LIST), located(node, node)]
 
 
 @dataclass

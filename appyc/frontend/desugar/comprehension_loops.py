@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from appyc.frontend.desugar.building import FreshNames, Names, located, read, renamed, template
 from appyc.frontend.syntax.tree import walk
@@ -43,34 +43,21 @@ def items_of(over: ast.expr, name: str) -> ast.ListComp:
     return located(ast.ListComp(read(name), [run]), over)
 
 
-def appended(node: Comprehension, name: str) -> list[ast.stmt]:
-    """The items in a list of this name."""
-    return _behind(node, name, "it = []", "it.append(item)")
+class Folding(NamedTuple):
+    """What the loops of a comprehension make of its items: templates of the statement before them, of those of each
+    item, and of the one behind each inner loop."""
+
+    before: str
+    body: str
+    leave: str = ""
 
 
-def summed(node: Comprehension, name: str, start: ast.expr) -> list[ast.stmt]:
-    """The sum of the items, from `start` on, in this name."""
-    return _behind(node, name, "it = start", "it = it + item", start=start)
-
-
-def multiplied(node: Comprehension, name: str, start: ast.expr) -> list[ast.stmt]:
-    """The product of the items, from `start` on, in this name."""
-    return _behind(node, name, "it = start", "it = it * item", start=start)
-
-
-def searched(node: Comprehension, name: str, is_any: bool) -> list[ast.stmt]:
-    """Whether any, or all, of the items are true, in this name."""
-    found, decided = ("item", "it") if is_any else ("not item", "not it")
-    leave = f"if {decided}: break"
-    return _behind(node, name, f"it = {not is_any}", f"if {found}:\n    it = {is_any}\n    break", leave)
-
-
-def first_of(node: ast.GeneratorExp, name: str, otherwise: str) -> list[ast.stmt]:
-    """The first of the items of one loop, in this name. otherwise: the statement where there is none."""
-    (loop,) = _behind(node, name, "", "it = item\nbreak")
-    assert isinstance(loop, ast.For)
-    loop.orelse = [located(stmt, node) for stmt in template(otherwise, {}, node)]
-    return [loop]
+LIST = Folding("it = []", "it.append(item)")
+SUM = Folding("it = start", "it = it + item")
+PRODUCT = Folding("it = start", "it = it * item")
+ANY = Folding("it = False", "if item:\n    it = True\n    break", "if it: break")
+ALL = Folding("it = True", "if not item:\n    it = False\n    break", "if not it: break")
+FIRST = Folding("", "it = item\nbreak")
 
 
 def extreme_of(
@@ -93,7 +80,7 @@ if best is None or rank {">" if is_max else "<"} best:
     empty = f"raise ValueError('{name}() arg is an empty sequence')" if default is None else "it = default"
     given: dict[str, str | ast.expr] = {**names}
     given |= {word: value for word, value in {"key": key, "default": default}.items() if value is not None}
-    loops = _behind(node, names["it"], "it = best = None", text, "", **given)
+    loops = folded(node, names["it"], Folding("it = best = None", text), **given)
     return [*loops, *template(f"if it is None:\n    {empty}", given, node)]
 
 
@@ -110,10 +97,8 @@ def nest(
     return body
 
 
-def _behind(
-    node: Comprehension, name: str, before: str, body: str, leave: str = "", **given: str | ast.expr
-) -> list[ast.stmt]:
-    """The first statement, and the loops of the comprehension around `body`; these are templates."""
+def folded(node: Comprehension, name: str, how: Folding, **given: str | ast.expr) -> list[ast.stmt]:
+    """What the items of a comprehension are folded into, in this name, by statements of its loops."""
     names: Names = {"it": name, "item": node.elt, **given}
-    first, inner, behind = (template(text, names, node) for text in (before, body, leave))
+    first, inner, behind = (template(text, names, node) for text in how)
     return [located(stmt, node) for stmt in (*first, *nest(node.generators, inner, behind))]

@@ -27,7 +27,7 @@ from operator import itemgetter
 from typing import Any
 
 from appyc.frontend.desugar.building import constant, located, read, template
-from appyc.frontend.desugar.comprehension_loops import appended, summed, with_own_names
+from appyc.frontend.desugar.comprehension_loops import LIST, SUM, folded, with_own_names
 from appyc.frontend.desugar.generator_loops import Finder, changes_elements
 from appyc.frontend.desugar.hoisting import Hoisting
 from appyc.frontend.desugar.rewriting import ValueOf, rewritten
@@ -188,9 +188,8 @@ class _Calls(Hoisting):
                 taker = self.finder.value_of(func)
                 first = start[0] if start else ast.Constant(0)
                 if isinstance(source, ast.GeneratorExp):
-                    own = with_own_names(source, self.unused)
-                    total = names["total"]
-                    before += summed(own, total, first) if taker is sum else appended(own, total)
+                    how = SUM if taker is sum else LIST
+                    before += folded(with_own_names(source, self.unused), names["total"], how, start=first)
                 else:
                     text = _SUM if taker is sum else _LIST
                     before += template(text, {**names, "source": source, "start": first}, node)
@@ -201,7 +200,7 @@ class _Calls(Hoisting):
                 return node if taker in (list, sorted) else self.named(node, before, func.id)
             case ast.ListComp() if is_taken:
                 total = self.unused("total")
-                before += appended(with_own_names(node, self.unused), total)
+                before += folded(with_own_names(node, self.unused), total, LIST)
                 return located(ast.Call(read("list"), [read(total)], []), node)
             case _:
                 return node if self.finder.found(node) is not None else None
