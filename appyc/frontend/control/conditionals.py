@@ -15,6 +15,7 @@ from appyc.frontend.expressions import arithmetic, expressions, selections
 from appyc.frontend.expressions.arithmetic import cast, constant_truth, integer, truth_of
 from appyc.frontend.facts import NoValue
 from appyc.frontend.scope import Scope
+from appyc.frontend.types.value_parts import with_numbers
 from appyc.frontend.types.values import (
     ArrayRef,
     DictValue,
@@ -178,7 +179,8 @@ def lower_conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.
         return _or_none(scope, opposite, other, other_block, loc)
     if isinstance(then, TupleValue) and isinstance(other, TupleValue):
         chosen = _choose_each(scope, cond, _pairs(then, other, loc), (then_block, other_block), loc)
-        return _of_numbers(then, iter(chosen))
+        given = iter(chosen)
+        return with_numbers(then, lambda _: next(given))
     if not isinstance(then, Number) and then == other:
         return then
     if tensors.is_array(then) and tensors.is_array(other):
@@ -194,19 +196,15 @@ def _or_none(
     scope: Scope, cond: Expr, value: Number | TupleValue | MaybeNone, block: list[Stmt], loc: Loc
 ) -> MaybeNone:
     """`value if cond else None`; with the statements that the value needs."""
-    kept = scope.temp("condition", cond)
     is_none = value.is_none if isinstance(value, MaybeNone) else arithmetic.python_number(False, loc)
     present = value.value if isinstance(value, MaybeNone) else value
     items = present.items if isinstance(present, TupleValue) else (present,)
-    numbers = (is_none, *(expressions.number(item, loc) for item in items))
-    symbols = [scope.supply.fresh("chosen", n.type.dtype) for n in numbers]
-    here = [Assign(s, n.expr, loc=loc) for s, n in zip(symbols, numbers, strict=True)]
-    there = [Assign(s, cast(integer(int(k == 0), loc), s.dtype), loc=loc) for k, s in enumerate(symbols)]
-    scope.emit(If(kept, (*block, *here), tuple(there), loc=loc))
-    flag, *chosen = (replace(n, expr=Var(s, loc=loc)) for n, s in zip(numbers, symbols, strict=True))
-    if not isinstance(present, TupleValue):
-        return MaybeNone(chosen[0], flag)
-    return MaybeNone(replace(present, items=tuple(chosen)), flag)
+    numbers = [expressions.number(item, loc) for item in items]
+    absent = [replace(n, expr=cast(integer(0, loc), n.expr.dtype)) for n in numbers]
+    pairs = [(is_none, arithmetic.python_number(True, loc)), *zip(numbers, absent, strict=True)]
+    flag, *chosen = _choose_each(scope, cond, pairs, (block, []), loc)
+    given = iter(chosen)
+    return MaybeNone(with_numbers(present, lambda _: next(given)), flag)
 
 
 def chosen_array(
@@ -238,13 +236,6 @@ def _pairs(then: TupleValue, other: TupleValue, loc: Loc) -> list[tuple[Number, 
         else:
             out.append((expressions.number(a, loc), expressions.number(b, loc)))
     return out
-
-
-def _of_numbers(like: TupleValue, numbers: Iterator[Number]) -> TupleValue:
-    """A tuple of such a form."""
-    return TupleValue(
-        tuple(_of_numbers(i, numbers) if isinstance(i, TupleValue) else next(numbers) for i in like.items)
-    )
 
 
 def lower_condition(scope: Scope, node: ast.expr) -> Expr:

@@ -8,7 +8,6 @@ is predicated on that flag.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import replace
 
 from appyc.errors import Loc, UnsupportedError
@@ -40,7 +39,7 @@ from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import made_object
 from appyc.frontend.types.numbers import NumberType
 from appyc.frontend.types.numbers import joined as joined_type
-from appyc.frontend.types.value_parts import numbers_of, parts_of, with_parts
+from appyc.frontend.types.value_parts import numbers_of, parts_of, with_numbers, with_parts
 from appyc.ir.nodes import Assign, Break, Load, Var
 from appyc.ir.types import DType
 
@@ -288,27 +287,19 @@ def _with_listed(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
 def _final_value(scope: Scope, loc: Loc) -> vals.Value:
     if scope.result is None:
         return vals.Opaque(None)
-    if (
-        scope.live
-        and _shape(scope.result.value) is not None
-        and not always_jumps(scope.source.ast.body, (ast.Return,))
-    ):
-        kept_value = scope.result.value
-        if (nones := nones_in(scope, kept_value, vals.Opaque(None))).keys() == {()}:
+    value = scope.result.value
+    may_end = scope.live and not always_jumps(scope.source.ast.body, (ast.Return,))
+    if may_end and _shape(value) is not None and not isinstance(value, vals.MaybeNone | vals.ReturnedChoice):
+        if (nones := nones_in(scope, value, vals.Opaque(None))).keys() == {()}:
             scope.facts.none_results |= nones
             raise Restart
-        if isinstance(scope.result.value, vals.ArrayRef) and may_be_chosen(scope, scope.result.value):
+        if isinstance(value, vals.ArrayRef) and may_be_chosen(scope, value):
             scope.facts.choices |= {()}
             raise Restart
-        if isinstance(scope.result.value, vals.MaybeNone | vals.ReturnedChoice):
-            return _rebuilt(scope.result.value, iter(scope.result.slots), loc)  # see `with_end`
         raise UnsupportedError("not every path returns a value", loc, "end the function with a return")
-    return _rebuilt(scope.result.value, iter(scope.result.slots), loc)
+    slots = iter(scope.result.slots)
+    return with_numbers(value, lambda _: _read(next(slots), loc))  # see `with_end`
 
 
-def _rebuilt(value: vals.Value, homes: Iterator[vals.Slot], loc: Loc) -> vals.Value:
-    """The value with its numbers read from these variables."""
-    if not isinstance(value, vals.Number):
-        return with_parts(value, lambda part: _rebuilt(part, homes, loc))
-    slot = next(homes)
+def _read(slot: vals.Slot, loc: Loc) -> vals.Number:
     return replace(slot.number(loc), either=None if slot.python else slot.either)

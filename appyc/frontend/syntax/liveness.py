@@ -31,8 +31,8 @@ def live_before(
     return _block(list(body), after, _Exits(at_jump, at_jump))
 
 
-def names_read(node: ast.AST) -> frozenset[str]:
-    return frozenset(n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+def names_read(*nodes: ast.AST) -> frozenset[str]:
+    return frozenset(n.id for n in walk(*nodes) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
 
 
 def names_behind(body: list[ast.stmt]) -> dict[ast.stmt, frozenset[str]]:
@@ -68,7 +68,7 @@ def names_captured(body: Iterable[ast.stmt]) -> frozenset[str]:
     """Names that nested functions, lambdas and generators may read or assign, at any time after their making."""
     inner = [n for n in walk(*body) if isinstance(n, _LATE)]
     assigned = (name for n in walk(*inner) if isinstance(n, ast.Nonlocal) for name in n.names)
-    return frozenset(name for n in inner for name in names_read(n)) | frozenset(assigned)
+    return names_read(*inner) | frozenset(assigned)
 
 
 _LATE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp, ast.ClassDef)
@@ -125,14 +125,12 @@ def _block(body: list[ast.stmt], after: frozenset[str], exits: _Exits) -> frozen
 
 def _statement(stmt: ast.stmt, after: frozenset[str], exits: _Exits) -> frozenset[str]:
     match stmt:
-        case ast.Assign(targets=targets, value=value):
-            return (after - names_assigned(targets)) | names_read(value) | _read_by_targets(targets)
+        case ast.Assign(targets=targets):
+            return (after - names_assigned(targets)) | names_read(stmt)
         case ast.AnnAssign(target=target, value=value):
-            if value is None:
-                return after
-            return (after - names_assigned([target])) | names_read(value) | _read_by_targets([target])
-        case ast.AugAssign(target=target, value=value):
-            return after | names_assigned([target]) | names_read(target) | names_read(value)
+            return after if value is None else (after - names_assigned([target])) | names_read(target, value)
+        case ast.AugAssign(target=target):
+            return after | names_assigned([target]) | names_read(stmt)
         case ast.If(test=test, body=then, orelse=orelse):
             return names_read(test) | _block(then, after, exits) | _block(orelse, after, exits)
         case ast.For(target=target, iter=runs_over, body=body, orelse=orelse):
@@ -161,8 +159,3 @@ def _loop(
     leaves it as it is) does not depend on other names, so that a second time around adds none.
     """
     return _block(body, past, _Exits(after, past)) - bound
-
-
-def _read_by_targets(targets: Iterable[ast.expr]) -> frozenset[str]:
-    """`a[i] = x` reads a and i."""
-    return frozenset(name for t in targets for name in names_read(t))

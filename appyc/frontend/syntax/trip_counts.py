@@ -115,11 +115,9 @@ class _Estimate:
     def _is_of_library(self, function: ast.expr) -> bool:
         """Whether a call takes none of the program's own code: a builtin, a module's function, an array's method."""
         if isinstance(function, ast.Name):
-            if function.id not in self.values:
-                return hasattr(builtins, function.id)
-            return not hasattr(self.values[function.id], "__code__") and not hasattr(
-                self.values[function.id], "py_func"
-            )
+            value = self.values.get(function.id)
+            known = hasattr(builtins, function.id)
+            return known if value is None else not (hasattr(value, "__code__") or hasattr(value, "py_func"))
         while isinstance(function, ast.Attribute):
             function = function.value
         owner = self.values.get(function.id) if isinstance(function, ast.Name) else None
@@ -134,7 +132,7 @@ class _Estimate:
     def _trips(self, loop: ast.For) -> float:
         runs_over = loop.iter
         if isinstance(loop.target, ast.Name):
-            self.values.pop(loop.target.id, None)
+            self.values[loop.target.id] = None
         if isinstance(runs_over, ast.Call) and ast.unparse(runs_over.func) in _RANGES:
             return _range_length([self._value(a) for a in runs_over.args], self.unknown)
         length = _length(self._value(runs_over))
@@ -143,18 +141,12 @@ class _Estimate:
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
         found = self._value(value)
         if isinstance(target, ast.Name):
-            self._bind(target.id, found)
+            self.values[target.id] = found
         elif isinstance(target, ast.Tuple):
             items = found if isinstance(found, tuple) and len(found) == len(target.elts) else None
             for k, element in enumerate(target.elts):
                 if isinstance(element, ast.Name):
-                    self._bind(element.id, items[k] if items is not None else None)
-
-    def _bind(self, name: str, value: object) -> None:
-        if value is None:
-            self.values.pop(name, None)
-        else:
-            self.values[name] = value
+                    self.values[element.id] = items[k] if items is not None else None
 
     def _value(self, node: ast.expr) -> object:
         """What an expression is worth, None where that is not known without running the program."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from appyc.frontend.types import values as vals
+
+V = TypeVar("V", bound=vals.Value)
 
 _PARTS: dict[type, tuple[str, ...]] = {
     vals.DictValue: ("values",), vals.MaybeNone: ("value", "is_none"), vals.ReturnedChoice: ("which",),
@@ -43,3 +45,11 @@ def with_parts(value: vals.Value, part: Callable[[vals.Value], Any]) -> vals.Val
 def numbers_of(value: vals.Value) -> list[vals.Number]:
     """The numbers that a value is made of, in order."""
     return [value] if isinstance(value, vals.Number) else [n for v in parts_of(value) for n in numbers_of(v)]
+
+
+def with_numbers(value: V, number: Callable[[vals.Number], vals.Number]) -> V:
+    """The value with each of its numbers, in order, as `number` gives it."""
+    whole: vals.Value = value
+    if isinstance(whole, vals.Number):
+        return cast(V, number(whole))
+    return cast(V, with_parts(whole, lambda part: with_numbers(part, number)))
