@@ -14,7 +14,7 @@ from appyc.frontend.desugar.rewriting import Kind, ValueOf
 from appyc.frontend.source import read_source
 from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.liveness import names_assigned, names_behind
-from appyc.frontend.syntax.tree import assigned_names, copied_list, one_by_one, walk
+from appyc.frontend.syntax.tree import assigned_names, bindings_of, copied_list, one_by_one, walk
 
 _MUTATORS = frozenset({
     "sort", "fill", "partition", "resize", "put", "itemset", "shuffle", "copyto", "place", "putmask", "fill_diagonal",
@@ -92,10 +92,10 @@ class ArrayNames:
         put: list[tuple[str, ast.expr, ast.stmt]] = []
         returned: list[list[ast.expr]] = []
         for node in nodes:
-            for target, value in _bound(node):
-                if isinstance(target, ast.Name) and target.id in lists:
-                    continue  # the items are what matters
-                self._join({*self._roots(target), *self._roots(value)})
+            for target, value in bindings_of(node):
+                is_list = isinstance(target, ast.Name) and target.id in lists  # the items are what matters
+                if isinstance(target, ast.Name | ast.Tuple) and not is_list:
+                    self._join({*self._roots(target), *self._roots(value)})
             stored |= {name for item in self._stored(node) for name in self._roots(item)}
             if isinstance(node, ast.stmt):
                 put += [(name, item, node) for name, item in self._put(node)]
@@ -239,23 +239,6 @@ class ArrayNames:
                 return self._roots(item)
             case _:
                 return set()
-
-
-def _bound(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """The targets that a node binds, with their values; only names matter."""
-    match node:
-        case ast.Assign(targets=targets, value=value):
-            yield from ((target, value) for target in targets if isinstance(target, ast.Name | ast.Tuple))
-        case ast.For(target=target, iter=over) | ast.comprehension(target=target, iter=over):
-            match target, over:
-                case ast.Tuple(elts=[_, item]), ast.Call(func=ast.Name(id="enumerate"), args=[value]):
-                    yield item, value
-                case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=values):
-                    yield from zip(targets, values, strict=False)
-                case _:
-                    yield target, over
-        case ast.NamedExpr(target=target, value=value):
-            yield target, value
 
 
 def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:

@@ -46,11 +46,10 @@ from appyc.frontend.syntax.character_names import (
     bound_by,
     character_names,
     iterated,
-    pairs_in,
     root_of,
     use_of,
 )
-from appyc.frontend.syntax.tree import walk
+from appyc.frontend.syntax.tree import bindings_of, walk
 from appyc.frontend.types.values import ReturnedContainer
 from appyc.library import code_points, list_lookups
 
@@ -174,7 +173,7 @@ class _Codes(ast.NodeTransformer):
                     self.copied.add(part)
         for name, value in bound_by(node):
             is_other = Role.CHARACTER not in self.names.of(read(name))
-            if value is not None and is_other and self.names.is_character(value):
+            if is_other and self.names.is_character(value):
                 raise self._refused(node.target, "give the character a name that stands for nothing else")
         return self.generic_visit(node)
 
@@ -184,7 +183,7 @@ class _Codes(ast.NodeTransformer):
         match node:
             case ast.Assign(targets=[name], value=ast.BinOp(right=part)) if Role.BUILT in self.names.of(name):
                 return self._extended(name, part, node)  # `text = text + part`
-        for target, value in pairs_in(node):
+        for target, value in bindings_of(node):
             own = self.names.of(target.value if isinstance(target, ast.Subscript) else target)
             if Role.BUILT in own and isinstance(target, ast.Name):
                 is_shared = isinstance(value, ast.Subscript) and target.id not in self.names.rebound

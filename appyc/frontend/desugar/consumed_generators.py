@@ -27,7 +27,7 @@ from operator import itemgetter
 from typing import Any
 
 from appyc.frontend.desugar.building import constant, located, read, template
-from appyc.frontend.desugar.comprehension_loops import LIST, SUM, folded, with_own_names
+from appyc.frontend.desugar.comprehension_loops import LIST, SUM, folded, items_of, with_own_names
 from appyc.frontend.desugar.generator_loops import Finder, changes_elements
 from appyc.frontend.desugar.hoisting import Hoisting
 from appyc.frontend.desugar.rewriting import ValueOf, rewritten
@@ -36,8 +36,6 @@ from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.tree import may_be_container, walk
 from appyc.library.sorting import arrange
 
-_SUM = "total = start\nfor item in source: total = total + item"
-_LIST = "total = []\nfor item in source: total.append(item)"
 _TAKERS = (sum, list, max, min, sorted)
 _LOOKERS = (sum, max, min, sorted, len, any, all)
 _ARRANGE = "ranks = [rank for one in total]; arrange(total, ranks, backwards)"
@@ -184,16 +182,12 @@ class _Calls(Hoisting):
             return ast.copy_location(read(total), node)
         match node:
             case ast.Call(func=ast.Name() as func, args=[source, *start]) if is_taken:
-                names = {name: self.unused(name) for name in ("total", "item")}
-                taker = self.finder.value_of(func)
+                taker, total = self.finder.value_of(func), self.unused("total")
+                items = source if isinstance(source, ast.GeneratorExp) else items_of(source, "item")
                 first = start[0] if start else ast.Constant(0)
-                if isinstance(source, ast.GeneratorExp):
-                    how = SUM if taker is sum else LIST
-                    before += folded(with_own_names(source, self.unused), names["total"], how, start=first)
-                else:
-                    text = _SUM if taker is sum else _LIST
-                    before += template(text, {**names, "source": source, "start": first}, node)
-                result = ast.copy_location(read(names["total"]), node)
+                how = SUM if taker is sum else LIST
+                before += folded(with_own_names(items, self.unused), total, how, start=first)
+                result = ast.copy_location(read(total), node)
                 if taker is sum:
                     return result
                 node.args = [result]

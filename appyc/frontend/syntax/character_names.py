@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
 from appyc.frontend.desugar.building import matched
-from appyc.frontend.syntax.tree import parameters_of, walk
+from appyc.frontend.syntax.tree import bindings_of, parameters_of, walk
 
 
 class Role(Enum):
@@ -159,7 +159,7 @@ class _Uses:
     """Of a name: what is bound to it, how often; the items and the keys that it gets; and texts whose characters it
     gets. None stands for what is no expression of the function's."""
 
-    bound: list[ast.expr | None] = field(default_factory=list)
+    bound: list[ast.expr] = field(default_factory=list)
     items: list[ast.expr | None] = field(default_factory=list)
     keys: list[ast.expr] = field(default_factory=list)
     added: list[ast.expr] = field(default_factory=list)
@@ -176,15 +176,15 @@ class _Uses:
         """Whether all of them agree with a role, and some show it."""
         if role is Role.CHARACTER:
             known = [b for b in self.bound if not isinstance(b, ast.Constant)]
-            return bool(known) and all(b is not None and names.is_character(b) for b in self.bound)
+            return bool(known) and all(map(names.is_character, self.bound))
         if role is Role.BUILT:
-            parts = [b for b in self.bound if b is not None and not isinstance(b, ast.Constant)]
+            parts = [b for b in self.bound if not isinstance(b, ast.Constant)]
             return bool(parts or self.added) and all(
                 [*map(names.is_text, parts), *(names.is_character(a) or names.is_text(a) for a in self.added)]
             )
-        if role is Role.LIST and any(b is not None and names.is_text(b) for b in self.bound):
+        if role is Role.LIST and any(map(names.is_text, self.bound)):
             return False
-        bound = [part for value in self.bound if value is not None for part in _parts(value, role)]
+        bound = [part for value in self.bound for part in _parts(value, role)]
         items = self.keys if role is Role.KEYED else self.items
         others = [p for p in bound if isinstance(p, ast.Starred)]  # whole texts
         lists = [a for a in self.added if isinstance(a, ast.List)]
@@ -195,7 +195,7 @@ class _Uses:
         )
 
 
-def _kind(value: ast.expr | None) -> frozenset[Role]:
+def _kind(value: ast.expr) -> frozenset[Role]:
     """The roles that a value may give to a name."""
     match value:
         case ast.List() | ast.Call(func=ast.Name(id="list" | "sorted" | "deque")):
@@ -261,7 +261,7 @@ def _has_empty(function: ast.FunctionDef, names: CharacterNames) -> bool:
             case ast.Compare(left=left, comparators=comparators):
                 others |= {left, *comparators}
             case ast.Assign():
-                others |= {value for target, value in pairs_in(node) if Role.BUILT in names.of(target)}
+                others |= {value for target, value in bindings_of(node) if Role.BUILT in names.of(target)}
             case ast.AnnAssign(target=target, value=ast.expr() as value) if Role.BUILT in names.of(target):
                 others.add(value)
     empty = (n for n in walk(function) if isinstance(n, ast.Constant) and n.value == "")
@@ -279,8 +279,7 @@ def _uses_in(function: ast.FunctionDef) -> dict[str, _Uses]:
         return uses.setdefault(name, _Uses())
 
     for parameter in parameters_of(function):
-        of(parameter.arg).bound.append(None)  # what the caller gives
-        of(parameter.arg).stores += 1
+        of(parameter.arg).stores += 1  # of what the caller gives
     for node in ast.walk(function):
         for name, value in bound_by(node):
             of(name).bound.append(value)
@@ -299,7 +298,7 @@ def _uses_in(function: ast.FunctionDef) -> dict[str, _Uses]:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="extend"), args=[value]):
                 of(name).items.append(ast.Starred(value))
             case ast.Assign():
-                for target, value in pairs_in(node):
+                for target, value in bindings_of(node):
                     if isinstance(target, ast.Name) and (part := added_to(target, value)) is not None:
                         of(target.id).added.append(part)
                     if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
@@ -318,38 +317,13 @@ def added_to(target: ast.expr, value: ast.expr) -> ast.expr | None:
             return None
 
 
-def pairs_in(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """The targets of an assignment, of tuples one by one, with what they get."""
-    for target in node.targets:
-        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-            yield from zip(target.elts, node.value.elts, strict=False)
-        else:
-            yield target, node.value
-
-
-def bound_by(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
+def bound_by(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     """The names that a node binds, with the value; of a loop over something a character of that, as `*over`."""
-    pairs: Iterable[tuple[ast.expr, ast.expr | None]] = ()
-    match node:
-        case ast.AnnAssign(target=target, value=value):
-            pairs = [(target, value)]
-        case ast.Assign():
-            pairs = [(t, v) for t, v in pairs_in(node) if added_to(t, v) is None]
-        case (
-            ast.For(
-                target=ast.Tuple(elts=[key, item]),
-                iter=ast.Call(func=ast.Attribute(value=over, attr="items")),
-            )
-            | ast.comprehension(
-                target=ast.Tuple(elts=[key, item]),
-                iter=ast.Call(func=ast.Attribute(value=over, attr="items")),
-            )
-        ):
-            pairs = [(key, ast.Starred(over)), (item, ast.Subscript(over, ast.Constant(0), ast.Load()))]
-        case ast.For(target=target) | ast.comprehension(target=target):
-            items: list[ast.expr | None] = [ast.Starred(part) for part in iterated(node)]
-            targets = target.elts if isinstance(target, ast.Tuple) else [target]
-            if len(targets) == len(items) + 1:  # of `enumerate`
-                items = [None, *items]
-            pairs = zip(targets, items, strict=False)
-    yield from ((t.id, v) for t, v in pairs if isinstance(t, ast.Name))
+    for target, value in bindings_of(node):
+        pairs = [(target, value)]
+        match target, value:
+            case ast.Tuple(elts=[key, item]), ast.Starred(
+                ast.Call(func=ast.Attribute(value=over, attr="items"))
+            ):
+                pairs = [(key, ast.Starred(over)), (item, ast.Subscript(over, ast.Constant(0), ast.Load()))]
+        yield from ((t.id, v) for t, v in pairs if isinstance(t, ast.Name) and added_to(t, v) is None)

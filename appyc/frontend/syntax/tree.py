@@ -7,7 +7,7 @@ statements, of which there are few, and are asked of every loop.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 _BLOCKS = ("cases", "finalbody", "orelse", "handlers", "body")
 """The fields with lists of statements, or of parts that have such, last first."""
@@ -195,6 +195,34 @@ def names_bound_by(node: ast.AST) -> tuple[str, ...]:
 
 
 # ---------------------------------------------------------------- new containers
+
+
+def bindings_of(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The targets that a node binds, of tuples one by one, with what they get: of what a loop runs over a part of that,
+    as `*over`."""
+    pairs: Iterable[tuple[ast.expr, ast.expr]] = ()
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            pairs = ((target, value) for target in targets)
+        case (
+            ast.AnnAssign(target=target, value=ast.expr() as value)
+            | ast.NamedExpr(target=target, value=value)
+        ):
+            pairs = [(target, value)]
+        case ast.For(target=target, iter=over) | ast.comprehension(target=target, iter=over):
+            pairs = [(target, ast.Starred(over))]
+    for target, value in pairs:
+        match target, value:
+            case ast.Tuple(elts=targets), ast.Tuple(elts=values):
+                yield from zip(targets, values, strict=False)
+            case ast.Tuple(elts=[_, item]), ast.Starred(
+                ast.Call(func=ast.Name(id="enumerate"), args=[over, *_])
+            ):
+                yield item, ast.Starred(over)
+            case ast.Tuple(elts=targets), ast.Starred(ast.Call(func=ast.Name(id="zip"), args=values)):
+                yield from ((t, ast.Starred(v)) for t, v in zip(targets, values, strict=False))
+            case _:
+                yield target, value
 
 
 def one_by_one(node: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
