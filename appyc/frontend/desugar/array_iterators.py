@@ -54,15 +54,15 @@ def _is_iterator(node: ast.AST | None, value_of: ValueOf) -> bool:
 
 
 class _Iterators(ast.NodeTransformer):
-    """made: the iterator that the statement before has made, and what it was given. name, element: the names that
-    the loop at hand has for the iterator and for an element. writes: whether its elements may be assigned. names: of
-    all iterators."""
+    """made: the iterator that the statement before has made, and what it was given. name: that of the loop at hand.
+    elements: how the text has an element of it. writes: whether these may be assigned. names: of all iterators."""
 
     def __init__(self, function: ast.FunctionDef, source: Source, value_of: ValueOf) -> None:
         self.source, self.value_of = source, value_of
         self.unused = FreshNames(function)
         self.made: tuple[str, ast.Call] | None = None
-        self.prefix = self.name = self.element = ""
+        self.prefix = self.name = ""
+        self.elements: tuple[str, ...] = ()
         self.writes = False
         self.names: set[str] = set()
 
@@ -89,21 +89,16 @@ class _Iterators(ast.NodeTransformer):
                 self.made = name, call
                 self.names.add(name)
                 return []
-            case ast.Assign(value=value) if self._is_element(value):
-                self._refuse(value, "an element that is kept")
+        self._refuse_kept("kept", node.value)
         return self.generic_visit(node)
 
     def visit_For(self, node: ast.For) -> Any:
         made, self.made = self.made, None
-        match node:
-            case ast.For(target=ast.Name(id=element), iter=ast.Call() as call) if _is_iterator(
-                call, self.value_of
-            ):
-                return self._loop(node, "", call, element)
-            case ast.For(target=ast.Name(id=element), iter=ast.Name(id=name)) if (
-                made is not None and made[0] == name
-            ):
-                return self._loop(node, name, made[1], element)
+        name = node.iter.id if isinstance(node.iter, ast.Name) else ""
+        call = made[1] if made is not None and made[0] == name else node.iter
+        match node.target, call:
+            case ast.Name(id=element), ast.Call() if _is_iterator(call, self.value_of):
+                return self._loop(node, name, call, element)
         return self.generic_visit(node)
 
     def visit_While(self, node: ast.While) -> Any:
@@ -121,8 +116,9 @@ class _Iterators(ast.NodeTransformer):
 
     def _loop(self, node: ast.For, name: str, call: ast.Call, element: str) -> list[ast.stmt]:
         array, words = self._read(call)
-        outer = self.prefix, self.name, self.element, self.writes
-        self.prefix, self.name, self.element = self.unused("elements"), name, element
+        outer = self.prefix, self.name, self.elements, self.writes
+        self.prefix, self.name = self.unused("elements"), name
+        self.elements = (*filter(None, [element]), *([f"{name}[0]"] if name else []))
         self.writes = bool(_WRITING & words["op_flags"])
         items, at = part_of(self.prefix, "items"), part_of(self.prefix, "at")
         names: dict[str, str | ast.expr] = {"items": items, "given": array, "asarray": constant(np.asarray),
@@ -132,7 +128,7 @@ class _Iterators(ast.NodeTransformer):
         shape = "ndindex(items.shape)" if words["order"] == {"C"} else "in_memory_order(items)"
         node.iter = expression(shape, names, node.iter)
         self.generic_visit(node)
-        self.prefix, self.name, self.element, self.writes = outer
+        self.prefix, self.name, self.elements, self.writes = outer
         return [*(start[:1] if "zerosize_ok" in words["flags"] else start), node]
 
     def _read(self, call: ast.Call) -> tuple[ast.expr, dict[str, set[object]]]:
@@ -151,19 +147,11 @@ class _Iterators(ast.NodeTransformer):
         return self.visit(call.args[0]), words
 
     def _is_element(self, node: ast.AST) -> bool:
-        match node:
-            case ast.Name(id=name):
-                return bool(self.element) and name == self.element
-            case ast.Subscript(ast.Name(id=name), ast.Constant(0)):
-                return bool(self.name) and name == self.name
-            case _:
-                return False
+        return isinstance(node, ast.Name | ast.Subscript) and ast.unparse(node) in self.elements
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        whole = isinstance(node.slice, ast.Constant) and node.slice.value is ...
-        if self._is_element(node.value) and (whole or ast.unparse(node.slice) == "()"):
-            return self._item(node)
-        return self._item(node) if self._is_element(node) else self.generic_visit(node)
+        is_whole = ast.unparse(node.slice) in ("...", "()") and self._is_element(node.value)
+        return self._item(node) if is_whole or self._is_element(node) else self.generic_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         """`x += 1` and `x[...] += 1` change an array without axes, which takes no result of another kind."""
@@ -184,9 +172,8 @@ class _Iterators(ast.NodeTransformer):
         return self._item(node) if self._is_element(node) else node
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
-        match node:
-            case ast.Attribute(ast.Name(id=name), "multi_index") if self.name and name == self.name:
-                return located(read(part_of(self.prefix, "at")), node)
+        if self.name and ast.unparse(node) == f"{self.name}.multi_index":
+            return located(read(part_of(self.prefix, "at")), node)
         return self.generic_visit(node)
 
     def _item(self, node: Any) -> ast.Subscript:
@@ -197,19 +184,20 @@ class _Iterators(ast.NodeTransformer):
 
     def visit_Return(self, node: ast.Return) -> Any:
         for part in ast.walk(node):
-            if isinstance(part, ast.Return | ast.Tuple) and any(
-                map(self._is_element, ast.iter_child_nodes(part))
-            ):
-                self._refuse(part, "an element that is returned")
+            if isinstance(part, ast.Return | ast.Tuple):
+                self._refuse_kept("returned", *ast.iter_child_nodes(part))
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> Any:
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "add", "insert"):
-            for arg in filter(self._is_element, node.args):
-                self._refuse(arg, "an element that is kept")
+            self._refuse_kept("kept", *node.args)
         if _is_iterator(node, self.value_of):
             self._refuse(node, "np.nditer apart from a loop over it")
         return self.generic_visit(node)
+
+    def _refuse_kept(self, how: str, *values: ast.AST) -> None:
+        for value in filter(self._is_element, values):
+            self._refuse(value, f"an element that is {how}")
 
     def _refuse(self, node: ast.AST, what: str) -> None:
         raise UnsupportedError(
