@@ -22,12 +22,19 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from appyc.frontend.desugar.building import FreshNames, always_jumps, block_of, template
+from appyc.frontend.desugar.building import FreshNames, always_jumps, block_of, matched, template
 from appyc.frontend.desugar.rewriting import Rewriter, ValueOf, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.liveness import names_assigned
 from appyc.frontend.syntax.tree import statements_in
+
+_CACHES = (
+    ("of", functools.cache),
+    ("of(None)", functools.lru_cache),
+    ("of(maxsize=None)", functools.lru_cache),
+)
+"""Decorators that keep all results."""
 
 
 def without_caches(source: Source, value_of: ValueOf) -> Source:
@@ -40,14 +47,10 @@ def without_caches(source: Source, value_of: ValueOf) -> Source:
 
 
 def _is_cached(function: ast.FunctionDef, value_of: ValueOf) -> bool:
-    match function.decorator_list:
-        case [ast.Call(func=func, args=args, keywords=keywords)]:
-            size = [*args, *(k.value for k in keywords if k.arg == "maxsize")]
-            is_cache = value_of(func) is functools.lru_cache and list(map(ast.unparse, size)) == ["None"]
-        case [func]:
-            is_cache = value_of(func) is functools.cache
-        case _:
-            return False
+    if len(function.decorator_list) != 1:
+        return False
+    found = ((matched(text, function.decorator_list[0]), maker) for text, maker in _CACHES)
+    is_cache = any(names is not None and value_of(names["of"]) is maker for names, maker in found)
     own = function.args
     is_plain = bool(own.args) and not (
         own.posonlyargs or own.kwonlyargs or own.defaults or own.vararg or own.kwarg

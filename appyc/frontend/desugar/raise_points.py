@@ -21,8 +21,7 @@ import numpy as np
 
 from appyc.frontend.desugar.building import constant, expression, functions_of, negated
 from appyc.frontend.desugar.hashed_names import kind_of
-from appyc.frontend.desugar.rewriting import Kind, ValueOf, bindings
-from appyc.frontend.syntax.tree import is_new_list
+from appyc.frontend.desugar.rewriting import ValueOf, bindings, new_lists
 from appyc.library import raise_tests
 
 Point: TypeAlias = tuple[type[BaseException] | None, ast.expr]
@@ -59,7 +58,7 @@ class RaisePoints:
     def __init__(self, function: ast.FunctionDef, value_of: ValueOf) -> None:
         self.value_of = value_of
         self.kinds = bindings(function, partial(kind_of, value_of=value_of))
-        self.lists = bindings(function, lambda value: Kind("list") if is_new_list(value) else None)
+        self.lists = new_lists(function)
         self.caught: tuple[type[BaseException], ...] = ()
 
     def catches(self, kind: type[BaseException]) -> bool:

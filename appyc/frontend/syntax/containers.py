@@ -282,20 +282,12 @@ def _binds(node: ast.AST) -> Iterator[tuple[ast.Name, bool]]:
         return
     for target in node.targets:
         if isinstance(target, ast.Name) and is_list(node.value):
-            yield target, any(isinstance(n, ast.List) for e in _items(node.value) for n in walk(e))
+            lists = [n for n in walk(node.value) if isinstance(n, ast.List)]
+            yield target, any(isinstance(n, ast.List) for part in lists for n in walk(*part.elts))
         elif isinstance(target, ast.Tuple):
             for part in target.elts:
                 if isinstance(part, ast.Starred) and isinstance(part.value, ast.Name):
                     yield part.value, False
-
-
-def _items(value: ast.expr) -> Iterator[ast.expr]:
-    """The items of a list, or of the lists that it is a concatenation of."""
-    if isinstance(value, ast.List):
-        yield from value.elts
-    elif isinstance(value, ast.BinOp):
-        yield from _items(value.left)
-        yield from _items(value.right)
 
 
 def looked_at(node: ast.AST, is_of_library: Callable[[str], bool]) -> Iterator[tuple[ast.Name, bool]]:

@@ -7,7 +7,7 @@ numbers, which are matrices.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from appyc.frontend.syntax.containers import other_uses, parameter_names, shared_lists
 from appyc.frontend.syntax.tree import walk
@@ -24,18 +24,24 @@ def own_dicts(function: ast.FunctionDef) -> frozenset[str]:
 
     They are bound to dicts that are written out, and only indexed, measured, searched, run over and returned.
     """
+    return _names(function, displayed, _dict_uses)
+
+
+def _names(
+    function: ast.FunctionDef,
+    made: Callable[[ast.expr], object],
+    uses: Callable[[ast.AST], Iterable[ast.AST]],
+) -> frozenset[str]:
+    """The names that are bound to what is made so, each other occurrence of which is one of the uses."""
     nodes = walk(function)
-    known: set[ast.AST] = set()
-    bound: set[str] = set()
-    for node in nodes:
-        known |= set(_dict_uses(node))
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if (
-                displayed(value) is not None
-            ):
-                bound.add(name)
-                known.add(target)
-    return frozenset(bound - parameter_names(function) - other_uses(function, nodes, known))
+    targets = {
+        node.targets[0]: node.targets[0].id
+        for node in nodes
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+        if len(node.targets) == 1 and made(node.value) is not None
+    }
+    known = {*targets, *(use for node in nodes for use in uses(node))}
+    return frozenset({*targets.values()} - parameter_names(function) - other_uses(function, nodes, known))
 
 
 def _dict_uses(node: ast.AST) -> Iterable[ast.AST]:
@@ -91,25 +97,19 @@ def table_names(function: ast.FunctionDef) -> frozenset[str]:
 
     They are bound to such comprehensions alone, and otherwise only measured (`len(t)`, `len(t[i])`), and indexed twice.
     """
-    nodes = walk(function)
-    bound: set[str] = set()
-    known: set[ast.AST] = set()
-    for node in nodes:
-        match node:
-            case ast.Assign(targets=[ast.Name() as target], value=value) if table(value) is not None:
-                bound.add(target.id)
-                known.add(target)
-            case ast.Subscript(
-                value=ast.Subscript(value=ast.Name() as name, slice=row), slice=column, ctx=ctx
-            ):
-                if not isinstance(ctx, ast.Del) and _is_single(row) and _is_single(column):
-                    known.add(name)
-            case ast.Call(func=ast.Name(id="len"), args=[ast.Subscript(value=ast.Name() as name, slice=row)]):
-                if _is_single(row):
-                    known.add(name)
-            case ast.Call(func=ast.Name(id="len"), args=[ast.Name() as name]):
-                known.add(name)
-    return frozenset(bound - parameter_names(function) - other_uses(function, nodes, known))
+    return _names(function, table, _table_uses)
+
+
+def _table_uses(node: ast.AST) -> Iterable[ast.AST]:
+    match node:
+        case ast.Subscript(value=ast.Subscript(value=name, slice=row), slice=column, ctx=ctx):
+            return {name} if not isinstance(ctx, ast.Del) and _is_single(row) and _is_single(column) else ()
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Subscript(value=name, slice=row)]):
+            return {name} if _is_single(row) else ()
+        case ast.Call(func=ast.Name(id="len"), args=[name]):
+            return {name}
+        case _:
+            return ()
 
 
 def shared_tables(function: ast.FunctionDef) -> frozenset[str]:
