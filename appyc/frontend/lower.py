@@ -25,16 +25,14 @@ from appyc.frontend.desugar.characters import with_codes
 from appyc.frontend.desugar.consumed_generators import without_generator_calls
 from appyc.frontend.desugar.generator_loops import without_generators
 from appyc.frontend.desugar.hash_tables import without_hash_tables
-from appyc.frontend.desugar.list_methods import without_list_methods
 from appyc.frontend.desugar.list_rules import with_lifted_lists, with_named_lists
-from appyc.frontend.desugar.mapped import without_maps
+from appyc.frontend.desugar.mapped import without_maps, without_strict_zips
 from appyc.frontend.desugar.memo_dicts import without_caches
 from appyc.frontend.desugar.nested_lists import without_nested_lists
 from appyc.frontend.desugar.predicated_jumps import with_joined_returns
 from appyc.frontend.desugar.rebound_names import with_names_for_rebound
 from appyc.frontend.desugar.rewriting import with_split_assignments
-from appyc.frontend.desugar.sequences import without_byte_arrays, without_deques
-from appyc.frontend.desugar.strict_zips import without_strict_zips
+from appyc.frontend.desugar.sequences import without_byte_arrays, without_deques, without_list_methods
 from appyc.frontend.desugar.tries import without_tries
 from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const
 from appyc.frontend.expressions.callee_facts import Callees, Known, with_callees

@@ -19,7 +19,6 @@ import numpy as np
 
 from appyc.errors import UnsupportedError
 from appyc.frontend.desugar.building import (
-    FreshNames,
     block_of,
     constant,
     expression,
@@ -28,7 +27,7 @@ from appyc.frontend.desugar.building import (
     read,
     template,
 )
-from appyc.frontend.desugar.rewriting import ValueOf, rewritten
+from appyc.frontend.desugar.rewriting import Rule, ValueOf, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.tree import walk
 from appyc.library.primitives import in_memory_order
@@ -44,22 +43,22 @@ _WRITING = {"readwrite", "writeonly"}
 
 def without_array_iterators(source: Source, value_of: ValueOf) -> Source:
     """The function, with its loops over `np.nditer` replaced. Raises UnsupportedError for other uses of it."""
-    if not any(_is_iterator(node, value_of) for node in walk(source.ast)):
-        return source
-    return rewritten(source, lambda copied: _Iterators(copied, source, value_of))
+    return rewritten(
+        source, lambda copied: _Iterators(copied, source, value_of), lambda node: _is_iterator(node, value_of)
+    )
 
 
 def _is_iterator(node: ast.AST | None, value_of: ValueOf) -> bool:
     return isinstance(node, ast.Call) and value_of(node.func) is np.nditer
 
 
-class _Iterators(ast.NodeTransformer):
+class _Iterators(Rule):
     """made: the iterator that the statement before has made, and what it was given. name: that of the loop at hand.
     elements: how the text has an element of it. writes: whether these may be assigned. names: of all iterators."""
 
     def __init__(self, function: ast.FunctionDef, source: Source, value_of: ValueOf) -> None:
-        self.source, self.value_of = source, value_of
-        self.unused = FreshNames(function)
+        super().__init__(function, value_of)
+        self.source = source
         self.made: tuple[str, ast.Call] | None = None
         self.prefix = self.name = ""
         self.elements: tuple[str, ...] = ()

@@ -33,7 +33,7 @@ from appyc.frontend.desugar.hoisting import Hoisting
 from appyc.frontend.desugar.rewriting import ValueOf, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
-from appyc.frontend.syntax.tree import may_be_container, walk
+from appyc.frontend.syntax.tree import may_be_container
 from appyc.library.sorting import arrange
 
 _TAKERS = (sum, list, max, min, sorted)
@@ -47,13 +47,13 @@ _TEXTS = {"arrange": constant(arrange)}
 def without_generator_calls(source: Source, value_of: ValueOf) -> Source:
     """The function, with these calls replaced."""
     finder = Finder(source.ast, value_of)
-    calls = (node for node in walk(source.ast) if isinstance(node, ast.Call | ast.ListComp))
-    if not any(
-        _taken(call, finder) or _order_of(call, value_of) is not None or _takes_new(call, finder)
-        for call in calls
-    ):
-        return source
-    return rewritten(source, lambda copied: _Calls(copied, finder))
+
+    def is_one(node: ast.AST) -> bool:
+        return isinstance(node, ast.Call | ast.ListComp) and (
+            _taken(node, finder) or _order_of(node, value_of) is not None or _takes_new(node, finder)
+        )
+
+    return rewritten(source, lambda copied: _Calls(copied, finder), is_one)
 
 
 def _takes_new(node: ast.AST, finder: Finder) -> bool:
@@ -137,14 +137,14 @@ def _only_yields(node: ast.expr, finder: Finder) -> bool:
 
 class _Calls(Hoisting):
     def __init__(self, function: ast.FunctionDef, finder: Finder) -> None:
-        super().__init__(function)
+        super().__init__(function, finder.value_of)
         self.finder = finder
         self.given = parameter_names(function)
 
     def visit_Assign(self, node: Any) -> list[ast.stmt]:
         match node:
             case ast.Assign(targets=[ast.Name() | ast.Subscript()], value=ast.Call(keywords=[]) as call) if (
-                _order_of(call, self.finder.value_of) is not None and not _taken(call, self.finder)
+                _order_of(call, self.value_of) is not None and not _taken(call, self.finder)
             ):
                 before: list[ast.stmt] = []
                 self._name_new(call, before)
@@ -158,7 +158,7 @@ class _Calls(Hoisting):
         return out
 
     def visit_Expr(self, node: ast.Expr) -> Any:
-        order = _order_of(node.value, self.finder.value_of)
+        order = _order_of(node.value, self.value_of)
         if order is None or order.key is None or not isinstance(order.items, ast.Name):
             return self.visit_Assign(node)
         return self._arranged(_ARRANGE, order, {"total": order.items.id}, node)
@@ -167,14 +167,14 @@ class _Calls(Hoisting):
         """The statements of a template that sorts."""
         given: dict[str, str | ast.expr] = {"source": order.items, "backwards": order.backwards}
         if order.key is not None:
-            rank, one = _rank(order.key, order.items, self.finder.value_of, self.unused("one"))
+            rank, one = _rank(order.key, order.items, self.value_of, self.unused("one"))
             given |= {"rank": rank, "one": one, "ranks": self.unused("ranks")}
         return template(text, {**_TEXTS, **names, **given}, at)
 
     def instead(self, node: ast.expr, before: list[ast.stmt]) -> ast.expr | None:
         self._name_new(node, before)
         is_taken = _taken(node, self.finder)
-        order = None if is_taken else _order_of(node, self.finder.value_of)
+        order = None if is_taken else _order_of(node, self.value_of)
         if order is not None:
             total = self.unused("total")
             text = _SORTED if order.key is not None else _IN_ORDER
@@ -182,7 +182,7 @@ class _Calls(Hoisting):
             return ast.copy_location(read(total), node)
         match node:
             case ast.Call(func=ast.Name() as func, args=[source, *start]) if is_taken:
-                taker, total = self.finder.value_of(func), self.unused("total")
+                taker, total = self.value_of(func), self.unused("total")
                 items = source if isinstance(source, ast.GeneratorExp) else items_of(source, "item")
                 first = start[0] if start else ast.Constant(0)
                 how = SUM if taker is sum else LIST

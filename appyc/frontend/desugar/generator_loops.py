@@ -28,7 +28,7 @@ from inspect import CO_GENERATOR
 from types import FunctionType
 from typing import Any
 
-from appyc.frontend.desugar.building import FreshNames, assigned, constant, located, negated, read, renamed
+from appyc.frontend.desugar.building import assigned, constant, located, negated, read, renamed
 from appyc.frontend.desugar.rewriting import Rewriter, ValueOf, rewritten
 from appyc.frontend.desugar.yields import YIELDS, OfRange, Yields, yields
 from appyc.frontend.pragmas.pragmas import read_pragmas
@@ -41,14 +41,13 @@ from appyc.library.table import text_of
 
 def without_generators(source: Source, value_of: ValueOf) -> Source:
     """The function, with its loops over generators replaced. One that cannot be stays as it is."""
-    loops = [
-        node for node in walk(source.ast) if isinstance(node, ast.For) and isinstance(node.iter, ast.Call)
-    ]
     finder = Finder(source.ast, value_of)
-    if not any(finder.found(finder.numbered(loop) or loop.iter) for loop in loops):
-        return source
     marked = {(node.lineno, node.col_offset) for node in read_pragmas(source)}
-    return rewritten(source, lambda copied: _Loops(copied, finder, marked))
+    return rewritten(
+        source,
+        lambda copied: _Loops(copied, finder, marked),
+        lambda node: isinstance(node, ast.For) and finder.found(finder.numbered(node) or node.iter),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +114,8 @@ class Finder:
 
 class _Loops(Rewriter):
     def __init__(self, function: ast.FunctionDef, finder: Finder, marked: set[tuple[int, int]]) -> None:
+        super().__init__(function, finder.value_of)
         self.finder, self.marked = finder, marked
-        self.unused = FreshNames(function)
         self.stored = names_assigned([function]) | parameter_names(function)
         self.active: list[str] = []
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from appyc.frontend.desugar.building import FreshNames, assigned, located, read
+from appyc.frontend.desugar.building import assigned, located, read
 from appyc.frontend.desugar.rewriting import Rewriter
 from appyc.frontend.syntax.tree import walk
 
@@ -27,9 +27,6 @@ _QUIET = (
 
 class Hoisting(Rewriter):
     """A rule about parts of expressions, also of nested functions."""
-
-    def __init__(self, function: ast.FunctionDef) -> None:
-        self.unused = FreshNames(function)
 
     def instead(self, node: ast.expr, before: list[ast.stmt]) -> ast.expr | None:
         """What an expression becomes, behind the statements that are added; None where its own parts are asked."""

@@ -68,8 +68,8 @@ def with_named_lists(source: Source, value_of: ValueOf) -> Source:
     """The function, in which such lists, dicts and sets have names."""
     if any(value_of(read(name)) is not getattr(builtins, name) for name in ("list", "sorted")):
         return source
-    lists, nodes = _lists(source.ast), walk(source.ast)
-    nested = {node.name for node in nodes[1:] if isinstance(node, ast.FunctionDef)}
+    lists = _lists(source.ast)
+    nested = {node.name for node in walk(source.ast)[1:] if isinstance(node, ast.FunctionDef)}
 
     def gets_list(node: ast.AST) -> TypeGuard[ast.Call]:
         """Whether this is a call of a function of the program's with a list that has no name."""
@@ -82,12 +82,17 @@ def with_named_lists(source: Source, value_of: ValueOf) -> Source:
             case _:
                 return False
 
-    if not any(
-        _makes(n) or _is_sum(n, lists) or _is_choice(n, lists) or gets_list(n) or isinstance(n, ast.Starred)
-        for n in nodes
-    ):
-        return source
-    return rewritten(source, lambda function: _Naming(function, lists, gets_list))
+    return rewritten(
+        source,
+        lambda copied: _Naming(copied, value_of, lists, gets_list),
+        lambda n: (
+            _makes(n)
+            or _is_sum(n, lists)
+            or _is_choice(n, lists)
+            or gets_list(n)
+            or isinstance(n, ast.Starred)
+        ),
+    )
 
 
 def _lists(tree: ast.FunctionDef) -> frozenset[str]:
@@ -191,10 +196,11 @@ class _Naming(Hoisting):
     def __init__(
         self,
         function: ast.FunctionDef,
+        value_of: ValueOf,
         lists: frozenset[str],
         gets_list: Callable[[ast.AST], TypeGuard[ast.Call]],
     ) -> None:
-        super().__init__(function)
+        super().__init__(function, value_of)
         self.lists, self.gets_list = lists, gets_list
 
     def visit_Assign(self, node: Any) -> list[ast.stmt]:

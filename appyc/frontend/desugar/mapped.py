@@ -12,19 +12,29 @@
 
 Does not handle: functions that are no name, attribute or lambda, which would be evaluated once for each item; in
 `fromkeys` values other than numbers, which all keys would share.
+
+Loops over `zip(..., strict=True)`, as those without it and a test behind them.
+
+    for x, y in zip(a, b, strict=True):       for x, y in zip(a, b):
+        s += x * y                                s += x * y
+                                       ->     else:
+                                                  refuse_unequal((len(a), len(b)))
+
+Requires: arguments that can be measured again: names, attributes, slices. Does not handle: comprehensions.
 """
 
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Callable, Container
 from functools import cache
 from typing import Any, TypeAlias
 
-from appyc.frontend.desugar.building import FreshNames, expression, template
-from appyc.frontend.desugar.rewriting import ValueOf, new_lists, rewritten
+from appyc.frontend.desugar.building import constant, expression, template
+from appyc.frontend.desugar.rewriting import Rule, ValueOf, new_lists, rewritten
 from appyc.frontend.source import Source
-from appyc.frontend.syntax.tree import walk
+from appyc.library.zipping import refuse_unequal
 
 Lists: TypeAlias = Callable[[], Container[str]]
 """What finds the names of lists, which few calls ask for."""
@@ -33,10 +43,11 @@ Lists: TypeAlias = Callable[[], Container[str]]
 def without_maps(source: Source, value_of: ValueOf) -> Source:
     """The function, with its calls of `map` and `filter`, and those that make dicts of pairs, replaced."""
     lists = cache(lambda: new_lists(source.ast))
-    nodes = walk(source.ast)
-    if not any(_mapper(node, value_of) or _dict_of_pairs(node, value_of, lists) for node in nodes):
-        return source
-    return rewritten(source, lambda copied: _Maps(value_of, FreshNames(copied), lists))
+    return rewritten(
+        source,
+        lambda copied: _Maps(copied, value_of, lists),
+        lambda node: _mapper(node, value_of) or _dict_of_pairs(node, value_of, lists),
+    )
 
 
 def _mapper(node: ast.AST, value_of: ValueOf) -> object:
@@ -79,9 +90,10 @@ def _dict_of_pairs(node: ast.AST, value_of: ValueOf, lists: Lists) -> str:
             return ""
 
 
-class _Maps(ast.NodeTransformer):
-    def __init__(self, value_of: ValueOf, unused: FreshNames, lists: Lists) -> None:
-        self.value_of, self.unused, self.lists = value_of, unused, lists
+class _Maps(Rule):
+    def __init__(self, function: ast.FunctionDef, value_of: ValueOf, lists: Lists) -> None:
+        super().__init__(function, value_of)
+        self.lists = lists
 
     def visit_For(self, node: ast.For) -> Any:
         match node.iter:
@@ -123,3 +135,34 @@ class _Maps(ast.NodeTransformer):
         over = {f"source{k}": source for k, source in enumerate(sources)}
         text = f"zip({', '.join(over)})" if len(over) > 1 else "source0"
         return ", ".join(items), text, {**items, **over}
+
+
+# ---------------------------------------------------------------- zip(..., strict=True)
+
+_MEASURED = (ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Constant, ast.UnaryOp, ast.USub, ast.Load)
+
+
+def without_strict_zips(source: Source, value_of: ValueOf) -> Source:
+    """The function, with its loops over `zip(..., strict=True)` replaced."""
+    return rewritten(
+        source,
+        lambda copied: _StrictZips(copied, value_of),
+        lambda node: isinstance(node, ast.Call) and node.keywords and value_of(node.func) is zip,
+    )
+
+
+class _StrictZips(Rule):
+    def visit_For(self, node: ast.For) -> Any:
+        self.generic_visit(node)
+        call = node.iter
+        if isinstance(call, ast.Call) and call.args and self.value_of(call.func) is enumerate:
+            call = call.args[0]
+        match call:
+            case ast.Call(keywords=[ast.keyword(arg="strict", value=ast.Constant(True))]) if self.value_of(
+                call.func
+            ) is zip and all(isinstance(part, _MEASURED) for arg in call.args for part in ast.walk(arg)):
+                call.keywords = []
+                lengths = [expression("len(it)", {"it": copy.deepcopy(arg)}, call) for arg in call.args]
+                names = {"test": constant(refuse_unequal), "lengths": ast.Tuple(lengths, ast.Load())}
+                node.orelse = [*template("test(lengths)", names, call), *node.orelse]
+        return node

@@ -51,11 +51,18 @@ class Kind:
         return self.makes == "set"
 
 
-def rewritten(source: Source, rule: Callable[[ast.FunctionDef], ast.NodeTransformer]) -> Source:
-    """The function with the transformer that `rule` gives for a copy of its text applied to the body's statements.
+def rewritten(
+    source: Source,
+    rule: Callable[[ast.FunctionDef], ast.NodeTransformer],
+    about: Callable[[ast.AST], object] = lambda _: True,
+) -> Source:
+    """The function with the transformer that `rule` gives for a copy of its text applied to the body's statements; the
+    function itself where it has nothing that the rule is about.
 
     Pragmas stay with their statements, which a rule changes in place.
     """
+    if not any(map(about, walk(source.ast))):
+        return source
     function = copy.deepcopy(source.ast)
     same = dict(zip(ast.walk(source.ast), ast.walk(function), strict=True))
     pragmas = {
@@ -69,8 +76,7 @@ def rewritten(source: Source, rule: Callable[[ast.FunctionDef], ast.NodeTransfor
 
 def with_split_assignments(source: Source) -> Source:
     """The function, in which `a, b = {}, []` is two assignments."""
-    assigned = (node for node in walk(source.ast) if isinstance(node, ast.Assign))
-    return rewritten(source, lambda _: _Split()) if any(map(_of_containers, assigned)) else source
+    return rewritten(source, lambda _: _Split(), _of_containers)
 
 
 class _Split(ast.NodeTransformer):
@@ -81,8 +87,8 @@ class _Split(ast.NodeTransformer):
         return [ast.fix_missing_locations(ast.copy_location(part, node)) for part in parts]
 
 
-def _of_containers(node: ast.Assign) -> bool:
-    pairs = one_by_one(node)
+def _of_containers(node: ast.AST) -> bool:
+    pairs = one_by_one(node) if isinstance(node, ast.Assign) else []
     return len(pairs) > 1 and any(may_be_container(value) or is_new_list(value) for _, value in pairs)
 
 
@@ -106,7 +112,14 @@ def new_lists(tree: ast.FunctionDef) -> dict[str, Kind]:
     return bindings(tree, lambda value: Kind("list") if is_new_list(value) else None)
 
 
-class Rewriter(ast.NodeTransformer):
+class Rule(ast.NodeTransformer):
+    """A transformer of a function, which may need new names, and the values of names."""
+
+    def __init__(self, function: ast.FunctionDef, value_of: ValueOf) -> None:
+        self.unused, self.value_of = FreshNames(function), value_of
+
+
+class Rewriter(Rule):
     """A transformer of a function's own statements: functions inside it stay as they are."""
 
     def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -135,8 +148,8 @@ class Rules(Rewriter):
     """Names in templates that stand for functions."""
 
     def __init__(self, function: ast.FunctionDef, kinds: dict[str, Kind], value_of: ValueOf) -> None:
-        self.kinds, self.value_of = kinds, value_of
-        self.unused = FreshNames(function)
+        super().__init__(function, value_of)
+        self.kinds = kinds
 
     def owner(self, node: ast.AST | None) -> str | None:
         """The container that an expression is."""

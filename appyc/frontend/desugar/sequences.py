@@ -1,4 +1,4 @@
-"""Queues and arrays of bytes, as lists.
+"""Queues and arrays of bytes, as lists; methods of lists.
 
 Queues of numbers, or of tuples of numbers, as a list of their items and the number of those that are gone.
 
@@ -27,6 +27,19 @@ The functions are those of `appyc.library.byte_lists`.
 Requires: each binding of the name makes a bytearray, and each other use is one that a rule replaces.
 
 Does not handle: slices that are read; joined and compared bytes; `bytes(out)` that is not returned.
+
+Methods and operators of lists, by those that are compiled and by library text.
+
+    del xs[i]                         xs.pop(i)
+    xs.remove(v)              ->      xs.pop(index(xs, v))
+    xs.sort(reverse=True)             xs.reverse(); xs.sort(); xs.reverse()
+    xs.count(v), xs == ys             count(xs, v), equal(xs, ys)
+    len(xs[a:b:c])                    part_length(xs, a, b, c)
+
+Requires: the name is bound to new lists alone. The functions are those of `appyc.library.list_lookups`.
+
+Does not handle: slices that are deleted; comparisons of lists of floats, whose NaNs may be one object; `index` with
+bounds; the order of lists; lists that are parameters.
 """
 
 from __future__ import annotations
@@ -38,10 +51,19 @@ from functools import partial
 from typing import Any
 
 from appyc.frontend.desugar.building import constant, functions_of
-from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
+from appyc.frontend.desugar.rewriting import (
+    Containers,
+    Kind,
+    Rules,
+    ValueOf,
+    bindings,
+    new_lists,
+    replaced,
+    rewritten,
+)
 from appyc.frontend.source import Source
 from appyc.frontend.types.values import ReturnedContainer
-from appyc.library import byte_lists, queues
+from appyc.library import byte_lists, list_lookups, queues
 
 
 def without_deques(source: Source, value_of: ValueOf) -> Source:
@@ -201,3 +223,32 @@ class _ByteArrays(Containers):
                         target.value = self.expression("items", of, target)
                         values[k] = self.expression("byte(given)", of, value, given=value)
         return super().visit_Assign(node)
+
+
+# ---------------------------------------------------------------- methods of lists
+
+
+def without_list_methods(source: Source, value_of: ValueOf) -> Source:
+    """The function, with these methods of its own lists replaced."""
+    rules = _Methods(source.ast, new_lists(source.ast), value_of)
+    return rewritten(source, lambda _: rules, rules.rule_for)
+
+
+class _Methods(Rules):
+    STATEMENTS = {
+        "del it[at]": "it.pop(at)",
+        "it.remove(item)": "it.pop(index(it, item))",
+        "it.sort(reverse=True)": "it.reverse(); it.sort(); it.reverse()",
+        "it.sort(reverse=False)": "it.sort()",
+    }
+    EXPRESSIONS = {
+        "it.index(item)": "index(it, item)",
+        "it.count(item)": "count(it, item)",
+        "len(it[start:stop:step])": "part_length(it, start, stop, step)",
+        "it == other": "equal(it, other)",
+        "it != other": "not equal(it, other)",
+    }
+    CONSTANTS = functions_of(list_lookups)
+
+    def takes(self, pattern: str, node: ast.AST, name: str, found: Mapping[str, ast.expr]) -> bool:
+        return "other" not in found or self.owner(found["other"]) is not None

@@ -47,9 +47,7 @@ _METHODS = {"append": 1, "add": 1, "clear": 0, "discard": 1, "extend": 1}
 
 def without_tries(source: Source, value_of: ValueOf) -> Source:
     """The function, with its `try` statements replaced. One that cannot be stays as it is."""
-    if not any(isinstance(node, ast.Try) for node in statements_in(source.ast)):
-        return source
-    return rewritten(source, lambda copied: _Tries(copied, value_of))
+    return rewritten(source, lambda copied: _Tries(copied, value_of), lambda node: isinstance(node, ast.Try))
 
 
 @dataclass(eq=False)
