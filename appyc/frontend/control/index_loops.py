@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +24,7 @@ import numpy as np
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.array_creation import shape_from
 from appyc.frontend.arrays.tensors import as_tensor, as_value, is_array, kept
-from appyc.frontend.control.iterables import Range, is_outer, what_it_runs_over
+from appyc.frontend.control.iterables import Range, is_outer, may_unroll, refuse_changed, what_it_runs_over
 from appyc.frontend.control.joins import end_path
 from appyc.frontend.control.loop_bodies import LoopBody
 from appyc.frontend.expressions import expressions
@@ -35,7 +36,7 @@ from appyc.frontend.pragmas.pragma_nodes import LoopPragma
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import leaves_loop
 from appyc.frontend.types.values import ArrayRef, Number, Opaque, TupleValue, Value
-from appyc.ir.nodes import Binary, Compare, Const, Expr, Extent, For, Var
+from appyc.ir.nodes import Binary, Clauses, Compare, Const, Expr, Extent, For, Var
 from appyc.ir.types import DType, Layout
 from appyc.library.primitives import in_memory_order
 
@@ -45,7 +46,7 @@ class IndexSpace:
     """An iteration space of multi-dimensional indices: the lengths of its axes, and the target's value at an index."""
 
     extents: tuple[Expr, ...]
-    item: Callable[[tuple[Var, ...]], Value]
+    item: Callable[[tuple[Expr, ...]], Value]
 
 
 def index_space_of(scope: Scope, node: ast.expr) -> IndexSpace | None:
@@ -115,7 +116,7 @@ def _pairs(scope: Scope, args: list[ast.expr], loc: Loc) -> IndexSpace | None:
         for lo, hi in zip(starts, stops, strict=True)
     )
 
-    def item(at: tuple[Var, ...]) -> Value:
+    def item(at: tuple[Expr, ...]) -> Value:
         numbers = [
             var if lo == zero else Binary("+", lo, var, loc=loc) for lo, var in zip(starts, at, strict=True)
         ]
@@ -131,7 +132,7 @@ def _elements(scope: Scope, value: Value, loc: Loc) -> IndexSpace:
 
 
 def _numbered(elements: IndexSpace) -> IndexSpace:
-    def item(at: tuple[Var, ...]) -> Value:
+    def item(at: tuple[Expr, ...]) -> Value:
         return TupleValue((TupleValue(tuple(Number(var, python=True) for var in at)), elements.item(at)))
 
     return IndexSpace(elements.extents, item)
@@ -150,22 +151,61 @@ def lower_index_loop(
 
 
 def _nest(
-    scope: Scope, node: ast.For, space: IndexSpace, at: tuple[Var, ...], pragma: LoopPragma | None, loc: Loc
+    scope: Scope, node: ast.For, space: IndexSpace, at: tuple[Expr, ...], pragma: LoopPragma | None, loc: Loc
 ) -> None:
-    depth = len(at)
-    var = scope.supply.fresh(f"i_{depth}", DType.INT64)
-    here = (*at, Var(var, loc=scope.loc(node.target)))
-
-    def body(frame: LoopFrame) -> None:
-        if depth + 1 < len(space.extents):
-            _nest(scope, node, space, here, None, loc)
-            return
-        assign_to(scope, node.target, space.item(here), scope.loc(node.target))
-        scope.lower_block(node.body, lambda: end_path(scope, frame, loc))
-
     asked = pragma is not None and pragma.request in ("parallel", "simd")
     shape = LoopBody(node, loc, frozenset(), in_order=False, asked=asked)
+    source = Range(integer(0, loc), space.extents[len(at)], 1, lambda var: space.item((*at, var)))
+    is_innermost = len(at) + 1 == len(space.extents)
+    inner = None if is_innermost else lambda var: _nest(scope, node, space, (*at, var), None, loc)
+    lower_range(scope, shape, source, pragma, inner)
+
+
+# ---------------------------------------------------------------- loops over one index
+
+
+def lower_range(
+    scope: Scope,
+    shape: LoopBody,
+    source: Range,
+    pragma: LoopPragma | None,
+    inner: Callable[[Var], None] | None = None,
+) -> None:
+    """Lowers a `for` over a range to an IR loop. inner: lowers what it has for its body instead of the statements."""
+    node, loc = shape.node, shape.loc
+    assert isinstance(node, ast.For)
+    symbol = scope.supply.fresh(variable_name(node.target), DType.INT64)
+    var = Var(symbol, loc=scope.loc(node.target))
+
+    def body(frame: LoopFrame) -> None:
+        if inner is not None:
+            inner(var)
+            return
+        bind_target(scope, node.target, source.item(var), shape.hidden)
+        with may_unroll(scope, source, loc) if pragma is None else nullcontext():
+            scope.lower_block(node.body, lambda: end_path(scope, frame, loc))
+
     frame, block = shape.lower(scope, body)
-    clauses = loop_clauses(scope, node, pragma, frame.head) if pragma is not None else None
-    loop = For(var, integer(0, loc), space.extents[depth], 1, block, clauses=clauses, loc=loc)
+    refuse_changed(source, block, loc)
+    clauses = Clauses("parallel", loc=loc) if source.parallel else None
+    if pragma is not None:
+        clauses = loop_clauses(scope, node, pragma, frame.head)
+    loop = For(symbol, source.lo, source.hi, source.step, block, clauses=clauses, loc=loc)
     shape.finish(scope, frame, loop)
+
+
+def variable_name(target: ast.expr) -> str:
+    if isinstance(target, ast.Name):
+        return target.id
+    if isinstance(target, ast.Tuple) and target.elts and isinstance(target.elts[0], ast.Name):
+        return target.elts[0].id
+    return "i"
+
+
+def bind_target(scope: Scope, target: ast.expr, value: Value, hidden: frozenset[str]) -> None:
+    direct = isinstance(value, Number) and isinstance(value.expr, Var | Const)
+    if direct and isinstance(target, ast.Name) and target.id in hidden:
+        assert isinstance(value, Number)
+        scope.env[target.id] = value
+        return
+    assign_to(scope, target, value, scope.loc(target))

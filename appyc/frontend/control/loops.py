@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import ast
-from contextlib import nullcontext
 from dataclasses import replace
 
 from appyc.errors import Note, PragmaError, UnsupportedError
 from appyc.frontend.control.conditionals import known_as_numbers, lower_condition, proven
-from appyc.frontend.control.index_loops import index_space_of, lower_index_loop
-from appyc.frontend.control.iterables import Range, may_unroll, refuse_changed, what_it_runs_over
+from appyc.frontend.control.index_loops import (
+    bind_target,
+    index_space_of,
+    lower_index_loop,
+    lower_range,
+    variable_name,
+)
+from appyc.frontend.control.iterables import Range, what_it_runs_over
 from appyc.frontend.control.joins import end_path
 from appyc.frontend.control.loop_bodies import LoopBody
 from appyc.frontend.control.unrolled_iterations import Peeled, can_peel, lower_peeled, progression_of, unroll
 from appyc.frontend.expressions import arithmetic, selections
 from appyc.frontend.expressions.arithmetic import const, constant_truth, integer
-from appyc.frontend.expressions.assignments import assign_to
 from appyc.frontend.facts import LoopFrame
-from appyc.frontend.pragmas.clauses import loop_clauses
 from appyc.frontend.pragmas.pragma_nodes import LoopPragma, Name
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import statements_in
-from appyc.frontend.types.values import Number, TupleValue, Value
-from appyc.ir.nodes import Break, Clauses, Const, Expr, For, If, Unary, Var, While
+from appyc.frontend.types.values import Number, TupleValue
+from appyc.ir.nodes import Break, Const, Expr, If, Unary, While
 from appyc.ir.transforms import Transform
 from appyc.ir.types import DType
 
@@ -59,7 +62,7 @@ def lower_for(scope: Scope, node: ast.For) -> None:
 
     def rest(source: Range) -> None:
         shape = LoopBody(node, loc, hidden, in_order, asked=not in_order, may_peel=may_peel)
-        _loop(scope, node, source, pragma, shape)
+        lower_range(scope, shape, source, pragma)
 
     if not times:
         rest(source)
@@ -73,8 +76,8 @@ def lower_for(scope: Scope, node: ast.For) -> None:
     def start(number: int) -> None:
         number_at = first(number)
         if not isinstance(number_at, Const):
-            number_at = scope.temp(_variable_name(node.target), number_at)
-        _bind_target(scope, node.target, stays.item(number_at), hidden)
+            number_at = scope.temp(variable_name(node.target), number_at)
+        bind_target(scope, node.target, stays.item(number_at), hidden)
 
     def runs(number: int) -> Expr:
         op = "<" if stays.step > 0 else ">"
@@ -83,27 +86,6 @@ def lower_for(scope: Scope, node: ast.For) -> None:
     lower_peeled(
         scope, Peeled(node, loc, hidden, runs, start, lambda: rest(replace(stays, lo=first(times)))), times
     )
-
-
-def _loop(scope: Scope, node: ast.For, source: Range, pragma: LoopPragma | None, shape: LoopBody) -> None:
-    """Lowers a `for` over a range to an IR loop."""
-    loc, hidden = shape.loc, shape.hidden
-    var = scope.supply.fresh(_variable_name(node.target), DType.INT64)
-
-    def body(frame: LoopFrame) -> None:
-        _bind_target(scope, node.target, source.item(Var(var, loc=scope.loc(node.target))), hidden)
-        with may_unroll(scope, source, loc) if pragma is None else nullcontext():
-            scope.lower_block(node.body, lambda: end_path(scope, frame, loc))
-
-    frame, block = shape.lower(scope, body)
-    refuse_changed(source, block, loc)
-    clauses = None
-    if pragma is not None:
-        clauses = loop_clauses(scope, node, pragma, frame.head)
-    elif source.parallel:
-        clauses = Clauses("parallel", loc=loc)
-    loop = For(var, source.lo, source.hi, source.step, block, clauses=clauses, loc=loc)
-    shape.finish(scope, frame, loop)
 
 
 def lower_while(scope: Scope, node: ast.While) -> None:
@@ -149,17 +131,6 @@ def _while(scope: Scope, node: ast.While, shape: LoopBody) -> None:
     shape.finish(scope, frame, While(test[0], block, loc=loc))
 
 
-# ---------------------------------------------------------------- what a loop runs over
-
-
-def _variable_name(target: ast.expr) -> str:
-    if isinstance(target, ast.Name):
-        return target.id
-    if isinstance(target, ast.Tuple) and target.elts and isinstance(target.elts[0], ast.Name):
-        return target.elts[0].id
-    return "i"
-
-
 def _local_target(scope: Scope, node: ast.For) -> frozenset[str]:
     """The target's name, where it is read only inside loops that bind it; else the empty set.
 
@@ -167,16 +138,7 @@ def _local_target(scope: Scope, node: ast.For) -> frozenset[str]:
     iteration assigns and which keeps its last value behind the loop.
     """
     is_own = isinstance(node.target, ast.Name) and node in scope.own_names
-    return frozenset({_variable_name(node.target)}) if is_own else frozenset()
-
-
-def _bind_target(scope: Scope, target: ast.expr, value: Value, hidden: frozenset[str]) -> None:
-    direct = isinstance(value, Number) and isinstance(value.expr, Var | Const)
-    if direct and isinstance(target, ast.Name) and target.id in hidden:
-        assert isinstance(value, Number)
-        scope.env[target.id] = value
-        return
-    assign_to(scope, target, value, scope.loc(target))
+    return frozenset({variable_name(node.target)}) if is_own else frozenset()
 
 
 # ---------------------------------------------------------------- checks of annotated loops
@@ -212,7 +174,7 @@ def _check_nest(scope: Scope, node: ast.For, pragma: LoopPragma) -> None:
 
 def _check_names(scope: Scope, loops: list[ast.For], interchange: Transform) -> None:
     """interchange(names): the variables of these loops, in another order."""
-    variables = [_variable_name(loop.target) for loop in loops]
+    variables = [variable_name(loop.target) for loop in loops]
     names = interchange.loops
     for name in names:
         if name not in variables:

@@ -104,7 +104,11 @@ class ArrayNames:
         self.parts = {
             name: self.groups.get(name, set()) & assigned_names(function) - {name} for name in lists
         }
-        live = [(name, item) for name, item, at in put if self._lives(item, self.behind.get(at, frozenset()))]
+        live = [
+            (name, item)
+            for name, item, at in put
+            if self._group(self._roots(item)) & (self.behind.get(at, frozenset()) | self.given)
+        ]
         for name, item in live:
             self._join({name, *self._roots(item)})
         self.shared = {item for name, item in live if self._group({name}) & stored}
@@ -153,9 +157,6 @@ class ArrayNames:
     def _join(self, names: set[str]) -> None:
         whole = self._group(names)
         self.groups.update(dict.fromkeys(whole, whole))
-
-    def _lives(self, item: ast.expr, behind: frozenset[str]) -> bool:
-        return bool(self._group(self._roots(item)) & (behind | self.given))
 
     def _put(self, node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
         match node:

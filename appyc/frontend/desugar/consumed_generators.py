@@ -92,13 +92,6 @@ def _order_of(node: ast.AST, value_of: ValueOf) -> _Order | None:
     return _Order(items, None if isinstance(by, ast.Constant) else by, backwards)
 
 
-def _asks(key: ast.expr, items: ast.expr) -> bool:
-    """Whether a key is the value that a dict has for an item of itself."""
-    return (
-        isinstance(key, ast.Attribute) and key.attr == "get" and ast.unparse(key.value) == ast.unparse(items)
-    )
-
-
 def _rank(key: ast.expr, items: ast.expr, value_of: ValueOf, one: str) -> tuple[ast.expr, str]:
     """The key of an item, and the item's name in it."""
     match key:
@@ -108,7 +101,7 @@ def _rank(key: ast.expr, items: ast.expr, value_of: ValueOf, one: str) -> tuple[
             return body, name
         case ast.Call(func=func, args=[ast.Constant() as at], keywords=[]) if value_of(func) is itemgetter:
             return ast.Subscript(read(one), at, ast.Load()), one
-        case ast.Attribute(value=owner) if _asks(key, items):
+        case ast.Attribute(value=owner, attr="get") if ast.unparse(owner) == ast.unparse(items):
             return ast.Subscript(owner, read(one), ast.Load()), one
         case _:
             return ast.Call(key, [read(one)], []), one

@@ -28,7 +28,7 @@ from inspect import CO_GENERATOR
 from types import FunctionType
 from typing import Any
 
-from appyc.frontend.desugar.building import assigned, constant, located, negated, read, renamed
+from appyc.frontend.desugar.building import assigned, constant, located, negated, read, renamed, template
 from appyc.frontend.desugar.rewriting import Rewriter, ValueOf, rewritten
 from appyc.frontend.desugar.yields import YIELDS, OfRange, Yields, yields
 from appyc.frontend.pragmas.pragmas import read_pragmas
@@ -126,11 +126,10 @@ class _Loops(Rewriter):
         items = self.finder.numbered(node)
         if items is not None and self.finder.found(items) is not None:
             assert isinstance(node.target, ast.Tuple)
-            number, target = node.target.elts
             count = self.unused("count")
-            one_more = ast.AugAssign(ast.Name(count, ast.Store()), ast.Add(), ast.Constant(1))
-            step = [ast.Assign([number], read(count)), one_more]
-            node.target, node.iter, node.body = target, items, [*(located(s, node) for s in step), *node.body]
+            number, node.target = node.target.elts
+            step = template("number = count; count += 1", {"number": number, "count": count}, node)
+            node.iter, node.body = items, [*step, *node.body]
             return [located(assigned(count, 0), node), *self.block([node])]
         generator = self.finder.found(node.iter)
         if generator is None or generator.tree.name in self.active:

@@ -50,7 +50,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from appyc.frontend.desugar.building import constant, functions_of
+from appyc.frontend.desugar.building import constant, functions_of, matched
 from appyc.frontend.desugar.rewriting import (
     Containers,
     Kind,
@@ -167,15 +167,6 @@ def _listed(value: ast.expr) -> ast.expr | None:
             return None
 
 
-def _without_call(value: ast.expr) -> ast.expr:
-    """What bytes are made of."""
-    match value:
-        case ast.Call(func=ast.Name(id="bytes" | "bytearray"), args=[inner], keywords=[]):
-            return inner
-        case _:
-            return value
-
-
 class _ByteArrays(Containers):
     PARTS = ("items",)
     TEMPORARIES = ("at", "one", "more")
@@ -202,9 +193,12 @@ class _ByteArrays(Containers):
 
     def value(self, word: str, found: ast.expr) -> ast.expr:
         known = _listed(found)
-        if known is None and word == "part":
-            return ast.Call(constant(byte_lists.items_of), [super().value(word, _without_call(found))], [])
-        return known or super().value(word, found)
+        if known is not None or word != "part":
+            return known or super().value(word, found)
+        made = matched("of(it)", found) or {}
+        is_bytes = "of" in made and ast.unparse(made["of"]) in ("bytes", "bytearray")
+        items = super().value(word, made["it"] if is_bytes else found)
+        return ast.Call(constant(byte_lists.items_of), [items], [])
 
     def made(self, name: str, value: ast.expr, at: ast.stmt) -> list[ast.stmt]:
         if isinstance(value, ast.BinOp) and _listed(value) is None:

@@ -111,7 +111,8 @@ class _Tries(Rewriter):
 
     def _try(self, node: ast.Try) -> tuple[list[ast.stmt], set[_Handler]]:
         """The statements instead of a `try`, and the handlers around it whose numbers they may leave."""
-        if node.finalbody and not (_is_local(node) and self._is_quiet(node.finalbody)):
+        raising = [kind for stmt in statements_in(*node.finalbody) for kind, _ in self._before(stmt) if kind]
+        if node.finalbody and (raising or not _is_local(node)):
             raise Refused
         final, _ = self._block(node.finalbody, _BRANCH)
         own, before = [self._handler(h) for h in node.handlers], (self.own, self.around)
@@ -146,10 +147,6 @@ class _Tries(Rewriter):
     def _enter(self, own: list[_Handler], around: list[_Handler]) -> None:
         self.own, self.around = own, around
         self.points.caught = tuple(kind for handler in (*own, *around) for kind in handler.kinds)
-
-    def _is_quiet(self, body: list[ast.stmt]) -> bool:
-        """Whether statements raise nothing."""
-        return not any(kind for stmt in statements_in(*body) for kind, _ in self._before(stmt))
 
     def _handler(self, node: ast.ExceptHandler) -> _Handler:
         self.number += 1
