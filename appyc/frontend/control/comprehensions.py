@@ -25,6 +25,7 @@ from appyc.frontend.arrays.reshaping import rows
 from appyc.frontend.arrays.tensors import as_tensor, is_array, pinned
 from appyc.frontend.control.conditionals import lower_condition
 from appyc.frontend.control.iterables import Range, is_outer, may_unroll, what_it_runs_over
+from appyc.frontend.desugar.building import Refused
 from appyc.frontend.desugar.comprehension_loops import LIST, Comprehension, folded
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, constant_truth, integer
@@ -76,7 +77,7 @@ def described(scope: Scope, node: Comprehension) -> vals.Value | None:
             return vals.TupleValue(
                 tuple(expressions.in_order(scope, _one_by_one(scope, node, node.generators, source)))
             )
-        except _NeedsLoop:
+        except Refused:
             return None
     here = scope.supply.fresh("at", DType.INT64)
     with may_unroll(scope, source, loc):
@@ -119,17 +120,13 @@ def _read_in_iterations(item: Expr, axis: Symbol) -> Expr:
     return rewrite(item, rule)
 
 
-class _NeedsLoop(Exception):  # noqa: N818  (no error: the comprehension is lowered otherwise)
-    """Raised where the items of a comprehension cannot be written out."""
-
-
 def _one_by_one(
     scope: Scope, node: Comprehension, generators: list[ast.comprehension], source: vals.Value | Range
 ) -> Iterator[vals.Value]:
-    """The items of a comprehension whose loops are over tuples, unrolled. Raises _NeedsLoop for one over another
+    """The items of a comprehension whose loops are over tuples, unrolled. Raises Refused for one over another
     iterable, or with a condition that is known at run time."""
     if not isinstance(source, vals.TupleValue):
-        raise _NeedsLoop
+        raise Refused
     first, *others = generators
     for value in source.items:
         with own_names(scope, node):
@@ -142,7 +139,7 @@ def _one_by_one(
                     scope.bind(name, item, scope.loc(first.target))
             holds = [constant_truth(lower_condition(scope, test)) for test in first.ifs]
             if None in holds:
-                raise _NeedsLoop
+                raise Refused
             if not all(holds):
                 continue
             if others:

@@ -53,19 +53,14 @@ def lower_for(scope: Scope, node: ast.For) -> None:
         return
     if pragma is not None:
         _check_nest(scope, node, pragma)
-    if (pragma is not None and pragma.request in ("parallel", "simd")) or source.parallel:
-        _check_jumps(scope, node)
-    hidden = _local_target(scope, node)
     in_order = not source.parallel and (pragma is None or pragma.request not in ("parallel", "simd"))
+    if not in_order:
+        _check_jumps(scope, node)
     may_peel = in_order and can_peel(node)
     times = scope.facts.peeled.get(loc, 0) if may_peel else 0
-
-    def rest(source: Range) -> None:
-        shape = LoopBody(node, loc, hidden, in_order, asked=not in_order, may_peel=may_peel)
-        lower_range(scope, shape, source, pragma)
-
+    shape = LoopBody(node, loc, _local_target(scope, node), in_order, asked=not in_order, may_peel=may_peel)
     if not times:
-        rest(source)
+        lower_range(scope, shape, source, pragma)
         return
     stays = replace(source, lo=scope.unchanging(source.lo), hi=scope.unchanging(source.hi))
 
@@ -77,15 +72,16 @@ def lower_for(scope: Scope, node: ast.For) -> None:
         number_at = first(number)
         if not isinstance(number_at, Const):
             number_at = scope.temp(variable_name(node.target), number_at)
-        bind_target(scope, node.target, stays.item(number_at), hidden)
+        bind_target(scope, node.target, stays.item(number_at), shape.hidden)
 
     def runs(number: int) -> Expr:
         op = "<" if stays.step > 0 else ">"
         return selections.compare(op, Number(first(number), True), Number(stays.hi, True), loc).expr
 
-    lower_peeled(
-        scope, Peeled(node, loc, hidden, runs, start, lambda: rest(replace(stays, lo=first(times)))), times
-    )
+    def rest() -> None:
+        lower_range(scope, shape, replace(stays, lo=first(times)), pragma)
+
+    lower_peeled(scope, Peeled(shape, runs, start, rest), times)
 
 
 def lower_while(scope: Scope, node: ast.While) -> None:
@@ -101,9 +97,7 @@ def lower_while(scope: Scope, node: ast.While) -> None:
     def start(_number: int) -> None:
         known_as_numbers(scope, proven(node.test, True))
 
-    lower_peeled(
-        scope, Peeled(node, loc, frozenset(), runs, start, lambda: _while(scope, node, shape)), times
-    )
+    lower_peeled(scope, Peeled(shape, runs, start, lambda: _while(scope, node, shape)), times)
 
 
 def _while(scope: Scope, node: ast.While, shape: LoopBody) -> None:

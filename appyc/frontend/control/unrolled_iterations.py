@@ -40,11 +40,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from appyc.errors import Loc, UnsupportedError
+from appyc.errors import UnsupportedError
 from appyc.frontend.control.conditionals import known_as_numbers, lower_condition, proven
 from appyc.frontend.control.iterables import MAX_UNROLLED
 from appyc.frontend.control.joins import lower_arms, merge_branches
-from appyc.frontend.control.loop_bodies import needed_in_loop
+from appyc.frontend.control.loop_bodies import LoopBody, needed_in_loop
 from appyc.frontend.desugar.predicated_jumps import Unrolled
 from appyc.frontend.expressions.arithmetic import constant_truth
 from appyc.frontend.expressions.assignments import assign_to
@@ -142,11 +142,9 @@ _JUMPS = (ast.Break, ast.Continue, ast.Return)
 @dataclass(frozen=True, slots=True)
 class Peeled:
     """A loop to be peeled. runs: the condition under which the iteration of this number is executed. start: lowers
-    the code ahead of its body. rest: lowers the residual loop over the other iterations. hidden: as in `LoopBody`."""
+    the code ahead of its body. rest: lowers the residual loop over the other iterations."""
 
-    node: ast.For | ast.While
-    loc: Loc
-    hidden: frozenset[str]
+    body: LoopBody
     runs: Callable[[int], Expr]
     start: Callable[[int], None]
     rest: Callable[[], None]
@@ -166,22 +164,22 @@ def lower_peeled(scope: Scope, loop: Peeled, times: int, number: int = 0) -> Non
     known = constant_truth(cond)
     if known is False:
         return
-    fork = scope.fork(scope.names_behind.get(loop.node, scope.locals))
+    fork = scope.fork(scope.names_behind.get(loop.body.node, scope.locals))
     with scope.collect() as block:
         loop.start(number)
-        _iteration(scope, loop, loop.node.body, lambda: lower_peeled(scope, loop, times, number + 1))
-    scope.env = {name: binding for name, binding in scope.env.items() if name not in loop.hidden}
+        _iteration(scope, loop, loop.body.node.body, lambda: lower_peeled(scope, loop, times, number + 1))
+    scope.env = {name: binding for name, binding in scope.env.items() if name not in loop.body.hidden}
     if known:
         scope.block += block
     elif scope.live and (scope.exchanged is not None or not _agree(fork, scope.env)):
-        leave_unless(scope, cond, "a loop that gives a name another type does not run", loop.loc)
+        leave_unless(scope, cond, "a loop that gives a name another type does not run", loop.body.loc)
         scope.block += block
     else:
         other: list[Stmt] = []
         ends = [(scope.env, block, scope.live), (fork.env, other, True)]
         scope.live = True
-        merge_branches(scope, ends, fork, loop.loc)
-        scope.emit(If(cond, tuple(block), tuple(other), loc=loop.loc))
+        merge_branches(scope, ends, fork, loop.body.loc)
+        scope.emit(If(cond, tuple(block), tuple(other), loc=loop.body.loc))
 
 
 def _iteration(scope: Scope, loop: Peeled, body: list[ast.stmt], then: Callable[[], None]) -> None:
@@ -215,7 +213,7 @@ def _iteration(scope: Scope, loop: Peeled, body: list[ast.stmt], then: Callable[
     if known is not None:
         (leaving if known else staying)()
         return
-    needed = scope.names_behind.get(loop.node, scope.locals)
+    needed = scope.names_behind.get(loop.body.node, scope.locals)
     lower_arms(scope, cond, (leaving, staying), needed, scope.loc(exit_))
     if scope.exchanged is not None:
         # Only one of the two arms ends with a rotation of the buffers, so the join cannot represent it.

@@ -28,6 +28,10 @@ def located(new: _Node, at: ast.AST) -> _Node:
     return new
 
 
+class Refused(Exception):  # noqa: N818  (no error: what is rewritten stays as it is)
+    """Raised for what a rule has no statements for."""
+
+
 class FreshNames:
     """Names that a function does not have yet."""
 

@@ -32,9 +32,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from appyc.frontend.desugar.building import FreshNames, assigned, located, read
+from appyc.frontend.desugar.building import FreshNames, Refused, assigned, located, read
 from appyc.frontend.syntax.tree import statements_in, walk
-from appyc.ir.names import unused
 
 
 def without_matches(function: ast.FunctionDef) -> ast.FunctionDef:
@@ -44,22 +43,17 @@ def without_matches(function: ast.FunctionDef) -> ast.FunctionDef:
     return function
 
 
-class _Refused(Exception):  # noqa: N818  (no error: the statement stays as it is)
-    """Raised for a pattern that cannot be written as a comparison."""
-
-
 @dataclass
 class _Chains(ast.NodeTransformer):
     unused: FreshNames
 
     def visit_Match(self, node: ast.Match) -> ast.AST | list[ast.stmt]:
         self.generic_visit(node)
-        name = unused("matched", self.unused.taken)
+        name = self.unused("matched")
         try:
             chain = _chain(node.cases, name, node)
-        except _Refused:
+        except Refused:
             return node
-        self.unused.taken.add(name)
         return [located(assigned(name, node.subject), node.subject), *chain]
 
 
@@ -72,7 +66,7 @@ def _chain(cases: list[ast.match_case], name: str, node: ast.Match) -> list[ast.
     width = len(node.subject.elts) if isinstance(node.subject, ast.Tuple) else None
     tests, binds = _matched(first.pattern, read(name), width)
     if first.guard is not None and binds and tests:
-        raise _Refused
+        raise Refused
     if first.guard is not None:
         tests = [*tests, first.guard]
     if not tests:
@@ -102,7 +96,7 @@ def _matched(
         case ast.MatchOr(patterns=patterns):
             ways = [_matched(p, subject, width) for p in patterns]
             if any(binds for _, binds in ways):
-                raise _Refused
+                raise Refused
             fails = all(tests for tests, _ in ways)
             return [_joined(ast.Or(), [_joined(ast.And(), tests) for tests, _ in ways])] if fails else [], []
         case ast.MatchSequence(patterns=patterns) if len(patterns) == width:
@@ -110,7 +104,7 @@ def _matched(
             parts = [_matched(p, item) for p, item in zip(patterns, items, strict=True)]
             return [t for tests, _ in parts for t in tests], [b for _, binds in parts for b in binds]
         case _:
-            raise _Refused
+            raise Refused
 
 
 def _joined(op: ast.boolop, tests: list[ast.expr]) -> ast.expr:

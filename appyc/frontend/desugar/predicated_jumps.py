@@ -45,16 +45,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from appyc.errors import Loc, UnsupportedError
-from appyc.frontend.desugar.building import always_jumps, assigned, located, negated, read
+from appyc.frontend.desugar.building import Refused, always_jumps, assigned, located, negated, read
 from appyc.frontend.pragmas.pragma_nodes import Pragma
 from appyc.frontend.pragmas.pragmas import read_pragmas
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.tree import assigned_names, leaves_loop, may_return, own_jumps, statements_in
 from appyc.ir.names import unused
-
-
-class _Refused(Exception):  # noqa: N818  (no error: the function stays as it is)
-    """Raised where a return is not the last statement of its path."""
 
 
 def with_joined_returns(source: Source) -> Source:
@@ -65,7 +61,7 @@ def with_joined_returns(source: Source) -> Source:
     joiner = _Joiner(unused("result", taken), unused("has_returned", taken), _items(function), pragmas)
     try:
         body = joiner.joined(function.body)
-    except _Refused:
+    except Refused:
         return source
     body = [*body, located(ast.Return(joiner.result(ast.Load())), function.body[-1])]
     if any(isinstance(s, ast.For | ast.While) and may_return(s) for s in statements_in(*function.body)):
@@ -108,7 +104,7 @@ class _Joiner:
         at = next((k for k, stmt in enumerate(body) if may_return(stmt)), None)
         if at is None:
             if not body or not isinstance(body[-1], ast.Raise):
-                raise _Refused
+                raise Refused
             return body
         before, stmt, rest = body[:at], body[at], body[at + 1 :]
         match stmt:
@@ -127,11 +123,11 @@ class _Joiner:
                 not_yet = ast.If(negated(read(self.flag)), self.joined(rest), [])
                 return [*loop, located(not_yet, stmt)]
             case _:
-                raise _Refused
+                raise Refused
 
     def _kept(self, stmt: ast.Return) -> ast.stmt:
         if stmt.value is None:
-            raise _Refused
+            raise Refused
         return self._copied(ast.Assign([self.result(ast.Store())], stmt.value), stmt)
 
     def _copied(self, new: ast.stmt, old: ast.stmt) -> ast.stmt:
@@ -142,7 +138,7 @@ class _Joiner:
     def _loop(self, loop: ast.For | ast.While) -> ast.stmt:
         """The loop with each return replaced by a break."""
         if any(may_return(s) for s in loop.orelse):
-            raise _Refused
+            raise Refused
         out = copy.copy(loop)
         out.body = self._in_loop(loop.body)
         return self._copied(out, loop)
@@ -162,7 +158,7 @@ class _Joiner:
                     leave_too = ast.If(read(self.flag), [ast.Break()], [])
                     out += [self._loop(stmt), located(leave_too, stmt)]
                 case _:
-                    raise _Refused
+                    raise Refused
         return out
 
 

@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from appyc.frontend.desugar.building import constant, expression, functions_of, negated
+from appyc.frontend.desugar.building import Refused, constant, expression, functions_of, negated
 from appyc.frontend.desugar.hashed_names import kind_of
 from appyc.frontend.desugar.rewriting import ValueOf, bindings, new_lists
 from appyc.library import raise_tests
@@ -46,10 +46,6 @@ _TESTED: dict[object, tuple[tuple[type[BaseException], str], ...]] = {
 
 _QUIET = {max, min, range, zip, enumerate, reversed, sum, any, all}
 """Functions that raise what only wide handlers catch."""
-
-
-class Refused(Exception):  # noqa: N818  (no error: the statement stays as it is)
-    """Raised for what no test tells."""
 
 
 class RaisePoints:

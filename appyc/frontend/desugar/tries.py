@@ -33,8 +33,16 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
-from appyc.frontend.desugar.building import FreshNames, always_jumps, assigned, located, negated, read
-from appyc.frontend.desugar.raise_points import Point, RaisePoints, Refused
+from appyc.frontend.desugar.building import (
+    FreshNames,
+    Refused,
+    always_jumps,
+    assigned,
+    located,
+    negated,
+    read,
+)
+from appyc.frontend.desugar.raise_points import Point, RaisePoints
 from appyc.frontend.desugar.rewriting import Rewriter, ValueOf, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
