@@ -179,8 +179,7 @@ def lower_conditional(scope: Scope, test: ast.expr, body: ast.expr, orelse: ast.
         return _or_none(scope, opposite, other, other_block, loc)
     if isinstance(then, TupleValue) and isinstance(other, TupleValue):
         chosen = _choose_each(scope, cond, _pairs(then, other, loc), (then_block, other_block), loc)
-        given = iter(chosen)
-        return with_numbers(then, lambda _: next(given))
+        return with_numbers(then, iter(chosen))
     if not isinstance(then, Number) and then == other:
         return then
     if tensors.is_array(then) and tensors.is_array(other):
@@ -203,8 +202,7 @@ def _or_none(
     absent = [replace(n, expr=cast(integer(0, loc), n.expr.dtype)) for n in numbers]
     pairs = [(is_none, arithmetic.python_number(True, loc)), *zip(numbers, absent, strict=True)]
     flag, *chosen = _choose_each(scope, cond, pairs, (block, []), loc)
-    given = iter(chosen)
-    return MaybeNone(with_numbers(present, lambda _: next(given)), flag)
+    return MaybeNone(with_numbers(present, iter(chosen)), flag)
 
 
 def chosen_array(

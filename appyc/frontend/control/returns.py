@@ -267,12 +267,6 @@ def _shape(value: vals.Value) -> object:
             return tuple(_shape(v) for v in value.items)
 
 
-def final_value(scope: Scope, loc: Loc) -> vals.Value:
-    """The function's value, read from the result variables behind its body; None without a return of a value."""
-    value = _final_value(scope, loc)
-    return _with_listed(scope, value, loc) if scope.is_inlined else value
-
-
 def _with_listed(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
     """The value of an inlined function, whose lists are arrays of items by now: they have one length each."""
     if not isinstance(value, vals.ReturnedList):
@@ -284,7 +278,8 @@ def _with_listed(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
     return kept(scope, items, "result", loc)
 
 
-def _final_value(scope: Scope, loc: Loc) -> vals.Value:
+def final_value(scope: Scope, loc: Loc) -> vals.Value:
+    """The function's value, read from the result variables behind its body; None without a return of a value."""
     if scope.result is None:
         return vals.Opaque(None)
     value = scope.result.value
@@ -297,9 +292,7 @@ def _final_value(scope: Scope, loc: Loc) -> vals.Value:
             scope.facts.choices |= {()}
             raise Restart
         raise UnsupportedError("not every path returns a value", loc, "end the function with a return")
-    slots = iter(scope.result.slots)
-    return with_numbers(value, lambda _: _read(next(slots), loc))  # see `with_end`
-
-
-def _read(slot: vals.Slot, loc: Loc) -> vals.Number:
-    return replace(slot.number(loc), either=None if slot.python else slot.either)
+    slots = scope.result.slots
+    numbers = (replace(slot.number(loc), either=None if slot.python else slot.either) for slot in slots)
+    value = with_numbers(value, numbers)  # see `with_end`
+    return _with_listed(scope, value, loc) if scope.is_inlined else value

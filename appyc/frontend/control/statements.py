@@ -132,27 +132,21 @@ def _ends_in_jump(body: list[ast.stmt]) -> bool:
 
 def lower_statement(scope: Scope, node: ast.stmt) -> None:
     """Lowers one statement; a name without a value in this round ends the path."""
-    loops = len(scope.loops)
+    loops, loc = len(scope.loops), scope.loc(node)
     try:
-        _lower_any(scope, node)
+        match scope.pragmas.get(node):
+            case AtomicPragma() as pragma:
+                assignments.lower_atomic(scope, node, pragma)
+            case DimsPragma() as pragma:
+                lower_with_dims(scope, node, pragma, lambda: _lower_plain(scope, node, loc))
+            case _:
+                _lower_plain(scope, node, loc)
     except NoValue:
         del scope.loops[loops:]
         scope.live = False  # the path ends here in this round of lowering
     except RecursionError:
-        raise UnsupportedError("this is nested too deeply to be compiled", scope.loc(node),
+        raise UnsupportedError("this is nested too deeply to be compiled", loc,
                                "give parts of it names, or make them functions") from None  # fmt: skip
-
-
-def _lower_any(scope: Scope, node: ast.stmt) -> None:
-    loc = scope.loc(node)
-    pragma = scope.pragmas.get(node)
-    if isinstance(pragma, AtomicPragma):
-        assignments.lower_atomic(scope, node, pragma)
-        return
-    if isinstance(pragma, DimsPragma):
-        lower_with_dims(scope, node, pragma, lambda: _lower_plain(scope, node, loc))
-        return
-    _lower_plain(scope, node, loc)
 
 
 def _lower_plain(scope: Scope, node: ast.stmt, loc: Loc) -> None:

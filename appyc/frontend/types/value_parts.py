@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
@@ -47,9 +47,9 @@ def numbers_of(value: vals.Value) -> list[vals.Number]:
     return [value] if isinstance(value, vals.Number) else [n for v in parts_of(value) for n in numbers_of(v)]
 
 
-def with_numbers(value: V, number: Callable[[vals.Number], vals.Number]) -> V:
-    """The value with each of its numbers, in order, as `number` gives it."""
+def with_numbers(value: V, numbers: Iterator[vals.Number]) -> V:
+    """The value with these for its numbers, in order."""
     whole: vals.Value = value
     if isinstance(whole, vals.Number):
-        return cast(V, number(whole))
-    return cast(V, with_parts(whole, lambda part: with_numbers(part, number)))
+        return cast(V, next(numbers))
+    return cast(V, with_parts(whole, lambda part: with_numbers(part, numbers)))
