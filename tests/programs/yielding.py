@@ -299,3 +299,15 @@ def appends_while_it_runs_over_an_iterator(a):
         if x < y:
             rises.append(y - x)
     return rises
+
+
+@PROGRAMS.on(9)
+@PROGRAMS.on(0)
+def taken_whole_in_conditions(n):
+    s = 0
+    for k in range(n):
+        if sum(i + j for i, j in pairs(k)) > 20:
+            s += 1
+        elif max(i - j for i, j in pairs(k + 2)) == 1:
+            s += sorted([k, 2, 5], key=abs)[1]
+    return s + -sum(i for i, _ in pairs(3)) + (sum(j for _, j in pairs(n)) - 1)
