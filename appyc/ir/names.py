@@ -82,3 +82,8 @@ def spellings(symbols: Iterable[Symbol], reserved: Iterable[str] = ()) -> dict[S
         taken.add(spelling)
         out[symbol] = spelling
     return out
+
+
+def container_of(name: str) -> str:
+    """The program's name for a container, of the name of a part of it."""
+    return name.partition(".")[0]

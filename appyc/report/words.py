@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from appyc.compiler.analyse import Analysed
 from appyc.errors import Loc
+from appyc.ir.names import container_of
 from appyc.ir.nodes import Alloc, Assign, For, Symbol
 from appyc.ir.visit import symbols_of, walk
 
-_QUOTED = re.compile(r"'([^\W\d]\w*)'")
+_QUOTED = re.compile(r"'([^\W\d][\w.]*)'")
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -70,6 +71,8 @@ class Words:
 
         def name(found: re.Match[str]) -> str:
             symbols = self.made.get(found[1], {})
+            if (whole := container_of(found[1])) != found[1]:
+                return f"'{whole}'"
             if len(symbols) == 1:
                 return self.called(*symbols)
             if found[1] in self.items:

@@ -130,7 +130,9 @@ def kept_and_joined(s: Any, t: Any) -> Any:
 
 def complemented(s: Any, t: Any) -> Any:
     other = {"a": "b", "b": "a", "c": "d", "d": ""}
-    return "".join(other.get(c, "-") for k in range(2) for c in s if k != len(t))
+    twice = "".join(c for c in s if c != "x")
+    n = len(twice) + (twice == s)
+    return "".join(other.get(c, "-") for k in range(2) for c in s if k != len(t)), n, twice
 
 
 def numbers_of_digits(s: Any, t: Any) -> Any:

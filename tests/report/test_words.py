@@ -152,3 +152,18 @@ def test_temporaries_are_described():
 
     text = str(neighbours.explain(np.ones(9), np.ones(9)))
     assert "'new'" not in text
+
+
+def test_what_grows_is_named_as_in_the_program():
+    def f(xs):
+        counts, out = {}, []
+        for x in xs:
+            counts[x] = counts.get(x, 0) + 1
+        for x in xs:
+            if x > 2:
+                out.append(x)
+        return counts, out
+
+    text = str(appyc.jit(f).explain([1, 2, 3]))
+    assert "'counts' grows from one iteration to the next" in text
+    assert "counts." not in text

@@ -9,6 +9,13 @@ from functools import reduce
 from appyc.analysis.accesses.access_relations import accesses_of
 from appyc.analysis.accesses.accesses import DRAW
 from appyc.analysis.accesses.scalar_flow import CarriedScalar, LoopScalars, scalars_of
+from appyc.analysis.dependences.carried_scalars import (
+    grown_by,
+    how_to_combine,
+    is_set_flag,
+    other_uses,
+    swapped,
+)
 from appyc.analysis.dependences.dependences import Conflict, Dependences, Witness
 from appyc.analysis.dependences.verdicts import LoopVerdict, Refusal, Verdict, iteration_text, loop_text
 from appyc.analysis.patterns.compaction_pattern import packed_arrays
@@ -19,8 +26,8 @@ from appyc.analysis.sets.conditions import Cases, cases_of, condition_of, text_o
 from appyc.analysis.sets.lazy_isl import isl
 from appyc.analysis.sets.presburger import Presburger
 from appyc.errors import Note
-from appyc.ir.nodes import Assign, Binary, Extent, Fail, For, Function, If, Symbol, Unary, Update, Var
-from appyc.ir.visit import walk
+from appyc.ir.names import container_of
+from appyc.ir.nodes import Extent, For, Function, Symbol
 
 MAX_CONFLICTS = 16
 """The most dependences that are collected: enough to refuse a loop, and to choose one to report."""
@@ -131,7 +138,7 @@ class Legality:
                 notes=(Note(scalar.write, f"'{name}' is assigned here"),),
                 hints=(f"assign '{name}' in every iteration, or compute it in a loop of its own",),
             )
-        if _is_set_flag(loop, scalar.symbol):
+        if is_set_flag(loop, scalar.symbol):
             name = name.removesuffix("_is_set")
             return self._answer(
                 loop,
@@ -144,11 +151,21 @@ class Legality:
                 hints=(f"assign '{name}' before the loop, or in each iteration before it is read",),
                 distance=1,
             )
+        if (array := grown_by(loop, scalar.symbol)) is not None:
+            container = container_of(array.name)
+            return self._answer(
+                loop,
+                Verdict.CARRIED,
+                f"{which} carries a dependence: '{container}' grows from one iteration to the next",
+                notes=(Note(scalar.write, f"'{container}' gets an item here"),),
+                hints=("store each item in an element of its own of an array that is made before the loop",),
+                distance=1,
+            )
         hints: tuple[str, ...] = (
-            _how_to_combine(loop, scalar.symbol),
+            how_to_combine(loop, scalar.symbol),
             f"if '{name}' belongs to one iteration, assign it before it is read",
         )
-        if (op := _swapped(loop, scalar.symbol)) is not None:
+        if (op := swapped(loop, scalar.symbol)) is not None:
             hints = (f"write `{name} = {op}({name}, ...)`: the other way round, a NaN would win", *hints)
         return self._answer(
             loop,
@@ -158,7 +175,7 @@ class Legality:
             notes=(
                 Note(scalar.write, f"'{name}' is assigned here"),
                 Note(scalar.read, "and read here by a later iteration"),
-                *_other_uses(loop, scalar.symbol),
+                *other_uses(loop, scalar.symbol),
             ),
             hints=hints,
             distance=1,
@@ -324,54 +341,6 @@ def meeting_text(conflict: Conflict, witness: Witness | None) -> str:
         f"{iteration_text(loop, witness.first)} {conflict.source.deed} {element}, "
         f"{iteration_text(loop, witness.second)} {conflict.sink.deed} {element}"
     )
-
-
-def _is_set_flag(loop: For, symbol: Symbol) -> bool:
-    """Whether a scalar tells whether a name of the program is bound: `if ~x_is_set: raise UnboundLocalError`."""
-    return any(
-        isinstance(node, If)
-        and node.cond == Unary("~", Var(symbol, loc=node.loc), loc=node.loc)
-        and any(isinstance(stmt, Fail) and stmt.error == "UnboundLocalError" for stmt in node.then)
-        for node in walk(loop.body)
-    )
-
-
-def _how_to_combine(loop: For, symbol: Symbol) -> str:
-    """What would make a reduction of a scalar that a loop carries."""
-    name = symbol.name
-    operators = {n.op for n in walk(loop.body) if isinstance(n, Update) and n.target == symbol}
-    if len(operators) > 1:
-        ways = " and ".join(f"`{op}`" for op in sorted(operators))
-        return f"combine into '{name}' by one operator, not by {ways}: use a name for each"
-    if operators:
-        return f"iterations combine into '{name}' by `{operators.pop()}`: do nothing else with it in the loop"
-    return (
-        f"if iterations combine into '{name}', write it as `{name} = {name} + ...`, or with "
-        "`*`, `min`, `max`, `&`, `|`, `^`, and use it nowhere else in the loop"
-    )
-
-
-def _other_uses(loop: For, symbol: Symbol) -> tuple[Note, ...]:
-    """The first use of a scalar beside the updates that iterations combine into it by, if there are such."""
-    nodes = list(walk(loop.body))
-    if not any(isinstance(n, Update) and n.target == symbol for n in nodes):
-        return ()
-    for node in nodes:
-        if isinstance(node, Assign) and node.target == symbol:
-            return (Note(node.loc, f"'{symbol.name}' is set here besides"),)
-        if isinstance(node, Var) and node.symbol == symbol:
-            return (Note(node.loc, f"'{symbol.name}' is read here besides"),)
-    return ()
-
-
-def _swapped(loop: For, symbol: Symbol) -> str | None:
-    """ "min" or "max" where the loop has `s = min(x, s)`, which is no reduction if x may be a NaN."""
-    for node in walk(loop.body):
-        match node:
-            case Assign(value=Binary(op="min" | "max" as op, rhs=Var() as last)):
-                if node.target == symbol == last.symbol:
-                    return op
-    return None
 
 
 def gravity(conflict: Conflict) -> int:

@@ -50,11 +50,6 @@ def part_of(name: str, part: str) -> str:
     return f"{name}.{part}"
 
 
-def container_of(name: str) -> str:
-    """The program's name for a container, of the name of a part of it."""
-    return name.partition(".")[0]
-
-
 def constant(value: object) -> ast.expr:
     """A value that no text has: a function of appyc's own, say."""
     return ast.Constant(value)  # type: ignore[arg-type]

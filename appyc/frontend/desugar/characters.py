@@ -26,7 +26,6 @@ from typing import Any, TypeGuard
 
 from appyc.errors import UnsupportedError
 from appyc.frontend.desugar.building import (
-    FreshNames,
     constant,
     expression,
     functions_of,
@@ -34,7 +33,7 @@ from appyc.frontend.desugar.building import (
     read,
     template,
 )
-from appyc.frontend.desugar.comprehension_loops import LIST, folded, with_own_names
+from appyc.frontend.desugar.joined_characters import with_joined_lists
 from appyc.frontend.desugar.rewriting import rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.character_names import (
@@ -49,7 +48,7 @@ from appyc.frontend.syntax.character_names import (
     root_of,
     use_of,
 )
-from appyc.frontend.syntax.tree import bindings_of, walk
+from appyc.frontend.syntax.tree import bindings_of
 from appyc.frontend.types.values import ReturnedContainer
 from appyc.library import code_points, list_lookups
 
@@ -61,38 +60,8 @@ def with_codes(source: Source, texts: frozenset[str]) -> Source:
     """The function, to which these parameters are lists of code points. Raises UnsupportedError for another use."""
     if not texts:
         return source
-    if any(_joined(node) for node in walk(source.ast)):
-        source = rewritten(source, lambda copied: _Joined(FreshNames(copied)))
+    source = with_joined_lists(source)
     return rewritten(source, lambda copied: _Codes(source, character_names(copied, texts)))
-
-
-def _joined(node: ast.AST) -> ast.ListComp | ast.GeneratorExp | None:
-    """The characters of `return "".join(c for c in s)`."""
-    match node:
-        case ast.Return(
-            value=ast.Call(
-                func=ast.Attribute(value=ast.Constant(value=""), attr="join"),
-                args=[ast.ListComp() | ast.GeneratorExp() as items],
-            )
-        ):
-            return items
-        case _:
-            return None
-
-
-@dataclass
-class _Joined(ast.NodeTransformer):
-    """Makes such characters in a list, by loops."""
-
-    unused: FreshNames
-
-    def visit_Return(self, node: ast.Return) -> Any:
-        if (items := _joined(node)) is None:
-            return node
-        assert isinstance(node.value, ast.Call)
-        name = self.unused("characters")
-        node.value.args = [read(name)]
-        return [*folded(with_own_names(items, self.unused), name, LIST), located(node, node)]
 
 
 @dataclass

@@ -15,7 +15,6 @@ from appyc.frontend.desugar.building import (
     FreshNames,
     block_of,
     constant,
-    container_of,
     located,
     matched,
     part_of,
@@ -28,6 +27,7 @@ from appyc.frontend.source import Source
 from appyc.frontend.syntax.containers import parameter_names
 from appyc.frontend.syntax.tree import is_new_list, may_be_container, one_by_one, walk
 from appyc.frontend.types.values import ReturnedContainer
+from appyc.ir.names import container_of
 
 ValueOf = Callable[[ast.expr], object]
 """What gives the value of a name that is not local to a function, or of a module's attribute; None for others."""

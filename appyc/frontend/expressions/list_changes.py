@@ -19,7 +19,7 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.slice_bounds import tested_position
 from appyc.frontend.arrays.tensors import equals, is_array, pinned, settled
 from appyc.frontend.control.iterables import item_at
-from appyc.frontend.desugar.building import constant, container_of, located, read
+from appyc.frontend.desugar.building import constant, located, read
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import integer, python_number
 from appyc.frontend.expressions.inlining import inlined
@@ -42,7 +42,7 @@ from appyc.frontend.types.values import (
     Value,
     is_listed,
 )
-from appyc.ir.names import unused
+from appyc.ir.names import container_of, unused
 from appyc.ir.nodes import Assign, Binary, Compare, Expr, Extent, For, If, Load, Select, Store, Var
 from appyc.ir.types import DType
 from appyc.library import heaps

@@ -15,7 +15,6 @@ from appyc.frontend.arrays.slice_bounds import tested_position
 from appyc.frontend.arrays.slices import subscript
 from appyc.frontend.arrays.tensors import as_tensor, fail_unless, materialise, pinned, settled
 from appyc.frontend.control.iterables import item_at
-from appyc.frontend.desugar.building import container_of
 from appyc.frontend.expressions import expressions
 from appyc.frontend.expressions.arithmetic import cast, index_of, integer
 from appyc.frontend.expressions.array_list_calls import ArrayItemError, learning
@@ -38,6 +37,7 @@ from appyc.frontend.types.values import (
     is_list_itself,
 )
 from appyc.ir.integers import is_within, range_of
+from appyc.ir.names import container_of
 from appyc.ir.nodes import Alloc, Assign, Binary, Compare, Expr, Load, Stmt, Store, Symbol, Unary, Var
 from appyc.ir.types import ArrayType, DType
 
