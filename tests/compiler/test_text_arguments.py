@@ -125,14 +125,13 @@ def classified(s: Any, t: Any) -> Any:
 
 def kept_and_joined(s: Any, t: Any) -> Any:
     n = i = len(t)
-    return "".join([s[i - n] for i in range(i, len(s)) if s[i] not in t])
+    kept = "".join(c for c in s if c != "x")
+    return "".join([s[i - n] for i in range(i, len(s)) if s[i] not in t]), kept == s, kept
 
 
 def complemented(s: Any, t: Any) -> Any:
     other = {"a": "b", "b": "a", "c": "d", "d": ""}
-    twice = "".join(c for c in s if c != "x")
-    n = len(twice) + (twice == s)
-    return "".join(other.get(c, "-") for k in range(2) for c in s if k != len(t)), n, twice
+    return "".join(other.get(c, "-") for k in range(2) for c in s if k != len(t))
 
 
 def numbers_of_digits(s: Any, t: Any) -> Any:
