@@ -16,9 +16,9 @@ from appyc.ir.types import DType
 Env = dict[str, Binding]
 T = TypeVar("T")
 
-PresentForm: TypeAlias = int | str | None
-"""What a returned value is that is None on other paths: a tuple of so many numbers, the list with this name, or one
-number, for which None stands here."""
+PresentForm: TypeAlias = tuple[int, tuple[str, ...], str] | str | None
+"""What a returned value is that is None on other paths: a tuple of so many numbers, with what makes it a named tuple;
+the list with this name; or one number, for which None stands here."""
 
 MAX_PEELED = 3
 """The most iterations of a loop that are peeled (`control/unrolled_iterations.py`). Types widen, as from integers to

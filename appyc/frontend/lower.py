@@ -254,7 +254,7 @@ def _parameter(
             items = tuple(_parameter(scope, f"{name}_{k}", a, params, loc) for k, a in enumerate(arg.items))
             match arg.kind:
                 case TupleKind.TUPLE:
-                    return vals.TupleValue(items, names=arg.names)
+                    return vals.TupleValue(items, names=arg.names, made_by=arg.made_by)
                 case TupleKind.TUPLES:
                     return columns_of(scope, name, params[first:], loc)
                 case TupleKind.ROWS | TupleKind.ROWS_OF_TUPLES:
@@ -276,7 +276,7 @@ def _as_binding(value: vals.Value) -> vals.Binding:
         case vals.Number(expr=Var(symbol=symbol)):
             return vals.Slot(symbol, value.python)
         case vals.TupleValue():
-            return vals.TupleSlots(tuple(_as_binding(v) for v in value.items), names=value.names)
+            return vals.TupleSlots(tuple(map(_as_binding, value.items)), None, value.names, value.made_by)
         case vals.ListSlots() | vals.ListRows() | vals.ArrayRef() | vals.Opaque():
             return value
         case _:

@@ -273,9 +273,8 @@ class Scope:
             case vals.Slot():
                 return binding.number(loc)
             case vals.TupleSlots(items=items):
-                value = vals.TupleValue(
-                    tuple(self._value(name, b, loc) for b in items), binding.table, binding.names
-                )
+                found = tuple(self._value(name, b, loc) for b in items)
+                value = vals.TupleValue(found, binding.table, binding.names, binding.made_by)
                 return value if binding.keys is None else vals.DictValue(binding.keys, value)
             case vals.Conflict() if self.facts.part(binding):
                 raise Restart
@@ -373,7 +372,7 @@ class Scope:
                     else self._store(f"{name}_{k}", olds[k] if k < len(olds) else None, v, loc)
                     for k, v in enumerate(items)
                 ]
-                return vals.TupleSlots(tuple(slots), names=value.names)
+                return vals.TupleSlots(tuple(slots), None, value.names, value.made_by)
             case vals.ArrayRef() | vals.Tensor() | vals.Opaque() | vals.ListRows() | vals.TupleRow():
                 return value
             case vals.DictValue():

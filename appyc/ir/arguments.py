@@ -38,10 +38,11 @@ class TupleKind(Enum):
 @dataclass(frozen=True, slots=True)
 class TupleArg:
     """A tuple; each item is a parameter of its own (a tuple again is flattened in turn). names: of the items of
-    a named tuple."""
+    a named tuple; made_by: the path of its class (`ir.results`)."""
 
     items: tuple[ArgType, ...]
     names: tuple[str, ...] = ()
+    made_by: str = ""
     kind: TupleKind = TupleKind.TUPLE
 
     def __str__(self) -> str:

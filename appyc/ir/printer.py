@@ -300,7 +300,7 @@ class _Printer(ExpressionPrinter):
                 return self._list(tree, results)
             case MadeOf(makes, lists):
                 made = ", ".join(self.tree(item, results) for item in lists)
-                return f"CONTAINERS[{makes!r}]({made})"
+                return f"maker_of({makes!r})({made})"
             case DictOf(keys, items):
                 pairs = zip(keys, items, strict=True)
                 return f"{{{', '.join(f'{key!r}: {self.tree(item, results)}' for key, item in pairs)}}}"

@@ -5,6 +5,7 @@ A tree of numbers of results. The runtime builds the value without knowing the I
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
@@ -132,16 +133,35 @@ CONTAINERS: dict[str, Callable[..., object]] = {
 """What makes a container of the lists that hold its items."""
 
 
+def path_of(kind: type) -> str:
+    """Where a class is found again: its module and its name there; empty for one that is local to a function."""
+    path = f"{kind.__module__}:{kind.__qualname__}"
+    try:
+        return path if _found(path) is kind else ""
+    except (KeyError, AttributeError):
+        return ""
+
+
+def _found(path: str) -> Any:
+    module, _, name = path.partition(":")
+    return functools.reduce(getattr, name.split("."), sys.modules[module])
+
+
+def maker_of(name: str) -> Callable[..., object]:
+    """What makes a container of this name, or a named tuple of the class with this path."""
+    return CONTAINERS[name] if name in CONTAINERS else lambda *items: _found(name)._make(items)
+
+
 @dataclass(frozen=True, slots=True)
 class MadeOf:
-    """A container, by its name in `CONTAINERS`, that is made of lists."""
+    """A container, by its name in `CONTAINERS`, that is made of lists; or a named tuple, by the path of its class."""
 
     makes: str
     lists: tuple[ResultTree, ...]
 
     def build(self, values: Sequence[Any]) -> object:
         lists: Any = nested(self.lists, values)
-        return CONTAINERS[self.makes](*lists)
+        return maker_of(self.makes)(*lists)
 
     def leaves(self) -> Iterator[int]:
         return leaves(self.lists)

@@ -15,6 +15,7 @@ import numpy as np
 
 from appyc.errors import Loc, TypeInferenceError
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg, TupleKind, writeable
+from appyc.ir.results import path_of
 from appyc.ir.types import ArrayType, Container, DType, Layout
 from appyc.runtime._dispatch import item_types
 
@@ -58,7 +59,8 @@ def typeof(value: object, name: str, loc: Loc) -> ArgType:
         return NoneArg()
     if isinstance(value, tuple):
         items = tuple(typeof(item, f"{name}[{i}]", loc) for i, item in enumerate(value))
-        return TupleArg(items, getattr(type(value), "_fields", ()))
+        names = getattr(type(value), "_fields", ())
+        return TupleArg(items, names, path_of(type(value)) if names else "")
     if not isinstance(value, type) and hasattr(value, "__cuda_array_interface__"):
         return _cuda_type(value, name, loc)
     raise _unsupported(value, name, loc)

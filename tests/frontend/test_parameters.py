@@ -13,6 +13,7 @@ from tests.e2e.harness import compare_values
 
 A = np.arange(5.0)
 Point = namedtuple("Point", "x y")
+Twin = namedtuple("Twin", "x y")
 
 
 def _scaled(a, *others, **words):
@@ -91,8 +92,17 @@ def test_a_named_tuple_that_is_returned_is_one(fn, args) -> None:
         found = function(*args)
         assert type(found) is Point
         compare_values(fn(*args), found, "result")
-    with pytest.raises(appyc.UnsupportedError, match="a named tuple cannot be returned"):
-        appyc.jit(cache=False, target="cpu", strict=True)(fn)(*args)
+
+
+def test_a_named_tuple_of_a_local_class_is_returned_by_python() -> None:
+    kind = namedtuple("kind", "x y")
+
+    def f(n):
+        return kind(n, 2 * n)
+
+    assert appyc.jit(cache=False, target="cpu")(f)(3) == kind(3, 6)
+    with pytest.raises(appyc.UnsupportedError, match="of a class that is local to a function"):
+        appyc.jit(cache=False, target="cpu", strict=True)(f)(3)
 
 
 def test_a_tuple_and_a_named_tuple_have_versions_of_their_own() -> None:
@@ -100,6 +110,9 @@ def test_a_tuple_and_a_named_tuple_have_versions_of_their_own() -> None:
     for given in ((1, 2.0), Point(1, 2.0), (3, 4.0), Point(3, 4.0)):
         assert type(function(given)) is type(given)
     assert len(function.kernels) == 1  # the dispatcher knows tuples, and no named ones
+    other = appyc.jit(cache=False, target="cpu")(_itself)
+    for given in (Point(1, 2.0), Twin(1, 2.0), Point(1, 2.0)):
+        assert type(other(given)) is type(given)
 
 
 def test_compiled_code_for_a_named_tuple_is_found_on_disk(tmp_path, monkeypatch) -> None:

@@ -152,3 +152,22 @@ def replaced_fields(line, a):
 def kinds_in_texts(a):
     s = a.sum() if a.dtype.kind in "iu" else a.max()
     return s, s if a.dtype.kind not in "fc" else 0
+
+
+@PROGRAMS.on(Line(0.5), floats(5), 0)
+@PROGRAMS.on(Line(1.5, 2.5), floats(6), 9)
+def named_tuples_out(line, a, n):
+    point = Point(0.0, n)
+    for v in a:
+        point = Point(point.x + v, point.y)
+        line = line._replace(start=line.start + point.x)
+    return line, Point(a * 2, point), HERE, [n]
+
+
+@PROGRAMS.on(floats(5), 0.5)
+@PROGRAMS.on(floats(5), 50.0)
+def a_named_tuple_or_none(a, least):
+    for k in range(len(a)):
+        if a[k] > least:
+            return Line(k, a[k])
+    return None

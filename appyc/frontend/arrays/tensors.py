@@ -331,7 +331,7 @@ def held(scope: Scope, value: Value, name: str, loc: Loc) -> Value:
             return kept(scope, value, name, loc)
         case TupleValue():
             items = tuple(held(scope, v, f"{name}_{k}", loc) for k, v in enumerate(value.items))
-            return TupleValue(items, names=value.names)
+            return replace(value, items=items, table=None)
         case _:
             return with_parts(value, lambda part: held(scope, part, name, loc))
 

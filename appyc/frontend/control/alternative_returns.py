@@ -11,6 +11,7 @@ number of one of them (`returned_values`).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TypeAlias
 
 from appyc.errors import Loc
@@ -57,7 +58,7 @@ def with_alternatives(scope: Scope, value: Value, leaf: Leaf, loc: Loc) -> Value
             return MaybeNone(value, python_number(False, loc))
         case TupleValue(items=items):
             found = tuple(with_alternatives(scope, v, (*leaf, k), loc) for k, v in enumerate(items))
-            return TupleValue(found, names=value.names)
+            return replace(value, items=found, table=None)
         case ArrayRef() if leaf in scope.facts.choices and may_be_chosen(scope, value):
             options = scope.options.setdefault(leaf, [])
             if value.symbol not in options:
@@ -81,7 +82,7 @@ def _form_of(scope: Scope, value: Number | TupleValue | ReturnedList) -> Present
         case Number():
             return None
         case TupleValue():
-            return len(value.items)
+            return len(value.items), value.names, value.made_by
         case ReturnedList():
             return next(name for name, slots in scope.lists.items() if slots == value.slots)
 
@@ -92,8 +93,8 @@ def _placeholder(scope: Scope, form: PresentForm, loc: Loc) -> Number | TupleVal
     match form:
         case None:
             return zero
-        case int(length):
-            return TupleValue((zero,) * length)
+        case (length, names, made_by):
+            return TupleValue((zero,) * length, names=names, made_by=made_by)
         case str(name):
             slots, nothing = storage_of(scope, name), integer(0, loc)
             make_room(scope, slots, nothing, loc)
@@ -102,11 +103,12 @@ def _placeholder(scope: Scope, form: PresentForm, loc: Loc) -> Number | TupleVal
 
 def pairs_of(a: Value, b: Value, leaf: Leaf = ()) -> Iterator[tuple[Leaf, Value, Value]]:
     """The corresponding items of two returned values, with their positions."""
-    if isinstance(a, TupleValue) and isinstance(b, TupleValue) and len(a.items) == len(b.items):
-        for k, (x, y) in enumerate(zip(a.items, b.items, strict=True)):
-            yield from pairs_of(x, y, (*leaf, k))
-    else:
-        yield leaf, a, b
+    match a, b:
+        case TupleValue(), TupleValue() if (len(a.items), a.made_by) == (len(b.items), b.made_by):
+            for k, (x, y) in enumerate(zip(a.items, b.items, strict=True)):
+                yield from pairs_of(x, y, (*leaf, k))
+        case _:
+            yield leaf, a, b
 
 
 def nones_in(scope: Scope, a: Value, b: Value) -> dict[Leaf, PresentForm]:
@@ -115,7 +117,7 @@ def nones_in(scope: Scope, a: Value, b: Value) -> dict[Leaf, PresentForm]:
     out: dict[Leaf, PresentForm] = {}
     for leaf, x, y in pairs_of(a, b):
         match (x, y) if is_none(y) else (y, x):
-            case (Number() | TupleValue(names=(), items=(_, *_))) as present, Opaque(obj=None):
+            case (Number() | TupleValue(items=(_, *_))) as present, Opaque(obj=None):
                 if all(isinstance(item, Number) for item in parts_of(present)):
                     out[leaf] = _form_of(scope, present)
             case ReturnedList() as present, Opaque(obj=None) if not scope.is_inlined:

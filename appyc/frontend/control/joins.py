@@ -106,7 +106,7 @@ def join(scope: Scope, name: str, a: Binding | None, b: Binding | None, fork: Fo
             mixed = a.mixed or b.mixed or a.python != b.python
             flag = (a.is_int or b.is_int) if are_ints_or_floats(a, b) else None
             return Slot(symbol, t.python, maybe, optional=optional, either=t.either, mixed=mixed, is_int=flag)
-        case TupleSlots(), TupleSlots() if (len(a.items), a.names, a.keys) == (len(b.items), b.names, b.keys):
+        case TupleSlots(), TupleSlots() if _form(a) == _form(b):
             if name in fork.needed:
                 fork = replace(fork, needed=fork.needed | {f"{name}_{k}" for k in range(len(a.items))})
             pairs = enumerate(zip(a.items, b.items, strict=True))
@@ -123,6 +123,10 @@ def join(scope: Scope, name: str, a: Binding | None, b: Binding | None, fork: Fo
         case _:
             whole = ArrayRef | Tensor | TupleSlots
             return _conflict(a, b, unsupported=isinstance(a, whole) or isinstance(b, whole))
+
+
+def _form(value: TupleSlots) -> object:
+    return len(value.items), value.names, value.made_by, value.keys
 
 
 def _conflict(a: Binding, b: Binding, *, unsupported: bool = True) -> Conflict:

@@ -139,8 +139,10 @@ class ResultTrees:
                 which = self._scalar(value.which)
                 options = tuple(self._whole(s) for s in options_of(self.scope, value))
                 return Chosen(which, options, may_choose_none(self.scope, value))
-            case TupleValue():
+            case TupleValue(made_by=""):
                 return tuple(self.tree(v) for v in value.items)
+            case TupleValue():
+                return MadeOf(value.made_by, tuple(self.tree(v) for v in value.items))
             case Opaque() | Wide():
                 return None  # a wide one is refused where it is returned
             case ReturnedList(slots=slots) if not slots.of_tuples and slots.kinds[0].flagged:

@@ -113,8 +113,8 @@ def _stored(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:
         case vals.Tensor():
             is_read_at_once = scope.source.trusted and scope.result is None and not scope.loops
             return value if is_read_at_once else kept(scope, value, "result", loc)
-        case vals.TupleValue(names=(_, *_)) if not scope.is_inlined:
-            raise UnsupportedError("a named tuple cannot be returned from compiled code", loc,
+        case vals.TupleValue(names=(_, *_), made_by="") if not scope.is_inlined:
+            raise UnsupportedError("a named tuple of a class that is local to a function cannot be returned", loc,
                                    "return its items as a tuple")  # fmt: skip
         case vals.ListRows() | vals.TupleRow():
             raise UnsupportedError(f"{describe(value)} of the caller's cannot be returned", loc,
@@ -264,7 +264,7 @@ def _shape(value: vals.Value) -> object:
         case vals.Opaque():
             return made_object(value)
         case vals.TupleValue():
-            return tuple(_shape(v) for v in value.items)
+            return value.made_by, *map(_shape, value.items)
 
 
 def _with_listed(scope: Scope, value: vals.Value, loc: Loc) -> vals.Value:

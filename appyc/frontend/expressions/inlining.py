@@ -10,6 +10,7 @@ import ast
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from types import FunctionType
 from typing import Any, TypeGuard
 
@@ -23,6 +24,7 @@ from appyc.frontend.resolve import Called, Names, is_library
 from appyc.frontend.scope import Scope
 from appyc.frontend.source import LibraryText, library_text
 from appyc.frontend.types.values import Opaque, TupleValue, Value
+from appyc.ir.results import path_of
 from appyc.library.table import LIST_LOOPS
 
 MAX_CALL_DEPTH = 40
@@ -108,7 +110,7 @@ def named_tuple(scope: Scope, node: ast.Call, kind: type, loc: Loc) -> Value:
         arguments[name] if name in arguments else scope.names.constant(parameter.default, None, loc)
         for name, parameter in signature.parameters.items()
     ]
-    return TupleValue(tuple(items), names=tuple(signature.parameters))
+    return TupleValue(tuple(items), names=tuple(signature.parameters), made_by=path_of(kind))
 
 
 def with_replaced(scope: Scope, owner: TupleValue, method: str, node: ast.Call) -> TupleValue | None:
@@ -118,7 +120,7 @@ def with_replaced(scope: Scope, owner: TupleValue, method: str, node: ast.Call) 
     values = expressions.lower_operands(scope, [k.value for k in node.keywords])
     new = {k.arg: value for k, value in zip(node.keywords, values, strict=True)}
     items = (new.get(name, item) for name, item in zip(owner.names, owner.items, strict=True))
-    return TupleValue(tuple(items), names=owner.names)
+    return replace(owner, items=tuple(items), table=None)
 
 
 def inline_local(scope: Scope, node: ast.Call, fn: LocalFunction, loc: Loc) -> Value:

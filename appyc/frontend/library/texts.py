@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 from types import FunctionType
 
@@ -186,13 +187,13 @@ def _over(
         made.append(allocate(scope, extents, item.type.dtype, loc, zero=False, name="made"))
         block.append(Store(made[-1].symbol, index, item.expr, checked=False, loc=loc))
     scope.block += loops_over(axes, extents, tuple(block), loc)
-    return TupleValue(tuple(made), names=found.names) if isinstance(found, TupleValue) else made[0]
+    return replace(found, items=tuple(made), table=None) if isinstance(found, TupleValue) else made[0]
 
 
 def _strong(value: Value) -> Value:
     """The value as NumPy's function gives it: no number is Python's own."""
     if isinstance(value, TupleValue):
-        return TupleValue(tuple(map(_strong, value.items)), names=value.names)
+        return replace(value, items=tuple(map(_strong, value.items)), table=None)
     return Number(value.expr, python=False) if isinstance(value, Number) else value
 
 

@@ -34,7 +34,7 @@ def with_parts(value: vals.Value, part: Callable[[vals.Value], Any]) -> vals.Val
     parts = tuple(part(inner) for inner in parts_of(value))
     match value:
         case vals.TupleValue():
-            return vals.TupleValue(parts, names=value.names)
+            return replace(value, items=parts, table=None)
         case vals.ReturnedView():
             return replace(value, later=parts)
         case _:

@@ -161,11 +161,12 @@ Table: TypeAlias = TableColumn | tuple["Table", ...]
 @dataclass(frozen=True, slots=True)
 class TupleValue:
     """table: the items once more, where they are numbers that a program picks by position. names: of the items,
-    where it is a named tuple."""
+    where it is a named tuple. made_by: the path of its class (`ir.results`), if it has one."""
 
     items: tuple[Value, ...]
     table: Table | None = field(default=None, compare=False)
     names: tuple[str, ...] = ()
+    made_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,12 +325,13 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class TupleSlots:
-    """A variable that holds a tuple: a binding for each item. table, names: as in TupleValue. optional: as in Slot.
-    keys: of a dict, whose values the items are."""
+    """A variable that holds a tuple: a binding for each item. table, names, made_by: as in TupleValue. optional: as in
+    Slot. keys: of a dict, whose values the items are."""
 
     items: tuple[Binding, ...]
     table: Table | None = None
     names: tuple[str, ...] = ()
+    made_by: str = ""
     optional: bool = False
     keys: tuple[Key, ...] | None = None
 
