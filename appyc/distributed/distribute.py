@@ -34,7 +34,7 @@ from appyc.ir.array_accesses import array_of as array_of_access
 from appyc.ir.nodes import Function, Load, Symbol
 from appyc.ir.printer import print_function
 from appyc.ir.raising import never_left
-from appyc.ir.results import DictOf, ListOf, MadeOf, NoneOr, ResultTree, ViewOf, nested
+from appyc.ir.results import CONTAINERS, DictOf, ListOf, MadeOf, NoneOr, ResultTree, ViewOf, nested
 from appyc.ir.visit import arrays_written, walk
 from appyc.options import Options
 from appyc.passes.pass_context import PassContext
@@ -155,6 +155,8 @@ def _is_of_results(tree: ResultTree) -> bool:
             return all(map(_is_of_results, tree.items if isinstance(tree, DictOf) else tree))
         case NoneOr(value=value):
             return _is_of_results(value)
+        case MadeOf(makes, items) if makes not in CONTAINERS:  # a named tuple
+            return _is_of_results(items)
         case _:
             return not isinstance(tree, ViewOf | ListOf | MadeOf)
 

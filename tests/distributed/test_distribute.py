@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import namedtuple
 
 import numpy as np
 import pytest
@@ -941,3 +942,22 @@ def test_results_may_be_chosen_and_named(function, sign, k):
         assert (one is None) == (other is None)
         if other is not None:
             np.testing.assert_allclose(one, other, rtol=1e-14)
+
+
+Doubled = namedtuple("Doubled", "values total")
+
+
+def doubled(a):
+    out, total = np.zeros_like(a), 0.0
+    for i in range(a.shape[0]):
+        out[i] = a[i] * 2
+        total += a[i]
+    return Doubled(out, total)
+
+
+def test_a_named_tuple_of_chunked_results():
+    a = np.arange(100.0)
+    found = appyc.jit(doubled)(da.from_array(a, chunks=30))
+    assert type(found) is Doubled
+    assert np.array_equal(found.values.compute(), 2 * a)
+    assert found.total.compute() == a.sum()
