@@ -607,6 +607,29 @@ def reached_level_by_level(a):
     return order
 
 
+@_on(ints(40, lo=0, hi=30), ints(40, lo=10, hi=50))
+@_on(ints(3, lo=0, hi=30), np.zeros(0, int))
+def set_operations(a, b):
+    p, q = set(a), set(b)
+    both = p & q
+    others = (p | q) - p.intersection(q)
+    spans = p.copy()
+    spans |= q
+    spans.add(a[0])
+    spans -= both
+    q.update(a)
+    q ^= others
+    t = 0
+    if p & q:
+        t += 1
+    if not p - q:
+        t += 2
+    for _ in range(2):
+        p = p.difference(both) | spans
+        both = both & p
+    return sorted(both), sorted(others), spans, sorted(q), t, len(p | q) + len(p), a[0] in p & q
+
+
 @_on(ints(60, lo=0, hi=90))
 def made_of_themselves(a):
     squares = {x: x * x for x in a}

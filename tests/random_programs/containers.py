@@ -87,6 +87,14 @@ class _Maker:
             case "set":
                 changes = [f"{name}.add({key})"] * 3
                 changes.append(f"{name} = {{{item} for {i} in {name} if {test}}}")
+                others = [o.name for o in self.containers if o.kind == "set" and o.of_pairs == c.of_pairs]
+                other, op = self.rng.choice(others), self.rng.choice("&|-^")
+                changes += [
+                    f"{name} {op}= {other}",
+                    f"{name} = {other} {op} {name}",
+                    f"{name}.update({other})",
+                ]
+                looks.append(f"t += len({name} {op} {other})")
                 looks += [f"if {key} in {name}: t += 1", f"for {i} in {name}: t = (3 * t + i) % 1009"]
             case kind:
                 changes = [f"{name}[{key}] = {value}"] * 2

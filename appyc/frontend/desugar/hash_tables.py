@@ -28,12 +28,12 @@ import ast
 import re
 import textwrap
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from appyc.frontend.desugar.building import functions_of, located, part_of, read, template, with_names
-from appyc.frontend.desugar.hashed_names import holds_lists, is_added_to, is_entered, kind_of, loser
-from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, bindings, replaced
+from appyc.frontend.desugar.hashed_names import hashed_names, holds_lists, is_added_to, loser, operation_of
+from appyc.frontend.desugar.rewriting import Containers, Kind, ValueOf, replaced
+from appyc.frontend.desugar.set_operations import with_named_operations
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.liveness import names_assigned
 from appyc.frontend.syntax.tree import assigned_names, is_new_list, names_in, walk
@@ -84,9 +84,8 @@ _ENTER_LIST = f"key = index{_ENTER.replace('append(item)', 'append(items)')}"
 
 def without_hash_tables(source: Source, value_of: ValueOf) -> Source:
     """The function, with its dicts, counters and sets replaced."""
-    found = bindings(source.ast, partial(kind_of, value_of=value_of))
-    kinds = {name: kind for name, kind in found.items() if is_entered(source.ast, name)}
-    return replaced(source, kinds, _HashTables, value_of)
+    source = with_named_operations(source, value_of)
+    return replaced(source, hashed_names(source.ast, value_of), _HashTables, value_of)
 
 
 class _HashTables(Containers):
@@ -218,7 +217,12 @@ class _HashTables(Containers):
         def first(text: str, **items: str | ast.expr) -> list[ast.stmt]:
             return template(text, {"it": name, **items}, value)
 
+        operation = operation_of(value)
         match value:
+            case _ if operation is not None:
+                filling = self._operation(name, *operation, value)
+            case ast.Call(args=[ast.Name(id=copied)]) if copied in self.kinds and self.kinds[copied].is_set:
+                filling = self._added(name, copied, value)
             case ast.Dict(keys=keys, values=values):
                 pairs = zip(keys, values, strict=True)
                 filling = [stmt for k, v in pairs if k is not None for stmt in first("it[k] = v", k=k, v=v)]
@@ -234,6 +238,35 @@ class _HashTables(Containers):
             case _:
                 filling = []
         return [*before, *self.statements(_MAKE, name, at), *self.filled(value, filling)]
+
+    def _operation(
+        self, name: str, a: str, operator: type[ast.operator], b: str, at: ast.AST
+    ) -> list[ast.stmt]:
+        """Statements that put what an operation on two sets gives into a third one."""
+        if operator is ast.BitOr:
+            return [part for of in dict.fromkeys((a, b)) for part in self._added(name, of, at)]
+        test = "item in other" if operator is ast.BitAnd else "item not in other"
+        found = self._added(name, a, at, test, b)
+        return found + self._added(name, b, at, test, a) if operator is ast.BitXor else found
+
+    def _added(self, name: str, of: str, at: ast.AST, test: str = "", other: str = "") -> list[ast.stmt]:
+        """Statements that add the items of another set to one, those that pass a test."""
+        add = f"if {test}:\n        it.add(item)" if test else "it.add(item)"
+        names = {"it": name, "other": other, "item": self.unused("item"), "keys": part_of(of, "keys")}
+        if of in self.parts:
+            names["keys"] = self.parts[of]["keys"]
+        return [*self.as_lists(of, at), *template(f"for item in keys:\n    {add}", names, at)]
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        """`a |= b` and its like, for sets."""
+        name, other = self.owner(node.target), self.owner(node.value)
+        if name is None or other is None or not (self.kinds[name].is_set and self.kinds[other].is_set):
+            return super().visit_AugAssign(node)
+        if isinstance(node.op, ast.BitOr):
+            return self.block(self._added(name, other, node)) if name != other else []
+        assert isinstance(node.target, ast.Name)
+        value = ast.BinOp(read(name), node.op, read(other))
+        return self.visit(located(ast.Assign([node.target], value), node))
 
     def _copied(self, name: str, new: str, at: ast.stmt) -> list[ast.stmt]:
         """Statements that copy a container, which the new name stands for from then on."""
@@ -272,6 +305,14 @@ class _HashTables(Containers):
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         match node.value:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=name), attr="update"), args=[items], keywords=[]
+            ) if name in self.kinds and self.kinds[name].is_set:
+                other = self.owner(items)
+                if other is not None and self.kinds[other].is_set:
+                    return self.block(self._added(name, other, node)) if name != other else []
+                names: dict[str, str | ast.expr] = {"it": name, "items": items, "item": self.unused("item")}
+                return self.block(template("for item in items: it.add(item)", names, node))
             case ast.Call(func=ast.Attribute(value=owner) as method) if (
                 entered := self._entered(owner)
             ) is not None:
@@ -326,9 +367,9 @@ class _HashTables(Containers):
                     is_update = node in updates and self.kinds[name].start is None
                     if not is_update and not self._is_present(name, key):
                         return True
-                case ast.Attribute(value=ast.Name(id=owner), attr="clear" | "add" | "setdefault") if (
-                    owner == name
-                ):
+                case ast.Attribute(
+                    value=ast.Name(id=owner), attr="clear" | "add" | "update" | "setdefault"
+                ) if owner == name:
                     return True
                 case ast.Name(id=owner, ctx=ast.Store()) if owner == name:
                     return True

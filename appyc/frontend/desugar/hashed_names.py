@@ -6,8 +6,8 @@ import ast
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Set
 
-from appyc.frontend.desugar.rewriting import Kind, ValueOf
-from appyc.frontend.syntax.tree import is_new_list, walk
+from appyc.frontend.desugar.rewriting import Kind, ValueOf, bindings
+from appyc.frontend.syntax.tree import is_new_list, names_in, walk
 from appyc.library import set_order
 
 
@@ -31,6 +31,64 @@ def kind_of(value: ast.expr, value_of: ValueOf) -> Kind | None:
             return Kind("set") if maker is set and len(args) < 2 else None
         case _:
             return None
+
+
+_METHODS = {
+    "union": ast.BitOr, "intersection": ast.BitAnd, "difference": ast.Sub, "symmetric_difference": ast.BitXor,
+}  # fmt: skip
+
+
+def operation_of(value: ast.expr) -> tuple[str, type[ast.operator], str] | None:
+    """The names and the operator of `a | b`, `a.union(b)` and their like, which are sets if `a` and `b` are; a copy is
+    the union with itself."""
+    match value:
+        case ast.BinOp(
+            ast.Name(id=a), ast.BitOr() | ast.BitAnd() | ast.Sub() | ast.BitXor() as op, ast.Name(id=b)
+        ):
+            return a, type(op), b
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=a), attr=method), args=[ast.Name(id=b)]) if (
+            method in _METHODS
+        ):
+            return a, _METHODS[method], b
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=a), attr="copy"), args=[]):
+            return a, ast.BitOr, a
+        case _:
+            return None
+
+
+def is_operation(node: ast.AST) -> bool:
+    """Whether an expression is such an operation if its operands are sets."""
+    is_operator = isinstance(node, ast.BinOp) and isinstance(
+        node.op, ast.BitOr | ast.BitAnd | ast.Sub | ast.BitXor
+    )
+    return is_operator or (isinstance(node, ast.Call) and operation_of(node) is not None)
+
+
+def _operands(value: ast.expr) -> set[str]:
+    """The names in an operation that stand for sets if it is one on sets; an empty text for what is no set."""
+    if isinstance(value, ast.BinOp) and is_operation(value):
+        return _operands(value.left) | _operands(value.right)
+    if isinstance(value, ast.Call) and is_operation(value):
+        return names_in(value)
+    return {value.id if isinstance(value, ast.Name) else ""}
+
+
+def hashed_names(tree: ast.FunctionDef, value_of: ValueOf) -> dict[str, Kind]:
+    """The names that stand for hash tables alone, and what they are."""
+    found = bindings(tree, lambda value: Kind("set") if is_operation(value) else kind_of(value, value_of))
+    operations = [
+        (name, _operands(node.value))
+        for node in walk(tree)
+        if isinstance(node, ast.Assign) and is_operation(node.value)
+        for name in map(ast.unparse, node.targets)
+    ]
+    used = {name for name, _ in operations} | names_in(*(n for n in walk(tree) if is_operation(n)))
+    kinds = {n: k for n, k in found.items() if (k.is_set and n in used) or is_entered(tree, n)}
+    sets = {name for name, kind in kinds.items() if kind.is_set}
+    while others := {name for name, operands in operations if name in kinds and not operands <= sets}:
+        sets -= others
+        kinds = {name: kind for name, kind in kinds.items() if name not in others}
+    return kinds
 
 
 def _is_text(key: ast.expr) -> bool:
@@ -99,8 +157,16 @@ def is_added_to(tree: ast.FunctionDef, name: str, kinds: Mapping[str, Kind], val
                 | ast.AnnAssign(target=ast.Name(id=owner), value=ast.expr() as value)
             ) if owner == name:
                 pass
+            case ast.AugAssign(target=ast.Name(id=owner)) if owner == name:
+                return False
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=owner), attr="update"), args=[ast.Name(id=other)]
+            ) if owner == name and other in kinds:
+                return False
             case _:
                 continue
+        if operation_of(value) is not None:
+            return False
         match value:
             case ast.Set(elts=elts) if len(elts) > 2 and not any(
                 isinstance(part, ast.Name | ast.Call) for part in walk(*elts)
