@@ -72,7 +72,7 @@ class Words:
         def name(found: re.Match[str]) -> str:
             symbols = self.made.get(found[1], {})
             if (whole := container_of(found[1])) != found[1]:
-                return f"'{whole}'"
+                return f"'{whole}'" if whole in self.known else "a temporary"
             if len(symbols) == 1:
                 return self.called(*symbols)
             if found[1] in self.items:
