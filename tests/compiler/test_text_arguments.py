@@ -219,6 +219,20 @@ def texts_beside_lists(s: Any, t: Any) -> Any:
     return len(s), len(t), sorted(s), s[:1] == list(s), sorted(s) == sorted(t)
 
 
+def order_of_a_set(s: Any, t: Any) -> Any:
+    """It is that of hashes of texts, which differ from one process to the next."""
+    seen, total = set(s), 0
+    for c in seen:
+        total = (3 * total + ord(c)) % 10007
+    return total, t[:1]
+
+
+def copied_set(s: Any, t: Any) -> Any:
+    seen = set(s)
+    seen.add(t[0])
+    return list(seen), len(seen)
+
+
 def whole(s: Any, t: Any) -> Any:
     n = 0
     for _ in s:
@@ -319,7 +333,7 @@ PROGRAMS: list[Callable[..., Any]] = [
     named_twice, stored, mode, balanced, classified, numbers_of_digits, counted_by_character, copied, parts,
     begins_alike, parts_and_lists, texts_beside_lists, longest_palindrome, empty_texts_among_characters,
     code_of_an_empty_text, joined, dict_without_changes, character_or_what_was_given, itself, kept_and_joined,
-    complemented,
+    complemented, order_of_a_set, copied_set,
 ]  # fmt: skip
 
 

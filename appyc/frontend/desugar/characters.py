@@ -48,7 +48,7 @@ from appyc.frontend.syntax.character_names import (
     root_of,
     use_of,
 )
-from appyc.frontend.syntax.tree import bindings_of
+from appyc.frontend.syntax.tree import bindings_of, walk
 from appyc.frontend.types.values import ReturnedContainer
 from appyc.library import code_points, list_lookups
 
@@ -61,6 +61,10 @@ def with_codes(source: Source, texts: frozenset[str]) -> Source:
     if not texts:
         return source
     source = with_joined_lists(source)
+    names = character_names(source.ast, texts)
+    if (over := next(filter(names.is_run_over, walk(source.ast)), None)) is not None:
+        raise UnsupportedError("the order of a set of texts is another one in each process", source.loc(over),
+                               "run over sorted(s), or over the text")  # fmt: skip
     return rewritten(source, lambda copied: _Codes(source, character_names(copied, texts)))
 
 

@@ -115,6 +115,21 @@ class CharacterNames:
             case _:
                 return bool(self.of(node) & TEXTS)
 
+    def is_run_over(self, node: ast.AST) -> bool:
+        """Whether a node has the items of a set of characters in their order."""
+        match node:
+            case ast.For() | ast.comprehension():
+                over = iterated(node)
+            case ast.Call(func=ast.Name(id="list" | "tuple" | "iter" | "reversed" | "deque"), args=over):
+                pass
+            case ast.Call(func=ast.Attribute(attr="join" | "extend"), args=over):
+                pass
+            case ast.AugAssign(op=ast.Add(), value=value) | ast.Starred(value=value):
+                over = [value]
+            case _:
+                return False
+        return any(Role.SET in self.of(part) for part in over)
+
     def may_be_empty(self, character: ast.expr | None) -> bool:
         match character:
             case ast.Constant(value=text):
