@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import runpy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,15 +32,25 @@ def test_the_order_is_cpythons(least: int, width: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "made", ["{3, 1, 2}", "{(1, 2), (0, 1), (2, 0)}", "set(other)", "set(FIXED)", "set(d.keys() | {9})"]
+    "made",
+    [
+        "{3, 1, 2}",
+        "{-3, 1 + 1, 2}",
+        "set(other)",
+        "set(FIXED)",
+        "set(d | {9})",
+        "lost",
+        "other | d",
+    ],
 )
-def test_other_sets_are_left_to_python(made: str) -> None:
-    text = (
-        f"def f(xs):\n    other = set(xs)\n    d = {{x: 1 for x in xs}}\n    s = {made}\n    s.add(xs[0])\n"
+def test_other_sets_are_left_to_python(made: str, tmp_path: Path) -> None:
+    path = tmp_path / "sets.py"
+    path.write_text(
+        "FIXED = frozenset({4, 2, 9})\n\n\ndef f(xs):\n    other, lost = set(xs), set(xs)\n    lost.discard(8)\n"
+        f"    d = {{x + 1 for x in xs}}\n    s = {made}\n    s.add(xs[0])\n"
+        "    t = 0\n    for x in s:\n        t = 3 * t + x % 7\n    return t, len(other), len(d)\n"
     )
-    names: dict[str, Any] = {"FIXED": frozenset({4, 2, 9})}
-    exec(text + "    return [x for x in s], len(other), len(d)\n", names)
-    f = names["f"]
+    f = runpy.run_path(str(path))["f"]
     given = [40, 8, 16, 0, 24]
-    with pytest.warns(appyc.FallbackWarning):
+    with pytest.warns(appyc.FallbackWarning, match="'s' has a use"):
         assert appyc.jit(f)(given) == f(given)

@@ -607,6 +607,26 @@ def reached_level_by_level(a):
     return order
 
 
+@_on([3, 1, 4, 1, 5, 9, 2, 6])
+def sets_change_names(a):
+    p, best = set(a), set()
+    q = {len(a), 2}
+    for k in range(3):
+        r = p
+        p = q
+        q = r
+        p.add(100 + k)
+        found = {x % (k + 2) for x in p}
+        if len(found) > len(best):
+            best = found
+    t = 0
+    for x in p:
+        t = (3 * t + x) % 1009
+    for x in best:
+        t = (3 * t + x) % 1009
+    return t, q, best
+
+
 @_on(ints(40, lo=0, hi=30), ints(40, lo=10, hi=50))
 @_on(ints(3, lo=0, hi=30), np.zeros(0, int))
 def set_operations(a, b):

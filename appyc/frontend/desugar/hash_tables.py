@@ -188,9 +188,7 @@ class _HashTables(Containers):
         self.parts |= {n: {part: self.unused(f"{n}_{part}") for part in self.PARTS} for n in self.shared}
         self.losing = {name for node in walk(function) if (name := loser(node)) in kinds}
         """Those of which keys are deleted."""
-        self.ordered = {
-            name for name in kinds.keys() - self.losing if is_added_to(function, name, kinds, value_of)
-        }
+        self.ordered = {name for name in kinds if is_added_to(function, name, kinds, value_of)}
         """Sets of which the order in CPython is known."""
         self.of_lists = {name for name in kinds if holds_lists(function, name, kinds[name])}
 
@@ -221,6 +219,8 @@ class _HashTables(Containers):
         match value:
             case _ if operation is not None:
                 filling = self._operation(name, *operation, value)
+            case ast.Name(id=copied):
+                filling = self._added(name, copied, value)
             case ast.Call(args=[ast.Name(id=copied)]) if copied in self.kinds and self.kinds[copied].is_set:
                 filling = self._added(name, copied, value)
             case ast.Dict(keys=keys, values=values):

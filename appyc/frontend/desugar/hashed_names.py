@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Set
 
 from appyc.frontend.desugar.rewriting import Kind, ValueOf, bindings
+from appyc.frontend.syntax.liveness import names_behind
 from appyc.frontend.syntax.tree import is_new_list, names_in, walk
 from appyc.library import set_order
 
@@ -74,12 +75,25 @@ def _operands(value: ast.expr) -> set[str]:
 
 
 def hashed_names(tree: ast.FunctionDef, value_of: ValueOf) -> dict[str, Kind]:
-    """The names that stand for hash tables alone, and what they are."""
-    found = bindings(tree, lambda value: Kind("set") if is_operation(value) else kind_of(value, value_of))
+    """The names that stand for hash tables alone, and what they are. A set may get another name where nothing reads the
+    first one any more."""
+    assigned = [node for node in walk(tree) if isinstance(node, ast.Assign)]
+    makes_sets = Kind("set") in [kind_of(node.value, value_of) for node in assigned]
+    behind = names_behind(tree.body) if makes_sets else {}
+    moved = {
+        n.value
+        for n in assigned
+        if isinstance(n.value, ast.Name) and n in behind and n.value.id not in behind[n]
+    }
+
+    def kind(value: ast.expr) -> Kind | None:
+        return Kind("set") if is_operation(value) or value in moved else kind_of(value, value_of)
+
+    found = bindings(tree, kind)
     operations = [
         (name, _operands(node.value))
-        for node in walk(tree)
-        if isinstance(node, ast.Assign) and is_operation(node.value)
+        for node in assigned
+        if is_operation(node.value) or node.value in moved
         for name in map(ast.unparse, node.targets)
     ]
     used = {name for name, _ in operations} | names_in(*(n for n in walk(tree) if is_operation(n)))
@@ -145,12 +159,20 @@ def holds_lists(tree: ast.FunctionDef, name: str, kind: Kind) -> bool:
     return kind.makes == "defaultdict(list)" or any(map(is_new_list, stored))
 
 
-def is_added_to(tree: ast.FunctionDef, name: str, kinds: Mapping[str, Kind], value_of: ValueOf) -> bool:
+def is_added_to(
+    tree: ast.FunctionDef,
+    name: str,
+    kinds: Mapping[str, Kind],
+    value_of: ValueOf,
+    asked: frozenset[str] = frozenset(),
+) -> bool:
     """Whether all that a set has were added to it one by one, so that its order is known: neither a copy of another
     set or dict, nor a display of constants, which Python makes such a copy of."""
     if not (kinds[name].is_set and set_order.is_as_in_this_python()):
         return False
     for node in walk(tree):
+        if loser(node) == name:
+            return False
         match node:
             case (
                 ast.Assign(targets=[ast.Name(id=owner)], value=value)
@@ -166,6 +188,10 @@ def is_added_to(tree: ast.FunctionDef, name: str, kinds: Mapping[str, Kind], val
             case _:
                 continue
         if operation_of(value) is not None:
+            return False
+        if isinstance(value, ast.Name) and not (
+            value.id in asked or is_added_to(tree, value.id, kinds, value_of, asked | {name})
+        ):
             return False
         match value:
             case ast.Set(elts=elts) if len(elts) > 2 and not any(
