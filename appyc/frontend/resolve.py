@@ -34,7 +34,7 @@ from appyc.frontend.types.wide_ints import literal
 from appyc.ir.arguments import ArgType, ScalarArg
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Symbol, Var
-from appyc.ir.results import path_of
+from appyc.ir.results import fields_of
 from appyc.ir.types import ArrayType
 
 
@@ -319,8 +319,7 @@ class Names:
                 self._frozen(item, path.step("item", str(k)) if path else None, loc)
                 for k, item in enumerate(value)
             )
-            names = getattr(type(value), "_fields", ())
-            return TupleValue(tuple(items), names=names, made_by=path_of(type(value)) if names else "")
+            return TupleValue(tuple(items), None, *fields_of(type(value)))
         return Opaque(value, path)
 
 

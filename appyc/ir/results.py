@@ -142,6 +142,12 @@ def path_of(kind: type) -> str:
         return ""
 
 
+def fields_of(kind: type) -> tuple[tuple[str, ...], str]:
+    """The names of the items of a named tuple's class, and its path; empty for another class."""
+    names = getattr(kind, "_fields", ())
+    return names, path_of(kind) if names else ""
+
+
 def _found(path: str) -> Any:
     module, _, name = path.partition(":")
     return functools.reduce(getattr, name.split("."), sys.modules[module])

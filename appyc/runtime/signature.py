@@ -15,7 +15,7 @@ import numpy as np
 
 from appyc.errors import Loc, TypeInferenceError
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg, TupleKind, writeable
-from appyc.ir.results import path_of
+from appyc.ir.results import fields_of
 from appyc.ir.types import ArrayType, Container, DType, Layout
 from appyc.runtime._dispatch import item_types
 
@@ -59,8 +59,7 @@ def typeof(value: object, name: str, loc: Loc) -> ArgType:
         return NoneArg()
     if isinstance(value, tuple):
         items = tuple(typeof(item, f"{name}[{i}]", loc) for i, item in enumerate(value))
-        names = getattr(type(value), "_fields", ())
-        return TupleArg(items, names, path_of(type(value)) if names else "")
+        return TupleArg(items, *fields_of(type(value)))
     if not isinstance(value, type) and hasattr(value, "__cuda_array_interface__"):
         return _cuda_type(value, name, loc)
     raise _unsupported(value, name, loc)
@@ -128,7 +127,7 @@ def _cuda_type(value: object, name: str, loc: Loc) -> ArrayType:
     shape = tuple(interface["shape"])
     strides = interface.get("strides")
     layout = Layout.C
-    if strides is not None:  # NumPy tells of an array of these, which nobody reads
+    if strides is not None:  # NumPy tells of an array of these, which is not read
         layout = layout_of(np.lib.stride_tricks.as_strided(np.empty(1, dtype.numpy), shape, tuple(strides)))
     return ArrayType(dtype, len(shape), layout, readonly=bool(interface["data"][1]))
 

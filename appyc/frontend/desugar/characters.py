@@ -7,7 +7,6 @@
             stack.append(c)                      stack.append(c)
     counts[s[0]] = 1                     counts[s[0]] = 1
     return "".join(stack)                return made_text(stack)
-    return "".join(c for c in s if c)    xs = []; for c in s: if c: xs.append(c)
 
 Characters are compared, looked for among others, tested, given to `ord` and `int`, and returned; they are items of
 lists and sets, keys and values of dicts, and bound to names that stand for nothing else (`syntax/character_names.py`);
@@ -65,7 +64,7 @@ def with_codes(source: Source, texts: frozenset[str]) -> Source:
     if (over := next(filter(names.is_run_over, walk(source.ast)), None)) is not None:
         raise UnsupportedError("the order of a set of texts is another one in each process", source.loc(over),
                                "run over sorted(s), or over the text")  # fmt: skip
-    return rewritten(source, lambda copied: _Codes(source, character_names(copied, texts)))
+    return rewritten(source, lambda _: _Codes(source, names))
 
 
 @dataclass

@@ -84,8 +84,10 @@ _ENTER_LIST = f"key = index{_ENTER.replace('append(item)', 'append(items)')}"
 
 def without_hash_tables(source: Source, value_of: ValueOf) -> Source:
     """The function, with its dicts, counters and sets replaced."""
-    source = with_named_operations(source, value_of)
-    return replaced(source, hashed_names(source.ast, value_of), _HashTables, value_of)
+    kinds = hashed_names(source.ast, value_of)
+    named = with_named_operations(source, kinds, value_of)
+    kinds = kinds if named is source else hashed_names(named.ast, value_of)
+    return replaced(named, kinds, _HashTables, value_of)
 
 
 class _HashTables(Containers):
@@ -239,9 +241,7 @@ class _HashTables(Containers):
                 filling = []
         return [*before, *self.statements(_MAKE, name, at), *self.filled(value, filling)]
 
-    def _operation(
-        self, name: str, a: str, operator: type[ast.operator], b: str, at: ast.AST
-    ) -> list[ast.stmt]:
+    def _operation(self, name: str, a: str, operator: type, b: str, at: ast.AST) -> list[ast.stmt]:
         """Statements that put what an operation on two sets gives into a third one."""
         if operator is ast.BitOr:
             return [part for of in dict.fromkeys((a, b)) for part in self._added(name, of, at)]
@@ -252,10 +252,12 @@ class _HashTables(Containers):
     def _added(self, name: str, of: str, at: ast.AST, test: str = "", other: str = "") -> list[ast.stmt]:
         """Statements that add the items of another set to one, those that pass a test."""
         add = f"if {test}:\n        it.add(item)" if test else "it.add(item)"
-        names = {"it": name, "other": other, "item": self.unused("item"), "keys": part_of(of, "keys")}
-        if of in self.parts:
-            names["keys"] = self.parts[of]["keys"]
+        names: dict[str, str | ast.expr] = {"it": name, "other": other, "item": self.unused("item")}
+        names["keys"] = self.expression("keys", of, at)
         return [*self.as_lists(of, at), *template(f"for item in keys:\n    {add}", names, at)]
+
+    def _united(self, name: str, other: str, at: ast.AST) -> list[ast.stmt]:
+        return self.block(self._added(name, other, at)) if name != other else []
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         """`a |= b` and its like, for sets."""
@@ -263,7 +265,7 @@ class _HashTables(Containers):
         if name is None or other is None or not (self.kinds[name].is_set and self.kinds[other].is_set):
             return super().visit_AugAssign(node)
         if isinstance(node.op, ast.BitOr):
-            return self.block(self._added(name, other, node)) if name != other else []
+            return self._united(name, other, node)
         assert isinstance(node.target, ast.Name)
         value = ast.BinOp(read(name), node.op, read(other))
         return self.visit(located(ast.Assign([node.target], value), node))
@@ -273,12 +275,8 @@ class _HashTables(Containers):
         self.kinds[new] = self.kinds[name]
         for known in (self.losing, self.ordered):
             known |= {new} if name in known else set()
-        parts = [
-            "keys",
-            "table",
-            *["values"] * (not self.kinds[name].is_set),
-            *["gone"] * (name in self.losing),
-        ]
+        parts = ["keys", "table"] if self.kinds[name].is_set else ["keys", "table", "values"]
+        parts += ["gone"] * (name in self.losing)
         text = "; ".join(f"{part}_of_copy = {part}[:]" for part in parts)
         return self.from_template(text, name, at, {f"{part}_of_copy": part_of(new, part) for part in parts})
 
@@ -310,7 +308,7 @@ class _HashTables(Containers):
             ) if name in self.kinds and self.kinds[name].is_set:
                 other = self.owner(items)
                 if other is not None and self.kinds[other].is_set:
-                    return self.block(self._added(name, other, node)) if name != other else []
+                    return self._united(name, other, node)
                 names: dict[str, str | ast.expr] = {"it": name, "items": items, "item": self.unused("item")}
                 return self.block(template("for item in items: it.add(item)", names, node))
             case ast.Call(func=ast.Attribute(value=owner) as method) if (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Set
+from functools import partial
 
 from appyc.frontend.desugar.rewriting import Kind, ValueOf, bindings
 from appyc.frontend.syntax.liveness import names_behind
@@ -39,13 +40,14 @@ _METHODS = {
 }  # fmt: skip
 
 
+_OPERATORS = ast.BitOr | ast.BitAnd | ast.Sub | ast.BitXor
+
+
 def operation_of(value: ast.expr) -> tuple[str, type[ast.operator], str] | None:
     """The names and the operator of `a | b`, `a.union(b)` and their like, which are sets if `a` and `b` are; a copy is
     the union with itself."""
     match value:
-        case ast.BinOp(
-            ast.Name(id=a), ast.BitOr() | ast.BitAnd() | ast.Sub() | ast.BitXor() as op, ast.Name(id=b)
-        ):
+        case ast.BinOp(ast.Name(id=a), op, ast.Name(id=b)) if isinstance(op, _OPERATORS):
             return a, type(op), b
         case ast.Call(func=ast.Attribute(value=ast.Name(id=a), attr=method), args=[ast.Name(id=b)]) if (
             method in _METHODS
@@ -59,9 +61,7 @@ def operation_of(value: ast.expr) -> tuple[str, type[ast.operator], str] | None:
 
 def is_operation(node: ast.AST) -> bool:
     """Whether an expression is such an operation if its operands are sets."""
-    is_operator = isinstance(node, ast.BinOp) and isinstance(
-        node.op, ast.BitOr | ast.BitAnd | ast.Sub | ast.BitXor
-    )
+    is_operator = isinstance(node, ast.BinOp) and isinstance(node.op, _OPERATORS)
     return is_operator or (isinstance(node, ast.Call) and operation_of(node) is not None)
 
 
@@ -78,8 +78,13 @@ def hashed_names(tree: ast.FunctionDef, value_of: ValueOf) -> dict[str, Kind]:
     """The names that stand for hash tables alone, and what they are. A set may get another name where nothing reads the
     first one any more."""
     assigned = [node for node in walk(tree) if isinstance(node, ast.Assign)]
-    makes_sets = Kind("set") in [kind_of(node.value, value_of) for node in assigned]
-    behind = names_behind(tree.body) if makes_sets else {}
+    values = (
+        n.value for n in walk(tree) if isinstance(n, ast.Assign | ast.AnnAssign) and n.value is not None
+    )
+    if not any(kind_of(value, value_of) == Kind("set") for value in values):
+        found = bindings(tree, partial(kind_of, value_of=value_of))
+        return {name: kind for name, kind in found.items() if is_entered(tree, name)}
+    behind = names_behind(tree.body)
     moved = {
         n.value
         for n in assigned

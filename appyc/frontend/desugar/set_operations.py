@@ -11,21 +11,20 @@ Does not handle: operations with sets of the caller's, and methods that get othe
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import Any
 
-from appyc.frontend.desugar.hashed_names import hashed_names, is_operation, operation_of
+from appyc.frontend.desugar.hashed_names import is_operation, operation_of
 from appyc.frontend.desugar.hoisting import Hoisting
-from appyc.frontend.desugar.rewriting import ValueOf, rewritten
+from appyc.frontend.desugar.rewriting import Kind, ValueOf, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.tree import walk
 
 
-def with_named_operations(source: Source, value_of: ValueOf) -> Source:
-    """The function, in which each operation on sets is assigned to a name."""
-    if not any(map(is_operation, walk(source.ast))):
-        return source
-    sets = {name for name, kind in hashed_names(source.ast, value_of).items() if kind.is_set}
-    return rewritten(source, lambda copied: _Named(copied, value_of, sets)) if sets else source
+def with_named_operations(source: Source, kinds: Mapping[str, Kind], value_of: ValueOf) -> Source:
+    """The function, in which each operation on sets is assigned to a name; itself if it has none."""
+    sets = {name for name, kind in kinds.items() if kind.is_set}
+    return rewritten(source, lambda copied: _Named(copied, value_of, sets), is_operation) if sets else source
 
 
 class _Named(Hoisting):
