@@ -478,12 +478,15 @@ def test_sizes_race_against_python_one_by_one(monkeypatch: pytest.MonkeyPatch) -
         return found
 
     compiled: Any = appyc.jit(pairs)
-    for _ in range(12):
+    winners: dict[object, Any] = {}
+    for _ in range(200):  # a call in Python that the machine delays starts its race again
         for size in (300, 30_000):
             compiled([1.0] * size)
-    by_size = {kind[1]: function for kind, (function, *_) in compiled.handed.items()}
-    assert by_size[9] is pairs, "Python looks at one item, where compiled code would get all"
-    assert isinstance(by_size[6], Entry)
+        winners.update({kind[1]: function for kind, (function, *_) in compiled.handed.items()})
+        if len(winners) == 2:
+            break
+    assert winners[9] is pairs, "Python looks at one item, where compiled code would get all"
+    assert isinstance(winners[6], Entry)
 
 
 def test_items_that_a_call_copies_are_counted() -> None:
