@@ -76,7 +76,7 @@ class Scope:
         memory: Memory | None = None,
         given_lists: frozenset[str] = frozenset(),
     ) -> None:
-        self.lowering, self.names, self.facts = lowering, names, facts
+        self.lowering, self.names, self.facts, self.given_lists = lowering, names, facts, given_lists
         tree, remember = source.ast, source.remember
         self.locals = remember("locals", lambda: assigned_names(tree))
         self.indexed = remember("indexed", lambda: names_indexed(tree, is_library=source.trusted))

@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.analysis.algebra.intervals import Box, Intervals, hull_of, reachable_values, widened
+from appyc.analysis.algebra.intervals import (
+    MAX_BOXES,
+    WORK,
+    Box,
+    Intervals,
+    hull_of,
+    reachable_values,
+    widened,
+)
 from appyc.analysis.sets.evaluate import evaluate
 from appyc.ir.nodes import (
     Assign,
@@ -28,7 +36,7 @@ from appyc.ir.nodes import (
     While,
 )
 from appyc.ir.raising import traps_overflow
-from appyc.ir.visit import loops_of, walk
+from appyc.ir.visit import loops_of, statements, walk
 from appyc.passes.checks.check_integer_overflow import check_integer_overflow
 from appyc.pipeline import SIMPLIFY
 from tests.ir_makers import Program
@@ -363,3 +371,25 @@ def test_a_comparison_bounds_the_variable_of_a_sum_and_a_product():
 
     fn = after(lowered(sift, np.arange(9), 9), *SIMPLIFY, check_integer_overflow)
     assert not any(traps_overflow(n) for n in walk(fn))
+
+
+def nested_counters(a, n):
+    p = q = r = 0
+    for _ in range(n):
+        while p < 5 and a[p] > 0:
+            p += 1
+            while q < 7 and a[q] > p:
+                q += 1
+                while r < 9 and a[r] > q:
+                    r += 1
+                r = 0 if a[r] > 2 else r
+            q = q - 1 if q > 3 else q
+        p = p % 3
+
+
+def test_a_loop_that_was_widened_is_looked_at_with_one_box():
+    fn = lowered(nested_counters, np.zeros(10), 5)
+    found = reachable_values(fn)
+    size = sum(1 for _ in statements(fn.body))
+    spent = WORK * (sum(1 for _ in walk(fn.body)) + MAX_BOXES) - found.work
+    assert spent < 20 * size

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import blocks_of
-from appyc.ir.integers import Range, is_within, limits, range_of, range_of_binary
+from appyc.ir.integers import Range, is_within, limits, range_of, range_of_binary, range_of_comparison
 from appyc.ir.types import DType
 from appyc.ir.visit import scalars_written, statements, walk
 
@@ -117,9 +117,6 @@ def widened(old: Box, new: Box, steps: Sequence[int]) -> Box:
 
 def narrowed(cond: ir.Expr, holds: bool, box: Box) -> Box | None:
     """A box with what a condition says where it holds, or fails; None where it never does."""
-    fails, may_hold = range_of(cond, box)
-    if holds > may_hold or holds < fails:
-        return None
     match cond:
         case ir.Likely(arg=arg):
             return narrowed(arg, holds, box)
@@ -128,16 +125,19 @@ def narrowed(cond: ir.Expr, holds: bool, box: Box) -> Box | None:
             return None if left is None else narrowed(rhs, holds, left)
         case ir.Compare(op=op, lhs=lhs, rhs=rhs) if is_integer(lhs.dtype):
             relation = op if holds else ir.NEGATED[op]
-            first = _compared(box, lhs, relation, rhs)
-            return None if first is None else _compared(first, rhs, ir.MIRRORED[relation], lhs)
+            one, other = range_of(lhs, box), range_of(rhs, box)
+            if not range_of_comparison(relation, one, other)[1]:
+                return None
+            first = _compared(box, lhs, one, relation, other)
+            return None if first is None else _compared(first, rhs, other, ir.MIRRORED[relation], one)
         case _:
-            return box
+            fails, may_hold = range_of(cond, box)
+            return None if holds > may_hold or holds < fails else box
 
 
-def _compared(box: Box, expr: ir.Expr, op: str, other: ir.Expr) -> Box | None:
+def _compared(box: Box, expr: ir.Expr, bounds: Range, op: str, other: Range) -> Box | None:
     """What `expr op other` says of the variable in an expression of one variable; None where it cannot be."""
-    low, high = range_of(expr, box)
-    least, greatest = range_of(other, box)
+    (low, high), (least, greatest) = bounds, other
     match op:
         case "<":
             high = min(high, greatest - 1)
@@ -179,9 +179,9 @@ class Intervals:
     """The analysis of a function, which a subclass may watch: it sees each statement with the boxes before it.
 
     at: the boxes at each loop, by `id`, when an iteration may begin or the loop ends at its head. behind: those behind
-    each loop and each `If`. ended: as `last_occurrences` says. most: how many boxes there may be at a point. steps:
-    where widening stops. work: how many statements may be looked at before widening takes all bounds to the limits at
-    once.
+    each loop and each `If`. wide: the loops at which bounds have been widened, where one box is kept from then on.
+    ended: as `last_occurrences` says. most: how many boxes there may be at a point. steps: where widening stops.
+    work: how many statements may be looked at before widening takes all bounds to the limits at once.
     """
 
     def __init__(
@@ -190,6 +190,7 @@ class Intervals:
         self.ended, self.steps, self.most, self.work = ended, steps, most, work
         self.at: dict[int, list[Box]] = {}
         self.behind: dict[int, list[Box]] = {}
+        self.wide: set[int] = set()
         self.jumps = _Jumps()
 
     def bounds(self, expr: ir.Expr, box: Mapping[ir.Symbol, Range]) -> Range:
@@ -240,6 +241,9 @@ class Intervals:
         if isinstance(loop, ir.For):
             boxes = [with_bounds(box, loop.var, None) for box in boxes]
         new = seen = self.limited([*boxes, *self.at.get(id(loop), ())])
+        most = 1 if id(loop) in self.wide else self.most
+        if len(seen) > most:
+            new = seen = [hull_of(seen)]
         after: list[Box] = []
         rounds = 0
         while new:
@@ -251,15 +255,16 @@ class Intervals:
             if isinstance(loop, ir.For):
                 after = [with_bounds(box, loop.var, None) for box in after]
             both = distinct([*seen, *after])
-            if len(both) > self.most or rounds:
+            if len(both) > most or rounds:
                 rounds += 1
+                self.wide.add(id(loop))
                 steps = self.steps if rounds < ROUNDS and self.work > 0 else ()
                 both = [widened(hull_of(seen), hull_of(both), steps)]
             # One box that stood beside others is looked at again: `after` is to be what is behind all.
             new = both if rounds and both != seen else [box for box in both if box not in seen]
             seen = both
         self.at[id(loop)] = seen
-        ends = self.limited([*boxes, *after]) if rounds else seen
+        ends = self.limited([*boxes, *after]) if id(loop) in self.wide else seen
         if isinstance(loop, ir.While):
             ends = _where(loop.cond, False, self.at_head(loop, ends))
         left = self.limited([*ends, *self.jumps.breaks])

@@ -187,11 +187,13 @@ def leave_large(scope: Scope, number: Number, loc: Loc) -> None:
 
 
 def learn_item(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) -> None:
-    """Records the type of a list's item. Raises Restart if it widens the list's item type.
+    """Records the type of a list's item. Raises Restart if it widens a type that statements before depend on.
 
     The item's own type is recorded in every round, and that of the last round counts (`settle_mixed`): the types of
     loop-carried variables only widen.
     """
+    if scope.source.trusted and name in scope.given_lists:
+        return
     if name in scope.givers:
         _learn_for_giver(scope, name, item, loc)
         return
@@ -208,7 +210,11 @@ def learn_item(scope: Scope, name: str, item: Value, loc: Loc, number: int = 0) 
     if known != (of_tuples, kinds) or name in scope.facts.empty_lists:
         scope.facts.empty_lists.discard(name)
         scope.facts.lists[name] = (of_tuples, kinds)
-        raise Restart
+        stored = scope.lists.get(name)
+        if known is not None or (
+            stored is not None and (stored.of_tuples, stored.kinds) != (of_tuples, kinds)
+        ):
+            raise Restart
     scope.stored[name, loc, number] = tuple(map(_own_type, numbers, kinds))
 
 
