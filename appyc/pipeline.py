@@ -126,6 +126,7 @@ from appyc.passes.vectorise.choose_forms import choose_forms
 from appyc.passes.vectorise.find_lanes import find_lanes
 from appyc.passes.vectorise.gather_updates import gather_updates
 from appyc.passes.vectorise.jam_waves import jam_waves
+from appyc.passes.vectorise.narrow_lanes import halve_lanes, narrow_lanes
 from appyc.passes.vectorise.split_calls import split_calls
 from appyc.passes.vectorise.vectorise_outer_loops import vectorise_outer_loops
 
@@ -163,6 +164,7 @@ ANALYSE: tuple[Pass, ...] = (
     dead_code_elimination,  # after it: what was read for its check only is dead
     apply_transforms,  # after check_bounds: what may raise keeps its order; before other passes change the nests
     unroll_loops,  # after checks are hoisted, once for all iterations; before all passes that transform loops
+    prove_tests,  # again: of sums over loops that are unrolled the terms are known
     dead_store_elimination,  # after check_bounds: a store that may raise is not dead; before fusion, to save it work
     forward_copies,  # after check_bounds; written arrays do not alias here, so that most copies are redundant
     rematerialise,  # before fusion, which cannot fuse a stencil with the producer of its array
@@ -242,6 +244,7 @@ FOR_C: tuple[Pass, ...] = (
     speculate_loads,  # after all passes that make lanes, which read under masks; before forms are chosen
     fold_selects,  # after all passes that make lanes, which look for conditions
     narrow_integers,  # after the same passes, which do not look for casts
+    narrow_lanes,  # after them, for the same reason
     choose_forms,  # last: what it decides is about the loops as they are
 )
 
@@ -249,6 +252,7 @@ FOR_GPU: tuple[Pass, ...] = (
     refuse_calls,  # first: no pass here knows calls
     scans_of_few_rows,  # before count_workers: chunks are for as many
     count_workers,  # the host program has numbers only
+    halve_lanes,  # before loops change their modes
     drop_limited_lanes,  # first: all that follow take lanes for free iterations
     drop_trapping_sums,  # the same
     private_copies,  # before the pass that decides about the updates of arrays with many elements

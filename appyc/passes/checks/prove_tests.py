@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 
 from appyc.analysis.algebra.value_bounds import Facts
+from appyc.analysis.algebra.values_before import ValuesBefore
 from appyc.ir import nodes as ir
+from appyc.ir.integers import range_of
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.raising import divisor_may_be_zero, may_raise
 from appyc.ir.visit import contains, walk
@@ -38,6 +41,15 @@ def prove_tests(fn: ir.Function, ctx: PassContext) -> ir.Function:
 
 
 class _Tests(UnderFacts):
+    def __init__(self, fn: ir.Function) -> None:
+        super().__init__(fn)
+        self.fn = fn
+
+    @cached_property
+    def flow(self) -> ValuesBefore:
+        """Bounds of integers at each statement, where those of all that is assigned to them do not suffice."""
+        return ValuesBefore(self.fn)
+
     def expression(self, e: ir.Expr, facts: Facts) -> ir.Expr:
         if isinstance(e, ir.Binary) and divisor_may_be_zero(e) and self.values.excludes_zero(e.rhs, facts):
             return replace(e, trap=False)
@@ -45,10 +57,12 @@ class _Tests(UnderFacts):
 
     def statement(self, stmt: ir.Stmt, facts: Facts) -> ir.Stmt | tuple[ir.Stmt, ...]:
         """The branch that a statement which may raise always takes."""
-        if not isinstance(stmt, ir.If) or may_raise(stmt.cond):
+        if not isinstance(stmt, ir.If) or may_raise(stmt.cond) or not contains(stmt, ir.Fail):
             return stmt
         low, high = self.values.of(stmt.cond, facts)
-        if low < high or not contains(stmt, ir.Fail):
+        if low < high and (box := self.flow.before.get(id(stmt))) is not None:
+            low, high = range_of(stmt.cond, box)
+        if low < high:
             return stmt
         return stmt.then if low else stmt.orelse
 

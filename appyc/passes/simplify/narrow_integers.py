@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
-from appyc.analysis.algebra.intervals import Box, Intervals, hull_of, last_occurrences
+from appyc.analysis.algebra.intervals import Box
+from appyc.analysis.algebra.values_before import ValuesBefore
 from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
 from appyc.ir.integers import is_within, limits, range_of
@@ -16,9 +17,6 @@ _RING = frozenset({"+", "-", "*", "&", "|", "^"})
 """Operators of whose results the last bits depend on the operands' last bits alone."""
 
 _UINT32 = limits(DType.UINT32)
-
-_WORK, _ALWAYS = 10, 8_000
-"""How often each node may be looked at, on average, and how many more in a function of any size."""
 
 
 def narrow_integers(fn: ir.Function, ctx: PassContext) -> ir.Function:
@@ -61,18 +59,8 @@ def _is_cut(node: ir.Node) -> TypeGuard[ir.Binary]:
             return False
 
 
-class _Values(Intervals):
-    """The analysis, which keeps the bounds of scalars before each statement, by `id`."""
-
-    def __init__(self, fn: ir.Function) -> None:
-        work = _WORK * sum(1 for _ in walk(fn.body)) + _ALWAYS
-        super().__init__(last_occurrences(fn), _UINT32, work)
-        self.before: dict[int, Box] = {}
-        self.block(fn.body, [{}])
-
-    def statement(self, stmt: ir.Stmt, boxes: list[Box]) -> list[Box]:
-        self.before[id(stmt)] = hull_of([self.before.get(id(stmt), boxes[0]), *boxes])
-        return super().statement(stmt, boxes)
+class _Values(ValuesBefore):
+    """What is narrowed, by the bounds of scalars before each statement."""
 
     def narrowed(self, body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
         """The statements of a loop with what is cut to 32 bits computed in 32 bits."""
