@@ -121,6 +121,17 @@ class Simd:
 
 
 @dataclass(frozen=True, slots=True)
+class NarrowTotals:
+    """Reductions of small integers that are computed in fewer bits than they have.
+
+    parts: the reduced scalars, with what is computed instead of each in a block. block: how many iterations that has.
+    """
+
+    parts: tuple[tuple[Symbol, Symbol], ...]
+    block: int
+
+
+@dataclass(frozen=True, slots=True)
 class EarlyExitLanes:
     """Lanes in parts, with a test after each whether the results of `any`, `all` or a search are decided."""
 
@@ -225,6 +236,8 @@ class LoopSchedule:
     that are not read in the function: where they exceed the caches, non-temporal stores may write them. skew: of a loop
     around one other: its iterations may overlap, each so many iterations of the inner loop behind the one before.
 
+    narrow, of loops in lanes: what is reduced in fewer bits.
+
     in_order_below, of loops in lanes: fewer iterations than this run one by one, without lanes.
 
     flat_at_one, of a loop around others: where those run over an axis of length 1, iterations of this loop are lanes.
@@ -247,6 +260,7 @@ class LoopSchedule:
     nontemporal: tuple[Symbol, ...] = ()
     skew: int | None = None
     form: Form | None = None
+    narrow: NarrowTotals | None = None
     in_order_below: int = 0
     flat_at_one: bool = False
     packed: tuple[tuple[Symbol, int], ...] = ()

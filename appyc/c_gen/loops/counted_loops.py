@@ -13,6 +13,7 @@ from appyc.c_gen.lanes.early_exit_reductions import emit_decided, emit_undecided
 from appyc.c_gen.lanes.interleaved_scans import emit_chains
 from appyc.c_gen.lanes.lane_loops import emit_lanes
 from appyc.c_gen.lanes.multiple_accumulators import emit_strands
+from appyc.c_gen.lanes.narrow_reductions import emit_narrow
 from appyc.c_gen.lanes.nontemporal_stores import emit_streams
 from appyc.c_gen.lanes.simd import (
     KEEP_IN_ORDER,
@@ -86,6 +87,8 @@ def _emit_chosen(
     match schedule.form:
         case None:
             _emit_for(ctx, loop, lo, hi, body)
+        case Simd() if schedule.narrow is not None:
+            emit_narrow(ctx, loop, schedule.narrow, lo, hi, body)
         case Simd() if not (schedule.nontemporal and ctx.may_stream):
             emit_simd(ctx, loop, lo, hi, body)
         case form:

@@ -29,6 +29,7 @@ from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
 from appyc.ir.integers import Range, is_within, limits, range_of
 from appyc.ir.names import NameSupply
+from appyc.ir.schedule import LoopSchedule
 from appyc.ir.types import DType
 from appyc.ir.visit import (
     children,
@@ -44,6 +45,7 @@ from appyc.ir.visit import (
 )
 from appyc.passes.node_builders import with_private
 from appyc.passes.pass_context import PassContext
+from appyc.passes.vectorise.narrow_totals import narrow_totals
 
 _WIDTHS = (DType.UINT8, DType.INT8, DType.UINT16, DType.INT16, DType.INT32)
 """Types of lanes, in the order in which they are tried."""
@@ -55,8 +57,8 @@ _OPERATIONS = (ir.Binary, ir.Unary, ir.Select, ir.Intrinsic)
 
 
 def narrow_lanes(fn: ir.Function, ctx: PassContext) -> ir.Function:
-    """Lanes of bytes, and of other narrow integers, on CPUs."""
-    return _narrowed(fn, ctx, _WIDTHS)
+    """Lanes of bytes, and of other narrow integers, on CPUs; what they are reduced into is narrow for a while, too."""
+    return _narrowed(fn, ctx, _WIDTHS, totals=True)
 
 
 def halve_lanes(fn: ir.Function, ctx: PassContext) -> ir.Function:
@@ -64,26 +66,34 @@ def halve_lanes(fn: ir.Function, ctx: PassContext) -> ir.Function:
     return _narrowed(fn, ctx, _WIDTHS[-1:])
 
 
-def _narrowed(fn: ir.Function, ctx: PassContext, widths: Sequence[DType]) -> ir.Function:
+def _narrowed(
+    fn: ir.Function, ctx: PassContext, widths: Sequence[DType], *, totals: bool = False
+) -> ir.Function:
     found = {
-        loop.var for loop in loops_of(fn.body) if _has_lanes(loop) and any(map(_is_widened, walk(loop.body)))
+        loop.var
+        for loop in loops_of(fn.body)
+        if _has_lanes(loop) and (any(map(_is_widened, walk(loop.body))) or (totals and loop.reductions))
     }
     if not ctx.options.auto or not found:
         return fn
     values, supply = ValuesBefore(fn), NameSupply.after(fn)
     made, replaced = set[ir.Symbol](), set[ir.Symbol]()
+    decided: dict[ir.Symbol, LoopSchedule] = {}
 
     def rule(loop: ir.For) -> ir.For:
         if loop.var not in found:
             if gone := (replaced & {*loop.private}) - scalars_written(loop.body):
                 loop = replace(loop, private=tuple(s for s in loop.private if s not in gone))
             return with_private(loop, made)
+        if totals and (narrow := narrow_totals(loop, values, supply)) is not None:
+            decided[loop.var] = replace(fn.schedule[loop.var], narrow=narrow)
         lanes = _Lanes(loop, values, widths, supply)
         made.update(lanes.narrow.values())
         replaced.update(lanes.narrow)
         return lanes.narrowed()
 
-    return map_loops(fn, rule)
+    out = map_loops(fn, rule)
+    return replace(out, schedule=fn.schedule.updated(decided)) if decided else out
 
 
 def _has_lanes(loop: ir.For) -> bool:
