@@ -120,6 +120,7 @@ from appyc.passes.storage.if_conversion import if_conversion
 from appyc.passes.storage.promote_accumulators import promote_accumulators
 from appyc.passes.storage.scalar_replacement import scalar_replacement
 from appyc.passes.storage.scalar_replacement_of_recurrences import scalar_replacement_of_recurrences
+from appyc.passes.storage.scalar_replacement_of_selections import scalar_replacement_of_selections
 from appyc.passes.storage.speculate_loads import speculate_loads
 from appyc.passes.storage.store_to_load_forwarding import store_to_load_forwarding
 from appyc.passes.vectorise.choose_forms import choose_forms
@@ -174,6 +175,7 @@ ANALYSE: tuple[Pass, ...] = (
     overlapped_tiling,  # after contraction, for temporaries of several rows: its halos are computed twice
     store_to_load_forwarding,  # after them, for arrays that stay in memory and are read in the iteration that stores
     speculative_search,  # after check_bounds: it must know what may raise; before passes that transform its loops
+    scalar_replacement_of_selections,  # before both that follow, which then find no index that waits for a load
     if_conversion,  # after check_bounds; before loops are judged, and their conditional stores with them
     arg_reductions,  # before recognise_reductions, which does not match an extreme value with further scalars
     recognise_reductions,  # before dependence analysis: a reduction's update may be reordered, an assignment may not

@@ -119,15 +119,14 @@ def test_the_text_of_it():
     case = Case(best(">", assign(k, i)))
     lines = [line.strip() for line in print_function(case.after).splitlines()]
     at = lines.index("x_before = x")
-    assert lines[at : at + 10] == [
+    assert lines[at : at + 9] == [
         "x_before = x",
         "for i in range(0, n):",
         "x = max(x, a[i])",
         "if x > x_before:",
         "first = n",
         "for i_2 in range(0, n):",
-        "if a[i_2] == x:",
-        "first = min(first, i_2)",
+        "first = min(first, i_2 if (a[i_2] == x) else n)",
         "if first < n:",
         "k = first",
     ]

@@ -43,7 +43,7 @@ def arg_reductions(fn: ir.Function, ctx: PassContext) -> ir.Function:
                 where = i                         if best > best_before:
                                                       first = n
                                                       for i_2 in range(n):
-                                                          if a[i_2] == best: first = min(first, i_2)
+                                                          first = min(first, i_2 if a[i_2] == best else n)
                                                       if first < n: where = first
 
     With `>=`, the last maximal element is searched for, and the test for a change of `best` is omitted.
@@ -197,16 +197,19 @@ def _best_position(
     held = ir.Var(best.symbol, loc=loc)
     here = substitute(best.value, {loop.var: ir.Var(var, loc=loc)})
     forward = loop.step > 0
-    note = _noted(loop, where, ir.Var(var, loc=loc), first=best.strict)
-    find = ir.If(ir.Compare("==", here, held, loc=loc), (note,), loc=loc)
-    clauses = loop.clauses and replace(loop.clauses, reductions=(), private=())
-    search = ir.For(var, loop.lo, loop.hi, loop.step, (find,), clauses=clauses, loc=loop.loc)
     if best.strict:
         start, found = loop.hi, ir.Compare("<" if forward else ">", ir.Var(where, loc=loc), loop.hi, loc=loc)
     else:
         moved = moved | {best.symbol: best.value}  # of elements that are equal, 0.0 and -0.0, it has the last
         start = shifted(loop.lo, -1 if forward else 1)
         found = ir.Compare(">=" if forward else "<=", ir.Var(where, loc=loc), loop.lo, loc=loc)
+    is_best = ir.Compare("==", here, held, loc=loc)
+    note = ir.Select(
+        is_best, ir.Var(var, loc=loc), start, loc=loc
+    )  # without a branch the search may end early
+    find = _noted(loop, where, note, first=best.strict)
+    clauses = loop.clauses and replace(loop.clauses, reductions=(), private=())
+    search = ir.For(var, loop.lo, loop.hi, loop.step, (find,), clauses=clauses, loc=loop.loc)
     after: tuple[ir.Stmt, ...] = (ir.Assign(where, start, loc=loc), search, _set(loop, moved, where, found))
     if best.strict:
         better = ir.Compare(">" if best.op == "max" else "<", held, ir.Var(before, loc=loc), loc=loc)
