@@ -876,6 +876,57 @@ def dilate(a, o):
             o[i, j] = v
 
 
+def above(a, limit):
+    n = 0
+    for i in range(len(a)):
+        if a[i] > limit:
+            n += 1
+    return n
+
+
+def absolute_differences(a, b):
+    s = 0
+    for i in range(len(a)):
+        s += abs(int(a[i]) - int(b[i]))
+    return s
+
+
+def clipped_gain(a, o):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            v = int(a[i, j]) * 2 - 20
+            v = min(v, 255)
+            v = max(v, 0)
+            o[i, j] = v
+
+
+def sobel(a, o):
+    for i in range(1, a.shape[0] - 1):
+        for j in range(1, a.shape[1] - 1):
+            x = int(a[i, j + 1]) - int(a[i, j - 1])
+            y = int(a[i + 1, j]) - int(a[i - 1, j])
+            o[i, j] = min(abs(x) + abs(y), 255)
+
+
+def position_of_largest(a):
+    k = 0
+    for i in range(1, len(a)):
+        if a[i] > a[k]:
+            k = i
+    return k
+
+
+def selection_sort(a):
+    for i in range(len(a) - 1):
+        m = i
+        for j in range(i + 1, len(a)):
+            if a[j] < a[m]:
+                m = j
+        t = a[i]
+        a[i] = a[m]
+        a[m] = t
+
+
 def downsample(a, o):
     for i in range(o.shape[0]):
         for j in range(o.shape[1]):
@@ -932,6 +983,10 @@ def asian_option(z, S, rr, v, T):
             a += x
         s += max(a / m - S, 0.0)
     return math.exp(-rr * T) * s / n
+
+
+def _bytes(*shape):
+    return R.integers(0, 256, shape).astype(np.uint8)
 
 
 PROGRAMS = (
@@ -1036,6 +1091,12 @@ PROGRAMS = (
     Program(integral, lambda: (R.integers(0, 9, (100, 100)), np.zeros((100, 100), int))),
     Program(otsu, lambda: (R.integers(1, 99, 256), 12_000)),
     Program(dilate, lambda: (R.integers(0, 256, (80, 80)).astype(np.uint8), np.zeros((80, 80), np.uint8))),
+    Program(above, lambda: (_bytes(100_000), 100)),
+    Program(absolute_differences, lambda: (_bytes(100_000), _bytes(100_000))),
+    Program(clipped_gain, lambda: (_bytes(200, 200), np.zeros((200, 200), np.uint8))),
+    Program(sobel, lambda: (_bytes(200, 200), np.zeros((200, 200), np.uint8))),
+    Program(position_of_largest, lambda: (R.random(100_000),)),
+    Program(selection_sort, lambda: (R.random(400),)),
     Program(downsample, lambda: (R.random((160, 160)), np.zeros((80, 80)))),
     Program(outer, lambda: (R.random(120), R.random(130), np.zeros((120, 130)))),
     Program(transpose, lambda: (R.random((150, 150)), np.zeros((150, 150)))),

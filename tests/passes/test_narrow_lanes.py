@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from appyc import pipeline
-from appyc.ir.nodes import Assign
+from appyc.ir.nodes import Assign, Compare
 from appyc.ir.printer import print_function
 from appyc.ir.types import DType
 from appyc.ir.visit import walk
@@ -90,6 +90,19 @@ def kept(a, o):
     return v
 
 
+def compared(a, o, limit):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            v = 0
+            if a[i, j] > limit:
+                v = v + 1
+            if limit >= int(a[i, j]) + 2:
+                v = v + 2
+            if a[i, j] != limit:
+                v = v + 4
+            o[i, j] = v
+
+
 NARROWED = {
     dilated: DType.UINT8,
     blurred: DType.UINT16,
@@ -131,6 +144,15 @@ def test_results_stay(fn, shape):
     run_printed(after(prepared(fn), narrow_lanes), a, found)
     np.testing.assert_array_equal(found, expected)
     run_everywhere(fn, a, np.zeros_like(a))
+
+
+@pytest.mark.parametrize("limit", [-(2**40), -1, 0, 7, 255, 256, 257, 300, 2**40])
+def test_any_number_is_compared(limit):
+    a = np.arange(256).astype(np.uint8).reshape(8, 32)
+    run_everywhere(compared, a, np.zeros_like(a), limit)
+    fn = after(lowered(compared, a, a.copy(), limit), *UP_TO, context=PassContext(Options(target="cpu")))
+    sides = [n.lhs.dtype for n in walk(after(fn, narrow_lanes).body) if isinstance(n, Compare)]
+    assert sides.count(DType.INT16) >= 3
 
 
 def test_golden(golden):

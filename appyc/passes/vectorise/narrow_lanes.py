@@ -127,6 +127,7 @@ class _Lanes:
         self, loop: ir.For, values: ValuesBefore, widths: Sequence[DType], supply: NameSupply
     ) -> None:
         self.loop, self.before = loop, values.before
+        self.changing = {loop.var, *scalars_written(loop.body), *(inner.var for inner in loops_of(loop.body))}
         body = list(statements(loop.body))
         self.dtype: DType | None = None
         self.chosen: set[ir.Symbol] = set()
@@ -145,6 +146,8 @@ class _Lanes:
             ranges += (
                 found for e in parts if self._is_mixed(e) and (found := self._range(e, box)) is not None
             )
+            compared = (self._limits(e, box) for e in walk(_operands(stmt)) if isinstance(e, ir.Compare))
+            ranges += (found for found in compared if found is not None)
         if ranges:
             whole = min(low for low, _ in ranges), max(high for _, high in ranges)
             self.dtype = next((dtype for dtype in widths if is_within(whole, limits(dtype))), None)
@@ -196,6 +199,14 @@ class _Lanes:
         one, other = (self._range(part, box) for part in parts)
         return None if one is None or other is None else hull(own, hull(one, other))
 
+    def _limits(self, e: ir.Compare, box: Box) -> Range | None:
+        """What is compared with a loop-invariant number has a range: the number may as well be right outside it."""
+        for one, other in ((e.lhs, e.rhs), (e.rhs, e.lhs)):
+            is_fixed = isinstance(other, ir.Var) and other.symbol not in self.changing
+            if is_fixed and self._is_mixed(one) and (found := self._range(one, box)) is not None:
+                return found[0] - 1, found[1] + 1
+        return None
+
     def _is_mixed(self, e: ir.Expr) -> bool:
         """Whether an expression is made of what is narrow already."""
         return any(_is_widened(n) or (isinstance(n, ir.Var) and n.symbol in self.chosen) for n in walk(e))
@@ -222,6 +233,7 @@ class _Lanes:
 
     def _outside(self, e: ir.Expr, box: Box) -> ir.Expr:
         """An expression of the same type, in which parts are computed in the narrow type."""
+        assert self.dtype is not None
         match e:
             case ir.Load():
                 return substitute(e, self.wide)
@@ -232,10 +244,21 @@ class _Lanes:
                 return replace(e, arg=arg.arg if _is_widened(arg) else arg)
             case ir.Compare() if self._fits(e.lhs, e.rhs, box=box):
                 return replace(e, lhs=self._narrow(e.lhs, box), rhs=self._narrow(e.rhs, box))
+            case ir.Compare() if (ends := self._limits(e, box)) and is_within(ends, limits(self.dtype)):
+                return map_operands(e, lambda side: self._narrow_or_cut(side, ends, box))
             case ir.Binary() | ir.Unary() | ir.Intrinsic() | ir.Select() if self._fits(e, box=box):
                 return ir.Cast(self._narrow(e, box), DType.INT64, loc=e.loc)
             case _:
                 return map_operands(e, lambda operand: self._outside(operand, box))
+
+    def _narrow_or_cut(self, e: ir.Expr, ends: Range, box: Box) -> ir.Expr:
+        """A side of a comparison in the narrow type; a loop-invariant number is cut to these limits."""
+        assert self.dtype is not None
+        if self._is_mixed(e):
+            return self._narrow(e, box)
+        least, most = (ir.Const(end, DType.INT64, loc=e.loc) for end in ends)
+        cut = ir.Binary("min", ir.Binary("max", e, least, loc=e.loc), most, loc=e.loc)
+        return ir.Cast(cut, self.dtype, loc=e.loc)
 
     def _narrow(self, e: ir.Expr, box: Box) -> ir.Expr:
         """An int64 in the narrow type, which holds all that it is computed from."""
