@@ -20,23 +20,25 @@ from appyc.analysis.dependences.legality import Legality
 from appyc.distributed.block_scans import BlockScans, block_scans
 from appyc.distributed.blocking import first_moving
 from appyc.distributed.chunk_gathers import named_parts, tasks_of_names
-from appyc.distributed.chunk_grids import Graph, Grid, Key, Task, inside
+from appyc.distributed.chunk_grids import Graph, Grid, Key, Task, Window, inside
 from appyc.distributed.combining import Combination
 from appyc.distributed.dask_arrays import run
 from appyc.distributed.kernels import (
     NOTHING,
+    Block,
     Kernel,
+    Launch,
     Maker,
+    Results,
     as_numpy,
     function_of,
     is_pythons,
     kernel_of,
     result_of,
-    run_block,
 )
 from appyc.distributed.plan import Counting
 from appyc.distributed.scattering import NAME
-from appyc.distributed.shuffles import run_listing_block, target_of
+from appyc.distributed.shuffles import ListingBlock, Target, target_of
 from appyc.errors import UnsupportedError
 from appyc.ir import nodes as ir
 from appyc.ir.names import NameSupply
@@ -278,7 +280,7 @@ class BlockTasks:
     ) -> Key | None:
         """The task of a block; None where it has no result. named: chunks of large arrays, by array and axis."""
         regions = self._regions(kernel, bounds)
-        boxes, windows, whole = list[Box](), list[list[Any]](), dict[ir.Symbol, Box]()
+        boxes, windows, whole = list[Box](), list[tuple[Window, list[Key]]](), dict[ir.Symbol, Box]()
         for array in kernel.arrays:
             grid, region, fill = self.grids[array], regions.get(array, Region()), None
             box = region.touched or ((0, 0),) * array.array.ndim
@@ -303,11 +305,11 @@ class BlockTasks:
         put = {**written, **whole, **{a: self.grids[a].whole for a in kernel.reduced}}
         order = {a: number for number, a in enumerate(kernel.arrays)}
         results = [(order[a], inside(box, boxes[order[a]])) for a, box in put.items()]
-        launch = [kernel.text, [*order.values()], self._numbers(kernel, boxes, bounds, at)]
-        common = self.make, self.options, windows, [launch], results
+        launch = kernel.text, [*order.values()], self._numbers(kernel, boxes, bounds, at)
         targets = [target_of(stores, self.grids[stores.array]) for stores in kernel.listed]
-        block = (run_listing_block, *common, targets) if targets else (run_block, *common)
-        key = self.graph.add(f"{self.fn.name}_line_{at.loc.line}", *block)
+        has_others = kernel.results or kernel.listed or kernel.reduced or len(put) != 1
+        is_chunk = not has_others and all(self.grids[a].is_chunk(box) for a, box in put.items())
+        key = self._add_block(at.loc.line, windows, [launch], results, targets, is_chunk=is_chunk)
         if self.counting is not None:
             read = [(self.grids[a], r) for a, r in regions.items() if a not in kernel.reduced]
             self.counting.block(
@@ -315,10 +317,32 @@ class BlockTasks:
                 [(self.grids[a], box) for a, box in written.items()],
             )
         for number, (array, box) in enumerate(written.items(), len(targets)):
-            self.grids[array].write(whole.get(array, box), key, number, self.graph)
+            self.grids[array].write(whole.get(array, box), key, None if is_chunk else number, self.graph)
         if raises and not written and not targets and (kernel.written or not kernel.results):
             self.unseen.append(key)
         return key
+
+    def _add_block(
+        self,
+        line: int,
+        windows: Sequence[tuple[Window, list[Key]]],
+        launches: Sequence[Launch],
+        results: Results,
+        targets: Sequence[Target] = (),
+        *,
+        is_chunk: bool = False,
+    ) -> Key:
+        """A task, with what a `Block` says of it. targets: arrays that it lists stores into."""
+        taken = [key for _, keys in windows for key in keys]
+        taken += [word for *_, words in launches for word in words if isinstance(word, tuple)]
+        known = [
+            (text, arrays, [None if isinstance(word, tuple) else word for word in words])
+            for text, arrays, words in launches
+        ]
+        block = Block(self.make, self.options, [window for window, _ in windows], known, results, is_chunk)
+        return self.graph.add(
+            f"{self.fn.name}_line_{line}", ListingBlock(block, targets) if targets else block, *taken
+        )
 
     def _numbers(self, kernel: Kernel, boxes: Sequence[Box], bounds: Bounds, at: ir.Node) -> list[Any]:
         """The scalar arguments of a kernel: numbers, and keys of tasks that compute them."""

@@ -42,8 +42,8 @@ def tasks_of_names(
                     case [((Load() as inner) | Cast(Load() as inner, DType.INT64), 1)] if (
                         touched := regions[inner.array].touched
                     ) is not None:
-                        window = grids[inner.array].read(touched, regions[inner.array].parts, graph)
-                        windows.append([*window, int(form.constant)])
+                        read = grids[inner.array].read(touched, regions[inner.array].parts, graph)
+                        windows.append([*read, int(form.constant)])
                     case _:
                         raise UnsupportedError(
                             f"which chunks of {array.name!r} a block reads is not known before it runs", node.loc,
@@ -60,8 +60,8 @@ def tasks_of_names(
 def _names(starts: Sequence[int], windows: list[list[Any]]) -> list[int]:
     """The chunks along an axis that indices name, negative ones from the end."""
     found: set[int] = set()
-    for *window, constant in windows:
-        index = on_host(joined(*window, is_written=False)).astype(np.int64) + constant
+    for window, pieces, constant in windows:
+        index = on_host(joined(window, pieces, is_written=False)).astype(np.int64) + constant
         index = np.where(index < 0, index + starts[-1], index)
         inside = index[(index >= 0) & (index < starts[-1])]
         found.update(np.unique(np.searchsorted(starts, inside, side="right") - 1).tolist())

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 import mmap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,6 +25,17 @@ class Task:
     """A scalar that a task computes."""
 
     key: Key
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A part of an array in one piece. like: an array of its type. targets: where the results of the tasks belong of
+    which it is joined. fill: what else it holds."""
+
+    shape: list[int]
+    like: Any
+    targets: Sequence[Slices] = ()
+    fill: Any = None
 
 
 @dataclass(slots=True)
@@ -80,9 +92,10 @@ class Grid:
     def _covers(self, at: tuple[int, ...], part: Slices) -> bool:
         return all(p.stop - p.start == sizes[n] for p, n, sizes in zip(part, at, self.chunks, strict=True))
 
-    def read(self, window: Box, parts: Iterable[Box], graph: Graph, fill: Any = None) -> list[Any]:
-        """What `joined` makes a window of: its shape, an array of its type, the tasks of its parts and where they
-        belong, and what else it holds."""
+    def read(
+        self, window: Box, parts: Iterable[Box], graph: Graph, fill: Any = None
+    ) -> tuple[Window, list[Key]]:
+        """A window, and the tasks of its parts."""
         keys: list[Key] = []
         targets: list[Slices] = []
         for box in parts:
@@ -91,7 +104,15 @@ class Grid:
                 keys.append(self.keys[at] if covers else graph.slice(self.keys[at], part))
                 targets.append(tuple(slice(t.start + low - first, t.stop + low - first)
                                      for t, (low, _), (first, _) in zip(target, box, window, strict=True)))  # fmt: skip
-        return [[high - low for low, high in window], self.meta, keys, targets, fill]
+        return Window([high - low for low, high in window], self.meta, targets, fill), keys
+
+    def held(self, graph: Graph) -> Key:
+        """The task that has all of it."""
+        if len(self.keys) == 1:
+            return next(iter(self.keys.values()))
+        return graph.add(
+            "whole", partial(joined, is_written=True), *self.read(self.whole, [self.whole], graph)
+        )
 
     def box(self, at: tuple[int, ...]) -> Box:
         """The elements of a chunk."""
@@ -117,11 +138,17 @@ class Grid:
         """Its bytes."""
         return math.prod(map(max, self.chunks)) * int(self.dtype.itemsize)
 
+    def is_chunk(self, box: Box) -> bool:
+        """Whether a box is all of one chunk. Without axes, the result of a task may be a number and no array."""
+        return any(part and self.box(at) == box for at, part, _ in self.overlaps(box))
+
     def write(self, box: Box, key: Key, number: int | None, graph: Graph) -> None:
         """Puts the result of a task into the chunks that it overlaps. number: among its results, if it has several."""
         self.is_changed = self.is_ahead = True
         for at, part, target in self.overlaps(box):
-            if self._covers(at, part):
+            if number is None and self.is_chunk(box):
+                self.keys[at] = key
+            elif self._covers(at, part):
                 self.keys[at] = graph.add("chunk", _result, key, number, target)
             else:
                 self.keys[at] = graph.add("patch", _patch, self.keys[at], key, number, part, target)
@@ -151,34 +178,22 @@ def _part(chunk: np.ndarray, part: Slices) -> np.ndarray:
     return in_c_order(chunk[index])
 
 
-def joined(
-    shape: list[int],
-    like: np.ndarray,
-    pieces: list[np.ndarray],
-    targets: list[Slices],
-    fill: Any,
-    *,
-    is_written: bool,
-) -> np.ndarray:
-    """A window of an array, of its parts. One that is not written may be a chunk itself. fill: what else it holds."""
+def joined(of: Window, pieces: Sequence[np.ndarray], *, is_written: bool) -> np.ndarray:
+    """The array of a window. One that is not written may be a chunk itself."""
+    shape, like = of.shape, of.like
     if len(pieces) == 1 and list(pieces[0].shape) == shape and not is_written:
         return in_c_order(pieces[0])
     size = math.prod(shape) * like.dtype.itemsize
-    if fill is not None:
-        window = np.full_like(like, fill, shape=shape)
+    if of.fill is not None:
+        window = np.full_like(like, of.fill, shape=shape)
     elif isinstance(like, np.ndarray) and size > max(WHOLE, 2 * sum(p.nbytes for p in pieces)):
         # most of it may never be touched
         window = np.frombuffer(mmap.mmap(-1, size, flags=_NOT_RESERVED), like.dtype).reshape(shape)
     else:
         window = np.empty_like(like, shape=shape)
-    for piece, target in zip(pieces, targets, strict=True):
+    for piece, target in zip(pieces, of.targets, strict=True):
         window[target] = piece
     return window
-
-
-def whole(*window: Any) -> np.ndarray:
-    """A window as a task of its own."""
-    return joined(*window, is_written=True)
 
 
 def _result(results: Any, number: int | None, target: Slices) -> np.ndarray:

@@ -73,16 +73,14 @@ class Combination:
         """The tasks that have them after the nest. number: of the first among a block's results. before: what they are
         before the nest: numbers and keys."""
         count = len(self.symbols)
-        at = number if count == 1 else slice(number, number + count or None)
-        tasks: list[tuple[object, ...]] = [
-            (at, blocks[k : k + FAN_IN]) for k in range(0, len(blocks), FAN_IN)
-        ]
-        while len(tasks) > FAN_IN:
-            level = [graph.add("partial", _combine, self.op, self.wraps, *task) for task in tasks]
-            tasks = [(None, level[k : k + FAN_IN]) for k in range(0, len(level), FAN_IN)]
-        level = [graph.add("partial", _combine, self.op, self.wraps, *task) for task in tasks]
+        at: int | slice | None = number if count == 1 else slice(number, number + count or None)
+        level: Sequence[Key] = blocks
+        while len(level) > FAN_IN:
+            parts = (level[k : k + FAN_IN] for k in range(0, len(level), FAN_IN))
+            level = [graph.add("partial", _combine, self.op, self.wraps, at, part) for part in parts]
+            at = None
         first = before[0] if count == 1 else list(before)
-        total = graph.add("total", _combine, self.op, self.wraps, None, [first, *level])
+        total = graph.add("total", _total, self.op, self.wraps, first, at, level)
         return (
             [total] if count == 1 else [graph.add("scalar", operator.getitem, total, k) for k in range(count)]
         )
@@ -141,6 +139,10 @@ def moves(index: Expr, loop: For) -> bool:
 def _combine(op: str, wraps: bool, number: int | slice | None, parts: list[Any]) -> Any:
     first, *others = parts if number is None else [part[number] for part in parts]
     return running({**COMMUTING, **_FIRST}[op], first, others, wraps=wraps)[-1]
+
+
+def _total(op: str, wraps: bool, before: Any, number: int | slice | None, parts: list[Any]) -> Any:
+    return _combine(op, wraps, None, [before, *([_combine(op, wraps, number, parts)] if parts else [])])
 
 
 def running(

@@ -26,7 +26,7 @@ from appyc.distributed.chunk_grids import Graph, Grid, Task
 from appyc.distributed.dask_arrays import array_of, number_of
 from appyc.distributed.kernels import Maker
 from appyc.distributed.plan import Counting, Plan
-from appyc.distributed.program import Program
+from appyc.distributed.program import NestPlan, Program
 from appyc.distributed.time_tiles import TimeTiled
 from appyc.errors import Note, UnsupportedError
 from appyc.ir.array_accesses import AccessNode, is_access
@@ -56,12 +56,15 @@ def stand_in(value: object) -> object:
 @dataclass(slots=True)
 class Chunked:
     """A function for chunked arguments of some types. forms: of its program: with fused nests, with closed forms alone,
-    and as it is. A call takes the first whose guards hold."""
+    and as it is. A call takes the first whose guards hold. text: of the function. nests: those of the last call, behind
+    what they depend on."""
 
     analysed: Analysed
     make: Maker
     options: Options
     forms: tuple[Prepared, ...] = field(init=False)
+    text: str = field(init=False)
+    nests: tuple[object, dict[int, NestPlan]] = (None, {})
 
     def __post_init__(self) -> None:
         plain = better = self.analysed.plain
@@ -69,9 +72,20 @@ class Chunked:
             better = rewrite(better, PassContext(self.options))
         functions = map(never_left, (self.analysed.function, better, plain))
         self.forms = tuple(Prepared.of(fn, self.options) for fn in functions)
+        self.text = print_function(plain)
 
     def form(self, values: Mapping[Symbol, Any]) -> Prepared:
         return next(form for form in self.forms if hold(form.fn.guards, values))
+
+    def nests_of(
+        self, form: Prepared, grids: Iterable[Grid], values: Mapping[Symbol, Any]
+    ) -> dict[int, NestPlan]:
+        """What is known of the nests of a call: that of the last one, if its form, chunks and numbers are the same."""
+        of = id(form), [grid.chunks for grid in grids], [v for s, v in values.items() if not s.is_array]
+        known = self.nests
+        if known[0] != of:
+            known = self.nests = of, {}
+        return known[1]
 
 
 def _items(values: Iterable[Any]) -> Iterator[Any]:
@@ -99,6 +113,7 @@ def _begun(chunked: Chunked, named: Mapping[str, Any]) -> tuple[Program, dict[Sy
                                "pass all arrays as arguments")  # fmt: skip
     values = dict(zip(fn.params, items, strict=True))
     given = {s: v for s, v in values.items() if s.is_array}
+    token = tokenize(chunked.text, *values.values())
     written, used = arrays_written(fn), {array_of_access(n) for n in walk(fn.body) if is_access(n)}
     for symbol, value in given.items():
         if not is_chunked(value):
@@ -107,7 +122,7 @@ def _begun(chunked: Chunked, named: Mapping[str, Any]) -> tuple[Program, dict[Sy
                     f"{symbol.name!r} is written and is no array of Dask's", _access(fn, symbol, writes=True).loc,
                     f"pass dask.array.from_array({symbol.name}, chunks=...)",
                 )  # fmt: skip
-            given[symbol] = da.from_array(value, chunks=-1)
+            given[symbol] = da.from_array(value, chunks=-1, name=f"given-{symbol.name}-{token}")
     for one, other in itertools.permutations(given, 2):
         if given[one] is given[other] and one in written and other in used:
             write, access = _access(fn, one, writes=True), _access(fn, other, writes=False)
@@ -120,10 +135,10 @@ def _begun(chunked: Chunked, named: Mapping[str, Any]) -> tuple[Program, dict[Sy
     for symbol, value in given.items():
         if np.isnan(value.shape).any():
             raise UnsupportedError(f"the sizes of the chunks of {symbol.name!r} are not known", fn.loc)
-    token = tokenize(print_function(fn), *values.values())
-    form = chunked.form(values | given)
-    return TimeTiled(form, Graph(token, [copy(a) for a in given.values()]), {s: Grid(a) for s, a in given.items()},
-                   dict(values), chunked.make, chunked.options), given  # fmt: skip
+    form, grids = chunked.form(values | given), {s: Grid(a) for s, a in given.items()}
+    graph = Graph(token, [copy(a) for a in given.values()])
+    nests = chunked.nests_of(form, grids.values(), values)
+    return TimeTiled(form, graph, grids, dict(values), chunked.make, chunked.options, nests=nests), given
 
 
 def planned(chunked: Chunked, named: Mapping[str, Any]) -> Plan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import linecache
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from typing import Any, TypeAlias
 
 from appyc.analysis.accesses.access_boxes import Regions
 from appyc.analysis.accesses.scalar_flow import exposed, surely_assigned
-from appyc.distributed.chunk_grids import joined
+from appyc.distributed.chunk_grids import Window, in_c_order, joined
 from appyc.distributed.combining import Combination
 from appyc.distributed.scattering import NAME, StoreList, with_store_lists
 from appyc.ir import nodes as ir
@@ -34,6 +35,9 @@ from appyc.options import Options
 NOTHING: Mapping[Any, Any] = {}
 
 Results: TypeAlias = list[tuple[int, tuple[slice, ...]]]
+
+Launch: TypeAlias = tuple[str, Sequence[int], Sequence[Any]]
+"""The text of a kernel, its arrays by the numbers of their windows, and its scalars."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,26 +211,34 @@ def compiled(make: Maker, text: str, options: Options) -> Callable[..., Any]:
     return make(function_of(text), options)
 
 
-def run_block(
-    make: Maker,
-    options: Options,
-    windows: list[list[Any]],
-    launches: list[tuple[str, list[int], list[Any]]],
-    results: Results,
-) -> tuple[Any, ...]:
-    """One task: kernels on windows, as `Grid.read` describes them. make: compiles a Python function. launches: the text
-    of each kernel, its arrays by the numbers of their windows, and its scalars.
+@dataclass(frozen=True, slots=True)
+class Block:
+    """What a task runs: kernels on windows. It takes the parts of one window after the other, and then the numbers that
+    other tasks compute. make: compiles a Python function. launches: scalars that are taken are None in them.
 
     results: of each written array the number of its window, and the part of it that is written. The scalars that the
-    last kernel returns come behind them.
+    last kernel returns come behind them. is_chunk: there is one result, which is no tuple then.
     """
-    written = {number for number, _ in results}
-    own = [joined(*window, is_written=number in written) for number, window in enumerate(windows)]
-    scalars: tuple[Any, ...] = ()
-    for text, arrays, numbers in launches:
-        is_large = any(type(n) is int and not is_within((n, n), limits(DType.INT64)) for n in numbers)
-        function = (
-            function_of(text) if is_large else compiled(make, text, options)
-        )  # Python has larger integers
-        scalars = function(*(own[number] for number in arrays), *numbers) or ()
-    return (*(own[number][part] for number, part in results), *scalars)
+
+    make: Maker
+    options: Options
+    windows: Sequence[Window]
+    launches: Sequence[Launch]
+    results: Results
+    is_chunk: bool = False
+
+    def __call__(self, *given: Any) -> Any:
+        taken = iter(given)
+        written = {number for number, _ in self.results}
+        own = [joined(window, [*itertools.islice(taken, len(window.targets))], is_written=number in written)
+               for number, window in enumerate(self.windows)]  # fmt: skip
+        scalars: tuple[Any, ...] = ()
+        for text, arrays, words in self.launches:
+            numbers = [next(taken) if word is None else word for word in words]
+            is_large = any(type(n) is int and not is_within((n, n), limits(DType.INT64)) for n in numbers)
+            function = (
+                function_of(text) if is_large else compiled(self.make, text, self.options)
+            )  # Python has larger integers
+            scalars = function(*(own[number] for number in arrays), *numbers) or ()
+        found = (*(own[number][part] for number, part in self.results), *scalars)
+        return in_c_order(found[0]) if self.is_chunk else found

@@ -10,7 +10,7 @@ from appyc.analysis.sets.evaluate import hold
 from appyc.distributed.block_scans import SMALL, starts
 from appyc.distributed.block_tasks import BlockTasks, Tile, refused
 from appyc.distributed.blocking import blocked_loops, is_nest, until_break
-from appyc.distributed.chunk_grids import Grid, Key, Task, whole
+from appyc.distributed.chunk_grids import Grid, Key, Task
 from appyc.distributed.combining import LAST, Combination, arrays_reduced, combinations_of
 from appyc.distributed.dask_arrays import zeros
 from appyc.distributed.scattering import arrays_scattered
@@ -170,8 +170,7 @@ class Program(BlockTasks):
                 for symbol, key in zip(c.symbols, c.totals(blocks, number, before, self.graph), strict=True):
                     self._set(symbol, Task(key))
             elif blocks:
-                held = self.graph.add("whole", whole, *grid.read(grid.whole, [grid.whole], self.graph))
-                (total,) = c.totals(blocks, number, [held], self.graph)
+                (total,) = c.totals(blocks, number, [grid.held(self.graph)], self.graph)
                 grid.write(grid.whole, total, None, self.graph)
         for number, stores in enumerate(kernel.listed):
             store_lists(stores, number, self.grids[stores.array], blocks, self.graph, self.make, self.options)

@@ -14,13 +14,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from appyc.distributed.chunk_grids import Graph, Grid, Key, in_c_order
-from appyc.distributed.kernels import Maker, Results, compiled, run_block
+from appyc.distributed.chunk_grids import Graph, Grid, Key, Window, in_c_order
+from appyc.distributed.kernels import Block, Maker, Results, compiled
 from appyc.distributed.scattering import StoreList
 from appyc.options import Options
 
@@ -37,35 +37,41 @@ def target_of(stores: StoreList, grid: Grid) -> Target:
     return [stores.array.name, starts, stores.values.dtype.numpy, stores.columns, list(stores.locations)]
 
 
-def run_listing_block(
-    make: Maker,
-    options: Options,
-    windows: list[list[Any]],
-    launches: list[tuple[str, list[int], list[Any]]],
-    results: Results,
-    targets: Sequence[Target],
-) -> tuple[Any, ...]:
-    """One task, as `run_block`, whose kernel lists stores into some arrays. For each of these the result has the stores
-    into each chunk. A kernel with more stores than there is room for runs again."""
-    ((text, arrays, numbers),) = launches
-    sizes = [max((math.prod(shape) for shape, *_ in windows), default=1)] * len(targets)
-    while True:
-        lists = [
-            [shape, np.empty(0, dtype), [], [], None]
-            for size, (_, _, of, columns, _) in zip(sizes, targets, strict=True)
-            for shape, dtype in (([size, columns], np.int64), ([size], of))
+@dataclass(frozen=True, slots=True)
+class ListingBlock:
+    """A block whose kernel lists stores into some arrays. For each of these the result has the stores into each chunk.
+    A kernel with more stores than there is room for runs again."""
+
+    block: Block
+    targets: Sequence[Target]
+
+    def __call__(self, *given: Any) -> tuple[Any, ...]:
+        ((text, arrays, numbers),) = self.block.launches
+        windows, targets = self.block.windows, self.targets
+        sizes = [max((math.prod(window.shape) for window in windows), default=1)] * len(targets)
+        while True:
+            lists = [
+                Window(shape, np.empty(0, dtype))
+                for size, (_, _, of, columns, _) in zip(sizes, targets, strict=True)
+                for shape, dtype in (([size, columns], np.int64), ([size], of))
+            ]
+            order = range(len(windows), len(windows) + len(lists))
+            of_lists: Results = [(n, (slice(None),)) for n in order]
+            made = replace(
+                self.block,
+                windows=[*windows, *lists],
+                launches=[(text, [*arrays, *order], numbers)],
+                results=[*of_lists, *self.block.results],
+            )(*given)
+            counts = made[len(made) - len(targets) :]
+            if all(count <= size for count, size in zip(counts, sizes, strict=True)):
+                break
+            sizes = [max(pair) for pair in zip(counts, sizes, strict=True)]
+        pairs = zip(made[: len(lists) : 2], made[1 : len(lists) : 2], counts, targets, strict=True)
+        by_chunk = [
+            _by_chunk(target, where[:count], values[:count]) for where, values, count, target in pairs
         ]
-        order = range(len(windows), len(windows) + len(lists))
-        launch = text, [*arrays, *order], numbers
-        of_lists: Results = [(n, (slice(None),)) for n in order]
-        made = run_block(make, options, [*windows, *lists], [launch], [*of_lists, *results])
-        counts = made[len(made) - len(targets) :]
-        if all(count <= size for count, size in zip(counts, sizes, strict=True)):
-            break
-        sizes = [max(pair) for pair in zip(counts, sizes, strict=True)]
-    pairs = zip(made[: len(lists) : 2], made[1 : len(lists) : 2], counts, targets, strict=True)
-    by_chunk = [_by_chunk(target, where[:count], values[:count]) for where, values, count, target in pairs]
-    return (*by_chunk, *made[len(lists) : len(made) - len(targets)])
+        return (*by_chunk, *made[len(lists) : len(made) - len(targets)])
 
 
 def _by_chunk(target: Target, where: np.ndarray, values: np.ndarray) -> list[Stores]:

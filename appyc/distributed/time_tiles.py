@@ -22,7 +22,7 @@ from appyc.distributed.block_tasks import Bounds
 from appyc.distributed.blocking import are_apart, blocked_loops, is_nest
 from appyc.distributed.chunk_grids import inside
 from appyc.distributed.combining import arrays_reduced
-from appyc.distributed.kernels import Kernel, run_block
+from appyc.distributed.kernels import Kernel
 from appyc.distributed.program import Program
 from appyc.ir.array_accesses import array_of, is_access
 from appyc.ir.nodes import Call, Draw, Fail, For, Load, Symbol, Var, View, While
@@ -161,10 +161,9 @@ class TimeTiled(Program):
                 arrays = nest.kernel.arrays
                 boxes = [tile.windows[a] for a in arrays]
                 numbers = self._numbers(nest.kernel, boxes, bounds, nest.stmt)
-                launches.append([nest.kernel.text, [order.index(a) for a in arrays], numbers])
+                launches.append((nest.kernel.text, [order.index(a) for a in arrays], numbers))
             results = [(order.index(a), inside(of.box(at), tile.windows[a])) for a in written]
-            key = self.graph.add(f"{self.fn.name}_line_{loop.loc.line}", run_block, self.make, self.options,
-                                 list(windows.values()), launches, results)  # fmt: skip
+            key = self._add_block(loop.loc.line, [*windows.values()], launches, results)
             if self.counting is not None:
                 parts = [(self.grids[a], self._part(tile, a)) for a in order]
                 self.counting.block(

@@ -66,6 +66,35 @@ def test_a_product_moves_each_panel_once():
     assert layer.moved == layer.least == 2 * 16 * 3 * 20 * 20 * 8
 
 
+@appyc.jit
+def columns_added(a, sums):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            sums[j] += a[i, j]
+
+
+def test_what_one_task_can_do_is_one_task():
+    a, b = da.zeros((80, 80), chunks=40), da.zeros((80, 80), chunks=40)
+    assert [layer.tasks for layer in smoothed.explain(1, a, b).layers][1] == 4  # the chunks of `a`
+    blocks, total = 5, 1
+    (layer,) = columns_added.explain(da.zeros((40, 4), chunks=(8, 4)), da.zeros(4)).layers
+    assert (layer.blocks, layer.tasks) == (blocks, blocks + total)
+
+
+def test_a_plan_is_that_of_the_chunks():
+    def tasks(rows: int, columns: int) -> tuple[int, ...]:
+        a, sums = da.ones((40, 24), chunks=(rows, columns)), da.zeros(24, chunks=columns)
+        layers = columns_added.explain(a, sums).layers
+        columns_added(a, sums)
+        assert sums.compute().tolist() == [40.0] * 24
+        return tuple(layer.tasks for layer in layers)
+
+    chunks = ((8, 24), (2, 3), (40, 24))  # at (2, 3) all sums are more than a chunk of `a`
+    first = [tasks(*each) for each in chunks]
+    assert first == [tasks(*each) for each in chunks]
+    assert len(first[1]) > len(first[0]) == len(first[2]) == 1
+
+
 def test_what_depends_on_values_is_not_run():
     plan = until_small.explain(da.ones(8, chunks=4), da.ones(8, chunks=4))
     assert not plan.is_complete

@@ -210,4 +210,4 @@ def test_the_report_counts_the_tasks():
     _, recorded = made((40,), (10,))
     found = recorded * 2.0 + 1.0
     found.to_dask_array()
-    assert "recorded, over chunked arrays: 8 tasks" in appyc.explain()
+    assert "recorded, over chunked arrays: 4 tasks" in appyc.explain()
