@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -17,6 +18,7 @@ import numpy as np
 from appyc.analysis.accesses.access_boxes import Box, Region
 from appyc.analysis.accesses.scalar_flow import LoopScalars, scalars_of
 from appyc.analysis.dependences.legality import Legality
+from appyc.analysis.sets.evaluate import evaluate
 from appyc.distributed.block_scans import BlockScans, block_scans
 from appyc.distributed.blocking import first_moving
 from appyc.distributed.chunk_gathers import named_parts, tasks_of_names
@@ -37,7 +39,7 @@ from appyc.distributed.kernels import (
     result_of,
 )
 from appyc.distributed.plan import Counting
-from appyc.distributed.scattering import NAME
+from appyc.distributed.scattering import NAME, StoreList
 from appyc.distributed.shuffles import ListingBlock, Target, target_of
 from appyc.errors import UnsupportedError
 from appyc.ir import nodes as ir
@@ -256,10 +258,22 @@ class BlockTasks:
         inner = [c for c in self.grids[array].starts[axis] if low < c < high]
         return list(itertools.pairwise([low, *inner, high])) if low < high else []
 
-    def _regions(self, kernel: Kernel, bounds: Bounds) -> dict[ir.Symbol, Region]:
+    def _known_in(self, kernel: Kernel, bounds: Bounds) -> dict[ir.Symbol, Any]:
+        """The numbers that a block has, and its arrays by their shapes."""
         pairs = zip(kernel.bounds, bounds, strict=True)
         ends = {s: n for names, pair in pairs for s, n in zip(names, pair, strict=True)}
-        return kernel.regions.boxes({**self.values, **self.grids, **ends})
+        return {**self.values, **self.grids, **ends}
+
+    def _regions(self, kernel: Kernel, bounds: Bounds) -> dict[ir.Symbol, Region]:
+        return kernel.regions.boxes(self._known_in(kernel, bounds))
+
+    def _most(self, stores: StoreList, kernel: Kernel, bounds: Bounds) -> int | None:
+        """How many stores a block does at most; None where that is not known before it runs."""
+        with suppress(LookupError):
+            return (
+                None if stores.most is None else round(evaluate(stores.most, self._known_in(kernel, bounds)))
+            )
+        return None
 
     def _tiles(self, kernel: Kernel, loops: Sequence[ir.For], at: ir.Stmt) -> list[Tile]:
         """The blocks of a nest, and the chunks of large arrays that elements of others name for each. Runs the graph up
@@ -315,6 +329,7 @@ class BlockTasks:
             self.counting.block(
                 [(grid, r.parts, r.boxes) for grid, r in read if not r.is_overwritten],
                 [(self.grids[a], box) for a, box in written.items()],
+                [(self.grids[s.array], self._most(s, kernel, bounds), s) for s in kernel.listed],
             )
         for number, (array, box) in enumerate(written.items(), len(targets)):
             self.grids[array].write(whole.get(array, box), key, None if is_chunk else number, self.graph)

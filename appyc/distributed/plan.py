@@ -12,18 +12,24 @@ from typing import TypeAlias
 import numpy as np
 from dask.core import keys_in_tasks
 
-from appyc.analysis.accesses.access_boxes import Box
+from appyc.analysis.accesses.access_boxes import Box, volume
 from appyc.distributed.chunk_grids import Graph, Grid, Key, Slices
+from appyc.distributed.scattering import StoreList
 
 Holder: TypeAlias = tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]
 """Where a chunk is: chunks at one position of arrays that are cut alike are together."""
+
+STORES = (
+    "stores at indices that elements say: counted as one in each iteration, spread evenly over the chunks"
+)
+NO_STORES = "how many stores its blocks send to other chunks depends on data: not counted"
 
 
 @dataclass(slots=True)
 class Layer:
     """The tasks of one execution of a nest. first: the number of its first task. blocks: tasks that run the nest.
     tasks: all, with those that take chunks apart and put them together. moved: bytes of arrays that blocks take from
-    other chunks, or store there. least: of these, the bytes of the elements that they touch. note: what else to say."""
+    other chunks, or store there. least: of these, the bytes of the elements that they touch. notes: what to add."""
 
     line: int
     first: int
@@ -31,7 +37,7 @@ class Layer:
     tasks: int = 0
     moved: int = 0
     least: int = 0
-    note: str = ""
+    notes: dict[str, None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +62,8 @@ class Plan:
                 f"  line {line:<4} {_count(len(layers), 'layer')}, {_count(blocks, 'block')}, {_count(tasks, 'task')}; "
                 f"moves {moved:,} bytes between chunks, of which it needs {least:,}"
             )
-            lines += [
-                f"             {note}: in two passes"
-                for note in dict.fromkeys(x.note for x in layers)
-                if note
-            ]
+            notes = dict.fromkeys(note for layer in layers for note in layer.notes)
+            lines += [f"             {note}" for note in notes]
         if not self.is_complete:
             lines.append("  what follows depends on values that these tasks compute")
         return "\n".join(lines) + "\n"
@@ -126,8 +129,10 @@ class Counting:
         self,
         reads: Iterable[tuple[Grid, Sequence[Box], Sequence[Box]]],
         writes: Iterable[tuple[Grid, Box]],
+        listed: Iterable[tuple[Grid, int | None, StoreList]] = (),
     ) -> None:
-        """A block, which runs where most of its bytes are. reads: what it takes and what it touches of each array."""
+        """A block, which runs where most of its bytes are. reads: what it takes and what it touches of each array.
+        listed: the stores that it lists, and how many, spread over the chunks as their elements are."""
         layer = self.layers[-1]
         layer.blocks += 1
         taken = [(grid, at, part) for grid, boxes, _ in reads for at, part in _pieces(grid, boxes)]
@@ -135,9 +140,15 @@ class Counting:
         weights: Counter[Holder] = Counter()
         for grid, at, part in (*taken, *put):
             weights[grid.chunks, at] += _size(grid, part)
-        if not weights:
+        holder = max(weights, key=weights.__getitem__, default=None)
+        for grid, most, stores in listed:
+            away = sum(volume(grid.box(at)) for at in grid.keys if (grid.chunks, at) != holder)
+            count = round((most or 0) * away / max(math.prod(grid.shape), 1))
+            layer.moved += count * stores.nbytes(stores.columns)
+            layer.least += count * stores.nbytes(len(grid.shape))
+            layer.notes[STORES if most is not None else NO_STORES] = None
+        if holder is None:
             return
-        holder = max(weights, key=weights.__getitem__)
         for grid, at, part in taken:
             known = (grid.keys[at], str(part), holder)
             if (grid.chunks, at) != holder and known not in self.seen:

@@ -195,7 +195,7 @@ class Program(BlockTasks):
         if not all(SMALL[f.dtype] <= abs(self.scalar(f)) <= 1 for f in scans.factors):
             return {}
         if self.counting is not None:
-            self.counting.layers[-1].note = scans.reason
+            self.counting.layers[-1].notes[f"{scans.reason}: in two passes"] = None
         kernel = self.kernel(scans.body[-1], scans.body, loops, scans.results)
         before = [self._argument(s, stmt, is_set=True) for s in scans.parts]
         blocks = list(self._blocks(kernel, tiles[:-1], stmt))

@@ -13,16 +13,20 @@ No iteration may read such an array. So all stores can be done behind the nest, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
+from appyc.analysis.algebra.amounts import number, product, total
+from appyc.analysis.cost.costs import trips_of, with_middle
 from appyc.distributed.chunk_grids import Grid
 from appyc.ir import nodes as ir
 from appyc.ir.array_accesses import AccessNode, array_of, is_access
+from appyc.ir.blocks import blocks_of
 from appyc.ir.names import NameSupply
 from appyc.ir.printer import print_function
 from appyc.ir.types import ArrayType, DType
-from appyc.ir.visit import rewrite_all, scalars_written, walk
+from appyc.ir.visit import contains, rewrite_all, scalars_written, walk
 from appyc.passes.node_builders import integer
 
 NAME = "block"
@@ -34,7 +38,8 @@ class StoreList:
     """The list that a block makes of its stores into an array. where: a row of indices for each, and, where there are
     several statements, the number of the statement. count: how many there are, be they more than the list has room for.
     apply: the text of a function of a chunk and of such a list, with indices in the chunk, which does the stores.
-    locations: the source locations of the statements."""
+    locations: the source locations of the statements. most: how many stores there are where each statement does one in
+    each iteration; None where that depends on data."""
 
     array: ir.Symbol
     where: ir.Symbol
@@ -42,10 +47,15 @@ class StoreList:
     count: ir.Symbol
     apply: str
     locations: tuple[str, ...]
+    most: ir.Expr | None
 
     @property
     def columns(self) -> int:
         return self.array.array.ndim + (len(self.locations) > 1)
+
+    def nbytes(self, columns: int) -> int:
+        """Bytes of a store with so many indices."""
+        return columns * DType.INT64.itemsize + self.values.dtype.itemsize
 
 
 def accesses_by_array(
@@ -100,7 +110,9 @@ def with_store_lists(
         values = supply.fresh("values", ArrayType(dtype, 1))
         text = print_function(_apply(fn, first, where, values, supply.fresh("k", DType.INT64)))
         locations = tuple(dict.fromkeys(str(node.loc) for node in (first, *others)))
-        lists[array] = StoreList(array, where, values, supply.fresh("count", DType.INT64), text, locations)
+        count, each = supply.fresh("count", DType.INT64), [*_executions(body, array, number(1), {})]
+        most = reduce(total, [n for n in each if n is not None]) if None not in each else None
+        lists[array] = StoreList(array, where, values, count, text, locations, most)
 
     def rule(node: ir.Node) -> ir.Node | tuple[ir.Node, ...]:
         if not isinstance(node, ir.Store | ir.Update) or array_of(node) not in lists:
@@ -118,6 +130,24 @@ def with_store_lists(
 
     starts = tuple(ir.Assign(of.count, integer(0, fn.loc), loc=fn.loc) for of in lists.values())
     return (*starts, *rewrite_all(body, rule)), tuple(lists.values())
+
+
+def _executions(
+    body: Iterable[ir.Stmt], array: ir.Symbol, runs: ir.Expr | None, around: Mapping[ir.Symbol, ir.Expr]
+) -> Iterator[ir.Expr | None]:
+    """How often each store into an array is reached, conditions aside; None where that depends on data. runs: how often
+    the statements are. around: the loops around them, each in its middle."""
+    for stmt in body:
+        known, again = around, runs
+        match stmt:
+            case ir.Store() | ir.Update() if array_of(stmt) == array:
+                yield runs
+            case ir.For() if runs is not None and not contains(stmt.bounds, ir.Load):
+                known, again = with_middle(stmt, around), product(runs, trips_of(stmt, around))
+            case ir.For() | ir.While():
+                again = None
+        for block in blocks_of(stmt):
+            yield from _executions(block, array, again, known)
 
 
 def _apply(

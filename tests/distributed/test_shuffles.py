@@ -281,6 +281,43 @@ def test_no_task_has_all_of_the_target():
     assert max(sizes) == 100
 
 
+@pytest.mark.parametrize("function", [stored, of_rows, under_conditions])
+@pytest.mark.parametrize("size", [60, 400])
+def test_the_bytes_of_lists_are_counted(function: Any, size: int):
+    """One of the chunks of an array that is cut like the others need not be sent its list."""
+    wide, count = function is of_rows, 400
+    out = da.zeros((size, 5) if wide else size, chunks=(size // 4, 5) if wide else size // 4)
+    p = da.from_array(np.random.default_rng(2).permutation(count) % size, chunks=100)
+    a = da.ones((count, 5), chunks=(100, 5)) if wide else da.ones(count, chunks=100)
+    (layer,) = function.explain(out, p, a).layers
+    assert any("counted as one in each iteration" in note for note in layer.notes)
+    function(out, p, a)
+    sizes: list[int] = []
+
+    def seen(key: Any, result: Any, *_: Any) -> None:
+        if "_line_" in str(key):
+            sizes.extend(array.nbytes for array in _arrays(list(result[0])))
+
+    import dask
+
+    with dask.callbacks.Callback(posttask=seen), dask.config.set({"optimization.fuse.active": False}):
+        out.compute(scheduler="sync")
+    listed = sum(sizes) if size != count else sum(sizes) * 3 / 4
+    if wide:
+        listed += p.nbytes  # blocks are where `a` is, which has more axes
+    if function is under_conditions:
+        assert listed <= layer.least < layer.moved  # several statements: which it was is sent too
+    else:
+        assert listed == layer.least == layer.moved
+
+
+def test_the_number_of_stores_may_depend_on_data():
+    out, p, a = da.zeros(8, chunks=4), da.zeros(8, chunks=4, dtype=int), da.ones(8, chunks=4)
+    (layer,) = several_of_an_iteration.explain(out, p, a).layers
+    assert "depends on data: not counted" in str(several_of_an_iteration.explain(out, p, a))
+    assert layer.moved == layer.least
+
+
 def _arrays(result: Any) -> list[np.ndarray]:
     if isinstance(result, list | tuple):
         return [array for part in result for array in _arrays(part)]
