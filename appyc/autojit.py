@@ -133,6 +133,14 @@ class AutoFunction(JitFunction):
         recorded = recorded_in((*args, *keywords.values()))
         if recorded is not None:  # an array that may not have been computed yet
             return type(recorded).__appyc_call__(recorded, self, args, keywords)
+        if self._is_distributed(args, keywords):
+            try:
+                return self._distributed(args, keywords)
+            except (CompileError, InternalError) as error:
+                if self.options.strict:
+                    raise
+                self._give_up(kind, error)
+            return self.py_func(*args, **keywords)
         start = time.perf_counter()
         named = self._named(args, keywords)
         if named is None:
@@ -187,7 +195,7 @@ class AutoFunction(JitFunction):
     @property
     def has_given_up(self) -> bool:
         """Whether compilation was tried, and nothing of the function is compiled."""
-        return bool(self._in_python) and not self._versions
+        return bool(self._in_python) and not self._versions and not self._of_chunks
 
     def _step_aside(self) -> None:
         """Rebinds this function's name to its Python function: small calls then have no dispatch overhead."""
@@ -286,6 +294,8 @@ class AutoFunction(JitFunction):
         for inner in self._inner:
             out += [f"  {line}" for line in inner.summary().splitlines()[1:] if inner._last is None]
         out += sorted({f"  runs in Python: {reason}" for reason in self._in_python.values()})
+        if self._of_chunks:
+            out.append("  over Dask's arrays: tasks over chunks")
         if self._calls:
             number = f"{self._calls} small call{'s' if self._calls > 1 else ''}"
             out.append(f"  {number} in Python ({self._seconds:.3f} s), not worth compiling for")
