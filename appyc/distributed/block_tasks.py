@@ -115,7 +115,7 @@ class Prepared:
         body, results = ((new,), ()) if isinstance(new, ir.Fail) else ((), (result_of(new),))
         fn = replace(self.fn, name=NAME, params=(*arrays, *scalars), body=body, tree=0 if results else None,
                      guards=(), results=results)  # fmt: skip
-        made = InPython(node, arrays, scalars, function_of(print_function(fn)))
+        made = InPython(node, arrays, scalars, function_of(print_function(fn, located=True)))
         if results:
             self.known[id(node)] = made
         return made

@@ -108,7 +108,7 @@ def kernel_of(
     changed = arrays_written(body)
     written = tuple(a for a in touched if a in changed and a not in reduced)
     return Kernel(
-        print_function(windowed),
+        print_function(windowed, located=True),
         body,
         Regions(whole),
         touched,

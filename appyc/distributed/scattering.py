@@ -108,7 +108,7 @@ def with_store_lists(
         dtype = first.value.dtype if isinstance(first, ir.Update) else array.dtype
         where = supply.fresh("where", ArrayType(DType.INT64, 2))
         values = supply.fresh("values", ArrayType(dtype, 1))
-        text = print_function(_apply(fn, first, where, values, supply.fresh("k", DType.INT64)))
+        text = print_function(_apply(fn, first, where, values, supply.fresh("k", DType.INT64)), located=True)
         locations = tuple(dict.fromkeys(str(node.loc) for node in (first, *others)))
         count, each = supply.fresh("count", DType.INT64), [*_executions(body, array, number(1), {})]
         most = reduce(total, [n for n in each if n is not None]) if None not in each else None

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import re
 from ast import AST, FunctionDef, stmt
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,8 @@ if TYPE_CHECKING:  # a warm start reads no pragmas
     from appyc.frontend.pragmas.pragma_nodes import Pragma
 
 V = TypeVar("V")
+
+_ORIGIN = re.compile(r"  #line (?P<line>\d+):(?P<start>\d+)-(?P<end>\d+) (?P<file>.+)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +97,24 @@ class Source:
     def loc(self, node: AST) -> Loc:
         """The source location of a statement or expression; its end is known if it lies on one line."""
         line, start = getattr(node, "lineno", self.first_line), getattr(node, "col_offset", 0)
+        if line in self.origins:
+            return self.origins[line]
         end_line, end = getattr(node, "end_lineno", None), getattr(node, "end_col_offset", None)
         if end_line != line or end is None:
             end = 0
         if not self.line(line).isascii():
             start, end = self.column(line, start), self.column(line, end)
         return Loc(self.file, line, start, end)
+
+    @cached_property
+    def origins(self) -> dict[int, Loc]:
+        """Where lines come from that appyc has written with the comment `#line 7:4-20 file.py`."""
+        found = ((number, _ORIGIN.search(line)) for number, line in enumerate(self.lines, self.first_line))
+        return {
+            number: Loc(of["file"], int(of["line"]), int(of["start"]), int(of["end"]))
+            for number, of in found
+            if of is not None
+        }
 
     def column(self, line: int, offset: int) -> int:
         """The column of a byte offset: Python's AST counts UTF-8 bytes, a `Loc` characters."""

@@ -77,11 +77,10 @@ def ascending(array, lo, hi):
 """What an `Apart` and an `Ascending` print calls of."""
 
 
-def print_function(fn: ir.Function) -> str:
-    """The function as a Python module that defines it."""
+def print_function(fn: ir.Function, *, located: bool = False) -> str:
+    """The function as a Python module that defines it. located: lines say which ones of the program they come from."""
     whole = [fn, *(callee.function for callee in fn.callees)]
-    failures = [n for n in walk(whole) if isinstance(n, ir.Fail)]
-    fails = {n.error for n in failures}
+    fails = {n.error for n in walk(whole) if isinstance(n, ir.Fail)}
     reserved = {
         *keyword.kwlist,
         *_OWN_NAMES,
@@ -89,7 +88,7 @@ def print_function(fn: ir.Function) -> str:
         *(of_function(part.name) for part in whole),
     }
     names = spellings(symbols_of(fn), reserved)
-    printer = _Printer(names.__getitem__)
+    printer = (_Located if located else _Printer)(names.__getitem__)
     lines = ["import math", "import numpy as np", ""]
     if any(isinstance(n, ir.Reduce) for n in walk(whole)):
         lines.insert(0, "import functools")
@@ -97,8 +96,6 @@ def print_function(fn: ir.Function) -> str:
         lines += ["any_lane = bool  # here lanes run in order", ""]
     if any(isinstance(n, ir.Apart | ir.Ascending) for n in walk(whole)):
         lines += [*INSPECTORS.splitlines(), ""]
-    if any(failure.kinds for failure in failures):
-        lines += ["from appyc.runtime.faults import number", ""]
     for module, _, name in (error.partition(":") for error in sorted(fails)):
         lines += [f"from {module} import {name}", ""] if name else []
     for error in sorted(fails & set(ir.OWN_ERRORS)):
@@ -184,11 +181,11 @@ class _Printer(ExpressionPrinter):
             case ir.ForAll():
                 return self.for_all(stmt)
             case ir.Fail():
-                words = [self.bare(word) for word in stmt.values]
-                if stmt.kinds:
-                    words = [f"number({w}, {kind!r})" for w, kind in zip(words, stmt.kinds, strict=True)]
-                else:
-                    words = [f"{name}={word}" for name, word in zip(("value", "extent"), words, strict=False)]
+                pairs = zip(stmt.values, stmt.kinds, strict=False)
+                words = [self.word(word, kind) for word, kind in pairs]
+                if not stmt.kinds:
+                    named = zip(("value", "extent"), stmt.values, strict=False)
+                    words = [f"{name}={self.bare(word)}" for name, word in named]
                 text = f".format({', '.join(words)})" if words else ""
                 given = repr(stmt.message) + text if stmt.message else ", ".join(words)
                 if stmt.message == AS_TUPLE:
@@ -198,6 +195,15 @@ class _Printer(ExpressionPrinter):
                 return [f"range({self.bare(stmt.extent)})[{self.bare(stmt.index)}]"]
             case _:
                 assert_never(stmt)
+
+    def word(self, word: ir.Expr, kind: str) -> str:
+        """A number of a message, as the type that it has there."""
+        if isinstance(word, ir.Intrinsic) and word.name == "float_bits":
+            (word,) = word.args
+        if isinstance(word, ir.Cast):
+            word = word.arg
+        owner, _, dtype = kind.rpartition(" ")
+        return f"{dtype.rstrip('0123456789') if owner else f'np.{dtype}'}({self.bare(word)})"
 
     def masked(self, line: str, mask: ir.Expr | None) -> list[str]:
         return [line] if mask is None else [f"if {self.bare(mask)}:", f"    {line}"]
@@ -331,3 +337,22 @@ class _Printer(ExpressionPrinter):
         dtype = result.value.dtype
         kind = PYTHON_KINDS[dtype.kind] if result.python else f"np.{dtype}"
         return f"{kind}({self.bare(result.value)})"
+
+
+class _Located(_Printer):
+    """Ends each line with a comment that `Source.origins` reads."""
+
+    def stmt(self, stmt: ir.Stmt) -> list[str]:
+        lines = super().stmt(stmt)
+        if not isinstance(stmt, ir.If):
+            lines[len(self.remarks(stmt)) if isinstance(stmt, ir.For) else 0] += self.origin(stmt)
+        return lines
+
+    def branch(self, stmt: ir.If, word: str) -> list[str]:
+        first, *others = super().branch(stmt, word)
+        return [first + self.origin(stmt), *others]
+
+    @staticmethod
+    def origin(stmt: ir.Stmt) -> str:
+        loc = stmt.loc
+        return f"  #line {loc.line}:{loc.col}-{loc.end_col} {loc.file}" if loc.line else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -98,6 +100,59 @@ def test_errors_are_those_of_python(function, a):
     expected = outcome(function.py_func, a.copy(), np.zeros_like(a))
     chunks = [da.from_array(x, 4) for x in (a, np.zeros_like(a))]
     assert outcome(function, *chunks) == expected
+
+
+@appyc.jit(strict=True)
+def gathered(a, b):
+    for i in range(a.shape[0]):
+        if a[i] == 5:
+            b[i] = 0
+        elif a[a[i]] > 1:
+            b[i] = a[a[i] - 1]
+
+
+@appyc.jit(strict=True)
+def of_numbers(a, b):
+    for i in range(a.shape[0]):
+        if a[i] == 3:
+            raise KeyError(a[i], i, i / 3, a[i] > 2)
+        if a[i] < 0:
+            raise ValueError(f"{a[i]!r}: {a[i] * 0.3:.2f} of {np.float32(a[i])!r}, {i:3d}, {a[i] != 1}")
+        b[i] = a[i]
+
+
+def place(function, *arrays):
+    """The message of an error, and the place and the text that its note shows."""
+
+    def call():
+        function(*arrays)
+        np.asarray(arrays[-1])
+
+    with pytest.raises((ValueError, LookupError, OddError)) as caught:
+        call()
+    note = caught.value.__notes__[0].splitlines()
+    return str(caught.value), note[0].rpartition(":")[0], note[2]
+
+
+@pytest.mark.parametrize(("function", "a"), [(copied, [4, 1, 6, -2]), (own_error, [4, 8, 6, 3]),
+                                             (of_numbers, [3, 0]), (of_numbers, [0, 1, 2, -7]),
+                                             (gathered, [1, 0, 5, 7]), (gathered, [0, 0, 9, 0])])  # fmt: skip
+def test_errors_have_the_line_that_they_have_on_one_machine(function, a):
+    a = np.array(a, dtype=np.int64)
+    assert place(function, *(da.from_array(x, 2) for x in (a, a * 0))) == place(function, a, a * 0)
+
+
+def test_blocks_with_numbers_in_messages_are_compiled():
+    a, b = da.zeros(4, chunks=2), da.zeros(4, chunks=2)
+    of_numbers(a, b)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert b.compute(scheduler="sync").tolist() == [0.0] * 4
+
+
+def test_errors_of_worker_processes_have_the_line(workers):
+    a = np.array([4, 1, 6, -2])
+    assert place(copied, *(da.from_array(x, 2) for x in (a, a * 0))) == place(copied, a, a * 0)
 
 
 @appyc.jit(strict=True)
