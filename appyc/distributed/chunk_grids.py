@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import mmap
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -83,9 +84,11 @@ class Grid:
         """The chunks that a box overlaps: the part in the chunk, and the same part in the box."""
         axes = []
         for (low, high), starts in zip(box, self.starts, strict=True):
-            ranges = [(max(low, a), min(high, b), a) for a, b in itertools.pairwise(starts)]
-            axes.append([(n, slice(a - s, b - s), slice(a - low, b - low))
-                         for n, (a, b, s) in enumerate(ranges) if a < b])  # fmt: skip
+            first, end = max(bisect_right(starts, low) - 1, 0), bisect_left(starts, high, hi=len(starts) - 1)
+            ranges = [
+                (n, max(low, starts[n]), min(high, starts[n + 1]), starts[n]) for n in range(first, end)
+            ]
+            axes.append([(n, slice(a - s, b - s), slice(a - low, b - low)) for n, a, b, s in ranges if a < b])
         for parts in itertools.product(*axes):
             yield tuple(p[0] for p in parts), tuple(p[1] for p in parts), tuple(p[2] for p in parts)
 

@@ -95,6 +95,45 @@ def test_a_plan_is_that_of_the_chunks():
     assert len(first[1]) > len(first[0]) == len(first[2]) == 1
 
 
+@appyc.jit
+def squared(a, b, count):
+    for i in range(a.shape[0]):
+        s = a[i]
+        for _ in range(count):
+            s *= s
+        b[i] = s
+
+
+def test_the_work_of_a_block_does_not_grow_with_their_number(monkeypatch):
+    from appyc.distributed import chunk_grids
+
+    looked_at = 0
+
+    def counted(*sides: int) -> int:
+        nonlocal looked_at
+        looked_at += 1
+        return min(sides)
+
+    monkeypatch.setattr(chunk_grids, "min", counted, raising=False)
+    counts = []
+    for blocks in (100, 400):
+        looked_at = 0
+        squared(da.ones(blocks, chunks=1), da.ones(blocks, chunks=1), 3)
+        counts.append(looked_at / blocks)
+    assert 0 < counts[1] <= counts[0] * 1.1
+
+
+def test_sets_are_asked_once_for_numbers_that_no_index_needs(monkeypatch):
+    from appyc.analysis.accesses.access_boxes import Regions
+
+    asked = []
+    boxes = Regions._boxes
+    monkeypatch.setattr(Regions, "_boxes", lambda *given: asked.append(given) or boxes(*given))
+    for count in (2, 3, 4):
+        squared(da.ones(7, chunks=2), da.ones(7, chunks=2), count)
+    assert len(asked) <= 4
+
+
 def test_what_depends_on_values_is_not_run():
     plan = until_small.explain(da.ones(8, chunks=4), da.ones(8, chunks=4))
     assert not plan.is_complete
