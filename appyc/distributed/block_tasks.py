@@ -325,10 +325,10 @@ class BlockTasks:
         is_chunk = not has_others and all(self.grids[a].is_chunk(box) for a, box in put.items())
         key = self._add_block(at.loc.line, windows, [launch], results, targets, is_chunk=is_chunk)
         if self.counting is not None:
-            read = [(self.grids[a], r) for a, r in regions.items() if a not in kernel.reduced]
+            read = [(a, r) for a, r in regions.items() if a not in kernel.reduced and not r.is_overwritten]
             self.counting.block(
-                [(grid, r.parts, r.boxes) for grid, r in read if not r.is_overwritten],
-                [(self.grids[a], box) for a, box in written.items()],
+                [(a.name, self.grids[a], r.parts, r.boxes) for a, r in read],
+                [(a.name, self.grids[a], box) for a, box in written.items()],
                 [(self.grids[s.array], self._most(s, kernel, bounds), s) for s in kernel.listed],
             )
         for number, (array, box) in enumerate(written.items(), len(targets)):

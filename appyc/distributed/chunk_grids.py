@@ -92,6 +92,12 @@ class Grid:
         for parts in itertools.product(*axes):
             yield tuple(p[0] for p in parts), tuple(p[1] for p in parts), tuple(p[2] for p in parts)
 
+    def joined(self, box: Box, axis: int) -> int:
+        """How many chunks along an axis are a tenth of a box or more, as halos are not."""
+        low, high = box[axis]
+        parts = (min(high, b) - max(low, a) for a, b in itertools.pairwise(self.starts[axis]))
+        return sum(10 * part >= high - low > 0 for part in parts)
+
     def _covers(self, at: tuple[int, ...], part: Slices) -> bool:
         return all(p.stop - p.start == sizes[n] for p, n, sizes in zip(part, at, self.chunks, strict=True))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +30,8 @@ NO_STORES = "how many stores its blocks send to other chunks depends on data: no
 class Layer:
     """The tasks of one execution of a nest. first: the number of its first task. blocks: tasks that run the nest.
     tasks: all, with those that take chunks apart and put them together. moved: bytes of arrays that blocks take from
-    other chunks, or store there. least: of these, the bytes of the elements that they touch. notes: what to add."""
+    other chunks, or store there. least: of these, the bytes of the elements that they touch. joined: how many chunks of
+    an array, by name and axis, a block joins at most, halos aside. notes: what to add."""
 
     line: int
     first: int
@@ -37,6 +39,7 @@ class Layer:
     tasks: int = 0
     moved: int = 0
     least: int = 0
+    joined: dict[tuple[str, int], int] = field(default_factory=dict)
     notes: dict[str, None] = field(default_factory=dict)
 
 
@@ -64,6 +67,9 @@ class Plan:
             )
             notes = dict.fromkeys(note for layer in layers for note in layer.notes)
             lines += [f"             {note}" for note in notes]
+            for name, axis in dict.fromkeys(of for layer in layers for of in layer.joined):
+                most = max(layer.joined.get((name, axis), 0) for layer in layers)
+                lines.append(f"             a block takes {most} chunks of {name!r} along axis {axis}")
         if not self.is_complete:
             lines.append("  what follows depends on values that these tasks compute")
         return "\n".join(lines) + "\n"
@@ -127,16 +133,22 @@ class Counting:
 
     def block(
         self,
-        reads: Iterable[tuple[Grid, Sequence[Box], Sequence[Box]]],
-        writes: Iterable[tuple[Grid, Box]],
+        reads: Sequence[tuple[str, Grid, Sequence[Box], Sequence[Box]]],
+        writes: Sequence[tuple[str, Grid, Box]],
         listed: Iterable[tuple[Grid, int | None, StoreList]] = (),
     ) -> None:
         """A block, which runs where most of its bytes are. reads: what it takes and what it touches of each array.
         listed: the stores that it lists, and how many, spread over the chunks as their elements are."""
         layer = self.layers[-1]
         layer.blocks += 1
-        taken = [(grid, at, part) for grid, boxes, _ in reads for at, part in _pieces(grid, boxes)]
-        put = [(grid, at, part) for grid, box in writes for at, part in _pieces(grid, [box])]
+        taken = [(grid, at, part) for _, grid, boxes, _ in reads for at, part in _pieces(grid, boxes)]
+        put = [(grid, at, part) for _, grid, box in writes for at, part in _pieces(grid, [box])]
+        boxes_of = [*((name, grid, boxes) for name, grid, boxes, _ in reads),
+                    *((name, grid, [box]) for name, grid, box in writes)]  # fmt: skip
+        for name, grid, boxes in boxes_of:
+            for box, axis in itertools.product(boxes, range(len(grid.shape))):
+                if (count := grid.joined(box, axis)) > 1:
+                    layer.joined[name, axis] = max(count, layer.joined.get((name, axis), 0))
         weights: Counter[Holder] = Counter()
         for grid, at, part in (*taken, *put):
             weights[grid.chunks, at] += _size(grid, part)
@@ -154,7 +166,7 @@ class Counting:
             if (grid.chunks, at) != holder and known not in self.seen:
                 self.seen.add(known)
                 layer.moved += _size(grid, part)
-        for grid, boxes, touched in reads:
+        for _, grid, boxes, touched in reads:
             for at, part in _pieces(grid, touched) if boxes else ():
                 if (grid.chunks, at) != holder:
                     of = (layer, grid.dtype.itemsize, list[Slices]())

@@ -165,9 +165,10 @@ class TimeTiled(Program):
             results = [(order.index(a), inside(of.box(at), tile.windows[a])) for a in written]
             key = self._add_block(loop.loc.line, [*windows.values()], launches, results)
             if self.counting is not None:
-                parts = [(self.grids[a], self._part(tile, a)) for a in order]
+                parts = [(a.name, self.grids[a], self._part(tile, a)) for a in order]
                 self.counting.block(
-                    [(grid, p, p) for grid, p in parts], [(self.grids[a], of.box(at)) for a in written]
+                    [(*part, part[-1]) for part in parts],
+                    [(a.name, self.grids[a], of.box(at)) for a in written],
                 )
             done.append((at, key))
         for (at, key), (number, array) in itertools.product(done, enumerate(written)):

@@ -134,6 +134,25 @@ def test_sets_are_asked_once_for_numbers_that_no_index_needs(monkeypatch):
     assert len(asked) <= 4
 
 
+@appyc.jit
+def summed_along_rows(a, b):
+    for i in range(a.shape[0]):
+        s = 0.0
+        for j in range(a.shape[1]):
+            s += a[i, j]
+            b[i, j] = s
+
+
+@pytest.mark.parametrize(("chunks", "joined"), [((100, 400), {}), ((100, 50), {("a", 1): 8, ("b", 1): 8})])
+def test_chunks_that_an_access_pattern_joins_are_told(chunks, joined):
+    a, b = da.zeros((400, 400), chunks=chunks), da.zeros((400, 400), chunks=chunks)
+    plan = summed_along_rows.explain(a, b)
+    assert plan.layers[0].joined == joined
+    assert ("a block takes 8 chunks of 'a' along axis 1" in str(plan)) == bool(joined)
+    halo = smoothed.explain(1, da.zeros((800, 800), chunks=200), da.zeros((800, 800), chunks=200))
+    assert not any(layer.joined for layer in halo.layers)
+
+
 def test_what_depends_on_values_is_not_run():
     plan = until_small.explain(da.ones(8, chunks=4), da.ones(8, chunks=4))
     assert not plan.is_complete
