@@ -84,18 +84,16 @@ class Grid:
         """The chunks that a box overlaps: the part in the chunk, and the same part in the box."""
         axes = []
         for (low, high), starts in zip(box, self.starts, strict=True):
-            first, end = max(bisect_right(starts, low) - 1, 0), bisect_left(starts, high, hi=len(starts) - 1)
-            ranges = [
-                (n, max(low, starts[n]), min(high, starts[n + 1]), starts[n]) for n in range(first, end)
-            ]
-            axes.append([(n, slice(a - s, b - s), slice(a - low, b - low)) for n, a, b, s in ranges if a < b])
-        for parts in itertools.product(*axes):
-            yield tuple(p[0] for p in parts), tuple(p[1] for p in parts), tuple(p[2] for p in parts)
+            parts = [(n, max(low, starts[n]), min(high, starts[n + 1])) for n in _meeting(starts, low, high)]
+            axes.append([(n, slice(a - starts[n], b - starts[n]), slice(a - low, b - low))
+                         for n, a, b in parts if a < b])  # fmt: skip
+        for each in itertools.product(*axes):
+            yield tuple(p[0] for p in each), tuple(p[1] for p in each), tuple(p[2] for p in each)
 
     def joined(self, box: Box, axis: int) -> int:
         """How many chunks along an axis are a tenth of a box or more, as halos are not."""
-        low, high = box[axis]
-        parts = (min(high, b) - max(low, a) for a, b in itertools.pairwise(self.starts[axis]))
+        (low, high), starts = box[axis], self.starts[axis]
+        parts = (min(high, starts[n + 1]) - max(low, starts[n]) for n in _meeting(starts, low, high))
         return sum(10 * part >= high - low > 0 for part in parts)
 
     def _covers(self, at: tuple[int, ...], part: Slices) -> bool:
@@ -161,6 +159,11 @@ class Grid:
                 self.keys[at] = graph.add("chunk", _result, key, number, target)
             else:
                 self.keys[at] = graph.add("patch", _patch, self.keys[at], key, number, part, target)
+
+
+def _meeting(starts: Sequence[int], low: int, high: int) -> range:
+    """The chunks that may have an element from `low` to below `high`. starts: where they begin, and the last ends."""
+    return range(max(bisect_right(starts, low) - 1, 0), bisect_left(starts, high, hi=len(starts) - 1))
 
 
 def inside(box: Box, window: Box) -> Slices:
