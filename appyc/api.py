@@ -341,7 +341,7 @@ def jit(fn: Callable[..., Any] | None = None, /, **given: object) -> Any:
 
     target: "auto" (the GPU where an argument lives on one, or where that is predicted to be quicker), "cpu" (C with
     OpenMP), "gpu" (Triton), "interpret" (the Triton kernels in Triton's interpreter, on NumPy
-    arrays), "python" (not compiled), "dask" (tasks over chunked arrays; NumPy's arrays are read whole by each task).
+    arrays), "python" (not compiled), "dask" (tasks over chunked arrays, into which large ones of NumPy's are cut).
     auto: analyse loops without pragmas too. strict: what
     cannot be compiled is an error instead of running in Python. fastmath: let the C compiler
     reassociate floating-point arithmetic. cache: keep compiled code on disk. boundscheck:

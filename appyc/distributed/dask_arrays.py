@@ -11,7 +11,9 @@ import numpy as np
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
+from appyc.distributed.chunk_choice import chosen_chunks
 from appyc.distributed.chunk_grids import Graph, Grid, Key
+from appyc.ir.nodes import Stmt, Symbol
 
 
 def _with(name: str, layer: dict[Key, object], graph: Graph) -> HighLevelGraph:
@@ -29,8 +31,12 @@ def array_of(name: str, grid: Grid, graph: Graph) -> Any:
     return da.Array(_with(name, layer, graph), name, grid.chunks, meta=grid.meta)
 
 
-def zeros(shape: tuple[int, ...], dtype: Any, grids: Iterable[Grid], graph: Graph) -> Any:
-    """A new array, in chunks like those of another of its shape, or along each axis like those of one as long."""
+def zeros(
+    body: Sequence[Stmt], symbol: Symbol, shape: tuple[int, ...], grids: Iterable[Grid], graph: Graph
+) -> Any:
+    """A new array of a program, in chunks like those of another of its shape, or along each axis like those of one as
+    long that is cut; with neither, in chunks that are chosen."""
+    dtype = symbol.dtype.numpy
     name = f"zeros-{len(graph.sources)}-{graph.token}"  # to find one takes Dask milliseconds
     known: dict[int, Any] = {}
     meta = None
@@ -39,8 +45,11 @@ def zeros(shape: tuple[int, ...], dtype: Any, grids: Iterable[Grid], graph: Grap
         if grid.shape == shape:
             return da.zeros(shape, dtype=dtype, chunks=grid.chunks, meta=grid.meta, name=name)
         for length, chunks in zip(grid.shape, grid.chunks, strict=True):
-            known.setdefault(length, chunks)
-    new = tuple(known.get(length, "auto") for length in shape)
+            if len(chunks) > 1:
+                known.setdefault(length, chunks)
+    new: Any = tuple(known.get(length, "auto") for length in shape)
+    if not known.keys() & set(shape):
+        new = chosen_chunks(body, symbol, shape)
     return da.zeros(shape, dtype=dtype, chunks=new, meta=meta, name=name)
 
 

@@ -22,6 +22,7 @@ from dask.base import tokenize
 from appyc.analysis.sets.evaluate import hold
 from appyc.compiler.analyse import Analysed
 from appyc.distributed.block_tasks import DependsOnTasksError, Prepared
+from appyc.distributed.chunk_choice import chosen_chunks
 from appyc.distributed.chunk_grids import Graph, Grid, Task
 from appyc.distributed.dask_arrays import array_of, number_of
 from appyc.distributed.kernels import Maker
@@ -115,14 +116,16 @@ def _begun(chunked: Chunked, named: Mapping[str, Any]) -> tuple[Program, dict[Sy
     given = {s: v for s, v in values.items() if s.is_array}
     token = tokenize(chunked.text, *values.values())
     written, used = arrays_written(fn), {array_of_access(n) for n in walk(fn.body) if is_access(n)}
-    for symbol, value in given.items():
+    for symbol, value in sorted(given.items(), key=lambda pair: -getattr(pair[1], "size", 0)):
         if not is_chunked(value):
             if symbol in written:
                 raise UnsupportedError(
                     f"{symbol.name!r} is written and is no array of Dask's", _access(fn, symbol, writes=True).loc,
                     f"pass dask.array.from_array({symbol.name}, chunks=...)",
                 )  # fmt: skip
-            given[symbol] = da.from_array(value, chunks=-1, name=f"given-{symbol.name}-{token}")
+            beside = [side for other in given.values() if is_chunked(other) for side in other.chunks]
+            chunks = chosen_chunks(fn.body, symbol, np.shape(value), beside)
+            given[symbol] = da.from_array(value, chunks, name=f"given-{symbol.name}-{token}")
     for one, other in itertools.permutations(given, 2):
         if given[one] is given[other] and one in written and other in used:
             write, access = _access(fn, one, writes=True), _access(fn, other, writes=False)

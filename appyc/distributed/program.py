@@ -73,7 +73,7 @@ class Program(BlockTasks):
                     self._nest(stmt)
                 case ir.Alloc(array=symbol, kept=None):
                     shape = tuple(max(self._number(length), 0) for length in stmt.shape)
-                    array = zeros(shape, symbol.dtype.numpy, self.grids.values(), self.graph)
+                    array = zeros(self.fn.body, symbol, shape, self.grids.values(), self.graph)
                     self.graph.sources.append(array)
                     self.values[symbol] = self.grids[symbol] = Grid(array)
                 case ir.Fail(values=words):
