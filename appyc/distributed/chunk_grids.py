@@ -91,10 +91,10 @@ class Grid:
             yield tuple(p[0] for p in each), tuple(p[1] for p in each), tuple(p[2] for p in each)
 
     def joined(self, box: Box, axis: int) -> int:
-        """How many chunks along an axis are a tenth of a box or more, as halos are not."""
+        """Of how many chunks along an axis a box has the half or more, as halos have not."""
         (low, high), starts = box[axis], self.starts[axis]
-        parts = (min(high, starts[n + 1]) - max(low, starts[n]) for n in _meeting(starts, low, high))
-        return sum(10 * part >= high - low > 0 for part in parts)
+        ends = [(starts[n], starts[n + 1]) for n in _meeting(starts, low, high)]
+        return sum(2 * (min(high, b) - max(low, a)) >= b - a > 0 for a, b in ends)
 
     def _covers(self, at: tuple[int, ...], part: Slices) -> bool:
         return all(p.stop - p.start == sizes[n] for p, n, sizes in zip(part, at, self.chunks, strict=True))
