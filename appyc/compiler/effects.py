@@ -28,13 +28,12 @@ Shape = tuple[int, ...]
 @dataclass(frozen=True, slots=True)
 class Effects:
     """written: parameters that are stored into, by number. results: dtypes of the numbers and arrays that are
-    returned. python: which of them are numbers of Python's. single: one is returned, not a tuple of them.
-    closed: it touches no array but its arguments, returns nothing but numbers and new arrays, and takes nothing
+    returned. single: one is returned, not a tuple of them. closed: it touches no array but its arguments, returns
+    nothing but new arrays and numbers of NumPy's (what Python's own do depends on what they meet), and takes nothing
     but arrays and numbers."""
 
     written: tuple[int, ...]
     results: tuple[np.dtype, ...]
-    python: tuple[bool, ...]
     single: bool
     closed: bool
     _function: Function = field(repr=False, compare=False)
@@ -63,15 +62,15 @@ def effects_of(analysed: Analysed) -> Effects:
     stored = arrays_written(function)
     items = function.tree if isinstance(function.tree, tuple) else (function.tree,)
     count = len(function.results)
+    has_pythons = any(result.python for result in function.results)
     flat = function.tree is None or items == tuple(range(count))
     new = [r.value for r in function.results if isinstance(r.value, Symbol)]
     fresh = len(set(new)) == len(new) and not set(new) & set(function.params)
     return Effects(
         tuple(k for k, symbol in enumerate(function.params) if symbol in stored),
         tuple(result.value.dtype.numpy for result in function.results),
-        tuple(result.python for result in function.results),
         isinstance(function.tree, int),
-        flat and fresh and not analysed.outside.captures,
+        flat and fresh and not has_pythons and not analysed.outside.captures,
         function,
     )
 

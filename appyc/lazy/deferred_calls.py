@@ -133,8 +133,8 @@ def _operation(function: JitFunction, args: tuple[Any, ...]) -> Call:
     except CompileError:
         raise _Refused("it is not compiled as a whole") from None  # what is wrong, the call itself will raise
     if not effects.closed:
-        raise _Refused("it takes arrays from outside its arguments, or returns views")
+        raise _Refused(
+            "it takes arrays from outside its arguments, or returns views or numbers of Python's own"
+        )
     function.before = _GOES_ON  # from now on, the next call of a run takes no Python
-    return Call(
-        function, effects.written, effects.results, effects.single, effects.shapes, python=effects.python
-    )
+    return Call(function, effects.written, effects.results, effects.single, effects.shapes)

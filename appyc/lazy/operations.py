@@ -177,7 +177,6 @@ class Call:
     single: bool
     shapes: Callable[[Sequence[Any]], tuple[tuple[int, ...], ...] | None] = field(compare=False)
     hosted: ClassVar[bool] = False
-    python: tuple[bool, ...] = ()
 
 
 Operation = Pointwise | Power | Create | Convert | Copy | Gather | Scatter | Apply | Product | Call

@@ -105,7 +105,6 @@ class Writer:
         return f"s{next(self.numbers)}"
 
     def _call(self, operation: Call, operands: list[str], made: tuple[int | None, ...]) -> list[str]:
-        """The call. A number of Python's that it returns becomes NumPy's, which it was recorded as."""
         known = (name for name, function in self.functions.items() if function is operation.function)
         name = next(known, f"f{len(self.functions)}")
         self.functions[name] = operation.function
@@ -113,11 +112,7 @@ class Writer:
         if not made:
             return [call]
         names = ["_" if number is None else self.found.name(number) for number in made]
-        lines = [f"{names[0] if operation.single else tuple_of(names)} = {call}"]
-        for name, dtype, is_pythons in zip(names, operation.results, operation.python, strict=True):
-            if is_pythons and name != "_":
-                lines.append(f"{name} = {_type(dtype)}({name})")
-        return lines
+        return [f"{names[0] if operation.single else tuple_of(names)} = {call}"]
 
     def _value(self, operation: object, operands: list[str]) -> str:
         match operation:

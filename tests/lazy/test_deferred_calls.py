@@ -275,6 +275,17 @@ def test_a_number_of_pythons_that_a_deferred_call_returns_is_stored(fn, target):
     assert numpy.array_equal(numpy.asarray(a), x)
 
 
+@pytest.mark.parametrize("fn", [_count, _half, _is_many])
+@pytest.mark.parametrize("dtype", ["int8", "float32", "uint64"])
+def test_a_number_of_pythons_has_the_type_of_what_it_meets(fn, dtype):
+    """It counted as NumPy's, so that a sum of float32 and a count had elements of 64 bits."""
+    a, x = np.ones(4, dtype), numpy.ones(4, dtype)
+    found, wanted = a * appyc.jit(defer=True)(fn)(a), x * fn(x)
+    assert type(appyc.jit(defer=True)(fn)(a)) is type(fn(x))
+    assert found.dtype == wanted.dtype
+    assert found.tolist() == wanted.tolist()
+
+
 def test_numbers_of_pythons_in_a_tuple_and_a_complex_one():
     a, x = np.arange(4.0), numpy.arange(4.0)
     (n, half, b), (m, part, y) = appyc.jit(defer=True)(_count_and_half)(a), _count_and_half(x)
