@@ -202,7 +202,7 @@ def _whole(text: str) -> int | None:
 def or_usual(read: Callable[[Mapping[str, str]], T]) -> T:
     """The value of an environment variable; where it is invalid, a warning, and the default.
 
-    For what is read as modules are imported, which must not fail.
+    For what is read as modules are imported, or inside the compiler, which must not fail.
     """
     try:
         return read(os.environ)

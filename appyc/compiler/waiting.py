@@ -16,7 +16,7 @@ from typing import TextIO
 from appyc.frontend.access import closure_of
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.trip_counts import evaluations
-from appyc.options import compile_wait, progress_is_shown
+from appyc.options import compile_wait, or_usual, progress_is_shown
 
 NOTICE_AFTER = 1.0
 """Seconds of compiling without a word."""
@@ -40,7 +40,7 @@ class Notice:
         self._thread: threading.Thread | None = None
 
     def __enter__(self) -> None:
-        if progress_is_shown():
+        if or_usual(progress_is_shown):
             self._thread = threading.Thread(target=self._tell, name="appyc-notice", daemon=True)
             self._thread.start()
 

@@ -110,7 +110,7 @@ def current() -> Machine:
     known = _known()
     if not known.looked:
         known.looked = True
-        known.record = _read(_cache()) if options.machine_is_measured() else None
+        known.record = _read(_cache()) if options.or_usual(options.machine_is_measured) else None
         if known.record is not None:
             known.hold(known.record.machine)
     return known.machine
@@ -127,7 +127,7 @@ def ensure_measured() -> None:
     current()
     known = _known()
     due = known.record is None or known.record.is_due
-    if due and not known.tried and options.machine_is_measured():
+    if due and not known.tried and options.or_usual(options.machine_is_measured):
         remeasure(known.record)
 
 

@@ -182,6 +182,12 @@ def test_one_line_says_what_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found == f"appyc: compiling add_up ({__file__}:{add_up.__code__.co_firstlineno}) ...\n"
 
 
+def test_a_setting_that_cannot_be_read_is_no_error_of_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("APPYC_PROGRESS", "perhaps")
+    with pytest.warns(RuntimeWarning, match="APPYC_PROGRESS must be one of .*, not 'perhaps'; it is ignored"):
+        assert "compiling add_up" in shown(io.StringIO(), monkeypatch, soon=0.0, seconds=0.2)
+
+
 def test_a_terminal_shows_how_long_and_then_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("APPYC_PROGRESS", "1")
     found = shown(Terminal(), monkeypatch, soon=0.0, seconds=0.2)
