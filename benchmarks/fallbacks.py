@@ -206,6 +206,10 @@ def tiny(settings):
     return settings["a"] + settings["b"]
 
 
+def column(table, k):
+    return table[1:, k]
+
+
 def memo(n, cache):
     if n in cache:
         return cache[n]
@@ -349,6 +353,7 @@ PROGRAMS = (
     Program(half, lambda: (np.ones(1000, np.float16),)),
     Program(long_list, lambda: (list(range(3000)),)),
     Program(tiny, lambda: ({"a": 1, "b": 2, 3: 4},)),
+    Program(column, lambda: (np.ones((9, 4)), 2)),
     Program(memo, lambda: (5, {4: 3, 3: 2})),
     Program(memoised, lambda: (30, {})),
     Program(orders, lambda: ([1, 2, 3, 4, 5], 0, [])),

@@ -212,25 +212,25 @@ ResultTree: TypeAlias = (
 def nested(tree: ResultTree, values: Sequence[Any]) -> object:
     """The values in the shape that the function returns."""
     match tree:
+        case int():
+            return values[tree]
         case None:
             return None
         case tuple():
             return tuple(nested(t, values) for t in tree)
-        case Chosen() | ViewOf() | ListOf() | MadeOf() | NoneOr() | DictOf():
-            return tree.build(values)
         case _:
-            return values[tree]
+            return tree.build(values)
 
 
 def leaves(tree: ResultTree) -> Iterator[int]:
     """The numbers of the results that a tree names."""
     match tree:
+        case int():
+            yield tree
         case None:
             return
         case tuple():
             for item in tree:
                 yield from leaves(item)
-        case Chosen() | ViewOf() | ListOf() | MadeOf() | NoneOr() | DictOf():
-            yield from tree.leaves()
         case _:
-            yield tree
+            yield from tree.leaves()

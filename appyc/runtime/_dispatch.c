@@ -27,7 +27,7 @@
 #include "_launch.h"
 
 /* As in appyc/runtime/dispatch.py: of Kernel.record(), and of what on_fault is called with. */
-enum { RECORD_FORMAT = 18, HOST_RAISED = -1 };
+enum { RECORD_FORMAT = 19, HOST_RAISED = -1 };
 
 /* For the whole process, as OpenMP's own setting is; every entry passes it on in slot 0. */
 static int threads = 1;

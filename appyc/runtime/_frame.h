@@ -61,7 +61,7 @@ typedef struct {
     Result *results;
     Group *groups;
     int group_count;
-    PyObject *tree;    /* how results are nested: None, a number, a list's columns, a tuple of such, or what builds one */
+    PyObject *tree;    /* how results are nested: None, a number, a list's columns, a view's numbers, a tuple of such, or what builds one */
     PyObject *watched;  /* a tuple of (dict or cell, name, value) */
     PyObject *kernel;  /* the Python object it was made from; keeps the code loaded */
     PyObject *checked_kernel;  /* that of `checked`, or None */
@@ -305,11 +305,49 @@ static PyObject *listed(PyObject *tree, PyObject **values)
     return out;
 }
 
+/* An integer of a view's description: itself, or in a tuple the number of the result that has it. */
+static Py_ssize_t number_of_view(PyObject *tree, Py_ssize_t at, PyObject **values)
+{
+    PyObject *number = PyList_GET_ITEM(tree, at);
+    if (PyTuple_Check(number))
+        number = values[PyLong_AsLong(PyTuple_GET_ITEM(number, 0))];
+    return PyNumber_AsSsize_t(number, PyExc_OverflowError);
+}
+
+/* A view of an array. tree: None, the array, the number of axes, then the numbers of a ViewOf (ir/results.py). */
+static PyObject *viewed(PyObject *tree, PyObject **values)
+{
+    PyArrayObject *base = (PyArrayObject *)values[PyLong_AsLong(PyList_GET_ITEM(tree, 1))];
+    int ndim = (int)PyLong_AsLong(PyList_GET_ITEM(tree, 2)), axes = PyArray_NDIM(base), is_empty = 0;
+    npy_intp shape[NPY_MAXDIMS], strides[NPY_MAXDIMS], offset = 0;
+    Py_ssize_t at = 3;
+    for (int axis = 0; axis < axes; axis++)
+        offset += number_of_view(tree, at++, values) * PyArray_STRIDE(base, axis);
+    for (int k = 0; k < ndim; k++) {
+        shape[k] = number_of_view(tree, at++, values);
+        is_empty |= shape[k] == 0;
+    }
+    for (int k = 0; k < ndim; k++) {
+        strides[k] = 0;
+        for (int axis = 0; axis < axes; axis++)
+            strides[k] += number_of_view(tree, at++, values) * PyArray_STRIDE(base, axis);
+    }
+    if (PyErr_Occurred())
+        return NULL;
+    char *first = PyArray_BYTES(base) + (is_empty ? 0 : offset);
+    PyArray_Descr *descr = (PyArray_Descr *)Py_NewRef(PyArray_DESCR(base));  /* taken by the view */
+    PyObject *out = PyArray_NewFromDescr(&PyArray_Type, descr, ndim, shape, strides, first,
+                                         PyArray_FLAGS(base) & NPY_ARRAY_WRITEABLE, NULL);
+    if (out && PyArray_SetBaseObject((PyArrayObject *)out, Py_NewRef(base)) < 0)
+        Py_CLEAR(out);
+    return out;
+}
+
 /* The values in the shape that the function returns. */
 static PyObject *nested(const Specialisation *s, PyObject *tree, PyObject **values)
 {
     if (PyList_Check(tree))
-        return listed(tree, values);
+        return PyList_GET_ITEM(tree, 0) == Py_None ? viewed(tree, values) : listed(tree, values);
     if (tree == Py_None)
         Py_RETURN_NONE;
     if (PyLong_Check(tree)) {

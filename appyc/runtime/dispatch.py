@@ -12,7 +12,7 @@ from appyc.runtime._dispatch import Entry, GuardFailure, Launcher
 
 __all__ = ["LONGEST_LIST", "Entry", "GuardFailure", "Launcher"]
 
-FORMAT = 18
+FORMAT = 19
 """Of what the dispatcher reads, calls and offers: `Kernel.record()`, `OnFault`, the memory of kernels. The same
 number stands in `_dispatch.c`."""
 

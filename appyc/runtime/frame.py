@@ -15,7 +15,7 @@ from appyc.ir.abi import FrameLayout
 from appyc.ir.aliasing import Sharing
 from appyc.ir.arguments import ArgType, NoneArg, TupleArg, TupleKind
 from appyc.ir.fault_words import FaultSite
-from appyc.ir.results import ListOf, ResultTree
+from appyc.ir.results import ListOf, ResultTree, ViewOf
 from appyc.ir.types import ArrayType, Container, DType, Layout
 from appyc.runtime import _dispatch
 from appyc.runtime.faults import located_error
@@ -125,13 +125,18 @@ class Kernel:
 
 
 def _for_dispatcher(tree: ResultTree) -> object:
-    """The tree with its lists in the form of which the dispatcher makes them itself."""
-    if isinstance(tree, tuple):
-        return tuple(map(_for_dispatcher, tree))
-    if not isinstance(tree, ListOf):
-        return tree
-    columns = zip(tree.columns, tree.python, strict=True)
-    return [tree.count, tree.of_tuples, *(part for column in columns for part in column)]
+    """The tree with its lists and views in the form of which the dispatcher makes them itself."""
+    match tree:
+        case tuple():
+            return tuple(map(_for_dispatcher, tree))
+        case ListOf():
+            columns = zip(tree.columns, tree.python, strict=True)
+            return [tree.count, tree.of_tuples, *(part for column in columns for part in column)]
+        case ViewOf():
+            later = iter(tree.known_later)
+            return [None, tree.array, tree.ndim, *((next(later),) if n is None else n for n in tree.numbers)]
+        case _:
+            return tree
 
 
 OnFault: TypeAlias = Callable[[Kernel, int, Sequence[Any], Sequence[object]], object]

@@ -88,3 +88,34 @@ def test_a_returned_view_comes_back_from_the_disk(tmp_path, monkeypatch) -> None
         tail, same = appyc.jit(strict=True, target="cpu")(tails)(a, 0)
         assert np.shares_memory(tail, a)
         assert same is a
+
+
+def _views(a, k):  # type: ignore[no-untyped-def]
+    return a[k:], a[:, None, ::-1], a.T, a[1:1], a[:0, ::-2], (a[::2, k], a[-1]), np.diag(a), a[::-1][:, 1:]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("dtype", ["float64", "int8", "complex64", "bool"])
+@pytest.mark.parametrize("layout", ["C", "F", "strided", "readonly", "empty"])
+def test_views_are_numpys(target: str, dtype: str, layout: str) -> None:
+    """The dispatcher makes them of the array and numbers."""
+    whole = np.arange(80).reshape(8, 10).astype(dtype)
+    a = {"F": np.asfortranarray(whole), "strided": whole[::2, 9:0:-3], "empty": whole[:0]}.get(layout, whole)
+    a.setflags(write=layout != "readonly")
+    k = min(1, len(a))
+    fn = _views if len(a) else _views_of_nothing
+    found = [*_flat(appyc.jit(strict=True, cache=False, target=target)(fn)(a, k))]
+    for view, wanted in zip(found, _flat(fn(a, k)), strict=True):
+        assert (view.shape, view.dtype, view.tolist()) == (wanted.shape, wanted.dtype, wanted.tolist())
+        assert view.size == 0 or view.strides == wanted.strides
+        assert view.flags.writeable == wanted.flags.writeable or wanted.ndim == 1  # of `np.diag` it is not
+        assert view.size == 0 or np.shares_memory(view, a)
+
+
+def _views_of_nothing(a, k):  # type: ignore[no-untyped-def]
+    return a[k:], a[::-1], a.T, a[:, 1:]
+
+
+def _flat(values):  # type: ignore[no-untyped-def]
+    for value in values:
+        yield from _flat(value) if isinstance(value, tuple) else (value,)
