@@ -23,8 +23,7 @@ import pytest
 
 import appyc
 from appyc.errors import Loc, TypeInferenceError
-from appyc.frontend.expressions.arithmetic import PartedTypesError
-from appyc.frontend.types.numbers import Either
+from appyc.frontend.types.numbers import Either, PartedTypesError
 from appyc.ir.types import DType
 from appyc.options import num_threads
 

@@ -34,7 +34,7 @@ from appyc.frontend.desugar.rebound_names import with_names_for_rebound
 from appyc.frontend.desugar.rewriting import with_split_assignments
 from appyc.frontend.desugar.sequences import without_byte_arrays, without_deques, without_list_methods
 from appyc.frontend.desugar.tries import without_tries
-from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const
+from appyc.frontend.expressions.arithmetic import cast, const
 from appyc.frontend.expressions.callee_facts import Callees, Known, with_callees
 from appyc.frontend.expressions.indexed_tuples import table_of
 from appyc.frontend.expressions.left_calls import settled_calls
@@ -48,6 +48,7 @@ from appyc.frontend.scope import Lowering, Scope
 from appyc.frontend.source import LibraryText, Source
 from appyc.frontend.syntax.tree import parameters_of, walk
 from appyc.frontend.types import values as vals
+from appyc.frontend.types.numbers import PartedTypesError
 from appyc.ir.arguments import ArgType, NoneArg, ScalarArg, TupleArg, TupleKind
 from appyc.ir.names import NameSupply
 from appyc.ir.nodes import Assign, Const, Extent, Function, Result, Stmt, Symbol, Var

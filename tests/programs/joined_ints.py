@@ -322,3 +322,38 @@ def updated_items_of_lists(a, k, out):
     if k:
         seen[0] += 300  # more than a uint8 holds
     return seen, sums
+
+
+@_on(3, 2**63 - 1, types=(np.int64,))
+def beyond_the_limit(a, k, out):
+    """The int that is Python's grows beyond 64 bits, which NumPy's does not."""
+    s = k
+    for i in range(6):
+        if a[i] > s:
+            s = a[i]
+    return s + 1, s * 3 - s
+
+
+@_on(3, -(2**63), types=(np.int64,))
+def beyond_the_least(a, k, out):
+    p, q = k, a[0]
+    for _ in range(5):
+        p, q = q, p
+    return p - 1, q - 1, -(p if out[0] else q), -(k if len(a) else a[1])
+
+
+@_on(3, 2**63 + 5, types=(np.int64,))
+def modulus_beyond(a, k, out):
+    s = 1
+    if len(a) < 3:
+        s = a[0]
+    return int(s) % k
+
+
+@_on(31, types=(np.int64,))
+def wrapping_hash(a, k, out):
+    """It begins with an int that is small, and goes on with NumPy's, which wrap."""
+    h = 7
+    for i in range(6):
+        h = h * 31 + a[i] * 2**60
+    return h

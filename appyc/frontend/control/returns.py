@@ -25,7 +25,6 @@ from appyc.frontend.control.returned_values import returned_view
 from appyc.frontend.desugar.building import always_jumps, located
 from appyc.frontend.expressions import lists
 from appyc.frontend.expressions.arithmetic import (
-    PartedTypesError,
     const,
 )
 from appyc.frontend.expressions.expressions import lower_operands, lower_or_none
@@ -37,7 +36,7 @@ from appyc.frontend.syntax.tree import copied_list, is_new_list, may_return
 from appyc.frontend.types import values as vals
 from appyc.frontend.types.descriptions import describe
 from appyc.frontend.types.made_values import made_object
-from appyc.frontend.types.numbers import NumberType
+from appyc.frontend.types.numbers import NumberType, PartedTypesError
 from appyc.frontend.types.numbers import joined as joined_type
 from appyc.frontend.types.value_parts import numbers_of, parts_of, with_numbers, with_parts
 from appyc.ir.nodes import Assign, Break, Load, Var

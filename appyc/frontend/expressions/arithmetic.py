@@ -15,29 +15,18 @@ from appyc.frontend.types.numbers import (
     PY_COMPLEX,
     PY_FLOAT,
     PY_INT,
-    Either,
+    PY_LARGE_INT,
     NumberType,
+    PartedTypesError,
     division_type,
     holds,
     joined,
     promote,
 )
 from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
-from appyc.ir.integers import Range, is_within, limits, range_of
+from appyc.ir.integers import Range, is_within, limits, range_of, range_of_binary
 from appyc.ir.nodes import Binary, Cast, Compare, Const, Expr, Intrinsic, Load, Symbol, Unary
 from appyc.ir.types import DType
-
-
-class PartedTypesError(UnsupportedError):
-    """An operation on a number whose type depends on the path, where the result depends on that type."""
-
-    def __init__(self, either: Either | None, loc: Loc) -> None:
-        super().__init__(
-            "this integer is Python's on one path and NumPy's on another, or of two widths, and the result differs",
-            loc,
-            "convert it where it is assigned, with int(...) or np.int64(...)",
-        )
-        self.either = either
 
 
 def const(value: bool | int | float | complex, dtype: DType, loc: Loc) -> Const:
@@ -191,6 +180,8 @@ def in_each_type(make: Callable[[Sequence[Number]], Number], operands: Sequence[
     Raises PartedTypesError if it is not.
     """
     k, mixed = next((k, n) for k, n in enumerate(operands) if n.either is not None)
+    if any(n.type == PY_LARGE_INT for n in operands):
+        raise PartedTypesError(mixed.either, loc)
     wide = Number(mixed.expr, python=False)  # of a type that has the values of all
     *ways, whole = (
         _in_each_type_or_one(make, [*operands[:k], way, *operands[k + 1 :]], loc)
@@ -200,8 +191,27 @@ def in_each_type(make: Callable[[Sequence[Number]], Number], operands: Sequence[
     weak = [range_of(n.expr) for n in operands if n.type == PY_INT]
     exact = [n for n in (whole, ways[0] if mixed.either and mixed.either.python else None) if n is not None]
     if len(found) == len(ways) and (out := _one_of(found, exact, weak)) is not None:
+        if found[0].python and isinstance(out.expr, Binary | Unary) and not _fits(make, operands, k):
+            return replace(out, expr=replace(out.expr, python=True))  # it does not wrap
         return out
     raise PartedTypesError(mixed.either, loc)
+
+
+def _fits(make: Callable[[Sequence[Number]], Number], operands: Sequence[Number], k: int) -> bool:
+    """Whether the result stays within 64 bits if operand number k is the int of Python's that it may be."""
+    number = operands[k]
+    if number.either is None or number.either.python is None or number.type.dtype is not DType.INT64:
+        return True
+    low, high = (integer(end, number.expr.loc) for end in number.either.python)
+    within = Binary("min", Binary("max", number.expr, low, loc=low.loc), high, loc=low.loc)
+    match make([*operands[:k], Number(within, python=True), *operands[k + 1 :]]).expr:
+        case Binary(op, lhs, rhs, python=True):
+            found = range_of_binary(op, range_of(lhs), range_of(rhs))
+        case Unary("-", arg, python=True):
+            found = range_of_binary("-", (0, 0), range_of(arg))
+        case _:
+            return True
+    return found is not None and is_within(found, limits(DType.INT64))
 
 
 def _in_each_type_or_one(

@@ -13,7 +13,7 @@ from appyc.frontend.expressions.left_calls import leave_on_negative_power, leave
 from appyc.frontend.library.array_reductions import reduce_array
 from appyc.frontend.library.linear_algebra import matmul
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.numbers import PY_BOOL, PY_INT
+from appyc.frontend.types.numbers import PY_BOOL, PY_INT, PartedTypesError
 from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
 from appyc.frontend.types.weak_ints import refuse_unfit
 from appyc.frontend.types.wide_ints import wide_operation, wide_sign
@@ -68,7 +68,7 @@ def number_operation(scope: Scope, symbol: str, a: Number, b: Number, loc: Loc) 
         either, divisors = a.either or b.either, b.either.python if b.either is not None else range_of(b.expr)
         in_loop = scope.in_loop or bool(scope.loops)
         if in_loop and either is not None and divisors is not None and is_within((0, 0), divisors):
-            raise arithmetic.PartedTypesError(either, loc)
+            raise PartedTypesError(either, loc)
         leave_on_zero(scope, b.expr, loc)
     out = arithmetic.binary(symbol, a, b, loc)
     return arithmetic.untrapped(out) if scope.source.trusted else out

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from appyc.errors import Loc, TypeInferenceError
 from appyc.frontend.expressions.arithmetic import (
-    PartedTypesError,
     apply,
     cast,
     const,
@@ -19,7 +18,15 @@ from appyc.frontend.expressions.arithmetic import (
     to_type,
 )
 from appyc.frontend.expressions.ints_or_floats import are_ints_or_floats, is_int
-from appyc.frontend.types.numbers import PY_INT, PY_LARGE_INT, NumberType, either_of, joined, promote
+from appyc.frontend.types.numbers import (
+    PY_INT,
+    PY_LARGE_INT,
+    NumberType,
+    PartedTypesError,
+    either_of,
+    joined,
+    promote,
+)
 from appyc.frontend.types.values import Number, Slot
 from appyc.ir.integers import is_within, limits, range_of
 from appyc.ir.nodes import MIRRORED, Binary, Compare, Const, Expr, Select

@@ -13,7 +13,7 @@ from functools import reduce
 
 import numpy as np
 
-from appyc.errors import Loc
+from appyc.errors import Loc, UnsupportedError
 from appyc.ir.integers import Range, is_within, limits
 from appyc.ir.types import DType
 
@@ -31,6 +31,18 @@ class Either:
     python: Range | None = None
     branches: tuple[Loc, ...] = field(default=(), compare=False)
     loop: Loc | None = field(default=None, compare=False)
+
+
+class PartedTypesError(UnsupportedError):
+    """An operation on a number whose type depends on the path, where the result depends on that type."""
+
+    def __init__(self, either: Either | None, loc: Loc) -> None:
+        super().__init__(
+            "this integer is Python's on one path and NumPy's on another, or of two widths, and the result differs",
+            loc,
+            "convert it where it is assigned, with int(...) or np.int64(...)",
+        )
+        self.either = either
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from appyc.errors import Loc, TypeInferenceError
 from appyc.frontend.arrays.tensors import as_tensor, element_type, is_array
-from appyc.frontend.expressions.arithmetic import PartedTypesError, cast, const
+from appyc.frontend.expressions.arithmetic import cast, const
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.numbers import promoted_dtype
+from appyc.frontend.types.numbers import PartedTypesError, promoted_dtype
 from appyc.frontend.types.values import ListSlots, Number, TupleValue, Value, is_listed
 from appyc.ir.integers import is_within, limits, range_of
 from appyc.ir.nodes import Compare, Const, Expr, Likely, Logical, Reduce, Unary
