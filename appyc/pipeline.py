@@ -92,7 +92,7 @@ from appyc.passes.parallelise.speculative_search import speculative_search
 from appyc.passes.parallelise.split_at_conditions import split_at_conditions
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.coalesce_copies import coalesce_copies
-from appyc.passes.simplify.common_subexpressions import common_subexpressions
+from appyc.passes.simplify.common_subexpressions import common_subexpressions, equal_lengths
 from appyc.passes.simplify.compare_magnitudes import compare_magnitudes
 from appyc.passes.simplify.congruent_scalars import congruent_scalars
 from appyc.passes.simplify.copy_propagation import copy_propagation
@@ -139,7 +139,8 @@ SIMPLIFY: tuple[Pass, ...] = (
     widen_halves,  # before all passes that combine, reorder or vectorise operations: they see none of float16
     while_to_for,  # before copy propagation, which resolves the bounds of the new loops
     copy_propagation,  # bounds and indices become functions of the parameters, as all later passes need them
-    dead_code_elimination,  # after it: removes the copies that it made dead, and the front end's own
+    equal_lengths,  # after it: for whole arrays the front end tests the same lengths again and again
+    dead_code_elimination,  # after both: removes the copies that they made dead, and the front end's own
     coalesce_copies,  # after both: an accumulator that each iteration rebinds becomes one scalar
     trap_overflow,  # last: the passes before it substitute and duplicate operations
 )
