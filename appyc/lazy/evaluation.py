@@ -15,7 +15,17 @@ from appyc.lazy._nodes import Buffer, Index, address
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.recorded_nodes import ghost_of
 from appyc.lazy.running import flush, make_room, ran_at_once
-from appyc.lazy.views import ViewLayout, is_within, is_writeable, steps_between, view_of, window
+from appyc.lazy.views import (
+    Path,
+    Transpose,
+    ViewLayout,
+    is_within,
+    is_writeable,
+    leads_to,
+    steps_between,
+    view_of,
+    window,
+)
 
 
 class LeftToNumPy(Exception):  # noqa: N818  (a signal to the caller, who then calls NumPy)
@@ -219,20 +229,29 @@ def _traced(values: np.ndarray, given: list[arrays.ndarray], *, of_ghosts: bool 
             return values  # a field of what NumPy takes no other view of
         if steps is None:
             return array.windowed(view_of(ghost_of(array.buffer), (window(values, memory),)))
-        out = array
-        for step in steps:
-            out = out[(*step.items, ...)] if isinstance(step, Index) else out.view_with(step)
-        return out
+        return _by_steps(array, steps)
     return _owned(values)
+
+
+def _by_steps(array: Any, steps: Path) -> Any:
+    for step in steps:
+        array = array[(*step.items, ...)] if isinstance(step, Index) else array.view_with(step)
+    return array
 
 
 def views_by(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
     """What a function gives that makes nothing but views. Raises LeftToNumPy where that needs values."""
     array = args[0] if args else None
-    if type(array) is arrays.ndarray and not array.path and not keywords and _are_plain(args[1:]):
+    if type(array) is arrays.ndarray and not array.is_window and not keywords and _are_plain(args[1:]):
         layouts = _layouts_by(function, array.shape, array.dtype, args[1:])
-        require(layouts is not None)
-        return _mapped(layouts, array.with_layout, ViewLayout)
+        if not array.path:
+            require(layouts is not None)
+            return _mapped(layouts, array.with_layout, ViewLayout)
+        # Of a view most functions give what the same steps lead to, which take longer to find than to try.
+        if type(layouts) is ViewLayout and all(isinstance(s, Index | Transpose) for s in layouts.path):
+            view = function(array.ghost(), *args[1:])
+            if leads_to(array.ghost(), layouts.path, view) and is_writeable(view):
+                return _by_steps(array, layouts.path)
     return _views_by(function, args, keywords)
 
 

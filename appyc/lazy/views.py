@@ -210,10 +210,11 @@ def steps_between(whole: np.ndarray, view: np.ndarray) -> Path | None:
             stop = first + step * count
             items[axis] = slice(first, None if stop < 0 else stop, step)
     path = (Index(tuple(items)), *_arranged(view, walks))
-    return path if not away and _is_the_same(view, whole, path) else None
+    return path if not away and leads_to(whole, path, view) else None
 
 
-def _is_the_same(view: np.ndarray, whole: np.ndarray, path: Path) -> bool:
+def leads_to(whole: np.ndarray, path: Path, view: np.ndarray) -> bool:
+    """Whether steps from an array lead to a view of it."""
     try:
         found = view_of(whole, path)
     except (IndexError, ValueError):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import appyc
 import appyc.numpy as np
+from appyc.lazy import evaluation
 from appyc.lazy._nodes import Index
 from appyc.lazy.order import inverse, memory_order
 from appyc.lazy.running import STATE, flush
@@ -340,3 +341,40 @@ def test_wrong_axes_and_shapes_raise_numpys_errors(call: str) -> None:
             eval(call, {"x": plain})
         with pytest.raises(error.type, match=re.escape(str(error.value))):
             eval(call, {"x": found})
+
+
+_OF_VIEWS = (
+    lambda np, x: np.moveaxis(x, 0, -1), lambda np, x: np.swapaxes(x, 0, 1), lambda np, x: np.expand_dims(x, 1),
+    lambda np, x: np.squeeze(x[:1]), lambda np, x: np.flip(x, 0), lambda np, x: np.rot90(x),
+    lambda np, x: np.rollaxis(x, 1), lambda np, x: np.atleast_2d(x[0]), lambda np, x: x.swapaxes(0, -1),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("fn", _OF_VIEWS)
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x[1:, ::2],
+        lambda x: x.T[::-1],
+        lambda x: x[:, None, 1:],
+        lambda x: x[2:3, 1:2],
+        lambda x: x[::-2].T[1:],
+    ],
+)
+def test_functions_of_views_take_the_steps_that_they_take_of_whole_arrays(monkeypatch, fn, view):
+    """The steps between a view and a view of it were looked for in its strides, for a hundred times as long."""
+
+    def looked_for(*_args):
+        raise AssertionError("steps are looked for")
+
+    a, x = np.asarray(numpy.arange(24.0).reshape(4, 6)), numpy.arange(24.0).reshape(4, 6)
+    view(a) + 1  # what whole arrays give is looked for once
+    fn(np, np.asarray(view(x).copy()))
+    monkeypatch.setattr(evaluation, "steps_between", looked_for)
+    found, wanted = fn(np, view(a)), fn(numpy, view(x))
+    assert (found.shape, found.tolist()) == (wanted.shape, wanted.tolist())
+    strides = zip(wanted.shape, found.strides, wanted.strides, strict=True)
+    assert all(extent == 1 or one == other for extent, one, other in strides)
+    found[...] = -1.0
+    wanted[...] = -1.0
+    assert a.tolist() == x.tolist()
