@@ -1,7 +1,8 @@
 """What the methods of generators do, in terms of `ir/draw_functions.py`: inlined where a program calls them.
 
 `numpy_*` are methods of np.random.Generator, `legacy_*` of np.random.RandomState (np.random's own functions are those
-of one). Methods of random.Random are in `python_random.py`.
+of one; those that draw from normal numbers are in `legacy_distributions.py`). Methods of random.Random are in
+`python_random.py`.
 Arguments are named and refused as the libraries do it. What is not here runs in Python.
 """
 
@@ -85,12 +86,12 @@ INTEGERS = frozenset(
 # ---------------------------------------------------------------- arguments
 
 
-def _raise_if(wrong, message):
+def raise_if(wrong, message):
     if wrong:
         raise ValueError(message)
 
 
-def _is_negative(x):
+def is_negative(x):
     return x <= 0.0 and (x < 0.0 or math.copysign(1.0, x) < 0.0)
 
 
@@ -99,17 +100,17 @@ def _check_range(width):
         raise OverflowError("Range exceeds valid bounds")
 
 
-def _check_scale(scale):
-    _raise_if(_is_negative(scale), "scale < 0")
+def check_scale(scale):
+    raise_if(is_negative(scale), "scale < 0")
 
 
 def _check_rate(lam):
-    _raise_if(not lam >= 0.0, "lam < 0 or lam is NaN")
-    _raise_if(lam > 9.223372006484771e18, "lam value too large")
+    raise_if(not lam >= 0.0, "lam < 0 or lam is NaN")
+    raise_if(lam > 9.223372006484771e18, "lam value too large")
 
 
-def _check_probability(p):
-    _raise_if(not 0.0 <= p <= 1.0, "p < 0, p > 1 or p is NaN")
+def check_probability(p):
+    raise_if(not 0.0 <= p <= 1.0, "p < 0, p > 1 or p is NaN")
 
 
 # ---------------------------------------------------------------- floats
@@ -128,7 +129,7 @@ def _located(draw):
     """A method whose parameters are a location and a scale."""
 
     def method(rng, loc=0.0, scale=1.0):
-        _check_scale(scale)
+        check_scale(scale)
         return draw(rng, loc, scale)
 
     return method
@@ -151,7 +152,7 @@ legacy_random = legacy_random_sample = legacy_rand = numpy_random
 def numpy_uniform(rng, low=0.0, high=1.0):
     width = float(high) - float(low)
     _check_range(width)
-    _raise_if(_is_negative(width), "high < low")
+    raise_if(is_negative(width), "high < low")
     return uniform(rng, low, width)
 
 
@@ -162,129 +163,87 @@ def legacy_uniform(rng, low=0.0, high=1.0):
 
 
 def numpy_exponential(rng, scale=1.0):
-    _check_scale(scale)
+    check_scale(scale)
     return exponential(rng, scale)
 
 
 def numpy_standard_gamma(rng, shape):
-    _raise_if(_is_negative(shape), "shape < 0")
+    raise_if(is_negative(shape), "shape < 0")
     return standard_gamma(rng, shape)
 
 
 def numpy_gamma(rng, shape, scale=1.0):
-    _raise_if(_is_negative(shape), "shape < 0")
-    _check_scale(scale)
+    raise_if(is_negative(shape), "shape < 0")
+    check_scale(scale)
     return gamma(rng, shape, scale)
 
 
 def numpy_beta(rng, a, b):
-    _raise_if(a <= 0, "a <= 0")
-    _raise_if(b <= 0, "b <= 0")
+    raise_if(a <= 0, "a <= 0")
+    raise_if(b <= 0, "b <= 0")
     return beta(rng, a, b)
 
 
 def numpy_chisquare(rng, df):
-    _raise_if(df <= 0, "df <= 0")
+    raise_if(df <= 0, "df <= 0")
     return chisquare(rng, df)
 
 
 def numpy_f(rng, dfnum, dfden):
-    _raise_if(dfnum <= 0, "dfnum <= 0")
-    _raise_if(dfden <= 0, "dfden <= 0")
+    raise_if(dfnum <= 0, "dfnum <= 0")
+    raise_if(dfden <= 0, "dfden <= 0")
     return fisher(rng, dfnum, dfden)
 
 
 def numpy_pareto(rng, a):
-    _raise_if(a <= 0, "a <= 0")
+    raise_if(a <= 0, "a <= 0")
     return pareto(rng, a)
 
 
 def numpy_weibull(rng, a):
-    _raise_if(_is_negative(a), "a < 0")
+    raise_if(is_negative(a), "a < 0")
     return weibull(rng, a)
 
 
 def numpy_power(rng, a):
-    _raise_if(a <= 0, "a <= 0")
+    raise_if(a <= 0, "a <= 0")
     return power(rng, a)
 
 
 def numpy_lognormal(rng, mean=0.0, sigma=1.0):
-    _raise_if(_is_negative(sigma), "sigma < 0")
+    raise_if(is_negative(sigma), "sigma < 0")
     return lognormal(rng, mean, sigma)
 
 
 def numpy_rayleigh(rng, scale=1.0):
-    _check_scale(scale)
+    check_scale(scale)
     return rayleigh(rng, scale)
 
 
 def numpy_standard_t(rng, df):
-    _raise_if(df <= 0, "df <= 0")
+    raise_if(df <= 0, "df <= 0")
     return standard_t(rng, df)
 
 
 def numpy_wald(rng, mean, scale):
-    _raise_if(mean <= 0, "mean <= 0")
-    _raise_if(scale <= 0, "scale <= 0")
+    raise_if(mean <= 0, "mean <= 0")
+    raise_if(scale <= 0, "scale <= 0")
     return wald(rng, mean, scale)
 
 
 def numpy_vonmises(rng, mu, kappa):
-    _raise_if(_is_negative(kappa), "kappa < 0")
+    raise_if(is_negative(kappa), "kappa < 0")
     return vonmises(rng, mu, kappa)
 
 
 def numpy_triangular(rng, left, mode, right):
-    _raise_if(left > mode, "left > mode")
-    _raise_if(mode > right, "mode > right")
-    _raise_if(left == right, "left == right")
+    raise_if(left > mode, "left > mode")
+    raise_if(mode > right, "mode > right")
+    raise_if(left == right, "left == right")
     return triangular(rng, left, mode, right)
 
 
 legacy_triangular = numpy_triangular
-
-
-# The legacy distributions draw from a normal number in store, of which the library has no public function.
-def legacy_standard_normal(rng):
-    flag, stored = gauss_flag(rng), gauss(rng)
-    if flag[0] != 0:
-        out = stored[0]
-        flag[0] = 0
-        stored[0] = 0.0
-        return float(out)
-    x = 0.0
-    y = 0.0
-    square = 0.0
-    while square >= 1.0 or square == 0.0:
-        x = 2.0 * standard_uniform(rng) - 1.0
-        y = 2.0 * standard_uniform(rng) - 1.0
-        square = x * x + y * y
-    factor = float(np.sqrt(-2.0 * np.log(square) / square))
-    stored[0] = factor * x
-    flag[0] = 1
-    return factor * y
-
-
-legacy_randn = legacy_standard_normal
-
-
-def legacy_normal(rng, loc=0.0, scale=1.0):
-    _check_scale(scale)
-    return loc + scale * legacy_standard_normal(rng)
-
-
-def legacy_lognormal(rng, mean=0.0, sigma=1.0):
-    return float(np.exp(legacy_normal(rng, mean, sigma)))
-
-
-def legacy_standard_exponential(rng):
-    return float(-np.log(1.0 - standard_uniform(rng)))
-
-
-def legacy_exponential(rng, scale=1.0):
-    _check_scale(scale)
-    return scale * legacy_standard_exponential(rng)
 
 
 # ---------------------------------------------------------------- integers
@@ -299,8 +258,8 @@ legacy_poisson = numpy_poisson
 
 
 def numpy_binomial(rng, n, p):
-    _raise_if(n < 0, "n < 0")
-    _check_probability(p)
+    raise_if(n < 0, "n < 0")
+    check_probability(p)
     return int(binomial(rng, p, n))
 
 
@@ -308,45 +267,45 @@ legacy_binomial = numpy_binomial
 
 
 def numpy_negative_binomial(rng, n, p):
-    _raise_if(n <= 0, "n <= 0")
-    _raise_if(not 0.0 < p <= 1.0, "p <= 0, p > 1 or p contains NaNs")
+    raise_if(n <= 0, "n <= 0")
+    raise_if(not 0.0 < p <= 1.0, "p <= 0, p > 1 or p contains NaNs")
     return int(negative_binomial(rng, n, p))
 
 
 def numpy_geometric(rng, p):
-    _raise_if(not 0.0 < p <= 1.0, "p <= 0, p > 1 or p contains NaNs")
+    raise_if(not 0.0 < p <= 1.0, "p <= 0, p > 1 or p contains NaNs")
     return int(geometric(rng, p))
 
 
 def numpy_logseries(rng, p):
-    _raise_if(not 0.0 <= p < 1.0, "p < 0, p >= 1 or p is NaN")
+    raise_if(not 0.0 <= p < 1.0, "p < 0, p >= 1 or p is NaN")
     return int(logseries(rng, p))
 
 
 def numpy_zipf(rng, a):
-    _raise_if(not a > 1.0, "a <= 1 or a is NaN")
+    raise_if(not a > 1.0, "a <= 1 or a is NaN")
     return int(zipf(rng, a))
 
 
 def _checked_width(low, high, endpoint):
     """The number of integers to choose from, less one."""
     if endpoint:
-        _raise_if(low > high, "low > high")
+        raise_if(low > high, "low > high")
         return high - low
-    _raise_if(low >= high, "low >= high")
+    raise_if(low >= high, "low >= high")
     return high - low - 1
 
 
 def numpy_integers(rng, low, high=None, endpoint=False):
     if high is None:
-        _raise_if(endpoint and low < 0, "high < 0")
-        _raise_if(not endpoint and low <= 0, "high <= 0")
+        raise_if(endpoint and low < 0, "high < 0")
+        raise_if(not endpoint and low <= 0, "high <= 0")
         return np.int64(bounded(rng, low if endpoint else low - 1))
     return np.int64(bounded(rng, _checked_width(low, high, endpoint))) + np.int64(low)
 
 
 def legacy_randint(rng, low, high=None):
     if high is None:
-        _raise_if(low <= 0, "high <= 0")
+        raise_if(low <= 0, "high <= 0")
         return int(np.int64(interval(rng, low - 1)))
     return int(np.int64(interval(rng, _checked_width(low, high, False))) + np.int64(low))

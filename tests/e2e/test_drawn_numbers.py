@@ -40,7 +40,9 @@ choice(9) choice(out) laplace() gumbel(0,2) logistic() triangular(0,1,3) rand(3)
 randint(0,10,size=5)[3] normal(size=5)[0] permutation(6)[2]
 choice(4,p=[.1,.2,.3,.4]) choice(items,p=(.1,.2,.3,.4)) choice(items,3,p=items*items/np.sum(items*items))[1]
 choice(items,2,False,[.1,.2,.3,.4])[1] choice(5,(2,3),p=np.full(5,.2,np.float32))[1,2] choice(9,4,replace=False)[2]
-choice(9,replace=False) choice(items,(2,2))[1,0]"""
+choice(9,replace=False) choice(items,(2,2))[1,0] standard_gamma(0.7) standard_gamma(1.0) standard_gamma(0.0)
+gamma(2.5,1.5) gamma(3) chisquare(3) f(2,5) beta(2,3) beta(.5,.7) standard_t(4) standard_cauchy() pareto(2.)
+weibull(1.5) weibull(0.) power(2.) wald(1.,2.) wald(2,3) negative_binomial(3,.4)"""
 
 PYTHON = """random() uniform(-1,3) randint(1,6) randrange(10) randrange(3,30,4) randrange(30,3,-4) gauss(1.,2.) gauss()
 normalvariate(1.,2.) expovariate(2.) choice((3,5,8,9)) choice(out) getrandbits(20) getrandbits(50)

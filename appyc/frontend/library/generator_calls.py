@@ -44,13 +44,23 @@ from appyc.frontend.types.values import (
 from appyc.ir.draw_functions import DRAWS
 from appyc.ir.nodes import Draw, Expr, Load
 from appyc.ir.types import DType, Layout
-from appyc.library import bit_generators, distributions, drawn_arrays, python_random, sampling
+from appyc.library import (
+    bit_generators,
+    distributions,
+    drawn_arrays,
+    legacy_distributions,
+    python_random,
+    sampling,
+)
 
 Arguments = dict[str, Value]
 
 _OF_MODULES = ((np.random.mtrand, "_rand"), (random, "_inst"))
 """The generators that functions of modules share, so that calls of several are draws from one."""
 
+
+_MODULES = (sampling, distributions, legacy_distributions, python_random)
+"""Where the texts of methods are."""
 
 _READERS = ("list", "sorted", "sum", "min", "max", "len")
 """Functions for which an array is as good as a list."""
@@ -237,7 +247,7 @@ def _is_looked_at(scope: Scope, node: ast.Call) -> bool:
 
 def _text_of(name: str) -> FunctionType | None:
     """The text of a method, by kind and name."""
-    texts = (getattr(module, name, None) for module in (sampling, distributions, python_random))
+    texts = (getattr(module, name, None) for module in _MODULES)
     return next((text for text in texts if text is not None), None)
 
 
