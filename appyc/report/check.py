@@ -106,6 +106,7 @@ def check_file(file: Path) -> list[Finding]:
         if any(stmt in check.pragmas or isinstance(stmt, Loop) for stmt in check.statements):
             found += check.run()
     found += _check_module_statements(tree, text, module)
+    found += _check_coroutines(tree, name)
     return sorted(set(found), key=lambda f: (f.line, f.column, f.code))
 
 
@@ -129,6 +130,19 @@ def _check_module_statements(tree: ast.Module, text: str, module: AssumedModule)
         message = "the statement runs in Python: put it into a function"
         found.append(Finding.at(pragma.loc, IN_PYTHON, "info", message))
     return found
+
+
+def _check_coroutines(tree: ast.Module, file: str) -> list[Finding]:
+    """Findings in async functions, none of which is compiled."""
+    loops = (
+        loop for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef)
+        for loop in loops_of_body(node.body)
+    )  # fmt: skip
+    return [
+        Finding(file, loop.lineno, loop.col_offset + 1, IN_PYTHON, "info",
+                f"{_head(loop)}: runs in Python: async functions cannot be compiled")
+        for loop in loops
+    ]  # fmt: skip
 
 
 def _pragma_errors(tree: ast.Module, text: str, file: str) -> tuple[list[Finding], str]:

@@ -114,6 +114,19 @@ def test_what_runs_in_python_is_told_apart_from_what_is_compiled(tmp_path):
     assert codes(tmp_path, text) == [(3, "I106"), (4, "I101"), (7, "I107")]
 
 
+def test_loops_of_coroutines_run_in_python(tmp_path):
+    text = (
+        "async def f(a):\n"
+        "    #pragma parallel for\n"
+        "    for i in range(len(a)):\n"
+        "        a[i] = 0\n"
+        "    def g(b):\n"
+        "        for i in range(len(b)):\n"
+        "            b[i] = 1\n"
+    )
+    assert codes(tmp_path, text) == [(3, "I106"), (6, "I101")]
+
+
 def test_an_uncompilable_statement_in_an_annotated_loop_is_an_error(tmp_path):
     text = (
         "def f(a):\n    #pragma parallel for\n    for i in range(len(a)):\n        a[i] = [1, i].index(i)\n"
