@@ -37,6 +37,7 @@ from appyc.ir.visit import (
     rewrite,
     rewrite_all,
     scalars_written,
+    statements,
     substitute,
     symbols_of,
     walk,
@@ -70,6 +71,9 @@ def equal_lengths(fn: ir.Function, ctx: PassContext) -> ir.Function:
 
 
 def _numbered(fn: ir.Function, pure: tuple[Any, ...]) -> ir.Function:
+    computed = {id(stmt) for stmt in statements(fn.body) if _is_of_integers(stmt, pure)}
+    if len(computed) < 2:
+        return fn
     private = {s for loop in loops_of(fn.body) if loop.clauses is not None for s in loop.clauses.private}
     once = set_once(fn.body) - {*fn.params} - private
     varying = (scalars_written(fn.body) - once) | arrays_made(fn.body)
@@ -83,7 +87,7 @@ def _numbered(fn: ir.Function, pure: tuple[Any, ...]) -> ir.Function:
     def look(body: tuple[ir.Stmt, ...], known: dict[ir.Expr, ir.Symbol]) -> None:
         """known: the scalars with the values of the blocks around."""
         for stmt in body:
-            if isinstance(stmt, ir.Assign) and stmt.target in once and _is_of_integers(stmt.value, pure):
+            if isinstance(stmt, ir.Assign) and stmt.target in once and id(stmt) in computed:
                 value = rewrite(substitute(stmt.value, names), folded)
                 if is_fixed(value):
                     first = (
@@ -129,8 +133,8 @@ def _only_fails(stmt: ir.Stmt) -> bool:
     return False
 
 
-def _is_of_integers(value: ir.Expr, pure: tuple[Any, ...]) -> bool:
-    """Whether it is an integer that takes computing, of integers."""
-    if isinstance(value, ir.Const | ir.Var | ir.Extent):
+def _is_of_integers(stmt: ir.Node, pure: tuple[Any, ...]) -> bool:
+    """Whether it assigns an integer that takes computing, of integers."""
+    if not isinstance(stmt, ir.Assign) or isinstance(stmt.value, ir.Const | ir.Var | ir.Extent):
         return False
-    return all(isinstance(n, pure) and n.dtype.kind in "iub" for n in walk(value))
+    return all(isinstance(n, pure) and n.dtype.kind in "iub" for n in walk(stmt.value))
