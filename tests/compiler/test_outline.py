@@ -480,3 +480,15 @@ def test_a_container_that_is_used_read_or_jumped_over_before_it_grows_is_made_wh
 
     same(f, np.array([3.0, 0.0, 4.0]), 9)
     same(f, np.array([3.0, 4.0, 1.0]), 9)
+
+
+def test_a_comprehension_that_binds_a_name_of_later_loops_is_compiled_with_them():
+    def f(n, seed):
+        drawn = np.random.default_rng(seed).random((n, n)) < 0.6
+        todo = [(0, j) for j in range(n) if drawn[0, j]]
+        total = 0
+        for i, j in todo:
+            total += i + 2 * j
+        return total + sum(j for j in range(n))
+
+    assert not same(f, 6, 3).explain().python_parts[1:]

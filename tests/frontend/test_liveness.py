@@ -34,6 +34,11 @@ def body(text: str) -> list[ast.stmt]:
         ("for i in r:\n    pass\nelse:\n    x = y", {"x"}, {"r", "y", "x"}),
         ("return x", {"y"}, {"x"}),
         ("with open(p) as f:\n    f.write(t)", {"z"}, {"open", "p", "t", "f", "z"}),
+        # What a comprehension binds is its own; what it runs over first is read outside.
+        ("x = [(i, j) for i in r if i for j in s[i]]", set(), {"r", "s"}),
+        ("x = sum(x for x in x)", set(), {"sum", "x"}),
+        ("x = {k: v for k, v in [(k, y) for k in r]}", set(), {"r", "y"}),
+        ("x = [(y := i) + j for i in r]", set(), {"r", "j"}),
     ],
 )
 def test_names_that_are_live_before(text, after, expected):

@@ -32,7 +32,26 @@ def live_before(
 
 
 def names_read(*nodes: ast.AST) -> frozenset[str]:
-    return frozenset(n.id for n in walk(*nodes) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    """Names that are read there, but those that comprehensions there bind for themselves."""
+    found = walk(*nodes)
+    out = frozenset(n.id for n in found if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    if not any(isinstance(n, ast.comprehension) for n in found):
+        return out
+    out = frozenset()
+    todo = list(nodes)
+    for node in todo:
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                out |= {name}
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                first, *others = node.generators
+                values = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+                own = names_assigned(g.target for g in node.generators)
+                todo.append(first.iter)  # is evaluated outside
+                out |= names_read(first.target, *first.ifs, *others, *values) - own
+            case _:
+                todo += ast.iter_child_nodes(node)
+    return out
 
 
 def names_behind(body: list[ast.stmt]) -> dict[ast.stmt, frozenset[str]]:
