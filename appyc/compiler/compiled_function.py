@@ -273,9 +273,10 @@ class CompiledFunction(Specialisations[R]):
 
     def _timed(self, race: Race, kind: Kind, start: int, call: Callable[[], object]) -> object:
         """Times a call in a race, and acts on the outcome."""
-        of_python = race.is_pythons_turn
+        of_python, worked = race.is_pythons_turn, time.thread_time_ns()
         out = call()
-        python_wins = race.take(time.perf_counter_ns() - start, of_python=of_python)
+        took, worked = time.perf_counter_ns() - start, time.thread_time_ns() - worked
+        python_wins = race.take(took, of_python=of_python, worked=worked)
         if python_wins:
             error = CompileError(str(race), Loc(self._snippet.file, self._snippet.first_line))
             self._leave(kind, race.limit, error)

@@ -321,6 +321,37 @@ def test_compiled_code_that_runs_long_wins_at_once_and_is_left_alone_for_a_while
     assert next(k for k in range(10_000) if race.is_on()) > pause > 1
 
 
+def test_a_call_that_the_machine_delays_is_no_large_one():
+    """Compiled code would win for good, however slow, where Python is kept from running once."""
+    race = Race(None)
+    race.is_on()
+    for python in (9 * LARGE_CALL, 5000, 6000):
+        assert race.take(9 * LARGE_CALL if python == 5000 else 20_000, of_python=False, worked=20_000) is None
+        decided = race.take(python, of_python=True, worked=5000)
+    assert decided is True
+    assert race.is_on()
+    assert race.take(9 * LARGE_CALL, of_python=False, worked=8 * LARGE_CALL) is False
+
+
+def test_the_work_of_a_call_in_a_race_is_measured(monkeypatch):
+    def f(xs):
+        return xs[0]
+
+    known = []
+    take = Race.take
+
+    def spied(race, nanoseconds, *, of_python, worked):
+        known.append((nanoseconds, worked))
+        return take(race, nanoseconds, of_python=of_python, worked=worked)
+
+    monkeypatch.setattr(Race, "take", spied)
+    jitted = appyc.jit(f)
+    for _ in range(4):
+        jitted([1.0] * 5000)
+    assert known
+    assert all(worked > 0 for _, worked in known)
+
+
 def test_copies_of_items_make_no_call_large():
     """Else Python would never be timed where compiled code looks at a few items of a list that it gets as a whole."""
     race = Race(None, items=400_000)
@@ -338,7 +369,9 @@ def python_takes(monkeypatch, nanoseconds):
     monkeypatch.setattr(
         Race,
         "take",
-        lambda race, _, of_python: take(race, nanoseconds if of_python else 1000, of_python=of_python),
+        lambda race, _, of_python, worked: take(
+            race, nanoseconds if of_python else 1000, of_python=of_python
+        ),
     )
 
 
@@ -370,7 +403,7 @@ def test_python_gets_a_function_that_it_runs_faster_as_a_whole(monkeypatch):
     """Though each of its regions is faster than what is called in its place when it is timed alone."""
     take = Race.take
 
-    def timed(race, _, *, of_python):
+    def timed(race, _, *, of_python, worked):
         in_python = 1 if race.large == LARGE_HOSTED_CALL else 100_000
         return take(race, in_python if of_python else 1000, of_python=of_python)
 
@@ -483,7 +516,7 @@ def leaves(tree, weight=1):
 def test_a_recursive_function_in_python_calls_itself_and_not_the_dispatcher(monkeypatch):
     tree = [1, [2, [3, 4]], [], [[5], 6]]
     take = Race.take
-    won = lambda race, _, *, of_python: take(race, 2 - of_python, of_python=of_python)  # noqa: E731
+    won = lambda race, _, *, of_python, worked: take(race, 2 - of_python, of_python=of_python)  # noqa: E731
     monkeypatch.setattr(Race, "take", won)  # by Python, however long a call takes
     monkeypatch.setattr("appyc.compiler.compiled_function.limit_for", lambda nanoseconds: 10**12)
     plain, compiled = leaves, appyc.jit(leaves)

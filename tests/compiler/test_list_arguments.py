@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import appyc
-from appyc.compiler.fallback import LARGE_CALL, Race
 from appyc.compiler.requests import Request
 from appyc.ir.arguments import ArgType, NoneArg
 from appyc.runtime.dispatch import Entry
@@ -462,14 +461,7 @@ def test_lists_under_strict() -> None:
         appyc.jit(grows, strict=True)([1, 2, 3])
 
 
-def test_sizes_race_against_python_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    take = Race.take
-
-    def of_short_calls(race: Race, nanoseconds: int, *, of_python: bool) -> bool | None:
-        return take(race, min(nanoseconds, LARGE_CALL), of_python=of_python)
-
-    monkeypatch.setattr(Race, "take", of_short_calls)  # one that the machine delays does not end a race
-
+def test_sizes_race_against_python_one_by_one() -> None:
     def pairs(xs: Any) -> Any:
         found = 0
         for i in range(len(xs) if len(xs) < 1000 else 1):

@@ -268,6 +268,23 @@ def means_in_a_helper(a, b, out):
     return _mean(b)
 
 
+@PROGRAMS.on(np.arange(4.0))
+@PROGRAMS.on(np.arange(0.0))
+@PROGRAMS.on(np.arange(3))
+@PROGRAMS.on(np.arange(0))
+def variance_by_sums_of_python(a):
+    """A sum over nothing is Python's 0, and so is a sum of a generator's: NaN was the result."""
+    mean = sum(a) / len(a)
+    return sum((x - mean) ** 2 for x in a) / len(a)
+
+
+@PROGRAMS.on(np.arange(4.0), 2)
+@PROGRAMS.on(np.arange(4.0), 0)
+@PROGRAMS.on(np.arange(0.0), 0)
+def quotient_of_a_sum_of_squares(a, n):
+    return sum([x * x for x in a]) / n
+
+
 @PROGRAMS.on(np.arange(4.0), 1.5)
 @PROGRAMS.on(np.arange(4.0), 9.0)
 @PROGRAMS.on(np.arange(4), 9.0)

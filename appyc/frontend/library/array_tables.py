@@ -3,6 +3,7 @@ which combine into elements."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -52,7 +53,9 @@ def _python_sum(scope: Scope, given: Arguments, loc: Loc) -> Value:
     if is_listed(described):
         total = Number(expressions.number(total, loc).expr, python=True)
         return binary("+", expressions.number(start, loc, "start"), total, loc)
-    return elementwise(scope, [start, total], lambda n: binary("+", n[0], n[1], loc), loc)
+    out = elementwise(scope, [start, total], lambda n: binary("+", n[0], n[1], loc), loc)
+    is_start = isinstance(start, Number) and start.python  # the sum over nothing
+    return replace(out, mixed=True) if is_start and isinstance(out, Number) else out
 
 
 def _clip(scope: Scope, given: Arguments, loc: Loc) -> Value:
