@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from appyc.library.primitives import left_unless
+
 
 def row_of(counts, index):
     """The number of the row at an index, which may count from the end."""
@@ -139,6 +141,12 @@ def stacked(items, starts, shapes):
             out[k * size + j] = items[starts[k] + j]
     shape = shapes[0]
     return out.reshape((len(starts), *shape))
+
+
+def array_of(items, starts, shapes):
+    """What NumPy makes of the list: the arrays along a new first axis, or a vector of nothing."""
+    left_unless(len(starts) > 0, "an array of a list without items")
+    return stacked(items, starts, shapes)
 
 
 def joined(items, starts, shapes):

@@ -7,6 +7,7 @@ import pytest
 
 import appyc
 from appyc.library.linear_systems import MOST_ROWS
+from tests.programs import linear_systems
 
 
 def steps(a, x, sums):
@@ -34,6 +35,28 @@ def test_large_matrices_are_lapacks(options):
             np.testing.assert_array_equal(x, y)
     with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
         compiled(np.zeros((MOST_ROWS + 1, MOST_ROWS + 1)), np.zeros(MOST_ROWS + 1), np.zeros(2))
+
+
+@pytest.mark.parametrize("run", linear_systems.PROGRAMS.runs, ids=lambda run: run.fn.__name__)
+def test_nothing_is_left_to_the_library_of_small_matrices(run):
+    assert not appyc.jit(run.fn).explain(*run.args).python_parts
+
+
+def test_a_large_sum_of_matrices_is_left_to_the_library():
+    def inverses(a, b, n):
+        out = np.zeros_like(a)
+        for _ in range(n):
+            s = a + b
+            out = out + np.linalg.inv(s)
+        return out
+
+    compiled = appyc.jit(inverses)
+    for n in (3, MOST_ROWS + 1):
+        a, b = system(n)[0], np.eye(n)
+        found, expected = compiled(a, b, 2), inverses(a, b, 2)
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+        if n > MOST_ROWS:
+            np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("option", ["libraries", "exact"])

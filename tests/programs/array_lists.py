@@ -393,3 +393,26 @@ def rows_of_an_array_that_become_those_of_a_list(a):
         kept[k][0] = 7.0
         other[k, 1] = 8.0
     return np.array(kept), other
+
+
+@LEFT.on(np.eye(2), 3)
+@LEFT.on(np.eye(2), 0)
+def states_of_which_there_may_be_none(step, n):
+    """Of no arrays NumPy makes a vector, and means that are nan; ValueError was raised."""
+    x = np.ones(2)
+    out = []
+    for _ in range(n):
+        x = step @ x + 1.0
+        out.append(x.copy())
+    return np.array(out), np.sum(out), len(np.asarray(out).shape)
+
+
+@LEFT.on(3)
+@LEFT.on(0)
+def points_of_which_there_may_be_none(n):
+    """The vector had two axes."""
+    points = []
+    for i in range(n):
+        points.append((i, 2 * i))
+    pairs = [(i, 0.5) for i in range(n)]
+    return np.array(points), np.array(pairs)

@@ -48,8 +48,9 @@ class Memory:
     flows: list[tuple[Symbol, Symbol, Bound, int]] = field(default_factory=list)
     """Copies from one array to another, with the name and the store since when they may not differ."""
 
-    unclipped: dict[Symbol, Expr] = field(default_factory=dict)
-    """Of lengths of slices and ranges, the distance of the bounds as they are written, before these are clipped."""
+    usual: dict[Symbol, Expr] = field(default_factory=dict)
+    """What lengths are in nearly every call: of slices and ranges the distance of the bounds as they are written,
+    before these are clipped; of arrays that are combined the length of one of them."""
 
     def store(self, array: Symbol, loc: Loc) -> None:
         """Notes that the program stores into an array. Raises UnsupportedError where it may not."""

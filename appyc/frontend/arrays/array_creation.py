@@ -73,7 +73,7 @@ def arange(scope: Scope, bounds: Sequence[Number], dtype: DType | None, loc: Loc
         length = Cast(Intrinsic("ceil", (quotient,), DType.FLOAT64, loc=loc), DType.INT64, loc=loc)
     count = pinned(scope, "n", Binary("max", length, integer(0, loc), loc=loc))
     if isinstance(count, Var):
-        scope.memory.unclipped[count.symbol] = written(linear_form(length), loc)
+        scope.memory.usual[count.symbol] = written(linear_form(length), loc)
     moved = arithmetic.binary("*", here, step, loc) if step.constant != 1 else here
     value = arithmetic.binary("+", start, moved, loc) if start.constant != 0 else moved
     wanted = dtype or (value.type.dtype if is_integer else DType.FLOAT64)

@@ -58,7 +58,7 @@ def lowered_slice(scope: Scope, extent: ir.Expr, node: ast.Slice, loc: Loc) -> S
     count = ir.Binary("max", distance, integer(0, loc), loc=loc)
     first, length = pinned(scope, "start", start), pinned(scope, "count", count)
     if isinstance(length, ir.Var) and hi is not None and known == 1:
-        scope.memory.unclipped[length.symbol] = hi if lo is None else written(difference(hi, lo), loc)
+        scope.memory.usual[length.symbol] = hi if lo is None else written(difference(hi, lo), loc)
     return SliceRange(
         first, known, mostly_one(length, loc) if known > 0 and _is_narrow(lo, hi) else length, node
     )

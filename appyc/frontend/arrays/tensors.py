@@ -181,6 +181,7 @@ def _common(
         fail_unless(scope, same[extent], fits, _MISMATCH, loc, error, (whole, extent))
         longer = ir.Select(equals(whole, 1, loc), extent, whole, loc=loc)
         whole = scope.temp("n", ir.Select(same[extent], whole, longer, loc=loc))
+        scope.memory.usual[whole.symbol] = substitute(longest, scope.memory.usual)
     here = ir.Var(axis, loc=loc)
     tests = list(same.values())
     indices: list[ir.Expr] = []

@@ -212,7 +212,7 @@ class _ArrayLists(Containers):
             return super().visit_Call(node)
         of_vectors = self.kinds[name].rank == 1
         if called in (np.array, np.asarray, np.mean, np.sum):
-            node.args = [self.expression("stacked(items, starts, shapes)", name, node)]
+            node.args = [self.expression("array_of(items, starts, shapes)", name, node)]
         elif not node.keywords and called in (np.stack, np.vstack, np.concatenate, np.hstack):
             if called is np.stack or (called is np.vstack and of_vectors):
                 return self.expression("stacked(items, starts, shapes)", name, node)

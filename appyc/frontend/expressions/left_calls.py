@@ -45,10 +45,9 @@ def leave_on_zero(scope: Scope, divisor: ir.Expr, loc: Loc) -> None:
 
 
 def leave_without_items(scope: Scope, count: ir.Expr, loc: Loc) -> None:
-    """Emits such a guard for an array of a list of ints, which is one of floats where the list has no items. It stands
-    in no loop, and `settled_calls` removes it behind stores."""
-    if not (scope.in_loop or scope.loops):
-        scope.block.append(_test(truth_of(count), EMPTY, loc))
+    """Emits such a guard for an array of a list of ints or tuples, which is a vector of floats where the list has no
+    items. `settled_calls` removes it behind stores."""
+    leave_unless(scope, truth_of(count), EMPTY, loc)
 
 
 def leave_beyond_64_bits(scope: Scope, number: Number, loc: Loc) -> Number:
@@ -73,7 +72,7 @@ def leave_on_negative_power(scope: Scope, negative: ir.Expr, loc: Loc) -> None:
 def leave_large(scope: Scope, count: ir.Expr, most: int, loc: Loc) -> bool:
     """Emits such a guard for a number of elements, of which the library takes more than `most` faster. False, and no
     guard, where only the loop finds the number. Of a slice this is the length as it is written: `w` of `x[i:i + w]`."""
-    usual = substitute(count, scope.memory.unclipped)
+    usual = substitute(count, scope.memory.usual)
     few = ir.Compare("<=", usual, integer(most, loc), loc=loc)
     is_known = _is_of_call(scope, few)
     if is_known:

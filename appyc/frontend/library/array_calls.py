@@ -24,6 +24,7 @@ from appyc.frontend.arrays.where_arguments import given_destination, given_mask,
 from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.expressions import arithmetic, expressions
 from appyc.frontend.expressions.arithmetic import cast, integer
+from appyc.frontend.expressions.left_calls import leave_without_items
 from appyc.frontend.library import (
     array_makers,
     array_reductions,
@@ -167,7 +168,10 @@ def _bound(
 def _unlisted(scope: Scope, node: ast.expr, value: Value, loc: Loc, *, as_list: bool) -> Value:
     """An argument, with a list as what NumPy makes an array of; as_list: of Python's numbers still."""
     if isinstance(value, ListSlots):
-        return as_tensor(scope, value, loc)
+        tensor = as_tensor(scope, value, loc)
+        if value.of_tuples:
+            leave_without_items(scope, tensor.extents[0], loc)
+        return tensor
     if not is_listed(value):
         return value
     tensor = as_tensor(scope, value, loc)
