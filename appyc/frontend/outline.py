@@ -37,7 +37,7 @@ from appyc.frontend.pragmas.pragma_nodes import Pragma
 from appyc.frontend.regions import function_of, region_call, region_definition
 from appyc.frontend.source import Part, Source
 from appyc.frontend.syntax.array_names import ArrayNames
-from appyc.frontend.syntax.liveness import live_before, names_assigned, names_captured, surely_assigned
+from appyc.frontend.syntax.liveness import captures, live_before, names_assigned, surely_assigned
 from appyc.frontend.syntax.tree import (
     is_made_of_nothing,
     is_new_list,
@@ -46,6 +46,7 @@ from appyc.frontend.syntax.tree import (
     one_by_one,
     parameters_of,
     statements_in,
+    walk,
 )
 from appyc.frontend.syntax.trip_counts import iterations
 from appyc.ir.names import unused
@@ -85,8 +86,9 @@ class _Work:
     source: Source
     path: list[ast.stmt]
     """The statements around the fault, and last the one that cannot be compiled."""
-    captured: frozenset[str]
-    """Names that nested functions read, which must remain variables of this function."""
+    late: dict[ast.AST, frozenset[str]]
+    """Nested functions, lambdas and generators, with the names that they read, which must remain variables of the
+    function that these are in."""
     worth: Callable[[ast.stmt, bool], bool]
     """Whether compiling a statement is profitable. The second argument: whether it is inside a loop in Python."""
     names: frozenset[str]
@@ -150,7 +152,7 @@ class _Work:
         waiting: list[ast.stmt] = []
         for one in reversed(left):
             between = [*kept, stmt]
-            used = names_in(*between) | self.captured
+            used = names_in(*between).union(*self.late.values())
             if (
                 isinstance(one, ast.Assign)
                 and (made := one_by_one(one))
@@ -195,7 +197,9 @@ class _Work:
         inputs = sorted((live_before(body, frozenset()) & self.names) | kept)
         uncertain = sorted(unsure - set(inputs))
         unbound = sorted(set(inputs) - flow.before)
-        seen = sorted(names_assigned(body) & self.captured)
+        inside = set(walk(*body))
+        read_late = (names for node, names in self.late.items() if node not in inside)
+        seen = sorted(names_assigned(body).intersection(frozenset().union(*read_late)))
         if unbound or seen:
             why = (
                 f"'{unbound[0]}' may not be assigned before it"
@@ -291,7 +295,7 @@ def split(
     work = _Work(
         source,
         path,
-        names_captured(source.ast.body),
+        captures(source.ast.body),
         lambda s, in_loop: (
             everything
             or known.computes(s)

@@ -492,3 +492,18 @@ def test_a_comprehension_that_binds_a_name_of_later_loops_is_compiled_with_them(
         return total + sum(j for j in range(n))
 
     assert not same(f, 6, 3).explain().python_parts[1:]
+
+
+def test_functions_and_generators_inside_a_region_read_what_it_assigns():
+    def f(n, seed):
+        drawn = np.random.default_rng(seed).random((n, 2))
+        order = list(range(n))
+        total = 0.0
+        for axis in range(2):
+            order.sort(key=lambda i: drawn[i, axis])
+            nearest = min((drawn[k, axis] - drawn[order[0], 1]) ** 2 for k in range(1, n))
+            for i in order:
+                total += nearest * (i + 1)
+        return total
+
+    assert not same(f, 6, 3).explain().python_parts[1:]

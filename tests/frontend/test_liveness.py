@@ -39,6 +39,10 @@ def body(text: str) -> list[ast.stmt]:
         ("x = sum(x for x in x)", set(), {"sum", "x"}),
         ("x = {k: v for k, v in [(k, y) for k in r]}", set(), {"r", "y"}),
         ("x = [(y := i) + j for i in r]", set(), {"r", "j"}),
+        # So it is with what functions bind.
+        ("f = lambda i, *r, k=i: i + k + n", set(), {"i", "n"}),
+        ("def f(a, b=a):\n    s = a + b + c\n    return s", set(), {"a", "c"}),
+        ("def f():\n    nonlocal s\n    s += 1\n    t = s", set(), {"s"}),
     ],
 )
 def test_names_that_are_live_before(text, after, expected):

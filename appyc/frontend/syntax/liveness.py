@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from appyc.frontend.syntax.tree import names_bound_by, walk
+from appyc.frontend.syntax.tree import assigned_names, names_bound_by, parameters_of, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,10 @@ def live_before(
 
 
 def names_read(*nodes: ast.AST) -> frozenset[str]:
-    """Names that are read there, but those that comprehensions there bind for themselves."""
+    """Names that are read there, but those that comprehensions, lambdas and functions there bind for themselves."""
     found = walk(*nodes)
     out = frozenset(n.id for n in found if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
-    if not any(isinstance(n, ast.comprehension) for n in found):
+    if not any(isinstance(n, ast.comprehension | ast.arguments) for n in found):
         return out
     out = frozenset()
     todo = list(nodes)
@@ -49,6 +49,12 @@ def names_read(*nodes: ast.AST) -> frozenset[str]:
                 own = names_assigned(g.target for g in node.generators)
                 todo.append(first.iter)  # is evaluated outside
                 out |= names_read(first.target, *first.ifs, *others, *values) - own
+            case ast.Lambda(args=args):
+                todo += (*args.defaults, *filter(None, args.kw_defaults))
+                out |= names_read(node.body) - {a.arg for a in parameters_of(node)}
+            case ast.FunctionDef(args=args):
+                todo += (*args.defaults, *filter(None, args.kw_defaults), *node.decorator_list)
+                out |= names_read(*node.body) - (assigned_names(node) - _names_of_others(node))
             case _:
                 todo += ast.iter_child_nodes(node)
     return out
@@ -85,9 +91,17 @@ def names_assigned(body: Iterable[ast.AST]) -> frozenset[str]:
 
 def names_captured(body: Iterable[ast.stmt]) -> frozenset[str]:
     """Names that nested functions, lambdas and generators may read or assign, at any time after their making."""
-    inner = [n for n in walk(*body) if isinstance(n, _LATE)]
-    assigned = (name for n in walk(*inner) if isinstance(n, ast.Nonlocal) for name in n.names)
-    return names_read(*inner) | frozenset(assigned)
+    return frozenset().union(*captures(body).values())
+
+
+def captures(body: Iterable[ast.stmt]) -> dict[ast.AST, frozenset[str]]:
+    """The nested functions, lambdas and generators, each with such names."""
+    return {n: names_read(n) | _names_of_others(n) for n in walk(*body) if isinstance(n, _LATE)}
+
+
+def _names_of_others(node: ast.AST) -> frozenset[str]:
+    """Names that a nested function assigns for functions around it."""
+    return frozenset().union(*(n.names for n in walk(node) if isinstance(n, ast.Nonlocal | ast.Global)))
 
 
 _LATE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp, ast.ClassDef)

@@ -141,7 +141,7 @@ def loops_with_own_names(root: ast.AST) -> frozenset[ast.For]:
     return frozenset(loop for loop, name in named.items() if name not in read_outside and loop not in again)
 
 
-def parameters_of(function: ast.FunctionDef) -> list[ast.arg]:
+def parameters_of(function: ast.FunctionDef | ast.Lambda) -> list[ast.arg]:
     """All parameters of a function, `*args` and `**kwargs` last."""
     args = function.args
     starred = (a for a in (args.vararg, args.kwarg) if a is not None)
