@@ -115,3 +115,42 @@ def inversions(a, n):
         tree.add(step.row, 1)
         weight += step.weight
     return out, weight, tree.n
+
+
+class Mean:
+    def __init__(self):
+        self.total = 0.0
+        self.count = 0
+
+    def push(self, x):
+        self.total += x
+        self.count += 1
+
+    @property
+    def value(self):
+        return self.total / self.count
+
+
+@PROGRAMS.on(np.arange(3.0))
+@PROGRAMS.on(np.arange(0.0))
+def mean_of_an_object(a):
+    """Of nothing the quotient was NaN: the fields are Python's numbers then."""
+    mean = Mean()
+    for x in a:
+        mean.push(x)
+    return mean.value
+
+
+def _total_and_count(a):
+    total, count = 0.0, 0
+    for x in a:
+        total += x
+        count += 1
+    return total, count
+
+
+@PROGRAMS.on(np.arange(3.0))
+@PROGRAMS.on(np.arange(0.0))
+def mean_of_what_a_function_returns(a):
+    total, count = _total_and_count(a)
+    return total / count

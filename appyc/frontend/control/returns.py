@@ -193,6 +193,11 @@ def keep(scope: Scope, value: vals.Value, loc: Loc) -> None:
             raise UnsupportedError(f"this returns {describe(n)}, and another path an int or a float", loc,
                                    "return numbers of one type on every path")  # fmt: skip
         copy_into(scope, slot, n, loc)
+    stored = (
+        replace(slot, mixed=slot.mixed or n.mixed or n.python != slot.python)
+        for n, slot in zip(numbers, scope.result.slots, strict=True)
+    )
+    scope.result = replace(scope.result, slots=tuple(stored))
 
 
 def with_end(scope: Scope, body: list[ast.stmt]) -> list[ast.stmt]:

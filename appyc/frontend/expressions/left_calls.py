@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from appyc.errors import LARGE, LeftToPython, Loc, UnsupportedError
-from appyc.frontend.control.phi_storage import all_leaves
 from appyc.frontend.expressions.arithmetic import cast, integer, truth_of
 from appyc.frontend.scope import Scope
-from appyc.frontend.types.values import Number, Slot
+from appyc.frontend.types.values import Number
 from appyc.ir import nodes as ir
 from appyc.ir.raising import (
     CONVERSION,
@@ -20,7 +19,7 @@ from appyc.ir.raising import (
     raising_where_left,
 )
 from appyc.ir.types import DType
-from appyc.ir.visit import arrays_written, contains, scalars_read, substitute, walk
+from appyc.ir.visit import arrays_written, contains, substitute, walk
 
 
 def leave_unless(scope: Scope, cond: ir.Expr, why: str, loc: Loc) -> None:
@@ -36,11 +35,9 @@ def leave_on_zero(scope: Scope, divisor: ir.Expr, loc: Loc) -> None:
     """Emits such a guard for the divisor of a number that may be Python's own, as a sum over nothing is. It stands
     in no loop, and `settled_calls` removes it behind stores: there the quotient is NumPy's."""
     test = _test(truth_of(divisor), DIVISION, loc)
-    slots = (binding for _, binding in all_leaves(scope.env) if isinstance(binding, Slot))
-    known = scope.fixed | {slot.symbol for slot in slots}
     if _is_of_call(scope, truth_of(divisor)):
         scope.tests.append(test)
-    elif not (scope.in_loop or scope.loops) and scalars_read(divisor) <= known:
+    elif not (scope.in_loop or scope.loops):
         scope.block.append(test)
 
 

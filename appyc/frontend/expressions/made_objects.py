@@ -126,7 +126,9 @@ def attribute_of(scope: Scope, owner: Opaque, made: MadeObject, name: str, loc: 
     if (field := made.fields.get(name)) is not None:
         if not isinstance(field, Number):
             return field
-        return Number(scope.temp(name, field.expr), field.python)  # the next statement may assign it
+        return dataclasses.replace(
+            field, expr=scope.temp(name, field.expr)
+        )  # the next statement may assign it
     if (computed := property_of(scope, owner, made.kind, name, loc)) is not None:
         return computed
     found = scope.names.attribute(made.kind, name, loc) if hasattr(made.kind.obj, name) else None
@@ -183,9 +185,11 @@ def assign_made(scope: Scope, made: MadeObject, name: str, value: Value, loc: Lo
     field = made.fields.get(name)
     if field is None:
         field = Number(Var(scope.supply.fresh(name, joined.dtype), loc=loc), joined.python)
-        made.fields[name] = field
     if not (isinstance(field, Number) and isinstance(field.expr, Var)):
         raise UnsupportedError(f"the attribute {name!r} of this object holds a list", loc, *_HINTS)
+    made.fields[name] = dataclasses.replace(
+        field, mixed=field.mixed or value.mixed or value.python != joined.python
+    )
     scope.emit(Assign(field.expr.symbol, arithmetic.cast(value.expr, joined.dtype), loc=loc))
 
 
