@@ -154,3 +154,74 @@ def _total_and_count(a):
 def mean_of_what_a_function_returns(a):
     total, count = _total_and_count(a)
     return total / count
+
+
+class Arrow:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __add__(self, other):
+        return Arrow(self.x + other.x, self.y + other.y)
+
+    def __sub__(self, other):
+        return self + -other
+
+    def __neg__(self):
+        return Arrow(-self.x, -self.y)
+
+    def __mul__(self, k):
+        return Arrow(self.x * k, self.y * k)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, k):
+        return self * (1.0 / k)
+
+    def __matmul__(self, other):
+        return self.x * other.x + self.y * other.y
+
+    @property
+    def length(self):
+        return np.sqrt(self @ self)
+
+    def unit(self):
+        return self / self.length
+
+
+@PROGRAMS.on(floats(7, 2), floats(5, 2, seed=1))
+@PROGRAMS.on(floats(0, 2), floats(5, 2, seed=1))
+def lights_by_operators(points, lamps):
+    out = np.zeros(len(points))
+    for i in range(len(points)):
+        here = Arrow(points[i, 0], points[i, 1])
+        for k in range(len(lamps)):
+            way = 2 * Arrow(lamps[k, 0], lamps[k, 1]) - here * 3
+            out[i] += max(0.0, way.unit() @ Arrow(0.0, 1.0)) / (1.0 + way @ way)
+    return out
+
+
+class Both:
+    def __init__(self, x):
+        self.x = x
+
+    def __add__(self, other):
+        return Both(self.x + (other if isinstance(other, float) else other.x))
+
+
+class Other(Both):
+    def __radd__(self, other):
+        return Both(100.0)
+
+
+LEFT = Programs()
+
+
+@LEFT.on(1.5)
+def a_method_of_the_right_operand(x):
+    """A subclass is asked first."""
+    return (Both(x) + Other(2.0)).x, (Both(x) + 2.5).x
+
+
+@LEFT.on(1.5)  # TypeError
+def no_method_for_the_left_operand(x):
+    return (x + Both(x)).x

@@ -10,7 +10,7 @@ The constructor is inlined, and so are methods. A field has one type, the joined
 Requires: a plain class, or a dataclass, whose constructor assigns all fields in statements of its own body.
 
 Does not handle: objects that are returned, compared, items of lists, or bound to a name that has another object on
-another path; fields that are arrays of the program's; `super`, operators, and properties that are assigned.
+another path; fields that are arrays of the program's; `super`, `+=` and its like, and properties that are assigned.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ from appyc.frontend.library.host_calls import LIBRARIES
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import walk
 from appyc.frontend.types.descriptions import describe
-from appyc.frontend.types.made_values import MadeObject, ObjectMethod
+from appyc.frontend.types.made_values import MadeObject, ObjectMethod, made_object
 from appyc.frontend.types.numbers import promote
 from appyc.frontend.types.values import Number, Opaque, Value
+from appyc.ir.names import unused
 from appyc.ir.nodes import Assign, Var
 
 _HINTS = ("keep its fields in variables or arrays",)
@@ -165,6 +166,47 @@ def call_method(scope: Scope, node: ast.Call, method: ObjectMethod, loc: Loc) ->
     """The value of a method's call."""
     assert isinstance(method.function.obj, FunctionType)
     return inline(scope, node, method.function.obj, method.function.root, method.owner, loc)
+
+
+_METHODS = {
+    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
+    "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
+}  # fmt: skip
+
+
+def operation(scope: Scope, symbol: str, a: Value, b: Value, loc: Loc) -> Value | None:
+    """`a + b` where one is such an object, by a method of its class; None where no method tells."""
+    word = _METHODS[symbol]
+    if (made := made_object(a)) is not None:
+        other = made_object(b)
+        is_theirs = other is not None and other.kind != made.kind  # a subclass would be asked first
+        return None if is_theirs else _called_by_operator(scope, f"__{word}__", a, [b], loc)
+    if isinstance(a, Number) and a.python and not a.mixed:
+        return _called_by_operator(scope, f"__r{word}__", b, [a], loc)
+    return None
+
+
+def negative(scope: Scope, value: Value, loc: Loc) -> Value | None:
+    """`-value` of such an object; None for what is none, or has no such method."""
+    return _called_by_operator(scope, "__neg__", value, [], loc)
+
+
+def _called_by_operator(scope: Scope, name: str, owner: Value, given: list[Value], loc: Loc) -> Value | None:
+    """The value of `owner.name(*given)`; None where the owner is no such object, or has no such method."""
+    made = made_object(owner)
+    if made is None or not isinstance(inspect.getattr_static(made.kind.obj, name, None), FunctionType):
+        return None
+    assert isinstance(owner, Opaque)
+    method = attribute_of(scope, owner, made, name, loc)
+    assert isinstance(method, Opaque)
+    assert isinstance(method.obj, ObjectMethod)
+    arguments: list[ast.expr] = []
+    for value in given:
+        operand = unused("operand", scope.locals)
+        scope.locals |= {operand}
+        scope.bind(operand, value, loc)
+        arguments.append(read(operand))
+    return call_method(scope, ast.Call(read(name), arguments, []), method.obj, loc)
 
 
 def assign_made(scope: Scope, made: MadeObject, name: str, value: Value, loc: Loc) -> None:

@@ -7,7 +7,7 @@ import ast
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays import tensors
 from appyc.frontend.control.conditionals import lower_condition
-from appyc.frontend.expressions import arithmetic, selections
+from appyc.frontend.expressions import arithmetic, made_objects, selections
 from appyc.frontend.expressions.expressions import lower_operands, number
 from appyc.frontend.expressions.left_calls import leave_on_negative_power, leave_on_zero
 from appyc.frontend.library.array_reductions import reduce_array
@@ -39,6 +39,8 @@ def lower_binary(scope: Scope, left: ast.expr, op: ast.operator, right: ast.expr
         return TupleValue(a.items + b.items)
     if symbol == "*" and (repeated := _repeated(a, b) or _repeated(b, a)) is not None:
         return repeated
+    if (of_objects := made_objects.operation(scope, symbol, a, b, loc)) is not None:
+        return of_objects
     if tensors.is_array(a) or tensors.is_array(b):
         return array_operation(scope, symbol, a, b, loc)
     refuse_text(symbol, a, b, loc)
@@ -147,6 +149,8 @@ def lower_unary(scope: Scope, op: ast.unaryop, operand: ast.expr, loc: Loc) -> V
     tensors.refuse_lists([value], loc)
     if tensors.is_array(value):
         return tensors.elementwise(scope, [value], lambda numbers: _signed(op, numbers[0], loc), loc)
+    if isinstance(op, ast.USub) and (of_object := made_objects.negative(scope, value, loc)) is not None:
+        return of_object
     symbol = {ast.USub: "-", ast.Invert: "~"}.get(type(op))
     if symbol is not None and (wide := wide_sign(symbol, value, loc)) is not None:
         return wide

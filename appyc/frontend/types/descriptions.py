@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from appyc.frontend.types import values as vals
+from appyc.frontend.types.made_values import MadeGenerator, MadeMethod, MadeObject, ObjectMethod
 
 
 def describe(value: vals.Value | vals.Binding) -> str:
@@ -41,6 +42,12 @@ def describe(value: vals.Value | vals.Binding) -> str:
             return "a named tuple"
         case vals.TupleValue() | vals.TupleSlots():
             return f"a tuple of {len(value.items)}"
+        case vals.Opaque(MadeObject(kind=vals.Opaque(type() as kind))):
+            return f"an object of class {kind.__name__}"
+        case vals.Opaque(ObjectMethod() | MadeMethod()):
+            return "a method"
+        case vals.Opaque(MadeGenerator()):
+            return "a generator of random numbers"
         case vals.Opaque(obj):
             return "None" if obj is None else describe_object(obj)
         case vals.Conflict():
