@@ -209,6 +209,21 @@ def argmax(a):
     return best
 
 
+@PROGRAMS.on(ints(9), joined=True)
+@PROGRAMS.on(ints(9, dtype=np.int8), joined=True)
+@PROGRAMS.on(ints(0), joined=True)
+@PROGRAMS.on(floats(9, dtype=np.float32), joined=True)
+def least_in_a_wider_type(a):
+    """The branch keeps the element in its own type first."""
+    least, place = np.inf, -1
+    #pragma parallel for
+    for i in range(len(a)):
+        if a[i] < least:
+            least = a[i]
+            place = i
+    return least, place
+
+
 @PROGRAMS.on(floats(8), 100.0)
 @PROGRAMS.on(floats(8), 0.0)
 def first_above(a, limit):

@@ -19,6 +19,7 @@ from appyc.ir.visit import (
     scalars_read,
     scalars_written,
     substitute,
+    walk,
 )
 from appyc.passes.node_builders import shifted
 from appyc.passes.parallelise.plain_loops import has_fixed_bounds
@@ -101,6 +102,8 @@ def _is_candidate(loop: ir.For) -> bool:
 def _rewritten(loop: ir.For, names: NameSupply, ctx: PassContext) -> tuple[ir.Stmt, ...]:
     before: list[ir.Stmt] = []
     after: list[ir.Stmt] = []
+    given = loop
+    loop = replace(loop, body=tuple(_forwarded(s) if isinstance(s, ir.If) else s for s in loop.body))
     branches = [(number, s) for number, s in enumerate(loop.body) if isinstance(s, ir.If) and not s.orelse]
     again = Recomputable(loop, MAX_SIZE) if branches else None
     for number, stmt in branches:
@@ -120,7 +123,21 @@ def _rewritten(loop: ir.For, names: NameSupply, ctx: PassContext) -> tuple[ir.St
         loop = replace(loop, body=(*loop.body[:number], instead, *loop.body[number + 1 :]))
         what = ", ".join(f"'{symbol.name}'" for symbol in moved)
         ctx.remark(stmt.loc, f"{what}: the position is reduced, and the value had after the loop")
-    return (*before, loop, *after)
+    return (*before, loop, *after) if after else (given,)
+
+
+def _forwarded(branch: ir.If) -> ir.If:
+    """The branch, in which no assignment reads what an earlier one sets: a value in a wider type is its own value."""
+    known: dict[ir.Symbol, ir.Expr] = {}
+    then: list[ir.Stmt] = []
+    for stmt in branch.then:
+        if not isinstance(stmt, ir.Assign):
+            return branch
+        value = substitute(stmt.value, known)
+        then.append(replace(stmt, value=value))
+        known = {s: v for s, v in {**known, stmt.target: value}.items() if stmt.target not in scalars_read(v)}
+    is_small = all(sum(1 for _ in walk(stmt)) <= MAX_SIZE for stmt in then)
+    return replace(branch, then=tuple(then)) if is_small else branch
 
 
 _New: TypeAlias = tuple[list[ir.Stmt], ir.Stmt, list[ir.Stmt]]
