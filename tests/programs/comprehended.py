@@ -111,3 +111,16 @@ def elements_of_no_iteration(a, w, n):
     greater = [w[n] for x in a if x > 2.0]
     smaller = np.array([x for x in a if x < w[n]])
     return scaled, len(greater), smaller
+
+
+@_on(floats(3, 4))
+@_on(floats(4, 3).T)
+@_on(floats(0, 4))
+def reductions_of_views(m):
+    """The reduction was made once, of no row, in front of the loop."""
+    return (
+        [column.sum() for column in m.T],
+        [row.mean() for row in m[:, 1:]],
+        np.array([row.max() + k for k, row in enumerate(m[::-1])]),
+        sum(np.dot(row, row) for row in m[1:]),
+    )

@@ -81,7 +81,7 @@ def described(scope: Scope, node: Comprehension) -> vals.Value | None:
             return None
     here = scope.supply.fresh("at", DType.INT64)
     with may_unroll(scope, source, loc):
-        one = _item(scope, node, first, source.item(Var(here, loc=loc)), loc)
+        one = _item(scope, node, first, source.item(Var(here, loc=loc)), here, loc)
     if one is None:
         return None
     value, holds, checks = one
@@ -246,10 +246,10 @@ def _lowered(scope: Scope, item: ast.expr) -> vals.Value:
 
 
 def _item(
-    scope: Scope, node: Comprehension, generator: ast.comprehension, value: vals.Value, loc: Loc
+    scope: Scope, node: Comprehension, generator: ast.comprehension, value: vals.Value, here: Symbol, loc: Loc
 ) -> tuple[vals.Value, Expr | None, list[Stmt]] | None:
-    """The comprehension's item for this value of its target, the condition under which it exists, and the tests of
-    indices that it makes.
+    """The comprehension's item for this value of its target, in iteration `here`, the condition under which it exists,
+    and the tests of indices that it makes.
 
     None where the item needs other statements.
     """
@@ -266,7 +266,7 @@ def _item(
             cond = lower_condition(scope, test)
             holds = cond if holds is None else Logical("and", holds, cond, loc=loc)
         item = _lowered(scope, node.elt)
-    block = expressions.without_invariants(scope, block, set(values), own)
+    block = expressions.without_invariants(scope, block, {here, *values}, own)
     if not expressions.only_tests(block) or not (isinstance(item, vals.Number) or is_array(item)):
         return None
     if any(number.is_int is not None for number in (*numbers_of(value), *numbers_of(item))):
