@@ -115,7 +115,7 @@ def elements_of_no_iteration(a, w, n):
 
 @_on(floats(3, 4))
 @_on(floats(4, 3).T)
-@_on(floats(0, 4))
+@_on(floats(0, 4), joined=True)
 def reductions_of_views(m):
     """The reduction was made once, of no row, in front of the loop."""
     return (
