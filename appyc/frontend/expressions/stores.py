@@ -227,7 +227,7 @@ def converted(value: ir.Expr, array: ir.Symbol, loc: Loc) -> ir.Expr:
     """The value in the array's element type, as NumPy's assignment converts it."""
     if value.dtype.is_complex and not array.dtype.is_complex and array.dtype is not DType.BOOL:
         raise TypeInferenceError(
-            f"a complex number cannot be stored in '{array.name}', an array of {array.dtype}", loc,
+            f"a complex number cannot be stored in an array of {array.dtype}", loc,
             "store z.real, or use a complex array",
         )  # fmt: skip
     return cast(value, array.dtype)

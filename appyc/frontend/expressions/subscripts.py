@@ -198,7 +198,7 @@ def element(scope: Scope, owner: ArrayRef, index: ast.expr, items: list[slices.I
     if len(nodes) > owner.ndim:
         raise SubscriptError(
             f"too many indices: {len(owner.index) + len(nodes)}, "
-            f"but '{owner.symbol.name}' is {owner.symbol.array.ndim}-dimensional", loc,
+            f"but this is {describe(ArrayRef(owner.symbol))}", loc,
         )  # fmt: skip
     taken: list[Expr] = list(owner.index)
     for value, node in zip(values, nodes, strict=True):
