@@ -129,6 +129,17 @@ def kept_and_joined(s: Any, t: Any) -> Any:
     return "".join([s[i - n] for i in range(i, len(s)) if s[i] not in t]), kept == s, kept
 
 
+def of_several(s: Any, t: Any) -> Any:
+    found = 0
+    for i in range(0, len(s), 2):
+        two = s[i : i + 2]
+        if two in ("ab", "ba") or s[i:] in ["", "abc"]:
+            found += 1
+        elif two not in ("a€", "b"):
+            found += 100
+    return found
+
+
 def complemented(s: Any, t: Any) -> Any:
     other = {"a": "b", "b": "a", "c": "d", "d": ""}
     return "".join(other.get(c, "-") for k in range(2) for c in s if k != len(t))
@@ -333,7 +344,7 @@ PROGRAMS: list[Callable[..., Any]] = [
     named_twice, stored, mode, balanced, classified, numbers_of_digits, counted_by_character, copied, parts,
     begins_alike, parts_and_lists, texts_beside_lists, longest_palindrome, empty_texts_among_characters,
     code_of_an_empty_text, joined, dict_without_changes, character_or_what_was_given, itself, kept_and_joined,
-    complemented, order_of_a_set, copied_set,
+    complemented, of_several, order_of_a_set, copied_set,
 ]  # fmt: skip
 
 
@@ -350,7 +361,7 @@ def test_texts_are_as_in_python(fn: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("fn", [
     edit_distance, common_subsequence, counted, runs, is_palindrome, hashed, balanced, classified,
     counted_by_character, copied, parts, parts_and_lists, longest_palindrome, empty_texts_among_characters, joined,
-    dict_without_changes, kept_and_joined, complemented,
+    dict_without_changes, kept_and_joined, complemented, of_several,
 ])  # fmt: skip
 def test_they_are_compiled_once(fn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: Any = appyc.jit(fn, target="cpu", strict=True)

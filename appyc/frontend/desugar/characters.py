@@ -20,6 +20,7 @@ Does not handle: texts that are added up, given to other functions, or put into 
 from __future__ import annotations
 
 import ast
+import copy
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
@@ -248,6 +249,14 @@ class _Codes(ast.NodeTransformer):
                 if (out := self._membership(node)) is not None:
                     self.generic_visit(out)
                     return out if isinstance(op, ast.In) else located(ast.UnaryOp(ast.Not(), out), node)
+            case [ast.In() | ast.NotIn() as op] if (
+                self.names.is_text(left)
+                and _are_texts(right)
+                and not any(isinstance(n, ast.Call | ast.NamedExpr) for n in ast.walk(left))
+            ):
+                equal: list[ast.expr] = [ast.Compare(left, [ast.Eq()], [text]) for text in right.elts]
+                found = self.visit(located(ast.BoolOp(ast.Or(), copy.deepcopy(equal)), node))
+                return found if isinstance(op, ast.In) else located(ast.UnaryOp(ast.Not(), found), node)
             case [ast.Eq() | ast.NotEq() as op] if (
                 all(map(self._is_whole, sides))
                 and any(map(self.names.is_sequence, sides))
@@ -368,6 +377,13 @@ class _Codes(ast.NodeTransformer):
         """Where the truth of a container may be asked."""
         for value in node.values if isinstance(node, ast.BoolOp) else [node]:
             self._text(value)
+
+
+def _are_texts(among: ast.expr) -> TypeGuard[ast.Tuple | ast.List]:
+    """Whether texts are written out, so that a text may be compared with each."""
+    if not isinstance(among, ast.Tuple | ast.List) or len(among.elts) < 2:
+        return False
+    return all(isinstance(item, ast.Constant) and isinstance(item.value, str) for item in among.elts)
 
 
 def _is_iterator(node: ast.expr) -> TypeGuard[ast.Call]:
