@@ -218,3 +218,22 @@ def test_operations_that_trap(op):
         assert only.value.trap
     element = replace(binary(op, c.x, 1), trap=True)
     assert isinstance(after(c.p, store(c.a, [c.i], element))[0], Store)
+
+
+def test_an_element_that_is_kept_for_its_store_alone_is_loaded_there():
+    c = Case()
+    kept = c.p.local("kept", DType.FLOAT64)
+    other = c.p.local("other", DType.FLOAT64)
+    h = c.p.array("h", 1, DType.FLOAT64)
+    x = load(c.a, c.i, checked=False)
+    keeps = assign(kept, load(h, c.i))
+    adds = store(h, (c.i,), add(kept, x))
+    assert [type(s) for s in after(c.p, keeps, adds)] == [Update]
+    assert [type(s) for s in after(c.p, keeps, assign(other, c.s), adds)] == [Assign, Update]
+    for body in (
+        (keeps, adds, store(c.a, (c.i,), kept)),  # read again
+        (keeps, store(h, (c.i,), c.s), adds),  # another store between them
+        (keeps, store(c.a, (c.i,), add(kept, c.s))),  # of another array
+        (keeps, store(h, (c.i,), add(kept, c.x))),  # whose index may be out of range, behind that of `h`
+    ):
+        assert after(c.p, *body) == body

@@ -60,7 +60,7 @@ def negative(a, k, n, m):
     for i in range(7):
         j = int(k[i]) - n
         x = a[j]
-        a[j] = x + 1.0
+        a[j] = x * x + 1.0
 
 
 def changed_between(a, k, n, m):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
 
 from appyc.errors import Loc
 from appyc.ir import nodes as ir
+from appyc.ir.blocks import map_blocks
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import arrays_read, rewrite, walk
+from appyc.ir.visit import arrays_read, rewrite, scalar_writes, scalars_read, substitute, walk, with_body
 from appyc.passes.node_builders import zero
 from appyc.passes.pass_context import PassContext
 
@@ -25,6 +28,7 @@ def recognise_reductions(fn: ir.Function, ctx: PassContext) -> ir.Function:
         s = s + x if c else s                     if c: s += x
         if a[i] > best: best = a[i]               best = max(best, a[i])
         ok = b & ok                               ok &= b
+        t = h[k]; h[k] = t + x                    h[k] += x
 
     An operation that traps (`check_integer_overflow`) becomes an update that does. Partial sums may then be beyond 64
     bits where the sum in order is not: Python runs the call, or it raises OverflowError.
@@ -41,6 +45,11 @@ def recognise_reductions(fn: ir.Function, ctx: PassContext) -> ir.Function:
     Runs after `check_bounds`, so that loads which cannot fail are known as such.
     """
 
+    return _with_updates(_without_kept_elements(fn), ctx)
+
+
+def _with_updates(fn: ir.Function, ctx: PassContext) -> ir.Function:
+    """The function with an update for each statement that is one."""
     exact = ctx.options.exact
 
     def rule(node: ir.Node) -> ir.Node | tuple[ir.Node, ...]:
@@ -59,7 +68,49 @@ def recognise_reductions(fn: ir.Function, ctx: PassContext) -> ir.Function:
 
 def with_updates(body: tuple[ir.Stmt, ...], ctx: PassContext) -> tuple[ir.Stmt, ...]:
     """The same for some statements."""
-    return recognise_reductions(ir.Function("part", (), body, loc=body[0].loc), ctx).body
+    return _with_updates(ir.Function("part", (), body, loc=body[0].loc), ctx).body
+
+
+def _without_kept_elements(fn: ir.Function) -> ir.Function:
+    """The function with each element that is loaded for its own store alone loaded in it. The front end keeps the
+    element while it evaluates what may raise, which has moved away."""
+    read = Counter(n.symbol for n in walk(fn) if isinstance(n, ir.Var))
+    once = {s for s, times in Counter(scalar_writes(fn.body)).items() if times == 1 == read[s]} - {*fn.params}
+
+    def block(body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
+        out: list[ir.Stmt] = []
+        for stmt in body:
+            at = _kept_for(stmt, out, once) if isinstance(stmt, ir.Store) else None
+            if isinstance(stmt, ir.Store) and at is not None:
+                kept = out.pop(at)
+                assert isinstance(kept, ir.Assign)
+                assert isinstance(kept.value, ir.Load)
+                value = substitute(stmt.value, {kept.target: kept.value})
+                out.append(replace(stmt, value=value, checked=stmt.checked or kept.value.checked))
+            else:
+                out.append(map_blocks(stmt, block))
+        return tuple(out)
+
+    return with_body(fn, block(fn.body))
+
+
+def _kept_for(store: ir.Store, before: Sequence[ir.Stmt], once: Set[ir.Symbol]) -> int | None:
+    """Where, among the statements before a store, its element is loaded into a scalar that it alone reads."""
+    used, fixed = once & scalars_read(store.value), scalars_read(store.index)
+    raises = may_raise(store.value)
+    for at in reversed(range(len(before))):
+        stmt = before[at]
+        if not isinstance(stmt, ir.Assign) or stmt.target in fixed:
+            return None
+        load = stmt.value
+        if (
+            stmt.target in used
+            and isinstance(load, ir.Load)
+            and (load.array, load.index) == (store.array, store.index)
+        ):
+            return None if load.checked and raises else at
+        raises = raises or may_raise(load)
+    return None
 
 
 def _takes_later_zeros(node: ir.Node) -> bool:
