@@ -84,6 +84,12 @@ def weighted_histogram(h, key, w):
         h[key[i]] += w[i]
 
 
+def image_histogram(h, image):
+    for i in range(image.shape[0]):
+        for j in range(image.shape[1]):
+            h[image[i, j]] += 1
+
+
 def plane(rows: int, columns: int) -> np.ndarray:
     return np.zeros((rows, columns))
 
@@ -101,6 +107,7 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any]]] = [
     (triangle, [plane(1200, 1200), plane(1200, 1000)]),
     (triangle, [plane(4000, 4000), plane(4000, 1000)]),
     (histogram, [np.zeros(256, np.int64), np.zeros(1 << 24, np.int64)]),
+    (image_histogram, [np.zeros(256, np.int64), np.zeros((4096, 4096), np.int64)]),
     (weighted_histogram, [np.zeros(256), np.zeros(1 << 24, np.int64), np.zeros(1 << 24)]),
     (small_products, [np.zeros((1000, 16, 16)) for _ in range(3)]),
     (scaled, [plane(1 << 20, 3), plane(1 << 20, 3)]),

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from appyc import pipeline
-from appyc.ir.nodes import Alloc, Function, Update
+from appyc.ir.nodes import Alloc, For, Function, LoopMode, Update
 from appyc.ir.printer import print_function
-from appyc.ir.visit import walk
+from appyc.ir.visit import contains, walk
 from appyc.options import Options
 from appyc.passes.gpu import private_copies as module
 from appyc.passes.gpu.private_copies import private_copies
@@ -89,8 +89,25 @@ def neighbours(h, key, w):
             h[key[i] + j] += w[i]
 
 
+def weighted_image(h, key, w):
+    image, weights = key.reshape(4, key.shape[0] // 4), w.reshape(4, w.shape[0] // 4)
+    for i in range(image.shape[0]):
+        for j in range(image.shape[1] - 1, 0, -1):
+            if image[i, j] != 2:
+                h[image[i, j]] += weights[i, j]
+
+
+def weighted_volume(h, key, w):
+    image, weights = key.reshape(2, 2, key.shape[0] // 4), w.reshape(2, 2, w.shape[0] // 4)
+    for i in range(image.shape[0]):
+        for j in range(image.shape[1]):
+            for k in range(image.shape[2]):
+                h[image[i, j, k]] += weights[i, j, k]
+
+
 INTEGERS = [counts, downwards, of_an_image]
 FLOATS = [weighted, in_any_order, largest, products, in_pairs, neighbours]
+IMAGES = [weighted_image, weighted_volume]
 
 
 def arrays(n: int, dtype: type) -> tuple[np.ndarray, ...]:
@@ -131,7 +148,25 @@ def test_floats(fn, n):
     check(fn, n, np.float64)
 
 
+@pytest.mark.sampled
+@pytest.mark.parametrize("n", [8, 24, 64])
+@pytest.mark.parametrize("fn", IMAGES, ids=lambda fn: fn.__name__)
+def test_images(fn, n):
+    check(fn, n, np.float64)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+@pytest.mark.parametrize("fn", IMAGES, ids=lambda fn: fn.__name__)
+def test_loops_of_a_nest_are_parallel_together(fn, dtype):
+    function, _ = copied(fn, *arrays(64, dtype))
+    nest = next(s for s in walk(function) if isinstance(s, For) and contains(s.body, Update))
+    (inner,) = nest.body
+    assert isinstance(inner, For)
+    assert (nest.mode, inner.mode) == (LoopMode.PARALLEL, LoopMode.PARALLEL)
+
+
 def test_kernels_compile():
+    check(weighted_image, 64, np.float64, build=True)
     check(counts, 24, np.int64, build=True)
     check(weighted, 24, np.float64, build=True)
 

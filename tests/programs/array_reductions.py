@@ -113,6 +113,33 @@ def histogram(h, key):
         h[key[i]] += 1
 
 
+@PROGRAMS.on(np.zeros(7, np.int64), KEYS.reshape(5, 10), ints(50).reshape(5, 10))
+@PROGRAMS.on(np.zeros(7), KEYS.reshape(5, 10), floats(50).reshape(5, 10))
+@PROGRAMS.on(np.zeros(7), KEYS.reshape(5, 10)[:0], floats(50).reshape(5, 10))
+@PROGRAMS.on(np.zeros(7), np.full((40, 10), 7), floats(400).reshape(40, 10))
+def weighted_histogram_of_an_image(h, image, w):
+    for i in range(image.shape[0]):
+        for j in range(image.shape[1]):
+            h[image[i, j]] += w[i, j]
+
+
+@PROGRAMS.on(np.zeros(7), KEYS, floats(50))
+@PROGRAMS.on(np.zeros(7, np.int64), KEYS, ints(50))
+@PROGRAMS.on(np.zeros(7), np.array([1, 2, 8]), floats(3))
+def histogram_of_views(h, key, w):
+    keys, weights = key[1:], w[1:]
+    for i in range(keys.shape[0]):
+        h[keys[i]] += weights[i]
+
+
+@PROGRAMS.on(np.zeros(7, np.int64), KEYS.reshape(5, 10))
+def histogram_of_an_image_under_a_pragma(h, image):
+    #pragma parallel for
+    for i in range(image.shape[0]):
+        for j in range(image.shape[1]):
+            h[image[i, j]] += 1
+
+
 @PROGRAMS.on(np.zeros(7), KEYS, floats(50))
 @PROGRAMS.on(np.zeros(7, np.complex64), KEYS, complexes(50, dtype=np.complex64))
 def weighted_histogram_under_a_pragma(h, key, w):

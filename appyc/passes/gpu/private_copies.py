@@ -22,6 +22,8 @@ lane has a copy of its own, and adds up its share of the iterations in order:
             if r * count + c < n:
                 copies[key[r * count + c], c] += w[r * count + c]
 
+Of a nest, the innermost loop is cut up so, and the outermost one where that leaves lanes free.
+
 Both are chosen on the host, where copies have fewer elements than are added up. All are combined in the same order on
 every run, as the sums of scalars are.
 
@@ -31,7 +33,7 @@ results; loops around which others run in parallel.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
@@ -52,11 +54,13 @@ from appyc.passes.node_builders import (
     copy_of,
     counting,
     filling,
+    in_order,
     integer,
     iteration,
     iterations_of,
     larger,
     less,
+    let,
     over_elements,
     product_of_all,
     smaller,
@@ -106,14 +110,11 @@ class _Copier:
             pays = less(binary("*", size, integer(SPREAD * SHARE, loc)), work)
             (updated,) = _redirected((loop,), array, partial(_spread, copies), None, loop.mode)
         else:
-            lanes = self.names.fresh("lanes", DType.INT64)
-            count = ir.Var(lanes, loc=loc)
+            most = smaller(integer(LANES, loc), binary("//", work, larger(size, integer(1, loc))))
+            counts, before = self._lanes(perfect_chain(loop), most)
+            count = product_of_all(counts)
             pays = at_least(count, FEWEST)
-            most = smaller(iterations_of(loop), integer(LANES, loc))
-            before = (
-                ir.Assign(lanes, smaller(most, binary("//", work, larger(size, integer(1, loc)))), loc=loc),
-            )
-            updated = self._in_lanes(loop, array, copies, count)
+            updated = self._in_lanes(loop, array, copies, counts)
         names, mode = self.names, ir.LoopMode.PARALLEL
         start = start_of_sum(reduction.op, array.dtype, loc)
         is_zero = array.dtype.is_integer and start.value == 0
@@ -127,20 +128,52 @@ class _Copier:
         )
         return (*before, ir.If(pays, copy_of(tuple(made), self.names), (loop,), loc=loc))
 
-    def _in_lanes(self, loop: ir.For, array: ir.Symbol, copies: ir.Symbol, count: ir.Expr) -> ir.For:
-        """Lanes with a copy each, of which each does every `count`-th iteration in order."""
-        loc = loop.loc
-        lane, number = (ir.Var(self.names.fresh(name, DType.INT64), loc=loc) for name in ("lane", "number"))
-        here = binary("+", binary("*", number, count), lane)
+    def _lanes(
+        self, chain: Sequence[ir.For], most: ir.Expr
+    ) -> tuple[tuple[ir.Var, ...], tuple[ir.Stmt, ...]]:
+        """How many lanes the iterations of the outermost and of the innermost loop are shared by, and what counts
+        them."""
+        loc, counts, before = most.loc, list[ir.Var](), list[ir.Stmt]()
+        for loop in (chain[-1], *chain[:-1][:1]):
+            count = let("lanes", smaller(iterations_of(loop), most), self.names, before)
+            most = binary("//", most, larger(count, integer(1, loc)))
+            counts.insert(0, count)
+        return tuple(counts), tuple(before)
+
+    def _in_lanes(
+        self, loop: ir.For, array: ir.Symbol, copies: ir.Symbol, counts: Sequence[ir.Var]
+    ) -> ir.For:
+        """Lanes with a copy each, of which each does its iterations in order."""
+        loc, chain = loop.loc, perfect_chain(loop)
+        lanes = [ir.Var(self.names.fresh("lane", DType.INT64), loc=loc) for _ in counts]
+        copy: ir.Expr = lanes[0]
+        for lane, count in zip(lanes[1:], counts[1:], strict=True):
+            copy = binary("+", binary("*", copy, count), lane)
 
         def rule(update: ir.Update, _: ir.For | None) -> ir.Update:
-            return replace(update, target=copies, index=(*update.index, lane))
+            return replace(update, target=copies, index=(*update.index, copy))
 
-        body = _redirected(loop.body, array, rule, None, ir.LoopMode.SEQUENTIAL)
+        shared = {chain[0].var: (lanes[0], counts[0]), chain[-1].var: (lanes[-1], counts[-1])}
+        body = _redirected(chain[-1].body, array, rule, None, ir.LoopMode.SEQUENTIAL)
+        for each in reversed(chain):
+            if each.var in shared:
+                body = (self._share(each, body, *shared[each.var]),)
+            else:
+                body = (replace(in_order(each), body=body),)
+        for lane, count in zip(reversed(lanes), reversed(counts), strict=True):
+            body = (counting(lane.symbol, count, body, ir.LoopMode.PARALLEL),)
+        (nest,) = body
+        assert isinstance(nest, ir.For)
+        return nest
+
+    def _share(self, loop: ir.For, body: tuple[ir.Stmt, ...], lane: ir.Var, count: ir.Var) -> ir.For:
+        """Every `count`-th iteration of a loop, in order."""
+        loc = loop.loc
+        number = ir.Var(self.names.fresh("number", DType.INT64), loc=loc)
+        here = binary("+", binary("*", number, count), lane)
         now = {loop.var: iteration(loop.lo, loop.step, here)}
         guarded = ir.If(less(here, iterations_of(loop)), substitute(body, now), (), loc=loc)
-        in_order = counting(number.symbol, ceiling_quotient(iterations_of(loop), count), (guarded,), loc=loc)
-        return counting(lane.symbol, count, (in_order,), ir.LoopMode.PARALLEL)
+        return counting(number.symbol, ceiling_quotient(iterations_of(loop), count), (guarded,), loc=loc)
 
     def _combined(
         self, reduction: ir.Reduction, copies: ir.Symbol, at: tuple[ir.Expr, ...], count: ir.Expr

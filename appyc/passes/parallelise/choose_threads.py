@@ -14,7 +14,8 @@ a loop with a `parallel` request stays sequential.
 
 A loop that reduces into elements of an array runs on threads too, each with a private copy of the
 array (`reductions` names it), unless an inner loop is parallel and has enough work for threads.
-That is tested at the call, which selects one of two versions.
+That is tested at the call, which selects one of two versions. On a GPU, which updates such elements atomically, the
+loops of a perfect nest that all reduce into them are parallel together.
 
 Requires: `check_parallel` has judged every loop. Does not handle: loops that would be
 independent after interchange, distribution or expansion of scalars.
@@ -71,15 +72,36 @@ class _Choice:
             body, lambda s: (self._loop(s, inside=inside),) if isinstance(s, ir.For) else None
         )
 
+    def _inside(self, loop: ir.For) -> tuple[ir.Stmt, ...]:
+        """The body of a parallel loop."""
+        if not self._combine_alike(loop):
+            return self.block(loop.body, inside=True)
+        (inner,) = loop.body
+        assert isinstance(inner, ir.For)
+        return (self._shared(inner),)
+
+    def _combine_alike(self, loop: ir.For) -> bool:
+        """Whether a loop runs on a GPU and holds another one alone, whose free iterations update elements of the same
+        arrays."""
+        match loop.body:
+            case (ir.For() as inner,) if self.ctx.options.on_gpu and inner.request in (None, "auto"):
+                outer, found = (self.ctx.verdicts.get(each.var) for each in (loop, inner))
+            case _:
+                return False
+        if outer is None or found is None or not outer.arrays or set(outer.arrays) != set(found.arrays):
+            return False
+        return found.may_run_on_threads and not found.reductions
+
     def _loop(self, loop: ir.For, *, inside: bool) -> ir.Stmt:
         raises = any(self._must_be_first(n) for n in walk(loop.body))
         if raises and not loops_of(loop.body) and _is_free(loop, self.ctx, inside=True):
             return self._shared(loop, ir.LoopMode.SIMD)
         # What comes after an iteration that raises must not have happened, unless Python runs the whole call.
         if raises or not _is_free(loop, self.ctx, inside=inside):
-            inside = inside or loop.mode is ir.LoopMode.PARALLEL
+            if loop.mode is ir.LoopMode.PARALLEL:
+                return replace(loop, body=self._inside(loop))
             return replace(loop, body=self.block(loop.body, inside=inside))
-        if not self.ctx.verdicts[loop.var].arrays:
+        if not self.ctx.verdicts[loop.var].arrays or self._combine_alike(loop):
             return self._shared(loop)
         ordered = replace(loop, body=self.block(loop.body, inside=inside))
         inner = [n for n in loops_of(ordered.body) if n.mode is ir.LoopMode.PARALLEL]
@@ -94,8 +116,7 @@ class _Choice:
     def _shared(self, loop: ir.For, mode: ir.LoopMode = ir.LoopMode.PARALLEL) -> ir.For:
         """The loop on threads, or in lanes."""
         found = self.ctx.verdicts[loop.var]
-        body = self.block(loop.body, inside=True)
-        return replace(found.applied(loop, mode, found.all_reductions), body=body)
+        return replace(found.applied(loop, mode, found.all_reductions), body=self._inside(loop))
 
     def _must_be_first(self, node: ir.Node) -> bool:
         """Whether a node raises what must be the first exception in program order."""
