@@ -113,18 +113,17 @@ def _measured(params: Sequence[Param]) -> Iterator[tuple[int, Param]]:
 
 def choose_lanes(kernel: KernelText, rows: int, count: int, processors: int) -> int:
     """The lanes of a row, for rows of `count` iterations: those that issue the fewest instructions, idle lanes and
-    what programs do once counted, with programs enough for all multiprocessors."""
+    what programs do once counted. Of fewer programs than are enough for all multiprocessors, each costs more."""
     whole = 1 << max(int(count) - 1, 0).bit_length()
     if kernel.use is LaneUse.ROW:
         return min(whole, kernel.lanes)
 
-    def cost(lanes: int) -> tuple[bool, int]:
+    def cost(lanes: int) -> float:
         tile, blocks = kernel.rows(lanes), -(-count // lanes)
         tiles = -(-rows // tile)
         programs = tiles * (blocks if kernel.use is LaneUse.BLOCK else 1)
-        if programs < PROGRAMS_EACH * processors:
-            return True, -programs
-        return False, tiles * blocks * tile * lanes + programs * COST_OF_A_PROGRAM
+        issued = tiles * blocks * tile * lanes + programs * COST_OF_A_PROGRAM
+        return issued * max(1.0, PROGRAMS_EACH * processors / max(programs, 1))
 
     sizes = [kernel.fewest_lanes]
     while sizes[-1] < kernel.lanes:

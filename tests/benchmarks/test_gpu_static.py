@@ -84,6 +84,10 @@ def weighted_histogram(h, key, w):
         h[key[i]] += w[i]
 
 
+def channel_means(a):
+    return np.mean(a, axis=(0, 1, 2))
+
+
 def image_histogram(h, image):
     for i in range(image.shape[0]):
         for j in range(image.shape[1]):
@@ -103,6 +107,7 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any]]] = [
     (five_points, [plane(2048, 2048), plane(2048, 2048)]),
     (row_sums, [plane(4096, 4096), np.zeros(4096)]),
     (column_sums, [plane(2048, 2048), np.zeros(2048)]),
+    (channel_means, [np.zeros((8, 128, 128, 64))]),
     (softmax, [plane(4096, 1024)]),
     (triangle, [plane(1200, 1200), plane(1200, 1000)]),
     (triangle, [plane(4000, 4000), plane(4000, 1000)]),

@@ -90,7 +90,39 @@ def variance(a):
     return a.var(axis=0)
 
 
+def channels(a, x, y):
+    """Sums over three axes around another one, and what they have to be divided by."""
+    b = a.reshape(a.shape[0], 1, a.shape[1], 1)
+    for c in range(b.shape[2]):
+        s = 0.0
+        most = -np.inf
+        for n in range(b.shape[0]):
+            for h in range(b.shape[1]):
+                for w in range(b.shape[3]):
+                    s += b[n, h, c, w]
+                    most = max(most, b[n, h, c, w])
+        y[c] = s + most
+
+
+def of_two_axes(a):
+    b = a.reshape(1, a.shape[0], a.shape[1])
+    return b.sum(axis=(0, 1)), b.var(axis=(0, 1)), b.max(axis=(0, 2))
+
+
+def of_triangles(a, x, y):
+    """The second axis begins where the first one is."""
+    for c in range(a.shape[1]):
+        s = 0.0
+        for i in range(a.shape[0]):
+            for j in range(i, a.shape[0]):
+                s += a[j, c] * x[i]
+        y[c] = s
+
+
 CASES = [
+    (channels, lambda a: (a, np.ones(a.shape[1]), np.ones(a.shape[1]))),
+    (of_two_axes, lambda a: (a,)),
+    (of_triangles, lambda a: (a, np.cos(a[:, 0]), np.ones(a.shape[1]))),
     (column_sums, lambda a: (a, np.cos(a[:, 0]), np.ones(a.shape[1]))),
     (sums_in_place, lambda a: (a, np.cos(a[:, 0]), np.ones(a.shape[1]))),
     (later_sums, lambda a: (a, np.ones(a.shape[1]), np.ones(a.shape[1]))),

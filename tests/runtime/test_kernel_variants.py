@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from appyc.ir.gpu_program import LaneUse, Tile
+from appyc.ir.nodes import Symbol
+from appyc.ir.types import DType, ScalarType
 from appyc.passes.gpu import grid_kernels
 from appyc.runtime.kernel_variants import KernelArguments, Variant, choose_lanes
 from appyc.runtime.triton_build import compile_kernel
@@ -28,7 +31,8 @@ FIXED = KernelText("k", "", (), 64, 64, 2, frozenset())
         (1, 1, 0, 128),
         (1, 1000, 0, 1024),
         (1, 1 << 24, 132, 1024),
-        (1, 1 << 17, 132, 256),  # 1024 lanes would be 128 programs
+        (1, 1 << 17, 132, 512),  # 1024 lanes would be 128 programs
+        (1, 1 << 16, 132, 256),
         (1, 300, 132, 128),  # no size gives programs enough: the most of them
         (1 << 20, 120, 132, 128),
         (1 << 20, 130, 132, 256),
@@ -38,6 +42,14 @@ FIXED = KernelText("k", "", (), 64, 64, 2, frozenset())
 )
 def test_lanes_are_busy_and_programs_many(rows: int, count: int, processors: int, lanes: int) -> None:
     assert choose_lanes(WIDEST, rows, count, processors) == lanes
+
+
+def test_short_rows_share_programs_though_these_are_few() -> None:
+    """A program for each row of four would have 252 idle lanes."""
+    tile = Tile(Symbol("rows", 0, ScalarType(DType.INT64)), 512, 128)
+    tiled = replace(WIDEST, lanes=256, fewest_lanes=256, tile=tile, use=LaneUse.STRIP)
+    assert choose_lanes(tiled, 1 << 15, 4, 132) == 4
+    assert choose_lanes(tiled, 1 << 15, 400, 132) == 256
 
 
 def test_lanes_that_the_user_set_stay() -> None:

@@ -22,6 +22,9 @@ Column sums of a matrix with 2,000 columns are 2,000 lanes, and a GPU runs a hun
 sums a few programs. The shares are combined in the same order on each run, and on every GPU: `parts` depends on
 extents alone.
 
+Of a reduction over several axes, in loops that hold one another alone, an inner one is split, and those around it are
+parallel in the first stage: the innermost that gives each lane LEAST elements.
+
 A nest qualifies if the body of its perfect chain is loops with reductions and no other effect, between statements
 without loops. Those before the first loop are in both of its stages, and those after it in the second. Each further
 loop has two stages of its own, which find in arrays the scalars that the stages before have left.
@@ -45,7 +48,7 @@ from appyc.ir.names import NameSupply, ordered
 from appyc.ir.raising import may_raise
 from appyc.ir.types import ArrayType, DType
 from appyc.ir.visit import scalars_read, scalars_written, walk, with_body
-from appyc.passes.gpu.map_gpu import map_gpu, may_be_lanes
+from appyc.passes.gpu.map_gpu import map_gpu, why_not_parallel
 from appyc.passes.node_builders import (
     at_least,
     begun,
@@ -53,6 +56,7 @@ from appyc.passes.node_builders import (
     ceiling_quotient,
     copy_of,
     counting,
+    in_order,
     integer,
     iteration,
     iterations_of,
@@ -70,8 +74,10 @@ STRIP_THREADS = 128
 """Threads of a program that runs a loop in strips of lanes."""
 LEAST = 16
 """The fewest elements that a lane sums up: shares are then at most an eighth of the memory traffic."""
-FEWEST = 8
+FEWEST = 3
 """Parts that are worth the second stage, which has a program for each iteration of the nest."""
+DEEPEST = 3
+"""Loops of a reduction of which one may be split."""
 
 
 def split_reductions(fn: ir.Function, ctx: PassContext) -> ir.Function:
@@ -82,7 +88,8 @@ def split_reductions(fn: ir.Function, ctx: PassContext) -> ir.Function:
 
 @dataclass(frozen=True, slots=True)
 class _Nest:
-    """A chain of loops, and its innermost body: what is before the reduction, the reduction, and what is after."""
+    """A chain of loops, and its innermost body: what is before the reduction, the reduction, and what is after.
+    outer: the loops of the reduction around the one that is split."""
 
     chain: tuple[ir.For, ...]
     before: tuple[ir.Stmt, ...]
@@ -90,11 +97,22 @@ class _Nest:
     after: tuple[ir.Stmt, ...]
     threads: int
     """How many threads an iteration of the chain has."""
+    outer: tuple[ir.For, ...] = ()
 
-    def around(self, body: tuple[ir.Stmt, ...]) -> ir.For:
+    def around(self, body: tuple[ir.Stmt, ...], outer: tuple[ir.For, ...] = ()) -> ir.For:
         """The chain around another body."""
         private = ordered(scalars_written(body))
-        return nested([replace(loop, private=private) for loop in self.chain], body)
+        return nested([replace(loop, private=private) for loop in (*self.chain, *outer)], body)
+
+    def deeper(self) -> _Nest | None:
+        """The same, which splits the next loop of the reduction; None where there is none."""
+        match self.loop.body:
+            case (ir.For() as inner,) if _is_reduction(inner) and inner.reductions == self.loop.reductions:
+                outer = (*self.outer, self.loop)
+                inside = {each.var for each in (*self.chain, *outer)} | scalars_written((*self.before, inner))
+                return replace(self, loop=inner, outer=outer) if is_invariant(inner.bounds, inside) else None
+            case _:
+                return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,34 +159,46 @@ class _Splitter:
             for loop, at, end in parts
         )
 
-    def _split(self, nests: Sequence[_Nest], whole: ir.For) -> tuple[ir.Stmt, ...]:
-        """Both versions, and the choice between them."""
-        loc, chain, first = whole.loc, nests[0].chain, nests[0].loop
+    def _split(self, nests: tuple[_Nest, ...], whole: ir.For) -> tuple[ir.Stmt, ...]:
+        """A version for each loop of the reductions that may be split, the whole one, and the choice between them."""
+        out: tuple[ir.Stmt, ...] = (whole,)
+        for each in _depths(nests):
+            out = self._version(each, out)
+        self.ctx.remark(
+            whole.loc,
+            f"{named(nests[0].loop)}: its sums are split over programs of the GPU, where there are few of them",
+        )
+        return out
+
+    def _version(self, nests: Sequence[_Nest], other: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
+        """Both stages of each nest, or the other version where there are too few parts."""
+        first = nests[0]
+        loc, loop = first.chain[0].loc, first.loop
         parts = ir.Var(self.names.fresh("parts", DType.INT64), loc=loc)
-        counts = [iterations_of(loop) for loop in chain]
-        some = larger(product_of_all(counts), integer(1, loc))
-        free = binary("//", integer(LANES // nests[0].threads, loc), some)
-        full = binary("//", trip_count(first.lo, first.hi, 1), integer(LEAST * nests[0].threads, loc))
+        counts = [iterations_of(each) for each in first.chain]
+        some = larger(product_of_all([*counts, *map(iterations_of, first.outer)]), integer(1, loc))
+        free = binary("//", integer(LANES // first.threads, loc), some)
+        inner = [each.loop for (each, *_) in _depths((first,))][1:]
+        trips = trip_count(loop.lo, loop.hi, 1)
+        elements = product_of_all([trips, *map(iterations_of, inner)])
+        full: ir.Expr = binary("//", elements, integer(LEAST * first.threads, loc))
+        if inner:
+            full = smaller(full, trips)
         split: list[ir.Stmt] = []
         for nest in self._with_scalars_in_arrays(nests, counts, split):
             each = ir.Var(self.names.fresh("each", DType.INT64), loc=loc)
             length = ceiling_quotient(trip_count(nest.loop.lo, nest.loop.hi, 1), parts)
-            shares = {
-                r.symbol: self._array(r.symbol, len(counts) + 1, "_parts") for r in nest.loop.reductions
-            }
-            made = (ir.Alloc(array, (*counts, parts), zero=False, loc=loc) for array in shares.values())
+            shape = (*counts, *map(iterations_of, nest.outer), parts)
+            shares = {r.symbol: self._array(r.symbol, len(shape), "_parts") for r in nest.loop.reductions}
+            made = (ir.Alloc(array, shape, zero=False, loc=loc) for array in shares.values())
             stages = (
                 self._stage_of_shares(nest, shares, parts, each),
                 self._stage_of_results(nest, shares, parts),
             )
             split += [ir.Assign(each.symbol, length, loc=loc), *made, *copy_of(stages, self.names)]
-            self.ctx.remark(
-                loc,
-                f"{named(nest.loop)}: its sums are split over programs of the GPU, where there are few of them",
-            )
         return (
             ir.Assign(parts.symbol, smaller(free, full), loc=loc),
-            ir.If(at_least(parts, FEWEST), tuple(split), (whole,), loc=loc),
+            ir.If(at_least(parts, FEWEST), tuple(split), other, loc=loc),
         )
 
     def _array(self, symbol: ir.Symbol, rank: int, suffix: str = "") -> ir.Symbol:
@@ -204,7 +234,8 @@ class _Splitter:
         part = ir.Var(self.names.fresh("part", DType.INT64), loc=loc)
         first = iteration(loop.lo, 1, binary("*", part, each))
         last = smaller(binary("+", first, each), loop.hi)
-        index = (*numbers_of(nest.chain), part)
+        outer = tuple(replace(in_order(each), mode=ir.LoopMode.PARALLEL) for each in nest.outer)
+        index = (*numbers_of((*nest.chain, *outer)), part)
         added_to = {r.symbol for r in loop.reductions}
         read = scalars_read((*nest.before, loop.lo, loop.hi)) | (scalars_read(loop.body) - added_to)
         body: tuple[ir.Stmt, ...] = (
@@ -220,22 +251,36 @@ class _Splitter:
                 for symbol, array in shares.items()
             ),
         )
-        return nest.around((counting(part.symbol, parts, body, ir.LoopMode.PARALLEL),))
+        return nest.around((counting(part.symbol, parts, body, ir.LoopMode.PARALLEL),), outer)
 
     def _stage_of_results(self, nest: _Nest, shares: dict[ir.Symbol, ir.Symbol], parts: ir.Var) -> ir.For:
         """The nest with the reduction replaced by one over the partial results."""
         loop, loc = nest.loop, nest.loop.loc
         part = ir.Var(self.names.fresh("part", DType.INT64), loc=loc)
-        index = (*numbers_of(nest.chain), part)
+        index = (*numbers_of((*nest.chain, *nest.outer)), part)
         shared = [(r, ir.Load(shares[r.symbol], index, checked=False, loc=loc)) for r in loop.reductions]
         updates = tuple(ir.Update(r.symbol, (), r.op, share, loc=loc) for r, share in shared)
         over_parts = counting(part.symbol, parts, updates, ir.LoopMode.SIMD, loop.reductions)
+        for each in reversed(nest.outer):
+            over_parts = replace(each, body=(over_parts,))
         return nest.around((*nest.before, over_parts, *nest.after))
+
+
+def _depths(nests: tuple[_Nest, ...]) -> Iterator[tuple[_Nest, ...]]:
+    """The nests, as they split each of their loops, the outermost first."""
+    for _ in range(DEEPEST):
+        yield nests
+        inner = [nest.deeper() for nest in nests]
+        if None in inner:
+            return
+        nests = tuple(nest for nest in inner if nest is not None)
 
 
 def _is_reduction(loop: ir.For) -> bool:
     """Whether a loop has results that are reductions of scalars, and no other effect."""
-    if not may_be_lanes(loop) or not loop.reductions or loop.last or loop.scans or loop.step != 1:
+    if loop.request == "sequential" or why_not_parallel(loop) is not None:
+        return False
+    if not loop.reductions or loop.last or loop.scans or loop.step != 1:
         return False
     if loop.product is not None or any(r.symbol.is_array for r in loop.reductions):
         return False
