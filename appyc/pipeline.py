@@ -55,6 +55,7 @@ from appyc.passes.gpu.expand_allocations import expand_allocations
 from appyc.passes.gpu.keep_rows_on_chip import keep_rows_on_chip
 from appyc.passes.gpu.private_copies import private_copies
 from appyc.passes.gpu.scans_of_few_rows import scans_of_few_rows
+from appyc.passes.gpu.share_loads import share_loads
 from appyc.passes.gpu.sink_scalars import sink_scalars
 from appyc.passes.gpu.split_complex import split_complex
 from appyc.passes.gpu.split_kernels import split_kernels
@@ -270,6 +271,7 @@ FOR_GPU: tuple[Pass, ...] = (
     split_complex,  # Triton has no complex numbers
     choose_product_tiles,  # late: for the products that are left
     tile_rows,  # late: nothing else knows loops with two forms of their iterations
+    share_loads,  # after it, for nests that it leaves
     batch_loads,  # last, for loops that are sequential by now
 )
 """Before `split_kernels`, which makes the host program and its kernels of the function."""

@@ -24,6 +24,20 @@ def five_points(a, b):
             b[i, j] = 0.2 * (a[i, j] + a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1])
 
 
+def larger_ones(a, b, c):
+    for i in range(a.shape[0]):
+        c[i] = a[i] * a[i] - b[i] if a[i] > b[i] else b[i] * b[i] + a[i]
+
+
+def limited_rows(a, b):
+    for i in range(2, a.shape[0] - 2):
+        for j in range(a.shape[1]):
+            up = a[i - 1, j] - a[i - 2, j]
+            if up * (a[i + 1, j] - a[i, j]) > 0.0:
+                up = a[i + 2, j]
+            b[i, j] = up * a[i, j]
+
+
 def row_sums(a, s):
     for i in range(a.shape[0]):
         total = 0.0
@@ -105,6 +119,8 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any]]] = [
         [np.zeros(1 << 20, np.float32), np.zeros(1 << 20, np.float32), np.zeros(1 << 20, np.float32), 2.0],
     ),
     (five_points, [plane(2048, 2048), plane(2048, 2048)]),
+    (larger_ones, [np.zeros(1 << 20), np.zeros(1 << 20), np.zeros(1 << 20)]),
+    (limited_rows, [plane(2048, 2048), plane(2048, 2048)]),
     (row_sums, [plane(4096, 4096), np.zeros(4096)]),
     (column_sums, [plane(2048, 2048), np.zeros(2048)]),
     (channel_means, [np.zeros((8, 128, 128, 64))]),

@@ -59,6 +59,30 @@ def chosen(a, b, c):
             b[i, j] = a[i, j] + a[i - 1, j] * (c[i, j] if a[i, j] > 0.5 else 2.0)
 
 
+def limited(a, b):
+    """Values of scalars that conditions decide: in one arm, in both, and one within another."""
+    for i in range(2, a.shape[0] - 2):
+        for j in range(a.shape[1]):
+            up = a[i - 1, j] - a[i - 2, j]
+            if up * (a[i + 1, j] - a[i, j]) > 0.0:
+                up = 0.0
+            if a[i + 2, j] > 0.7:
+                down = a[i + 2, j]
+            elif a[i + 2, j] > 0.3:
+                down = 0.5 * up
+            else:
+                down = a[i, j]
+            b[i, j] = up + down
+
+
+def some_rows(a, b):
+    """A condition that decides what is stored."""
+    for i in range(1, a.shape[0] - 1):
+        for j in range(a.shape[1]):
+            if a[i, j] > 0.5:
+                b[i, j] = a[i - 1, j] + a[i + 1, j]
+
+
 def one_row(a, b):
     for i in range(a.shape[0]):
         for j in range(1, a.shape[1] - 1):
@@ -100,6 +124,8 @@ def test_text(golden: Callable[[str, str], None]) -> None:
         (five_points, squares(4, 4), 8),
         (second_rows, squares(4, 4), 8),
         (seven_points, squares(4, 4, 4), 4),
+        (limited, squares(6, 4), 8),
+        (some_rows, squares(4, 4), 1),
         (one_row, squares(4, 4), 1),
         (in_place, squares(4, 4), 1),
         (asked, squares(4, 4), 1),
@@ -125,6 +151,12 @@ def test_edges(rows: int, columns: int) -> None:
     compare(five_points, *squares(rows, columns), build=False)
 
 
+@pytest.mark.parametrize("shape", [(5, 3), (13, 70), (20, 130)])
+def test_edges_of_rows_with_conditions(shape: tuple[int, int]) -> None:
+    compare(limited, *squares(*shape), build=False)
+    compare(some_rows, *squares(*shape), build=False)
+
+
 @pytest.mark.parametrize("shape", [(3, 3, 3), (4, 5, 131), (5, 4, 6), (7, 6, 130)])
 def test_edges_of_boxes(shape: tuple[int, ...]) -> None:
     compare(seven_points, *squares(*shape), build=False)
@@ -141,4 +173,5 @@ def test_kernels_compile() -> None:
     compare(five_points, *squares(12, 140))
     compare(second_rows, *squares(30, 140))
     compare(chosen, *squares(12, 140, arrays=3))
+    compare(limited, *squares(14, 140))
     compare(seven_points, *squares(5, 5, 131))

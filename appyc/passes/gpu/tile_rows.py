@@ -19,24 +19,27 @@ under way before the first is used.
 
 Where rows are too short for the lanes of a program, the nest stays as it is: there the lanes are several rows.
 
+Where conditions only decide the value of a scalar, the bodies choose between values.
+
 Requires: all passes that change loops have run. Does not handle: bodies other than assignments and stores; reductions;
 bounds that read arrays; nests with a `block` clause.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import product
 from math import prod
 from typing import TypeAlias
 
+from appyc.errors import Loc
 from appyc.ir.affine import LinearForm, linear_form
 from appyc.ir.array_accesses import array_of, is_access
 from appyc.ir.blocks import nested
 from appyc.ir.invariance import evaluated_always
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Assign, Expr, For, Function, If, Load, Stmt, Store, Symbol, Update, Var
+from appyc.ir.nodes import Assign, Expr, For, Function, If, Load, Select, Stmt, Store, Symbol, Update, Var
 from appyc.ir.schedule import LoopSchedule
 from appyc.ir.visit import (
     N,
@@ -47,6 +50,7 @@ from appyc.ir.visit import (
     scalar_writes,
     scalars_read,
     scalars_written,
+    substitute,
     walk,
 )
 from appyc.passes.gpu.lane_expressions import mentions
@@ -57,9 +61,9 @@ from appyc.passes.pass_context import PassContext
 
 SIZES = (1, 2, 4, 8)
 MOST_COPIES = 8
-MOST_REGISTERS = 80
+MOST_REGISTERS = 64
 """Of the 255 that a thread can have: those that hold what a tile loads."""
-MOST_NODES = 400
+MOST_NODES = 6000
 """The most nodes of all iterations of a tile."""
 FEWEST_ELEMENTS = FEWEST_LANES // 2
 """Of a row: shorter ones leave most lanes idle."""
@@ -98,6 +102,10 @@ def tile_rows(fn: Function, ctx: PassContext) -> Function:
 def _tiled(mapping: GridMapping, names: NameSupply) -> tuple[For, int] | None:
     """The nest in tiles of those sizes that move the least, and how many rows these have; None where single rows move
     little more."""
+    body = _with_choices(mapping.body)
+    gone = scalars_written(mapping.body) - scalars_written(body)
+    chain = [replace(loop, private=tuple(s for s in loop.private if s not in gone)) for loop in mapping.chain]
+    mapping = replace(mapping, chain=(*chain[:-1], replace(chain[-1], body=body)))
     rows = [loop for loop in mapping.chain if loop.var != mapping.lane]
     if mapping.lane is None or not all(map(_may_be_tiled, mapping.chain)):
         return None
@@ -116,6 +124,43 @@ def _tiled(mapping: GridMapping, names: NameSupply) -> tuple[For, int] | None:
         if registers <= MOST_REGISTERS and moved < least:
             best, least = (sizes, copies), moved
     return None if best is None else (_nest(mapping, *best, names), len(best[1]))
+
+
+def _with_choices(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The statements with a choice of values for each condition that decides the value of one scalar alone."""
+    known, out = set[Symbol](), list[Stmt]()
+    for at, stmt in enumerate(body):
+        if isinstance(stmt, If):
+            results = scalars_written(stmt) & scalars_read((*body[:at], *body[at + 1 :]))
+            for target in results if len(results) == 1 else ():
+                value = _chosen((stmt,), target, known, stmt.loc)
+                stmt = stmt if value is None else Assign(target, value, loc=stmt.loc)
+        out.append(stmt)
+        known |= scalars_written(stmt)
+    return tuple(out)
+
+
+def _chosen(block: tuple[Stmt, ...], target: Symbol, known: Set[Symbol], loc: Loc) -> Expr | None:
+    """What a block makes of a scalar; None where it does anything else but to set scalars that it alone reads."""
+    values: dict[Symbol, Expr] = {s: Var(s, loc=loc) for s in known}
+    for stmt in block:
+        match stmt:
+            case Assign(target=symbol, value=value):
+                new = {symbol: value}
+            case If(cond=cond, then=then, orelse=orelse):
+                new = {}
+                for symbol in scalars_written(stmt):
+                    one, other = (_chosen(each, symbol, values.keys(), loc) for each in (then, orelse))
+                    if one is not None and other is not None:
+                        new[symbol] = Select(cond, one, other, loc=loc)
+            case _:
+                return None
+        if (scalars_read(new.values()) & scalars_written(block)) - values.keys():
+            return None  # of a scalar that is not known in any case
+        values = {s: v for s, v in values.items() if s not in scalars_written(stmt)} | {
+            s: substitute(v, values) for s, v in new.items()
+        }
+    return values.get(target)
 
 
 def _may_be_tiled(loop: For) -> bool:

@@ -1,0 +1,49 @@
+"""An element that an iteration loads in any case is not loaded again under a condition, on a GPU.
+
+    for i in range(0, n):      # parallel               for i in range(0, n):      # parallel
+        c[i] = a[i] if a[i] > b[i] else b[i]     ->         a_1 = a[i]
+                                                            b_1 = b[i]
+                                                            c[i] = a_1 if a_1 > b_1 else b_1
+
+Lanes have masks in place of conditions, and the compiler for a GPU keeps loads with different masks apart.
+
+Requires: all passes that change loops have run. Does not handle: blocks with other statements than assignments, stores
+and updates; arrays that the block writes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from appyc.ir.blocks import map_blocks
+from appyc.ir.invariance import evaluated_always
+from appyc.ir.names import NameSupply
+from appyc.ir.nodes import Assign, For, Function, Load, Stmt, Store, Symbol, Update
+from appyc.ir.visit import walk, with_body
+from appyc.passes.gpu.map_gpu import map_nests
+from appyc.passes.gpu.tile_rows import loads_in_advance, location_of, made_ahead, with_held
+from appyc.passes.node_builders import with_private
+from appyc.passes.pass_context import PassContext
+
+
+def share_loads(fn: Function, ctx: PassContext) -> Function:
+    """The function with a scalar for each such element."""
+    names, made = NameSupply.after(fn), set[Symbol]()
+
+    def block(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        if not all(isinstance(s, Assign | Store | Update) for s in body):
+            return tuple(inside(s) for s in body)
+        always = {id(n) for s in body for n in evaluated_always(s)}
+        again = {location_of(n) for n in walk(body) if isinstance(n, Load) and id(n) not in always}
+        ahead: list[Stmt] = []
+        loads = (load for load in loads_in_advance(body) if location_of(load) in again)
+        held = made_ahead(loads, names, ahead)
+        made.update(held.values())
+        return (*ahead, *(with_held(s, held) for s in body)) if held else body
+
+    def inside(stmt: Stmt) -> Stmt:
+        if isinstance(stmt, For):
+            return stmt if stmt.scans else with_private(replace(stmt, body=block(stmt.body)), made)
+        return map_blocks(stmt, block)
+
+    return with_body(fn, map_nests(fn.body, lambda nest: (inside(nest),)))
