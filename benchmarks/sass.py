@@ -1,6 +1,9 @@
 """Instructions of a GPU kernel, as the assembler left them, and what its innermost loop issues.
 
-LDG.E.128.CONSTANT R4, desc[UR6][R2.64]     ->      Access("load", 16)
+    LDG.E.128 R4, desc[UR6][R2.64]     ->      a load of 16 bytes
+
+What functions of the mathematical library do for few arguments is not counted: it is called, in a region of its own.
+Their tables of coefficients are in the first cache.
 """
 
 from __future__ import annotations
@@ -33,6 +36,9 @@ _THREADS_AND_RATE = 32 * 2
 _WARP = 32
 _ADDRESS = re.compile(r"\[(R\d+)(?:\.64|\.U32)?(?:\+UR\d+)?(?:\+?(-?0x[0-9a-f]+))?\]")
 _REGISTER = re.compile(r"\bR\d+")
+
+_TABLE = ".CONSTANT"
+"""Suffix of loads of constants that the assembler has: Triton's loads may see what other threads store."""
 
 _MEMORY = frozenset({"LDG", "STG", "LDS", "STS", "ATOMG", "RED", "ATOM", "LDL", "STL", "LDGSTS"})
 
@@ -86,6 +92,7 @@ def disassembled(cubin: bytes) -> list[Instruction]:
 
 def counts(instructions: list[Instruction]) -> Counts:
     """What the hot region of a kernel issues."""
+    instructions = _without_calls(instructions)
     jumps = [(i.address, target) for i in instructions if (target := _target(i)) is not None]
     regions = [
         [i for i in instructions if first <= i.address <= last] for first, last in _innermost_loops(jumps)
@@ -95,6 +102,23 @@ def counts(instructions: list[Instruction]) -> Counts:
     found = _counted(_without_masks([i for i in instructions if i.address not in in_loops]))
     is_edge = inside is not None and 0 < inside.stored < found.stored  # of a tile that is not whole
     return found if inside is None or is_edge else replace(inside, in_loop=True)
+
+
+def _without_calls(instructions: list[Instruction]) -> list[Instruction]:
+    """Those that are executed for most arguments: neither functions, which are at the end, nor what is jumped over with
+    their calls."""
+    calls = [(i.address, target) for i in instructions if (target := _target(i, "CALL")) is not None]
+    if not calls:
+        return instructions
+    end = min(target for _, target in calls)
+    regions = [
+        (i.address, target) for i in instructions if (target := _target(i, "BSSY") or _target(i)) is not None
+    ]
+    left_out = []
+    for call, _ in calls:
+        around = [(first, last) for first, last in regions if first < call < last]
+        left_out += [max(around)] if around else []
+    return [i for i in instructions if i.address < end and not any(a < i.address < b for a, b in left_out)]
 
 
 def _without_masks(instructions: list[Instruction]) -> list[Instruction]:
@@ -135,9 +159,9 @@ def _innermost_loops(jumps: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     ]
 
 
-def _target(instruction: Instruction) -> int | None:
-    """The address that a branch goes to."""
-    found = re.search(r"0x([0-9a-f]+)\s*$", instruction.rest) if instruction.name == "BRA" else None
+def _target(instruction: Instruction, name: str = "BRA") -> int | None:
+    """The address that a branch goes to, or another instruction of that name."""
+    found = re.search(r"0x([0-9a-f]+)\s*$", instruction.rest) if instruction.name == name else None
     return int(found.group(1), 16) if found else None
 
 
@@ -157,7 +181,7 @@ def _lines(region: list[Instruction]) -> float:
     version: Counter[str] = Counter()
     offsets: dict[tuple[str, int], list[tuple[int, int]]] = {}
     for i in region:
-        found = _ADDRESS.search(i.rest) if i.name in ("LDG", "LDGSTS") else None
+        found = _ADDRESS.search(i.rest) if _is_load(i) else None
         if found is not None:
             register, offset = found.groups()
             offsets.setdefault((register, version[register]), []).append((int(offset or "0", 16), i.width))
@@ -173,8 +197,13 @@ def _lines(region: list[Instruction]) -> float:
     return out
 
 
+def _is_load(instruction: Instruction) -> bool:
+    """Whether it loads from memory."""
+    return instruction.name in ("LDG", "LDGSTS") and _TABLE not in instruction.rest
+
+
 def _counted(region: list[Instruction]) -> Counts:
-    loads = [i.width for i in region if i.name in ("LDG", "LDGSTS")]
+    loads = [i.width for i in region if _is_load(i)]
     lines = _lines(region)
     stores = [i.width for i in region if i.name == "STG"]
     tiles = [i for i in region if i.name == "DMMA"]

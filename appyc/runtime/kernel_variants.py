@@ -113,7 +113,8 @@ def _measured(params: Sequence[Param]) -> Iterator[tuple[int, Param]]:
 
 def choose_lanes(kernel: KernelText, rows: int, count: int, processors: int) -> int:
     """The lanes of a row, for rows of `count` iterations: those that issue the fewest instructions, idle lanes and
-    what programs do once counted. Of fewer programs than are enough for all multiprocessors, each costs more."""
+    what programs do once counted. The fewer programs there are than are enough for all multiprocessors, the more each
+    costs."""
     whole = 1 << max(int(count) - 1, 0).bit_length()
     if kernel.use is LaneUse.ROW:
         return min(whole, kernel.lanes)
@@ -123,7 +124,7 @@ def choose_lanes(kernel: KernelText, rows: int, count: int, processors: int) -> 
         tiles = -(-rows // tile)
         programs = tiles * (blocks if kernel.use is LaneUse.BLOCK else 1)
         issued = tiles * blocks * tile * lanes + programs * COST_OF_A_PROGRAM
-        return issued * max(1.0, PROGRAMS_EACH * processors / max(programs, 1))
+        return issued * max(1.0, PROGRAMS_EACH * processors / max(programs, 1)) ** 2
 
     sizes = [kernel.fewest_lanes]
     while sizes[-1] < kernel.lanes:

@@ -29,6 +29,10 @@ def larger_ones(a, b, c):
         c[i] = a[i] * a[i] - b[i] if a[i] > b[i] else b[i] * b[i] + a[i]
 
 
+def trigonometry(x):
+    return np.sin(x) ** 2 + np.cos(x) ** 2
+
+
 def limited_rows(a, b):
     for i in range(2, a.shape[0] - 2):
         for j in range(a.shape[1]):
@@ -119,6 +123,7 @@ PROGRAMS: list[tuple[Callable[..., Any], list[Any]]] = [
         [np.zeros(1 << 20, np.float32), np.zeros(1 << 20, np.float32), np.zeros(1 << 20, np.float32), 2.0],
     ),
     (five_points, [plane(2048, 2048), plane(2048, 2048)]),
+    (trigonometry, [np.zeros(1 << 24)]),
     (larger_ones, [np.zeros(1 << 20), np.zeros(1 << 20), np.zeros(1 << 20)]),
     (limited_rows, [plane(2048, 2048), plane(2048, 2048)]),
     (row_sums, [plane(4096, 4096), np.zeros(4096)]),
@@ -203,3 +208,15 @@ def test_of_two_versions_that_of_programs_at_no_edge_counts() -> None:
 def test_a_branch_without_versions_counts_whole() -> None:
     found = counts(listing("BRA 0x20", "LDG .E R4, [R2]", "STG .E [R2], R4", "EXIT now"))
     assert (found.issued, found.loaded, found.stored) == (4, 4, 4)
+
+
+def test_calls_for_few_arguments_and_tables_do_not_count() -> None:
+    """The function at the end has a loop, which would have the most arithmetic."""
+    found = counts(
+        listing(
+            "LDG .E.64 R4, [R2]", "BSSY B1, 0x60", "BRA 0x60", "BSSY B2, 0x50", "CALL .REL.NOINC 0xa0",
+            "BSYNC B2", "BSYNC B1", "LDG .E.64.CONSTANT R6, [R8+0x8]", "STG .E.64 [R2], R4", "EXIT now",
+            "DFMA R2, R3", "DFMA R2, R3", "LDG .E.64.CONSTANT R6, [R8]", "BRA 0xa0", "RET now",
+        )
+    )  # fmt: skip
+    assert (found.issued, found.loaded, found.stored, found.in_loop) == (9, 8, 8, False)

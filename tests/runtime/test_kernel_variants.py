@@ -49,6 +49,7 @@ def test_short_rows_share_programs_though_these_are_few() -> None:
     tile = Tile(Symbol("rows", 0, ScalarType(DType.INT64)), 512, 128)
     tiled = replace(WIDEST, lanes=256, fewest_lanes=256, tile=tile, use=LaneUse.STRIP)
     assert choose_lanes(tiled, 1 << 15, 4, 132) == 4
+    assert choose_lanes(tiled, 40, 40, 132) == 256
     assert choose_lanes(tiled, 1 << 15, 400, 132) == 256
 
 
