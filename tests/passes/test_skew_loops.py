@@ -175,9 +175,13 @@ def test_a_chain_with_room_for_lanes_needs_no_wave():
     stays(nest(put(a, [i, j], add(ABOVE, at(a, i, add(j, 1))))))
 
 
-def test_integers_are_handed_on_fast_enough():
+def test_integers_are_handed_on_fast_enough_by_a_cpu():
     value = add(at(whole, sub(i, 1), j), at(whole, i, sub(j, 1)))
-    stays(nest(put(whole, [i, j], binary("%", value, 97))))
+    loop = nest(put(whole, [i, j], binary("%", value, 97)))
+    stays(loop)
+    fn, _ = skewed(loop, target="interpret")
+    assert order(fn) == ["front", "i"]
+    assert free(fn)[-1]
 
 
 def test_a_pragma_keeps_the_loops():

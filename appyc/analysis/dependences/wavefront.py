@@ -29,13 +29,13 @@ NEAR = 4
 """The least distance of a flow dependence at which the inner loop can be vectorised on its own."""
 
 
-def skew_factor(legality: Legality, outer: For, inner: For) -> int | None:
+def skew_factor(legality: Legality, outer: For, inner: For, *, integers: bool = False) -> int | None:
     """The skewing factor: the least of FACTORS such that iterations with equal `inner + factor * outer`
-    are independent; None where there is none, or no need.
+    are independent; None where there is none, or no need. integers: recurrences of integers need one, too.
     """
     if legality.judge(outer).verdict not in (Verdict.CARRIED, Verdict.UNKNOWN):
         return None
-    if not _is_chain(legality, inner):
+    if not _is_chain(legality, inner, integers=integers):
         return None
     crossing = legality.dependences.all_conflicts(outer, MAX_CONFLICTS)
     if crossing is None:
@@ -44,16 +44,16 @@ def skew_factor(legality: Legality, outer: For, inner: For) -> int | None:
     return next(ways, None)
 
 
-def _is_chain(legality: Legality, inner: For) -> bool:
-    """Whether the loop carries a flow dependence of floats, of a distance too short for vector lanes.
+def _is_chain(legality: Legality, inner: For, *, integers: bool) -> bool:
+    """Whether the loop carries a flow dependence, of a distance too short for vector lanes.
 
-    A recurrence of integers does not count: it is faster than gathering the columns of several rows.
+    In vector lanes a recurrence of integers does not count: it is faster than gathering the columns of several rows.
     """
     order = {id(access): at for at, access in enumerate(legality.dependences.found.within(inner))}
     for count, conflict in enumerate(legality.dependences.conflicts(inner)):
         if conflict.instances is None or count > MAX_CONFLICTS:
             return False
-        fast = conflict.source.array.dtype.is_integer
+        fast = conflict.source.array.dtype.is_integer and not integers
         if conflict.kind == "flow" and not fast and order[id(conflict.source)] > order[id(conflict.sink)]:
             low, _ = legality.dependences.distances(conflict)
             if low is not None and low < NEAR:

@@ -69,7 +69,7 @@ def _skewed(fn: Function, fronts: frozenset[Symbol], ctx: PassContext) -> Functi
     for outer, inner, around in _pairs(fn.body, (), fronts):
         if not _may_scalars_move(legality, outer) or (on_gpu and has_threads(around, legality)):
             continue
-        factor = skew_factor(legality, outer, inner)
+        factor = skew_factor(legality, outer, inner, integers=on_gpu)
         if factor is None:
             continue
         if on_gpu:
