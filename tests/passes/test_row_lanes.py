@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tests.triton_gen.gpu_runner import cubins
 from tests.triton_gen.source_runner import compare, program_of
@@ -47,7 +48,7 @@ def test_temporary_that_is_returned_has_its_memory():
 
     compare(both, plane(4, 5), exact=False, build=False)
     short, *_ = program_of(both, plane(4, 5)).kernels
-    assert (short.text.count("tl.load("), short.text.count("tl.store(")) == (2, 2)  # and `e` again
+    assert (short.text.count("tl.load("), short.text.count("tl.store(")) == (1, 2)
 
 
 def scaled_by_the_last(x, w, y):
@@ -95,3 +96,69 @@ def test_a_row_that_the_program_stores_is_read_again():
 
     kernel = compare(in_place, plane(3, 7), plane(3, 7), exact=False, build=False).kernels[0].text
     assert (kernel.count("tl.load(x"), kernel.count("tl.load(y")) == (1, 2)
+
+
+def normalised(x, y):
+    """What is stored is read again, and stored again by an update."""
+    for i in range(x.shape[0]):
+        s = 0.0
+        for j in range(x.shape[1]):
+            y[i, j] = x[i, j] * x[i, j] + 1.0
+            s += y[i, j]
+        for j in range(x.shape[1]):
+            y[i, j] *= 1.0 / s
+        for j in range(x.shape[1]):
+            y[i, j] = y[i, j] - x[i, j]
+
+
+def from_neighbours(x, y):
+    """The element of another lane is read in between."""
+    for i in range(x.shape[0]):
+        s = 0.0
+        for j in range(x.shape[1]):
+            y[i, j] = x[i, j] + 1.0
+        for j in range(x.shape[1]):
+            s += y[i, x.shape[1] - 1 - j] * (x[i, j] + 2.0)
+        for j in range(x.shape[1]):
+            y[i, j] = y[i, j] * s - x[i, j]
+
+
+def some_again(x, y):
+    """Only some lanes store again."""
+    for i in range(x.shape[0]):
+        s = 0.0
+        for j in range(x.shape[1]):
+            y[i, j] = x[i, j] + 1.0
+            s += x[i, j]
+        for j in range(x.shape[1]):
+            if x[i, j] > 0.0:
+                y[i, j] = y[i, j] / (s + 100.0)
+        for j in range(x.shape[1]):
+            y[i, j] = y[i, j] + (y[i, j] if y[i, j] > 0.3 else x[i, j])
+
+
+def into_two(x, y):
+    """An element that all lanes share, of the array whose elements are kept."""
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            y[i, j] = x[i, j] + 1.0
+        y[i, 0] = 7.0
+        s = 0.0
+        for j in range(x.shape[1]):
+            s += y[i, j] * x[i, j]
+        for j in range(x.shape[1]):
+            y[i, j] = s - y[i, j]
+
+
+@pytest.mark.parametrize(
+    ("fn", "loads", "stores"),
+    [(normalised, 1, 1), (from_neighbours, 2, 2), (some_again, 5, 3), (into_two, 3, 3)],
+)
+def test_what_is_stored_is_found_in_the_lane(fn, loads, stores):
+    for shape in ((3, 5), (2, 130), (3, 1), (2, 0)):
+        x = plane(*shape)
+        if fn is into_two and not x.size:
+            continue
+        program = compare(fn, x, np.zeros_like(x), exact=False, build=shape == (3, 5))
+    short, *_ = program.kernels
+    assert (short.text.count("tl.load("), short.text.count("tl.store(")) == (loads, stores), short.text

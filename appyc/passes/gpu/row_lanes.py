@@ -9,8 +9,9 @@
     for j in range(0, m):
         y[i, j] = e[j] * 2.0
 
-What one loop has read, or put into an array of the iteration's own, the next ones find in the lane. Which
-loops may be lowered so is `keep_rows_on_chip`'s to say (`LoopSchedule.row_lanes`).
+What one loop has read or stored, or put into an array of the iteration's own, the next ones find in the lane. A store
+is left out where a later one is to the same elements, and nothing loads from the array in between. Which loops may be
+lowered so is `keep_rows_on_chip`'s to say (`LoopSchedule.row_lanes`).
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from dataclasses import replace
 from appyc.ir.fault_words import FaultSites
 from appyc.ir.gpu_program import Lanes, ScheduledStmt
 from appyc.ir.names import NameSupply
-from appyc.ir.nodes import Alloc, Assign, Expr, For, If, Load, Store, Symbol, Var
+from appyc.ir.nodes import Alloc, Assign, Expr, For, If, Load, Stmt, Store, Symbol, Update, Var
 from appyc.ir.types import DType
 from appyc.ir.visit import arrays_read, arrays_written, loops_of, rename, scalars_read, walk
 from appyc.passes.gpu.lane_expressions import Where
 from appyc.passes.gpu.predicate_lanes import KernelLowering
-from appyc.passes.node_builders import begun, both, integer, less, trip_count, zero
+from appyc.passes.node_builders import begun, both, combine, integer, less, trip_count, zero
 from appyc.passes.vectorise.divergence import divergence
 
 
@@ -44,6 +45,11 @@ class RowLowering(KernelLowering):
         self.has_elements: Expr | None = None
         """Whether the row has any; programs run where it has none, too."""
         self.loaded: dict[Load, Var] = {}
+        self.stored: dict[tuple[Symbol, tuple[Expr, ...]], Store] = {}
+        """The last store in all lanes to elements that no other store may have changed, by array and subscripts."""
+        self.unread: list[Store] = []
+        """Of these, and of those before them, the ones whose arrays nothing has loaded from since."""
+        self.dead: list[Store] = []
         self.in_branch = False
         """Whether the statement at hand may be one that the program does not run."""
 
@@ -84,8 +90,36 @@ class RowLowering(KernelLowering):
     def store(self, s: Store, where: Where, out: list[ScheduledStmt]) -> None:
         if s.array in self.rows:
             self.assign(self.rows[s.array], self.expr(s.value, where, out), where, out)
-        else:
-            super().store(s, where, out)
+            return
+        super().store(s, where, out)
+        made = out.pop()
+        assert isinstance(made, Store)
+        self.stored = {key: other for key, other in self.stored.items() if s.array not in key}
+        if (
+            self._is_fixed(made)
+            and not (where.narrow or self.in_branch)
+            and made.value.dtype == s.array.dtype
+        ):
+            made = replace(made, value=self.held(s.array.name, made.value, out))
+            where_to = made.array, made.index, made.mask
+            self.dead += [one for one in self.unread if (one.array, one.index, one.mask) == where_to]
+            self.unread.append(made)
+            self.stored[made.array, made.index] = made
+        out.append(made)
+
+    def _update(self, s: Update, where: Where, out: list[ScheduledStmt]) -> None:
+        if not s.target.is_array or s.atomic or s.checked:
+            if s.target.is_array:
+                self.stored, self.unread = {}, []
+            super()._update(s, where, out)
+            return
+        old = Load(s.target, s.index, checked=False, loc=s.loc)
+        value = combine(s.op, old, s.value)
+        self.store(Store(s.target, s.index, value, checked=False, loc=s.loc), where, out)
+
+    def block(self, body: tuple[Stmt, ...], where: Where) -> list[ScheduledStmt]:
+        out = super().block(body, where)
+        return [stmt for stmt in out if not any(stmt is dead for dead in self.dead)]
 
     def access_mask(self, index: tuple[Expr, ...], where: Where) -> Expr | None:
         mask = super().access_mask(index, where)
@@ -95,14 +129,25 @@ class RowLowering(KernelLowering):
         if e.array in self.rows:
             return Var(self.rows[e.array], loc=e.loc)
         found = super().load(e, where, out)
-        if where.narrow or e.array in self.written or not isinstance(found, Load) or e.array.dtype.is_complex:
-            return found  # not for all lanes, or not for long
-        if not any(self.is_varying(index) for index in found.index):
+        if not isinstance(found, Load) or not self._is_fixed(found):
+            self.unread = [store for store in self.unread if store.array != e.array]
             return found
-        if scalars_read(found.index) & self.moving or arrays_read(found.index) & self.written:
+        if e.array in self.written:
+            store = self.stored.get((e.array, found.index))
+            if store is not None:
+                return store.value
+            self.unread = [store for store in self.unread if store.array != e.array]
+            return found  # not for long
+        if where.narrow:
             return found
         if found not in self.loaded:
             if self.in_branch:
                 return found
             self.loaded[found] = self.temp(e.array.name, found, out)
         return self.loaded[found]
+
+    def _is_fixed(self, e: Load | Store) -> bool:
+        """Whether the lanes access elements of their own, the same ones whenever they come to it."""
+        if e.array.dtype.is_complex or not any(self.is_varying(index) for index in e.index):
+            return False
+        return not (scalars_read(e.index) & self.moving or arrays_read(e.index) & self.written)
