@@ -1,7 +1,7 @@
 # make bench   run the benchmark suite on this machine and print a table
 # make test    lint, types and the ordinary tests
 # make slow    the tests that the ordinary run leaves out
-# make gpu     GPU tests, and the benchmarks on the GPU beside CuPy, JAX and PyTorch where they are installed
+# make gpu     GPU tests, benchmarks on the GPU beside CuPy, JAX and PyTorch where they are installed, and predictions
 # make lint    lint and types only
 #
 # Each creates what it needs in .venv. Settings: PYTHON=python3.12, DATASET=MEDIUM, WORKERS=4,
@@ -40,13 +40,16 @@ format: $(VENV)/installed-test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# One that fails does not keep the later ones from running: a GPU is seldom at hand.
 gpu: gpu-present $(VENV)/installed-gpu
-	@mkdir -p build
-	$(BIN)/python -m pytest -m gpu -n auto
-	$(BIN)/python -m benchmarks.polybench $(KERNELS) --dataset $(DATASET) --target gpu --json build/polybench-gpu.json
-	$(BIN)/python -m benchmarks.gpu --json build/gpu.json
-	APPYC_TARGET=gpu $(BIN)/python -m benchmarks.lazy --json build/lazy-gpu.json
-	APPYC_TARGET=gpu $(BIN)/python -m benchmarks.deferred --json build/deferred-gpu.json
+	@mkdir -p build; failed=0; run() { echo "$$@"; "$$@" || failed=1; }; \
+	run $(BIN)/python -m pytest -m gpu -n auto; \
+	run $(BIN)/python -m benchmarks.polybench $(KERNELS) --dataset $(DATASET) --target gpu --json build/polybench-gpu.json; \
+	run $(BIN)/python -m benchmarks.gpu --json build/gpu.json; \
+	run $(BIN)/python -m benchmarks.gpu_static $(KERNELS) --dataset $(DATASET) --json build/gpu-static.json; \
+	run env APPYC_TARGET=gpu $(BIN)/python -m benchmarks.lazy --json build/lazy-gpu.json; \
+	run env APPYC_TARGET=gpu $(BIN)/python -m benchmarks.deferred --json build/deferred-gpu.json; \
+	exit $$failed
 
 clean:
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
