@@ -109,6 +109,18 @@ def of_two_axes(a):
     return b.sum(axis=(0, 1)), b.var(axis=(0, 1)), b.max(axis=(0, 2))
 
 
+def of_some(a, x, y):
+    """Loops with scalars of their own."""
+    for c in range(a.shape[1]):
+        s = 0.0
+        for n in range(a.shape[0]):
+            for h in range(x.shape[0]):
+                t = a[n, c] * x[h]
+                if t > -0.5:
+                    s += t
+        y[c] = s
+
+
 def of_triangles(a, x, y):
     """The second axis begins where the first one is."""
     for c in range(a.shape[1]):
@@ -122,6 +134,7 @@ def of_triangles(a, x, y):
 CASES = [
     (channels, lambda a: (a, np.ones(a.shape[1]), np.ones(a.shape[1]))),
     (of_two_axes, lambda a: (a,)),
+    (of_some, lambda a: (a, np.cos(a[0]), np.ones(a.shape[1]))),
     (of_triangles, lambda a: (a, np.cos(a[:, 0]), np.ones(a.shape[1]))),
     (column_sums, lambda a: (a, np.cos(a[:, 0]), np.ones(a.shape[1]))),
     (sums_in_place, lambda a: (a, np.cos(a[:, 0]), np.ones(a.shape[1]))),

@@ -262,7 +262,7 @@ class _Splitter:
         updates = tuple(ir.Update(r.symbol, (), r.op, share, loc=loc) for r, share in shared)
         over_parts = counting(part.symbol, parts, updates, ir.LoopMode.SIMD, loop.reductions)
         for each in reversed(nest.outer):
-            over_parts = replace(each, body=(over_parts,))
+            over_parts = replace(in_order(each), body=(over_parts,), reductions=each.reductions)
         return nest.around((*nest.before, over_parts, *nest.after))
 
 
