@@ -15,14 +15,7 @@ from types import CodeType, FunctionType, ModuleType
 
 import numpy as np
 
-from appyc.compiler.analyse import (
-    Analysed,
-    CompiledFor,
-    analyse,
-    analyse_shared,
-    analyse_units,
-    simplified,
-)
+from appyc.compiler.analyse import Analysed, CompiledFor, analyse, analyse_shared, analyse_units, simplified
 from appyc.compiler.disk_cache import disk_cache
 from appyc.compiler.requests import Request
 from appyc.compiler.waiting import Notice

@@ -22,14 +22,7 @@ from appyc.ir.names import NameSupply
 from appyc.ir.printer import print_function
 from appyc.ir.raising import GROWING, may_raise
 from appyc.ir.types import DType
-from appyc.ir.visit import (
-    arrays_written,
-    loops_of,
-    rewrite,
-    rewrite_all,
-    symbols_of,
-    walk,
-)
+from appyc.ir.visit import arrays_written, loops_of, rewrite, rewrite_all, symbols_of, walk
 from appyc.options import Options
 
 NOTHING: Mapping[Any, Any] = {}

@@ -15,13 +15,7 @@ from appyc.c_gen.lanes.lane_loops import emit_lanes
 from appyc.c_gen.lanes.multiple_accumulators import emit_strands
 from appyc.c_gen.lanes.narrow_reductions import emit_narrow
 from appyc.c_gen.lanes.nontemporal_stores import emit_streams
-from appyc.c_gen.lanes.simd import (
-    KEEP_IN_ORDER,
-    declare_scalars,
-    emit_simd,
-    loop_head,
-    simd_private,
-)
+from appyc.c_gen.lanes.simd import KEEP_IN_ORDER, declare_scalars, emit_simd, loop_head, simd_private
 from appyc.c_gen.loops.unlikely_faults import emit_fast_loop
 from appyc.c_gen.text.c_expressions import expression
 from appyc.ir.nodes import Extent, For, Stmt

@@ -18,9 +18,7 @@ from dataclasses import replace
 from appyc.errors import Loc
 from appyc.frontend.control.phi_storage import copy_in_parallel, has_other_names, moves_of, new_home, note
 from appyc.frontend.expressions import arithmetic
-from appyc.frontend.expressions.arithmetic import (
-    cast,
-)
+from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.ints_or_floats import are_ints_or_floats, is_int
 from appyc.frontend.expressions.selections import common_type
 from appyc.frontend.facts import Env, Fork, LoopFrame

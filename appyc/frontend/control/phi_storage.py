@@ -30,15 +30,7 @@ from appyc.frontend.expressions.arithmetic import integer
 from appyc.frontend.facts import Fork
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.value_parts import parts_of
-from appyc.frontend.types.values import (
-    ArrayRef,
-    Binding,
-    Conflict,
-    ListSlots,
-    Tensor,
-    TupleSlots,
-    Value,
-)
+from appyc.frontend.types.values import ArrayRef, Binding, Conflict, ListSlots, Tensor, TupleSlots, Value
 from appyc.ir import nodes as ir
 from appyc.ir.types import ArrayType, DType
 

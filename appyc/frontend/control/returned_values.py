@@ -13,12 +13,7 @@ from dataclasses import replace
 from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.slice_bounds import out_of_bounds, tested_position
 from appyc.frontend.control.conditionals import chosen_array
-from appyc.frontend.expressions.arithmetic import (
-    cast,
-    const,
-    integer,
-    to_type,
-)
+from appyc.frontend.expressions.arithmetic import cast, const, integer, to_type
 from appyc.frontend.expressions.ints_or_floats import is_int
 from appyc.frontend.scope import Scope
 from appyc.frontend.types.numbers import PY_INT

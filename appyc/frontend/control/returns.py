@@ -24,9 +24,7 @@ from appyc.frontend.control.phi_storage import root
 from appyc.frontend.control.returned_values import returned_view
 from appyc.frontend.desugar.building import always_jumps, located
 from appyc.frontend.expressions import lists
-from appyc.frontend.expressions.arithmetic import (
-    const,
-)
+from appyc.frontend.expressions.arithmetic import const
 from appyc.frontend.expressions.expressions import lower_operands, lower_or_none
 from appyc.frontend.expressions.ints_or_floats import is_int_or_float
 from appyc.frontend.expressions.list_storage import list_value

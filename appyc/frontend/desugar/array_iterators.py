@@ -18,15 +18,7 @@ from typing import Any
 import numpy as np
 
 from appyc.errors import UnsupportedError
-from appyc.frontend.desugar.building import (
-    block_of,
-    constant,
-    expression,
-    located,
-    part_of,
-    read,
-    template,
-)
+from appyc.frontend.desugar.building import block_of, constant, expression, located, part_of, read, template
 from appyc.frontend.desugar.rewriting import Rule, ValueOf, rewritten
 from appyc.frontend.source import Source
 from appyc.frontend.syntax.tree import walk

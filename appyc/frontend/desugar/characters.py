@@ -25,14 +25,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 from appyc.errors import UnsupportedError
-from appyc.frontend.desugar.building import (
-    constant,
-    expression,
-    functions_of,
-    located,
-    read,
-    template,
-)
+from appyc.frontend.desugar.building import constant, expression, functions_of, located, read, template
 from appyc.frontend.desugar.joined_characters import with_joined_lists
 from appyc.frontend.desugar.rewriting import rewritten
 from appyc.frontend.source import Source

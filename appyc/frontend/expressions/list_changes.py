@@ -34,14 +34,7 @@ from appyc.frontend.expressions.lists import bind_list, copied, described, is_li
 from appyc.frontend.library.sort_functions import sort_in_place
 from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import copied_list, is_new_list
-from appyc.frontend.types.values import (
-    ArrayRef,
-    ListSlots,
-    Number,
-    Opaque,
-    Value,
-    is_listed,
-)
+from appyc.frontend.types.values import ArrayRef, ListSlots, Number, Opaque, Value, is_listed
 from appyc.ir.names import container_of, unused
 from appyc.ir.nodes import Assign, Binary, Compare, Expr, Extent, For, If, Load, Select, Store, Var
 from appyc.ir.types import DType

@@ -16,9 +16,7 @@ from appyc.errors import Loc, UnsupportedError
 from appyc.frontend.arrays.tensors import as_tensor, materialise, settled
 from appyc.frontend.control.comprehensions import collected
 from appyc.frontend.desugar.building import part_of
-from appyc.frontend.expressions.arithmetic import (
-    cast,
-)
+from appyc.frontend.expressions.arithmetic import cast
 from appyc.frontend.expressions.ints_or_floats import is_int
 from appyc.frontend.expressions.list_storage import learn_item, leave_large, list_named
 from appyc.frontend.expressions.lists import bind_list

@@ -26,12 +26,7 @@ from appyc.frontend.scope import Scope
 from appyc.frontend.syntax.tree import is_list, tuple_in_place
 from appyc.frontend.types.made_values import MadeGenerator, made_generator
 from appyc.frontend.types.value_parts import numbers_of, parts_of
-from appyc.frontend.types.values import (
-    Number,
-    Opaque,
-    TupleValue,
-    Value,
-)
+from appyc.frontend.types.values import Number, Opaque, TupleValue, Value
 from appyc.ir.nodes import Assign, Symbol, Var
 from appyc.ir.types import DType
 from appyc.library import bit_generators

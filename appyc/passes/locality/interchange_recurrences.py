@@ -52,15 +52,7 @@ from appyc.ir.visit import (
     with_loops,
 )
 from appyc.passes.loop_ops.nests import is_rounding
-from appyc.passes.node_builders import (
-    filling,
-    integer,
-    larger,
-    result_of,
-    shifted,
-    start_of_sum,
-    trip_count,
-)
+from appyc.passes.node_builders import filling, integer, larger, result_of, shifted, start_of_sum, trip_count
 from appyc.passes.pass_context import PassContext
 
 MAX_CONFLICTS = 48

@@ -32,12 +32,7 @@ from appyc.ir.blocks import replace_outermost
 from appyc.ir.invariance import changed_in, is_invariant
 from appyc.ir.names import NameSupply
 from appyc.ir.raising import must_be_first, overflow_error, traps_overflow
-from appyc.ir.visit import (
-    arrays_written,
-    contains,
-    loops_of,
-    walk,
-)
+from appyc.ir.visit import arrays_written, contains, loops_of, walk
 from appyc.passes.checks.check_parallel import rounds_differently
 from appyc.passes.node_builders import at_least, integer, iterations_of, most_trips
 from appyc.passes.parallelise.plain_loops import is_asked, is_plain

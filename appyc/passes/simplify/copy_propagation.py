@@ -38,15 +38,7 @@ from appyc.ir.affine import linear_form
 from appyc.ir.blocks import blocks_of, map_blocks, without_blocks
 from appyc.ir.invariance import array_makings, arrays_made, changed_in
 from appyc.ir.types import DType
-from appyc.ir.visit import (
-    loops_of,
-    rewrite_all,
-    scalar_writes,
-    statements,
-    substitute,
-    symbols_of,
-    walk,
-)
+from appyc.ir.visit import loops_of, rewrite_all, scalar_writes, statements, substitute, symbols_of, walk
 from appyc.passes.pass_context import PassContext
 from appyc.passes.simplify.constant_conditions import folded
 

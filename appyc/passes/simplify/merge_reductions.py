@@ -28,15 +28,7 @@ from appyc.ir import nodes as ir
 from appyc.ir.blocks import map_blocks
 from appyc.ir.invariance import changed_in
 from appyc.ir.raising import may_raise
-from appyc.ir.visit import (
-    arrays_written,
-    contains,
-    loops_of,
-    rename,
-    scalars_read,
-    scalars_written,
-    walk,
-)
+from appyc.ir.visit import arrays_written, contains, loops_of, rename, scalars_read, scalars_written, walk
 from appyc.passes.pass_context import PassContext
 
 
