@@ -163,3 +163,9 @@ def test_no_condition_is_left_on_the_maximum():
     loop = loops_of(Case(best(">", assign(k, i))).after.body)[0]
     assert [type(s) for s in loop.body] == [Update]
     assert not any(isinstance(node, If) for node in walk(loop.body))
+
+
+def test_values_that_double_are_not_written_out():
+    chain = [t, *(p.local(f"s{number}") for number in range(40))]
+    doubled = [assign(new, add(old, old)) for old, new in zip(chain, chain[1:], strict=False)]
+    assert not Case(if_(compare(">", load(a, i), x), [*doubled, assign(x, load(a, i))])).changed

@@ -135,6 +135,7 @@ def test_what_is_wide_stays():
     assert after(before, narrow_lanes) == before
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fn", [*NARROWED, scaled, of_a_wide_count, kept], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("shape", [(3, 3), (5, 40)])
 def test_results_stay(fn, shape):

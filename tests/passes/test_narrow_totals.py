@@ -113,6 +113,7 @@ def test_extremes_have_the_type_of_their_elements():
     assert totals(extremes, np.uint8, 0, 0)[0][0] == {DType.UINT8, DType.UINT16}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16, np.int16, np.bool_, np.float32])
 @pytest.mark.parametrize("fn", [*SUMS, read_inside], ids=lambda f: f.__name__)
 def test_results_stay(fn, dtype):

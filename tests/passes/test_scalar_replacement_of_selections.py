@@ -93,6 +93,7 @@ def test_what_changes_between_stays(given):
     assert after(before, scalar_replacement_of_selections) == before
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint8, np.int64])
 @pytest.mark.parametrize("size", [0, 1, 2, 300])
 def test_results_stay(dtype, size):

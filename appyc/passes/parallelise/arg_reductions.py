@@ -134,10 +134,11 @@ def _forwarded(branch: ir.If) -> ir.If:
         if not isinstance(stmt, ir.Assign):
             return branch
         value = substitute(stmt.value, known)
+        if sum(1 for _ in walk(value)) > MAX_SIZE:
+            return branch
         then.append(replace(stmt, value=value))
         known = {s: v for s, v in {**known, stmt.target: value}.items() if stmt.target not in scalars_read(v)}
-    is_small = all(sum(1 for _ in walk(stmt)) <= MAX_SIZE for stmt in then)
-    return replace(branch, then=tuple(then)) if is_small else branch
+    return replace(branch, then=tuple(then))
 
 
 _New: TypeAlias = tuple[list[ir.Stmt], ir.Stmt, list[ir.Stmt]]
