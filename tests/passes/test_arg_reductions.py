@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -167,5 +168,5 @@ def test_no_condition_is_left_on_the_maximum():
 
 def test_values_that_double_are_not_written_out():
     chain = [t, *(p.local(f"s{number}") for number in range(40))]
-    doubled = [assign(new, add(old, old)) for old, new in zip(chain, chain[1:], strict=False)]
+    doubled = [assign(new, add(old, old)) for old, new in itertools.pairwise(chain)]
     assert not Case(if_(compare(">", load(a, i), x), [*doubled, assign(x, load(a, i))])).changed
