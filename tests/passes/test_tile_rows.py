@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -175,3 +177,14 @@ def test_kernels_compile() -> None:
     compare(chosen, *squares(12, 140, arrays=3))
     compare(limited, *squares(14, 140))
     compare(seven_points, *squares(5, 5, 131))
+
+
+def test_values_that_double_are_not_written_out(tmp_path: Path) -> None:
+    doubled = "\n".join(" " * 16 + "x, y = x + y, x - y" for _ in range(40))
+    text = (
+        "def doubling(a, b):\n    for i in range(1, a.shape[0]):\n        for j in range(a.shape[1]):\n"
+        f"            x, y = a[i, j], a[i - 1, j]\n            if x > y:\n{doubled}\n            b[i, j] = x\n"
+    )
+    (tmp_path / "doubling.py").write_text(text)
+    fn = runpy.run_path(str(tmp_path / "doubling.py"))["doubling"]
+    assert rows_each(fn, np.zeros((9, 300)), np.zeros((9, 300))) == [1]

@@ -65,6 +65,8 @@ MOST_REGISTERS = 64
 """Of the 255 that a thread can have: those that hold what a tile loads."""
 MOST_NODES = 6000
 """The most nodes of all iterations of a tile."""
+MOST_CHOICE = 300
+"""The most nodes of a value that conditions choose: values that are read several times are written out each time."""
 FEWEST_ELEMENTS = FEWEST_LANES // 2
 """Of a row: shorter ones leave most lanes idle."""
 GAIN = 0.9
@@ -102,25 +104,26 @@ def tile_rows(fn: Function, ctx: PassContext) -> Function:
 def _tiled(mapping: GridMapping, names: NameSupply) -> tuple[For, int] | None:
     """The nest in tiles of those sizes that move the least, and how many rows these have; None where single rows move
     little more."""
+    lane = mapping.lane
+    if lane is None or not all(map(_may_be_tiled, mapping.chain)):
+        return None
     body = _with_choices(mapping.body)
     gone = scalars_written(mapping.body) - scalars_written(body)
     chain = [replace(loop, private=tuple(s for s in loop.private if s not in gone)) for loop in mapping.chain]
     mapping = replace(mapping, chain=(*chain[:-1], replace(chain[-1], body=body)))
-    rows = [loop for loop in mapping.chain if loop.var != mapping.lane]
-    if mapping.lane is None or not all(map(_may_be_tiled, mapping.chain)):
-        return None
+    rows = [loop for loop in mapping.chain if loop.var != lane]
     if not all(
         isinstance(s, Assign | Store) or (isinstance(s, Update) and not s.atomic) for s in mapping.body
     ):
         return None
     nodes = sum(1 for _ in walk(mapping.body))
-    best, least = None, GAIN * _moved([mapping.body], mapping.lane)[0]
+    best, least = None, GAIN * _moved([mapping.body], lane)[0]
     for chosen in product(SIZES, repeat=len(rows)):
         if not 1 < prod(chosen) <= min(MOST_COPIES, MOST_NODES // nodes):
             continue
         sizes = {loop.var: size for loop, size in zip(rows, chosen, strict=True)}
         copies = _copies(mapping, sizes, names)
-        moved, registers = _moved(copies, mapping.lane)
+        moved, registers = _moved(copies, lane)
         if registers <= MOST_REGISTERS and moved < least:
             best, least = (sizes, copies), moved
     return None if best is None else (_nest(mapping, *best, names), len(best[1]))
@@ -157,9 +160,10 @@ def _chosen(block: tuple[Stmt, ...], target: Symbol, known: Set[Symbol], loc: Lo
                 return None
         if (scalars_read(new.values()) & scalars_written(block)) - values.keys():
             return None  # of a scalar that is not known in any case
-        values = {s: v for s, v in values.items() if s not in scalars_written(stmt)} | {
-            s: substitute(v, values) for s, v in new.items()
-        }
+        new = {s: substitute(v, values) for s, v in new.items()}
+        if any(sum(1 for _ in walk(v)) > MOST_CHOICE for v in new.values()):
+            return None
+        values = {s: v for s, v in values.items() if s not in scalars_written(stmt)} | new
     return values.get(target)
 
 
