@@ -359,3 +359,20 @@ def pairs_of_indices_of_what_is_true(mask):
         i, j = pairs.pop()
         total -= i - j
     return total
+
+
+# The sorted pairs of a dict are Python's.
+@PROGRAMS.on(np.array([3, -1, 3, 2**62, -(2**63), 0, -1]), [2, 1, 0, 5, 4, 3, 9], targets=("cpu", "interpret"))
+@PROGRAMS.on(ints(40, lo=0, hi=9), ints(30, lo=0, hi=9).tolist(), targets=("cpu", "interpret"))
+@PROGRAMS.on(np.zeros(0, int), [1], targets=("cpu", "interpret"))
+def made_of_pairs(a, xs):
+    by_key = dict(zip(a, xs))
+    place = dict(enumerate(xs))
+    back = dict((int(v), i) for i, v in enumerate(a))
+    pairs = [(x, x * x) for x in xs]
+    squares = dict(pairs)
+    ordered = dict(sorted(squares.items()))
+    total = place[0] + len(back)
+    for i, k in enumerate(ordered):
+        total += i * k * squares[k]
+    return by_key, total

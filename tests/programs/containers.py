@@ -1,6 +1,6 @@
 """Dicts, counters, sets and deques that a function makes for itself; nothing is left to Python."""
 
-# ruff: noqa: PLC0206, C402, C416, SIM401  (as users write it)
+# ruff: noqa: PLC0206, C416, SIM401  (as users write it)
 
 import collections
 import heapq
@@ -419,22 +419,6 @@ def keys_of_extreme_values(a):
     numbers.append(sorted(counts.items())[0][1])
     ends = max(left, key=left.get), min(left, key=left.get)
     return least, max(counts, key=counts.get), max(counts.items(), key=lambda kv: (kv[1], -kv[0])), numbers, ends
-
-
-@_on(ENDS, [2, 1, 0, 5, 4, 3, 9])
-@_on(ints(40, lo=0, hi=9), ints(30, lo=0, hi=9).tolist())
-@_on(np.zeros(0, int), [1])
-def made_of_pairs(a, xs):
-    by_key = dict(zip(a, xs))
-    place = dict(enumerate(xs))
-    back = dict((int(v), i) for i, v in enumerate(a))
-    pairs = [(x, x * x) for x in xs]
-    squares = dict(pairs)
-    ordered = dict(sorted(squares.items()))
-    total = place[0] + len(back)
-    for i, k in enumerate(ordered):
-        total += i * k * squares[k]
-    return by_key, total
 
 
 @_on(ENDS)

@@ -76,7 +76,6 @@ class Regions:
         self._needs_of_checks = [
             self._names(c.domain, c.index, c.extent) for c in self._found.checked_indices
         ]
-        self._needed = frozenset[str]().union(*self._needs, *self._needs_of_checks)
         self._wrapped: dict[Symbol, set[int]] = {}
         self._gathered: dict[Symbol, set[int]] = {}
         self._known: dict[tuple[object, ...], dict[Symbol, Region]] = {}
@@ -90,7 +89,7 @@ class Regions:
         """
         parameters = {}
         for name, known in self._found.affine.names.items():
-            if name in self._needed and known.origin is not None and not known.depth:
+            if known.origin is not None and not known.depth:
                 with suppress(LookupError):  # a scalar that a task computes
                     parameters[name] = int(evaluate(known.origin, values))
         key = (*parameters, *parameters.values())

@@ -60,11 +60,15 @@ class _Tests(UnderFacts):
         if not isinstance(stmt, ir.If) or may_raise(stmt.cond) or not contains(stmt, ir.Fail):
             return stmt
         low, high = self.values.of(stmt.cond, facts)
-        if low < high and (box := self.flow.before.get(id(stmt))) is not None:
-            low, high = range_of(stmt.cond, box)
-        if low < high:
+        if low == high:
+            return stmt.then if low else stmt.orelse
+        if (box := self.flow.before.get(id(stmt))) is None:
             return stmt
-        return stmt.then if low else stmt.orelse
+        low, high = range_of(stmt.cond, box)
+        taken = stmt.then if low else stmt.orelse
+        return (
+            taken if low == high and not contains(taken, ir.Fail) else stmt
+        )  # what always raises is told elsewhere
 
     def behind_operand(self, e: ir.Expr, facts: Facts) -> Facts:
         return self.behind(e, facts)  # a second division by zero does no harm
