@@ -368,7 +368,7 @@ def pairs_of_indices_of_what_is_true(mask):
 def made_of_pairs(a, xs):
     by_key = dict(zip(a, xs))
     place = dict(enumerate(xs))
-    back = dict((int(v), i) for i, v in enumerate(a))
+    back = dict((int(v), i) for i, v in enumerate(a))  # noqa: C402  (as users write it)
     pairs = [(x, x * x) for x in xs]
     squares = dict(pairs)
     ordered = dict(sorted(squares.items()))
