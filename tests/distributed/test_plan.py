@@ -123,17 +123,6 @@ def test_the_work_of_a_block_does_not_grow_with_their_number(monkeypatch):
     assert 0 < counts[1] <= counts[0] * 1.1
 
 
-def test_sets_are_asked_once_for_numbers_that_no_index_needs(monkeypatch):
-    from appyc.analysis.accesses.access_boxes import Regions
-
-    asked = []
-    boxes = Regions._boxes
-    monkeypatch.setattr(Regions, "_boxes", lambda *given: asked.append(given) or boxes(*given))
-    for count in (2, 3, 4):
-        squared(da.ones(7, chunks=2), da.ones(7, chunks=2), count)
-    assert len(asked) <= 4
-
-
 @appyc.jit
 def summed_along_rows(a, b):
     for i in range(a.shape[0]):
