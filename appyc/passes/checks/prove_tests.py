@@ -68,7 +68,7 @@ class _Tests(UnderFacts):
         taken = stmt.then if low else stmt.orelse
         return (
             taken if low == high and not contains(taken, ir.Fail) else stmt
-        )  # what always raises is told elsewhere
+        )  # what always raises is reported elsewhere
 
     def behind_operand(self, e: ir.Expr, facts: Facts) -> Facts:
         return self.behind(e, facts)  # a second division by zero does no harm

@@ -5,7 +5,7 @@
                                                             b_1 = b[i]
                                                             c[i] = a_1 if a_1 > b_1 else b_1
 
-Lanes have masks in place of conditions, and the compiler for a GPU keeps loads with different masks apart.
+Lanes have masks instead of conditions, and the compiler for a GPU keeps loads with different masks apart.
 
 Requires: all passes that change loops have run. Does not handle: blocks with other statements than assignments, stores
 and updates; arrays that the block writes.

@@ -45,10 +45,7 @@ from appyc.ir.visit import (
 )
 from appyc.passes.node_builders import with_private
 from appyc.passes.pass_context import PassContext
-from appyc.passes.vectorise.narrow_totals import narrow_totals
-
-_WIDTHS = (DType.UINT8, DType.INT8, DType.UINT16, DType.INT16, DType.INT32)
-"""Types of lanes, in the order in which they are tried."""
+from appyc.passes.vectorise.narrow_totals import NARROW, narrow_totals
 
 _EXACT = frozenset({"+", "-", "*", "&", "|", "^", "min", "max", "minimum", "maximum", "<<", ">>"})
 """Operators whose results are the same in any type that holds these and the operands."""
@@ -58,12 +55,12 @@ _OPERATIONS = (ir.Binary, ir.Unary, ir.Select, ir.Intrinsic)
 
 def narrow_lanes(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """Lanes of bytes, and of other narrow integers, on CPUs; what they are reduced into is narrow for a while, too."""
-    return _narrowed(fn, ctx, _WIDTHS, totals=True)
+    return _narrowed(fn, ctx, NARROW, totals=True)
 
 
 def halve_lanes(fn: ir.Function, ctx: PassContext) -> ir.Function:
     """Lanes of 32 bits on GPUs, whose registers are that wide: an int64 takes two, and several instructions."""
-    return _narrowed(fn, ctx, _WIDTHS[-1:])
+    return _narrowed(fn, ctx, NARROW[-1:])
 
 
 def _narrowed(

@@ -18,7 +18,8 @@ LEAST = 256
 """Fewer iterations of a block do not pay."""
 
 _EXTREMES = ("min", "max", "minimum", "maximum")
-_NARROW = (DType.UINT8, DType.INT8, DType.UINT16, DType.INT16, DType.INT32)
+NARROW = (DType.UINT8, DType.INT8, DType.UINT16, DType.INT16, DType.INT32)
+"""Types of lanes, in the order in which they are tried."""
 
 
 def narrow_totals(loop: ir.For, values: ValuesBefore, supply: NameSupply) -> NarrowTotals | None:
@@ -39,7 +40,7 @@ def narrow_totals(loop: ir.For, values: ValuesBefore, supply: NameSupply) -> Nar
             block, dtype = min(block, iterations), DType.INT32
         else:
             whole = hull_of_ranges(found)
-            fitting = [dtype for dtype in _NARROW if is_within(whole, limits(dtype))]
+            fitting = [dtype for dtype in NARROW if is_within(whole, limits(dtype))]
             if not fitting:
                 continue
             dtype = fitting[0]
