@@ -190,8 +190,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     libraries = peers(cupy)
     copy = copy_rate(cupy, int(COPIED * min(options.scale, 1.0)) & ~7)
     chosen = [p for p in ALL if not options.programs or p.__name__ in options.programs]
-    rows = [measure(program, cupy, libraries, options.scale, options.rounds) for program in chosen]
-    console = Console(width=120)
+    console, rows = Console(width=120), []
+    for program in chosen:
+        try:
+            rows.append(measure(program, cupy, libraries, options.scale, options.rounds))
+        except Exception:  # whatever it is, the others still run
+            console.print_exception(max_frames=4)
     console.print(table(rows, copy, list(libraries)))
     console.print(f"{', '.join(libraries)}: their time by appyc's, all on the GPU. NumPy: on the host.")
     if options.json:
@@ -202,7 +206,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "rows": [asdict(row) for row in rows],
         }
         write_results(options.json, content)
-    return 0
+    return int(len(rows) < len(chosen))
 
 
 if __name__ == "__main__":

@@ -165,13 +165,14 @@ def test_what_is_overwritten(fn):
 
 
 @pytest.mark.gpu
-def test_program_runs_on_the_gpu():
+def test_program_runs_on_the_gpu(tmp_path):
     pytest.importorskip("cupy")
+    from appyc.runtime.cache import Cache
     from appyc.runtime.triton_launch import launch
     from tests.triton_gen.test_programs import CASES
 
     fn, args = CASES["scale"]
     ours, theirs = [a.copy() if isinstance(a, np.ndarray) else a for a in args], list(args)
-    launch(program_of(fn, *ours))(ours)
+    launch(program_of(fn, *ours), Cache(tmp_path))(ours)
     fn(*theirs)
     np.testing.assert_array_equal(ours[1], theirs[1])
