@@ -194,7 +194,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for program in chosen:
         try:
             rows.append(measure(program, cupy, libraries, options.scale, options.rounds))
-        except Exception:  # whatever it is, the others still run
+        except Exception:  # noqa: BLE001 - whatever it is, the others still run
             console.print_exception(max_frames=4)
     console.print(table(rows, copy, list(libraries)))
     console.print(f"{', '.join(libraries)}: their time by appyc's, all on the GPU. NumPy: on the host.")
