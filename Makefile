@@ -43,6 +43,7 @@ format: $(VENV)/installed-test
 # One that fails does not keep the later ones from running: a GPU is seldom at hand.
 gpu: gpu-present $(VENV)/installed-gpu
 	@mkdir -p build; failed=0; run() { echo "$$@"; "$$@" || failed=1; }; \
+	run $(BIN)/python -m benchmarks.gpu_check $(KERNELS) --dataset $(DATASET) --json build/gpu-check.json; \
 	run $(BIN)/python -m pytest -m gpu -n auto; \
 	run $(BIN)/python -m benchmarks.polybench $(KERNELS) --dataset $(DATASET) --target gpu --json build/polybench-gpu.json; \
 	run $(BIN)/python -m benchmarks.gpu --json build/gpu.json; \
