@@ -54,7 +54,7 @@ def distribute_loops(fn: Function, ctx: PassContext) -> Function:
         if verdict.may_run_in_any_order or verdict.verdict is Verdict.CONDITIONAL:
             continue
         graph = statement_graph(legality, loop)
-        found = None if graph is None else _Plan(graph).groups()
+        found = None if graph is None else distribution(graph)
         if graph is not None and found is not None and why_not_fission(graph, found) is None:
             parts[loop.var] = fission(loop, found, names)
             for part in parts[loop.var]:
@@ -71,6 +71,11 @@ def _is_candidate(loop: For) -> bool:
         and is_plain(loop)
         and has_fixed_bounds(loop)
     )
+
+
+def distribution(graph: StatementGraph) -> list[tuple[int, ...]] | None:
+    """The statements of each loop, in order, by their numbers; None where distribution has no benefit."""
+    return _Plan(graph).groups()
 
 
 @dataclass

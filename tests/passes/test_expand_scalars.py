@@ -1,4 +1,4 @@
-"""Loops that call functions of sums: split where nothing forbids it, and right in both cases."""
+"""Loops that call functions beside what has no lanes: distributed where nothing forbids it, right in any case."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 import appyc
 from appyc import pipeline
 from appyc.ir.printer import print_function
-from appyc.passes.vectorise.split_calls import BLOCK, split_calls
+from appyc.passes.vectorise.expand_scalars import BLOCK, expand_scalars
 from tests.e2e.harness import run_everywhere
 from tests.lowering import after, lowered
 
-BEFORE = (*pipeline.SIMPLIFY, *pipeline.ANALYSE, *pipeline.FOR_C[: pipeline.FOR_C.index(split_calls)])
+BEFORE = (*pipeline.SIMPLIFY, *pipeline.ANALYSE, *pipeline.FOR_C[: pipeline.FOR_C.index(expand_scalars)])
 RNG = np.random.default_rng(3)
 X, W = RNG.random((150, 7)) - 0.5, RNG.random(7)
 
@@ -57,9 +57,6 @@ def in_place(x, w, y):
         y[i] = x[i, 0]
 
 
-SPLIT = (predicted, two_sums, distances, in_place)
-
-
 def total(x, w, y):
     t = 0.0
     for i in range(x.shape[0]):
@@ -68,6 +65,93 @@ def total(x, w, y):
             z += x[i, k] * w[k]
         t += math.exp(z)
     y[0] = t
+
+
+def generated(x, w, y):
+    seed, t = 42, 0.0
+    for i in range(x.shape[0]):
+        seed = (1103515245 * seed + 12345) % 2147483648
+        u = seed / 2147483648
+        t += math.exp(-u * u) * math.sin(u) + x[i, 0]
+    y[0] = t + seed
+
+
+def variances(x, w, y):
+    s, t = 1.0, 0.0
+    for i in range(1, x.shape[0]):
+        s = 0.1 + 0.2 * x[i - 1, 0] ** 2 + 0.3 * s
+        t += math.log(s) + x[i, 0] ** 2 / s
+        y[i] = s
+    y[0] = t
+
+
+def products(x, w, y):
+    s = 1.0
+    for i in range(x.shape[0]):
+        s *= math.exp(0.01 * x[i, 0])
+        y[i] = s
+
+
+def called_thrice(x, w, y):
+    """Lanes, what runs in order, lanes again."""
+    a, b = 0.5, 0.25
+    for i in range(x.shape[0]):
+        a = math.sin(x[i, 1]) + a * 0.5
+        if a > 0.5:
+            b = a - b
+        y[i] = math.cos(b) + math.tanh(a)
+
+
+def from_before(x, w, y):
+    """What is read before it is assigned is of the iteration before."""
+    p = 0.5
+    for i in range(x.shape[0]):
+        q = math.exp(p)
+        p = x[i, 0] * 0.5 + (p if x[i, 1] > 0.5 else 0.0)
+        y[i] = q + math.log(1.5 + p * p)
+
+
+def drawn_rows(x, w, y):
+    state = np.array([7])
+    for i in range(x.shape[0]):
+        state[0] = (state[0] * 69069 + 1) & 0xFFFFFFFF
+        z = state[0] / 4294967296
+        y[i] = math.exp(z) + state[0] % 3
+
+
+SPLIT = (
+    predicted, two_sums, distances, in_place, total, generated, variances, products, called_thrice, from_before,
+)  # fmt: skip
+
+
+def carried(x, w, y):
+    for i in range(1, x.shape[0]):
+        y[i] = math.exp(-y[i - 1]) + x[i, 0]
+
+
+def under_a_condition(x, w, y):
+    s = 0.0
+    for i in range(x.shape[0]):
+        s = s * 0.5 + x[i, 0]
+        if s > 0.1:
+            s = math.exp(-s)
+        y[i] = s
+
+
+def ends_early(x, w, y):
+    s = 1.0
+    for i in range(x.shape[0]):
+        s = s * 0.5 + x[i, 0]
+        if s < -9.0:
+            break
+        y[i] = math.exp(s)
+
+
+def updated_through_an_index(x, w, y):
+    s = 1
+    for i in range(x.shape[0]):
+        s = (s * 5 + i) % 64
+        y[s % y.shape[0]] += math.exp(s / 64)
 
 
 def read_behind(x, w, y):
@@ -120,7 +204,10 @@ def skipped(x, w, y):
         y[i] += math.exp(z)
 
 
-LEFT = (total, read_behind, no_function, may_raise, iterated, skipped)
+LEFT = (
+    read_behind, no_function, may_raise, iterated, skipped, carried, under_a_condition, ends_early,
+    updated_through_an_index,
+)  # fmt: skip
 
 
 def ready(fn):
@@ -129,19 +216,19 @@ def ready(fn):
 
 @pytest.mark.parametrize("fn", SPLIT, ids=lambda fn: fn.__name__)
 def test_split(fn):
-    assert "_kept" in print_function(after(ready(fn), split_calls))
+    assert "_kept" in print_function(after(ready(fn), expand_scalars))
 
 
 @pytest.mark.parametrize("fn", LEFT, ids=lambda fn: fn.__name__)
 def test_left(fn):
     fn = ready(fn)
-    assert after(fn, split_calls) is fn
+    assert after(fn, expand_scalars) is fn
 
 
 @pytest.mark.parametrize("rows", [0, 1, BLOCK - 1, BLOCK + 1, 150])
-@pytest.mark.parametrize("fn", [*SPLIT, *LEFT], ids=lambda fn: fn.__name__)
+@pytest.mark.parametrize("fn", [*SPLIT, *LEFT, drawn_rows], ids=lambda fn: fn.__name__)
 def test_results(fn, rows):
-    run_everywhere(fn, X[:rows].copy(), W, np.zeros(max(rows, 1)), targets=("cpu", "threads"))
+    run_everywhere(fn, X[:rows].copy(), W, np.zeros(max(rows, 1)))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -160,4 +247,4 @@ def test_under_a_pragma_on_threads(dtype):
 
 
 def test_golden(golden):
-    golden("loops/split_calls.txt", print_function(after(ready(predicted), split_calls)))
+    golden("loops/expand_scalars.txt", print_function(after(ready(predicted), expand_scalars)))

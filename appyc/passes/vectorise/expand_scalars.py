@@ -1,0 +1,233 @@
+"""Scalar expansion and loop distribution in blocks: functions are called in lanes beside what runs in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from appyc.analysis.accesses.scalar_flow import LoopScalars, exposed, scalars_of
+from appyc.analysis.dependences.statement_graph import StatementGraph
+from appyc.ir import nodes as ir
+from appyc.ir.blocks import has_own
+from appyc.ir.intrinsics import VECTOR_FUNCTIONS
+from appyc.ir.names import NameSupply, ordered
+from appyc.ir.raising import can_fault
+from appyc.ir.types import ArrayType, DType
+from appyc.ir.visit import (
+    arrays_read,
+    arrays_written,
+    contains,
+    loops_of,
+    map_operands,
+    rename,
+    scalars_read,
+    scalars_written,
+    walk,
+)
+from appyc.passes.loop_ops.strip_mine import map_to_blocks
+from appyc.passes.node_builders import binary, copy_of, in_order, integer, let, most_trips, shifted, smaller
+from appyc.passes.parallelise.distribute_loops import MAX_STATEMENTS, distribution
+from appyc.passes.pass_context import PassContext
+from appyc.passes.vectorise.simd_forms import why_not_simd
+
+BLOCK = 64
+"""Iterations of a block: several vectors of each type, and few enough that what is kept stays in the first cache."""
+
+FEW = 16
+"""Up to this trip count, lanes do not pay for what is kept for them."""
+
+MOST_KEPT = 4
+"""Scalars that are kept for each iteration of a block."""
+
+
+def expand_scalars(fn: ir.Function, ctx: PassContext) -> ir.Function:
+    """Strip-mining, scalar expansion and fission of loops that call functions of vectors in some statements only.
+
+    Before:                                     After:
+        for i in range(n):                          for at in range(0, n, 64):
+            x = (x * 69069 + 1) % 4294967296            for i in range(at, min(at + 64, n)):
+            s += exp(-x / 4294967296)                       x = (x * 69069 + 1) % 4294967296
+                                                            x_kept[i - at] = x
+                                                        for i in range(at, min(at + 64, n)):  # simd
+                                                            x_2 = x_kept[i - at]
+                                                            s += exp(-x_2 / 4294967296)
+
+    A call whose arguments do not depend on earlier iterations gets a statement of its own. In a loop whose
+    iterations are independent it is inner loops that have no lanes with it. The source is R. Allen and K. Kennedy,
+    Automatic translation of Fortran programs to vector form (1987).
+
+    Requires: modes are chosen. Does not handle: loops that may raise or end early; calls under conditions; loops
+    inside that are not lanes by themselves, around which lanes are better.
+    """
+    if ctx.options.exact:
+        return fn  # functions of vectors round otherwise
+    names, classes = NameSupply.after(fn), scalars_of(fn)
+
+    def rule(loop: ir.For) -> ir.For | None:
+        if not _is_candidate(loop):
+            return None
+        conflicts = frozenset[ir.Symbol]()
+        if loop.mode is ir.LoopMode.SEQUENTIAL:
+            conflicts = frozenset(c.source.array for c in ctx.legality(fn).dependences.conflicts(loop))
+        return _Expansion(loop, classes[loop.var], conflicts, names).in_blocks()
+
+    return map_to_blocks(fn, rule)
+
+
+def _calls(nodes: ir.Node | Iterable[ir.Node]) -> bool:
+    return any(isinstance(n, ir.Intrinsic) and n.name in VECTOR_FUNCTIONS for n in walk(nodes))
+
+
+def _is_candidate(loop: ir.For) -> bool:
+    if loop.step != 1 or loop.in_step or loop.safelen is not None or not _calls(loop.body):
+        return False
+    if len(loop.body) > MAX_STATEMENTS or can_fault(loop.body) or contains(loop.body, ir.Alloc | ir.Call):
+        return False
+    if has_own(loop.body, ir.Break | ir.Continue):
+        return False
+    if loop.mode is ir.LoopMode.SEQUENTIAL:
+        trips = most_trips(loop)
+        return loop.clauses is None and (trips is None or trips > FEW)
+    if loop.last or (loop.clauses is not None and loop.clauses.chunk) or contains(loop.body, ir.While):
+        return False
+    if any(r.symbol.is_array for r in loop.reductions):
+        return False
+    innermost = [n for n in loops_of(loop.body) if not loops_of(n.body)]
+    return bool(innermost) and all(n.mode is not ir.LoopMode.SEQUENTIAL and n.reductions for n in innermost)
+
+
+@dataclass
+class _Expansion:
+    """A loop, with the classes of its scalars and the arrays by which iterations may depend on each other."""
+
+    loop: ir.For
+    classes: LoopScalars
+    conflicts: frozenset[ir.Symbol]
+    names: NameSupply
+
+    def in_blocks(self) -> ir.For | None:
+        """The loop over blocks; None where no call gets lanes, or where all have them."""
+        body = self._with_own_calls()
+        serial = self._serial(body)
+        while True:
+            groups = distribution(
+                StatementGraph(body, tuple(range(len(body))), (), self._edges(body), (), serial)
+            )
+            if groups is None:
+                return None
+            idle = {n for group in groups if not _calls(body[n] for n in group) for n in group} - serial
+            if not idle:
+                break
+            serial |= idle  # without a call
+        return self._blocks([(tuple(body[n] for n in group), not serial & {*group}) for group in groups])
+
+    @property
+    def _combined(self) -> dict[ir.Symbol, ir.Reduction]:
+        return {r.symbol: r for r in self.classes.reductions if not r.symbol.is_array}
+
+    def _with_own_calls(self) -> tuple[ir.Stmt, ...]:
+        """The body with a scalar for each call in a serial statement that does not depend on earlier iterations."""
+        body, moving = self.loop.body, {scalar.symbol for scalar in self.classes.carried}
+        before = None
+        while before != moving:
+            before = set(moving)
+            for stmt in body:
+                if scalars_read(stmt) & moving:
+                    moving |= scalars_written(stmt) - self._combined.keys()
+        out: list[ir.Stmt] = []
+
+        def named(e: ir.Expr) -> ir.Expr:
+            if not _calls(e) or isinstance(e, ir.Select | ir.Logical):
+                return e
+            if isinstance(e, ir.Intrinsic) and not (
+                scalars_read(e) & moving or arrays_read(e) & self.conflicts
+            ):
+                return let("called", e, self.names, out)
+            return map_operands(e, named)
+
+        for stmt in body:
+            if scalars_read(stmt) & moving and isinstance(stmt, ir.Assign | ir.Update | ir.Store):
+                stmt = map_operands(stmt, named)
+            out.append(stmt)
+        return tuple(out)
+
+    def _serial(self, body: tuple[ir.Stmt, ...]) -> frozenset[int]:
+        """The statements that have no lanes."""
+        slow = {scalar.symbol for scalar in self.classes.carried} | {*self.classes.last}
+        return frozenset(
+            number
+            for number, stmt in enumerate(body)
+            if scalars_written(stmt) & slow
+            or (arrays_read(stmt) | arrays_written(stmt)) & self.conflicts
+            or contains(stmt, ir.For | ir.While)
+        )
+
+    def _edges(self, body: tuple[ir.Stmt, ...]) -> frozenset[tuple[int, int]]:
+        """The dependences between statements, where what one scalar holds behind its last definition is kept."""
+        out: set[tuple[int, int]] = set()
+        for symbol in scalars_written(body) - self._combined.keys():
+            writing = [n for n, stmt in enumerate(body) if symbol in scalars_written(stmt)]
+            reading = [n for n, stmt in enumerate(body) if symbol in scalars_read(stmt)]
+            tied = {*writing, *(n for n in reading if n < writing[-1])}
+            out |= {(a, b) for a in tied for b in tied if a != b}
+            out |= {(writing[-1], n) for n in reading if n > writing[-1]}
+        for array in arrays_written(body):
+            using = [n for n, stmt in enumerate(body) if array in arrays_read(stmt) | arrays_written(stmt)]
+            for first, second in combinations(using, 2):
+                out.add((first, second))
+                if array in self.conflicts:
+                    out.add((second, first))
+        return frozenset(out)
+
+    def _blocks(self, groups: list[tuple[tuple[ir.Stmt, ...], bool]]) -> ir.For | None:
+        """The loop over blocks of iterations. groups: the statements of each loop, and whether it has lanes."""
+        loop, loc, names = self.loop, self.loop.loc, self.names
+        at = ir.Var(names.fresh("at", DType.INT64), loc=loc)
+        end = smaller(shifted(at, BLOCK), loop.hi)
+        index = (binary("-", ir.Var(loop.var, loc=loc), at),)
+        kept: dict[ir.Symbol, ir.Symbol] = {}
+        made: list[ir.Symbol] = []
+        parts: list[tuple[tuple[ir.Stmt, ...], bool]] = []
+        for number, (body, has_lanes) in enumerate(groups):
+            local: dict[ir.Symbol, ir.Symbol] = {}
+            loads: list[ir.Stmt] = []
+            for symbol in ordered((exposed(body).keys() & kept.keys()) - scalars_written(body)):
+                local[symbol] = names.fresh(symbol.name, symbol.type)
+                load = ir.Load(kept[symbol], index, checked=False, loc=loc)
+                loads.append(ir.Assign(local[symbol], load, loc=loc))
+            later = {s for others, _ in groups[number + 1 :] for s in exposed(others)}
+            stores: list[ir.Stmt] = []
+            for symbol in ordered((scalars_written(body) & later) - self._combined.keys()):
+                kept[symbol] = names.fresh(f"{symbol.name}_kept", ArrayType(symbol.dtype, 1))
+                value = ir.Var(symbol, loc=loc)
+                stores.append(ir.Store(kept[symbol], index, value, checked=False, loc=loc))
+            made += local.values()
+            parts.append(((*loads, *rename(body, local), *stores), has_lanes))
+        made += ordered(scalars_written([s for body, _ in groups for s in body]) - scalars_written(loop.body))
+        loops = [self._part(body, has_lanes, at, end) for body, has_lanes in parts]
+        if len(kept) > MOST_KEPT or any(
+            has_lanes and why_not_simd(part) for part, (_, has_lanes) in zip(loops, parts, strict=True)
+        ):
+            return None
+        size = integer(BLOCK, loc)
+        arrays = (ir.Alloc(a, (size,), zero=False, in_frame=True, loc=loc) for a in kept.values())
+        blocks = replace(loop, var=at.symbol, step=BLOCK, scans=(), body=(*arrays, *loops))
+        if loop.mode is ir.LoopMode.PARALLEL:
+            return replace(blocks, private=(*loop.private, *made))
+        return in_order(blocks)
+
+    def _part(self, body: tuple[ir.Stmt, ...], has_lanes: bool, at: ir.Expr, end: ir.Expr) -> ir.For:
+        """The iterations of a block for some statements, with a variable of their own."""
+        loop, written = self.loop, scalars_written(body)
+        combined = tuple(r for s, r in self._combined.items() if s in written)
+        bare = replace(loop, lo=at, hi=end, body=body, clauses=None)
+        if has_lanes:
+            own = ordered(written - self._combined.keys())
+            bare = replace(bare, mode=ir.LoopMode.SIMD, private=tuple(own), reductions=combined, scans=())
+        elif loop.mode is ir.LoopMode.SEQUENTIAL or combined:
+            scans = loop.scans if {scan.symbol for scan in loop.scans} <= written else ()
+            bare = replace(in_order(bare), scans=scans)
+        else:
+            bare = replace(bare, private=tuple(s for s in loop.private if s in written), reductions=())
+        return copy_of(bare, self.names)
